@@ -1,6 +1,6 @@
 // Starting agents of the benchmarks.
 import { randomUUID } from "node:crypto";
-import { attributesAtStart } from "../dist/client/labels.js";
+import { attributesAtStart } from "../dist/client/runs/labels.js";
 
 /**
  * A definition whose model is the worker's own: it calls `tool` until there are `turns` answers, `calls` times in each,

@@ -1,8 +1,8 @@
 // The machine alone: no server, no store, no text. One tool a turn, a compaction whenever the context has grown.
-import { apply } from "../dist/core/apply.js";
-import { next } from "../dist/core/next.js";
-import { start } from "../dist/core/start.js";
-import { at } from "../dist/kill-point.js";
+import { apply } from "../dist/core/machine/apply.js";
+import { next } from "../dist/core/machine/next.js";
+import { start } from "../dist/core/machine/start.js";
+import { at } from "../dist/platform/kill-point.js";
 import { quantile, round } from "./stage.mjs";
 
 const USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };

@@ -1,5 +1,5 @@
 import proto from "@temporalio/proto";
-import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
+import { SqliteTranscript } from "../dist/store/transcript/sqlite/sqlite-transcript.js";
 import { nullAgent, startAgent } from "./agents.mjs";
 import { round, setStage } from "./stage.mjs";
 

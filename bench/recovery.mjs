@@ -4,8 +4,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { SqliteTranscript } from "../dist/store/transcript/sqlite/sqlite-transcript.js";
 import { startModelServer } from "../dist/testing/model-server/server.js";
-import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
 import { quantile, setStage } from "./stage.mjs";
 
 const WORKER = fileURLToPath(new URL("../dist/worker.js", import.meta.url));

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Client } from "@temporalio/client";
-import { encryptionOf } from "../dist/codec/encryption.js";
-import { SealingCodec } from "../dist/codec/sealing-codec.js";
+import { encryptionOf } from "../dist/platform/encryption/encryption.js";
+import { SealingCodec } from "../dist/platform/encryption/sealing-codec.js";
 import { nullAgent, startAgent } from "./agents.mjs";
 import { quantile, round, setStage } from "./stage.mjs";
 

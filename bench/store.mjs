@@ -4,8 +4,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { PostgresTranscript } from "../dist/transcript/postgres/postgres-transcript.js";
-import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
+import { PostgresTranscript } from "../dist/store/transcript/postgres/postgres-transcript.js";
+import { SqliteTranscript } from "../dist/store/transcript/sqlite/sqlite-transcript.js";
 
 const NOTHING = { entries: [], events: [] };
 const TEXT = "A sentence of an answer, as models write them. ".repeat(20);

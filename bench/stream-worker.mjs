@@ -1,6 +1,6 @@
 // A worker as in production, with the hub or with one that keeps nothing.
 import { parseArgs } from "node:util";
-import { NullHub } from "../dist/stream/null-hub.js";
+import { NullHub } from "../dist/store/stream/null-hub.js";
 import { createWorker } from "../dist/worker.js";
 
 const { values } = parseArgs({

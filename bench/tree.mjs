@@ -1,6 +1,6 @@
 import proto from "@temporalio/proto";
 import { AgentDefinition } from "../dist/schema/index.js";
-import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
+import { SqliteTranscript } from "../dist/store/transcript/sqlite/sqlite-transcript.js";
 import { nullAgent, startAgent, startEvaluation, startPlainTree } from "./agents.mjs";
 import { quantile, round, setStage } from "./stage.mjs";
 

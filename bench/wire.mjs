@@ -1,7 +1,7 @@
 // Answers read by our adapters against the vendors' own SDKs, on the same bytes in one run; see docs/benchmarks.md.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { ProviderRegistry } from "../dist/providers/registry.js";
+import { ProviderRegistry } from "../dist/models/registry.js";
 import { VENDORS } from "./wire-vendors.mjs";
 
 /** Bytes that one read of a socket brings. */

@@ -4,7 +4,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, Connection } from "@temporalio/client";
 import { connect } from "../dist/client/index.js";
-import { SqliteTranscript } from "../dist/transcript/sqlite/sqlite-transcript.js";
+import { SqliteTranscript } from "../dist/store/transcript/sqlite/sqlite-transcript.js";
 import { countAnswers, countMessages, countShown, countUnsafe } from "./count.mjs";
 import { agentFor, PROMPT, STEERING, UNSAFE_COMMAND, UNSAFE_LOG } from "./job.mjs";
 import { Narrator } from "./narrator.mjs";

@@ -12,7 +12,7 @@ const hash = sourceHash(root);
 rmSync(BUILD_STAMP, { force: true });
 removeOrphans();
 compile();
-if (existsSync("dist/cli/main.js")) chmodSync("dist/cli/main.js", 0o755);
+if (existsSync("dist/apps/cli/main.js")) chmodSync("dist/apps/cli/main.js", 0o755);
 await bundleWorkflows();
 mkdirSync("dist", { recursive: true });
 writeFileSync(BUILD_STAMP, hash);

@@ -56,7 +56,7 @@ async function main() {
     (values.help ? process.stdout : process.stderr).write(USAGE);
     return values.help ? 0 : BAD_INPUT;
   }
-  const kit = await import("../dist/testing/conform/index.js");
+  const kit = await import("../dist/devkit/conform/index.js");
   try {
     let code = 0;
     for await (const replayed of kit.replayFolder(folder, {

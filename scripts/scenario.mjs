@@ -30,7 +30,7 @@ async function main() {
     process.stdout.write(USAGE);
     return 0;
   }
-  const kit = await import("../dist/testing/scenario/index.js");
+  const kit = await import("../dist/devkit/scenario/index.js");
   let stage;
   try {
     const scenarios = only(await kit.loadScenarios(options.file), options.only, kit);

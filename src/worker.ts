@@ -16,16 +16,16 @@ export type { FilterResult, InputFilter } from "./hooks/filters.ts";
 export type { HookContexts } from "./hooks/hook-point.ts";
 export type { Reducer, ReducerPart } from "./hooks/reducer.ts";
 export type { HookFunction, HookFunctions, HookPolicy } from "./hooks/registry.ts";
-export type { ModelDelta, ModelRequest, Provider, StreamOptions } from "./providers/provider.ts";
-export { ProviderError, type ProviderFault } from "./providers/provider-error.ts";
+export type { ModelDelta, ModelRequest, Provider, StreamOptions } from "./models/provider.ts";
+export { ProviderError, type ProviderFault } from "./models/provider-error.ts";
 export type { HookPoint } from "./schema/hooks.ts";
-export type { DefaultToolOptions } from "./tools/default-tools.ts";
+export type { DefaultToolOptions } from "./tools/builtin/default-tools.ts";
 export {
   OutsideError,
   type PinContext,
   type PinnedPart,
   type ToolSource,
-} from "./tools/outside/source.ts";
+} from "./tools/sources/source.ts";
 export { defineTool } from "./tools/tool.ts";
 export { createWorker } from "./worker/create.ts";
 export type { HoldfastWorker, HoldfastWorkerOptions } from "./worker/options.ts";

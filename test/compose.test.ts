@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
-import { SEARCH_ATTRIBUTES } from "../src/core/search-attributes.ts";
+import { SEARCH_ATTRIBUTES } from "../src/schema/search-attributes.ts";
 import { thorough } from "./support/depth.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");

@@ -1,7 +1,3 @@
-import type { ActivityName } from "../core/activity-names.ts";
-import type { CallToolCommand } from "../core/command.ts";
-import type { LoopDigest, ToolDigest } from "../core/digest.ts";
-import type { RetainDigest, RetainInput } from "../core/digest-retention.ts";
 import type {
   DecidedDigest,
   DecideEvaluation,
@@ -10,8 +6,12 @@ import type {
   WeighEvaluation,
   WeighedDigest,
 } from "../core/evaluation/digest.ts";
-import type { StepActivities, StepInput } from "../core/steps.ts";
-import type { TaskReport, TaskWords } from "../core/task.ts";
+import type { ActivityName } from "../core/machine/activity-names.ts";
+import type { RetainDigest, RetainInput } from "../core/machine/digest-retention.ts";
+import type { CallToolCommand } from "../core/machine/state/command.ts";
+import type { LoopDigest, ToolDigest } from "../core/machine/state/digest.ts";
+import type { StepActivities, StepInput } from "../core/machine/steps.ts";
+import type { TaskReport, TaskWords } from "../core/machine/task.ts";
 
 // What crosses history: the inputs are commands without what only the driver needs.
 

@@ -5,15 +5,15 @@ import type { FilterRegistry } from "../hooks/filters.ts";
 import type { Named } from "../hooks/named.ts";
 import type { Reducer } from "../hooks/reducer.ts";
 import type { HookRegistry } from "../hooks/registry.ts";
-import type { Logger } from "../observability/log.ts";
-import type { Outages } from "../providers/outages.ts";
-import type { ProviderRegistry } from "../providers/registry.ts";
-import type { SecretSource } from "../providers/secrets.ts";
-import type { StreamHub } from "../stream/stream.ts";
+import type { Outages } from "../models/outages.ts";
+import type { ProviderRegistry } from "../models/registry.ts";
+import type { SecretSource } from "../models/secrets.ts";
+import type { Logger } from "../platform/log.ts";
+import type { StreamHub } from "../store/stream/stream.ts";
+import type { Transcript } from "../store/transcript/transcript.ts";
 import type { ToolRegistry } from "../tools/registry.ts";
-import type { Transcript } from "../transcript/transcript.ts";
-import type { Conversations } from "./conversations.ts";
-import type { Definitions } from "./definitions.ts";
+import type { Conversations } from "./step/conversations.ts";
+import type { Definitions } from "./step/definitions.ts";
 
 /** What the activities work with; put together in `worker.ts`. */
 export type Dependencies = {

@@ -1,4 +1,4 @@
-import type { ModelDigest, ToolDigest } from "../core/digest.ts";
+import type { ModelDigest, ToolDigest } from "../core/machine/state/digest.ts";
 
 // What crosses history of a run whose words are not shown. The transcript has them all the same.
 

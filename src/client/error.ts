@@ -1,4 +1,4 @@
-import type { SearchAttributeName } from "../core/search-attributes.ts";
+import type { SearchAttributeName } from "../schema/search-attributes.ts";
 
 /** What went wrong, as code reads it. */
 export type HoldfastErrorCode =

@@ -5,12 +5,12 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from "@temporalio/client";
 import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
-import { KeyError } from "../codec/key-error.ts";
-import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES, type Waiting } from "../core/waiting-messages.ts";
-import { StoreError } from "../transcript/store-error.ts";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES, type Waiting } from "../core/machine/waiting-messages.ts";
+import { KeyError } from "../platform/encryption/key-error.ts";
+import { StoreError } from "../store/transcript/store-error.ts";
+import { GRPC, grpcCode } from "./connection/grpc-status.ts";
+import { ANSWER_TIMEOUT_MS, type Link } from "./connection/link.ts";
 import { HoldfastError, saidBy } from "./error.ts";
-import { GRPC, grpcCode } from "./grpc-status.ts";
-import { ANSWER_TIMEOUT_MS, type Link } from "./link.ts";
 
 /** STEER-12, as a run says it too. */
 export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up().";

@@ -3,15 +3,9 @@ import type { AgentDefinitionInput, QueueMode } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { RecordedSession } from "../schema/recorded-session.ts";
-import type { OpenFile } from "../transcript/export/import-file.ts";
-import { type Accepted, acceptDefinition } from "./accepted.ts";
-import type { AnswerOptions } from "./answer.ts";
-import type { Answered, ApproveOptions, RefuseOptions } from "./approve.ts";
-import { type AgentSnapshot, resumeSnapshot } from "./checkpoint.ts";
-import type { Compacting } from "./compact.ts";
-import { preloadSession } from "./edit.ts";
-import { type EvaluateOptions, type Evaluation, startEvaluation } from "./evaluate.ts";
-import { type Imported, type ImportOptions, importSessions } from "./export.ts";
+import type { OpenFile } from "../store/transcript/export/import-file.ts";
+import { type Health, type HealthOptions, health } from "./connection/health.ts";
+import type { Link } from "./connection/link.ts";
 import {
   findSessions,
   type Hit,
@@ -19,32 +13,38 @@ import {
   type SessionsOptions,
   type SessionsPage,
   search,
-} from "./find.ts";
-import { type Health, type HealthOptions, health } from "./health.ts";
-import { Job } from "./job.ts";
-import type { Link } from "./link.ts";
-import { type ListOptions, listSessions, type SessionSummary } from "./list.ts";
-import { checkOptions, EvaluationOptions, JobOptions, RunOptions } from "./options.ts";
-import type { SessionResult } from "./output.ts";
-import type { Prompted, PromptOptions } from "./prompt.ts";
-import type { LoopHistory, MessagesOptions } from "./read.ts";
-import type { RequestOptions, TurnRequest } from "./request.ts";
-import { type RestoreOptions, restoreSession } from "./restore-session.ts";
-import { resumePipeline } from "./resume-job.ts";
-import { Retention } from "./retention.ts";
-import { Schedules } from "./schedules.ts";
-import type { SendOptions, Sent } from "./send.ts";
-import type { MessageSent, SendMessageOptions } from "./send-message.ts";
+} from "./read/find.ts";
+import { type ListOptions, listSessions, type SessionSummary } from "./read/list.ts";
+import type { LoopHistory, MessagesOptions } from "./read/read.ts";
+import type { RequestOptions, TurnRequest } from "./read/request.ts";
+import type { EventsOptions, SessionEvent } from "./read/session-events.ts";
+import type { WatchItem, WatchOptions } from "./read/watch.ts";
+import { type Accepted, acceptDefinition } from "./runs/accepted.ts";
+import type { AnswerOptions } from "./runs/answer.ts";
+import type { Answered, ApproveOptions, RefuseOptions } from "./runs/approve.ts";
+import type { Compacting } from "./runs/compact.ts";
+import { type EvaluateOptions, type Evaluation, startEvaluation } from "./runs/evaluate.ts";
+import { Job } from "./runs/job.ts";
+import { checkOptions, EvaluationOptions, JobOptions, RunOptions } from "./runs/options.ts";
+import type { SessionResult } from "./runs/output.ts";
+import type { Prompted, PromptOptions } from "./runs/prompt.ts";
+import { resumePipeline } from "./runs/resume-job.ts";
+import { Schedules } from "./runs/schedules.ts";
+import type { SendOptions, Sent } from "./runs/send.ts";
+import type { MessageSent, SendMessageOptions } from "./runs/send-message.ts";
+import { type StartOptions, startRun } from "./runs/start.ts";
+import { type ResumeOptions, type StartJobOptions, startJob } from "./runs/start-job.ts";
+import type { SessionStatus } from "./runs/status.ts";
+import type { Updated, UpdateOptions } from "./runs/update.ts";
+import type { WaitingCall } from "./runs/waiting-calls.ts";
+import { zodOutput } from "./runs/zod-output.ts";
 import { Session } from "./session.ts";
-import type { EventsOptions, SessionEvent } from "./session-events.ts";
 import { sessionId } from "./session-id.ts";
-import { type StartOptions, startRun } from "./start.ts";
-import { type ResumeOptions, type StartJobOptions, startJob } from "./start-job.ts";
-import type { SessionStatus } from "./status.ts";
-import type { Updated, UpdateOptions } from "./update.ts";
-import type { WaitingCall } from "./waiting-calls.ts";
-import type { WatchItem, WatchOptions } from "./watch.ts";
-import { zodOutput } from "./zod-output.ts";
+import { type AgentSnapshot, resumeSnapshot } from "./sessions/checkpoint.ts";
+import { preloadSession } from "./sessions/edit.ts";
+import { type Imported, type ImportOptions, importSessions } from "./sessions/export.ts";
+import { type RestoreOptions, restoreSession } from "./sessions/restore-session.ts";
+import { Retention } from "./sessions/retention.ts";
 
 export type PreloadOptions = {
   readonly agent: AgentDefinitionInput;

@@ -2,49 +2,67 @@ import type { ZodType } from "zod";
 import type { AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
-import type { Edited } from "../transcript/archive.ts";
-import { type AnswerOptions, answerCall } from "./answer.ts";
+import type { Edited } from "../store/transcript/archive.ts";
+import type { Link } from "./connection/link.ts";
+import { type BranchTree, branchTree } from "./read/branches.ts";
+import { currentSession, newSession } from "./read/follow-session.ts";
+import { type LoopHistory, type MessagesOptions, readLoops, readMessages } from "./read/read.ts";
+import { type WholeRecord, wholeRecord } from "./read/record.ts";
+import { type RequestOptions, type TurnRequest, turnRequest } from "./read/request.ts";
+import { type EventsOptions, type SessionEvent, sessionEvents } from "./read/session-events.ts";
+import type { PlaceOptions } from "./read/spot.ts";
+import { type WatchItem, type WatchOptions, watchSession } from "./read/watch.ts";
+import { type AnswerOptions, answerCall } from "./runs/answer.ts";
 import {
   type Answered,
   type ApproveOptions,
   approveCall,
   type RefuseOptions,
   refuseCall,
-} from "./approve.ts";
-import { type BranchOptions, branchSession } from "./branch-run.ts";
-import { type BranchTree, branchTree } from "./branches.ts";
-import { type AgentSnapshot, checkpoint, restoreCheckpoint } from "./checkpoint.ts";
-import { type Compacting, compactSession } from "./compact.ts";
+} from "./runs/approve.ts";
+import { type Compacting, compactSession } from "./runs/compact.ts";
 import {
   type ContinueOptions,
   continueSession,
   type RerunOptions,
   raiseLimits,
   rerunLoop,
-} from "./continue.ts";
-import { type Deleted, type DeleteOptions, deleteSession } from "./delete.ts";
-import { appendMessages, clearMessages, resetSession, restoreMessages, saveMessages } from "./edit.ts";
-import { type Exploration, type ExploredBranch, type ExploreOptions, exploreSession } from "./explore.ts";
-import { type ExportOptions, exportSession } from "./export.ts";
-import { currentSession, newSession } from "./follow-session.ts";
-import { type ForkedBranch, type ForkOptions, forkSession } from "./fork.ts";
-import { keepSession } from "./keep.ts";
-import type { Link } from "./link.ts";
-import { type SessionResult, withOutput } from "./output.ts";
-import { type Prompted, type PromptOptions, promptSession } from "./prompt.ts";
-import { type LoopHistory, type MessagesOptions, readLoops, readMessages } from "./read.ts";
-import { type WholeRecord, wholeRecord } from "./record.ts";
-import { type RequestOptions, type TurnRequest, turnRequest } from "./request.ts";
-import { awaitResult } from "./result.ts";
-import { type Rewinding, rewindSession } from "./rewind.ts";
-import { clearQueues, type SendOptions, type Sent, sendWords, setQueueMode, stopSession } from "./send.ts";
-import { type MessageSent, type SendMessageOptions, sendMessage } from "./send-message.ts";
-import { type EventsOptions, type SessionEvent, sessionEvents } from "./session-events.ts";
-import type { PlaceOptions } from "./spot.ts";
-import { type SessionStatus, sessionStatus } from "./status.ts";
-import { type Updated, type UpdateOptions, updateSession } from "./update.ts";
-import { type WaitingCall, waitingCalls } from "./waiting-calls.ts";
-import { type WatchItem, type WatchOptions, watchSession } from "./watch.ts";
+} from "./runs/continue.ts";
+import {
+  type Exploration,
+  type ExploredBranch,
+  type ExploreOptions,
+  exploreSession,
+} from "./runs/explore.ts";
+import { keepSession } from "./runs/keep.ts";
+import { type SessionResult, withOutput } from "./runs/output.ts";
+import { type Prompted, type PromptOptions, promptSession } from "./runs/prompt.ts";
+import { awaitResult } from "./runs/result.ts";
+import {
+  clearQueues,
+  type SendOptions,
+  type Sent,
+  sendWords,
+  setQueueMode,
+  stopSession,
+} from "./runs/send.ts";
+import { type MessageSent, type SendMessageOptions, sendMessage } from "./runs/send-message.ts";
+import { type SessionStatus, sessionStatus } from "./runs/status.ts";
+import { type Updated, type UpdateOptions, updateSession } from "./runs/update.ts";
+import { type WaitingCall, waitingCalls } from "./runs/waiting-calls.ts";
+import { type BranchOptions, branchSession } from "./sessions/branch-run.ts";
+import { type AgentSnapshot, checkpoint, restoreCheckpoint } from "./sessions/checkpoint.ts";
+import { type Deleted, type DeleteOptions, deleteSession } from "./sessions/delete.ts";
+import {
+  appendMessages,
+  clearMessages,
+  resetSession,
+  restoreMessages,
+  saveMessages,
+} from "./sessions/edit.ts";
+import { type ExportOptions, exportSession } from "./sessions/export.ts";
+import { type ForkedBranch, type ForkOptions, forkSession } from "./sessions/fork.ts";
+import { type Rewinding, rewindSession } from "./sessions/rewind.ts";
 
 /** One session: a conversation that goes on over any number of runs. `Output` is what its results are read as. */
 export class Session<Output = unknown> {

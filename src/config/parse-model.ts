@@ -1,4 +1,4 @@
-import { nearestName } from "../core/nearest-name.ts";
+import { nearestName } from "../platform/text/nearest-name.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import type { Catalogue } from "./catalogue/catalogue.ts";
 import { catalogueOf } from "./catalogue/user-file.ts";

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { redact, secretsFound } from "../core/redact.ts";
+import { redact, secretsFound } from "../platform/text/redact.ts";
 
 // Which variables of an environment hold a secret: by their names, by what their values look like, and those that name
 // the keys of a key ring. Rather one too many: hiding a word that is no secret costs a reader less than showing a key.

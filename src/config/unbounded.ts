@@ -1,4 +1,4 @@
-import { NO_LIMITS } from "../core/limits.ts";
+import { NO_LIMITS } from "../core/budget/limits.ts";
 import type { AgentDefinitionInput } from "../schema/definition.ts";
 
 /** The same agent without bounds of ours: its context is never made smaller, and no limit ends its loops (CTX-17). */

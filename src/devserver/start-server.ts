@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { SEARCH_ATTRIBUTES } from "../core/search-attributes.ts";
+import { SEARCH_ATTRIBUTES } from "../schema/search-attributes.ts";
 import { type FindServerOptions, findServer } from "./find-server.ts";
 import { withFolderLock } from "./folder-lock.ts";
 import { freePort } from "./free-port.ts";

@@ -1,4 +1,4 @@
-import type { WantedSection } from "../core/compaction/custom.ts";
+import type { WantedSection } from "../conversation/compaction/custom.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 

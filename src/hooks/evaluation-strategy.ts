@@ -1,5 +1,5 @@
+import type { Cost } from "../core/budget/usage.ts";
 import type { BranchStatus } from "../core/evaluation/branch-outcome.ts";
-import type { Cost } from "../core/usage.ts";
 import { type EvaluationStrategy, PLAIN_STRATEGIES, type PlainStrategy } from "../schema/evaluation.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 

@@ -1,6 +1,6 @@
 import { access, constants, open, stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
-import { findProgram } from "../tools/process/find-program.ts";
+import { findProgram } from "../platform/process/find-program.ts";
 import { failed, type HookFailure } from "./verdict.ts";
 
 export type Runnable = {

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { nearestName } from "../core/nearest-name.ts";
+import { nearestName } from "../platform/text/nearest-name.ts";
 
 // What a schema has to say about a value that does not fit, in sentences: where it stands, what it must be, what came.
 

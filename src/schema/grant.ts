@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-// What a user has allowed for the rest of a session, as it stands in a file. `src/core/grants.ts` reads it from a store.
+// What a user has allowed for the rest of a session, as it stands in a file. `src/core/permission/grants.ts` reads it from a store.
 
 const Words = z.array(z.string().max(1024)).min(1).max(64);
 const Commands = z

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { KEY_BLOCKS, SECRET_SHAPES } from "../core/secret-shapes.ts";
+import { KEY_BLOCKS, SECRET_SHAPES } from "../platform/text/secret-shapes.ts";
 
 // Headers that a definition has sent along, and where a secret may not stand in one. A definition is stored, shown and
 // exported; the worker alone has the values of its `${NAME}`.

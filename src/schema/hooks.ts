@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nearestName } from "../core/nearest-name.ts";
+import { nearestName } from "../platform/text/nearest-name.ts";
 
 // Where an application is asked or told while an agent works, and whom it has put there (CB-01, CB-09). The meaning of
 // each point is written in docs/hooks.md.

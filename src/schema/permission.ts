@@ -1,7 +1,7 @@
 import { z } from "zod";
 
-// What an agent may do by itself. The decision is made in src/core/permission.ts from the facts of
-// src/core/call-facts.ts; the meaning of each field is written here, for authors.
+// What an agent may do by itself. The decision is made in src/core/permission/permission.ts from the facts of
+// src/core/permission/call-facts.ts; the meaning of each field is written here, for authors.
 
 /** What becomes of a call: it runs, it waits for a person, or it is answered with an error result. */
 export const PermissionOutcome = z.enum(["allow", "ask", "deny"]);

@@ -1,4 +1,4 @@
-import { TOOL_ALIASES } from "../core/tool-aliases.ts";
+import { TOOL_ALIASES } from "../core/machine/tool-aliases.ts";
 
 export function canonicalName(name: string): string {
   return Object.hasOwn(TOOL_ALIASES, name) ? TOOL_ALIASES[name]! : name;

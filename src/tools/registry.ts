@@ -1,7 +1,7 @@
-import { nearestName } from "../core/nearest-name.ts";
-import { TOOL_ALIASES } from "../core/tool-aliases.ts";
+import { TOOL_ALIASES } from "../core/machine/tool-aliases.ts";
+import { nearestName } from "../platform/text/nearest-name.ts";
 import { canonicalName } from "./aliases.ts";
-import { ToolSources } from "./outside/sources.ts";
+import { ToolSources } from "./sources/sources.ts";
 import { checkNotReserved, type Tool } from "./tool.ts";
 
 export type Resolution =

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { ACTIVITY_NAMES } from "../core/activity-names.ts";
+import { ACTIVITY_NAMES } from "../core/machine/activity-names.ts";
 import type { ImageContent, TextContent } from "../schema/message.ts";
 import type { AskPerson } from "../schema/person.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
-import type { TeamAct } from "./team/team-tools.ts";
+import type { TeamAct } from "./builtin/team-tools.ts";
 
 /** A process group that a tool has started, known well enough to be found again after the worker is gone. */
 export type SpawnedGroup = {

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
 import { readTableFile } from "../config/table-file.ts";
-import type { Logger } from "../observability/log.ts";
-import { credentialSource } from "../providers/credentials/source.ts";
-import { environment, type SecretSource } from "../providers/secrets.ts";
+import { credentialSource } from "../models/credentials/source.ts";
+import { environment, type SecretSource } from "../models/secrets.ts";
+import type { Logger } from "../platform/log.ts";
 import { check } from "../schema/check.ts";
 import { Credentials, type CredentialsInput } from "../schema/credentials.ts";
 

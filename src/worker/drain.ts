@@ -1,6 +1,6 @@
 import { ApplicationFailure } from "@temporalio/common";
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
-import type { Logger } from "../observability/log.ts";
+import type { Logger } from "../platform/log.ts";
 
 // What a worker does when it is asked to end: it says what it waits for, and hands back what does not end in time.
 

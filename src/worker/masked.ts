@@ -1,7 +1,7 @@
 import { ApplicationFailure } from "@temporalio/common";
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
-import type { Logger } from "../observability/log.ts";
-import type { Mask } from "../providers/mask.ts";
+import type { Mask } from "../models/mask.ts";
+import type { Logger } from "../platform/log.ts";
 
 // What leaves a worker beside its results: logs, and failures that Temporal stores.
 

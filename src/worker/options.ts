@@ -1,5 +1,4 @@
 import type { NativeConnectionOptions, WorkerOptions } from "@temporalio/worker";
-import type { EncryptionOptions } from "../codec/encryption.ts";
 import type { Versioning } from "../config/worker-environment.ts";
 import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
@@ -7,16 +6,17 @@ import type { EvaluationStrategyFunction } from "../hooks/evaluation-strategy.ts
 import type { InputFilter } from "../hooks/filters.ts";
 import type { Reducer } from "../hooks/reducer.ts";
 import type { HookFunctions, HookPolicy } from "../hooks/registry.ts";
-import type { Logger } from "../observability/log.ts";
-import type { Provider } from "../providers/provider.ts";
-import type { SecretSource } from "../providers/secrets.ts";
+import type { Provider } from "../models/provider.ts";
+import type { SecretSource } from "../models/secrets.ts";
+import type { EncryptionOptions } from "../platform/encryption/encryption.ts";
+import type { Logger } from "../platform/log.ts";
 import type { CredentialsInput } from "../schema/credentials.ts";
 import type { WorkerLimits } from "../schema/vendor-limits.ts";
-import type { StreamHub } from "../stream/stream.ts";
-import type { DefaultToolOptions } from "../tools/default-tools.ts";
-import type { ToolSource } from "../tools/outside/source.ts";
+import type { StreamHub } from "../store/stream/stream.ts";
+import type { Transcript } from "../store/transcript/transcript.ts";
+import type { DefaultToolOptions } from "../tools/builtin/default-tools.ts";
+import type { ToolSource } from "../tools/sources/source.ts";
 import type { Tool } from "../tools/tool.ts";
-import type { Transcript } from "../transcript/transcript.ts";
 
 // What an application tells a worker, and what it gets of one.
 

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import type { NativeConnectionOptions } from "@temporalio/worker";
-import { keysNamed } from "../codec/key-references.ts";
 import { secretVariables } from "../config/secret-variables.ts";
-import type { SecretSource } from "../providers/secrets.ts";
+import type { SecretSource } from "../models/secrets.ts";
+import { keysNamed } from "../platform/encryption/key-references.ts";
 
 // What this process holds and nothing that leaves it may show, whether or not a definition refers to it: a command of an
 // agent runs as the worker's own user, and finds more than its own environment has.

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { Runtime } from "@temporalio/worker";
 import { secondsFrom, versioningOf } from "../config/worker-environment.ts";
-import { createLogger } from "../observability/log.ts";
+import { createLogger } from "../platform/log.ts";
 import { createWorker } from "./create.ts";
 import { endOnSignals } from "./end-on-signals.ts";
 import { loadTools } from "./tools.ts";

@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { McpSource } from "../mcp/source.ts";
-import type { Logger } from "../observability/log.ts";
-import { OpenApiSource } from "../openapi/source.ts";
-import type { SecretSource } from "../providers/secrets.ts";
-import { SkillSource } from "../skills/skill-source.ts";
-import { type DefaultToolOptions, defaultTools } from "../tools/default-tools.ts";
-import type { ToolSource } from "../tools/outside/source.ts";
-import { restTools } from "../tools/rest/rest-tools.ts";
-import { teamTools } from "../tools/team/team-tools.ts";
+import type { SecretSource } from "../models/secrets.ts";
+import type { Logger } from "../platform/log.ts";
+import { type DefaultToolOptions, defaultTools } from "../tools/builtin/default-tools.ts";
+import { readFullTool } from "../tools/builtin/read-full-message.ts";
+import { restTools } from "../tools/builtin/rest-tools.ts";
+import { teamTools } from "../tools/builtin/team-tools.ts";
+import { viewTools } from "../tools/builtin/view-tools.ts";
+import { McpSource } from "../tools/sources/mcp/source.ts";
+import { OpenApiSource } from "../tools/sources/openapi/source.ts";
+import { SkillSource } from "../tools/sources/skills/skill-source.ts";
+import type { ToolSource } from "../tools/sources/source.ts";
 import type { Tool } from "../tools/tool.ts";
-import { readFullTool } from "../tools/view/read-full-message.ts";
-import { viewTools } from "../tools/view/view-tools.ts";
 import type { HoldfastWorkerOptions } from "./options.ts";
 
 /**

@@ -1,8 +1,8 @@
 import { ApplicationFailure } from "@temporalio/common";
-import { INLINE_BYTES } from "../core/append.ts";
-import { type ApprovalAnswer, type PendingApproval, pendingApprovals } from "../core/approvals.ts";
-import { utf8Length } from "../core/estimate.ts";
-import type { State } from "../core/state.ts";
+import { INLINE_BYTES } from "../core/machine/append.ts";
+import { type ApprovalAnswer, type PendingApproval, pendingApprovals } from "../core/machine/approvals.ts";
+import type { State } from "../core/machine/state/state.ts";
+import { utf8Length } from "../core/view/estimate.ts";
 import type { ApprovalWords } from "./messages.ts";
 import { isShallow } from "./shape.ts";
 

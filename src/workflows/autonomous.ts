@@ -17,7 +17,7 @@ import {
   type RefusedMessages,
   type Waiting,
   withRefused,
-} from "../core/waiting-messages.ts";
+} from "../core/machine/waiting-messages.ts";
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
 import { isWords, settingsFrom } from "./input.ts";

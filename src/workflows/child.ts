@@ -1,5 +1,5 @@
 import { uuid4 } from "@temporalio/workflow";
-import type { CallToolCommand } from "../core/command.ts";
+import type { CallToolCommand } from "../core/machine/state/command.ts";
 import type { RunSettings, StartRequest } from "./input.ts";
 import { runPart } from "./part.ts";
 import type { Happening } from "./perform.ts";

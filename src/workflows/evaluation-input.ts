@@ -1,6 +1,6 @@
+import type { Cost } from "../core/budget/usage.ts";
 import type { Decision } from "../core/evaluation/decision.ts";
 import type { EvaluatedBranch } from "../core/evaluation/digest.ts";
-import type { Cost } from "../core/usage.ts";
 import type { EvaluationPlan } from "../schema/evaluation.ts";
 import type { Usage } from "../schema/message.ts";
 import type { RunSettings } from "./input.ts";

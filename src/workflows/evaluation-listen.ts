@@ -1,13 +1,13 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
-import type { PersonMessage } from "../core/state.ts";
+import type { PersonMessage } from "../core/machine/state/state.ts";
 import {
   countMessages,
   hasRoomFor,
   type RefusedMessages,
   type Waiting,
   withRefused,
-} from "../core/waiting-messages.ts";
+} from "../core/machine/waiting-messages.ts";
 import { isWords, messageFrom } from "./input.ts";
 import { BUSY_TEXT, queueFull } from "./listen.ts";
 import {

@@ -1,13 +1,13 @@
 import { allHandlersFinished, type CancellationScope, condition } from "@temporalio/workflow";
+import { orNoLimit } from "../core/budget/limits.ts";
+import { sumCosts } from "../core/budget/usage.ts";
 import { totalUsage } from "../core/evaluation/branch-outcome.ts";
 import type { DecidedDigest, EvaluationOpenedDigest } from "../core/evaluation/digest.ts";
 import { addBranches } from "../core/evaluation/parts.ts";
 import { type EvaluationProgress, evaluationMode } from "../core/evaluation/progress.ts";
 import { type JobState, openJob } from "../core/job/job.ts";
-import { orNoLimit } from "../core/limits.ts";
-import { EMPTY_OUTBOX } from "../core/outbox.ts";
-import { shownBriefly } from "../core/redact.ts";
-import { sumCosts } from "../core/usage.ts";
+import { EMPTY_OUTBOX } from "../core/machine/outbox.ts";
+import { shownBriefly } from "../platform/text/redact.ts";
 import { Comparison } from "./evaluation-branches.ts";
 import type { EvaluationRequest, EvaluationResult, ExplorationResult } from "./evaluation-input.ts";
 import { Inbox, listenToEvaluation } from "./evaluation-listen.ts";

@@ -1,6 +1,6 @@
+import { sumCosts } from "../core/budget/usage.ts";
 import { totalUsage } from "../core/evaluation/branch-outcome.ts";
 import type { DecidedDigest, OpenEvaluation } from "../core/evaluation/digest.ts";
-import { sumCosts } from "../core/usage.ts";
 import type { EvaluationRequest, ExplorationResult } from "./evaluation-input.ts";
 import { messageFrom } from "./input.ts";
 import { orFailed } from "./result.ts";

@@ -1,9 +1,9 @@
 import { uuid4 } from "@temporalio/workflow";
 import type { Allowance } from "../core/budget/amounts.ts";
 import type { LoopPart } from "../core/evaluation/part.ts";
-import type { PersonMessage, State } from "../core/state.ts";
-import type { TaskRequest } from "../core/task.ts";
-import { MAX_MESSAGE_ID_CHARS } from "../core/waiting-messages.ts";
+import type { PersonMessage, State } from "../core/machine/state/state.ts";
+import type { TaskRequest } from "../core/machine/task.ts";
+import { MAX_MESSAGE_ID_CHARS } from "../core/machine/waiting-messages.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { Words } from "./messages.ts";
 

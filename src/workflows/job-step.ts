@@ -1,5 +1,5 @@
 import { ActivityFailure, ApplicationFailure } from "@temporalio/common";
-import { lostBy, MAX_LOST_IN_A_ROW } from "../core/issue.ts";
+import { lostBy, MAX_LOST_IN_A_ROW } from "../core/machine/issue.ts";
 import type { Outcome } from "../schema/record.ts";
 import { isWords } from "./input.ts";
 import { setbackOf } from "./set-back.ts";

@@ -6,15 +6,15 @@ import {
   workflowInfo,
 } from "@temporalio/workflow";
 import type { Allowance } from "../core/budget/amounts.ts";
+import { orNoLimit } from "../core/budget/limits.ts";
 import type { Reservation } from "../core/budget/reserve.ts";
 import { type JobPart, type JobState, type openJob, requestStop } from "../core/job/job.ts";
 import { jobDashboard, MOST_ROWS } from "../core/job/job-dashboard.ts";
 import { type JobResult, jobResult } from "../core/job/job-result.ts";
 import { type JobStatus, jobStatus, type ModeStatus } from "../core/job/job-status.ts";
 import { beginPart, endPart, reserveShares, type ShareRequest } from "../core/job/parts.ts";
-import { orNoLimit } from "../core/limits.ts";
-import { shownBriefly } from "../core/redact.ts";
-import type { PartEnd } from "../core/task.ts";
+import type { PartEnd } from "../core/machine/task.ts";
+import { shownBriefly } from "../platform/text/redact.ts";
 import type { JobLimits } from "../schema/mode.ts";
 import type { Outcome } from "../schema/record.ts";
 import type { RunSettings, StartRequest } from "./input.ts";

@@ -1,13 +1,13 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
-import { pendingApprovals } from "../core/approvals.ts";
-import { utf8Length } from "../core/estimate.ts";
-import { isOfferChange } from "../core/offers.ts";
-import { pinnedOf } from "../core/phase.ts";
-import { canTake } from "../core/queues.ts";
-import type { PersonMessage, State } from "../core/state.ts";
-import { statusOf } from "../core/status.ts";
-import { countWaiting, queueFullText, type Waiting } from "../core/waiting-messages.ts";
+import { pendingApprovals } from "../core/machine/approvals.ts";
+import { isOfferChange } from "../core/machine/offers.ts";
+import { pinnedOf } from "../core/machine/phase.ts";
+import { canTake } from "../core/machine/queues.ts";
+import type { PersonMessage, State } from "../core/machine/state/state.ts";
+import { statusOf } from "../core/machine/status.ts";
+import { countWaiting, queueFullText, type Waiting } from "../core/machine/waiting-messages.ts";
+import { utf8Length } from "../core/view/estimate.ts";
 import { answerIn, approvalFor } from "./approve.ts";
 import { isWords, messageFrom } from "./input.ts";
 import {

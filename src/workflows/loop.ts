@@ -1,12 +1,17 @@
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from "@temporalio/workflow";
-import { apply } from "../core/apply.ts";
-import { pendingApprovals } from "../core/approvals.ts";
-import type { CallToolCommand, CallToolsCommand, Command, RecordCommand } from "../core/command.ts";
-import { next } from "../core/next.ts";
-import { start } from "../core/start.ts";
-import type { State } from "../core/state.ts";
-import { type AskingCommand, isStep, STEPS } from "../core/steps.ts";
-import { taskMessage } from "../core/task.ts";
+import { apply } from "../core/machine/apply.ts";
+import { pendingApprovals } from "../core/machine/approvals.ts";
+import { next } from "../core/machine/next.ts";
+import { start } from "../core/machine/start.ts";
+import type {
+  CallToolCommand,
+  CallToolsCommand,
+  Command,
+  RecordCommand,
+} from "../core/machine/state/command.ts";
+import type { State } from "../core/machine/state/state.ts";
+import { type AskingCommand, isStep, STEPS } from "../core/machine/steps.ts";
+import { taskMessage } from "../core/machine/task.ts";
 import { childSession, performChild } from "./child.ts";
 import {
   messageFrom,

@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
-import type { OfferChange } from "../core/offers.ts";
-import type { Status } from "../core/status.ts";
+import type { OfferChange } from "../core/machine/offers.ts";
+import type { Status } from "../core/machine/status.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 
 // What a run can be told and asked: wire names, pinned by tests.

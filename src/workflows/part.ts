@@ -12,8 +12,8 @@ import {
   startChild,
   workflowInfo,
 } from "@temporalio/workflow";
-import { truncateForPreview } from "../core/preview.ts";
-import type { PartEnd, TaskReport } from "../core/task.ts";
+import type { PartEnd, TaskReport } from "../core/machine/task.ts";
+import { truncateForPreview } from "../platform/text/preview.ts";
 import { writeOptions } from "./activity-options.ts";
 import { GIVEN_UP, giveUpIfDeaf } from "./give-up.ts";
 import type { StartRequest } from "./input.ts";

@@ -1,8 +1,8 @@
 import { scheduleActivity, scheduleLocalActivity, workflowInfo } from "@temporalio/workflow";
-import type { CallToolCommand } from "../core/command.ts";
-import type { ToolDigest } from "../core/digest.ts";
-import type { RunEvent } from "../core/run-event.ts";
-import { ASK_ATTEMPTS, STEPS, type StepCommand } from "../core/steps.ts";
+import type { CallToolCommand } from "../core/machine/state/command.ts";
+import type { ToolDigest } from "../core/machine/state/digest.ts";
+import type { RunEvent } from "../core/machine/state/run-event.ts";
+import { ASK_ATTEMPTS, STEPS, type StepCommand } from "../core/machine/steps.ts";
 import { localOptions, modelOptions, toolOptions, writeOptions } from "./activity-options.ts";
 import { setbackOf } from "./set-back.ts";
 

@@ -1,7 +1,7 @@
 import { ApplicationFailure } from "@temporalio/common";
-import { LIMIT_NAMES as NAMES } from "../core/limits.ts";
-import { pinnedOf } from "../core/phase.ts";
-import type { State } from "../core/state.ts";
+import { LIMIT_NAMES as NAMES } from "../core/budget/limits.ts";
+import { pinnedOf } from "../core/machine/phase.ts";
+import type { State } from "../core/machine/state/state.ts";
 import type { Limits } from "../schema/definition.ts";
 
 /** @throws A failure for who sent them, when they make no sense or no loop is running. */

@@ -1,5 +1,5 @@
 import { workflowInfo } from "@temporalio/workflow";
-import { LIMIT_NAMES } from "../core/limits.ts";
+import { LIMIT_NAMES } from "../core/budget/limits.ts";
 import { isWords } from "./input.ts";
 import { UNREADABLE } from "./payload-converter.ts";
 import {

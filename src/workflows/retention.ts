@@ -1,6 +1,6 @@
 import { continueAsNew, proxyActivities } from "@temporalio/workflow";
 import type { Activities } from "../activities/activities.ts";
-import type { RetainCursor, RetainDigest } from "../core/digest-retention.ts";
+import type { RetainCursor, RetainDigest } from "../core/machine/digest-retention.ts";
 import type { RetentionPolicy } from "../schema/retention.ts";
 import { writeOptions } from "./activity-options.ts";
 import { mustBeRequest } from "./request-shapes.ts";

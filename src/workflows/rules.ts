@@ -1,5 +1,5 @@
 import { patched } from "@temporalio/workflow";
-import { RULES } from "../core/state.ts";
+import { RULES } from "../core/machine/state/state.ts";
 
 /** The oldest rule set that a run may still be under. */
 const OLDEST_RULES = 1;

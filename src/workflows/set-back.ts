@@ -5,9 +5,9 @@ import {
   TimeoutFailure,
   TimeoutType,
 } from "@temporalio/common";
-import { truncateForPreview } from "../core/preview.ts";
-import type { Setback } from "../core/run-event.ts";
-import type { VendorWait } from "../core/vendor-wait.ts";
+import type { Setback } from "../core/machine/state/run-event.ts";
+import type { VendorWait } from "../core/machine/vendor-wait.ts";
+import { truncateForPreview } from "../platform/text/preview.ts";
 
 /** A failure type of an activity is its room and its fault: `provider/rate-limited`. The machine reads the fault. */
 const MAX_MESSAGE_BYTES = 1024;

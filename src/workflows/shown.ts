@@ -1,9 +1,9 @@
 import { defineSearchAttributeKey } from "@temporalio/common";
 import { setCurrentDetails, upsertSearchAttributes, workflowInfo } from "@temporalio/workflow";
-import { dashboard } from "../core/dashboard.ts";
-import type { State } from "../core/state.ts";
-import { type Status, statusOf } from "../core/status.ts";
-import type { Cost } from "../core/usage.ts";
+import type { Cost } from "../core/budget/usage.ts";
+import { dashboard } from "../core/machine/dashboard.ts";
+import type { State } from "../core/machine/state/state.ts";
+import { type Status, statusOf } from "../core/machine/status.ts";
 
 const STATUS = defineSearchAttributeKey("HoldfastStatus", "KEYWORD");
 const AGENT = defineSearchAttributeKey("HoldfastAgent", "KEYWORD");

@@ -7,10 +7,10 @@ import {
   scheduleActivity,
   setHandler,
 } from "@temporalio/workflow";
-import type { PartEnd } from "../core/task.ts";
-import { delegate, LEAD, openTeam, type Team } from "../core/team/team.ts";
-import { DELEGATE, type Delegated, type DelegateWords, TEAM } from "../core/team/team-messages.ts";
-import { type TeamResult, type TeamView, teamResult, teamStatus, teamView } from "../core/team/team-shown.ts";
+import { delegate, LEAD, openTeam, type Team } from "../core/job/team.ts";
+import { DELEGATE, type Delegated, type DelegateWords, TEAM } from "../core/job/team-messages.ts";
+import { type TeamResult, type TeamView, teamResult, teamStatus, teamView } from "../core/job/team-shown.ts";
+import type { PartEnd } from "../core/machine/task.ts";
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
 import { settingsFrom } from "./input.ts";

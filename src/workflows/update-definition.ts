@@ -1,8 +1,8 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { condition } from "@temporalio/workflow";
-import { pendingApprovals } from "../core/approvals.ts";
-import { missingTools } from "../core/definition-changes.ts";
-import type { State } from "../core/state.ts";
+import { pendingApprovals } from "../core/machine/approvals.ts";
+import { missingTools } from "../core/machine/definition-changes.ts";
+import type { State } from "../core/machine/state/state.ts";
 import type { DefinitionTaken, DefinitionWords } from "./messages.ts";
 
 /** Names that an update may bring along: a definition has a few dozen tools at most. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withinRoom } from "../../src/activities/answer-digest.ts";
+import { withinRoom } from "../../src/activities/model/answer-digest.ts";
 
 test("calls of one answer that would not fit into a payload are given back, each by itself [TOOL-04]", () => {
   const facts = { paths: Array.from({ length: 8 }, () => ({ path: "/x".repeat(500), inside: false })) };

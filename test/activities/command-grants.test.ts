@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { factsOf } from "../../src/activities/facts.ts";
-import { coverageOf, grantFor, isGranted } from "../../src/core/grants.ts";
-import { decide } from "../../src/core/permission.ts";
+import { factsOf } from "../../src/activities/model/facts.ts";
+import { coverageOf, grantFor, isGranted } from "../../src/core/permission/grants.ts";
+import { decide } from "../../src/core/permission/permission.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 

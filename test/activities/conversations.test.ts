@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { Conversations } from "../../src/activities/conversations.ts";
-import type { ViewRanges } from "../../src/core/view-ranges.ts";
+import { Conversations } from "../../src/activities/step/conversations.ts";
+import type { ViewRanges } from "../../src/core/view/view-ranges.ts";
 import { SqliteBench } from "../transcript/sqlite-bench.ts";
 import { entry, message, opening, step, write } from "../transcript/story.ts";
 

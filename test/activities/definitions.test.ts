@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Definitions, parsedDefinition } from "../../src/activities/definitions.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import { Definitions, parsedDefinition } from "../../src/activities/step/definitions.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 
 /** As the first release has stored them: without what came later. */
 const OLD = {

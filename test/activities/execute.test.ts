@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { execute } from "../../src/activities/execute.ts";
-import type { Execution } from "../../src/activities/execution.ts";
-import type { Logger } from "../../src/observability/log.ts";
+import { execute } from "../../src/activities/tool/execute.ts";
+import type { Execution } from "../../src/activities/tool/execution.ts";
+import type { Logger } from "../../src/platform/log.ts";
 import type { ToolCallContent } from "../../src/schema/message.ts";
-import type { DeltaBody } from "../../src/stream/stream.ts";
+import type { DeltaBody } from "../../src/store/stream/stream.ts";
+import type { Step } from "../../src/store/transcript/step.ts";
+import { FencedError, StoreError } from "../../src/store/transcript/store-error.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { defineTool, type ToolContext, ToolError, type ToolFault } from "../../src/tools/tool.ts";
-import type { Step } from "../../src/transcript/step.ts";
-import { FencedError, StoreError } from "../../src/transcript/store-error.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
 
 const step = { session: "s", run: "r", number: 3, call: 0, kind: "look", generation: 1 } as unknown as Step;
 const silent = { debug() {}, info() {}, warn() {}, error() {} } as unknown as Logger;

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { factsOf } from "../../src/activities/facts.ts";
-import { readCall } from "../../src/activities/read-call.ts";
-import { decide } from "../../src/core/permission.ts";
+import { factsOf } from "../../src/activities/model/facts.ts";
+import { readCall } from "../../src/activities/model/read-call.ts";
+import { decide } from "../../src/core/permission/permission.ts";
 import { PermissionPolicy } from "../../src/schema/permission.ts";
-import { bashTool } from "../../src/tools/bash.ts";
+import { bashTool } from "../../src/tools/builtin/bash.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 
 const KEY = "sk-ant-0123456789abcdefghij";

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { withFallbacks } from "../../src/activities/fallback.ts";
+import { withFallbacks } from "../../src/activities/model/fallback.ts";
 import { anthropic, local } from "../../src/config/vendor-models.ts";
-import { Outages } from "../../src/providers/outages.ts";
+import { Outages } from "../../src/models/outages.ts";
 import {
   ProviderError,
   type ProviderErrorFacts,
   type ProviderFault,
-} from "../../src/providers/provider-error.ts";
+} from "../../src/models/provider-error.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 
 const small = { ...local("http://localhost:1/v1", "small"), contextWindow: 1000, maxTokens: 100 };

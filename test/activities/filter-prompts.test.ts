@@ -1,14 +1,14 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ApplicationError } from "../../src/activities/failure.ts";
-import { verdictsOn } from "../../src/activities/filter-input.ts";
-import { filterPrompts } from "../../src/activities/filter-prompts.ts";
-import { letIn } from "../../src/activities/let-in.ts";
+import { verdictsOn } from "../../src/activities/filter-input/filter-input.ts";
+import { filterPrompts } from "../../src/activities/open-loop/filter-prompts.ts";
+import { letIn } from "../../src/activities/open-loop/let-in.ts";
+import { ApplicationError } from "../../src/activities/step/failure.ts";
 import { local } from "../../src/config/vendor-models.ts";
 import { FilterRegistry, type InputFilter } from "../../src/hooks/filters.ts";
-import { createLogger } from "../../src/observability/log.ts";
+import { createLogger } from "../../src/platform/log.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import type { NewMessage } from "../../src/transcript/session.ts";
+import type { NewMessage } from "../../src/store/transcript/session.ts";
 
 beforeEach(() => {
   vi.useFakeTimers();

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { factsOf } from "../../src/activities/facts.ts";
-import { coverageOf, grantFor, isGranted } from "../../src/core/grants.ts";
-import { decide } from "../../src/core/permission.ts";
-import { shell } from "../../src/mcp/tools.ts";
-import { openApiTool } from "../../src/openapi/tool.ts";
+import { factsOf } from "../../src/activities/model/facts.ts";
+import { coverageOf, grantFor, isGranted } from "../../src/core/permission/grants.ts";
+import { decide } from "../../src/core/permission/permission.ts";
 import { McpServer } from "../../src/schema/mcp.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
+import { shell } from "../../src/tools/sources/mcp/tools.ts";
+import { openApiTool } from "../../src/tools/sources/openapi/tool.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
 
 const WORKSPACE = "/tmp";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type LiveMask, maskedOutput, secretsMask, shapesMask } from "../../src/activities/live-mask.ts";
-import { redact } from "../../src/core/redact.ts";
-import type { DeltaBody } from "../../src/stream/stream.ts";
+import { type LiveMask, maskedOutput, secretsMask, shapesMask } from "../../src/activities/tool/live-mask.ts";
+import { redact } from "../../src/platform/text/redact.ts";
+import type { DeltaBody } from "../../src/store/stream/stream.ts";
 import { CORPUS } from "../core/secret-shapes.ts";
 
 const shown = (mask: LiveMask, pieces: readonly string[]): string =>

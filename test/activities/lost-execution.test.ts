@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
 import { expect, test } from "vitest";
-import { giveWay, hasDied, unknownOutcome } from "../../src/activities/lost-execution.ts";
-import { thisProcess } from "../../src/recovery/process-identity.ts";
-import { hostMark } from "../../src/tools/process/host-id.ts";
-import type { LostExecution } from "../../src/transcript/step.ts";
-import type { WorkerProcess } from "../../src/transcript/worker-process.ts";
+import { giveWay, hasDied, unknownOutcome } from "../../src/activities/tool/lost-execution.ts";
+import { hostMark } from "../../src/platform/process/host-id.ts";
+import type { LostExecution } from "../../src/store/transcript/step.ts";
+import type { WorkerProcess } from "../../src/store/transcript/worker-process.ts";
+import { thisProcess } from "../../src/worker/failover/process-identity.ts";
 import { step } from "../transcript/story.ts";
 
 const alive = thisProcess({ namespace: "n", taskQueue: "q" });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { openOwnClaim } from "../../src/activities/own-claims.ts";
-import { FencedError } from "../../src/transcript/store-error.ts";
+import { openOwnClaim } from "../../src/activities/tool/own-claims.ts";
+import { FencedError } from "../../src/store/transcript/store-error.ts";
 import { step } from "../transcript/story.ts";
 
 const ours = (generation: number) => ({ generation, process: "p1", startedAtMs: 1 });

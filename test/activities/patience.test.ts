@@ -1,9 +1,9 @@
 import { CancelledFailure } from "@temporalio/activity";
 import pino from "pino";
 import { expect, test } from "vitest";
-import { patientTranscript, until } from "../../src/activities/patient-transcript.ts";
-import { StoreError, type StoreFault } from "../../src/transcript/store-error.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import { patientTranscript, until } from "../../src/activities/step/patient-transcript.ts";
+import { StoreError, type StoreFault } from "../../src/store/transcript/store-error.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 
 const log = pino({ level: "silent" });
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { TextModel } from "../../src/activities/ask-model.ts";
-import { planByApplication } from "../../src/activities/plan-by-application.ts";
+import { planByApplication } from "../../src/activities/compact/plan-by-application.ts";
+import { TextModel } from "../../src/activities/model/ask-model.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
 import type { CompactionStrategy } from "../../src/hooks/compaction-strategy.ts";
 import { Named } from "../../src/hooks/named.ts";
-import { Outages } from "../../src/providers/outages.ts";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { Outages } from "../../src/models/outages.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { answer, entriesOf, result, texts, user } from "../core/compaction-messages.ts";

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { MAX_RESULT_BYTES, presentable } from "../../src/activities/presentable.ts";
+import { MAX_RESULT_BYTES, presentable } from "../../src/activities/tool/presentable.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { maskFor } from "../../src/providers/mask.ts";
-import { secretsIn } from "../../src/providers/secrets.ts";
+import { maskFor } from "../../src/models/mask.ts";
+import { secretsIn } from "../../src/models/secrets.ts";
 
 const NO_MASK = maskFor([]);
 const text = (words: string) => ({ type: "text" as const, text: words });

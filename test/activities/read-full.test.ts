@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { answerViewCall } from "../../src/activities/view-call.ts";
-import type { Span } from "../../src/core/view.ts";
+import { answerViewCall } from "../../src/activities/tool/view-call.ts";
+import type { Span } from "../../src/core/view/view.ts";
+import { readFullTool } from "../../src/tools/builtin/read-full-message.ts";
 import { toolDefinition } from "../../src/tools/tool.ts";
-import { readFullTool } from "../../src/tools/view/read-full-message.ts";
 import { answer, entriesOf, extension, result, user } from "../core/compaction-messages.ts";
 
 const LONG = Array.from({ length: 4000 }, (_, index) => `😀${index}`).join(" ");

@@ -1,7 +1,7 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { ApplicationError } from "../../src/activities/failure.ts";
-import { shapeContext } from "../../src/activities/shape-context.ts";
+import { shapeContext } from "../../src/activities/model/shape-context.ts";
+import { ApplicationError } from "../../src/activities/step/failure.ts";
 import type { ContextConverter, ContextTransform } from "../../src/hooks/context-functions.ts";
 import { Named } from "../../src/hooks/named.ts";
 import type { AgentMessage, Message } from "../../src/schema/message.ts";

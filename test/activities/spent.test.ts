@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { spentIn } from "../../src/activities/look-at-child.ts";
+import { spentIn } from "../../src/activities/job/look-at-child.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { EventBody } from "../../src/schema/record.ts";
-import type { LoopRecord } from "../../src/transcript/loop.ts";
+import type { LoopRecord } from "../../src/store/transcript/loop.ts";
 
 const model = (id: string, input: number) => ({
   id,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { judgeOutput, outputPlan } from "../../src/activities/structured-output.ts";
+import { judgeOutput, outputPlan } from "../../src/activities/model/structured-output.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { NO_USAGE } from "../../src/core/usage.ts";
-import type { Provider } from "../../src/providers/provider.ts";
+import { NO_USAGE } from "../../src/core/budget/usage.ts";
+import type { Provider } from "../../src/models/provider.ts";
 import type { AssistantMessage, StopReason } from "../../src/schema/message.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 

@@ -3,10 +3,10 @@ import { ApplicationFailure } from "@temporalio/common";
 import { MockActivityEnvironment } from "@temporalio/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { asFailure, backoff } from "../../src/activities/failure.ts";
-import { logRetry } from "../../src/activities/log-retry.ts";
-import type { Logger } from "../../src/observability/log.ts";
-import { ProviderError, type ProviderFault } from "../../src/providers/provider-error.ts";
+import { logRetry } from "../../src/activities/model/log-retry.ts";
+import { asFailure, backoff } from "../../src/activities/step/failure.ts";
+import { ProviderError, type ProviderFault } from "../../src/models/provider-error.ts";
+import type { Logger } from "../../src/platform/log.ts";
 import { RetryConfig } from "../../src/schema/definition.ts";
 
 /** What Temporal is told of an error at the n-th attempt. */

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Waits } from "../../src/activities/waits.ts";
-import { describePending } from "../../src/cli/pending-view.ts";
-import type { DeltaBody } from "../../src/stream/stream.ts";
+import { Waits } from "../../src/activities/model/waits.ts";
+import { describePending } from "../../src/apps/cli/pending-view.ts";
+import type { DeltaBody } from "../../src/store/stream/stream.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1_000_000 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { deleteFamily, familyToGo, finishInterrupted } from "../../src/activities/whole-family.ts";
-import { Sql } from "../../src/transcript/sqlite/sql.ts";
-import type { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { deleteFamily, familyToGo, finishInterrupted } from "../../src/activities/retain/whole-family.ts";
+import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import type { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { SqliteBench } from "../transcript/sqlite-bench.ts";
 import { message, opening, step, texts } from "../transcript/story.ts";
 

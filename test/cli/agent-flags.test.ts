@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type AgentFlags, BUILT_IN_TOOLS, definitionFrom } from "../../src/cli/agent-flags.ts";
+import { type AgentFlags, BUILT_IN_TOOLS, definitionFrom } from "../../src/apps/cli/agent-flags.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { defaultTools } from "../../src/tools/default-tools.ts";
+import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
 
 let cwd: string;
 beforeEach(async () => {

@@ -6,8 +6,8 @@ import {
   type QuestionEvent,
   type Questions,
   questionStep,
-} from "../../src/cli/approval-questions.ts";
-import type { Question } from "../../src/cli/approval-view.ts";
+} from "../../src/apps/cli/approval-questions.ts";
+import type { Question } from "../../src/apps/cli/approval-view.ts";
 
 function call(id: string, more: Partial<Question> = {}): Question {
   return {

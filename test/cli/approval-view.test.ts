@@ -9,9 +9,9 @@ import {
   visible,
   waitingLines,
   waitingRows,
-} from "../../src/cli/approval-view.ts";
-import { commandLine, shellWord } from "../../src/cli/command-line.ts";
-import { paletteFor } from "../../src/cli/palette.ts";
+} from "../../src/apps/cli/approval-view.ts";
+import { commandLine, shellWord } from "../../src/apps/cli/command-line.ts";
+import { paletteFor } from "../../src/apps/cli/palette.ts";
 
 const paint = paletteFor({ isTTY: false }, {});
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ApprovalWatch } from "../../src/cli/approval-watch.ts";
+import { ApprovalWatch } from "../../src/apps/cli/approval-watch.ts";
 
 /** A reading that ends when the test says so. */
 function reading() {

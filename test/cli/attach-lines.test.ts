@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { attachStep } from "../../src/cli/attach-lines.ts";
-import { PrefixedLines } from "../../src/cli/prefixed-lines.ts";
+import { attachStep } from "../../src/apps/cli/attach-lines.ts";
+import { PrefixedLines } from "../../src/apps/cli/prefixed-lines.ts";
 
 test("a line steers the first session, or the one that it names", () => {
   expect(attachStep(" use pnpm ", 2)).toEqual({ to: 0, action: { type: "steer", text: "use pnpm" } });

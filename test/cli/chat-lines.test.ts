@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { type ChatEvent, type ChatPhase, chatStep } from "../../src/cli/chat-lines.ts";
+import { type ChatEvent, type ChatPhase, chatStep } from "../../src/apps/cli/chat-lines.ts";
 
 function line(text: string): ChatEvent {
   return { type: "line", text };

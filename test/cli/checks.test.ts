@@ -2,7 +2,7 @@ import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { checkHome, checkKeys, checkNode, healthChecks } from "../../src/cli/checks.ts";
+import { checkHome, checkKeys, checkNode, healthChecks } from "../../src/apps/cli/checks.ts";
 import type { Health } from "../../src/client/index.ts";
 
 let folder: string;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { ContestBoard, contestRows } from "../../src/cli/contest-board.ts";
+import { ContestBoard, contestRows } from "../../src/apps/cli/contest-board.ts";
 import type { EvaluatedBranch, EvaluationOutcome, WatchItem } from "../../src/client/index.ts";
 import type { EventBody } from "../../src/schema/record.ts";
 

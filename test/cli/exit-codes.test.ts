@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EXIT, EXIT_CODES_HELP, EXIT_OF_OUTCOME } from "../../src/cli/exit-codes.ts";
+import { EXIT, EXIT_CODES_HELP, EXIT_OF_OUTCOME } from "../../src/apps/cli/exit-codes.ts";
 
 test("pin: exit codes", () => {
   expect(EXIT).toEqual({

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compared, lineChanges } from "../../src/cli/line-changes.ts";
+import { compared, lineChanges } from "../../src/apps/cli/line-changes.ts";
 
 const text = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 }).map((lines) => lines.join("\n"));
 

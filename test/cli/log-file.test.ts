@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { describeLogTrouble, LogFile, type LogTrouble } from "../../src/cli/log-file.ts";
+import { describeLogTrouble, LogFile, type LogTrouble } from "../../src/apps/cli/log-file.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { forTerminal, printJson, printJsonLine } from "../../src/cli/output.ts";
-import { paletteFor } from "../../src/cli/palette.ts";
+import { forTerminal, printJson, printJsonLine } from "../../src/apps/cli/output.ts";
+import { paletteFor } from "../../src/apps/cli/palette.ts";
 import { holdfast } from "./terminal.ts";
 
-const FOLDER = join(import.meta.dirname, "../../src/cli");
+const FOLDER = join(import.meta.dirname, "../../src/apps/cli");
 
 /** What a terminal would act on, and what shows letters in another order than they are read. */
 const STEERS = /(?![\t\n])[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { presentFile } from "../../src/cli/present-file.ts";
+import { presentFile } from "../../src/apps/cli/present-file.ts";
 
 let folder: string;
 beforeAll(async () => {

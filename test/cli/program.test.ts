@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { buildProgram } from "../../src/cli/program.ts";
+import { buildProgram } from "../../src/apps/cli/program.ts";
 import { holdfast, terminal } from "./terminal.ts";
 
 /** Nothing listens on port 1, and connecting to it is refused at once. */

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { paletteFor, printable } from "../../src/cli/palette.ts";
-import { Renderer } from "../../src/cli/render.ts";
-import { callSummary, shortened } from "../../src/cli/words.ts";
+import { paletteFor, printable } from "../../src/apps/cli/palette.ts";
+import { Renderer } from "../../src/apps/cli/render.ts";
+import { callSummary, shortened } from "../../src/apps/cli/words.ts";
 import type { AgentMessage, WatchItem } from "../../src/client/index.ts";
 import type { EventBody } from "../../src/schema/record.ts";
-import type { DeltaBody } from "../../src/stream/stream.ts";
+import type { DeltaBody } from "../../src/store/stream/stream.ts";
 
 const loopId = "s.p.m.1";
 const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };

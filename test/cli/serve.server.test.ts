@@ -3,8 +3,8 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { main } from "../../src/cli/program.ts";
-import { isLoopback, tokenFrom } from "../../src/cli/serve-token.ts";
+import { main } from "../../src/apps/cli/program.ts";
+import { isLoopback, tokenFrom } from "../../src/apps/cli/serve-token.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { terminal } from "./terminal.ts";
 

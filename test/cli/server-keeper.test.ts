@@ -4,7 +4,7 @@ import {
   type KeptServerOptions,
   type ServerEvent,
   ServerKeeper,
-} from "../../src/cli/server-keeper.ts";
+} from "../../src/apps/cli/server-keeper.ts";
 import type { DevServer } from "../../src/devserver/start-server.ts";
 
 /** Servers that end when the test says so, and starts that fail as often as it says. */

@@ -1,6 +1,6 @@
 import { Writable } from "node:stream";
 import { expect, test } from "vitest";
-import { guardOutput } from "../../src/cli/standard-output.ts";
+import { guardOutput } from "../../src/apps/cli/standard-output.ts";
 
 function outputs(code: string) {
   const said: string[] = [];

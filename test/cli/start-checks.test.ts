@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { checkLive, checkRoom } from "../../src/cli/checks.ts";
-import { Context } from "../../src/cli/context.ts";
-import { main } from "../../src/cli/program.ts";
-import { prepareHome } from "../../src/cli/start-checks.ts";
+import { checkLive, checkRoom } from "../../src/apps/cli/checks.ts";
+import { Context } from "../../src/apps/cli/context.ts";
+import { main } from "../../src/apps/cli/program.ts";
+import { prepareHome } from "../../src/apps/cli/start-checks.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -1,6 +1,6 @@
 import { EventEmitter } from "node:events";
 import { PassThrough } from "node:stream";
-import { main } from "../../src/cli/program.ts";
+import { main } from "../../src/apps/cli/program.ts";
 
 /** Standard streams that remember. */
 export function terminal(options: { readonly env?: NodeJS.ProcessEnv; readonly isTTY?: boolean } = {}) {

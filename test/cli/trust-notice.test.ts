@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Context } from "../../src/cli/context.ts";
-import { noticeOfTrust } from "../../src/cli/trust-notice.ts";
+import { Context } from "../../src/apps/cli/context.ts";
+import { noticeOfTrust } from "../../src/apps/cli/trust-notice.ts";
 import { terminal } from "./terminal.ts";
 
 test("what it means to trust an agent file is said once on each home, and not of an untrusted one", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { TypingScreen } from "../../src/cli/typing-screen.ts";
+import { TypingScreen } from "../../src/apps/cli/typing-screen.ts";
 import { terminal } from "./terminal.ts";
 
 function screenOn(isTTY: boolean) {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { buildProgram } from "../../src/cli/program.ts";
+import { buildProgram } from "../../src/apps/cli/program.ts";
 import { holdfast, terminal } from "./terminal.ts";
 
 /** Nothing listens on port 1: a file that is not refused leads to another exit code. */

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import ts from "typescript";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { endWorker, spawnWorker, workerArguments } from "../../src/cli/worker-child.ts";
-import { type KeeperEvent, restartDelayMs, WorkerKeeper } from "../../src/cli/worker-keeper.ts";
+import { endWorker, spawnWorker, workerArguments } from "../../src/apps/cli/worker-child.ts";
+import { type KeeperEvent, restartDelayMs, WorkerKeeper } from "../../src/apps/cli/worker-keeper.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -107,7 +107,7 @@ test("words on standard output that are not the ready line are overheard", async
 });
 
 test("a child on a leash ends when its parent is killed", async () => {
-  const leash = new URL("../../src/cli/leash.ts", import.meta.url);
+  const leash = new URL("../../src/apps/cli/leash.ts", import.meta.url);
   const { outputText } = ts.transpileModule(await readFile(leash, "utf8"), {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
   });

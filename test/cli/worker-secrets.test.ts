@@ -5,7 +5,7 @@ import { builtFile } from "../../src/testing/built-file.ts";
 
 const KEY = Buffer.alloc(32, 5).toString("base64");
 
-type WorkerChildModule = typeof import("../../src/cli/worker-child.ts");
+type WorkerChildModule = typeof import("../../src/apps/cli/worker-child.ts");
 
 test.runIf(existsSync("/proc/self/environ"))(
   "a worker gets its secrets through a pipe: /proc never shows them",

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { main } from "../../src/cli/program.ts";
+import { main } from "../../src/apps/cli/program.ts";
 import { type Holdfast, HoldfastError } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { terminal } from "../cli/terminal.ts";

@@ -1,9 +1,9 @@
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { EventBody, LoopEvent } from "../../src/schema/record.ts";
-import type { Delta, DeltaBody } from "../../src/stream/stream.ts";
-import type { EvaluationRecord } from "../../src/transcript/evaluation.ts";
-import type { LoopRecord } from "../../src/transcript/loop.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Delta, DeltaBody } from "../../src/store/stream/stream.ts";
+import type { EvaluationRecord } from "../../src/store/transcript/evaluation.ts";
+import type { LoopRecord } from "../../src/store/transcript/loop.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 
 export const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Connection } from "@temporalio/client";
 import { afterEach, beforeEach, expect, inject, test } from "vitest";
-import { type ConnectOptions, connect } from "../../src/client/connect.ts";
+import { type ConnectOptions, connect } from "../../src/client/connection/connect.ts";
 import type { Holdfast } from "../../src/client/holdfast.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
 import { thorough } from "../support/depth.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { parsedDefinition } from "../../src/activities/definitions.ts";
+import { parsedDefinition } from "../../src/activities/step/definitions.ts";
 import { HoldfastError } from "../../src/client/error.ts";
-import { checkWorkspace, validDefinition } from "../../src/client/pinned-definition.ts";
+import { checkWorkspace, validDefinition } from "../../src/client/runs/pinned-definition.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
 
 const model = anthropic("some-model");

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { cursorOf, placeOf } from "../../src/client/cursor.ts";
-import type { SessionEvent } from "../../src/client/session-events.ts";
+import { cursorOf, placeOf } from "../../src/client/read/cursor.ts";
+import type { SessionEvent } from "../../src/client/read/session-events.ts";
 import type { AgentEvent } from "../../src/schema/agent-event.ts";
-import { LocalHub } from "../../src/stream/local-hub.ts";
+import { LocalHub } from "../../src/store/stream/local-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { Reader, Timeline, type TurnPlan } from "./timeline.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fittedValues, formFields, typedValue } from "../../src/client/form-values.ts";
+import { fittedValues, formFields, typedValue } from "../../src/client/runs/form-values.ts";
 
 const schema = {
   type: "object",

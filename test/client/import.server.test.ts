@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { Sums } from "../../src/transcript/export/sums.ts";
-import { canonicalJson, hashOf } from "../../src/transcript/sql/canonical.ts";
+import { Sums } from "../../src/store/transcript/export/sums.ts";
+import { canonicalJson, hashOf } from "../../src/store/transcript/sql/canonical.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";
 import { openStage, type Stage } from "../workflows/support/temporal.ts";
 

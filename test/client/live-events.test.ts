@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { LiveEvents } from "../../src/client/live-events.ts";
+import { LiveEvents } from "../../src/client/read/live-events.ts";
 import { AgentEvent, StreamDelta } from "../../src/schema/agent-event.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import type { Delta, DeltaBody } from "../../src/stream/stream.ts";
+import type { Delta, DeltaBody } from "../../src/store/stream/stream.ts";
 
 const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 const ASKED = { model: "m", provider: "p" };

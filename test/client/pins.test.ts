@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { BUSY_TEXT } from "../../src/client/failures.ts";
 import * as client from "../../src/client/index.ts";
-import { KEYS } from "../../src/client/labels.ts";
-import { RUN_FAILED } from "../../src/client/result.ts";
-import { INLINE_BYTES } from "../../src/client/words.ts";
-import { INLINE_BYTES as CORE_INLINE_BYTES } from "../../src/core/append.ts";
-import { SEARCH_ATTRIBUTES } from "../../src/core/search-attributes.ts";
+import { KEYS } from "../../src/client/runs/labels.ts";
+import { RUN_FAILED } from "../../src/client/runs/result.ts";
+import { INLINE_BYTES } from "../../src/client/runs/words.ts";
+import { INLINE_BYTES as CORE_INLINE_BYTES } from "../../src/core/machine/append.ts";
+import { SEARCH_ATTRIBUTES } from "../../src/schema/search-attributes.ts";
 import { BUSY_TEXT as RUN_BUSY_TEXT } from "../../src/workflows/listen.ts";
 import { RUN_FAILED as RUN_RUN_FAILED } from "../../src/workflows/result.ts";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { problemOf } from "../../src/apps/server/problem.ts";
 import { type Holdfast, HoldfastError } from "../../src/client/index.ts";
-import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../../src/core/waiting-messages.ts";
-import { problemOf } from "../../src/server/problem.ts";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../../src/core/machine/waiting-messages.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal } from "../../src/workflows/messages.ts";
 import { thorough } from "../support/depth.ts";

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { type News, Recorded } from "../../src/client/recorded.ts";
-import type { EvaluationRecord } from "../../src/transcript/evaluation.ts";
-import type { LoopRecord } from "../../src/transcript/loop.ts";
+import { type News, Recorded } from "../../src/client/read/recorded.ts";
+import type { EvaluationRecord } from "../../src/store/transcript/evaluation.ts";
+import type { LoopRecord } from "../../src/store/transcript/loop.ts";
 import { answer, Book, delta, NO_USAGE } from "./book.ts";
 
 function follow(book: Book): Recorded {

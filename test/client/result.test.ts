@@ -7,8 +7,8 @@ import {
   TimeoutType,
 } from "@temporalio/common";
 import { expect, test } from "vitest";
-import type { Link } from "../../src/client/link.ts";
-import { awaitResult } from "../../src/client/result.ts";
+import type { Link } from "../../src/client/connection/link.ts";
+import { awaitResult } from "../../src/client/runs/result.ts";
 import type { RunResult } from "../../src/workflows/result.ts";
 
 const failed: RunResult = {

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { GRPC } from "../../src/client/grpc-status.ts";
-import type { Link } from "../../src/client/link.ts";
-import { awaitResult } from "../../src/client/result.ts";
-import { runEnd } from "../../src/client/run-end.ts";
+import { GRPC } from "../../src/client/connection/grpc-status.ts";
+import type { Link } from "../../src/client/connection/link.ts";
+import { awaitResult } from "../../src/client/runs/result.ts";
+import { runEnd } from "../../src/client/runs/run-end.ts";
 
 /** A server that gives these answers, one after the other. */
 function answering(...answers: (Error | "ended")[]) {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wordsFromEnvironment } from "../../src/client/show-words.ts";
+import { wordsFromEnvironment } from "../../src/client/runs/show-words.ts";
 
 test.each([
   [undefined, {}],

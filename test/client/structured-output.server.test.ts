@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vitest";
 import { z } from "zod";
-import { main } from "../../src/cli/program.ts";
+import { main } from "../../src/apps/cli/program.ts";
 import { extractJson, type Holdfast, HoldfastError, zodOutput } from "../../src/client/index.ts";
 import { terminal } from "../cli/terminal.ts";
 import { thorough } from "../support/depth.ts";

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadProfile } from "../../src/client/profile.ts";
-import { hostAndPort } from "../../src/client/reach.ts";
+import { loadProfile } from "../../src/client/connection/profile.ts";
+import { hostAndPort } from "../../src/client/connection/reach.ts";
 import { connectionTarget } from "../../src/config/connection-target.ts";
 
 let folder: string;

@@ -1,8 +1,8 @@
-import type { Link } from "../../src/client/link.ts";
-import { type SessionEvent, sessionEvents } from "../../src/client/session-events.ts";
+import type { Link } from "../../src/client/connection/link.ts";
+import { type SessionEvent, sessionEvents } from "../../src/client/read/session-events.ts";
 import type { EventBody } from "../../src/schema/record.ts";
-import type { LocalHub } from "../../src/stream/local-hub.ts";
-import type { Delta, DeltaBody } from "../../src/stream/stream.ts";
+import type { LocalHub } from "../../src/store/stream/local-hub.ts";
+import type { Delta, DeltaBody } from "../../src/store/stream/stream.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { answer, Book, delta, NO_USAGE } from "./book.ts";
 

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { attributesAtStart, summaryOf } from "../../src/client/labels.ts";
-import type { Link } from "../../src/client/link.ts";
+import type { Link } from "../../src/client/connection/link.ts";
+import { attributesAtStart, summaryOf } from "../../src/client/runs/labels.ts";
+import { INLINE_BYTES, MAX_MESSAGE_BYTES, pack } from "../../src/client/runs/words.ts";
 import { sessionId } from "../../src/client/session-id.ts";
-import { INLINE_BYTES, MAX_MESSAGE_BYTES, pack } from "../../src/client/words.ts";
 
 /** A link whose transcript takes texts and nothing else. */
 function linkWithTexts(): { link: Link; texts: string[] } {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { encryptionOf } from "../../src/codec/encryption.ts";
-import { KeyError } from "../../src/codec/key-error.ts";
-import { KeyRing, keyIdOf } from "../../src/codec/key-ring.ts";
+import { encryptionOf } from "../../src/platform/encryption/encryption.ts";
+import { KeyError } from "../../src/platform/encryption/key-error.ts";
+import { KeyRing, keyIdOf } from "../../src/platform/encryption/key-ring.ts";
 import { environmentOf } from "./keys.ts";
 
 const env = environmentOf("A", "B");

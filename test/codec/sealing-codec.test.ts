@@ -1,14 +1,14 @@
 import { defaultPayloadConverter, type Payload, type SerializationContext } from "@temporalio/common";
 import { describe, expect, test } from "vitest";
-import { encryptionOf, NO_ENCRYPTION } from "../../src/codec/encryption.ts";
-import { SealingCodec } from "../../src/codec/sealing-codec.ts";
+import { encryptionOf, NO_ENCRYPTION } from "../../src/platform/encryption/encryption.ts";
+import { SealingCodec } from "../../src/platform/encryption/sealing-codec.ts";
 import {
   identityWith,
   identityWithout,
   keyNames,
   keysOfIdentity,
   understand,
-} from "../../src/codec/worker-keys.ts";
+} from "../../src/platform/encryption/worker-keys.ts";
 import { environmentOf } from "./keys.ts";
 
 const env = environmentOf("A", "B");

@@ -18,10 +18,10 @@ import {
   openrouter,
   vertex,
 } from "../../src/config/vendor-models.ts";
-import { costOf } from "../../src/core/usage.ts";
-import { claudeModel } from "../../src/providers/claude-models.ts";
-import { geminiModel } from "../../src/providers/gemini/models.ts";
-import { reasonsByName } from "../../src/providers/openai-models.ts";
+import { costOf } from "../../src/core/budget/usage.ts";
+import { claudeModel } from "../../src/models/claude-models.ts";
+import { geminiModel } from "../../src/models/gemini/models.ts";
+import { reasonsByName } from "../../src/models/openai-models.ts";
 
 const catalogue = new Catalogue();
 

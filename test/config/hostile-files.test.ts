@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { sessionId } from "../../src/client/session-id.ts";
 import { readAgents } from "../../src/config/agent-file/read.ts";
-import { parseArguments } from "../../src/providers/json.ts";
-import { readObject } from "../../src/tools/recovery/loose-json.ts";
+import { parseArguments } from "../../src/models/json.ts";
+import { readObject } from "../../src/tools/argument-repair/loose-json.ts";
 
 const PROVIDER = '[provider]\nmodel = "claude-opus-5"\napi_key = "${KEY}"\n';
 const DEEP = 20_000;

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { definitionHash } from "../../src/client/definition-hash.ts";
+import { definitionHash } from "../../src/client/runs/definition-hash.ts";
 import { writeAgent } from "../../src/config/agent-file/write.ts";
 import { problemLine } from "../../src/config/problem.ts";
 import { FORMATS } from "../../src/config/source/format.ts";

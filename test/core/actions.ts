@@ -12,8 +12,8 @@ import {
   subarray,
   tuple,
 } from "fast-check";
-import { pendingApprovals } from "../../src/core/approvals.ts";
-import type { HookWord, ToolFacts } from "../../src/core/digest.ts";
+import { pendingApprovals } from "../../src/core/machine/approvals.ts";
+import type { HookWord, ToolFacts } from "../../src/core/machine/state/digest.ts";
 import type { QueueMode } from "../../src/schema/definition.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
 import type { Outcome } from "../../src/schema/record.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { agentEvent, positionsOf } from "../../src/core/agent-event.ts";
-import { NO_USAGE } from "../../src/core/usage.ts";
+import { agentEvent, positionsOf } from "../../src/conversation/agent-event.ts";
+import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { AgentEvent } from "../../src/schema/agent-event.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { ContinuationKind, LoopEvent } from "../../src/schema/record.ts";

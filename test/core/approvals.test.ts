@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { pendingApprovals } from "../../src/core/approvals.ts";
-import { statusOf } from "../../src/core/status.ts";
+import { pendingApprovals } from "../../src/core/machine/approvals.ts";
+import { statusOf } from "../../src/core/machine/status.ts";
 import { calls, play, says } from "./play.ts";
 
 const ASK_BASH = { rules: [{ tool: "bash", outcome: "ask" as const, reason: "bash is powerful" }] };

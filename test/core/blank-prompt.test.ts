@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { apply } from "../../src/core/apply.ts";
-import { next } from "../../src/core/next.ts";
-import { start } from "../../src/core/start.ts";
+import { apply } from "../../src/core/machine/apply.ts";
+import { next } from "../../src/core/machine/next.ts";
+import { start } from "../../src/core/machine/start.ts";
 
 const PROBLEM = "The prompt has no words.";
 const begun = () =>

@@ -17,8 +17,8 @@ import {
   NOTHING,
   toNanoUsd,
 } from "../../src/core/budget/amounts.ts";
+import type { Spent } from "../../src/core/budget/limits.ts";
 import { reserve } from "../../src/core/budget/reserve.ts";
-import type { Spent } from "../../src/core/limits.ts";
 import { must } from "../support/must.ts";
 
 // A tree of agents that spend, start children, end and die in any order. It keeps its own books beside the accounts:

@@ -29,9 +29,9 @@ import {
   toUsd,
 } from "../../src/core/budget/amounts.ts";
 import { fairShares } from "../../src/core/budget/fair-shares.ts";
+import type { Spent } from "../../src/core/budget/limits.ts";
 import { budgetReached } from "../../src/core/budget/refusal.ts";
 import { type Reservation, reserve } from "../../src/core/budget/reserve.ts";
-import type { Spent } from "../../src/core/limits.ts";
 import { Delegation, Limits } from "../../src/schema/definition.ts";
 import { runsOf } from "../support/depth.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { estimateMessage } from "../../src/core/estimate.ts";
+import { estimateMessage } from "../../src/core/view/estimate.ts";
 import { type CallScript, calls, type Play, play, says } from "./play.ts";
 
 // What is written of calls and of their results, whoever has made them.

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { CallToolsCommand } from "../../src/core/command.ts";
-import { dashboard } from "../../src/core/dashboard.ts";
-import type { ToolFacts } from "../../src/core/digest.ts";
-import { statusOf } from "../../src/core/status.ts";
+import { dashboard } from "../../src/core/machine/dashboard.ts";
+import type { CallToolsCommand } from "../../src/core/machine/state/command.ts";
+import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
+import { statusOf } from "../../src/core/machine/status.ts";
 import { SubAgentLimits } from "../../src/schema/definition.ts";
 import { calls, type Play, play, says } from "./play.ts";
 

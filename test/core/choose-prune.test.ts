@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { choosePrune } from "../../src/core/choose-prune.ts";
-import { NO_USAGE } from "../../src/core/usage.ts";
+import { choosePrune } from "../../src/conversation/pruning/choose-prune.ts";
+import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 

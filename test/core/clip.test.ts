@@ -1,6 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { clipMessage, clipText, MIN_CLIPPED_CHARS, shownMessage } from "../../src/core/compaction/clip.ts";
+import {
+  clipMessage,
+  clipText,
+  MIN_CLIPPED_CHARS,
+  shownMessage,
+} from "../../src/conversation/compaction/clip.ts";
 import type { AgentMessage, ToolResultMessage, UserMessage } from "../../src/schema/message.ts";
 import { entriesOf, result, texts, user } from "./compaction-messages.ts";
 

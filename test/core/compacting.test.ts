@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { apply } from "../../src/core/apply.ts";
-import type { CompactCommand } from "../../src/core/command.ts";
-import { compactionDue, contextTokens } from "../../src/core/compacting.ts";
-import { next } from "../../src/core/next.ts";
+import { apply } from "../../src/core/machine/apply.ts";
+import { compactionDue, contextTokens } from "../../src/core/machine/compacting.ts";
+import { next } from "../../src/core/machine/next.ts";
+import type { CompactCommand } from "../../src/core/machine/state/command.ts";
 import { calls, type Play, play, type Reply, says, usageOf } from "./play.ts";
 
 const TURNS: readonly Reply[] = [calls("edit"), calls("edit"), calls("edit"), calls("edit"), says("done")];

@@ -1,13 +1,18 @@
 import fc, { type Arbitrary, array, boolean, constantFrom, nat, property, record, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { planBlock as planned } from "../../src/core/compaction/block.ts";
-import { isWordsOfPeople, shownMessage } from "../../src/core/compaction/clip.ts";
-import { isText, type PlanOptions, type Section } from "../../src/core/compaction/plan.ts";
-import { standIn } from "../../src/core/compaction/stand-in.ts";
-import { summarise, turnLine } from "../../src/core/compaction/summary.ts";
-import { entriesOfTurns, loopsOf, positionsOfTurns, turnsOf } from "../../src/core/compaction/turns.ts";
-import { estimateMessage } from "../../src/core/estimate.ts";
-import { materialise } from "../../src/core/materialise.ts";
+import { planBlock as planned } from "../../src/conversation/compaction/block.ts";
+import { isWordsOfPeople, shownMessage } from "../../src/conversation/compaction/clip.ts";
+import { isText, type PlanOptions, type Section } from "../../src/conversation/compaction/plan.ts";
+import { standIn } from "../../src/conversation/compaction/stand-in.ts";
+import { summarise, turnLine } from "../../src/conversation/compaction/summary.ts";
+import {
+  entriesOfTurns,
+  loopsOf,
+  positionsOfTurns,
+  turnsOf,
+} from "../../src/conversation/compaction/turns.ts";
+import { materialise } from "../../src/conversation/materialise.ts";
+import { estimateMessage } from "../../src/core/view/estimate.ts";
 import { CompactionConfig } from "../../src/schema/context.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";

@@ -5,11 +5,11 @@ import {
   checkPlan,
   entriesToPlan,
   type WantedForm as SectionForm,
-} from "../../src/core/compaction/custom.ts";
-import { type Section, spansOf } from "../../src/core/compaction/plan.ts";
-import { materialise } from "../../src/core/materialise.ts";
-import { orphanIn } from "../../src/core/orphans.ts";
-import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
+} from "../../src/conversation/compaction/custom.ts";
+import { type Section, spansOf } from "../../src/conversation/compaction/plan.ts";
+import { materialise } from "../../src/conversation/materialise.ts";
+import { orphanIn } from "../../src/conversation/orphans.ts";
+import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { runsOf } from "../support/depth.ts";

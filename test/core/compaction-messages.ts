@@ -1,5 +1,5 @@
 import { array, constantFrom, integer, nat, oneof, record, string } from "fast-check";
-import { estimateMessage } from "../../src/core/estimate.ts";
+import { estimateMessage } from "../../src/core/view/estimate.ts";
 import type { AgentMessage, AssistantMessage, StopReason, TurnId } from "../../src/schema/message.ts";
 import type { Entry, EntryOrigin } from "../../src/schema/record.ts";
 

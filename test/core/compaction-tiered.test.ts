@@ -1,11 +1,11 @@
 import fc, { type IProperty, nat, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isWordsOfPeople, shownMessage } from "../../src/core/compaction/clip.ts";
-import { cutText, cutToolResult } from "../../src/core/compaction/cut-text.ts";
-import { isText, type Section } from "../../src/core/compaction/plan.ts";
-import { standIn } from "../../src/core/compaction/stand-in.ts";
-import { planTiered } from "../../src/core/compaction/tiered.ts";
-import { orphanIn } from "../../src/core/orphans.ts";
+import { isWordsOfPeople, shownMessage } from "../../src/conversation/compaction/clip.ts";
+import { cutText, cutToolResult } from "../../src/conversation/compaction/cut-text.ts";
+import { isText, type Section } from "../../src/conversation/compaction/plan.ts";
+import { standIn } from "../../src/conversation/compaction/stand-in.ts";
+import { planTiered } from "../../src/conversation/compaction/tiered.ts";
+import { orphanIn } from "../../src/conversation/orphans.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { runsOf } from "../support/depth.ts";

@@ -1,6 +1,6 @@
 import fc, { double, nat, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { loopsInScope } from "../../src/core/compaction/scope.ts";
+import { loopsInScope } from "../../src/conversation/compaction/scope.ts";
 import {
   contextTokens,
   headroom,
@@ -8,7 +8,7 @@ import {
   messageBudget,
   reportedBy,
   triggerLevel,
-} from "../../src/core/compaction/trigger.ts";
+} from "../../src/core/machine/compaction-trigger.ts";
 import { CompactionConfig, ContextConfig } from "../../src/schema/context.ts";
 
 const DEFAULTS = ContextConfig.parse({});

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { apply } from "../../src/core/apply.ts";
-import { next } from "../../src/core/next.ts";
-import { start } from "../../src/core/start.ts";
-import type { State } from "../../src/core/state.ts";
+import { apply } from "../../src/core/machine/apply.ts";
+import { next } from "../../src/core/machine/next.ts";
+import { start } from "../../src/core/machine/start.ts";
+import type { State } from "../../src/core/machine/state/state.ts";
 import type { Continuation } from "../../src/schema/definition.ts";
 
 // A run that is started to go on with a session's conversation, with words that came before and beside the start.

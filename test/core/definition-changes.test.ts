@@ -6,7 +6,7 @@ import {
   missingTools,
   TAKES_EFFECT,
   toolNamesOf,
-} from "../../src/core/definition-changes.ts";
+} from "../../src/core/machine/definition-changes.ts";
 import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/definition.ts";
 
 const MODEL = {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { definitionSummary, summaryLines } from "../../src/core/definition-summary.ts";
+import { definitionSummary, summaryLines } from "../../src/client/read/definition-summary.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 
 const model = {

@@ -1,19 +1,19 @@
 import fc, { type IProperty, integer, array as listOf, nat, oneof, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { utf8Length } from "../../src/core/estimate.ts";
-import { fitMaterial, judgeBudget } from "../../src/core/evaluation/fit-material.ts";
+import { fitMaterial, judgeBudget } from "../../src/conversation/evaluation/fit-material.ts";
 import {
   type JudgeMaterial,
   judgeMaterial,
   lastAnswerText,
-} from "../../src/core/evaluation/judge-material.ts";
+} from "../../src/conversation/evaluation/judge-material.ts";
 import {
   fittedJudgePrompt,
   JUDGE_SYSTEM_PROMPT,
   judgePrompt,
   judgeSystemPrompt,
-} from "../../src/core/evaluation/judge-prompt.ts";
-import { hardLimit, shorten } from "../../src/core/evaluation/text-tiers.ts";
+} from "../../src/conversation/evaluation/judge-prompt.ts";
+import { hardLimit, shorten } from "../../src/conversation/evaluation/text-tiers.ts";
+import { utf8Length } from "../../src/core/view/estimate.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import { runsOf } from "../support/depth.ts";
 import { answer, extension, lines, result, user } from "./compaction-messages.ts";

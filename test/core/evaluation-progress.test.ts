@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { utf8Length } from "../../src/core/estimate.ts";
+import { orNoLimit } from "../../src/core/budget/limits.ts";
 import type { OpenedAgent } from "../../src/core/evaluation/digest.ts";
 import { addBranches, branchEnd, shareRequest } from "../../src/core/evaluation/parts.ts";
 import { type EvaluationProgress, evaluationMode } from "../../src/core/evaluation/progress.ts";
@@ -7,8 +7,8 @@ import { type JobState, openJob } from "../../src/core/job/job.ts";
 import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
 import { jobStatus } from "../../src/core/job/job-status.ts";
 import { beginPartWith, endPart, reserveShares } from "../../src/core/job/parts.ts";
-import { orNoLimit } from "../../src/core/limits.ts";
-import type { PartEnd } from "../../src/core/task.ts";
+import type { PartEnd } from "../../src/core/machine/task.ts";
+import { utf8Length } from "../../src/core/view/estimate.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
 const agent = (number: number, limits: Partial<Limits> = {}): OpenedAgent => ({

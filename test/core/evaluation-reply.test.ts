@@ -4,7 +4,7 @@ import {
   firstInteger,
   judgeDecision,
   judgedBranches,
-} from "../../src/core/evaluation/judge-decision.ts";
+} from "../../src/conversation/evaluation/judge-decision.ts";
 import { branches } from "./evaluation-outcomes.ts";
 
 describe("a judge's reply", () => {

@@ -11,6 +11,8 @@ import fc, {
   tuple,
 } from "fast-check";
 import { describe, expect, test } from "vitest";
+import { choose, customDecision, strategyProblem } from "../../src/conversation/evaluation/strategies.ts";
+import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import {
   type BranchStatus,
   isUsable,
@@ -18,11 +20,9 @@ import {
   totalUsage,
 } from "../../src/core/evaluation/branch-outcome.ts";
 import { fallback } from "../../src/core/evaluation/decision.ts";
-import { loopNumbers } from "../../src/core/evaluation/loop-numbers.ts";
-import { choose, customDecision, strategyProblem } from "../../src/core/evaluation/strategies.ts";
-import { NO_USAGE } from "../../src/core/usage.ts";
 import type { PlainStrategy } from "../../src/schema/evaluation.ts";
 import type { Outcome } from "../../src/schema/record.ts";
+import { loopNumbers } from "../../src/store/transcript/loop-numbers.ts";
 import { runsOf } from "../support/depth.ts";
 import { branches } from "./evaluation-outcomes.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { extractJson } from "../../src/core/extract-json.ts";
+import { extractJson } from "../../src/platform/text/extract-json.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 
 const found = (value: unknown) => ({ type: "found", value });

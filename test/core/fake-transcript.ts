@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { estimateMessage } from "../../src/core/estimate.ts";
-import { type Fork, type Outbox, type OutboxEvent, outboxMessage } from "../../src/core/outbox.ts";
-import type { PersonMessage } from "../../src/core/state.ts";
+import { type Fork, type Outbox, type OutboxEvent, outboxMessage } from "../../src/core/machine/outbox.ts";
+import type { PersonMessage } from "../../src/core/machine/state/state.ts";
+import { estimateMessage } from "../../src/core/view/estimate.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { ContinuationKind, Entry, EntryOrigin, Outcome } from "../../src/schema/record.ts";
 

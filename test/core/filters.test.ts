@@ -1,6 +1,6 @@
 import { assert, constantFrom, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { materialise } from "../../src/core/materialise.ts";
+import { materialise } from "../../src/conversation/materialise.ts";
 import { runsOf } from "../support/depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import { calls, type Judge, type Play, play, type Setting, says, textOf } from "./play.ts";

@@ -9,7 +9,7 @@ import {
   MAX_GRANTS_CHARS,
   readGrants,
   withGrant,
-} from "../../src/core/grants.ts";
+} from "../../src/core/permission/grants.ts";
 
 const bash = (...commands: readonly (readonly string[])[]) => ({
   name: "bash",

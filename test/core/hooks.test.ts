@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import type { RunHookCommand } from "../../src/core/command.ts";
-import type { HookWord } from "../../src/core/digest.ts";
-import { GO_ON_TEXT } from "../../src/core/hooked.ts";
+import { GO_ON_TEXT } from "../../src/core/machine/hooked.ts";
+import type { RunHookCommand } from "../../src/core/machine/state/command.ts";
+import type { HookWord } from "../../src/core/machine/state/digest.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
 import { calls, play, says, usageOf } from "./play.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { truncateForPreview } from "../../src/core/preview.ts";
+import { truncateForPreview } from "../../src/platform/text/preview.ts";
 import { calls, NO_LIMITS, type Play, play, says } from "./play.ts";
 
 // The tests of ironclaw's loop, on this machine.

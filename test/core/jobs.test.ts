@@ -13,7 +13,7 @@ import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
 import { jobStatus } from "../../src/core/job/job-status.ts";
 import { beginPart, endPart, recallPart, settlePart } from "../../src/core/job/parts.ts";
 import { afterRound } from "../../src/core/job/rounds.ts";
-import type { PartEnd } from "../../src/core/task.ts";
+import type { PartEnd } from "../../src/core/machine/task.ts";
 import type { Outcome } from "../../src/schema/record.ts";
 
 const NO_LIMITS = { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null };

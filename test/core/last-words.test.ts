@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { apply } from "../../src/core/apply.ts";
-import type { LoopDigest } from "../../src/core/digest.ts";
-import { limitReached } from "../../src/core/limits.ts";
-import { next } from "../../src/core/next.ts";
-import { EMPTY_OUTBOX, emit, isEmpty } from "../../src/core/outbox.ts";
-import { EMPTY_QUEUES, poll } from "../../src/core/queues.ts";
-import { start } from "../../src/core/start.ts";
+import { limitReached } from "../../src/core/budget/limits.ts";
+import { apply } from "../../src/core/machine/apply.ts";
+import { next } from "../../src/core/machine/next.ts";
+import { EMPTY_OUTBOX, emit, isEmpty } from "../../src/core/machine/outbox.ts";
+import { EMPTY_QUEUES, poll } from "../../src/core/machine/queues.ts";
+import { start } from "../../src/core/machine/start.ts";
+import type { LoopDigest } from "../../src/core/machine/state/digest.ts";
 import type { Continuation } from "../../src/schema/definition.ts";
 import { calls, NO_LIMITS, type Play, play, says } from "./play.ts";
 

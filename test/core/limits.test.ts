@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { dashboard } from "../../src/core/dashboard.ts";
-import { limitReached } from "../../src/core/limits.ts";
-import { statusOf } from "../../src/core/status.ts";
+import { limitReached } from "../../src/core/budget/limits.ts";
+import { dashboard } from "../../src/core/machine/dashboard.ts";
+import { statusOf } from "../../src/core/machine/status.ts";
 import type { Limits } from "../../src/schema/definition.ts";
 import { calls, NO_LIMITS, type Play, play, says, usageOf } from "./play.ts";
 

@@ -8,8 +8,8 @@ import {
   rootLoops,
   type TreeLoop,
   totalUsageOf,
-} from "../../src/core/loop-tree.ts";
-import { NO_USAGE } from "../../src/core/usage.ts";
+} from "../../src/conversation/loop-tree.ts";
+import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import type { ContinuationKind } from "../../src/schema/record.ts";
 
 const usage = { ...NO_USAGE, input: 3, output: 2, totalTokens: 5 };

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { apply } from "../../src/core/apply.ts";
-import { loopSegment } from "../../src/core/loop-segment.ts";
+import { loopSegment } from "../../src/conversation/loop-segment.ts";
+import { apply } from "../../src/core/machine/apply.ts";
 import { calls, play, says, throughJson, usageOf } from "./play.ts";
 
 describe("turns", () => {

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { type Allowance, type Amounts, addAmounts, NOTHING } from "../../src/core/budget/amounts.ts";
-import type { CallToolCommand } from "../../src/core/command.ts";
-import type { TaskReport } from "../../src/core/task.ts";
+import type { CallToolCommand } from "../../src/core/machine/state/command.ts";
+import type { TaskReport } from "../../src/core/machine/task.ts";
 import { type Play, play, type Reply, usageOf } from "./play.ts";
 
 // A tree of agents, each a machine of its own with its own record, that work, call others, are stopped and die in any

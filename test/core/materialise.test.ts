@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { materialise, materialiseAll } from "../../src/core/materialise.ts";
-import { UNANSWERED_CALL } from "../../src/core/orphans.ts";
-import { REFUSED_KIND } from "../../src/core/refused.ts";
-import { COMPACTION_KIND, isKeptForPeople } from "../../src/core/seen-messages.ts";
-import { tagText } from "../../src/core/tag.ts";
-import type { Range } from "../../src/core/view-ranges.ts";
+import { materialise, materialiseAll } from "../../src/conversation/materialise.ts";
+import { UNANSWERED_CALL } from "../../src/conversation/orphans.ts";
+import { COMPACTION_KIND, isKeptForPeople } from "../../src/conversation/seen-messages.ts";
+import { REFUSED_KIND } from "../../src/core/machine/refused.ts";
+import { tagText } from "../../src/core/view/tag.ts";
+import type { Range } from "../../src/core/view/view-ranges.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { answer, entriesOf, extension, lines, result, texts, user } from "./compaction-messages.ts";

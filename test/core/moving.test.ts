@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { ToolFacts } from "../../src/core/digest.ts";
-import { statusOf } from "../../src/core/status.ts";
+import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
+import { statusOf } from "../../src/core/machine/status.ts";
 import { calls, NO_LIMITS, type Play, play, type Setting, says, TOOLS, usageOf } from "./play.ts";
 
 const bash = { bash: TOOLS["bash"] as ToolFacts };

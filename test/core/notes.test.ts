@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problemWithNotes } from "../../src/core/compaction/notes.ts";
+import { problemWithNotes } from "../../src/conversation/compaction/notes.ts";
 
 const RECORD = [
   "user: Please find out why the nightly import of invoices fails since Tuesday and repair it.",

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NUDGE_DEFAULTS, TOOL_INTENT_NUDGE } from "../../src/core/tool-intent.ts";
+import { NUDGE_DEFAULTS, TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-intent.ts";
 import { AgentDefinition, NudgeSettings } from "../../src/schema/definition.ts";
 import { runsOf } from "../support/depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";

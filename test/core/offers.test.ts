@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { OfferChange } from "../../src/core/offers.ts";
+import type { OfferChange } from "../../src/core/machine/offers.ts";
 import { calls, type Play, play, type Setting, says } from "./play.ts";
 
 const change = (run: Play, more: Partial<OfferChange> = {}): OfferChange => ({

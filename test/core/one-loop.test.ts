@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { apply } from "../../src/core/apply.ts";
-import { next } from "../../src/core/next.ts";
-import { NO_USAGE } from "../../src/core/usage.ts";
+import { NO_USAGE } from "../../src/core/budget/usage.ts";
+import { apply } from "../../src/core/machine/apply.ts";
+import { next } from "../../src/core/machine/next.ts";
 import { calls, NO_LIMITS, type Play, play, says, usageOf } from "./play.ts";
 
 const types = (run: Play) => run.commands.map(({ type }) => type);

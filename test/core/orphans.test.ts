@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { materialiseAll } from "../../src/core/materialise.ts";
-import { orphanIn } from "../../src/core/orphans.ts";
-import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
+import { materialiseAll } from "../../src/conversation/materialise.ts";
+import { orphanIn } from "../../src/conversation/orphans.ts";
+import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
 import type { AgentMessage, AssistantMessage } from "../../src/schema/message.ts";
 import { usageOf, userMessage } from "./play.ts";
 

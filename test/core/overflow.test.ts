@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/core/overflow.ts";
+import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/platform/text/overflow.ts";
 
 describe("the phrases", () => {
   test("are the nine of the requirements and six of ours, each with the page it is from [OVF-03, GAP-02]", () => {

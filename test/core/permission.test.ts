@@ -7,9 +7,9 @@ import {
   MAX_FACTS,
   MAX_FACTS_CHARS,
   type PathFact,
-} from "../../src/core/call-facts.ts";
-import { matchNameGlob, matchPathGlob } from "../../src/core/glob.ts";
-import { decide } from "../../src/core/permission.ts";
+} from "../../src/core/permission/call-facts.ts";
+import { decide } from "../../src/core/permission/permission.ts";
+import { matchNameGlob, matchPathGlob } from "../../src/platform/text/glob.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 import { runsOf } from "../support/depth.ts";

@@ -1,12 +1,21 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
-import { apply } from "../../src/core/apply.ts";
-import { pendingApprovals } from "../../src/core/approvals.ts";
+import { materialise } from "../../src/conversation/materialise.ts";
+import { choosePrune } from "../../src/conversation/pruning/choose-prune.ts";
+import { chooseRevert } from "../../src/conversation/pruning/choose-revert.ts";
+import { prunedStateOf, replayPruned } from "../../src/conversation/pruning/replay-view.ts";
+import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
 import { allowance, setAside, used } from "../../src/core/budget/account.ts";
 import { type Allowance, type Amounts, addAmounts, NOTHING } from "../../src/core/budget/amounts.ts";
-import type { Calling } from "../../src/core/calling.ts";
-import { choosePrune } from "../../src/core/choose-prune.ts";
-import { chooseRevert } from "../../src/core/choose-revert.ts";
+import { spentBy } from "../../src/core/budget/limits.ts";
+import { apply } from "../../src/core/machine/apply.ts";
+import { pendingApprovals } from "../../src/core/machine/approvals.ts";
+import { next } from "../../src/core/machine/next.ts";
+import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/machine/outbox.ts";
+import { canTake } from "../../src/core/machine/queues.ts";
+import { REFUSED_KIND, refusedMessage, spokenContent } from "../../src/core/machine/refused.ts";
+import { start } from "../../src/core/machine/start.ts";
+import type { Calling } from "../../src/core/machine/state/calling.ts";
 import type {
   CallModelCommand,
   CallToolCommand,
@@ -18,7 +27,7 @@ import type {
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
-} from "../../src/core/command.ts";
+} from "../../src/core/machine/state/command.ts";
 import type {
   CallDigest,
   CompactDigest,
@@ -34,23 +43,14 @@ import type {
   QuestionRef,
   ToolDigest,
   ToolFacts,
-} from "../../src/core/digest.ts";
-import { estimateMessage } from "../../src/core/estimate.ts";
-import { spentBy } from "../../src/core/limits.ts";
-import { materialise } from "../../src/core/materialise.ts";
-import { next } from "../../src/core/next.ts";
-import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/outbox.ts";
-import { truncateForPreview } from "../../src/core/preview.ts";
-import { canTake } from "../../src/core/queues.ts";
-import { REFUSED_KIND, refusedMessage, spokenContent } from "../../src/core/refused.ts";
-import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
-import type { RunEvent, Setback } from "../../src/core/run-event.ts";
-import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
-import { start } from "../../src/core/start.ts";
-import type { PersonMessage, State } from "../../src/core/state.ts";
-import type { TaskReport } from "../../src/core/task.ts";
-import { viewLength } from "../../src/core/view.ts";
-import type { ViewRequest } from "../../src/core/view-request.ts";
+} from "../../src/core/machine/state/digest.ts";
+import type { RunEvent, Setback } from "../../src/core/machine/state/run-event.ts";
+import type { PersonMessage, State } from "../../src/core/machine/state/state.ts";
+import type { TaskReport } from "../../src/core/machine/task.ts";
+import { estimateMessage } from "../../src/core/view/estimate.ts";
+import { viewLength } from "../../src/core/view/view.ts";
+import type { ViewRequest } from "../../src/core/view/view-request.ts";
+import { truncateForPreview } from "../../src/platform/text/preview.ts";
 import type { Delegation, Limits, QueueMode, RepeatSettings } from "../../src/schema/definition.ts";
 import type { HookPoint } from "../../src/schema/hooks.ts";
 import type { AgentMessage, AssistantMessage, StopReason, Usage } from "../../src/schema/message.ts";

@@ -1,11 +1,11 @@
 import fc, { array, constantFrom, integer, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { lineOf } from "../../src/core/branch-line.ts";
-import { materialise } from "../../src/core/materialise.ts";
-import { type LoopTrace, pastView } from "../../src/core/past-view.ts";
-import { sourced } from "../../src/core/provenance.ts";
-import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
-import type { Range } from "../../src/core/view-ranges.ts";
+import { materialise } from "../../src/conversation/materialise.ts";
+import { sourced } from "../../src/conversation/provenance.ts";
+import { lineOf } from "../../src/conversation/pruning/branch-line.ts";
+import { type LoopTrace, pastView } from "../../src/conversation/pruning/past-view.ts";
+import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
+import type { Range } from "../../src/core/view/view-ranges.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry, EntryOrigin, EventBody } from "../../src/schema/record.ts";
 import { runsOf } from "../support/depth.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { choosePruned, type InRunItem } from "../../src/core/prune.ts";
+import { choosePruned, type InRunItem } from "../../src/conversation/pruning/prune.ts";
 
 const answer = (
   position: number,

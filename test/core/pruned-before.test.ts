@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { BranchAt } from "../../src/core/branch-line.ts";
-import { type LoopEvents, prunedBefore } from "../../src/core/pruned-before.ts";
+import type { BranchAt } from "../../src/conversation/pruning/branch-line.ts";
+import { type LoopEvents, prunedBefore } from "../../src/conversation/pruning/pruned-before.ts";
 import type { EventBody } from "../../src/schema/record.ts";
 
 const message = (position: number): EventBody => ({ type: "MessageStart", position });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
-import { apply } from "../../src/core/apply.ts";
-import { canTake } from "../../src/core/queues.ts";
-import { start } from "../../src/core/start.ts";
-import type { State } from "../../src/core/state.ts";
-import { statusOf } from "../../src/core/status.ts";
+import { apply } from "../../src/core/machine/apply.ts";
+import { canTake } from "../../src/core/machine/queues.ts";
+import { start } from "../../src/core/machine/start.ts";
+import type { State } from "../../src/core/machine/state/state.ts";
+import { statusOf } from "../../src/core/machine/status.ts";
 import {
   countWaiting,
   MAX_REFUSED_SHOWN,
   MAX_WAITING_BYTES,
   MAX_WAITING_MESSAGES,
-} from "../../src/core/waiting-messages.ts";
+} from "../../src/core/machine/waiting-messages.ts";
 import { play } from "./play.ts";
 
 const message = (id: string, words: { text?: string; ref?: string } = { text: "x" }) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redact, redactWhole, redactWords, shownBriefly } from "../../src/core/redact.ts";
+import { redact, redactWhole, redactWords, shownBriefly } from "../../src/platform/text/redact.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 import { CORPUS, HARMLESS } from "./secret-shapes.ts";
 

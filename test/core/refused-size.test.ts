@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { targetOf } from "../../src/core/compaction/target.ts";
-import { contextFor, inputRoom, triggerLevel } from "../../src/core/compaction/trigger.ts";
-import { refusedSize } from "../../src/core/refused-size.ts";
+import { targetOf } from "../../src/conversation/compaction/target.ts";
+import { refusedSize } from "../../src/conversation/refused-size.ts";
+import { contextFor, inputRoom, triggerLevel } from "../../src/core/machine/compaction-trigger.ts";
 import { ContextConfig } from "../../src/schema/context.ts";
 
 describe("the sizes in a vendor's refusal", () => {

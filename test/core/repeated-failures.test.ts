@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pendingApprovals } from "../../src/core/approvals.ts";
+import { pendingApprovals } from "../../src/core/machine/approvals.ts";
 import { RepeatSettings } from "../../src/schema/definition.ts";
 import { calls, play, type Reply, says } from "./play.ts";
 

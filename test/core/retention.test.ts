@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judge, nothingCounted } from "../../src/core/retention.ts";
+import { judge, nothingCounted } from "../../src/core/machine/retention.ts";
 import type { RetentionPolicy } from "../../src/schema/retention.ts";
 
 const DAY = 24 * 60 * 60 * 1000;

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { secretForms } from "../../src/core/secret-forms.ts";
-import { Masking } from "../../src/mcp/references.ts";
-import { UsedSecrets } from "../../src/openapi/secrets.ts";
-import { maskFor } from "../../src/providers/mask.ts";
+import { maskFor } from "../../src/models/mask.ts";
+import { secretForms } from "../../src/platform/text/secret-forms.ts";
+import { Masking } from "../../src/tools/sources/mcp/references.ts";
+import { UsedSecrets } from "../../src/tools/sources/openapi/secrets.ts";
 
 const SECRET = "a!b'c(d)*e&f<g>/h+i j\"k\\é";
 

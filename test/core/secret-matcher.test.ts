@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { secretForms } from "../../src/core/secret-forms.ts";
-import { SecretMatcher } from "../../src/core/secret-matcher.ts";
+import { secretForms } from "../../src/platform/text/secret-forms.ts";
+import { SecretMatcher } from "../../src/platform/text/secret-matcher.ts";
 
 const SECRET = "hunter2+Correct/Horse?battery=ä";
 const bytes = Buffer.from(SECRET, "utf8");

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { dashboard } from "../../src/core/dashboard.ts";
-import { statusOf, statusWord } from "../../src/core/status.ts";
+import { dashboard } from "../../src/core/machine/dashboard.ts";
+import { statusOf, statusWord } from "../../src/core/machine/status.ts";
 import { calls, type Play, play, says } from "./play.ts";
 
 const bytes = (text: string) => Buffer.byteLength(text);

@@ -7,7 +7,7 @@ import {
   type TurnDelta,
   type TurnPart,
   takeDelta,
-} from "../../src/core/streamed-turn.ts";
+} from "../../src/conversation/streamed-turn.ts";
 
 type Fed = { readonly turn: PartialTurn; readonly whole: readonly (readonly TurnPart[])[] };
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { OutputVerdict } from "../../src/core/digest.ts";
-import { ACCEPTED_TEXT, refusedBeside } from "../../src/core/structured.ts";
+import type { OutputVerdict } from "../../src/core/machine/state/digest.ts";
+import { ACCEPTED_TEXT, refusedBeside } from "../../src/core/machine/structured.ts";
 import { type CallScript, calls, type Play, play, type Reply, says } from "./play.ts";
 
 const OK: OutputVerdict = { ok: true };

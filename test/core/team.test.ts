@@ -4,9 +4,9 @@ import type { JobState } from "../../src/core/job/job.ts";
 import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
 import { jobStatus } from "../../src/core/job/job-status.ts";
 import { endPart } from "../../src/core/job/parts.ts";
-import type { PartEnd, TaskReport } from "../../src/core/task.ts";
-import { delegate, LEAD, openTeam } from "../../src/core/team/team.ts";
-import { teamResult, teamStatus, teamView } from "../../src/core/team/team-shown.ts";
+import { delegate, LEAD, openTeam } from "../../src/core/job/team.ts";
+import { teamResult, teamStatus, teamView } from "../../src/core/job/team-shown.ts";
+import type { PartEnd, TaskReport } from "../../src/core/machine/task.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
 const ANSWERED = { type: "answered", stopReason: "stop" } as const;

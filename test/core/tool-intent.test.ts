@@ -5,7 +5,7 @@ import {
   judgeText,
   NUDGE_DEFAULTS,
   TOOL_INTENT_NUDGE,
-} from "../../src/core/tool-intent.ts";
+} from "../../src/core/machine/tool-intent.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 
 describe("a text that announces a call", () => {

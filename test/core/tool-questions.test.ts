@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { pendingApprovals } from "../../src/core/approvals.ts";
-import { statusOf } from "../../src/core/status.ts";
+import { pendingApprovals } from "../../src/core/machine/approvals.ts";
+import { statusOf } from "../../src/core/machine/status.ts";
 import { calls, type Play, play, says } from "./play.ts";
 
 const waiting = (run: Play) => pendingApprovals(run.state).map(({ toolCallId }) => toolCallId);

@@ -1,7 +1,7 @@
 import fc, { oneof, property } from "fast-check";
 import { expect, test } from "vitest";
-import { STEPS } from "../../src/core/steps.ts";
-import { ALWAYS_ACCEPTED, TRANSITIONS } from "../../src/core/transitions.ts";
+import { STEPS } from "../../src/core/machine/steps.ts";
+import { ALWAYS_ACCEPTED, TRANSITIONS } from "../../src/core/machine/transitions.ts";
 import { thorough } from "../support/depth.ts";
 import { must } from "../support/must.ts";
 import { anyActions, playAll, settings } from "./actions.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { statusOf } from "../../src/core/status.ts";
-import { nextLook } from "../../src/core/vendor-wait.ts";
+import { statusOf } from "../../src/core/machine/status.ts";
+import { nextLook } from "../../src/core/machine/vendor-wait.ts";
 import { NO_LIMITS, type Play, play, says } from "./play.ts";
 
 const HOUR = 3_600_000;

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import type { ToolFacts } from "../../src/core/digest.ts";
-import { labelled, positionNamed } from "../../src/core/labels.ts";
-import { materialise } from "../../src/core/materialise.ts";
-import { prunedStateOf, replayPruned } from "../../src/core/replay-view.ts";
-import { viewTokens } from "../../src/core/view.ts";
-import { rangesOf } from "../../src/core/view-ranges.ts";
+import { materialise } from "../../src/conversation/materialise.ts";
+import { prunedStateOf, replayPruned } from "../../src/conversation/pruning/replay-view.ts";
+import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
+import { labelled, positionNamed } from "../../src/core/view/labels.ts";
+import { viewTokens } from "../../src/core/view/view.ts";
+import { rangesOf } from "../../src/core/view/view-ranges.ts";
 import { runsOf } from "../support/depth.ts";
 import { act, anyActions, finish, settings } from "./actions.ts";
 import { type CallScript, calls, play, says, TOOLS, throughJson } from "./play.ts";

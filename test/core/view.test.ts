@@ -9,8 +9,8 @@ import {
   type View,
   viewLength,
   withSpans,
-} from "../../src/core/view.ts";
-import { rangesOf, textsElsewhere, viewEnd } from "../../src/core/view-ranges.ts";
+} from "../../src/core/view/view.ts";
+import { rangesOf, textsElsewhere, viewEnd } from "../../src/core/view/view-ranges.ts";
 
 // A view as data: what joins and what stays apart.
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { KILL_POINTS, type KillPoint } from "../../src/kill-point.ts";
+import { KILL_POINTS, type KillPoint } from "../../src/platform/kill-point.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
 import { keepWorker } from "./support/keeper.ts";

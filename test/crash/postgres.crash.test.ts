@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import { PostgresHub } from "../../src/stream/postgres/postgres-hub.ts";
+import { PostgresHub } from "../../src/store/stream/postgres/postgres-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thorough } from "../support/depth.ts";
 import { type PostgresServer, postgresBinaries, startPostgres } from "../support/postgres.ts";

@@ -1,9 +1,9 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
-import { describePending } from "../../src/cli/pending-view.ts";
+import { describePending } from "../../src/apps/cli/pending-view.ts";
+import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
 import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "../workflows/support/connected.ts";

@@ -11,7 +11,7 @@ import {
   missingSearchAttributes,
   registerSearchAttributes,
   searchAttributeGaps,
-} from "../../src/client/search-attributes.ts";
+} from "../../src/client/connection/search-attributes.ts";
 import { isListening, notReady } from "../../src/devserver/health.ts";
 import { ServerStartError } from "../../src/devserver/server-start-error.ts";
 import { type DevServer, startDevServer } from "../../src/devserver/start-server.ts";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { decide } from "../../src/core/permission.ts";
+import { decide } from "../../src/core/permission/permission.ts";
 import { ApprovalSettings } from "../../src/schema/definition.ts";
 import { PermissionPolicy } from "../../src/schema/permission.ts";
 

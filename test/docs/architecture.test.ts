@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { STEPS } from "../../src/core/steps.ts";
-import { TRANSITIONS } from "../../src/core/transitions.ts";
+import { STEPS } from "../../src/core/machine/steps.ts";
+import { TRANSITIONS } from "../../src/core/machine/transitions.ts";
 
 const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
 /** Of the table of phases: what `next` gives and what leads on, by phase. */

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { writeAgent } from "../../src/config/agent-file/write.ts";
-import { OpenApiSource } from "../../src/openapi/source.ts";
+import { OpenApiSource } from "../../src/tools/sources/openapi/source.ts";
 import { definitions, problemsOf } from "../config/files.ts";
 import { documentOf, startApi } from "../openapi/support.ts";
 

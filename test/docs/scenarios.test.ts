@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { runScenario } from "../../src/testing/scenario/run.ts";
-import { readScenarios } from "../../src/testing/scenario/schema.ts";
+import { runScenario } from "../../src/devkit/scenario/run.ts";
+import { readScenarios } from "../../src/devkit/scenario/schema.ts";
 
 const page = readFileSync(new URL("../../docs/scenarios.md", import.meta.url), "utf8");
 const examples = [...page.matchAll(/```json\n([\s\S]*?)```/g)].map(([, text = ""]) => JSON.parse(text));

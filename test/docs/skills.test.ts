@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { checkSkills } from "../../src/skills/check.ts";
-import { SkillSource } from "../../src/skills/skill-source.ts";
+import { checkSkills } from "../../src/tools/sources/skills/check.ts";
+import { SkillSource } from "../../src/tools/sources/skills/skill-source.ts";
 import { definitions } from "../config/files.ts";
 import { pin, written } from "../skills/folders.ts";
 import { contextIn, temporaryFolder, textOf } from "../tools/workspace.ts";

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { problemLine } from "../../src/config/problem.ts";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
 import { Protocol } from "../../src/schema/model.ts";
 import { load } from "../config/files.ts";
 import { http } from "../providers/play.ts";

@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { runScript } from "../../src/hooks/script.ts";
-import { listProcesses } from "../../src/tools/process/process-table.ts";
+import { listProcesses } from "../../src/platform/process/process-table.ts";
 import { eventually } from "../tools/processes.ts";
 import { ask, BEFORE_TOOL, workspaceWith } from "./scripts.ts";
 

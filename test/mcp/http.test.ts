@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
-import { resultOf, wordsOf } from "../../src/mcp/result.ts";
-import { discoverTokenUrl } from "../../src/mcp/sdk/discover.ts";
 import type { McpServer } from "../../src/schema/mcp.ts";
+import { resultOf, wordsOf } from "../../src/tools/sources/mcp/result.ts";
+import { discoverTokenUrl } from "../../src/tools/sources/mcp/sdk/discover.ts";
 import { fine, HttpServer, handshake, json, messageOf, type Seen } from "./support/http-server.ts";
 import { http, poolWith } from "./support/servers.ts";
 

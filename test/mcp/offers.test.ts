@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import type { OfferChange } from "../../src/core/offers.ts";
-import type { Listing } from "../../src/mcp/kept-server.ts";
-import { offered } from "../../src/mcp/offered.ts";
-import { Offers } from "../../src/mcp/offers.ts";
-import type { LoopAtWork } from "../../src/tools/outside/source.ts";
+import type { OfferChange } from "../../src/core/machine/offers.ts";
+import type { Listing } from "../../src/tools/sources/mcp/kept-server.ts";
+import { offered } from "../../src/tools/sources/mcp/offered.ts";
+import { Offers } from "../../src/tools/sources/mcp/offers.ts";
+import type { LoopAtWork } from "../../src/tools/sources/source.ts";
 import { NASTY, stdio } from "./support/servers.ts";
 
 const facts = { name: "s", version: "1", protocolVersion: "1" } as Listing["facts"];

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import type { KeptServer } from "../../src/mcp/kept-server.ts";
-import { offered } from "../../src/mcp/offered.ts";
-import { resourceTool, resourceTools } from "../../src/mcp/resources.ts";
-import { mcpTool } from "../../src/mcp/tools.ts";
 import type { McpServer } from "../../src/schema/mcp.ts";
+import type { KeptServer } from "../../src/tools/sources/mcp/kept-server.ts";
+import { offered } from "../../src/tools/sources/mcp/offered.ts";
+import { resourceTool, resourceTools } from "../../src/tools/sources/mcp/resources.ts";
+import { mcpTool } from "../../src/tools/sources/mcp/tools.ts";
 import type { ExecutableTool } from "../../src/tools/tool.ts";
 import { context, http, listening, official, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
 

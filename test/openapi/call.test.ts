@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { isInnerHost, publicLookup } from "../../src/openapi/public-address.ts";
 import type { OpenApiSettingsInput } from "../../src/schema/openapi.ts";
+import { isInnerHost, publicLookup } from "../../src/tools/sources/openapi/public-address.ts";
 import { call, documentOf, read, startApi, textOf, toolsOf } from "./support.ts";
 
 const api = await startApi();

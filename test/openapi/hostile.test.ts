@@ -2,7 +2,7 @@ import { mkdtemp, rm, symlink, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { loadInThread } from "../../src/openapi/load-in-thread.ts";
+import { loadInThread } from "../../src/tools/sources/openapi/load-in-thread.ts";
 import { documentOf, read, settings, startApi } from "./support.ts";
 
 const get = (parameters: object) => ({ "/x": { get: { operationId: "x", ...parameters } } });

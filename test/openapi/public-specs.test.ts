@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Loaded } from "../../src/openapi/load.ts";
-import { named } from "../../src/tools/outside/names.ts";
+import { named } from "../../src/tools/sources/names.ts";
+import type { Loaded } from "../../src/tools/sources/openapi/load.ts";
 import { call, read, startApi, textOf } from "./support.ts";
 
 // Documents as their publishers give them away:

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { headerValue, type Manner, pathPart, queryPairs } from "../../src/openapi/serialise.ts";
+import { headerValue, type Manner, pathPart, queryPairs } from "../../src/tools/sources/openapi/serialise.ts";
 
 const LIST = ["blue", "black", "brown"];
 const TABLE = { R: 100, G: 200, B: 150 };

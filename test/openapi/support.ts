@@ -1,10 +1,10 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { loadText } from "../../src/openapi/load.ts";
-import { Sender } from "../../src/openapi/send.ts";
-import { openApiTool } from "../../src/openapi/tool.ts";
 import { OpenApiSettings, type OpenApiSettingsInput } from "../../src/schema/openapi.ts";
 import type { PinnedTool } from "../../src/schema/outside.ts";
+import { loadText } from "../../src/tools/sources/openapi/load.ts";
+import { Sender } from "../../src/tools/sources/openapi/send.ts";
+import { openApiTool } from "../../src/tools/sources/openapi/tool.ts";
 import type { ToolOutput } from "../../src/tools/tool.ts";
 
 export const FILE = "file:///work/api.yaml";

@@ -1,6 +1,6 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
 import { ModelConfig, type Protocol } from "../../src/schema/model.ts";
 import { faultOf, http, joined, question } from "./play.ts";
 

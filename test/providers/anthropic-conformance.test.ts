@@ -1,8 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, describe, expect, test } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
-import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
+import { AnthropicAssembler } from "../../src/models/anthropic-messages/stream.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
 import { type context, http, joined, play, question, sse } from "./play.ts";

@@ -1,8 +1,8 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
-import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
+import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";

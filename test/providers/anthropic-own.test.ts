@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { costOf } from "../../src/core/usage.ts";
-import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
-import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
-import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
-import type { ModelDelta, ModelRequest } from "../../src/providers/provider.ts";
+import { costOf } from "../../src/core/budget/usage.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
+import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { AnthropicAssembler } from "../../src/models/anthropic-messages/stream.ts";
+import type { ModelDelta, ModelRequest } from "../../src/models/provider.ts";
 import type { AssistantMessage, Content } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
 import { sentBy } from "./exchange.ts";

@@ -5,8 +5,8 @@ import {
 } from "@aws-sdk/client-bedrock-runtime";
 import { afterAll, describe, expect, test } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.ts";
-import { ProviderError, type ProviderFault } from "../../src/providers/provider-error.ts";
+import { BedrockConverse } from "../../src/models/bedrock-converse/provider.ts";
+import { ProviderError, type ProviderFault } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import {
   call,

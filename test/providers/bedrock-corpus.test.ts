@@ -9,7 +9,7 @@ import {
 } from "@aws-sdk/client-bedrock-runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.ts";
+import { BedrockConverse } from "../../src/models/bedrock-converse/provider.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { eventFrame, type SdkRequest, sdk } from "./bedrock-play.ts";

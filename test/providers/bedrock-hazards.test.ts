@@ -1,11 +1,11 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { FrameReader } from "../../src/providers/bedrock-converse/frames.ts";
-import { LineReader } from "../../src/providers/bedrock-converse/lines.ts";
-import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.ts";
-import type { HttpOptions } from "../../src/providers/http.ts";
-import type { ModelRequest, StreamOptions } from "../../src/providers/provider.ts";
-import { ProviderError } from "../../src/providers/provider-error.ts";
+import { FrameReader } from "../../src/models/bedrock-converse/frames.ts";
+import { LineReader } from "../../src/models/bedrock-converse/lines.ts";
+import { BedrockConverse } from "../../src/models/bedrock-converse/provider.ts";
+import type { HttpOptions } from "../../src/models/http.ts";
+import type { ModelRequest, StreamOptions } from "../../src/models/provider.ts";
+import { ProviderError } from "../../src/models/provider-error.ts";
 import type { Content } from "../../src/schema/message.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 import {

@@ -6,9 +6,9 @@ import {
   type ConverseStreamOutput,
 } from "@aws-sdk/client-bedrock-runtime";
 import { EventStreamCodec } from "@smithy/eventstream-codec";
-import type { AnswerReader } from "../../src/providers/answer-form.ts";
-import { FrameReader } from "../../src/providers/bedrock-converse/frames.ts";
-import { ConverseAssembler } from "../../src/providers/bedrock-converse/stream.ts";
+import type { AnswerReader } from "../../src/models/answer-form.ts";
+import { FrameReader } from "../../src/models/bedrock-converse/frames.ts";
+import { ConverseAssembler } from "../../src/models/bedrock-converse/stream.ts";
 import { context, type Played, plainVendor } from "./play.ts";
 
 const codec = new EventStreamCodec(

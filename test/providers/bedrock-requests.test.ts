@@ -1,9 +1,9 @@
 import { ConverseStreamCommand, type ConverseStreamCommandInput } from "@aws-sdk/client-bedrock-runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { BedrockConverse, type BedrockOptions } from "../../src/providers/bedrock-converse/provider.ts";
-import { regionOf } from "../../src/providers/bedrock-converse/region.ts";
-import type { ModelRequest } from "../../src/providers/provider.ts";
+import { BedrockConverse, type BedrockOptions } from "../../src/models/bedrock-converse/provider.ts";
+import { regionOf } from "../../src/models/bedrock-converse/region.ts";
+import type { ModelRequest } from "../../src/models/provider.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
 import { head, type SdkRequest, sdk, stream, tail, text as textEvents } from "./bedrock-play.ts";

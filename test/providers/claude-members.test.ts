@@ -2,10 +2,10 @@ import type { BetaContentBlock } from "@anthropic-ai/sdk/resources/beta/messages
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anthropic, bedrock } from "../../src/config/vendor-models.ts";
-import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
-import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
-import { converseRequest } from "../../src/providers/bedrock-converse/request.ts";
-import { thinkingFields } from "../../src/providers/claude-thinking.ts";
+import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { AnthropicAssembler } from "../../src/models/anthropic-messages/stream.ts";
+import { converseRequest } from "../../src/models/bedrock-converse/request.ts";
+import { thinkingFields } from "../../src/models/claude-thinking.ts";
 import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";
 import { ThinkingLevel } from "../../src/schema/model.ts";
 import { eventFrame, playFrames } from "./bedrock-play.ts";

@@ -1,9 +1,9 @@
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { local } from "../../src/config/vendor-models.ts";
-import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
-import { CompletionsAssembler } from "../../src/providers/openai-completions/stream.ts";
-import { ProviderError } from "../../src/providers/provider-error.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
+import { CompletionsAssembler } from "../../src/models/openai-completions/stream.ts";
+import { ProviderError } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
 import { type context, faultOf, http, joined, play, question, sse } from "./play.ts";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { local, openai, openrouter } from "../../src/config/vendor-models.ts";
-import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";

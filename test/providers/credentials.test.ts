@@ -3,11 +3,11 @@ import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CommandCredential } from "../../src/providers/credentials/command.ts";
-import { readFetched } from "../../src/providers/credentials/credential.ts";
-import { runCommand } from "../../src/providers/credentials/run-command.ts";
-import { credentialSource } from "../../src/providers/credentials/source.ts";
-import { ProviderError } from "../../src/providers/provider-error.ts";
+import { CommandCredential } from "../../src/models/credentials/command.ts";
+import { readFetched } from "../../src/models/credentials/credential.ts";
+import { runCommand } from "../../src/models/credentials/run-command.ts";
+import { credentialSource } from "../../src/models/credentials/source.ts";
+import { ProviderError } from "../../src/models/provider-error.ts";
 import { Credentials, type CredentialsInput } from "../../src/schema/credentials.ts";
 
 const NAME = "ISSUED_KEY";

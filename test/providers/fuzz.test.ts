@@ -1,9 +1,9 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { HTTP_LIMITS, type Http } from "../../src/providers/http.ts";
-import type { ModelRequest } from "../../src/providers/provider.ts";
-import { ProviderError } from "../../src/providers/provider-error.ts";
+import { HTTP_LIMITS, type Http } from "../../src/models/http.ts";
+import type { ModelRequest } from "../../src/models/provider.ts";
+import { ProviderError } from "../../src/models/provider-error.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
 import { isThorough } from "../support/depth.ts";
 import { Fuzz } from "./fuzz/mutate.ts";

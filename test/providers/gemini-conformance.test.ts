@@ -1,9 +1,9 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { google, vertex } from "../../src/config/vendor-models.ts";
-import type { AnswerContext } from "../../src/providers/assembler.ts";
-import { GeminiAssembler } from "../../src/providers/gemini/stream.ts";
-import { GoogleGenerativeAi } from "../../src/providers/google-generative-ai/provider.ts";
-import { GoogleVertex } from "../../src/providers/google-vertex/provider.ts";
+import type { AnswerContext } from "../../src/models/assembler.ts";
+import { GeminiAssembler } from "../../src/models/gemini/stream.ts";
+import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/provider.ts";
+import { GoogleVertex } from "../../src/models/google-vertex/provider.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { asParts, joinedParts, sdkAnswer, type Vendor } from "./gemini-sdk.ts";
 import { Loopback, writeSlices } from "./loopback.ts";

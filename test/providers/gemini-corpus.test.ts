@@ -7,7 +7,7 @@ import {
 } from "@google/genai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { google } from "../../src/config/vendor-models.ts";
-import { GoogleGenerativeAi } from "../../src/providers/google-generative-ai/provider.ts";
+import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/provider.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { google, vertex } from "../../src/config/vendor-models.ts";
-import { GeminiAssembler } from "../../src/providers/gemini/stream.ts";
-import { GoogleGenerativeAi } from "../../src/providers/google-generative-ai/provider.ts";
-import { GoogleVertex } from "../../src/providers/google-vertex/provider.ts";
-import type { HttpOptions } from "../../src/providers/http.ts";
-import { ProviderError } from "../../src/providers/provider-error.ts";
+import { GeminiAssembler } from "../../src/models/gemini/stream.ts";
+import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/provider.ts";
+import { GoogleVertex } from "../../src/models/google-vertex/provider.ts";
+import type { HttpOptions } from "../../src/models/http.ts";
+import { ProviderError } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { Loopback } from "./loopback.ts";
 import { context, faultOf, http, play, question, sse } from "./play.ts";

@@ -6,9 +6,9 @@ import {
 } from "@google/genai";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { google, vertex } from "../../src/config/vendor-models.ts";
-import { GoogleGenerativeAi } from "../../src/providers/google-generative-ai/provider.ts";
-import { GoogleVertex } from "../../src/providers/google-vertex/provider.ts";
-import type { ModelRequest } from "../../src/providers/provider.ts";
+import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/provider.ts";
+import { GoogleVertex } from "../../src/models/google-vertex/provider.ts";
+import type { ModelRequest } from "../../src/models/provider.ts";
 import type { Message, Content as OurContent } from "../../src/schema/message.ts";
 import type { ToolDefinition } from "../../src/schema/tool.ts";
 import { LOCATION, sdk, type Vendor } from "./gemini-sdk.ts";

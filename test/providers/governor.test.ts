@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
-import { Governor } from "../../src/providers/governor/governor.ts";
-import type { ModelRequest, Provider, StreamOptions } from "../../src/providers/provider.ts";
-import { ProviderError } from "../../src/providers/provider-error.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
+import { Governor } from "../../src/models/governor/governor.ts";
+import type { ModelRequest, Provider, StreamOptions } from "../../src/models/provider.ts";
+import { ProviderError } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { Loopback } from "./loopback.ts";
 import { faultOf, http, question, sse } from "./play.ts";

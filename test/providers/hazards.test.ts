@@ -3,10 +3,10 @@ import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { anthropic, local } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
-import type { HttpOptions } from "../../src/providers/http.ts";
-import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
-import type { ModelDelta, ModelRequest } from "../../src/providers/provider.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
+import type { HttpOptions } from "../../src/models/http.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
+import type { ModelDelta, ModelRequest } from "../../src/models/provider.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
 import { faultOf, http, question, sse } from "./play.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Lane } from "../../src/providers/governor/lane.ts";
-import type { RateLimits } from "../../src/providers/rate-limits/rate-limits.ts";
+import { Lane } from "../../src/models/governor/lane.ts";
+import type { RateLimits } from "../../src/models/rate-limits/rate-limits.ts";
 import type { VendorLimits } from "../../src/schema/vendor-limits.ts";
 
 const MINUTE = 60_000;

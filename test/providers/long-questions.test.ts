@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { toWireJson } from "../../src/providers/json.ts";
-import { charactersIn, mustBeSendable } from "../../src/providers/room.ts";
+import { toWireJson } from "../../src/models/json.ts";
+import { charactersIn, mustBeSendable } from "../../src/models/room.ts";
 
 const said = (text: string) => ({
   role: "user" as const,

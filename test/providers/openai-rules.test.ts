@@ -7,10 +7,10 @@ import {
   openaiResponses,
   openrouter,
 } from "../../src/config/vendor-models.ts";
-import { cacheKeyOf } from "../../src/providers/cache-key.ts";
-import { completionsRequest } from "../../src/providers/openai-completions/request.ts";
-import type { ModelRequest } from "../../src/providers/provider.ts";
-import { responsesRequest } from "../../src/providers/responses/request.ts";
+import { cacheKeyOf } from "../../src/models/cache-key.ts";
+import { completionsRequest } from "../../src/models/openai-completions/request.ts";
+import type { ModelRequest } from "../../src/models/provider.ts";
+import { responsesRequest } from "../../src/models/responses/request.ts";
 import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";
 import { type ModelConfig, OpenAiCompat } from "../../src/schema/model.ts";
 import { question } from "./play.ts";

@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
 import { local } from "../../src/config/vendor-models.ts";
-import { Outages } from "../../src/providers/outages.ts";
+import { Outages } from "../../src/models/outages.ts";
 import {
   ProviderError,
   type ProviderErrorFacts,
   type ProviderFault,
-} from "../../src/providers/provider-error.ts";
+} from "../../src/models/provider-error.ts";
 
 const [own, spare, last] = ["own", "spare", "last"].map((id) => local("http://localhost:1/v1", id));
 const models = [own!, spare!, last!];

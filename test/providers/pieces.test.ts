@@ -11,18 +11,18 @@ import {
   openaiResponses,
   openrouter,
 } from "../../src/config/vendor-models.ts";
-import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/core/overflow.ts";
-import { AnthropicAssembler } from "../../src/providers/anthropic-messages/stream.ts";
-import { azureAddress } from "../../src/providers/azure-openai-responses/address.ts";
-import { endpoint } from "../../src/providers/endpoint.ts";
-import { toWireJson } from "../../src/providers/json.ts";
-import { maskFor } from "../../src/providers/mask.ts";
-import { completionsRequest } from "../../src/providers/openai-completions/request.ts";
-import { CompletionsAssembler } from "../../src/providers/openai-completions/stream.ts";
-import { usageOf } from "../../src/providers/openai-completions/usage.ts";
-import type { Provider } from "../../src/providers/provider.ts";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
-import { EventReader } from "../../src/providers/sse.ts";
+import { AnthropicAssembler } from "../../src/models/anthropic-messages/stream.ts";
+import { azureAddress } from "../../src/models/azure-openai-responses/address.ts";
+import { endpoint } from "../../src/models/endpoint.ts";
+import { toWireJson } from "../../src/models/json.ts";
+import { maskFor } from "../../src/models/mask.ts";
+import { completionsRequest } from "../../src/models/openai-completions/request.ts";
+import { CompletionsAssembler } from "../../src/models/openai-completions/stream.ts";
+import { usageOf } from "../../src/models/openai-completions/usage.ts";
+import type { Provider } from "../../src/models/provider.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
+import { EventReader } from "../../src/models/sse.ts";
+import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/platform/text/overflow.ts";
 import { play, question, sse } from "./play.ts";
 import { singleBytes } from "./slices.ts";
 

@@ -1,9 +1,9 @@
-import type { AnswerContext, Assembler } from "../../src/providers/assembler.ts";
-import type { Vendor } from "../../src/providers/classify.ts";
-import { Http, type HttpOptions } from "../../src/providers/http.ts";
-import type { ModelDelta, ModelRequest } from "../../src/providers/provider.ts";
-import { ProviderError } from "../../src/providers/provider-error.ts";
-import { EventReader } from "../../src/providers/sse.ts";
+import type { AnswerContext, Assembler } from "../../src/models/assembler.ts";
+import type { Vendor } from "../../src/models/classify.ts";
+import { Http, type HttpOptions } from "../../src/models/http.ts";
+import type { ModelDelta, ModelRequest } from "../../src/models/provider.ts";
+import { ProviderError } from "../../src/models/provider-error.ts";
+import { EventReader } from "../../src/models/sse.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Progress } from "../../src/providers/progress.ts";
+import { Progress } from "../../src/models/progress.ts";
 
 const event = (data: string) => ({ event: undefined, data });
 const words = [{ type: "text" as const, index: 0, delta: "so" }];

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as models from "../../src/config/vendor-models.ts";
 import { anthropic, openai } from "../../src/config/vendor-models.ts";
-import { cacheHitRate, costOf } from "../../src/core/usage.ts";
-import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
-import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
-import type { Provider } from "../../src/providers/provider.ts";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { cacheHitRate, costOf } from "../../src/core/budget/usage.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
+import type { Provider } from "../../src/models/provider.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
 import { Message } from "../../src/schema/message.ts";
 import { type CacheConfig, Protocol } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";

@@ -1,10 +1,10 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
-import { httpError, streamError } from "../../src/providers/classify.ts";
-import { durationMs } from "../../src/providers/rate-limits/moments.ts";
-import type { RateLimits } from "../../src/providers/rate-limits/rate-limits.ts";
-import { readRateLimits } from "../../src/providers/rate-limits/read-headers.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
+import { httpError, streamError } from "../../src/models/classify.ts";
+import { durationMs } from "../../src/models/rate-limits/moments.ts";
+import type { RateLimits } from "../../src/models/rate-limits/rate-limits.ts";
+import { readRateLimits } from "../../src/models/rate-limits/read-headers.ts";
 import { Loopback } from "./loopback.ts";
 import { http, plainVendor, question, sse } from "./play.ts";
 

@@ -1,20 +1,20 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anthropic, local, openai, openrouter } from "../../src/config/vendor-models.ts";
-import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
-import { claudeModel } from "../../src/providers/claude-models.ts";
+import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { claudeModel } from "../../src/models/claude-models.ts";
 import {
   MIN_ANSWER,
   MIN_BUDGET,
   THINKING_BUDGETS,
   thinkingFields,
-} from "../../src/providers/claude-thinking.ts";
-import { completionsRequest } from "../../src/providers/openai-completions/request.ts";
-import type { ModelRequest } from "../../src/providers/provider.ts";
+} from "../../src/models/claude-thinking.ts";
+import { completionsRequest } from "../../src/models/openai-completions/request.ts";
+import type { ModelRequest } from "../../src/models/provider.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";
 import { OpenAiCompat, type ThinkingLevel } from "../../src/schema/model.ts";
-import { defaultTools } from "../../src/tools/default-tools.ts";
+import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 import { toolDefinition } from "../../src/tools/tool.ts";
 import { question } from "./play.ts";

@@ -1,10 +1,10 @@
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { openaiResponses } from "../../src/config/vendor-models.ts";
-import { conversation } from "../../src/providers/conversation.ts";
-import { OpenAiResponses } from "../../src/providers/openai-responses/provider.ts";
-import { idRuleOf, inputItems } from "../../src/providers/responses/items.ts";
-import { ResponsesAssembler } from "../../src/providers/responses/stream.ts";
+import { conversation } from "../../src/models/conversation.ts";
+import { OpenAiResponses } from "../../src/models/openai-responses/provider.ts";
+import { idRuleOf, inputItems } from "../../src/models/responses/items.ts";
+import { ResponsesAssembler } from "../../src/models/responses/stream.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { Loopback, writeSlices } from "./loopback.ts";
 import { type context, faultOf, http, joined, play, question } from "./play.ts";

@@ -1,7 +1,7 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { azure, openaiResponses } from "../../src/config/vendor-models.ts";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { conversation } from "../../src/providers/conversation.ts";
-import { idRuleOf, inputItems } from "../../src/providers/responses/items.ts";
-import { ResponsesAssembler } from "../../src/providers/responses/stream.ts";
+import { conversation } from "../../src/models/conversation.ts";
+import { idRuleOf, inputItems } from "../../src/models/responses/items.ts";
+import { ResponsesAssembler } from "../../src/models/responses/stream.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
 import { type context, faultOf, joined, play, sse } from "./play.ts";
 

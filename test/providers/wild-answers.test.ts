@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { httpError } from "../../src/providers/classify.ts";
-import { CommandCredential } from "../../src/providers/credentials/command.ts";
-import { FileCredential } from "../../src/providers/credentials/file.ts";
-import { textOfPage } from "../../src/providers/page.ts";
-import { ProviderError } from "../../src/providers/provider-error.ts";
+import { httpError } from "../../src/models/classify.ts";
+import { CommandCredential } from "../../src/models/credentials/command.ts";
+import { FileCredential } from "../../src/models/credentials/file.ts";
+import { textOfPage } from "../../src/models/page.ts";
+import { ProviderError } from "../../src/models/provider-error.ts";
 import { ModelConfig } from "../../src/schema/model.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 import { plainVendor } from "./play.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { jsonLines } from "../../src/testing/scenario/json-lines.ts";
-import { playPlain } from "../../src/testing/scenario/plain.ts";
-import { runScenario } from "../../src/testing/scenario/run.ts";
-import { readScenarios, type Scenario } from "../../src/testing/scenario/schema.ts";
+import { jsonLines } from "../../src/devkit/scenario/json-lines.ts";
+import { playPlain } from "../../src/devkit/scenario/plain.ts";
+import { runScenario } from "../../src/devkit/scenario/run.ts";
+import { readScenarios, type Scenario } from "../../src/devkit/scenario/schema.ts";
 
 function refusal(scenario: unknown): string {
   try {

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { jsonLines } from "../../src/devkit/scenario/json-lines.ts";
+import { runScenario } from "../../src/devkit/scenario/run.ts";
+import { readScenarios, type Scenario } from "../../src/devkit/scenario/schema.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
-import { jsonLines } from "../../src/testing/scenario/json-lines.ts";
-import { runScenario } from "../../src/testing/scenario/run.ts";
-import { readScenarios, type Scenario } from "../../src/testing/scenario/schema.ts";
 
 const all = readScenarios(JSON.parse(readFileSync(new URL("./hooks.json", import.meta.url), "utf8")));
 const named = (name: string): Scenario => {

@@ -1,9 +1,9 @@
-import { limitsOf } from "../../src/activities/pinned.ts";
-import { outputPlan } from "../../src/activities/structured-output.ts";
-import type { PastLoop, PastTranscript } from "../../src/client/past-loops.ts";
-import type { Stage } from "../../src/testing/scenario/plain/stage.ts";
+import { outputPlan } from "../../src/activities/model/structured-output.ts";
+import { limitsOf } from "../../src/activities/open-loop/pinned.ts";
+import type { PastLoop, PastTranscript } from "../../src/client/read/past-loops.ts";
+import type { Stage } from "../../src/devkit/scenario/plain/stage.ts";
+import type { LoopTerms } from "../../src/store/transcript/loop.ts";
 import { toolDefinition } from "../../src/tools/tool.ts";
-import type { LoopTerms } from "../../src/transcript/loop.ts";
 
 /** The transcript that a scenario has left, as a client reads one. */
 export function pastTranscript({ transcript, notes, definition, tools, providers }: Stage): PastTranscript {

@@ -9,7 +9,7 @@ import {
   option,
   record,
 } from "fast-check";
-import type { ScenarioInput } from "../../src/testing/scenario/schema.ts";
+import type { ScenarioInput } from "../../src/devkit/scenario/schema.ts";
 
 // Sessions of several runs whose model looks, prunes, goes back, and is interrupted.
 

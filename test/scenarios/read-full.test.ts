@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { playPlain } from "../../src/testing/scenario/plain.ts";
-import { Scenario } from "../../src/testing/scenario/schema.ts";
+import { playPlain } from "../../src/devkit/scenario/plain.ts";
+import { Scenario } from "../../src/devkit/scenario/schema.ts";
 
 const READER = "read_full_message";
 const SMALL = { maxContextTokens: 1000, systemPromptTokens: 0 };

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { unmet } from "../../src/testing/scenario/expect.ts";
-import { playPlain } from "../../src/testing/scenario/plain.ts";
-import { readScenarios } from "../../src/testing/scenario/schema.ts";
+import { unmet } from "../../src/devkit/scenario/expect.ts";
+import { playPlain } from "../../src/devkit/scenario/plain.ts";
+import { readScenarios } from "../../src/devkit/scenario/schema.ts";
 
 const FOLDER = new URL("./", import.meta.url);
 

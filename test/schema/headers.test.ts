@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { resolvedHeaders } from "../../src/mcp/references.ts";
-import { resolveHeaders } from "../../src/providers/secrets.ts";
+import { resolveHeaders } from "../../src/models/secrets.ts";
 import { McpServer } from "../../src/schema/mcp.ts";
 import { ModelConfig } from "../../src/schema/model.ts";
 import { OpenApiSettings } from "../../src/schema/openapi.ts";
+import { resolvedHeaders } from "../../src/tools/sources/mcp/references.ts";
 
 const KEY = "0123456789abcdefABCDEF";
 

@@ -1,16 +1,16 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { TextModel } from "../../src/activities/ask-model.ts";
-import { modelRequest } from "../../src/activities/model.ts";
+import { TextModel } from "../../src/activities/model/ask-model.ts";
+import { modelRequest } from "../../src/activities/model/model.ts";
 import { checkDefinition } from "../../src/config/agent-definition.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
-import { Outages } from "../../src/providers/outages.ts";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { Outages } from "../../src/models/outages.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { AssistantMessage, Message } from "../../src/schema/message.ts";
+import { viewTools } from "../../src/tools/builtin/view-tools.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
-import { viewTools } from "../../src/tools/view/view-tools.ts";
 import { followUpSignal, steerSignal } from "../../src/workflows/messages.ts";
 
 const model = anthropic("claude-sonnet-4-5");

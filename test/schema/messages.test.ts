@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { withoutContextManagement } from "../../src/config/unbounded.ts";
-import { anthropic } from "../../src/config/vendor-models.ts";
 import {
   isContextOverflow,
   modelMessage,
   turnIdOf,
   userMessage,
   withTurnId,
-} from "../../src/core/agent-message.ts";
-import { OVERFLOW_PHRASES } from "../../src/core/overflow.ts";
-import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
-import type { ModelRequest } from "../../src/providers/provider.ts";
+} from "../../src/client/interop/agent-message.ts";
+import { withoutContextManagement } from "../../src/config/unbounded.ts";
+import { anthropic } from "../../src/config/vendor-models.ts";
+import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import type { ModelRequest } from "../../src/models/provider.ts";
+import { OVERFLOW_PHRASES } from "../../src/platform/text/overflow.ts";
 import { StreamDelta } from "../../src/schema/agent-event.ts";
 import { ContextConfig } from "../../src/schema/context.ts";
 import { AgentDefinition, Limits } from "../../src/schema/definition.ts";

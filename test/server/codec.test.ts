@@ -1,8 +1,8 @@
 import { afterEach, expect, test } from "vitest";
+import type { Payload } from "../../src/apps/server/codec.ts";
 import type { Holdfast } from "../../src/client/index.ts";
-import { KeyRing } from "../../src/codec/key-ring.ts";
-import { SealingCodec } from "../../src/codec/sealing-codec.ts";
-import type { Payload } from "../../src/server/codec.ts";
+import { KeyRing } from "../../src/platform/encryption/key-ring.ts";
+import { SealingCodec } from "../../src/platform/encryption/sealing-codec.ts";
 import { ask, bearer, type Started, startServer } from "./support.ts";
 
 let server: Started;

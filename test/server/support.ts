@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { EventSourceParserStream } from "eventsource-parser/stream";
+import { type ServeOptions, type Server, serve } from "../../src/apps/server/server.ts";
 import type { Holdfast } from "../../src/client/index.ts";
-import { type ServeOptions, type Server, serve } from "../../src/server/server.ts";
 
 export const TOKEN = "a-token-of-these-tests";
 export const bearer = { authorization: `Bearer ${TOKEN}` };

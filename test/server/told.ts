@@ -1,8 +1,8 @@
 import { parseJsonEventStream, readUIMessageStream, type UIMessage, uiMessageChunkSchema } from "ai";
+import type { UiChunk } from "../../src/apps/server/ui-chunk.ts";
 import type { AgentEvent } from "../../src/schema/agent-event.ts";
 import type { AssistantMessage, Content, StopReason } from "../../src/schema/message.ts";
 import type { Outcome } from "../../src/schema/record.ts";
-import type { UiChunk } from "../../src/server/ui-chunk.ts";
 
 // Events of a loop, in the order that a session tells them, and pages that read what is made of them.
 

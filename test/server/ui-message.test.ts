@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { UiChunk } from "../../src/apps/server/ui-chunk.ts";
+import { UiMessage } from "../../src/apps/server/ui-message.ts";
 import type { AgentEvent } from "../../src/schema/agent-event.ts";
-import type { UiChunk } from "../../src/server/ui-chunk.ts";
-import { UiMessage } from "../../src/server/ui-message.ts";
 import {
   answer,
   begin,

@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/definition.ts";
-import { SkillSource } from "../../src/skills/skill-source.ts";
-import type { PinContext } from "../../src/tools/outside/source.ts";
+import { SkillSource } from "../../src/tools/sources/skills/skill-source.ts";
+import type { PinContext } from "../../src/tools/sources/source.ts";
 
 /** A SKILL.md that is as it should be. */
 export function skillText(

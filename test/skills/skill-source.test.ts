@@ -1,11 +1,11 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { decide } from "../../src/core/permission.ts";
+import { decide } from "../../src/core/permission/permission.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
-import { skillsBlock } from "../../src/skills/prompt.ts";
-import { SkillSource } from "../../src/skills/skill-source.ts";
-import { commandFacts } from "../../src/tools/shell-facts.ts";
+import { commandFacts } from "../../src/tools/shell/shell-facts.ts";
+import { skillsBlock } from "../../src/tools/sources/skills/prompt.ts";
+import { SkillSource } from "../../src/tools/sources/skills/skill-source.ts";
 import { temporaryFolder } from "../tools/workspace.ts";
 import { definition, pin, skillText, written } from "./folders.ts";
 

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { readFrontMatter } from "../../src/skills/front-matter.ts";
-import { skillProblemLine } from "../../src/skills/problem.ts";
-import { readSkillText, splitTools } from "../../src/skills/skill-text.ts";
-import { plainText } from "../../src/tools/outside/plain-text.ts";
+import { plainText } from "../../src/tools/sources/plain-text.ts";
+import { readFrontMatter } from "../../src/tools/sources/skills/front-matter.ts";
+import { skillProblemLine } from "../../src/tools/sources/skills/problem.ts";
+import { readSkillText, splitTools } from "../../src/tools/sources/skills/skill-text.ts";
 
 const read = (text: string, folder = "git") => readSkillText(text, "SKILL.md", folder);
 const said = (text: string, folder?: string) => read(text, folder).problems.map(skillProblemLine);

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { encryptionOf } from "../../src/codec/encryption.ts";
-import type { LineCodec } from "../../src/stream/line-codec.ts";
-import { sealedLines } from "../../src/stream/sealed-lines.ts";
-import type { Delta, StreamHub } from "../../src/stream/stream.ts";
+import { encryptionOf } from "../../src/platform/encryption/encryption.ts";
+import type { LineCodec } from "../../src/store/stream/line-codec.ts";
+import { sealedLines } from "../../src/store/stream/sealed-lines.ts";
+import type { Delta, StreamHub } from "../../src/store/stream/stream.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 
 /** A hub for one test. `second` opens the same place again, as another process would, with keys perhaps. */

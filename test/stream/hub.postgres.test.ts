@@ -1,7 +1,7 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { encryptionOf, NO_ENCRYPTION } from "../../src/codec/encryption.ts";
-import { PostgresHub } from "../../src/stream/postgres/postgres-hub.ts";
-import { sealedLines } from "../../src/stream/sealed-lines.ts";
+import { encryptionOf, NO_ENCRYPTION } from "../../src/platform/encryption/encryption.ts";
+import { PostgresHub } from "../../src/store/stream/postgres/postgres-hub.ts";
+import { sealedLines } from "../../src/store/stream/sealed-lines.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { isThorough, thorough } from "../support/depth.ts";
 import { postgresBinaries, startPostgres } from "../support/postgres.ts";

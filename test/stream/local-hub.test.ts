@@ -4,13 +4,13 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { encryptionOf } from "../../src/codec/encryption.ts";
-import { PLAIN_LINES } from "../../src/stream/line-codec.ts";
-import { LocalHub } from "../../src/stream/local-hub.ts";
-import { NullHub } from "../../src/stream/null-hub.ts";
-import { sealedLines } from "../../src/stream/sealed-lines.ts";
-import { deltasBehind } from "../../src/stream/segment-reader.ts";
-import { firstBase, segmentPath, segmentsIn } from "../../src/stream/segments.ts";
+import { encryptionOf } from "../../src/platform/encryption/encryption.ts";
+import { PLAIN_LINES } from "../../src/store/stream/line-codec.ts";
+import { LocalHub } from "../../src/store/stream/local-hub.ts";
+import { NullHub } from "../../src/store/stream/null-hub.ts";
+import { sealedLines } from "../../src/store/stream/sealed-lines.ts";
+import { deltasBehind } from "../../src/store/stream/segment-reader.ts";
+import { firstBase, segmentPath, segmentsIn } from "../../src/store/stream/segments.ts";
 import { delta, hubContract, next } from "./contract.ts";
 
 hubContract("LocalHub", async () => {
@@ -119,7 +119,7 @@ describe("the files of LocalHub", () => {
 
   test("SIGKILL of a publisher loses nothing that had reached the file, and tears no line of the next one", async () => {
     const script = `
-      import { LocalHub } from ${JSON.stringify(new URL("../../dist/stream/local-hub.js", import.meta.url).href)};
+      import { LocalHub } from ${JSON.stringify(new URL("../../dist/store/stream/local-hub.js", import.meta.url).href)};
       const hub = new LocalHub(${JSON.stringify(dir)});
       const base = ${JSON.stringify(delta(0))};
       for (let sequence = 0; ; sequence++) {

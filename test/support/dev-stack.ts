@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { freePort } from "../../src/devserver/free-port.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 
-const CLI = resolve(import.meta.dirname, "../../dist/cli/main.js");
+const CLI = resolve(import.meta.dirname, "../../dist/apps/cli/main.js");
 
 /** A running `holdfast dev`, as a person has it at a terminal; its server can be found, to be killed. */
 export class DevStack {

@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import { AnthropicMessages } from "../../src/providers/anthropic-messages/provider.ts";
-import { OpenAiCompletions } from "../../src/providers/openai-completions/provider.ts";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { RecordingsError, type Replayed, replayFolder, tableLine } from "../../src/devkit/conform/index.ts";
+import { modelAt } from "../../src/devkit/conform/model-at.ts";
+import { Recording } from "../../src/devkit/conform/recordings.ts";
+import { roadOf, roadOfHost } from "../../src/devkit/conform/road.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
 import type { Protocol } from "../../src/schema/model.ts";
-import { RecordingsError, type Replayed, replayFolder, tableLine } from "../../src/testing/conform/index.ts";
-import { modelAt } from "../../src/testing/conform/model-at.ts";
-import { Recording } from "../../src/testing/conform/recordings.ts";
-import { roadOf, roadOfHost } from "../../src/testing/conform/road.ts";
 import { sse } from "../providers/play.ts";
 
 describe("which protocol a recording belongs to", () => {

@@ -8,8 +8,8 @@ import {
 import { request } from "undici";
 import { afterAll, describe, expect, test } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { FrameReader } from "../../src/providers/bedrock-converse/frames.ts";
-import { BedrockConverse } from "../../src/providers/bedrock-converse/provider.ts";
+import { FrameReader } from "../../src/models/bedrock-converse/frames.ts";
+import { BedrockConverse } from "../../src/models/bedrock-converse/provider.ts";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { ModelServer } from "../../src/testing/model-server/server.ts";
 import { faultOf, http, plainVendor, question } from "../providers/play.ts";

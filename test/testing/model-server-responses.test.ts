@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { azure, openaiResponses } from "../../src/config/vendor-models.ts";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { ModelServer } from "../../src/testing/model-server/server.ts";
 import { http, question } from "../providers/play.ts";

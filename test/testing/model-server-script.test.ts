@@ -1,7 +1,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { afterAll, expect, test } from "vitest";
 import * as models from "../../src/config/vendor-models.ts";
-import { ProviderRegistry } from "../../src/providers/registry.ts";
+import { ProviderRegistry } from "../../src/models/registry.ts";
 import type { Message } from "../../src/schema/message.ts";
 import { type ModelConfig, Protocol } from "../../src/schema/model.ts";
 import type { ModelServer } from "../../src/testing/index.ts";

@@ -1,8 +1,8 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { bashTool, DEFAULT_DENY_PATTERNS } from "../../src/tools/bash.ts";
-import { cleanEnvironment } from "../../src/tools/process/environment.ts";
+import { cleanEnvironment } from "../../src/platform/process/environment.ts";
+import { bashTool, DEFAULT_DENY_PATTERNS } from "../../src/tools/builtin/bash.ts";
 import { carrying } from "./processes.ts";
 import { call, contextIn, temporaryFolder, textOf, timeLimitOf } from "./workspace.ts";
 

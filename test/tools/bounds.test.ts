@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listFilesTool } from "../../src/tools/list-files.ts";
-import { searchTool } from "../../src/tools/search.ts";
+import { listFilesTool } from "../../src/tools/builtin/list-files.ts";
+import { searchTool } from "../../src/tools/builtin/search.ts";
 import { call, contextIn, temporaryFolder } from "./workspace.ts";
 
 test.each([

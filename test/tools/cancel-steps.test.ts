@@ -1,9 +1,9 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { editFileTool } from "../../src/tools/edit-file.ts";
-import { readFileTool } from "../../src/tools/read-file.ts";
-import { writeFileTool } from "../../src/tools/write-file.ts";
+import { editFileTool } from "../../src/tools/builtin/edit-file.ts";
+import { readFileTool } from "../../src/tools/builtin/read-file.ts";
+import { writeFileTool } from "../../src/tools/builtin/write-file.ts";
 import { call, contextIn, temporaryFolder } from "./workspace.ts";
 
 /** Three chunks and a little. */

@@ -46,7 +46,7 @@ vi.mock("node:child_process", async (original) => {
 
 // Other test files of this process load the tools with the real file system, before and after this one.
 vi.resetModules();
-const { defaultTools } = await import("../../src/tools/default-tools.ts");
+const { defaultTools } = await import("../../src/tools/builtin/default-tools.ts");
 afterAll(() => vi.resetModules());
 
 const [, read, write, edit, list, search] = defaultTools() as [

@@ -2,7 +2,7 @@ import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { defaultTools } from "../../src/tools/default-tools.ts";
+import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
 import type { ExecutableTool } from "../../src/tools/tool.ts";
 import { isThorough } from "../support/depth.ts";
 import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";

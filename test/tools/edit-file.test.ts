@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { editFileTool } from "../../src/tools/edit-file.ts";
+import { editFileTool } from "../../src/tools/builtin/edit-file.ts";
 import { call, contextIn, memoryMemo, temporaryFolder, textOf } from "./workspace.ts";
 
 const edit = editFileTool();

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { listFilesTool } from "../../src/tools/list-files.ts";
+import { listFilesTool } from "../../src/tools/builtin/list-files.ts";
 import { carrying } from "./processes.ts";
 import { call, contextIn, program, temporaryFolder, textOf, timeLimitOf } from "./workspace.ts";
 

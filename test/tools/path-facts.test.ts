@@ -1,7 +1,7 @@
 import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { pathFacts, stepsBack } from "../../src/tools/path-facts.ts";
+import { pathFacts, stepsBack } from "../../src/tools/workspace/path-facts.ts";
 import { temporaryFolder } from "./workspace.ts";
 
 async function places() {

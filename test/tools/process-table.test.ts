@@ -2,9 +2,9 @@ import { execFileSync, spawn } from "node:child_process";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { hostId } from "../../src/tools/process/host-id.ts";
-import { readStartTime } from "../../src/tools/process/process-group.ts";
-import { parseStat, readProcess } from "../../src/tools/process/process-table.ts";
+import { hostId } from "../../src/platform/process/host-id.ts";
+import { readStartTime } from "../../src/platform/process/process-group.ts";
+import { parseStat, readProcess } from "../../src/platform/process/process-table.ts";
 import { eventually } from "./processes.ts";
 import { temporaryFolder } from "./workspace.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, readFile, symlink, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { readFileTool } from "../../src/tools/read-file.ts";
+import { readFileTool } from "../../src/tools/builtin/read-file.ts";
 import { makeFifo } from "./processes.ts";
 import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
 

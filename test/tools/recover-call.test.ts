@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { defaultTools } from "../../src/tools/default-tools.ts";
-import { type RecoveredCall, recoverCall } from "../../src/tools/recover-call.ts";
-import { keepsText, scan } from "../../src/tools/recovery/keeps-text.ts";
-import { readObject } from "../../src/tools/recovery/loose-json.ts";
+import { keepsText, scan } from "../../src/tools/argument-repair/keeps-text.ts";
+import { readObject } from "../../src/tools/argument-repair/loose-json.ts";
+import { type RecoveredCall, recoverCall } from "../../src/tools/argument-repair/recover-call.ts";
+import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
 import { defineTool, type ExecutableTool } from "../../src/tools/tool.ts";
 import { isThorough } from "../support/depth.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { editDistance, nearestName } from "../../src/core/nearest-name.ts";
-import { defaultTools } from "../../src/tools/default-tools.ts";
+import { editDistance, nearestName } from "../../src/platform/text/nearest-name.ts";
+import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type SearchOptions, searchTool } from "../../src/tools/search.ts";
+import { type SearchOptions, searchTool } from "../../src/tools/builtin/search.ts";
 import { carrying } from "./processes.ts";
 import { call, contextIn, program, temporaryFolder, textOf, timeLimitOf } from "./workspace.ts";
 
@@ -182,7 +182,7 @@ describe("which program searches [BIT-20]", () => {
       vi.doUnmock("@vscode/ripgrep");
       vi.resetModules();
     });
-    return (await import("../../src/tools/search.ts")).searchTool();
+    return (await import("../../src/tools/builtin/search.ts")).searchTool();
   }
 
   test("ripgrep of the package, first", async () => {

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { array, assert, asyncProperty, constantFrom, record, string } from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { MAX_FACTS_CHARS } from "../../src/core/call-facts.ts";
+import { MAX_FACTS_CHARS } from "../../src/core/permission/call-facts.ts";
 import { readScript } from "../../src/tools/shell/script.ts";
-import { commandFacts } from "../../src/tools/shell-facts.ts";
+import { commandFacts } from "../../src/tools/shell/shell-facts.ts";
 import { runsOf } from "../support/depth.ts";
 
 const RUNS = runsOf(2000);

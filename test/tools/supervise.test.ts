@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { runSupervised, type SupervisedCommand } from "../../src/tools/process/supervise.ts";
+import { runSupervised, type SupervisedCommand } from "../../src/platform/process/supervise.ts";
 import { carrying, endCarriers, eventually } from "./processes.ts";
 import { temporaryFolder } from "./workspace.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { readCall } from "../../src/activities/read-call.ts";
-import { defaultTools } from "../../src/tools/default-tools.ts";
+import { readCall } from "../../src/activities/model/read-call.ts";
+import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
 import { ToolRegistry } from "../../src/tools/registry.ts";
 import { defineTool, ToolError, toolDefinition } from "../../src/tools/tool.ts";
 import { call, contextIn } from "./workspace.ts";

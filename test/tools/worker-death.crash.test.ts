@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { endGroup, isAlive, signalGroup } from "../../src/tools/process/process-group.ts";
+import { endGroup, isAlive, signalGroup } from "../../src/platform/process/process-group.ts";
 import { carrying, endCarriers, eventually } from "./processes.ts";
 
 // A process of its own runs one command through the supervisor and gets SIGKILL, as a worker would.
@@ -19,7 +19,7 @@ beforeAll(async () => {
     stdin: {
       contents: `
         import { writeFileSync } from "node:fs";
-        import { runSupervised } from "./src/tools/process/supervise.ts";
+        import { runSupervised } from "./src/platform/process/supervise.ts";
         const [script, key, moment] = process.argv.slice(2);
         await runSupervised({
           command: "bash", args: ["-c", script], cwd: "/",

@@ -4,7 +4,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { writeFileTool } from "../../src/tools/write-file.ts";
+import { writeFileTool } from "../../src/tools/builtin/write-file.ts";
 import { call, contextIn, temporaryFolder } from "./workspace.ts";
 
 const SIZE = 8_000_000;
@@ -16,7 +16,7 @@ test("SIGKILL in the middle of a write leaves the old content or the new, and th
   await build({
     stdin: {
       contents: `
-        import { writeFileTool } from "./src/tools/write-file.ts";
+        import { writeFileTool } from "./src/tools/builtin/write-file.ts";
         const tool = writeFileTool();
         const context = { workspace: process.argv[2], idempotencyKey: "the-call", signal: new AbortController().signal };
         for (let round = 0; ; round += 1) {

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { writeFileTool } from "../../src/tools/write-file.ts";
+import { writeFileTool } from "../../src/tools/builtin/write-file.ts";
 import { makeFifo } from "./processes.ts";
 import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
 

@@ -1,9 +1,9 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { BodyLine } from "../../src/schema/export-line.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
-import { seenAtRest } from "../../src/transcript/at-rest.ts";
-import { importing } from "../../src/transcript/sql/hidden.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import { seenAtRest } from "../../src/store/transcript/at-rest.ts";
+import { importing } from "../../src/store/transcript/sql/hidden.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
 import { answer, entry, event, message, opening, step, texts, USAGE, write } from "./story.ts";
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Forked } from "../../src/transcript/fork.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Forked } from "../../src/store/transcript/fork.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
 import { entry, step, texts, write } from "./story.ts";
 import { toldLoops } from "./told-loops.ts";

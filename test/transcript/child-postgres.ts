@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 
-const ENTRY = new URL("../../dist/transcript/postgres/postgres-transcript.js", import.meta.url).href;
+const ENTRY = new URL("../../dist/store/transcript/postgres/postgres-transcript.js", import.meta.url).href;
 
 /** Another process that runs a script with `PostgresTranscript` and `url` at hand; `say` prints a line. Compiled code. */
 export function postgresChild(url: string, script: string): ChildProcess {

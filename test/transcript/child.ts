@@ -1,8 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 
-const ENTRY = new URL("../../dist/transcript/sqlite/sqlite-transcript.js", import.meta.url).href;
-const SQL = new URL("../../dist/transcript/sqlite/sql.js", import.meta.url).href;
+const ENTRY = new URL("../../dist/store/transcript/sqlite/sqlite-transcript.js", import.meta.url).href;
+const SQL = new URL("../../dist/store/transcript/sqlite/sql.js", import.meta.url).href;
 
 /**
  * Another process that runs a script with `SqliteTranscript`, `Sql` and `path` at hand; `say` prints a line.

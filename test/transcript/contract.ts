@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
-import { FencedError } from "../../src/transcript/store-error.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import { FencedError } from "../../src/store/transcript/store-error.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import type { thorough } from "../support/depth.ts";
 import { archiveContract } from "./archive-contract.ts";
 import { askedBranchContract } from "./asked-branch-contract.ts";

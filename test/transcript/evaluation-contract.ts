@@ -3,8 +3,8 @@ import type {
   EvaluationClosing,
   EvaluationOpened,
   EvaluationOpening,
-} from "../../src/transcript/evaluation.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+} from "../../src/store/transcript/evaluation.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
 import { entry, event, message, NOTHING, opening, step, texts, USAGE, write } from "./story.ts";
 

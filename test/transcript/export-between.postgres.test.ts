@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkFile, importFile, namesFor } from "../../src/transcript/export/import-file.ts";
-import { exportText } from "../../src/transcript/export/write-export.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import { checkFile, importFile, namesFor } from "../../src/store/transcript/export/import-file.ts";
+import { exportText } from "../../src/store/transcript/export/write-export.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { environmentOf } from "../codec/keys.ts";
 import { linesOf, story } from "./archive-contract.ts";
 import { missingPostgres, PostgresBench } from "./postgres-bench.ts";

@@ -1,11 +1,11 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { commitStatements, commitsTable, giveUpStatements } from "../../src/postgres/commits.ts";
-import { Database } from "../../src/postgres/database.ts";
-import { databaseTarget } from "../../src/postgres/target.ts";
-import type { Statement, Work } from "../../src/postgres/transaction.ts";
+import { commitStatements, commitsTable, giveUpStatements } from "../../src/store/postgres/commits.ts";
+import { Database } from "../../src/store/postgres/database.ts";
+import { databaseTarget } from "../../src/store/postgres/target.ts";
+import type { Statement, Work } from "../../src/store/postgres/transaction.ts";
+import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
 import { type CuttingProxy, once, startCuttingProxy } from "../support/cutting-proxy.ts";
 import { thorough } from "../support/depth.ts";
 import {

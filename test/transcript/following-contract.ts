@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { linesOf } from "./archive-contract.ts";
 import type { Bench } from "./contract.ts";
 import { entry, message, opening, step, texts, write } from "./story.ts";

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect } from "vitest";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { isThorough, type thorough } from "../support/depth.ts";
 import type { Bench } from "./contract.ts";
 import { entry, message, opening, step, texts, USAGE, write } from "./story.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { LeftView } from "../../src/core/view.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { LeftView } from "../../src/core/view/view.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { linesOf } from "./archive-contract.ts";
 import type { Bench } from "./contract.ts";
 import { texts } from "./story.ts";

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ContinuationKind } from "../../src/schema/record.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
 import { answer, entry, message, opening, step, texts, USAGE, write } from "./story.ts";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { Grant } from "../../src/core/grants.ts";
-import type { Span } from "../../src/core/view.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Grant } from "../../src/core/permission/grants.ts";
+import type { Span } from "../../src/core/view/view.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import type { Bench } from "./contract.ts";
 import { entry, message, opening, step, USAGE, write } from "./story.ts";
 

@@ -4,7 +4,7 @@ import { afterEach, beforeAll, beforeEach, inject } from "vitest";
 import {
   type PostgresOptions,
   PostgresTranscript,
-} from "../../src/transcript/postgres/postgres-transcript.ts";
+} from "../../src/store/transcript/postgres/postgres-transcript.ts";
 
 /** Why the tests of a file cannot run here; absent where they can. */
 export function missingPostgres(): string | undefined {

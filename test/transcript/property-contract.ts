@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect } from "vitest";
-import { FencedError } from "../../src/transcript/store-error.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import { FencedError } from "../../src/store/transcript/store-error.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { isThorough, type thorough } from "../support/depth.ts";
 import type { Bench } from "./contract.ts";
 import { SimulatedRun } from "./simulated-run.ts";

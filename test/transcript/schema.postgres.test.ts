@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Database } from "../../src/postgres/database.ts";
-import { databaseTarget, withoutPassword } from "../../src/postgres/target.ts";
-import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
-import { MIGRATIONS } from "../../src/transcript/postgres/schema.ts";
+import { Database } from "../../src/store/postgres/database.ts";
+import { databaseTarget, withoutPassword } from "../../src/store/postgres/target.ts";
+import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
+import { MIGRATIONS } from "../../src/store/transcript/postgres/schema.ts";
 import { ended, said } from "./child.ts";
 import { postgresChild } from "./child-postgres.ts";
 import { missingPostgres, PostgresBench } from "./postgres-bench.ts";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { AgentDefinition } from "../../src/schema/definition.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { opening, step } from "./story.ts";
 
 export const MARKER = "HOLLYHOCK";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { rekey } from "../../src/client/rekey.ts";
-import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
-import { vacuum } from "../../src/transcript/postgres/vacuum.ts";
-import { PRIVATE_TABLES } from "../../src/transcript/sql/private.ts";
-import { Sql } from "../../src/transcript/sqlite/sql.ts";
+import { rekey } from "../../src/client/sessions/rekey.ts";
+import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
+import { vacuum } from "../../src/store/transcript/postgres/vacuum.ts";
+import { PRIVATE_TABLES } from "../../src/store/transcript/sql/private.ts";
+import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
 import { environmentOf } from "../codec/keys.ts";
 import { isThorough, thorough } from "../support/depth.ts";
 import { says } from "../support/word-forms.ts";

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { rekey } from "../../src/client/rekey.ts";
-import { PRIVATE_TABLES } from "../../src/transcript/sql/private.ts";
-import { Sql } from "../../src/transcript/sqlite/sql.ts";
-import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { rekey } from "../../src/client/sessions/rekey.ts";
+import { PRIVATE_TABLES } from "../../src/store/transcript/sql/private.ts";
+import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { environmentOf } from "../codec/keys.ts";
 import { isThorough } from "../support/depth.ts";
 import { linesOf } from "./archive-contract.ts";

@@ -1,6 +1,6 @@
-import type { Step } from "../../src/transcript/step.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
-import type { NewEntry, NewEvent, Outbox, StoreWrite } from "../../src/transcript/write.ts";
+import type { Step } from "../../src/store/transcript/step.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
+import type { NewEntry, NewEvent, Outbox, StoreWrite } from "../../src/store/transcript/write.ts";
 import { entry, event, NOTHING, step } from "./story.ts";
 
 type UnitPlan = { readonly calls: number; readonly steered: boolean };

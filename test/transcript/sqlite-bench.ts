@@ -2,8 +2,8 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
-import { type SqliteOptions, SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
-import { StoreError } from "../../src/transcript/store-error.ts";
+import { type SqliteOptions, SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
+import { StoreError } from "../../src/store/transcript/store-error.ts";
 
 /** A folder for each test of a file, and transcripts in it that are closed at the test's end. */
 export class SqliteBench {

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { asFailure } from "../../src/activities/failure.ts";
-import { soundness } from "../../src/transcript/sqlite/soundness.ts";
-import { Sql } from "../../src/transcript/sqlite/sql.ts";
-import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { asFailure } from "../../src/activities/step/failure.ts";
+import { soundness } from "../../src/store/transcript/sqlite/soundness.ts";
+import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { storeErrorOf } from "./sqlite-bench.ts";
 import { entry, opening, write } from "./story.ts";
 

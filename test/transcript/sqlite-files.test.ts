@@ -2,11 +2,11 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { LATEST, MIGRATIONS, migrate, versionOf } from "../../src/transcript/sqlite/migrations.ts";
-import { soundness } from "../../src/transcript/sqlite/soundness.ts";
-import { Sql } from "../../src/transcript/sqlite/sql.ts";
-import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
-import type { StoreFault } from "../../src/transcript/store-error.ts";
+import { LATEST, MIGRATIONS, migrate, versionOf } from "../../src/store/transcript/sqlite/migrations.ts";
+import { soundness } from "../../src/store/transcript/sqlite/soundness.ts";
+import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
+import type { StoreFault } from "../../src/store/transcript/store-error.ts";
 import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
 import { answer, entry, event, NOTHING, opening, step, texts, write } from "./story.ts";
 

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { LATEST } from "../../src/transcript/sqlite/migrations.ts";
-import { Sql } from "../../src/transcript/sqlite/sql.ts";
-import { SqliteTranscript } from "../../src/transcript/sqlite/sqlite-transcript.ts";
+import { LATEST } from "../../src/store/transcript/sqlite/migrations.ts";
+import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { child, ended, said } from "./child.ts";
 import { transcriptContract } from "./contract.ts";
 import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";

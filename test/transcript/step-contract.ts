@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { FencedError } from "../../src/transcript/store-error.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
-import type { Place } from "../../src/transcript/write.ts";
+import { FencedError } from "../../src/store/transcript/store-error.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
+import type { Place } from "../../src/store/transcript/write.ts";
 import type { Bench } from "./contract.ts";
 import { entry, event, eventTexts, NOTHING, opening, step, texts, write } from "./story.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { PostgresTranscript } from "../../src/transcript/postgres/postgres-transcript.ts";
-import { FencedError } from "../../src/transcript/store-error.ts";
+import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
+import { FencedError } from "../../src/store/transcript/store-error.ts";
 import { thorough } from "../support/depth.ts";
 import { ended, said } from "./child.ts";
 import { postgresChild } from "./child-postgres.ts";
@@ -8,7 +8,7 @@ import { transcriptContract } from "./contract.ts";
 import { missingPostgres, PostgresBench } from "./postgres-bench.ts";
 import { entry, message, NOTHING, opening, step, texts, write } from "./story.ts";
 
-const KILL_POINT = new URL("../../dist/kill-point.js", import.meta.url).href;
+const KILL_POINT = new URL("../../dist/platform/kill-point.js", import.meta.url).href;
 
 describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", () => {
   const bench = PostgresBench.forEachTest();

@@ -1,10 +1,10 @@
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
-import type { LoopOpening } from "../../src/transcript/loop.ts";
-import type { NewMessage } from "../../src/transcript/session.ts";
-import type { Step } from "../../src/transcript/step.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
-import type { NewEntry, NewEvent, Outbox, Place, StoreWrite } from "../../src/transcript/write.ts";
+import type { LoopOpening } from "../../src/store/transcript/loop.ts";
+import type { NewMessage } from "../../src/store/transcript/session.ts";
+import type { Step } from "../../src/store/transcript/step.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
+import type { NewEntry, NewEvent, Outbox, Place, StoreWrite } from "../../src/store/transcript/write.ts";
 
 // Small words for tests: what activities would hand to a transcript.
 

@@ -1,7 +1,7 @@
-import type { LeftView } from "../../src/core/view.ts";
+import type { LeftView } from "../../src/core/view/view.ts";
 import type { ContinuationKind } from "../../src/schema/record.ts";
-import type { LoopOpened } from "../../src/transcript/loop.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { LoopOpened } from "../../src/store/transcript/loop.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { entry, message, opening, step, USAGE, write } from "./story.ts";
 
 type Loop = {

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { main } from "../../src/cli/program.ts";
+import { main } from "../../src/apps/cli/program.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { terminal } from "../cli/terminal.ts";
 import { thorough } from "../support/depth.ts";

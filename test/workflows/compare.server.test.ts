@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { main } from "../../src/cli/program.ts";
+import { main } from "../../src/apps/cli/program.ts";
 import { writeAgent } from "../../src/config/agent-file/write.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import { terminal } from "../cli/terminal.ts";

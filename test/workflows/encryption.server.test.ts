@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { type ConnectOptions, connect } from "../../src/client/connect.ts";
+import { type ConnectOptions, connect } from "../../src/client/connection/connect.ts";
 import type { Holdfast } from "../../src/client/holdfast.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { InputFilter } from "../../src/hooks/filters.ts";
-import type { LoopOpening } from "../../src/transcript/loop.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
+import type { LoopOpening } from "../../src/store/transcript/loop.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { followUpSignal, promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
 import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";

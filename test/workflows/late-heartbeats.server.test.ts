@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
+import type { Step } from "../../src/store/transcript/step.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import type { Step } from "../../src/transcript/step.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
 import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { announcesUnmadeCall } from "../../src/activities/unmade-call.ts";
-import { TOOL_INTENT_NUDGE } from "../../src/core/tool-intent.ts";
-import { NO_USAGE } from "../../src/core/usage.ts";
-import type { Logger } from "../../src/observability/log.ts";
+import { announcesUnmadeCall } from "../../src/activities/model/unmade-call.ts";
+import { NO_USAGE } from "../../src/core/budget/usage.ts";
+import { TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-intent.ts";
+import type { Logger } from "../../src/platform/log.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
 import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";

@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { ApplicationFailure } from "@temporalio/common";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
+import { hostMark } from "../../src/platform/process/host-id.ts";
+import { readStartTime } from "../../src/platform/process/process-group.ts";
+import type { Step } from "../../src/store/transcript/step.ts";
+import { StoreError } from "../../src/store/transcript/store-error.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { hostMark } from "../../src/tools/process/host-id.ts";
-import { readStartTime } from "../../src/tools/process/process-group.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import type { Step } from "../../src/transcript/step.ts";
-import { StoreError } from "../../src/transcript/store-error.ts";
-import type { Transcript } from "../../src/transcript/transcript.ts";
 import { openStage, type Stage } from "./support/temporal.ts";
 
 // The store goes away around an `unsafe` call whose worker lives (decision 0024).

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { PinnedTool } from "../../src/schema/outside.ts";
-import { OutsideError, type ToolSource } from "../../src/tools/outside/source.ts";
+import { OutsideError, type ToolSource } from "../../src/tools/sources/source.ts";
 import { defineTool, type ExecutableTool } from "../../src/tools/tool.ts";
 import { thorough } from "../support/depth.ts";
 import { openStage, type Stage } from "./support/temporal.ts";

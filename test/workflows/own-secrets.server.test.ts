@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { inspect } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import type { Logger } from "../../src/observability/log.ts";
+import type { Logger } from "../../src/platform/log.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { startWorkerProcess } from "../../src/testing/worker-process.ts";
 import { defineTool } from "../../src/tools/tool.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { SessionStatus } from "../../src/client/index.ts";
-import type { VendorWait } from "../../src/core/waits.ts";
+import type { VendorWait } from "../../src/conversation/waits.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thorough } from "../support/depth.ts";
 import { commandLine, connectTo } from "./support/connected.ts";

@@ -1,7 +1,7 @@
 import { inspect } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import type { Logger } from "../../src/observability/log.ts";
+import type { Logger } from "../../src/platform/log.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { CORPUS } from "../core/secret-shapes.ts";
 import { watchLive } from "./support/shown-live.ts";

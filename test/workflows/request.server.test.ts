@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast, TurnRequest } from "../../src/client/index.ts";
-import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
+import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";

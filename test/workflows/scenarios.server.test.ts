@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { playPlain } from "../../src/testing/scenario/plain.ts";
-import { differences } from "../../src/testing/scenario/run.ts";
-import { readScenarios } from "../../src/testing/scenario/schema.ts";
-import { openScenarioServer, type ScenarioServer } from "../../src/testing/scenario/server.ts";
+import { playPlain } from "../../src/devkit/scenario/plain.ts";
+import { differences } from "../../src/devkit/scenario/run.ts";
+import { readScenarios } from "../../src/devkit/scenario/schema.ts";
+import { openScenarioServer, type ScenarioServer } from "../../src/devkit/scenario/server.ts";
 import { createWorker } from "../../src/worker.ts";
 import { thorough } from "../support/depth.ts";
 

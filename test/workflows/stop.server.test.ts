@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { readProcess } from "../../src/platform/process/process-table.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { readProcess } from "../../src/tools/process/process-table.ts";
 import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";
 import { isWaitingForVendor, WAYS } from "./support/stopping.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ACCEPTED_TEXT } from "../../src/core/structured.ts";
+import { ACCEPTED_TEXT } from "../../src/core/machine/structured.ts";
 import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
 import { thorough } from "../support/depth.ts";
 import type { Session } from "./support/session.ts";

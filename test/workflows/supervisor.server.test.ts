@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Delegated, DelegateWords } from "../../src/core/team/team-messages.ts";
+import type { Delegated, DelegateWords } from "../../src/core/job/team-messages.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
 import { thorough } from "../support/depth.ts";
 import { connectTo } from "./support/connected.ts";

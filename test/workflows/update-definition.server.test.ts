@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast, TurnRequest } from "../../src/client/index.ts";
-import { anthropicRequest } from "../../src/providers/anthropic-messages/request.ts";
+import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { updateDefinitionUpdate } from "../../src/workflows/messages.ts";

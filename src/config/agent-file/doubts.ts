@@ -1,5 +1,5 @@
-import { nearestName } from "../../core/nearest-name.ts";
-import { TOOL_ALIASES } from "../../core/tool-aliases.ts";
+import { TOOL_ALIASES } from "../../core/machine/tool-aliases.ts";
+import { nearestName } from "../../platform/text/nearest-name.ts";
 import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Path } from "../source/node.ts";

@@ -1,4 +1,4 @@
-import { nearestName } from "../../core/nearest-name.ts";
+import { nearestName } from "../../platform/text/nearest-name.ts";
 import { wanted } from "../../schema/check.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { JobLimits, PartName, WorkMode } from "../../schema/mode.ts";

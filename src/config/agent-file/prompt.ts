@@ -1,5 +1,5 @@
 import { isAbsolute, resolve } from "node:path";
-import { nearestName } from "../../core/nearest-name.ts";
+import { nearestName } from "../../platform/text/nearest-name.ts";
 import type { Path } from "../source/node.ts";
 import type { Origin } from "./draft.ts";
 import { isReference } from "./references.ts";

@@ -1,4 +1,4 @@
-import { nearestName } from "../../core/nearest-name.ts";
+import { nearestName } from "../../platform/text/nearest-name.ts";
 import type { Path, Step } from "../source/node.ts";
 import type { SourceFile } from "../source/source-file.ts";
 import { isTable, listAt, type Table } from "./table.ts";

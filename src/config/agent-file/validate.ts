@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { nearestName } from "../../core/nearest-name.ts";
+import { nearestName } from "../../platform/text/nearest-name.ts";
 import type { Problem } from "../problem.ts";
 import { foundText } from "../problem.ts";
 import { type Path, pathText, type Step } from "../source/node.ts";

@@ -1,5 +1,5 @@
-import type { Spent } from "../limits.ts";
 import { type Allowance, type Amounts, addAmounts, amountsOf, NOTHING, narrower } from "./amounts.ts";
+import type { Spent } from "./limits.ts";
 
 /**
  * The account of one agent over the tree of agents below it (design 3.9): one small JSON value, which continue-as-new

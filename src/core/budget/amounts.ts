@@ -1,6 +1,6 @@
 import type { Delegation, Limits } from "../../schema/definition.ts";
-import type { Spent } from "../limits.ts";
-import { addCosts, type Cost } from "../usage.ts";
+import type { Spent } from "./limits.ts";
+import { addCosts, type Cost } from "./usage.ts";
 
 /**
  * What was spent, or is set aside. Whole numbers all: sums are exact, in whatever order and grouping they are made.

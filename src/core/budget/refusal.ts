@@ -1,6 +1,6 @@
-import { dollars, type Spent } from "../limits.ts";
 import { type Account, allowance, left, setAside, used } from "./account.ts";
 import { type Counted, toUsd } from "./amounts.ts";
+import { dollars, type Spent } from "./limits.ts";
 
 /** What there is too little of. */
 export type Shortage = Counted | "depth" | "time";

@@ -1,8 +1,8 @@
-import type { Spent } from "../limits.ts";
-import { ProtocolError } from "../protocol-error.ts";
+import { ProtocolError } from "../../platform/text/protocol-error.ts";
 import { type Account, allowance, type Left, left } from "./account.ts";
 import { type Allowance, type Amounts, COUNTED, lesser } from "./amounts.ts";
 import { fairShares } from "./fair-shares.ts";
+import type { Spent } from "./limits.ts";
 import { refusal, type Shortage } from "./refusal.ts";
 
 /** A child that is to begin. */

@@ -1,7 +1,7 @@
+import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
-import { truncateForPreview } from "../preview.ts";
-import { addUsage } from "../usage.ts";
+import { addUsage } from "../budget/usage.ts";
 
 /** How a branch ended. However it did, it is an outcome beside the others and takes nothing from them. */
 export type BranchStatus =

@@ -3,8 +3,8 @@ import type { EvaluationLimits, EvaluationPlan } from "../../schema/evaluation.t
 import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import type { Amounts } from "../budget/amounts.ts";
-import type { PersonMessage } from "../state.ts";
-import type { Cost } from "../usage.ts";
+import type { Cost } from "../budget/usage.ts";
+import type { PersonMessage } from "../machine/state/state.ts";
 import type { BranchOutcome, BranchStatus } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
 import type { LoopPart } from "./part.ts";

@@ -1,9 +1,9 @@
 import { openAccount } from "../budget/account.ts";
 import { type Allowance, allowanceOf } from "../budget/amounts.ts";
+import { orNoLimit } from "../budget/limits.ts";
 import { addParts, type JobPart, type JobState, type PartPlan } from "../job/job.ts";
 import type { ShareRequest } from "../job/parts.ts";
-import { orNoLimit } from "../limits.ts";
-import type { LostPart, PartEnd } from "../task.ts";
+import type { LostPart, PartEnd } from "../machine/task.ts";
 import { type BranchStatus, shortStatus, statusOf } from "./branch-outcome.ts";
 import type { BranchEnd, EvaluationOpenedDigest, OpenedAgent } from "./digest.ts";
 

@@ -1,9 +1,9 @@
 import { toUsd } from "../budget/amounts.ts";
+import type { Cost } from "../budget/usage.ts";
 import type { JobPart, JobState } from "../job/job.ts";
 import type { JobStatus, ModeStatus } from "../job/job-status.ts";
-import type { Status } from "../status.ts";
-import type { Cost } from "../usage.ts";
-import type { RefusedMessages, Waiting } from "../waiting-messages.ts";
+import type { Status } from "../machine/status.ts";
+import type { RefusedMessages, Waiting } from "../machine/waiting-messages.ts";
 import { type BranchStatus, statusOf } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
 import { branchesOf, judgeOf, lostStatus } from "./parts.ts";

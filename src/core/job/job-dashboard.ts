@@ -1,6 +1,6 @@
-import { budgetLine } from "../budget-shown.ts";
-import { dollars } from "../limits.ts";
-import { truncateForPreview } from "../preview.ts";
+import { truncateForPreview } from "../../platform/text/preview.ts";
+import { budgetLine } from "../budget/budget-shown.ts";
+import { dollars } from "../budget/limits.ts";
 import type { JobStatus, PartStatus } from "./job-status.ts";
 
 /** Rows of parts that are shown. */

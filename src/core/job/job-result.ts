@@ -1,6 +1,6 @@
 import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
-import type { Cost } from "../usage.ts";
+import type { Cost } from "../budget/usage.ts";
 import { type JobMode, type JobPart, type JobState, usedByJob } from "./job.ts";
 
 /** What a part has come to. Its words stay in its session, in the entry at `position`. */

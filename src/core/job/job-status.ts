@@ -1,10 +1,10 @@
+import { truncateForPreview } from "../../platform/text/preview.ts";
+import { shownBriefly } from "../../platform/text/redact.ts";
 import { toUsd } from "../budget/amounts.ts";
-import { budgetIn } from "../budget-shown.ts";
-import { outcomeWord } from "../outcome-word.ts";
-import { truncateForPreview } from "../preview.ts";
-import { shownBriefly } from "../redact.ts";
-import type { Status, StatusWord } from "../status.ts";
-import type { Cost } from "../usage.ts";
+import { budgetIn } from "../budget/budget-shown.ts";
+import type { Cost } from "../budget/usage.ts";
+import { outcomeWord } from "../machine/outcome-word.ts";
+import type { Status, StatusWord } from "../machine/status.ts";
 import {
   type JobMode,
   type JobPart,

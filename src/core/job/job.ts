@@ -2,9 +2,9 @@ import type { JobLimits } from "../../schema/mode.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { type Account, openAccount, used } from "../budget/account.ts";
 import { type Amounts, allowanceOf, NOTHING } from "../budget/amounts.ts";
-import type { Spent } from "../limits.ts";
-import { type OutcomeWord, outcomeWord } from "../outcome-word.ts";
-import type { LostPart, TaskReport } from "../task.ts";
+import type { Spent } from "../budget/limits.ts";
+import { type OutcomeWord, outcomeWord } from "../machine/outcome-word.ts";
+import type { LostPart, TaskReport } from "../machine/task.ts";
 
 // Agents that work together on a task, seen from above: parts, each a run of its own, and the account that they share.
 // What is said stays in the sessions. What a mode does beside that is a strategy above this state: see `workflows`.

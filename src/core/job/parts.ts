@@ -3,7 +3,7 @@ import { left, settle } from "../budget/account.ts";
 import { type Allowance, type Amounts, addAmounts, NOTHING } from "../budget/amounts.ts";
 import { budgetReached } from "../budget/refusal.ts";
 import { type Reservation, reserve } from "../budget/reserve.ts";
-import type { PartEnd, Rest, TaskReport } from "../task.ts";
+import type { PartEnd, Rest, TaskReport } from "../machine/task.ts";
 import { changePart, DEPTH, type JobPart, type JobState, NO_SPENDING } from "./job.ts";
 
 // What happens to a part: a share is set aside, it begins, it ends, its share is settled.

@@ -1,6 +1,6 @@
 import type { Outcome } from "../../schema/record.ts";
-import type { Rest } from "../task.ts";
-import type { RefusedMessages, Waiting } from "../waiting-messages.ts";
+import type { Rest } from "../machine/task.ts";
+import type { RefusedMessages, Waiting } from "../machine/waiting-messages.ts";
 import type { ModeStatus } from "./job-status.ts";
 
 // An agent that works by itself, round by round: a round is a run in the same session.

@@ -1,5 +1,5 @@
-import type { HostFact } from "../../core/call-facts.ts";
-import { portOf, UNKNOWN_HOST } from "../../core/host-glob.ts";
+import type { HostFact } from "../../core/permission/call-facts.ts";
+import { portOf, UNKNOWN_HOST } from "../../core/permission/host-glob.ts";
 
 // Which hosts a command may reach, as far as its words say. A rule that asks or denies hears of every word that may be a
 // host; a rule that allows by host believes plain calls of curl and wget alone.

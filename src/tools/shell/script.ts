@@ -7,7 +7,7 @@ import {
   type SyntaxNode,
   type Word,
 } from "unbash";
-import { type CommandFact, MAX_FACTS, MAX_WORDS } from "../../core/call-facts.ts";
+import { type CommandFact, MAX_FACTS, MAX_WORDS } from "../../core/permission/call-facts.ts";
 import { readPlainWord } from "./plain-word.ts";
 import { HARMLESS_VARIABLES, readCommand } from "./programs.ts";
 

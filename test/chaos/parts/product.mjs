@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { eventually } from "./eventually.mjs";
 import { freePort } from "./free-port.mjs";
 
-const CLI = fileURLToPath(new URL("../../../dist/cli/main.js", import.meta.url));
+const CLI = fileURLToPath(new URL("../../../dist/apps/cli/main.js", import.meta.url));
 
 /** How long a command of one answer may take on a busy machine. */
 const COMMAND_LIMIT_MS = 60_000;

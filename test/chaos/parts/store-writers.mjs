@@ -1,6 +1,6 @@
 // Writers of a transcript in PostgreSQL that note what was acknowledged to them, and a judge that looks for it afterwards.
 import { setTimeout as sleep } from "node:timers/promises";
-import { PostgresTranscript } from "../../../dist/transcript/postgres/postgres-transcript.js";
+import { PostgresTranscript } from "../../../dist/store/transcript/postgres/postgres-transcript.js";
 import { finding } from "../findings.mjs";
 import { eventually } from "./eventually.mjs";
 

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Sums } from "../../../dist/transcript/export/sums.js";
+import { Sums } from "../../../dist/store/transcript/export/sums.js";
 import { finding } from "../findings.mjs";
 import { bash, DONE, endOf, openAgents } from "../parts/agents.mjs";
 import { nextQuestion } from "../parts/consent.mjs";

@@ -4,7 +4,7 @@
 import { appendFileSync, readFileSync } from "node:fs";
 import { createRequire, syncBuiltinESMExports } from "node:module";
 import { isMainThread } from "node:worker_threads";
-import { arm } from "../../../dist/kill-point.js";
+import { arm } from "../../../dist/platform/kill-point.js";
 
 const {
   HOLDFAST_KILL_AT = "",

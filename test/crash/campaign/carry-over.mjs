@@ -1,5 +1,5 @@
-import { checkFile, importFile, namesFor } from "../../../dist/transcript/export/import-file.js";
-import { exportText } from "../../../dist/transcript/export/write-export.js";
+import { checkFile, importFile, namesFor } from "../../../dist/store/transcript/export/import-file.js";
+import { exportText } from "../../../dist/store/transcript/export/write-export.js";
 
 /** Takes a session out to a file and brings it in under another name; gives what it has brought. */
 export async function carriedOver(transcript, session, into) {

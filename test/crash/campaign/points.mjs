@@ -1,4 +1,4 @@
-import { KILL_POINTS } from "../../../dist/kill-point.js";
+import { KILL_POINTS } from "../../../dist/platform/kill-point.js";
 
 /** Around what the server is told, which goes through the SDK; `arm.mjs` passes these. */
 const TOLD = ["activity", "workflow", "continue-as-new"].flatMap((kind) => [

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openTranscript } from "../../../dist/transcript/open-transcript.js";
+import { openTranscript } from "../../../dist/store/transcript/open-transcript.js";
 import { carriedOver } from "./carry-over.mjs";
 import { evidenceOf } from "./evidence.mjs";
 import { judge } from "./judge.mjs";

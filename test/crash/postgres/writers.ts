@@ -1,8 +1,8 @@
-import { commitsTable } from "../../../src/postgres/commits.ts";
-import { Database } from "../../../src/postgres/database.ts";
-import { databaseTarget } from "../../../src/postgres/target.ts";
-import type { Statement, Work } from "../../../src/postgres/transaction.ts";
-import { PostgresTranscript } from "../../../src/transcript/postgres/postgres-transcript.ts";
+import { commitsTable } from "../../../src/store/postgres/commits.ts";
+import { Database } from "../../../src/store/postgres/database.ts";
+import { databaseTarget } from "../../../src/store/postgres/target.ts";
+import type { Statement, Work } from "../../../src/store/postgres/transaction.ts";
+import { PostgresTranscript } from "../../../src/store/transcript/postgres/postgres-transcript.ts";
 import { entry, NOTHING, opening, step, write } from "../../transcript/story.ts";
 
 // Writers that know what was acknowledged to them, and compare it with what is there.

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { DATABASE_URL } from "../../../src/config/database.ts";
+import type { StepRecord } from "../../../src/store/transcript/step.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
 import {
@@ -10,7 +11,6 @@ import {
   type WorkerProcess,
   type WorkerProcessOptions,
 } from "../../../src/testing/worker-process.ts";
-import type { StepRecord } from "../../../src/transcript/step.ts";
 import type { Session } from "../../workflows/support/session.ts";
 import { openStage, type Stage, TEST_KEY } from "../../workflows/support/temporal.ts";
 

@@ -4,7 +4,7 @@
 //   MCP_CONFORMANCE_SCENARIO=initialize node test/mcp/conformance/client.mjs http://localhost:3000/mcp
 //
 // What is built is what runs.
-import { openHttp } from "../../../dist/mcp/sdk/open.js";
+import { openHttp } from "../../../dist/tools/sources/mcp/sdk/open.js";
 
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
 const given = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");

@@ -2,8 +2,8 @@
 //
 //   node holder.mjs FILE-FOR-PIDS
 import { join } from "node:path";
-import { McpPool } from "../../../dist/mcp/pool.js";
 import { McpServer } from "../../../dist/schema/mcp.js";
+import { McpPool } from "../../../dist/tools/sources/mcp/pool.js";
 
 const silent = () => {};
 const log = { debug: silent, info: silent, warn: silent };

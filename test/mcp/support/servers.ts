@@ -3,8 +3,8 @@ import { mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { McpPool } from "../../../src/mcp/pool.ts";
 import { McpServer } from "../../../src/schema/mcp.ts";
+import { McpPool } from "../../../src/tools/sources/mcp/pool.ts";
 import type { ToolContext } from "../../../src/tools/tool.ts";
 
 const ROOT = resolve(import.meta.dirname, "../../..");

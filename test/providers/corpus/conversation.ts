@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../../../src/providers/provider.ts";
+import type { ModelRequest } from "../../../src/models/provider.ts";
 import type {
   AssistantMessage,
   Content,

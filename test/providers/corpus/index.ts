@@ -1,4 +1,4 @@
-import type { ModelRequest } from "../../../src/providers/provider.ts";
+import type { ModelRequest } from "../../../src/models/provider.ts";
 import type { ModelConfig } from "../../../src/schema/model.ts";
 import { isThorough } from "../../support/depth.ts";
 import type { Conversation } from "./conversation.ts";

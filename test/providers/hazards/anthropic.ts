@@ -1,5 +1,5 @@
 import { anthropic } from "../../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../../src/providers/anthropic-messages/provider.ts";
+import { AnthropicMessages } from "../../../src/models/anthropic-messages/provider.ts";
 import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 
 const frame = (event: { readonly type: string }) =>

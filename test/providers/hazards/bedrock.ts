@@ -1,5 +1,5 @@
 import { bedrock } from "../../../src/config/vendor-models.ts";
-import { BedrockConverse } from "../../../src/providers/bedrock-converse/provider.ts";
+import { BedrockConverse } from "../../../src/models/bedrock-converse/provider.ts";
 import { eventFrame, exceptionFrame, rewrittenFrame } from "../bedrock-play.ts";
 import { cutUp, type HazardWire, SAID, type Said } from "./wire.ts";
 

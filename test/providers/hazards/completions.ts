@@ -1,5 +1,5 @@
 import { local } from "../../../src/config/vendor-models.ts";
-import { OpenAiCompletions } from "../../../src/providers/openai-completions/provider.ts";
+import { OpenAiCompletions } from "../../../src/models/openai-completions/provider.ts";
 import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 
 const frame = (chunk: object | string) =>

@@ -1,6 +1,6 @@
 import { google, vertex } from "../../../src/config/vendor-models.ts";
-import { GoogleGenerativeAi } from "../../../src/providers/google-generative-ai/provider.ts";
-import { GoogleVertex } from "../../../src/providers/google-vertex/provider.ts";
+import { GoogleGenerativeAi } from "../../../src/models/google-generative-ai/provider.ts";
+import { GoogleVertex } from "../../../src/models/google-vertex/provider.ts";
 import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 
 const frame = (chunk: object) => bytes(`data: ${JSON.stringify(chunk)}\n\n`);

@@ -1,6 +1,6 @@
 import { azure, openaiResponses } from "../../../src/config/vendor-models.ts";
-import { AzureOpenAiResponses } from "../../../src/providers/azure-openai-responses/provider.ts";
-import { OpenAiResponses } from "../../../src/providers/openai-responses/provider.ts";
+import { AzureOpenAiResponses } from "../../../src/models/azure-openai-responses/provider.ts";
+import { OpenAiResponses } from "../../../src/models/openai-responses/provider.ts";
 import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
 
 type Item = { readonly id: string; readonly type: string };

@@ -1,5 +1,5 @@
-import type { Http } from "../../../src/providers/http.ts";
-import type { Provider } from "../../../src/providers/provider.ts";
+import type { Http } from "../../../src/models/http.ts";
+import type { Provider } from "../../../src/models/provider.ts";
 import type { ModelConfig, Protocol } from "../../../src/schema/model.ts";
 
 /** What an answer says, to be written as its vendor writes it. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
-import type { Http } from "../../../src/providers/http.ts";
-import type { ModelRequest } from "../../../src/providers/provider.ts";
-import { ProviderError } from "../../../src/providers/provider-error.ts";
+import type { Http } from "../../../src/models/http.ts";
+import type { ModelRequest } from "../../../src/models/provider.ts";
+import { ProviderError } from "../../../src/models/provider-error.ts";
 import type { Message } from "../../../src/schema/message.ts";
 import type { Protocol } from "../../../src/schema/model.ts";
 import { readQuestion } from "../../../src/testing/model-server/question.ts";

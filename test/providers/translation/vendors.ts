@@ -1,7 +1,7 @@
 import * as models from "../../../src/config/vendor-models.ts";
-import type { Http } from "../../../src/providers/http.ts";
-import type { Provider } from "../../../src/providers/provider.ts";
-import { ProviderRegistry } from "../../../src/providers/registry.ts";
+import type { Http } from "../../../src/models/http.ts";
+import type { Provider } from "../../../src/models/provider.ts";
+import { ProviderRegistry } from "../../../src/models/registry.ts";
 import type { ModelConfig, Protocol } from "../../../src/schema/model.ts";
 import { anthropicObjection } from "../../../src/testing/model-server/anthropic-objection.ts";
 import { bedrockObjection } from "../../../src/testing/model-server/bedrock-objection.ts";

@@ -12,8 +12,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { restoreBeside, restoreInPlace } from "../../../src/tools/git/restore.ts";
-import { snapshotRef, takeSnapshot } from "../../../src/tools/git/snapshot.ts";
+import { restoreBeside, restoreInPlace } from "../../../src/platform/git/restore.ts";
+import { snapshotRef, takeSnapshot } from "../../../src/platform/git/snapshot.ts";
 
 let root: string;
 let repo: string;

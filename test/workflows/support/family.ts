@@ -1,7 +1,7 @@
+import type { SessionRecord } from "../../../src/store/transcript/session.ts";
 import { eventually } from "../../../src/testing/eventually.ts";
 import type { Reply } from "../../../src/testing/model-server/reply.ts";
 import type { TestAgentOptions } from "../../../src/testing/test-agent.ts";
-import type { SessionRecord } from "../../../src/transcript/session.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "./temporal.ts";
 

@@ -1,4 +1,4 @@
-import type { Transcript } from "../../../src/transcript/transcript.ts";
+import type { Transcript } from "../../../src/store/transcript/transcript.ts";
 
 type Method = "openLoop" | "closeLoop" | "claim" | "store" | "storeInbox";
 

@@ -1,5 +1,5 @@
-import { LocalHub } from "../../../src/stream/local-hub.ts";
-import type { Delta } from "../../../src/stream/stream.ts";
+import { LocalHub } from "../../../src/store/stream/local-hub.ts";
+import type { Delta } from "../../../src/store/stream/stream.ts";
 import type { Session } from "./session.ts";
 import type { Stage } from "./temporal.ts";
 

@@ -1,5 +1,5 @@
 import type { WorkflowHandle } from "@temporalio/client";
-import type { Status } from "../../../src/core/status.ts";
+import type { Status } from "../../../src/core/machine/status.ts";
 import { stopSignal } from "../../../src/workflows/messages.ts";
 import type { Stage } from "./temporal.ts";
 

@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import type { Link } from "../../../src/client/link.ts";
-import { startJob } from "../../../src/client/start-job.ts";
-import { Storage } from "../../../src/client/storage.ts";
+import type { Link } from "../../../src/client/connection/link.ts";
+import { startJob } from "../../../src/client/runs/start-job.ts";
+import { Storage } from "../../../src/client/sessions/storage.ts";
 import { homeAt } from "../../../src/config/home.ts";
-import type { TeamResult } from "../../../src/core/team/team-shown.ts";
+import type { TeamResult } from "../../../src/core/job/team-shown.ts";
 import type { SupervisorMode } from "../../../src/schema/mode.ts";
 import type { Reply } from "../../../src/testing/model-server/reply.ts";
 import type { TestAgentOptions } from "../../../src/testing/test-agent.ts";

@@ -1,4 +1,4 @@
-import type { Logger } from "../../../src/observability/log.ts";
+import type { Logger } from "../../../src/platform/log.ts";
 
 export type Warning = { readonly facts: Readonly<Record<string, unknown>>; readonly words: string };
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { DEFAULT_MAX_WAIT_MS } from "../../../core/vendor-wait.ts";
+import { DEFAULT_MAX_WAIT_MS } from "../../../core/machine/vendor-wait.ts";
 import { Delegation, Limits, QueueMode, RetryConfig } from "../../../schema/definition.ts";
 import { type Field, field, NULLABLE, orNone, SECONDS, said, wholeFrom } from "../field.ts";
 

@@ -1,0 +1,76 @@
+import { problemWithNotes } from "../../conversation/compaction/notes.ts";
+import type { Turn } from "../../conversation/compaction/turns.ts";
+import { truncateForPreview } from "../../platform/text/preview.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { ModelConfig } from "../../schema/model.ts";
+import type { TextModel } from "../model/ask-model.ts";
+
+/** Turns that one text is to stand for, and the tokens that it may have. */
+export type Group = { readonly turns: readonly Turn[]; readonly maxTokens: number };
+
+/** Of one message, in bytes: enough to tell what was said or found. */
+const MESSAGE_BYTES = 4096;
+/** Of all that is to be summarised at once, as a share of the context window. */
+const WINDOW_SHARE = 0.5;
+const BYTES_PER_TOKEN = 4;
+
+const INSTRUCTIONS =
+  "You shorten the record of an agent's work so that the agent can go on with it. Write what was asked, what was done, " +
+  "what was found and decided, which files and commands matter, and what is still open. Keep names, paths, numbers and " +
+  "error messages as they are. Write notes, not a letter, and nothing else.";
+
+export function keyOf({ turns }: Pick<Group, "turns">): string {
+  const first = turns[0]?.entries[0]?.position ?? 0;
+  return `${first}-${turns.at(-1)?.entries.at(-1)?.position ?? first}`;
+}
+
+/** Texts by group, as `keyOf` names it. */
+export type Notes = {
+  readonly texts: ReadonlyMap<string, string>;
+  /** Why the notes of a group are not usable, as the end of a sentence. It has no text then, nor have those after it. */
+  readonly problem?: string;
+};
+
+/** Asks for a text in place of each group of turns. */
+export async function summaries(
+  groups: readonly Group[],
+  focus: string | undefined,
+  model: TextModel,
+  signal: AbortSignal,
+): Promise<Notes> {
+  const texts = new Map<string, string>();
+  for (const group of groups) {
+    const { maxTokens } = group;
+    const text = ({ contextWindow }: ModelConfig) => recordOf(group, contextWindow, focus);
+    const { text: notes, stopReason } = await model.answer(
+      { instructions: INSTRUCTIONS, text, maxTokens },
+      signal,
+    );
+    const problem = problemWithNotes(notes, stopReason, linesOf(group));
+    if (problem !== undefined) return { texts, problem };
+    texts.set(keyOf(group), truncateForPreview(notes, maxTokens * BYTES_PER_TOKEN - 64));
+  }
+  return { texts };
+}
+
+function recordOf(group: Group, contextWindow: number, focus: string | undefined): string {
+  const bytes = Math.floor(contextWindow * WINDOW_SHARE * BYTES_PER_TOKEN);
+  const record = truncateForPreview(linesOf(group), bytes);
+  const before = focus === undefined ? "" : `What matters most: ${focus}\n\n`;
+  return `${before}The record:\n\n${record}`;
+}
+
+function linesOf({ turns }: Group): string {
+  const lines = turns.flatMap(({ entries }) => entries.map(({ message }) => lineOf(message)));
+  return lines.filter((line) => line !== "").join("\n\n");
+}
+
+function lineOf(message: AgentMessage): string {
+  if (message.role === "extension") return "";
+  const parts = message.content.map((part) => {
+    if (part.type === "text") return part.text;
+    return part.type === "toolCall" ? `[calls ${part.name} ${JSON.stringify(part.arguments)}]` : "";
+  });
+  const who = message.role === "toolResult" ? `result of ${message.toolName}` : message.role;
+  return `${who}: ${truncateForPreview(parts.join("\n"), MESSAGE_BYTES)}`;
+}

@@ -1,0 +1,169 @@
+import { CancelledFailure, Context } from "@temporalio/activity";
+import type { HookDigest, HookWord } from "../../core/machine/state/digest.ts";
+import type { HookContexts } from "../../hooks/hook-point.ts";
+import type { HookDecision, HookRun } from "../../hooks/registry.ts";
+import { shownBriefly } from "../../platform/text/redact.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { RunHookInput } from "../activities.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { textOf } from "../model/answer-digest.ts";
+import { toolsToRead } from "../model/offered-tools.ts";
+import { readCall } from "../model/read-call.ts";
+import { asFailure } from "../step/failure.ts";
+import { beating } from "../step/heartbeat.ts";
+import { currentStep } from "../step/step.ts";
+import { storedStep } from "../step/stored-step.ts";
+import { type Asking, askHooks, askingId, shortName, shortReason } from "./ask-hooks.ts";
+import type { AskingStep } from "./loop-hooks.ts";
+
+const MAX_FAILURES = 8;
+
+/** Nobody who stops a run waits for a hook longer than this. */
+const BRIEF_MS = 10_000;
+
+/** Of words for the model. A function that gives more has failed; what a command prints is cut. */
+const TEXT_BYTES = 2048;
+
+/**
+ * Asks or tells the hooks of one point. A decision that was stored counts; whoever takes over from a dead worker asks
+ * once more, with the same ids.
+ */
+export async function runHook(input: RunHookInput, dependencies: Dependencies): Promise<HookDigest> {
+  const { definitions } = dependencies;
+  const { cancellationSignal: signal } = Context.current();
+  const step = currentStep(input, dependencies.process);
+  try {
+    return await beating(
+      () => undefined,
+      () =>
+        storedStep(step, input, dependencies, async ({ branch }) => {
+          const definition = await definitions.byHash(input.definitionHash);
+          const limited =
+            input.brief === true ? AbortSignal.any([signal, AbortSignal.timeout(BRIEF_MS)]) : signal;
+          const runs = await askAll({ ...input, branch }, step, {
+            definition,
+            dependencies,
+            signal: limited,
+          });
+          if (signal.aborted) throw new CancelledFailure("CANCELLED");
+          return { result: hookDigest(runs), entries: [] };
+        }),
+    );
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+/** One run of hooks for each call that is asked about, in call order; else one. */
+export async function askAll(
+  input: Pick<RunHookInput, "ask" | "loopId" | "turn" | "view" | "branch">,
+  step: AskingStep,
+  asking: Asking,
+): Promise<readonly HookRun[]> {
+  const { ask, loopId, turn } = input;
+  const { conversations } = asking.dependencies;
+  const { session } = step;
+  const id = (...parts: readonly number[]) => askingId(step, ask.point, ...parts);
+  const ofLoop = { sessionId: session, id: id(), loopId };
+  const ofTurn = { ...ofLoop, turnIndex: turn };
+  const one = async <P extends keyof HookContexts>(point: P, context: HookContexts[P]) => [
+    await askHooks(point, context, asking),
+  ];
+  const messages = async () =>
+    input.view === undefined
+      ? []
+      : structuredClone(await conversations.messages(session, { ...input.view, branch: input.branch }));
+  const answer = async (position: number) => await conversations.message(session, input.branch, position);
+  switch (ask.point) {
+    case "after-task":
+      return await one(ask.point, { sessionId: session, id: id() });
+    case "before-turn":
+      return await one(ask.point, { ...ofTurn, messages: await messages() });
+    case "after-turn":
+      return await one(ask.point, { ...ofTurn, messages: await messages(), usage: ask.usage });
+    case "on-error":
+      return await one(ask.point, { ...ofTurn, error: errorOf(await answer(ask.position)) });
+    case "on-text": {
+      const message = await answer(ask.position);
+      return await one(ask.point, { ...ofTurn, text: message?.role === "assistant" ? textOf(message) : "" });
+    }
+    case "before-compaction": {
+      const { point, ...counts } = ask;
+      return await one(point, { ...ofLoop, ...counts });
+    }
+    case "after-compaction": {
+      const { point, ...counts } = ask;
+      return await one(point, { ...ofLoop, ...counts });
+    }
+    case "before-tool": {
+      const message = await answer(ask.answer);
+      const runs: HookRun[] = [];
+      for (const { call, toolCallId, toolName } of ask.calls) {
+        const context = { ...ofTurn, id: id(call), toolCallId, toolName };
+        const args = argumentsOf(message, call, asking);
+        runs.push(await askHooks(ask.point, { ...context, arguments: args }, asking));
+      }
+      return runs;
+    }
+    case "after-tool": {
+      const runs: HookRun[] = [];
+      for (const { call, toolCallId, toolName, isError = false } of ask.calls) {
+        runs.push(
+          await askHooks(ask.point, { ...ofTurn, id: id(call), toolCallId, toolName, isError }, asking),
+        );
+      }
+      return runs;
+    }
+  }
+}
+
+function errorOf(message: AgentMessage | undefined): string {
+  return (message?.role === "assistant" ? message.errorMessage : undefined) ?? "Unknown error";
+}
+
+/** As the tool will get them: mended, where they were not quite right. Never those that it will get. */
+function argumentsOf(
+  message: AgentMessage | undefined,
+  index: number,
+  { definition, dependencies }: Asking,
+): unknown {
+  const calls =
+    message?.role === "assistant" ? message.content.filter((part) => part.type === "toolCall") : [];
+  const call = structuredClone(calls[index]);
+  if (call === undefined) return undefined;
+  return readCall(call, toolsToRead(definition, dependencies.tools)).runs?.value ?? call.arguments;
+}
+
+/** What the machine is told; the branch is the store's to say. */
+export function hookDigest(runs: readonly HookRun[]): HookDigest {
+  const failures = runs.flatMap(({ reports }) =>
+    reports.flatMap(({ hook, verdict }) =>
+      verdict.type === "failed" ? [{ hook: shortName(hook), how: verdict.how }] : [],
+    ),
+  );
+  return {
+    branch: "",
+    words: runs.map(({ decision }) => wordOf(decision)),
+    ...(failures.length === 0 ? {} : { failures: failures.slice(0, MAX_FAILURES) }),
+  };
+}
+
+/** What crosses history: bounded, and free of secrets. */
+function wordOf(decision: HookDecision): HookWord {
+  switch (decision.type) {
+    case "yes":
+      return { type: "yes", ...(decision.notices && { notices: decision.notices.map(shortText) }) };
+    case "no":
+      return { type: "no", hook: shortName(decision.hook), reason: shortReason(decision.reason) };
+    case "end":
+      return { type: "end", hook: shortName(decision.hook), text: shortReason(decision.text) };
+    case "go-on": {
+      const text = decision.text === undefined ? {} : { text: shortText(decision.text) };
+      return { type: "go-on", hook: shortName(decision.hook), ...text };
+    }
+  }
+}
+
+function shortText(text: string): string {
+  return shownBriefly(text, TEXT_BYTES - "...".length);
+}

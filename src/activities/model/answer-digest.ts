@@ -1,0 +1,89 @@
+import { costOf } from "../../core/budget/usage.ts";
+import type { CallDigest, ModelDigest } from "../../core/machine/state/digest.ts";
+import { estimateMessage } from "../../core/view/estimate.ts";
+import { isOverflowText } from "../../platform/text/overflow.ts";
+import { shownBriefly } from "../../platform/text/redact.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { AssistantMessage, ToolCallContent } from "../../schema/message.ts";
+import type { PermissionPolicy } from "../../schema/permission.ts";
+import type { Tool } from "../../tools/tool.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { factsOf } from "./facts.ts";
+import { toolsAtHand, toolsToRead } from "./offered-tools.ts";
+import { readCall } from "./read-call.ts";
+import { isFinalCall, judgeOutput, type OutputPlan, outputPlan } from "./structured-output.ts";
+import { announcesUnmadeCall } from "./unmade-call.ts";
+
+const PREVIEW_BYTES = 256;
+
+/** Of all calls of an answer, as JSON: half of what Temporal takes as one payload. */
+const CALLS_BYTES = 1024 * 1024;
+
+const NO_ROOM =
+  "there is too much to say about the calls of this answer, and this one was not looked at; make it again with fewer beside it";
+
+/** What the machine is told of an answer; the branch is the store's to say. */
+export async function answerDigest(
+  message: AssistantMessage,
+  definition: AgentDefinition,
+  { tools, providers, defaultWorkspace }: Pick<Dependencies, "tools" | "providers" | "defaultWorkspace">,
+  attempts: number,
+): Promise<ModelDigest> {
+  const plan = outputPlan(definition, providers);
+  const output = plan === undefined ? undefined : judgeOutput(message, plan);
+  const offered = toolsAtHand(definition, tools);
+  const known = toolsToRead(definition, tools);
+  const workspace = definition.workspace ?? defaultWorkspace;
+  const looked = await Promise.all(
+    message.content.flatMap((part) =>
+      part.type === "toolCall" ? [callDigest(part, known, definition.permissions, workspace, plan)] : [],
+    ),
+  );
+  const calls = withinRoom(looked);
+  const overflow = message.stopReason === "error" && isOverflowText(message.errorMessage ?? "");
+  return {
+    branch: "",
+    stopReason: message.stopReason,
+    usage: message.usage,
+    costUsd: costOf(message.usage, definition.model.cost, message.longestQuestion),
+    tokens: estimateMessage(message),
+    calls,
+    preview: shownBriefly(overflow ? (message.errorMessage ?? "") : textOf(message), PREVIEW_BYTES),
+    ...(overflow ? { overflow } : {}),
+    ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.length)
+      ? { announces: true }
+      : {}),
+    ...(output === undefined ? {} : { output }),
+    attempts,
+  };
+}
+
+/** Calls for which no room is left are given back to the model. */
+export function withinRoom(calls: readonly CallDigest[]): readonly CallDigest[] {
+  let room = CALLS_BYTES;
+  return calls.map((call) => {
+    room -= Buffer.byteLength(JSON.stringify(call), "utf8");
+    return room >= 0 || call.final === true
+      ? call
+      : { id: call.id, name: call.name, summary: "", invalid: NO_ROOM };
+  });
+}
+
+/** With the facts that the policy must know. */
+async function callDigest(
+  call: ToolCallContent,
+  tools: readonly Tool[],
+  permissions: PermissionPolicy,
+  workspace: string,
+  plan: OutputPlan | undefined,
+): Promise<CallDigest> {
+  if (isFinalCall(plan, call.name)) return { id: call.id, name: call.name, summary: "", final: true };
+  const { digest, runs } = readCall(call, tools);
+  if (runs === undefined) return digest;
+  const facts = await factsOf(runs.tool, runs.value, permissions, workspace);
+  return facts === undefined ? digest : { ...digest, facts };
+}
+
+export function textOf(message: AssistantMessage): string {
+  return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+}

@@ -1,0 +1,37 @@
+import type { ModelRequest, StreamOptions } from "../../models/provider.ts";
+import { ProviderError } from "../../models/provider-error.ts";
+import { mustBeSendable } from "../../models/room.ts";
+import { invalidateSecrets, prepareSecrets } from "../../models/secrets.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
+import type { ModelConfig } from "../../schema/model.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { DefinitionError } from "../step/failure.ts";
+
+/**
+ * Asks a model, and once more where it does not take the key and another can be had (CRED-01).
+ *
+ * @param request - Made with the secrets as they are then.
+ * @param again - Told before it is asked once more.
+ */
+export async function askOnce(
+  model: ModelConfig,
+  request: () => ModelRequest,
+  { providers, secrets }: Pick<Dependencies, "providers" | "secrets">,
+  options: StreamOptions,
+  again: () => void = () => undefined,
+): Promise<AssistantMessage> {
+  const provider = providers.get(model.api);
+  if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
+  const used = await prepareSecrets(model, secrets);
+  const asked = request();
+  mustBeSendable(asked.messages);
+  try {
+    return await provider.stream(asked, options);
+  } catch (error) {
+    const refused = error instanceof ProviderError && error.fault === "auth";
+    if (!refused || !(await invalidateSecrets(used, secrets))) throw error;
+    await prepareSecrets(model, secrets);
+    again();
+    return await provider.stream(request(), options);
+  }
+}

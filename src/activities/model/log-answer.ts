@@ -1,0 +1,20 @@
+import type { Logger } from "../../platform/log.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
+
+/** What people look for in a text: whether the model was asked to end it with suggestions, and did (IRON-15). */
+const SUGGESTIONS = "<suggestions>";
+
+/** One line an answer, for who looks for a loop that goes astray. Says how much was said, never what. */
+export function logAnswer(
+  log: Logger,
+  at: { readonly session: string; readonly loopId: string; readonly turn: number },
+  { content }: AssistantMessage,
+): void {
+  const text = content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  const tools = content.flatMap((part) => (part.type === "toolCall" ? [part.name] : []));
+  if (tools.length > 0) log.debug({ ...at, tools, hasContent: text !== "" }, "The model made tool calls");
+  else {
+    const said = { length: text.length, hasSuggestions: text.includes(SUGGESTIONS) };
+    log.debug({ ...at, ...said }, "The model answered with text");
+  }
+}

@@ -1,0 +1,12 @@
+import { isNudge } from "../../core/machine/nudging.ts";
+import type { Outbox } from "../../core/machine/outbox.ts";
+import type { Logger } from "../../platform/log.ts";
+
+/** A nudge rides along with whichever step comes next: the log hears of it when that step is claimed. */
+export function logNudges(
+  log: Logger,
+  { entries }: Outbox,
+  where: { readonly session: string; readonly loopId: string; readonly turn: number },
+): void {
+  if (entries.some(isNudge)) log.info(where, "The model announced a tool call and made none: nudged");
+}

@@ -1,0 +1,46 @@
+import { Context } from "@temporalio/activity";
+import { ApplicationFailure } from "@temporalio/common";
+import type { VendorWait } from "../../core/machine/vendor-wait.ts";
+import type { Logger } from "../../platform/log.ts";
+
+type Info = Pick<Context["info"], "attempt" | "retryPolicy" | "workflowExecution">;
+
+/**
+ * Says that a vendor is going to be asked again (RTY-06). Silent when it is not: a fault that stays, or no attempt left.
+ *
+ * @param maxRetries - Of the definition. Attempts that a lost worker had made count, so that Temporal's own number may
+ *   begin anew behind them.
+ * @returns After how many milliseconds.
+ */
+export function logRetry(
+  failure: Error,
+  maxRetries: number,
+  log: Logger,
+  info: Info = Context.current().info,
+): number | undefined {
+  if (!(failure instanceof ApplicationFailure)) return undefined;
+  const { type } = failure;
+  const delayMs = delayOf(failure);
+  if (typeof delayMs !== "number") return undefined;
+  const left = (info.retryPolicy?.maximumAttempts ?? maxRetries + 1) - info.attempt;
+  if (left <= 0) return undefined;
+  const attempt = Math.max(1, maxRetries - left + 1);
+  log.warn(
+    {
+      session: info.workflowExecution?.workflowId,
+      attempt,
+      max: maxRetries,
+      delayMs,
+      fault: type,
+      error: failure.message,
+    },
+    `Provider error (attempt ${attempt}/${maxRetries}), retrying in ${(delayMs / 1000).toFixed(1)}s: ${failure.message}`,
+  );
+  return delayMs;
+}
+
+/** Of a retry of Temporal's, or of the run's own wait. */
+function delayOf({ nonRetryable, nextRetryDelay, details }: ApplicationFailure): unknown {
+  if (nonRetryable !== true) return nextRetryDelay;
+  return (details?.[0] as { readonly wait?: VendorWait } | undefined)?.wait?.forMs;
+}

@@ -1,0 +1,97 @@
+import { CancelledFailure } from "@temporalio/activity";
+import { z } from "zod";
+import { orphanIn } from "../../conversation/orphans.ts";
+import type { ContextFacts } from "../../hooks/context-functions.ts";
+import { askWithin, DEFAULT_HOOK_TIMEOUT_MS } from "../../hooks/time-limit.ts";
+import { shownBriefly } from "../../platform/text/redact.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import { AgentMessage, Message } from "../../schema/message.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { ApplicationError, MAX_MESSAGE_BYTES } from "../step/failure.ts";
+import { checkNames } from "../step/known-names.ts";
+
+type Shaping = Pick<AgentDefinition, "transformContext" | "convertToLlm">;
+type Registered = Pick<Dependencies, "transforms" | "converters">;
+
+/** Whether the messages of a view are sent as they are. */
+export function isPlain({ transformContext, convertToLlm }: Shaping): boolean {
+  return transformContext.length === 0 && convertToLlm === null;
+}
+
+/** A definition that counts on these functions must not run without them. */
+export function checkContextFunctions(
+  { transformContext, convertToLlm }: Shaping,
+  { transforms, converters }: Registered,
+): void {
+  checkNames(transforms.what, transformContext, transforms.names);
+  checkNames(converters.what, convertToLlm === null ? [] : [convertToLlm], converters.names);
+}
+
+/**
+ * The messages as an application wants a model to see them: transformed, in the definition's order, then converted
+ * (CB-10).
+ *
+ * A function that throws, gives no answer in time, or leaves a call without its result ends the turn with an error that
+ * names it: without it, a model would see what the application did not want it to. It is not asked again; it may try
+ * again by itself, within its time limit.
+ *
+ * @param messages - Given to the functions as they are: the caller's own copy.
+ */
+export async function shapeContext(
+  messages: readonly AgentMessage[],
+  definition: Shaping,
+  facts: ContextFacts,
+  registered: Registered,
+  signal: AbortSignal,
+): Promise<readonly Message[]> {
+  checkContextFunctions(definition, registered);
+  const { transforms, converters } = registered;
+  let shaped = messages;
+  for (const name of definition.transformContext) {
+    const transform = transforms.get(name);
+    const before = shaped;
+    shaped = await asked(`The context transform "${name}"`, AgentMessage, signal, (within) =>
+      transform?.(before, facts, within),
+    );
+  }
+  const { convertToLlm } = definition;
+  if (convertToLlm === null) {
+    const left = shaped.filter((message) => message.role !== "extension");
+    if (left.length > 0) return left;
+    throw new ApplicationError("context", "The context transforms left no message that a model can read");
+  }
+  const convert = converters.get(convertToLlm);
+  return await asked(`The context converter "${convertToLlm}"`, Message, signal, (within) =>
+    convert?.(shaped, facts, within),
+  );
+}
+
+async function asked<Schema extends typeof AgentMessage | typeof Message>(
+  who: string,
+  schema: Schema,
+  signal: AbortSignal,
+  ask: (signal: AbortSignal) => unknown,
+): Promise<readonly z.infer<Schema>[]> {
+  const answer = await askWithin(ask, { signal, timeoutMs: DEFAULT_HOOK_TIMEOUT_MS });
+  if (signal.aborted) throw new CancelledFailure("CANCELLED");
+  if (answer.type === "failed")
+    throw new ApplicationError(
+      "context",
+      `${who} failed: ${shownBriefly(answer.message, MAX_MESSAGE_BYTES)}`,
+    );
+  const parsed = z.array(schema).min(1).safeParse(answer.value);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue === undefined || issue.path.length === 0 ? "" : ` (at ${issue.path.join(".")})`;
+    throw new ApplicationError("context", `${who} gave no list of messages${where}: ${issue?.message}`);
+  }
+  const messages = parsed.data as readonly z.infer<Schema>[];
+  const orphan = orphanIn(messages);
+  if (orphan !== undefined) {
+    throw new ApplicationError(
+      "context",
+      `${who} tore a call from its result, which no vendor takes: ${orphan}`,
+    );
+  }
+  return messages;
+}

@@ -1,0 +1,49 @@
+import type { ToolFacts } from "../../core/machine/state/digest.ts";
+import { type AgentDefinition, Delegation, type SubAgent } from "../../schema/definition.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+
+/** What a sub-agent runs with: its own definition, with the caller's name and limits for it, within the caller's depth. */
+export function childDefinition(caller: AgentDefinition, { name, limits, agent }: SubAgent): AgentDefinition {
+  const { subAgents, delegation, ...rest } = agent;
+  const below = delegationOf(caller).maxDepth - 1;
+  const named = { ...rest, name, limits };
+  if (subAgents === undefined || below === 0) return named;
+  const own = delegationOf(agent);
+  return { ...named, subAgents, delegation: { ...own, maxDepth: Math.min(own.maxDepth, below) } };
+}
+
+export function delegationOf({ delegation }: AgentDefinition): Delegation {
+  return delegation ?? Delegation.parse({});
+}
+
+export type ChildFacts = ReadonlyMap<string, NonNullable<ToolFacts["child"]>>;
+
+/** Keeps the definitions of an agent's sub-agents, so that a call needs no more than a hash. */
+export async function saveChildDefinitions(
+  caller: AgentDefinition,
+  transcript: Pick<Transcript, "saveDefinition">,
+): Promise<ChildFacts> {
+  const facts = await Promise.all(
+    (caller.subAgents ?? []).map(async (subAgent) => {
+      const definition = childDefinition(caller, subAgent);
+      const definitionHash = await transcript.saveDefinition(definition);
+      return [subAgent.name, { definitionHash, ...boundsOf(subAgent, definition) }] as const;
+    }),
+  );
+  return new Map(facts);
+}
+
+/** The same where nothing is kept: a name stands for the hash. */
+export function childFacts(caller: AgentDefinition): ChildFacts {
+  return new Map(
+    (caller.subAgents ?? []).map((subAgent) => {
+      const bounds = boundsOf(subAgent, childDefinition(caller, subAgent));
+      return [subAgent.name, { definitionHash: subAgent.name, ...bounds }] as const;
+    }),
+  );
+}
+
+function boundsOf({ limits }: SubAgent, definition: AgentDefinition) {
+  const delegation = definition.subAgents === undefined ? {} : { delegation: delegationOf(definition) };
+  return { limits, ...delegation };
+}

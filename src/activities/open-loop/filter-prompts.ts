@@ -1,0 +1,50 @@
+import type { NewMessage } from "../../store/transcript/session.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { askFilters } from "../filter-input/ask-filters.ts";
+
+/** What a loop may begin with, as it is to be stored: a warning stands at the end of the message that it is about. */
+export type FilteredPrompts = {
+  readonly prompts: readonly NewMessage[];
+  /** Absent where no filter was asked. */
+  readonly inbox?: readonly NewMessage[];
+  /** Why none of it may be stored. */
+  readonly rejected?: string;
+  /** The message that this is about, when it is not a prompt: its sender does not wait for an answer. */
+  readonly refused?: readonly NewMessage[];
+};
+
+/**
+ * Asks the filters about all that people have said: first about the prompts, joined (FILT-02), then about each message
+ * that waited in the inbox or in a queue (PHI-08). The first rejection ends the asking.
+ *
+ * @param inbox - Read only when there is a filter.
+ */
+export async function filterPrompts(
+  names: readonly string[],
+  prompts: readonly NewMessage[],
+  inbox: () => Promise<readonly NewMessage[]>,
+  dependencies: Pick<Dependencies, "filters" | "log">,
+  signal: AbortSignal,
+): Promise<FilteredPrompts> {
+  if (names.length === 0) return { prompts };
+  const asked = prompts.filter(({ origin }) => origin === "prompt");
+  const last = asked.at(-1);
+  const warnings = new Map<NewMessage, string>();
+  if (last !== undefined) {
+    const text = asked.map((prompt) => prompt.text).join("\n");
+    const verdict = await askFilters(names, text, dependencies, signal);
+    if (verdict.type === "reject") return { prompts, rejected: verdict.reason };
+    if (verdict.type === "warn") warnings.set(last, verdict.text);
+  }
+  const waiting = await inbox();
+  for (const message of [...waiting, ...prompts.filter((prompt) => !asked.includes(prompt))]) {
+    const verdict = await askFilters(names, message.text, dependencies, signal);
+    if (verdict.type === "reject") return { prompts, rejected: verdict.reason, refused: [message] };
+    if (verdict.type === "warn") warnings.set(message, verdict.text);
+  }
+  const warned = (message: NewMessage): NewMessage => {
+    const warning = warnings.get(message);
+    return warning === undefined ? message : { ...message, warning };
+  };
+  return { prompts: prompts.map(warned), inbox: waiting.map(warned) };
+}

@@ -1,0 +1,182 @@
+import { CancelledFailure } from "@temporalio/activity";
+import type { Mask } from "../../models/mask.ts";
+import { at } from "../../platform/kill-point.ts";
+import type { Logger } from "../../platform/log.ts";
+import { shownBriefly } from "../../platform/text/redact.ts";
+import type { ToolCallContent } from "../../schema/message.ts";
+import type { PersonAsked } from "../../schema/record.ts";
+import type { DeltaBody } from "../../store/stream/stream.ts";
+import type { Step } from "../../store/transcript/step.ts";
+import { FencedError, StoreError } from "../../store/transcript/store-error.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { type CallMemo, type ExecutableTool, ToolError } from "../../tools/tool.ts";
+import { idempotencyKey } from "../step/step.ts";
+import { type Execution, executed, thrown, timedOut, told } from "./execution.ts";
+import { answersTo, askingPeople } from "./person-asked.ts";
+import type { Show } from "./tool-updates.ts";
+
+export type ExecutionContext = {
+  readonly step: Step;
+  readonly workspace: string;
+  readonly loopId?: string;
+  /** Absent: the tool may take as long as it takes. */
+  readonly timeoutMs: number | undefined;
+  readonly publish: (body: DeltaBody) => void;
+  /** What an update of the tool passes through on its way to `publish`. */
+  readonly updates: (show: Show) => Show;
+  /** The claim that this execution holds; without one there is nothing to add to. */
+  readonly claim: Transcript | undefined;
+  /** Said in the same turn of the event loop in which the tool begins. May throw: then it does not begin. */
+  readonly begin: () => void;
+  /** What its tool has asked a person before. */
+  readonly questions: readonly PersonAsked[];
+  readonly signal: AbortSignal;
+  readonly log: Logger;
+  /** What is logged of a tool's words passes through it. */
+  readonly mask: Mask;
+};
+
+/** Of what a tool throws, this much is logged. */
+const LOGGED_BYTES = 1000;
+
+/**
+ * Runs a tool under its time limit. Whatever it throws becomes a result (TOOL-05); only the end of the whole step
+ * is passed on.
+ */
+export async function execute(
+  tool: ExecutableTool,
+  call: ToolCallContent,
+  context: ExecutionContext,
+): Promise<Execution> {
+  return await executed(tool, call, (value) => started(tool, call, value, context));
+}
+
+async function started(
+  tool: ExecutableTool,
+  call: ToolCallContent,
+  value: unknown,
+  context: ExecutionContext,
+): Promise<Execution> {
+  const { claim } = context;
+  const known = claim === undefined ? [] : await answersTo(context.questions, claim);
+  const limit = timeLimit(context.timeoutMs, context.signal);
+  const people = askingPeople(known, context.mask, limit.leave);
+  const show = (type: "tool-output" | "progress") => (text: string) =>
+    context.publish({ type, toolCallId: call.id, toolName: tool.name, text });
+  context.publish({ type: "tool-start", toolCallId: call.id, toolName: tool.name, text: "" });
+  try {
+    at("tool:start");
+    context.begin();
+    const work = tool.execute(value, {
+      toolCallId: call.id,
+      toolName: tool.name,
+      workspace: context.workspace,
+      idempotencyKey: idempotencyKey(context.step),
+      loopId: context.loopId,
+      signal: limit.signal,
+      update: context.updates(show("tool-output")),
+      progress: show("progress"),
+      spawned: async (group) => {
+        at("group:before");
+        await limit.outside(async () => claim?.noteGroup(context.step, group));
+        at("group:noted");
+      },
+      memo: claim === undefined ? undefined : memoOf(claim, context.step, limit.outside),
+      ask: claim === undefined ? undefined : people.ask,
+    });
+    const output = await Promise.race([work, limit.passed]);
+    at("tool:end");
+    return { output, isError: false, outcomeUnknown: false };
+  } catch (error) {
+    if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
+    const asked = people.asked();
+    if (asked !== undefined)
+      return "refused" in asked ? told(asked.refused) : { ...NOTHING, asks: asked.question };
+    if (limit.hasPassed()) return timedOut(context.timeoutMs);
+    if (error instanceof ToolError || error instanceof StoreError || error instanceof FencedError) {
+      return thrown(error);
+    }
+    const words = shownBriefly(context.mask(String(error)), LOGGED_BYTES);
+    context.log.warn({ tool: tool.name, error: words }, "A tool threw");
+    return thrown(error);
+  } finally {
+    limit.clear();
+  }
+}
+
+const NOTHING: Execution = { output: { content: [] }, isError: false, outcomeUnknown: false };
+
+function memoOf(claim: Transcript, step: Step, outside: TimeLimit["outside"]): CallMemo {
+  return {
+    get: () => outside(() => claim.note(step)),
+    set: (text) => outside(() => claim.setNote(step, text)),
+  };
+}
+
+type TimeLimit = ReturnType<typeof timeLimit>;
+
+/** A signal that ends with the step or with the time limit; a tool that does not listen is left behind. */
+function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
+  const inner = new AbortController();
+  let passed = false;
+  let isOver = false;
+  let rejectPassed: (reason: Error) => void;
+  const passing = new Promise<never>((_, reject) => {
+    rejectPassed = reject;
+  });
+  passing.catch(() => undefined);
+  const abandon = (why: Error, afterMs: number) => {
+    inner.abort(why);
+    // A tool that ends its processes on abort is given the time to do so before it is left behind.
+    const patience = setTimeout(() => rejectPassed(why), afterMs);
+    patience.unref();
+  };
+  const onOuter = () => abandon(new Error("cancelled"), LEAVE_AFTER_MS);
+  if (outer.aborted) onOuter();
+  else outer.addEventListener("abort", onOuter, { once: true });
+  let leftMs = timeoutMs;
+  let sinceMs = performance.now();
+  let timer: NodeJS.Timeout | undefined;
+  let waits = 0;
+  const run = () => {
+    if (leftMs === undefined) return;
+    sinceMs = performance.now();
+    timer = setTimeout(() => {
+      passed = true;
+      abandon(new Error("timed out"), ABANDON_AFTER_MS);
+    }, leftMs);
+  };
+  run();
+  return {
+    /** What the tool waits for meanwhile is the store's time, not its own. */
+    outside: async <T>(wait: () => Promise<T>): Promise<T> => {
+      waits += 1;
+      if (waits === 1 && leftMs !== undefined && !passed) {
+        clearTimeout(timer);
+        leftMs = Math.max(0, leftMs - (performance.now() - sinceMs));
+      }
+      try {
+        return await wait();
+      } finally {
+        waits -= 1;
+        if (waits === 0 && !passed && !isOver) run();
+      }
+    },
+    signal: inner.signal,
+    passed: passing,
+    /** It ends before its time is over. */
+    leave: onOuter,
+    hasPassed: () => passed,
+    clear: () => {
+      isOver = true;
+      clearTimeout(timer);
+      outer.removeEventListener("abort", onOuter);
+    },
+  };
+}
+
+/** How long a tool whose time is over may take to end. */
+const ABANDON_AFTER_MS = 5000;
+
+/** The same behind a stop: longer than bash takes to kill what ignores its signals, shorter than a caller waits for a part. */
+const LEAVE_AFTER_MS = 3500;

@@ -1,0 +1,47 @@
+import { namesIn, type SecretSource, secretsIn } from "../../models/secrets.ts";
+import type { Logger } from "../../platform/log.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { PinnedOutside } from "../../schema/outside.ts";
+import { modelsOf } from "../model/fallback.ts";
+
+/**
+ * The values that an agent's models and sources refer to, and those that its worker holds besides: what must not be shown
+ * or stored of what its tools give.
+ */
+export function secretsOf(definition: AgentDefinition, source: SecretSource): (string | undefined)[] {
+  const { pinned } = definition;
+  const names = pinned === undefined ? [] : namesOf(pinned);
+  const ofModels = modelsOf(definition).flatMap((model) => secretsIn(model, source));
+  return [...ofModels, ...names.map((name) => source(name)), ...(source.held?.() ?? [])];
+}
+
+/**
+ * Has those values at hand before a tool runs, for the tools that need them, and to hide them. One that cannot be had is
+ * missed by the tool that needs it, and by no other.
+ */
+export async function fetchSecrets(
+  definition: AgentDefinition,
+  source: SecretSource,
+  log: Pick<Logger, "warn">,
+): Promise<void> {
+  if (source.prepare === undefined) return;
+  const { pinned } = definition;
+  const ofModels = modelsOf(definition).flatMap(({ apiKey, headers }) =>
+    namesIn([apiKey ?? "", ...Object.values(headers)]),
+  );
+  for (const name of new Set([...ofModels, ...(pinned === undefined ? [] : namesOf(pinned))])) {
+    await source.prepare([name]).catch((error: Error) => log.warn({ name }, error.message));
+  }
+}
+
+/** A definition keeps what it was pinned to as long as it is kept itself. */
+const known = new WeakMap<PinnedOutside, readonly string[]>();
+
+function namesOf(pinned: PinnedOutside): readonly string[] {
+  const before = known.get(pinned);
+  if (before !== undefined) return before;
+  const texts = pinned.tools.map(({ data }) => JSON.stringify(data ?? null));
+  const names = [...new Set(namesIn(texts))];
+  known.set(pinned, names);
+  return names;
+}

@@ -1,0 +1,90 @@
+import { pid as ownPid } from "node:process";
+import { setTimeout as sleep } from "node:timers/promises";
+import { hostMark } from "../../platform/process/host-id.ts";
+import { endGroup, readStartTime } from "../../platform/process/process-group.ts";
+import type { Delta } from "../../store/stream/stream.ts";
+import type { LostExecution, Step } from "../../store/transcript/step.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import type { Dependencies } from "../dependencies.ts";
+import type { Execution } from "./execution.ts";
+import type { OwnClaim } from "./own-claims.ts";
+
+/** What an unknown outcome shows of what was printed, in characters: the end tells more than the beginning. */
+const PRINTED_CHARACTERS = 8000;
+
+export type Ended =
+  | "nothing was running any more"
+  | "what was still running was ended"
+  | "it ran on another host";
+
+/** Makes sure that nothing of a lost execution still runs, before anything is said about it. */
+export async function endLost(
+  { group, process }: LostExecution,
+  call: string,
+  { log }: Dependencies,
+): Promise<Ended> {
+  if (!process.endsWith(`@${hostMark()}`)) return "it ran on another host";
+  if (group === undefined) return "nothing was running any more";
+  const outcome = await endGroup(group, call);
+  log.info({ group, outcome }, "Looked after a lost execution");
+  return outcome === "ended" ? "what was still running was ended" : "nothing was running any more";
+}
+
+/**
+ * Whether a process is gone for certain: it ran on this host and runs no more, or it has signed out, as siblings do for
+ * a dead one. A living worker whose heartbeat did not reach the server is not dead.
+ */
+export async function hasDied(process: string, transcript: Pick<Transcript, "processes">): Promise<boolean> {
+  const [, pid, startTime, host] = /:(\d+):([^:@]*)@([^@]*)$/.exec(process) ?? [];
+  if (host === undefined) return false;
+  const canTell = readStartTime(ownPid) !== "";
+  if (host === hostMark() && canTell) return readStartTime(Number(pid)) !== startTime;
+  return (await transcript.processes(host)).every(({ id }) => id !== process);
+}
+
+/** How long who takes over leaves a living worker to give back what it has not begun, or to store what it has. */
+const GIVE_WAY_MS = 10_000;
+const LOOK_EVERY_MS = 200;
+
+/**
+ * Waits while a living worker holds a step: it may store its result, or give the step back as not begun. That worker may
+ * be this process, whose heartbeats came too late while it works on the call.
+ */
+export async function giveWay(
+  step: Step,
+  own: Pick<OwnClaim, "isAtWork">,
+  transcript: Pick<Transcript, "holder" | "processes">,
+  signal: AbortSignal,
+): Promise<void> {
+  const untilMs = performance.now() + GIVE_WAY_MS;
+  while (performance.now() < untilMs && !signal.aborted) {
+    const holder = await transcript.holder(step);
+    if (holder === undefined) return;
+    const isOwn = holder.process === step.process;
+    if (isOwn ? !own.isAtWork(holder.generation) : await hasDied(holder.process, transcript)) return;
+    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+  }
+}
+
+/**
+ * The result of an `unsafe` call whose execution was lost: what is known, and what to do.
+ *
+ * @param died - Whether its worker is known to be dead.
+ */
+export function unknownOutcome(
+  lost: LostExecution,
+  died: boolean,
+  ended: Ended,
+  deltas: readonly Delta[],
+): Execution {
+  const printed = deltas
+    .flatMap(({ body }) => (body.type === "tool-output" ? [body.text] : []))
+    .join("")
+    .slice(-PRINTED_CHARACTERS);
+  const text = [
+    `The outcome of this call is unknown. It was started at ${new Date(lost.startedAtMs).toISOString()}, then its worker ${died ? "died" : "stopped working on it"}; ${ended}. It was not run again.`,
+    printed === "" ? "Nothing that it printed was seen." : `What it had printed until then:\n${printed}`,
+    "Look at what it has changed before you repeat it.",
+  ].join("\n");
+  return { output: { content: [{ type: "text", text }] }, isError: true, outcomeUnknown: true };
+}

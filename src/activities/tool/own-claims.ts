@@ -1,0 +1,75 @@
+import type { LostExecution, Step } from "../../store/transcript/step.ts";
+import { FencedError } from "../../store/transcript/store-error.ts";
+
+// What this process knows of its own claims, and no other process can know: whether the call behind one was begun. The
+// transcript only says that somebody holds the step. A claim whose answer was lost, or that was taken over within this
+// process before the call began, is no lost execution.
+//
+// It fails to the safe side: a claim that is forgotten counts as begun.
+
+/** By generation. `atWork`: those whose call has begun and may still store its result. */
+type Claims = { readonly begun: Map<number, boolean>; readonly atWork: Set<number>; newest: number };
+
+const claimsBy = new Map<string, Claims>();
+
+/** Calls whose result was never stored stay; this many at most. */
+const MAX_KEPT = 100_000;
+
+export type OwnClaim = {
+  /** To be asked right before the call begins, in the same turn of the event loop. */
+  begin(): void;
+  readonly hasBegun: boolean;
+  /** Whether this process still works on the call under the claim of this generation. */
+  isAtWork(generation: number): boolean;
+  /** Of the executions that a claim has displaced, those that may have begun. */
+  lost(displaced: readonly LostExecution[]): readonly LostExecution[];
+  /** The step has its result. */
+  settle(): void;
+  /** This execution is over, with a result or without. */
+  leave(): void;
+};
+
+/** To be opened before the claim is asked for, since the answer may be lost. */
+export function openOwnClaim(step: Step): OwnClaim {
+  const key = JSON.stringify([step.process, step.run, step.number, step.call]);
+  const claims = claimsBy.get(key) ?? newClaims(step);
+  claimsBy.delete(key);
+  claimsBy.set(key, claims);
+  for (const oldest of claimsBy.keys()) {
+    if (claimsBy.size <= MAX_KEPT) break;
+    claimsBy.delete(oldest);
+  }
+  claims.newest = Math.max(claims.newest, step.generation);
+  if (!claims.begun.has(step.generation)) claims.begun.set(step.generation, false);
+  let hasBegun = false;
+  return {
+    get hasBegun() {
+      return hasBegun;
+    },
+    begin: () => {
+      // A newer execution in this process counts on it that this one has not begun.
+      if (claims.newest > step.generation) {
+        const what = `Step ${step.number}.${step.call} (${step.kind}) of run ${step.run}`;
+        throw new FencedError(`${what}: generation ${step.generation} was overtaken before it began`);
+      }
+      hasBegun = true;
+      claims.begun.set(step.generation, true);
+      claims.atWork.add(step.generation);
+    },
+    isAtWork: (generation) => claims.atWork.has(generation),
+    lost: (displaced) =>
+      displaced.filter(
+        ({ process, generation }) => process !== step.process || claims.begun.get(generation) !== false,
+      ),
+    settle: () => {
+      claimsBy.delete(key);
+    },
+    leave: () => {
+      claims.atWork.delete(step.generation);
+    },
+  };
+}
+
+function newClaims({ generation }: Step): Claims {
+  return { begun: new Map(), atWork: new Set(), newest: generation };
+}

@@ -1,0 +1,51 @@
+import type { ToolDigest } from "../../core/machine/state/digest.ts";
+import { estimateMessage } from "../../core/view/estimate.ts";
+import type { Mask } from "../../models/mask.ts";
+import { shownBriefly } from "../../platform/text/redact.ts";
+import type { AgentMessage, ToolCallContent, ToolResultMessage, TurnId } from "../../schema/message.ts";
+import type { Execution } from "./execution.ts";
+import { presentable } from "./presentable.ts";
+
+const PREVIEW_BYTES = 256;
+
+/** What is stored of a call that is over, and what the machine is told of it; the branch is the store's to say. */
+export function toolResult(
+  call: ToolCallContent,
+  { output: said, isError, outcomeUnknown }: Execution,
+  { turnId, mask, atMs }: { turnId: TurnId; mask: Mask; atMs: number },
+): { readonly message: ToolResultMessage; readonly digest: ToolDigest } {
+  const output = presentable(said, mask);
+  const child = output.childLoopId === undefined ? {} : { childLoopId: output.childLoopId };
+  const message: ToolResultMessage = {
+    role: "toolResult",
+    toolCallId: call.id,
+    toolName: call.name,
+    content: [...output.content],
+    isError,
+    ...(output.details === undefined ? {} : { details: output.details }),
+    ...child,
+    timestamp: atMs,
+    turnId,
+  };
+  const shown = output.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
+  const digest: ToolDigest = {
+    branch: "",
+    isError,
+    tokens: estimateMessage(message),
+    preview: shownBriefly(shown, PREVIEW_BYTES),
+    ...(outcomeUnknown ? { outcomeUnknown } : {}),
+    ...child,
+  };
+  return { message, digest };
+}
+
+/** A call of an answer, with what a person has put in place of its arguments. */
+export function callIn(
+  answer: AgentMessage | undefined,
+  index: number,
+  changed?: Readonly<Record<string, unknown>>,
+): ToolCallContent | undefined {
+  const calls = answer?.role === "assistant" ? answer.content.filter((part) => part.type === "toolCall") : [];
+  const call = calls[index];
+  return call === undefined || changed === undefined ? call : { ...call, arguments: { ...changed } };
+}

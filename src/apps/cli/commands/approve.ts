@@ -1,0 +1,118 @@
+import type { Command } from "commander";
+import type { Answered, Holdfast } from "../../../client/index.ts";
+import { coverageLines } from "../approval-view.ts";
+import { withHoldfast } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { jsonObject } from "../json-object.ts";
+import { count } from "../words.ts";
+
+type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type ApproveFlags = { readonly arguments?: string; readonly always?: boolean };
+type DenyFlags = { readonly reason?: string };
+
+const CALL_HELP = "the id of the call, as status shows it; may be left out while only one waits";
+
+export function approveCommand(program: Command, act: Act): void {
+  program
+    .command("approve")
+    .description("Let a call run that waits for a person")
+    .argument("<session>", "the session's id")
+    .argument("[call]", CALL_HELP)
+    .option("--arguments <json>", "run it with these instead: a JSON object, or @FILE that holds one")
+    .option("--always", "do not ask again in this session for what `status` shows as `always`")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast approve 5f0c…
+  $ holdfast approve 5f0c… toolu_01 --always
+  $ holdfast approve 5f0c… toolu_01 --arguments '{"command":"npm publish --dry-run"}'
+
+\`holdfast status SESSION\` shows what waits.`,
+    )
+    .action(async (session: string, call: string | undefined, flags: ApproveFlags) =>
+      act((context) => approve(context, session, call, flags)),
+    );
+}
+
+export function denyCommand(program: Command, act: Act): void {
+  program
+    .command("deny")
+    .description("Answer a call that waits for a person with no")
+    .argument("<session>", "the session's id")
+    .argument("[call]", CALL_HELP)
+    .option("--reason <text>", "what the model is told")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast deny 5f0c…
+  $ holdfast deny 5f0c… toolu_01 --reason "Not on a Friday; open a pull request instead"`,
+    )
+    .action(async (session: string, call: string | undefined, flags: DenyFlags) =>
+      act((context) => deny(context, session, call, flags)),
+    );
+}
+
+async function approve(
+  context: Context,
+  session: string,
+  call: string | undefined,
+  { arguments: text, always }: ApproveFlags,
+): Promise<number> {
+  const changed = text === undefined ? undefined : jsonObject("--arguments", text);
+  return withHoldfast(context, async (holdfast) => {
+    if (always === true && !context.json) await tellCoverage(context, holdfast, session, call);
+    const approved = await holdfast.approve(session, call, {
+      ...(changed === undefined ? {} : { arguments: changed }),
+      ...(always === true ? { always } : {}),
+    });
+    return answered(context, session, changed === undefined ? "approved" : "changed", approved);
+  });
+}
+
+/** Before it is given: what `always` lets run from now on. */
+async function tellCoverage(
+  context: Context,
+  holdfast: Holdfast,
+  session: string,
+  call: string | undefined,
+): Promise<void> {
+  const waiting = await holdfast.approvals(session).catch(() => []);
+  const found = waiting.filter(({ toolCallId }) => call === undefined || toolCallId === call);
+  for (const line of found.flatMap(coverageLines)) context.tell(line);
+}
+
+async function deny(
+  context: Context,
+  session: string,
+  call: string | undefined,
+  { reason }: DenyFlags,
+): Promise<number> {
+  return withHoldfast(context, async (holdfast) => {
+    const refused = await holdfast.refuse(session, call, reason === undefined ? {} : { reason });
+    return answered(context, session, "refused", refused);
+  });
+}
+
+const SAID = {
+  approved: "approved",
+  changed: "approved with other arguments",
+  refused: "refused",
+} as const;
+
+function answered(
+  context: Context,
+  session: string,
+  answer: keyof typeof SAID,
+  { session: of, toolCallId, tool, waiting }: Answered,
+): number {
+  if (context.json) context.printJson({ type: "answered", session: of, answer, toolCallId, tool, waiting });
+  else {
+    const more = waiting === 0 ? "" : `; ${count(waiting, "call")} more to answer`;
+    const whose = of === session ? "" : ` of ${of}`;
+    context.print(`${SAID[answer]}: ${tool}${whose}${more}`);
+  }
+  return EXIT.ok;
+}

@@ -1,0 +1,135 @@
+import type { Command } from "commander";
+import { ModelError } from "../../../config/vendor-models.ts";
+import { positive, urlFrom } from "../agent-flags.ts";
+import {
+  type Check,
+  checkHome,
+  checkKeys,
+  checkLive,
+  checkNode,
+  checkRoom,
+  checkServer,
+  checkTranscript,
+} from "../checks.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { packageVersion } from "../package-version.ts";
+import { printable } from "../palette.ts";
+import { checkRipgrep, checkTemporal } from "../program-checks.ts";
+import { UsageError } from "../usage-error.ts";
+import { checkVendor, type VendorCheck, vendorModel } from "../vendor-check.ts";
+import { known as knownModels } from "./models.ts";
+
+export function doctorCommand(
+  program: Command,
+  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+): void {
+  program
+    .command("doctor")
+    .description("Check what agents need, and say what to do about what is missing")
+    .option("--fix", "register missing search attributes")
+    .option(
+      "--vendor <name>",
+      "ask a model the smallest question, and explain what comes back: anthropic, bedrock/ID, …",
+    )
+    .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
+    .option("--timeout <seconds>", "for the vendor's answer (default: 30)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast doctor
+  $ holdfast doctor --fix --address temporal.example.com:7233 --namespace agents
+  $ holdfast doctor --vendor anthropic
+  $ holdfast doctor --vendor openai-responses/gpt-6-sol --json
+
+--vendor looks at the vendor alone. The question costs a few tokens; the key is never shown. With a provider's name alone
+the cheapest model that is known is asked: ${VENDORS}.
+
+Exit codes: 0 all is well, or an answer came; 1 something is missing, or none came; 2 bad arguments.`,
+    )
+    .action(async (flags: Flags) => act((context) => chosen(context, flags)));
+}
+
+type Flags = {
+  readonly fix?: boolean;
+  readonly vendor?: string;
+  readonly baseUrl?: string;
+  readonly timeout?: string;
+};
+
+/** Those that can be named; of Azure and `local` with a model, of Vertex where a project is known. */
+const VENDORS =
+  "anthropic, openai, openai-responses, azure/ID, google, vertex, bedrock, openrouter, local/ID@URL";
+const DEFAULT_TIMEOUT_SECONDS = "30";
+
+async function chosen(context: Context, flags: Flags): Promise<number> {
+  if (flags.vendor !== undefined) return await vendor(context, flags.vendor, flags);
+  const lost = flags.baseUrl !== undefined ? "--base-url" : flags.timeout !== undefined && "--timeout";
+  if (lost) throw new UsageError(`${lost} is about a vendor: say which with --vendor NAME`);
+  return await doctor(context, flags.fix === true);
+}
+
+async function vendor(context: Context, named: string, flags: Flags): Promise<number> {
+  const { env } = context.streams;
+  const timeoutMs = positive("--timeout", flags.timeout ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+  const baseUrl = flags.baseUrl === undefined ? undefined : urlFrom(flags.baseUrl);
+  const model = modelAt(named, baseUrl, env);
+  const check = await checkVendor(model, (name) => env[name], timeoutMs);
+  if (context.json) context.printJson({ type: "vendor", ...check });
+  else for (const line of vendorLines(check, context.out)) context.print(line);
+  return check.ok ? EXIT.ok : EXIT.failed;
+}
+
+function modelAt(named: string, baseUrl: string | undefined, env: NodeJS.ProcessEnv) {
+  try {
+    return vendorModel(named, baseUrl === undefined ? {} : { baseUrl }, knownModels(env));
+  } catch (error) {
+    if (error instanceof ModelError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function vendorLines(check: VendorCheck, paint: Context["out"]): readonly string[] {
+  const { model, protocol, address, key, ok, answer, found, advice, tookMs } = check;
+  const rows: readonly (readonly [string, string])[] = [
+    ["asked", `${model} by ${protocol}`],
+    ["at", address],
+    ["with", key === undefined ? "no key of its own" : `the key in ${key}`],
+    ["came back", `${answer}, after ${tookMs} ms: ${found}`],
+    ...(advice === undefined ? [] : [["do", advice] as const]),
+  ];
+  const verdict = ok ? paint.green("ok  ") : paint.red("fail");
+  return rows.map(
+    ([name, text], index) => `${index === 0 ? verdict : "    "}  ${name.padEnd(9)}  ${printable(text)}`,
+  );
+}
+
+async function doctor(context: Context, fix: boolean): Promise<number> {
+  const { env } = context.streams;
+  const checks: readonly Check[] = [
+    { name: "holdfast", verdict: "ok", found: packageVersion() },
+    checkNode(),
+    await checkHome(context.options.home),
+    await checkRoom(context.options.home),
+    await checkLive(context.options.home, context.options.database),
+    checkTranscript(context.options.home, context.options.database),
+    ...(await checkServer(context, fix)),
+    checkKeys(env),
+    await checkRipgrep(env),
+    checkTemporal(env),
+  ];
+  for (const check of checks) {
+    if (context.json) context.printJson({ type: "check", ...check });
+    else for (const line of checkLines(check, context.out)) context.print(line);
+  }
+  return checks.some(({ verdict }) => verdict === "fail") ? EXIT.failed : EXIT.ok;
+}
+
+function checkLines({ name, verdict, found, advice }: Check, paint: Context["out"]): readonly string[] {
+  const colour = { ok: paint.green, warn: paint.yellow, fail: paint.red }[verdict];
+  return [
+    `${colour(verdict.padEnd(4))}  ${name.padEnd(17)}  ${found}`,
+    ...(advice === undefined ? [] : [paint.dim(`      ${" ".repeat(17)}  → ${advice}`)]),
+  ];
+}

@@ -1,0 +1,53 @@
+import { writeFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Command } from "commander";
+import { STARTER } from "../../../config/agent-file/starter.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { UsageError } from "../usage-error.ts";
+
+const DEFAULT_FILE = "agent.toml";
+
+export function initCommand(
+  program: Command,
+  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+): void {
+  program
+    .command("init")
+    .description("Write a commented agent file to begin with")
+    .argument("[file]", "where; a file that is there is left alone", DEFAULT_FILE)
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast init
+  $ holdfast init agents/reviewer.toml`,
+    )
+    .action(async (file: string) => act((context) => init(context, file)));
+}
+
+async function init(context: Context, file: string): Promise<number> {
+  if (!file.endsWith(".toml"))
+    throw new UsageError(`The starter is TOML: name a file that ends in .toml, not ${file}`);
+  const path = resolve(file);
+  try {
+    await writeFile(path, STARTER, { flag: "wx" });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST")
+      throw new UsageError(
+        `${path} is there already, and stays as it is. Name another file: holdfast init FILE`,
+      );
+    throw new UsageError(`${path} cannot be written: ${message}`);
+  }
+  if (context.json) context.printJson({ type: "written", file: path });
+  else {
+    context.print(`Wrote ${file}.`);
+    context.tell(
+      context.err.dim(
+        `Check it with \`holdfast config check ${file}\`, talk with it: \`holdfast chat --agent ${file}\`.`,
+      ),
+    );
+  }
+  return EXIT.ok;
+}

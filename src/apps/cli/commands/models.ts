@@ -1,0 +1,112 @@
+import { type Command, Option } from "commander";
+import type { Catalogue } from "../../../config/catalogue/catalogue.ts";
+import type { CatalogueEntry } from "../../../config/catalogue/entry.ts";
+import { CatalogueError, catalogueOf, modelsFile } from "../../../config/catalogue/user-file.ts";
+import { nearestName } from "../../../platform/text/nearest-name.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { table } from "../table.ts";
+import { UsageError } from "../usage-error.ts";
+
+type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type Flags = { readonly provider?: string };
+
+export function modelsCommand(program: Command, act: Act): void {
+  program
+    .command("models")
+    .description("List the models that are known, with their sizes, prices and abilities")
+    .argument("[pattern]", "a part of the name; * stands for anything")
+    .addOption(new Option("--provider <name>", "those of one provider"))
+    .addHelpText(
+      "after",
+      `
+IN, OUT, READ and WRITE are dollars per million tokens; READ and WRITE are those of the vendor's cache. A model that is not listed can be used all the same: docs/models.md says what is
+assumed of it, and how to say what is known of it in ~/.holdfast/models.toml (or the file that HOLDFAST_MODELS names).
+
+Examples:
+  $ holdfast models
+  $ holdfast models sonnet --provider anthropic
+  $ holdfast models 'gpt-*-sol' --json
+
+Exit codes: 0 some are listed, 1 none is.`,
+    )
+    .action(async (pattern: string | undefined, flags: Flags) =>
+      act(async (context) => list(context, pattern, flags)),
+    );
+}
+
+function list(context: Context, pattern: string | undefined, { provider }: Flags): number {
+  const catalogue = known(context.streams.env);
+  const entries = catalogue.entries();
+  const providers = [...new Set(entries.map((entry) => entry.provider))];
+  if (provider !== undefined && !providers.includes(provider)) {
+    const meant = nearestName(provider, providers);
+    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+    throw new UsageError(`No model of "${provider}" is known.${hint} Known: ${providers.join(", ")}.`);
+  }
+  const fits = matcher(pattern);
+  const shown = entries.filter(
+    (entry) => fits(entry.name) && (provider ?? entry.provider) === entry.provider,
+  );
+  if (context.json) for (const entry of shown) context.printJson({ type: "model", ...entry });
+  else if (shown.length > 0) for (const line of lines(shown)) context.print(line);
+  if (shown.length > 0) return EXIT.ok;
+  context.tell(
+    `No model that is known is called like "${pattern}". It can be used all the same, or be added to ${modelsFile(context.streams.env)}.`,
+  );
+  return EXIT.failed;
+}
+
+export function known(env: NodeJS.ProcessEnv): Catalogue {
+  try {
+    return catalogueOf(env);
+  } catch (error) {
+    if (error instanceof CatalogueError) throw new UsageError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+function matcher(pattern: string | undefined): (name: string) => boolean {
+  if (pattern === undefined) return () => true;
+  const parts = pattern.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
+  const expression = new RegExp(parts.join(".*"), "i");
+  return (name) => expression.test(name);
+}
+
+const HEAD = ["MODEL", "CONTEXT", "ANSWER", "IN", "OUT", "READ", "WRITE", "THINKING", "TAKES", "AS OF"];
+
+function lines(entries: readonly CatalogueEntry[]): readonly string[] {
+  const dearer = entries.some(({ cost }) => cost?.dearer !== undefined);
+  return [
+    ...table([HEAD, ...entries.map(row)]),
+    ...(dearer
+      ? ["", "* of a question up to the size in JSON's cost.dearer; a longer one costs what stands there."]
+      : []),
+  ];
+}
+
+function row(entry: CatalogueEntry): readonly string[] {
+  const { name, contextWindow, maxTokens, cost, thinking, date } = entry;
+  const price = (rate: number | undefined) => (rate === undefined ? "?" : String(rate));
+  const takes = [
+    ...(entry.tools === true ? ["tools"] : []),
+    ...(entry.images === true ? ["images"] : []),
+    ...(entry.structuredOutput === true ? ["schema"] : []),
+  ];
+  return [
+    name,
+    tokens(contextWindow),
+    tokens(maxTokens),
+    `${price(cost?.input)}${cost?.dearer === undefined ? "" : "*"}`,
+    price(cost?.output),
+    price(cost?.cacheRead),
+    price(cost?.cacheWrite),
+    thinking ?? "?",
+    takes.join(" "),
+    date,
+  ];
+}
+
+function tokens(count: number | undefined): string {
+  return count === undefined ? "?" : count.toLocaleString("en");
+}

@@ -1,0 +1,153 @@
+import type { Command } from "commander";
+import type { RetentionRule } from "../../../client/index.ts";
+import { wholeNumber } from "../agent-flags.ts";
+import { withHoldfast } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { UsageError } from "../usage-error.ts";
+
+type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type SetFlags = {
+  readonly agent?: string;
+  readonly age?: string;
+  readonly count?: string;
+  readonly bytes?: string;
+  readonly cron?: string;
+  readonly timeZone?: string;
+  readonly off?: boolean;
+};
+
+export function retentionCommand(program: Command, act: Act): void {
+  const retention = program
+    .command("retention")
+    .description("Say how long sessions are kept; nothing is deleted unless said")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast retention set --age 90
+  $ holdfast retention set --agent ci --age 7 --count 200
+  $ holdfast retention run --dry-run
+  $ holdfast retention show
+  $ holdfast keep 5f0c…`,
+    );
+  retention
+    .command("set")
+    .description("Set the rule of all agents, or of one; the others' stay")
+    .option("--agent <name>", "of this agent only")
+    .option("--age <days>", "sessions go when nothing happened in them for so long")
+    .option("--count <n>", "the newest so many stay")
+    .option("--bytes <n>", "the newest stay whose messages have so many bytes together")
+    .option("--cron <expression>", "when it is carried out (default: 30 3 * * *)")
+    .option("--time-zone <name>", "of --cron (default: UTC)")
+    .option("--off", "take the rule away")
+    .action(async (flags: SetFlags) => act((context) => set(context, flags)));
+  retention
+    .command("show")
+    .description("Show the rules")
+    .action(async () => act(show));
+  retention
+    .command("run")
+    .description("Carry the rules out now")
+    .option("--dry-run", "only say what would go")
+    .action(async ({ dryRun = false }: { readonly dryRun?: boolean }) =>
+      act((context) => run(context, dryRun)),
+    );
+}
+
+export function keepCommand(program: Command, act: Act): void {
+  program
+    .command("keep")
+    .description("Keep a session whatever the retention rules say")
+    .argument("<session>", "the session's id")
+    .option("--off", "let the rules have it again")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast keep 5f0c…
+  $ holdfast keep 5f0c… --off`,
+    )
+    .action(async (session: string, { off = false }: { readonly off?: boolean }) =>
+      act(async (context) =>
+        withHoldfast(context, async (holdfast) => {
+          await holdfast.session(session).keep(!off);
+          if (context.json) context.printJson({ type: "kept", session, kept: !off });
+          else context.tell(off ? "The retention rules may take it." : "It is kept.");
+          return EXIT.ok;
+        }),
+      ),
+    );
+}
+
+async function set(context: Context, flags: SetFlags): Promise<number> {
+  const rule = ruleFrom(flags);
+  return withHoldfast(context, async (holdfast) => {
+    const state = await holdfast.retention.get();
+    const others = (state?.policy.rules ?? []).filter(({ agent }) => agent !== flags.agent);
+    const rules = rule === undefined ? others : [...others, rule];
+    if (rules.length === 0) await holdfast.retention.remove();
+    else {
+      const cron = flags.cron ?? state?.cron;
+      await holdfast.retention.set(
+        { rules },
+        {
+          ...(cron === undefined ? {} : { cron }),
+          ...(flags.timeZone === undefined ? {} : { timeZone: flags.timeZone }),
+        },
+      );
+    }
+    return show(context);
+  });
+}
+
+function ruleFrom({ agent, age, count, bytes, off = false }: SetFlags): RetentionRule | undefined {
+  if (off) return undefined;
+  if (age === undefined && count === undefined && bytes === undefined) {
+    throw new UsageError("Say what is kept: --age, --count or --bytes; or --off.");
+  }
+  return {
+    ...(agent === undefined ? {} : { agent }),
+    ...(age === undefined ? {} : { maxAgeDays: wholeNumber("--age", age) }),
+    ...(count === undefined ? {} : { maxSessions: wholeNumber("--count", count) }),
+    ...(bytes === undefined ? {} : { maxBytes: wholeNumber("--bytes", bytes) }),
+  };
+}
+
+async function show(context: Context): Promise<number> {
+  return withHoldfast(context, async (holdfast) => {
+    const state = await holdfast.retention.get();
+    if (context.json) context.printJson({ type: "retention", ...(state ?? { policy: { rules: [] } }) });
+    else if (state === undefined) context.tell("Every session is kept.");
+    else {
+      for (const rule of state.policy.rules) context.print(lineOf(rule));
+      const next = state.nextAt === undefined ? "" : `, next ${state.nextAt.toISOString().slice(0, 16)}`;
+      context.tell(`Carried out at ${state.cron ?? "?"}${state.paused ? ", paused" : next}.`);
+    }
+    return EXIT.ok;
+  });
+}
+
+function lineOf({ agent, maxAgeDays, maxSessions, maxBytes }: RetentionRule): string {
+  const kept = [
+    ...(maxAgeDays === undefined ? [] : [`${maxAgeDays} days`]),
+    ...(maxSessions === undefined ? [] : [`the newest ${maxSessions}`]),
+    ...(maxBytes === undefined ? [] : [`${maxBytes} bytes`]),
+  ];
+  return `${agent ?? "all agents"}: ${kept.join(", ")}`;
+}
+
+async function run(context: Context, dryRun: boolean): Promise<number> {
+  return withHoldfast(context, async (holdfast) => {
+    const result = await holdfast.retention.run({ dryRun });
+    if (context.json) context.printJson({ type: dryRun ? "would-delete" : "retention-run", ...result });
+    else {
+      for (const { session, why } of result.sessions) context.print(`${session}  ${why}`);
+      const verb = dryRun ? "would go" : "are gone";
+      context.tell(
+        `${result.deleted} of ${result.looked} sessions ${verb}; ${result.spared} are still needed.`,
+      );
+    }
+    return EXIT.ok;
+  });
+}

@@ -1,0 +1,149 @@
+import type { Command } from "commander";
+import type { FindOptions, StatusWord } from "../../../client/index.ts";
+import { wholeNumber } from "../agent-flags.ts";
+import { withHoldfast } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { printable } from "../palette.ts";
+import { table } from "../table.ts";
+import { UsageError } from "../usage-error.ts";
+import { costCell } from "../words.ts";
+import { STATUS_WORDS, statusFrom } from "./list.ts";
+
+type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type FindFlags = {
+  readonly agent?: string;
+  readonly model?: string;
+  readonly status?: string;
+  readonly since?: string;
+  readonly until?: string;
+  readonly costOver?: string;
+  readonly limit: string;
+};
+type Flags = FindFlags & { readonly children?: boolean; readonly after?: string };
+
+export function sessionsCommand(program: Command, act: Act): void {
+  withFilters(
+    program
+      .command("sessions")
+      .description("List the sessions of the transcript, the newest activity first; `list` asks the server")
+      .option("--children", "with those of sub-agents")
+      .option("--after <page>", "the next page, as the page before has said"),
+    "50",
+  )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast sessions --agent reviewer --since 7d
+  $ holdfast sessions --cost-over 5 --json`,
+    )
+    .action(async (flags: Flags) => act((context) => sessions(context, flags)));
+}
+
+export function searchCommand(program: Command, act: Act): void {
+  withFilters(
+    program
+      .command("search")
+      .description("Find messages by their words, the newest session first")
+      .argument("<words>", 'all must be there; "in quotes" side by side, wor* for a beginning'),
+    "20",
+  )
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast search "flaky test"
+  $ holdfast search '"connection reset" retr*' --agent builder --since 2026-01-01`,
+    )
+    .action(async (words: string, flags: FindFlags) => act((context) => find(context, words, flags)));
+}
+
+function withFilters(command: Command, limit: string): Command {
+  return command
+    .option("--agent <name>", "of this agent only")
+    .option("--model <id>", "of this model only")
+    .option("--status <word>", STATUS_WORDS.join(", "))
+    .option("--since <time>", "active since: 30m, 12h, 7d, or a date")
+    .option("--until <time>", "active before")
+    .option("--cost-over <usd>", "that have cost more")
+    .option("-n, --limit <n>", "at most so many", limit);
+}
+
+function optionsFrom({ agent, model, status, since, until, costOver, limit }: FindFlags): FindOptions {
+  return {
+    limit: wholeNumber("--limit", limit),
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    ...(status === undefined ? {} : { status: statusFrom(status) satisfies StatusWord }),
+    ...(since === undefined ? {} : { since: timeFrom("--since", since) }),
+    ...(until === undefined ? {} : { until: timeFrom("--until", until) }),
+    ...(costOver === undefined ? {} : { costOver: amountFrom(costOver) }),
+  };
+}
+
+const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** So long ago, or a date. */
+function timeFrom(flag: string, text: string): Date {
+  const [, amount, unit] = /^(\d+)\s*([smhdw])$/.exec(text.trim()) ?? [];
+  const at =
+    amount === undefined ? Date.parse(text) : Date.now() - Number(amount) * UNITS[unit as keyof typeof UNITS];
+  if (Number.isFinite(at)) return new Date(at);
+  throw new UsageError(`${flag} "${text}" must be a time such as 30m, 12h, 7d, or a date such as 2026-01-31`);
+}
+
+function amountFrom(text: string): number {
+  const amount = Number(text);
+  if (Number.isFinite(amount) && amount >= 0) return amount;
+  throw new UsageError(`--cost-over "${text}" must be a number of dollars`);
+}
+
+async function sessions(context: Context, { children = false, after, ...flags }: Flags): Promise<number> {
+  const options = { ...optionsFrom(flags), children, ...(after === undefined ? {} : { after }) };
+  return withHoldfast(context, async (holdfast) => {
+    const page = await holdfast.sessions(options);
+    if (context.json) {
+      for (const one of page.sessions) context.printJson({ type: "session", ...one });
+      if (page.after !== undefined) context.printJson({ type: "more", after: page.after });
+      return EXIT.ok;
+    }
+    if (page.sessions.length === 0) context.tell("No sessions.");
+    else {
+      const rows = page.sessions.map((one) => [
+        one.session,
+        one.status,
+        one.agent,
+        one.model,
+        `${one.loops}`,
+        `${one.turns}`,
+        costCell(one.costUsd),
+        one.lastActiveAt.toISOString().slice(0, 19).replace("T", " "),
+        one.scope === "persistent" ? "kept" : "",
+      ]);
+      const head = ["SESSION", "STATUS", "AGENT", "MODEL", "LOOPS", "TURNS", "USD", "LAST ACTIVE (UTC)", ""];
+      for (const line of table([head, ...rows])) context.print(line);
+      if (page.after !== undefined) context.tell(`There are more: --after ${page.after}`);
+    }
+    return EXIT.ok;
+  });
+}
+
+async function find(context: Context, words: string, flags: FindFlags): Promise<number> {
+  return withHoldfast(context, async (holdfast) => {
+    const hits = await holdfast.search(words, optionsFrom(flags));
+    if (context.json) for (const hit of hits) context.printJson({ type: "hit", ...hit });
+    else if (hits.length === 0) context.tell("Nothing was found.");
+    else {
+      for (const { session, agent, position, role, at, snippet, branch } of hits) {
+        const when = at === undefined ? "" : ` · ${at.toISOString().slice(0, 16).replace("T", " ")}`;
+        context.print(
+          context.out.bold(`${session} #${position} ${role}`) +
+            context.out.dim(` ${agent}${when} · ${branch}`),
+        );
+        context.print(`  ${printable(snippet)}`);
+      }
+    }
+    return EXIT.ok;
+  });
+}

@@ -1,0 +1,128 @@
+import type { Command } from "commander";
+import type { AgentMessage, Entry, RequestOptions } from "../../../client/index.ts";
+import { branchLines } from "../branch-view.ts";
+import { withHoldfast } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { printable } from "../palette.ts";
+import { counted } from "../place-flags.ts";
+import { requestLines } from "../request-view.ts";
+import { UsageError } from "../usage-error.ts";
+import { callSummary, describeOutcome, textOf } from "../words.ts";
+
+type Flags = {
+  readonly events?: boolean;
+  readonly branch?: string;
+  readonly branches?: boolean;
+  readonly asSent?: boolean;
+  readonly turn?: string;
+  readonly loop?: string;
+};
+
+export function showCommand(
+  program: Command,
+  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+): void {
+  program
+    .command("show")
+    .description("Print a session's conversation from the transcript")
+    .argument("<session>", "the session's id")
+    .option("--events", "its loops and their events instead of its messages")
+    .option("--branch <id>", "another branch than the session's head")
+    .option("--branches", "its branches as a tree: where they begin, their loops, the head")
+    .option("--as-sent", "what the model was sent for one answer, with where every block comes from")
+    .option("--turn <n>", "with --as-sent: which turn of the loop, from 0 (default: the newest)")
+    .option("--loop <id>", "with --as-sent: which loop (default: the newest)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast show 5f0c…
+  $ holdfast show 5f0c… --events --json
+  $ holdfast show 5f0c… --branches
+  $ holdfast show 5f0c… --turn 7 --as-sent
+
+--as-sent is made again from the record alone, through compactions, pruning, going back and other definitions.
+\`holdfast branch 5f0c… --turn 7\` starts again from there.`,
+    )
+    .action(async (session: string, flags: Flags) => act((context) => show(context, session, flags)));
+}
+
+async function show(context: Context, session: string, flags: Flags): Promise<number> {
+  const { events = false, branches = false, asSent = false, branch } = flags;
+  if (!asSent && (flags.turn !== undefined || flags.loop !== undefined)) {
+    throw new UsageError("--turn and --loop go with --as-sent.");
+  }
+  return withHoldfast(context, async (holdfast) => {
+    if (branches) {
+      const tree = await holdfast.session(session).branches();
+      if (context.json) context.printJson(tree);
+      else for (const line of branchLines(tree, context.out)) context.print(line);
+      return EXIT.ok;
+    }
+    if (asSent) {
+      const request = await holdfast.request(session, turnFrom(flags));
+      if (context.json) context.printJson(request);
+      else for (const line of requestLines(request, context.out)) context.print(line);
+      return EXIT.ok;
+    }
+    if (!events) {
+      const entries = await holdfast.messages(session, branch === undefined ? {} : { branch });
+      for (const entry of entries) {
+        if (context.json) context.printJson(entry);
+        else for (const line of entryLines(entry, context.out)) context.print(line);
+      }
+      return EXIT.ok;
+    }
+    for (const { loop, events } of await holdfast.loops(session)) {
+      if (context.json) for (const event of events) context.printJson(event);
+      else {
+        const ended = loop.outcome === undefined ? loop.status : describeOutcome(loop.outcome);
+        context.print(context.out.bold(`${loop.loopId} · ${loop.model} · ${ended}`));
+        for (const { sequence, atMs, body } of events) {
+          const { type, ...facts } = body;
+          const at = new Date(atMs).toISOString();
+          context.print(
+            `  ${String(sequence).padStart(4)}  ${at}  ${type.padEnd(18)} ${context.out.dim(printable(JSON.stringify(facts)))}`,
+          );
+        }
+      }
+    }
+    return EXIT.ok;
+  });
+}
+
+function turnFrom({ turn, loop }: Flags): RequestOptions {
+  return {
+    ...(turn === undefined ? {} : { turn: counted("--turn", turn) }),
+    ...(loop === undefined ? {} : { loop }),
+  };
+}
+
+function entryLines({ position, origin, message }: Entry, paint: Context["out"]): readonly string[] {
+  const head = paint.bold(`#${position} ${message.role === "user" ? origin : roleOf(message)}`);
+  const body = bodyOf(message).trimEnd();
+  return body === "" ? [head, ""] : [head, printable(body), ""];
+}
+
+function roleOf(message: AgentMessage): string {
+  switch (message.role) {
+    case "assistant":
+      return `assistant (${message.model}, ${message.stopReason})`;
+    case "toolResult":
+      return `result of ${message.toolName}${message.isError ? " (error)" : ""}`;
+    default:
+      return message.role;
+  }
+}
+
+function bodyOf(message: AgentMessage): string {
+  if (message.role === "extension") return JSON.stringify(message.data) ?? "";
+  const calls = message.content.flatMap((part) =>
+    part.type === "toolCall" ? [`● ${part.name} ${callSummary(part.arguments)}`] : [],
+  );
+  const images = message.content.filter((part) => part.type === "image").map(() => "[image]");
+  const error =
+    message.role === "assistant" && message.errorMessage !== undefined ? [message.errorMessage] : [];
+  return [textOf(message), ...images, ...calls, ...error].filter((text) => text !== "").join("\n");
+}

@@ -1,0 +1,110 @@
+import { resolve } from "node:path";
+import { StringDecoder } from "node:string_decoder";
+import type { Command } from "commander";
+import { secondsFrom, versioningOf } from "../../../config/worker-environment.ts";
+import { localServer, namedAddress } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+import { print } from "../output.ts";
+import { checkBeforeWorker } from "../start-checks.ts";
+import { UsageError } from "../usage-error.ts";
+import { spawnWorker } from "../worker-child.ts";
+
+type Flags = {
+  readonly tools?: readonly string[];
+  readonly recognition: boolean;
+  readonly drain?: string;
+  readonly buildId?: string;
+  readonly deployment?: string;
+  readonly versioning?: string;
+};
+
+const NAMES = { buildId: "--build-id", behavior: "--versioning" };
+
+export function workerCommand(
+  program: Command,
+  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+): void {
+  program
+    .command("worker")
+    .description("Run a worker, until Ctrl-C: it drains, then ends")
+    .option("--tools <file...>", "modules whose default export is a tool or a list of tools")
+    .option("--no-recognition", "leave dead workers of this host to their heartbeats")
+    .option("--drain <seconds>", "what runs has this long when the worker is asked to end (default: 10)")
+    .option("--build-id <id>", "this build, for Temporal's worker versioning")
+    .option("--deployment <name>", "the deployment that it is a build of (default: holdfast)")
+    .option("--versioning <behavior>", "pinned: runs stay with their version; auto-upgrade (default)")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast worker
+  $ holdfast worker --address temporal.example.com:7233 --namespace agents --task-queue builds
+  $ holdfast worker --tools ./tools.js
+  $ holdfast worker --build-id 2026-11-22.1 --versioning pinned
+
+The first Ctrl-C or SIGTERM drains it, the second hands back what runs at once, the third leaves it.
+Exit code: 0 after a drain, 1 when it could not start or failed, 130 or 143 when it was left.`,
+    )
+    .action(async (flags: Flags) => act((context) => work(context, flags)));
+}
+
+async function work(context: Context, flags: Flags): Promise<number> {
+  const { options, streams } = context;
+  checkVersioning(flags);
+  await checkBeforeWorker(context);
+  const address = namedAddress(context) ?? (await localServer(context));
+  const log = new StringDecoder("utf8");
+  const child = spawnWorker(
+    {
+      ...options,
+      address,
+      tools: flags.tools?.map((file) => resolve(file)),
+      recognition: flags.recognition,
+      drain: drainFrom(flags.drain),
+      buildId: flags.buildId,
+      deployment: flags.deployment,
+      versioning: flags.versioning,
+    },
+    { env: streams.env, onLog: (chunk) => print(streams.stderr, log.write(chunk)) },
+  );
+  let asked = 0;
+  const end = (signal: NodeJS.Signals) => (): void => {
+    asked += 1;
+    if (asked === 1) context.tell(context.err.dim("Draining. Once more hands back at once what runs."));
+    child.process.kill(signal);
+  };
+  const [drain, terminate] = [end("SIGINT"), end("SIGTERM")];
+  streams.signals.on("SIGINT", drain);
+  streams.signals.on("SIGTERM", terminate);
+  try {
+    const ready = await child.ready;
+    if (ready !== undefined) {
+      if (context.json) context.printJson(ready);
+      else context.print(`worker ready, pid ${ready.pid}, task queue ${ready.taskQueue} at ${ready.address}`);
+    }
+    const { code } = await child.ended;
+    print(streams.stderr, log.end());
+    return code ?? EXIT.failed;
+  } finally {
+    streams.signals.off("SIGINT", drain);
+    streams.signals.off("SIGTERM", terminate);
+  }
+}
+
+function checkVersioning({ buildId, deployment, versioning }: Flags): void {
+  try {
+    versioningOf({ buildId, deployment, behavior: versioning }, NAMES);
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function drainFrom(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  try {
+    return `${secondsFrom("--drain", text) / 1000}`;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}

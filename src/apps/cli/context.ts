@@ -1,0 +1,83 @@
+import type { Readable, Writable } from "node:stream";
+import type { ConnectOptions } from "../../client/index.ts";
+import { print, printJson } from "./output.ts";
+import { type Palette, paletteFor } from "./palette.ts";
+
+export type Output = Writable & {
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+};
+export type Input = Readable & { readonly isTTY?: boolean | undefined };
+
+/** Where signals come from: the process, or a test. */
+export type Signals = {
+  on(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
+  off(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
+};
+
+/** What a command may touch. */
+export type Streams = {
+  readonly stdin: Input;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  readonly env: NodeJS.ProcessEnv;
+  readonly signals: Signals;
+};
+
+/** Options of every command. */
+export type GlobalOptions = {
+  readonly address?: string;
+  readonly namespace?: string;
+  readonly taskQueue?: string;
+  readonly home?: string;
+  /** Of the environment, unless said; an empty word means none. */
+  readonly database?: string;
+  readonly profile?: string;
+  readonly json?: boolean;
+};
+
+/** One command's surroundings. */
+export class Context {
+  readonly streams: Streams;
+  readonly options: GlobalOptions;
+  /** Colours of standard output and of standard error. */
+  readonly out: Palette;
+  readonly err: Palette;
+
+  constructor(streams: Streams, options: GlobalOptions) {
+    this.streams = streams;
+    this.options = options;
+    this.out = paletteFor(streams.stdout, streams.env);
+    this.err = paletteFor(streams.stderr, streams.env);
+  }
+
+  get json(): boolean {
+    return this.options.json === true;
+  }
+
+  /** A line for the reader of the result. */
+  print(line: string): void {
+    print(this.streams.stdout, `${line}\n`);
+  }
+
+  /** A line for the person at the terminal. */
+  tell(line: string): void {
+    print(this.streams.stderr, `${line}\n`);
+  }
+
+  printJson(value: unknown): void {
+    printJson(this.streams.stdout, value);
+  }
+
+  connectOptions(): ConnectOptions {
+    const { address, namespace, taskQueue, home, database, profile } = this.options;
+    return {
+      ...(address === undefined ? {} : { address }),
+      ...(namespace === undefined ? {} : { namespace }),
+      ...(taskQueue === undefined ? {} : { taskQueue }),
+      ...(home === undefined ? {} : { home }),
+      ...(database === undefined ? {} : { database }),
+      ...(profile === undefined ? {} : { profile }),
+    };
+  }
+}

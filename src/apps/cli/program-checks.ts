@@ -1,0 +1,79 @@
+import { spawnSync } from "node:child_process";
+import { accessSync, constants } from "node:fs";
+import { delimiter, join } from "node:path";
+import { cachedBinary, cacheFolder } from "../../devserver/cache.ts";
+import type { Check } from "./checks.ts";
+
+const ANSWER_TIMEOUT_MS = 5_000;
+
+/** The one that comes with the package, else one on PATH. */
+export async function checkRipgrep(env: NodeJS.ProcessEnv): Promise<Check> {
+  const name = "ripgrep";
+  const bundled = await import("@vscode/ripgrep").then(
+    ({ rgPath }) => rgPath,
+    () => undefined,
+  );
+  const path = bundled !== undefined && isProgram(bundled) ? bundled : onPath("rg", env);
+  if (path === undefined) {
+    return {
+      name,
+      verdict: "warn",
+      found: "not found",
+      advice: "install ripgrep, or the search tool does not work",
+    };
+  }
+  return says(name, path, "reinstall the package, or install ripgrep");
+}
+
+/** Only `holdfast dev` needs one, and fetches it by itself. */
+export function checkTemporal(env: NodeJS.ProcessEnv): Check {
+  const name = "temporal";
+  const named = env["HOLDFAST_TEMPORAL"];
+  const cached = cachedBinary(cacheFolder(env));
+  const path =
+    named !== undefined && named !== ""
+      ? named
+      : (onPath("temporal", env) ?? (isProgram(cached) ? cached : undefined));
+  if (path === undefined) {
+    return {
+      name,
+      verdict: "warn",
+      found: "no binary yet",
+      advice: "`holdfast dev` fetches it; other servers need none",
+    };
+  }
+  return says(name, path, "look at HOLDFAST_TEMPORAL, or remove the file and let `holdfast dev` fetch it");
+}
+
+function says(name: string, path: string, advice: string): Check {
+  const { status, stdout, error } = spawnSync(path, ["--version"], {
+    encoding: "utf8",
+    timeout: ANSWER_TIMEOUT_MS,
+  });
+  const version = (stdout ?? "").split("\n")[0] ?? "";
+  return status === 0
+    ? { name, verdict: "ok", found: `${version} (${path})` }
+    : {
+        name,
+        verdict: "warn",
+        found: `${path} does not run: ${error?.message ?? `ended with ${status}`}`,
+        advice,
+      };
+}
+
+function onPath(program: string, env: NodeJS.ProcessEnv): string | undefined {
+  return (env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, program))
+    .find(isProgram);
+}
+
+function isProgram(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,90 @@
+import type { ProviderError } from "../../models/provider-error.ts";
+import type { ModelConfig } from "../../schema/model.ts";
+
+/** What came back of a question to a vendor, in one word. */
+export type VendorAnswer =
+  | "answered"
+  | "key-missing"
+  | "refused"
+  | "no-vendor"
+  | "model-unknown"
+  | "quota"
+  | "busy"
+  | "time"
+  | "unreachable"
+  | "broken"
+  | "vendor-trouble"
+  | "rejected";
+
+const QUOTA = /quota|billing|credit|insufficient_funds|payment/i;
+const NOT_THE_VENDOR = /an HTML page|a redirect to|a content type|instead of|answered 200/i;
+const TOO_LONG = /no connection within|no answer within|silent for|without saying anything/;
+const NO_MODEL =
+  /(?:models?|deployment)\b.*(?:not (?:found|exist|supported|available)|does not exist|unknown|invalid)|(?:unknown|invalid|no such) model|not_found_error|could not resolve the foundation model|DeploymentNotFound|model_not_found/i;
+
+export function answerOf(error: ProviderError, timedOut: boolean): VendorAnswer {
+  const { fault, status, message, vendorType, retryAfterMs } = error;
+  if (timedOut || TOO_LONG.test(message)) return "time";
+  if (fault === "auth" && status === undefined) return "key-missing";
+  if (NOT_THE_VENDOR.test(message) || (status !== undefined && status < 400)) return "no-vendor";
+  // Google speaks of quota and billing to all who ask too often; a delay says that waiting is enough.
+  const passes =
+    fault === "rate-limited" && retryAfterMs !== undefined && vendorType !== "insufficient_quota";
+  if (status === 402 || (QUOTA.test(message) && fault !== "auth" && !passes)) return "quota";
+  if (fault === "auth") return "refused";
+  if (fault === "rate-limited") return "busy";
+  if ((status === 404 || status === 400) && NO_MODEL.test(message)) return "model-unknown";
+  if (status === 404 || status === 405) return "no-vendor";
+  if (status !== undefined && status >= 500) return "vendor-trouble";
+  if (fault === "network") return /\(E[A-Z_]+\)$/.test(message) ? "unreachable" : "broken";
+  return fault === "other" && status === undefined ? "no-vendor" : "rejected";
+}
+
+/** How credentials are given that are no key in a variable of their own. */
+const WITHOUT_KEY: Readonly<Record<string, string>> = {
+  bedrock:
+    "set AWS_BEARER_TOKEN_BEDROCK, or sign in as for AWS's own tools (aws configure), here and where the worker runs",
+  vertex:
+    "sign in with gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS, here and where the worker runs",
+};
+
+/** What a person does about it. */
+export function adviceFor(
+  answer: Exclude<VendorAnswer, "answered">,
+  { id, provider, apiKey, baseUrl }: ModelConfig,
+  { retryAfterMs }: ProviderError,
+): string {
+  const { origin, host } = new URL(baseUrl);
+  const key = apiKey?.slice(2, -1);
+  switch (answer) {
+    case "key-missing":
+      return key === undefined
+        ? (WITHOUT_KEY[provider] ?? `give ${provider} credentials: docs/vendors says which it takes`)
+        : `set ${key} here to try it, and where the worker runs to use it`;
+    case "refused":
+      return `check that ${key === undefined ? "the credentials are" : `the key in ${key} is`} whole, of ${provider}, not expired, and may use ${id}`;
+    case "no-vendor":
+      return `something else than ${provider} answers there, such as a proxy, or the path is wrong: check the base URL (${origin}), and what stands between`;
+    case "model-unknown":
+      if (provider === "azure") {
+        return `check the name: Azure goes by those of deployments, and ${host} must have one called ${id}`;
+      }
+      return `check the name ${id}, and that this account may use it; holdfast models ${provider} lists what is known`;
+    case "quota":
+      return `the account has nothing left to spend: look at its limits and its billing at ${provider}`;
+    case "busy":
+      return retryAfterMs === undefined
+        ? "the key works; try again later"
+        : `the key works; try again in ${Math.ceil(retryAfterMs / 1000)} s`;
+    case "time":
+      return `look at what stands between here and ${host}: a proxy, a firewall, a server that is still loading its model`;
+    case "unreachable":
+      return `check the name and the port of ${host}, the network, and whether a proxy is needed`;
+    case "broken":
+      return `the answer began and did not end: look for a proxy that cuts or changes streams in front of ${host}`;
+    case "vendor-trouble":
+      return `the trouble is at ${provider}: look at its status page, and try again later`;
+    case "rejected":
+      return `${provider} understood who asks and did not take the question: its own words say why`;
+  }
+}

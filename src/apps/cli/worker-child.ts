@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { createInterface } from "node:readline";
+import type { Writable } from "node:stream";
+import { fileURLToPath } from "node:url";
+import { DATABASE_URL } from "../../config/database.ts";
+import { SECRETS_PIPE } from "../../config/received-environment.ts";
+import { secretVariables } from "../../config/secret-variables.ts";
+import { drainMsFrom } from "../../config/worker-environment.ts";
+
+/** Behind standard input, output and error. */
+const SECRETS_DESCRIPTOR = 3;
+
+/** What a worker polls. */
+export type WorkerTarget = {
+  readonly home?: string | undefined;
+  /** Handed over in the environment: command lines can be read by others. */
+  readonly database?: string | undefined;
+  readonly address?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly taskQueue?: string | undefined;
+  readonly profile?: string | undefined;
+  /** Modules whose default export is a tool or a list of tools. */
+  readonly tools?: readonly string[] | undefined;
+  readonly recognition?: boolean | undefined;
+  /** Seconds that what runs has when it is asked to end. */
+  readonly drain?: string | undefined;
+  readonly buildId?: string | undefined;
+  readonly deployment?: string | undefined;
+  readonly versioning?: string | undefined;
+};
+
+/** The first line that a worker prints. */
+export type WorkerReady = {
+  readonly type: "ready";
+  readonly id: string;
+  readonly address: string;
+  readonly namespace: string;
+  readonly taskQueue: string;
+  readonly pid: number;
+};
+
+export type WorkerEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
+
+/** A worker process of ours. A Ctrl-C at the terminal does not reach it: whoever started it says when it ends. */
+export type WorkerChild = {
+  readonly process: ChildProcess;
+  /** Resolves when it polls; `undefined` when it ended before. */
+  readonly ready: Promise<WorkerReady | undefined>;
+  readonly ended: Promise<WorkerEnd>;
+};
+
+export function workerArguments(target: WorkerTarget): string[] {
+  const { home, address, namespace, taskQueue, tools = [], recognition } = target;
+  const { drain, buildId, deployment, versioning } = target;
+  return [
+    ...(home === undefined ? [] : ["--home", home]),
+    ...(address === undefined ? [] : ["--address", address]),
+    ...(namespace === undefined ? [] : ["--namespace", namespace]),
+    ...(taskQueue === undefined ? [] : ["--task-queue", taskQueue]),
+    ...tools.flatMap((file) => ["--tools", file]),
+    ...(recognition === false ? ["--no-recognition"] : []),
+    ...(drain === undefined ? [] : ["--drain", drain]),
+    ...(buildId === undefined ? [] : ["--build-id", buildId]),
+    ...(deployment === undefined ? [] : ["--deployment", deployment]),
+    ...(versioning === undefined ? [] : ["--versioning", versioning]),
+  ];
+}
+
+/** @param onLog - Takes what it writes on standard error; inherited when absent. */
+export function spawnWorker(
+  target: WorkerTarget,
+  options: {
+    readonly env: NodeJS.ProcessEnv;
+    readonly onLog?: (chunk: Buffer) => void;
+    readonly program?: readonly string[];
+  },
+): WorkerChild {
+  const leash = new URL("./leash.js", import.meta.url);
+  const isBuilt = options.program === undefined && existsSync(fileURLToPath(leash));
+  const program = options.program ?? [
+    ...(isBuilt ? ["--import", new URL("./secrets-pipe.js", import.meta.url).href] : []),
+    ...(isBuilt ? ["--import", leash.href] : []),
+    fileURLToPath(new URL("../../worker.js", import.meta.url)),
+  ];
+  const all = {
+    ...options.env,
+    ...(target.profile === undefined ? {} : { TEMPORAL_PROFILE: target.profile }),
+    ...(target.database === undefined ? {} : { [DATABASE_URL]: target.database }),
+  };
+  const { env, secrets } = isBuilt ? withoutSecrets(all) : { env: all, secrets: undefined };
+  const child = spawn(process.execPath, [...program, ...workerArguments(target)], {
+    stdio: [
+      "pipe",
+      "pipe",
+      options.onLog === undefined ? "inherit" : "pipe",
+      ...(secrets === undefined ? [] : ["pipe" as const]),
+    ],
+    detached: true,
+    env,
+  });
+  for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => undefined);
+  if (secrets !== undefined) handOver(secrets, child);
+  if (options.onLog !== undefined) child.stderr?.on("data", options.onLog);
+  const ended = new Promise<WorkerEnd>((resolve) => {
+    child.on("error", () => resolve({ code: 1, signal: null }));
+    child.once("close", (code, signal) => resolve({ code, signal }));
+  });
+  const said = new Promise<WorkerReady>((resolve) => {
+    createInterface({ input: child.stdout! }).on("line", (line) => {
+      const ready = readyFrom(line);
+      if (ready !== undefined) resolve(ready);
+    });
+  });
+  return { process: child, ready: Promise.race([said, ended.then(() => undefined)]), ended };
+}
+
+/** Of a worker's environment what /proc may show, and the rest, which goes through a pipe. */
+function withoutSecrets(all: NodeJS.ProcessEnv): {
+  readonly env: NodeJS.ProcessEnv;
+  readonly secrets: NodeJS.ProcessEnv | undefined;
+} {
+  const names = new Set(secretVariables(all).map(({ name }) => name));
+  if (names.size === 0) return { env: all, secrets: undefined };
+  const pick = (isSecret: boolean) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name) === isSecret));
+  return { env: { ...pick(false), [SECRETS_PIPE]: `${SECRETS_DESCRIPTOR}` }, secrets: pick(true) };
+}
+
+function handOver(secrets: NodeJS.ProcessEnv, child: ChildProcess): void {
+  const pipe = child.stdio[SECRETS_DESCRIPTOR] as Writable;
+  // A worker that ends before it has read them says by its exit code that it has ended.
+  pipe.on("error", () => undefined);
+  pipe.end(JSON.stringify(secrets));
+}
+
+function readyFrom(line: string): WorkerReady | undefined {
+  try {
+    const value = JSON.parse(line) as WorkerReady;
+    return value.type === "ready" ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** A worker drains for 10 s unless told otherwise, and needs less than this to hand back what is left. */
+const DRAIN_MS = 10_000;
+const LETTING_GO_MS = 12_000;
+
+/** Has a worker drain; what hangs longer than it may is killed. */
+export async function endWorker(
+  child: WorkerChild,
+  patienceMs = (drainMsFrom(process.env) ?? DRAIN_MS) + LETTING_GO_MS,
+): Promise<WorkerEnd> {
+  child.process.kill("SIGTERM");
+  const timer = setTimeout(() => child.process.kill("SIGKILL"), patienceMs);
+  const end = await child.ended;
+  clearTimeout(timer);
+  return end;
+}

@@ -1,0 +1,51 @@
+import type { Context } from "hono";
+import type { ZodType, z } from "zod";
+import { check } from "../../schema/check.ts";
+import { ServerProblem } from "./problem.ts";
+
+/** A message is 10 MiB at most; JSON makes some of its characters longer. */
+export const MAX_BODY_BYTES = 12 * 1024 * 1024;
+
+/** A body that is JSON and fits; nothing is kept of one that is too large. */
+export async function jsonBody<Schema extends ZodType>(
+  context: Context,
+  schema: Schema,
+  maxBytes: number = MAX_BODY_BYTES,
+): Promise<z.output<Schema>> {
+  const text = await bodyText(context, maxBytes);
+  const checked = check(schema, jsonOf(text), "body");
+  if (checked.ok) return checked.value;
+  const { problems } = checked;
+  throw new ServerProblem("body-invalid", `The body does not fit: ${problems.join("; ")}.`, { problems });
+}
+
+function jsonOf(text: string): unknown {
+  if (text.trim() === "") return {};
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new ServerProblem("body-invalid", `The body is not JSON: ${(error as Error).message}.`);
+  }
+}
+
+async function bodyText(context: Context, maxBytes: number): Promise<string> {
+  const announced = Number(context.req.header("content-length") ?? "0");
+  if (announced > maxBytes) throw tooLarge(maxBytes);
+  const chunks: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const chunk of context.req.raw.body ?? []) {
+    bytes += chunk.byteLength;
+    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function tooLarge(maxBytes: number): ServerProblem {
+  return new ServerProblem(
+    "body-too-large",
+    `The body has more than ${maxBytes} bytes, which is the most that is read. Put a long text into a file of the ` +
+      "workspace and name the file; a page of the AI SDK sends its last message alone with prepareSendMessagesRequest.",
+    { maxBytes },
+  );
+}

@@ -1,0 +1,44 @@
+import type { AgentEvent } from "../../client/index.ts";
+import { type Frame, frame } from "./frames.ts";
+import { growth, type ShownPart } from "./shown-answer.ts";
+
+type Update = Extract<AgentEvent, { type: "MessageUpdate" }>;
+
+/** The answer as far as it has come, where a reader meets it first or where it begins anew; else what is new of it. */
+type WireUpdate = Omit<Update, "message" | "delta"> & {
+  readonly message?: Update["message"];
+  readonly delta: Update["delta"] & { readonly index: number };
+};
+
+/** Events of a session as one reader is sent them: an update is as long as what is new in it. */
+export class EventFrames {
+  readonly #answers = new Map<string, readonly ShownPart[]>();
+
+  /** @param cursor - Where the reader may go on behind this event. */
+  take(cursor: string, event: AgentEvent): string {
+    return this.#frames(cursor, event).map(frame).join("");
+  }
+
+  #frames(id: string, event: AgentEvent): readonly Frame[] {
+    if (event.type !== "MessageUpdate") {
+      if (event.type === "MessageEnd" || event.type === "AgentEnd") this.#answers.delete(event.loopId);
+      return [{ id, data: event }];
+    }
+    const { loopId, message } = event;
+    const known = this.#answers.get(loopId);
+    const { anew, pieces, shown } = growth(known ?? [], event);
+    this.#answers.set(loopId, shown);
+    const last = pieces.at(-1);
+    if (last === undefined) return [];
+    const wire = (piece: typeof last, whole: boolean): WireUpdate => ({
+      type: "MessageUpdate",
+      loopId,
+      ...(whole ? { message } : {}),
+      delta: { type: piece.type, delta: piece.text, index: piece.index },
+    });
+    // A call begins with its name, which a piece does not have.
+    const isWhole = known === undefined || anew || pieces.some(({ begins }) => begins);
+    if (isWhole) return [{ id, data: wire(last, true) }];
+    return pieces.map((piece) => ({ id, data: wire(piece, false) }));
+  }
+}

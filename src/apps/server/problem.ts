@@ -1,0 +1,141 @@
+import { HoldfastError, type HoldfastErrorCode } from "../../client/index.ts";
+
+// What went wrong, as RFC 9457 has it: `detail` says what was tried, what came back and what to do; code reads `code`.
+
+type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502 | 503 | 504;
+
+/** Refusals of the server itself. */
+export type ServerProblemCode =
+  | "token-missing"
+  | "token-wrong"
+  | "host-refused"
+  | "origin-refused"
+  | "route-unknown"
+  | "method-refused"
+  | "body-too-large"
+  | "body-invalid"
+  | "query-invalid"
+  | "cursor-invalid"
+  | "request-invalid"
+  | "too-many-streams"
+  | "closing"
+  | "codec-failed"
+  | "chat-out-of-date"
+  | "internal";
+
+const STATUS_OF_PROBLEM = {
+  "token-missing": 401,
+  "token-wrong": 401,
+  "host-refused": 403,
+  "origin-refused": 403,
+  "route-unknown": 404,
+  "method-refused": 405,
+  "body-too-large": 413,
+  "body-invalid": 422,
+  "query-invalid": 422,
+  "cursor-invalid": 400,
+  "request-invalid": 400,
+  "too-many-streams": 503,
+  closing: 503,
+  "codec-failed": 422,
+  "chat-out-of-date": 409,
+  internal: 500,
+} as const satisfies Record<ServerProblemCode, ProblemStatus>;
+
+const STATUS_OF_ERROR = {
+  unreachable: 503,
+  "server-refused": 502,
+  "namespace-unknown": 503,
+  "configuration-invalid": 500,
+  "search-attributes-missing": 503,
+  "definition-invalid": 422,
+  "definition-unaccepted": 409,
+  "workspace-invalid": 422,
+  "input-invalid": 422,
+  "input-too-large": 413,
+  "session-busy": 409,
+  "queue-full": 429,
+  "session-unknown": 404,
+  "approval-unknown": 409,
+  "update-refused": 409,
+  "session-ended": 409,
+  "no-worker": 503,
+  "wait-cancelled": 503,
+  "run-terminated": 409,
+  "run-timed-out": 409,
+  "run-broken": 500,
+  "output-invalid": 500,
+  "output-unreadable": 409,
+  "store-failed": 503,
+  "key-missing": 503,
+  "keys-differ": 503,
+  "session-locked": 409,
+} as const satisfies Record<HoldfastErrorCode, ProblemStatus>;
+
+/** A request that the server refuses before anybody else is asked. */
+export class ServerProblem extends Error {
+  override readonly name = "ServerProblem";
+  readonly code: ServerProblemCode;
+  readonly facts: Readonly<Record<string, unknown>>;
+
+  constructor(code: ServerProblemCode, message: string, facts: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.code = code;
+    this.facts = facts;
+  }
+}
+
+export type Problem = {
+  readonly type: string;
+  readonly title: string;
+  readonly status: ProblemStatus;
+  readonly detail: string;
+  readonly code: string;
+  /** What was asked for. */
+  readonly instance: string;
+  /** Methods that are answered there. */
+  readonly allow?: readonly string[];
+};
+
+export function problemOf(error: unknown, tried: string): Problem {
+  if (error instanceof ServerProblem) {
+    return shaped(error.code, STATUS_OF_PROBLEM[error.code], error.message, tried, error.facts);
+  }
+  if (error instanceof HoldfastError) {
+    return shaped(error.code, STATUS_OF_ERROR[error.code], error.message, tried, error.facts);
+  }
+  const detail =
+    "Something broke inside the server that is no fault of this request; the server has written down what. " +
+    "Ask again; if it stays so, look at what `holdfast serve` printed.";
+  return shaped("internal", 500, detail, tried, {});
+}
+
+/** @param error - Told to whoever runs the server when nobody who asked can do anything about it. */
+export function isOurFault(error: unknown): boolean {
+  return !(error instanceof ServerProblem) && !(error instanceof HoldfastError);
+}
+
+export function problemResponse(problem: Problem): Response {
+  const busy = problem.status === 503 || problem.status === 429;
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
+    headers: {
+      "content-type": "application/problem+json",
+      "cache-control": "no-store",
+      ...(problem.allow === undefined ? {} : { allow: problem.allow.join(", ") }),
+      ...(problem.status === 401 ? { "www-authenticate": 'Bearer realm="holdfast"' } : {}),
+      ...(busy ? { "retry-after": "1" } : {}),
+    },
+  });
+}
+
+function shaped(
+  code: string,
+  status: ProblemStatus,
+  detail: string,
+  instance: string,
+  facts: object,
+): Problem {
+  const title = code.replaceAll("-", " ");
+  return { ...facts, type: `urn:holdfast:problem:${code}`, title, status, detail, code, instance };
+}

@@ -1,0 +1,163 @@
+import { Hono } from "hono";
+import type { ZodType, z } from "zod";
+import type { Holdfast, Session } from "../../client/index.ts";
+import { check } from "../../schema/check.ts";
+import { type Agents, chosen, withModel } from "./agents.ts";
+import { jsonBody } from "./body.ts";
+import { dropOf, type Env, triedBy } from "./env.ts";
+import { eventStream } from "./event-stream.ts";
+import { ServerProblem } from "./problem.ts";
+import {
+  AnswerBody,
+  ApproveBody,
+  DeleteQuery,
+  EventsQuery,
+  ListQuery,
+  MessagesQuery,
+  PromptBody,
+  RefuseBody,
+  SendBody,
+  StartBody,
+  StopBody,
+  WordsBody,
+} from "./requests.ts";
+import type { Streams } from "./streams.ts";
+
+/** What a cursor is made of; anything else was never ours. */
+const CURSOR = /^[\w.-]{1,2000}$/;
+const BY = "somebody over HTTP";
+
+/** Sessions as JSON: what the client can do, under addresses. */
+export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agents): Hono<Env> {
+  const routes = new Hono<Env>();
+  const session = (id: string): Session => holdfast.session(id);
+
+  routes.get("/", async (context) => {
+    const { status, agent, limit } = query(ListQuery, context.req.query());
+    const sessions = await holdfast.list({
+      ...(status === undefined ? {} : { status }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(limit === undefined ? {} : { limit }),
+    });
+    return context.json({ sessions });
+  });
+
+  routes.post("/", async (context) => {
+    const { agent: choice, model, ...rest } = await jsonBody(context, StartBody);
+    const agent = withModel(agents, chosen(agents, choice), model);
+    if (agent === undefined) throw noAgent(agents);
+    const started = await holdfast.start({ ...given(rest), agent });
+    context.header("location", `/v1/sessions/${encodeURIComponent(started.id)}`);
+    return context.json({ session: started.id, runId: started.runId }, 201);
+  });
+
+  routes.get("/:id", async (context) => context.json(await session(context.req.param("id")).status()));
+
+  routes.delete("/:id", async (context) => {
+    const { stop, history } = query(DeleteQuery, context.req.query());
+    const options = { stop: stop === "true", history: history === "true" };
+    return context.json(await session(context.req.param("id")).delete(options));
+  });
+
+  routes.get("/:id/messages", async (context) => {
+    const { limit, ...rest } = query(MessagesQuery, context.req.query());
+    // One more than was asked for says that there are more.
+    const found = await session(context.req.param("id")).messages({ ...given(rest), limit: limit + 1 });
+    const messages = found.slice(0, limit);
+    return context.json({ messages, next: found[limit]?.position ?? null });
+  });
+
+  routes.get("/:id/events", async (context) => {
+    // A client that has had no id yet may send an empty one.
+    const from = context.req.header("last-event-id") || query(EventsQuery, context.req.query()).from;
+    if (from !== undefined && !CURSOR.test(from)) {
+      throw new ServerProblem(
+        "cursor-invalid",
+        "That is no place in a session's events. Send an id that this server gave, or `from=loop`, `session` or `now`.",
+      );
+    }
+    return await eventStream(holdfast, streams, {
+      session: context.req.param("id"),
+      from,
+      tried: triedBy(context),
+      drop: dropOf(context),
+    });
+  });
+
+  routes.post("/:id/prompt", async (context) => {
+    const { text, agent, ...rest } = await jsonBody(context, PromptBody);
+    const named = agent === undefined ? {} : { agent: chosen(agents, agent) };
+    return context.json(
+      await session(context.req.param("id")).prompt(text, given({ ...rest, ...named })),
+      202,
+    );
+  });
+
+  routes.post("/:id/send", async (context) => {
+    const { text, agent, ...rest } = await jsonBody(context, SendBody);
+    const named = agent === undefined ? {} : { agent: chosen(agents, agent) };
+    return context.json(await session(context.req.param("id")).send(text, given({ ...rest, ...named })), 202);
+  });
+
+  for (const [path, verb] of [
+    ["steer", "steer"],
+    ["follow-up", "followUp"],
+  ] as const) {
+    routes.post(`/:id/${path}`, async (context) => {
+      const { text, ...rest } = await jsonBody(context, WordsBody);
+      const one = session(context.req.param("id"));
+      // A message starts a run that puts it into the inbox: a mistyped id must not make a session.
+      const { open } = await one.status();
+      return context.json({ session: one.id, open, ...(await one[verb](text, given(rest))) }, 202);
+    });
+  }
+
+  routes.post("/:id/stop", async (context) => {
+    const { reason } = await jsonBody(context, StopBody);
+    const one = session(context.req.param("id"));
+    return context.json({ session: one.id, open: await one.stop(reason) }, 202);
+  });
+
+  routes.get("/:id/approvals", async (context) => {
+    return context.json({ approvals: await session(context.req.param("id")).approvals() });
+  });
+
+  routes.post("/:id/approve", async (context) => {
+    const { toolCallId, by = BY, ...rest } = await jsonBody(context, ApproveBody);
+    return context.json(await session(context.req.param("id")).approve(toolCallId, given({ ...rest, by })));
+  });
+
+  routes.post("/:id/answer", async (context) => {
+    const { toolCallId, by = BY, ...rest } = await jsonBody(context, AnswerBody);
+    return context.json(await session(context.req.param("id")).answer(toolCallId, given({ ...rest, by })));
+  });
+
+  routes.post("/:id/refuse", async (context) => {
+    const { toolCallId, by = BY, ...rest } = await jsonBody(context, RefuseBody);
+    return context.json(await session(context.req.param("id")).refuse(toolCallId, given({ ...rest, by })));
+  });
+
+  return routes;
+}
+
+function query<Schema extends ZodType>(schema: Schema, found: Record<string, string>): z.output<Schema> {
+  const checked = check(schema, found, "query");
+  if (checked.ok) return checked.value;
+  const { problems } = checked;
+  throw new ServerProblem("query-invalid", `The query does not fit: ${problems.join("; ")}.`, { problems });
+}
+
+type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
+
+/** Without what was left out. */
+function given<T extends object>(options: T): Given<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
+}
+
+function noAgent(agents: Agents): ServerProblem {
+  const how =
+    agents.size === 0
+      ? 'send a definition in "agent", or start the server with --agent FILE'
+      : `name one of ${[...agents.keys()].join(", ")} in "agent"`;
+  return new ServerProblem("body-invalid", `The request names no agent: ${how}.`);
+}

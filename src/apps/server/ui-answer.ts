@@ -1,0 +1,96 @@
+import type { Content } from "../../schema/message.ts";
+import type { Growth, Piece } from "./shown-answer.ts";
+import type { UiChunk } from "./ui-chunk.ts";
+
+const CALL_NOT_MADE = "The vendor was asked again, and this call was not made.";
+
+type Part = { readonly id: string; readonly type: Piece["type"]; readonly toolName: string };
+
+/** The parts of one answer on a page, from their first piece to their end. */
+export class UiAnswer {
+  /** Ids of parts begin with it: parts of one message must not meet. */
+  readonly #name: string;
+  #count = 0;
+  #parts: readonly Part[] = [];
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  grow({ anew, pieces }: Growth): readonly UiChunk[] {
+    return [...(anew ? this.#void() : []), ...pieces.flatMap((piece) => this.#piece(piece))];
+  }
+
+  /** Everything has been shown: texts end, calls have their arguments, pictures come. */
+  end(content: readonly Content[]): readonly UiChunk[] {
+    const whole = content.flatMap((part): readonly UiChunk[] => {
+      if (part.type === "image") {
+        return [{ type: "file", url: `data:${part.mimeType};base64,${part.data}`, mediaType: part.mimeType }];
+      }
+      if (part.type !== "toolCall") return [];
+      const { id: toolCallId, name: toolName, arguments: input } = part;
+      return [{ type: "tool-input-available", toolCallId, toolName, input, dynamic: true }];
+    });
+    const ends = this.#parts.flatMap((part) => endOf(part));
+    this.#parts = [];
+    return [...ends, ...whole];
+  }
+
+  #piece({ type, text, index, begins, toolCallId = "", toolName = "" }: Piece): readonly UiChunk[] {
+    if (begins) {
+      const id = type === "toolCall" ? toolCallId : `${this.#name}.${this.#count++}`;
+      this.#parts = [...this.#parts, { id, type, toolName }];
+    }
+    const id = this.#parts[index]?.id ?? "";
+    switch (type) {
+      case "text":
+        return [
+          ...(begins ? [{ type: "text-start" as const, id }] : []),
+          { type: "text-delta", id, delta: text },
+        ];
+      case "thinking":
+        return [
+          ...(begins ? [{ type: "reasoning-start" as const, id }] : []),
+          { type: "reasoning-delta", id, delta: text },
+        ];
+      case "toolCall":
+        return [
+          ...(begins
+            ? [{ type: "tool-input-start" as const, toolCallId: id, toolName, dynamic: true as const }]
+            : []),
+          ...(text === ""
+            ? []
+            : [{ type: "tool-input-delta" as const, toolCallId: id, inputTextDelta: text }]),
+        ];
+    }
+  }
+
+  /** The protocol cannot take words back: they are marked, and a page leaves out what is marked. */
+  #void(): readonly UiChunk[] {
+    const chunks = this.#parts.flatMap((part) => endOf(part, true));
+    this.#parts = [];
+    return chunks;
+  }
+}
+
+function endOf({ id, type, toolName }: Part, isVoid = false): readonly UiChunk[] {
+  const metadata = isVoid ? { providerMetadata: { holdfast: { void: true as const } } } : {};
+  switch (type) {
+    case "text":
+      return [{ type: "text-end", id, ...metadata }];
+    case "thinking":
+      return [{ type: "reasoning-end", id, ...metadata }];
+    case "toolCall":
+      if (!isVoid) return [];
+      return [
+        {
+          type: "tool-input-error",
+          toolCallId: id,
+          toolName,
+          input: {},
+          errorText: CALL_NOT_MADE,
+          dynamic: true,
+        },
+      ];
+  }
+}

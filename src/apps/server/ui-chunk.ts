@@ -1,0 +1,108 @@
+import type { AgentEvent, Outcome } from "../../client/index.ts";
+import type { Usage } from "../../schema/message.ts";
+
+// The AI SDK's UI message stream, version 1, as far as a session has something to say in it.
+
+/** Tells a client which protocol this is. */
+export const UI_STREAM_HEADER = { name: "x-vercel-ai-ui-message-stream", value: "v1" } as const;
+
+/** What ends the stream for good. */
+export const UI_STREAM_DONE = "data: [DONE]\n\n";
+
+/** On a part whose words are void, because the vendor was asked again. */
+type PartMetadata = { readonly holdfast: { readonly void: true } };
+
+/** On a message. `seen` is where a continuation of this message goes on. */
+type MessageMetadata = {
+  readonly holdfast: {
+    readonly session?: string;
+    readonly agent?: string;
+    readonly model?: string;
+    readonly seen?: number;
+    readonly outcome?: Outcome;
+    readonly usage?: Usage;
+  };
+};
+
+export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
+
+/** As a session's events have it. */
+export type ToolOutput = Extract<AgentEvent, { type: "ToolExecutionEnd" }>["result"];
+
+type ToolCall = {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** Which tools there are is said by a session's definition, not by the page. */
+  readonly dynamic: true;
+};
+
+/** A call that waits for a person: of the session itself, or of an agent below it, for which the message has no part. */
+export type WaitingShown = {
+  readonly session: string;
+  /** Names of the agents on the way down to it. */
+  readonly path: readonly string[];
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly summary: string;
+  readonly reason: string;
+  /** What `always` would cover from then on, a phrase each. */
+  readonly covers?: readonly string[];
+};
+
+// What is transient is told to the page's `onData`, and is no part of the message.
+export type UiChunk =
+  | { readonly type: "start"; readonly messageId: string; readonly messageMetadata?: MessageMetadata }
+  | { readonly type: "start-step" }
+  | { readonly type: "finish-step" }
+  | { readonly type: "text-start" | "reasoning-start"; readonly id: string }
+  | { readonly type: "text-delta" | "reasoning-delta"; readonly id: string; readonly delta: string }
+  | {
+      readonly type: "text-end" | "reasoning-end";
+      readonly id: string;
+      readonly providerMetadata?: PartMetadata;
+    }
+  | { readonly type: "file"; readonly url: string; readonly mediaType: string }
+  | ({ readonly type: "tool-input-start" } & ToolCall)
+  | { readonly type: "tool-input-delta"; readonly toolCallId: string; readonly inputTextDelta: string }
+  | ({ readonly type: "tool-input-available"; readonly input: unknown } & ToolCall)
+  | ({ readonly type: "tool-input-error"; readonly input: unknown; readonly errorText: string } & ToolCall)
+  | { readonly type: "tool-approval-request"; readonly approvalId: string; readonly toolCallId: string }
+  | {
+      readonly type: "tool-output-available";
+      readonly toolCallId: string;
+      readonly output: ToolOutput;
+      readonly dynamic: true;
+      readonly preliminary?: true;
+    }
+  | {
+      readonly type: "tool-output-error";
+      readonly toolCallId: string;
+      readonly errorText: string;
+      readonly dynamic: true;
+    }
+  | { readonly type: "tool-output-denied"; readonly toolCallId: string }
+  /** Words of a person that the agent read while it was at work. */
+  | { readonly type: "data-holdfast-message"; readonly id: string; readonly data: { readonly text: string } }
+  /** What a tool says of its progress; the newest stands for those before it. */
+  | {
+      readonly type: "data-holdfast-progress";
+      readonly id: string;
+      readonly data: { readonly toolCallId: string; readonly toolName: string; readonly text: string };
+      readonly transient: true;
+    }
+  | {
+      readonly type: "data-holdfast-waiting";
+      readonly id: string;
+      readonly data: readonly WaitingShown[];
+      readonly transient: true;
+    }
+  /** All else that happened, as the session's events have it. */
+  | { readonly type: "data-holdfast-event"; readonly id: string; readonly data: AgentEvent }
+  | { readonly type: "error"; readonly errorText: string }
+  | { readonly type: "abort"; readonly reason: string }
+  | { readonly type: "message-metadata"; readonly messageMetadata: MessageMetadata }
+  | {
+      readonly type: "finish";
+      readonly finishReason: FinishReason;
+      readonly messageMetadata?: MessageMetadata;
+    };

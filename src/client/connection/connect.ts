@@ -1,0 +1,192 @@
+import { Client, Connection } from "@temporalio/client";
+import { type ConnectionTarget, connectionTarget } from "../../config/connection-target.ts";
+import { databaseUrl } from "../../config/database.ts";
+import { homeAt } from "../../config/home.ts";
+import {
+  type Encryption,
+  type EncryptionOptions,
+  encryptionOf,
+} from "../../platform/encryption/encryption.ts";
+import { KeyError } from "../../platform/encryption/key-error.ts";
+import { SealingCodec } from "../../platform/encryption/sealing-codec.ts";
+import type { StreamHub } from "../../store/stream/stream.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import type { RunSettings } from "../../workflows/input.ts";
+import { HoldfastError, saidBy } from "../error.ts";
+import { Holdfast } from "../holdfast.ts";
+import { wordsFromEnvironment } from "../runs/show-words.ts";
+import { Storage } from "../sessions/storage.ts";
+import { GRPC, grpcCode } from "./grpc-status.ts";
+import { loadProfile } from "./profile.ts";
+import { isProxied, reach } from "./reach.ts";
+import { checkSameKeys } from "./same-keys.ts";
+
+export type ConnectOptions = {
+  /** `host:port`. Else the Temporal profile or `TEMPORAL_ADDRESS`, else `127.0.0.1:7233`. */
+  readonly address?: string;
+  /** Else the profile or `TEMPORAL_NAMESPACE`, else `default`. */
+  readonly namespace?: string;
+  /** The queue that the workers poll; `holdfast` unless said. */
+  readonly taskQueue?: string;
+  /** Where transcript and live output lie. Else `HOLDFAST_HOME`, else `~/.holdfast`. */
+  readonly home?: string;
+  /**
+   * The PostgreSQL database that holds both instead: `postgresql://user:password@host:5432/database`. Else
+   * `HOLDFAST_DATABASE_URL`; an empty word means none.
+   */
+  readonly database?: string;
+  /** Of Temporal's own configuration file. Else `TEMPORAL_PROFILE`, else `default`. */
+  readonly profile?: string;
+  readonly transcript?: Transcript;
+  readonly hub?: StreamHub;
+  /** Off for servers where ours are not registered. */
+  readonly searchAttributes?: boolean;
+  /** What the runs that are started here do differently. */
+  readonly settings?: Partial<RunSettings>;
+  readonly connectTimeoutMs?: number;
+  /** What is sealed, and with which keys. Else `HOLDFAST_ENCRYPTION_KEYS`; without keys nothing is. */
+  readonly encryption?: EncryptionOptions;
+};
+
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** Connects to a Temporal server and makes sure that it answers and knows the namespace. */
+export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
+  const settings = { ...wordsFromEnvironment(), ...options.settings };
+  const encryption = encryptionFor(options.encryption);
+  const { connectionOptions, namespace: fromProfile } = loadProfile(options.profile);
+  const { address: profileAddress, tls, apiKey, metadata } = connectionOptions;
+  const target = connectionTarget(options, { address: profileAddress, namespace: fromProfile });
+  const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
+  if (!isProxied()) {
+    const found = await reach(target.address, timeoutMs);
+    if (!found.ok) throw unreachable(target, found.said);
+  }
+  const connection = await Connection.connect({
+    address: target.address,
+    connectTimeout: timeoutMs,
+    ...(tls === undefined ? {} : { tls }),
+    ...(apiKey === undefined ? {} : { apiKey: apiKey as string }),
+    ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),
+  }).catch((error: unknown) => {
+    throw grpcCode(error) === GRPC.unauthenticated || grpcCode(error) === GRPC.permissionDenied
+      ? refused(target, error)
+      : unreachable(target, saidBy(error), error);
+  });
+  try {
+    await checkNamespace(connection, target, timeoutMs);
+    await checkSameKeys(connection, target, encryption);
+  } catch (error) {
+    await connection.close();
+    throw error;
+  }
+  const { transcript, hub } = options;
+  return new Holdfast({
+    client: new Client({
+      connection,
+      namespace: target.namespace,
+      dataConverter: { payloadCodecs: [new SealingCodec(encryption)] },
+    }),
+    connection,
+    address: target.address,
+    namespace: target.namespace,
+    taskQueue: target.taskQueue,
+    storage: new Storage(
+      homeAt(options.home),
+      { transcript, hub },
+      databaseUrl(options.database),
+      options.encryption,
+    ),
+    searchAttributes: options.searchAttributes ?? settings.searchAttributes ?? true,
+    settings,
+    sealed: encryption.payloads,
+  });
+}
+
+function encryptionFor(options: EncryptionOptions | undefined): Encryption {
+  try {
+    return encryptionOf(options);
+  } catch (error) {
+    if (!(error instanceof KeyError)) throw error;
+    throw new HoldfastError("configuration-invalid", error.message, { cause: error });
+  }
+}
+
+async function checkNamespace(
+  connection: Connection,
+  target: ConnectionTarget,
+  timeoutMs: number,
+): Promise<void> {
+  const { namespace, address } = target;
+  try {
+    await connection.withDeadline(Date.now() + timeoutMs, () =>
+      connection.workflowService.describeNamespace({ namespace }),
+    );
+  } catch (error) {
+    switch (grpcCode(error)) {
+      // Whoever may not look at the namespace may still use it.
+      case GRPC.permissionDenied:
+        return;
+      case GRPC.notFound:
+        throw await namespaceUnknown(connection, target, error);
+      case GRPC.unauthenticated:
+        throw refused(target, error);
+      default:
+        throw unreachable(target, `it takes connections, but does not answer: ${saidBy(error)}`, {
+          cause: error,
+          address,
+        });
+    }
+  }
+}
+
+async function namespaceUnknown(
+  connection: Connection,
+  { address, namespace }: ConnectionTarget,
+  cause: unknown,
+): Promise<HoldfastError> {
+  const namespaces = await connection.workflowService
+    .listNamespaces({ pageSize: 100 })
+    .then(({ namespaces }) => namespaces.map(({ namespaceInfo }) => namespaceInfo?.name ?? ""))
+    .then((names) => names.filter((name) => name !== "" && name !== "temporal-system").sort())
+    .catch(() => undefined);
+  const there =
+    namespaces === undefined
+      ? "It does not say which it has."
+      : `It has: ${namespaces.join(", ") || "none"}.`;
+  const command = `temporal operator namespace create --address ${address} --namespace ${namespace}`;
+  return new HoldfastError(
+    "namespace-unknown",
+    `The Temporal server at ${address} has no namespace "${namespace}". ${there} ` +
+      `Name one of these, or create it: ${command}`,
+    { address, namespace, command, cause, ...(namespaces === undefined ? {} : { namespaces }) },
+  );
+}
+
+const FROM: Readonly<Record<ConnectionTarget["addressFrom"], string>> = {
+  option: "as you named it",
+  profile: "from the Temporal profile or TEMPORAL_ADDRESS",
+  default: "the usual address; none was named",
+};
+
+function unreachable(
+  { address, addressFrom }: ConnectionTarget,
+  said: string,
+  cause?: unknown,
+): HoldfastError {
+  return new HoldfastError(
+    "unreachable",
+    `No Temporal server can be reached at ${address} (${FROM[addressFrom]}): ${said}. ` +
+      "Start one on this machine with `holdfast dev`, or name another with --address or TEMPORAL_ADDRESS.",
+    { address, command: "holdfast dev", ...(cause === undefined ? {} : { cause }) },
+  );
+}
+
+function refused({ address, namespace }: ConnectionTarget, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    "server-refused",
+    `The Temporal server at ${address} refused the connection: ${saidBy(cause)}. ` +
+      "Look at the API key or the certificate of the Temporal profile (TEMPORAL_API_KEY, TEMPORAL_TLS_*).",
+    { address, namespace, cause },
+  );
+}

@@ -1,0 +1,72 @@
+import type { Connection } from "@temporalio/client";
+import { SEARCH_ATTRIBUTES, type SearchAttributeName } from "../../schema/search-attributes.ts";
+
+/** Numbers of `temporal.api.enums.v1.IndexedValueType`, part of the wire protocol. */
+const INDEXED_VALUE_TYPE = {
+  Keyword: 2,
+  Int: 3,
+  Double: 4,
+} as const satisfies Record<(typeof SEARCH_ATTRIBUTES)[SearchAttributeName], number>;
+
+/** gRPC status: someone else registered the same attribute between our look and our call. */
+const ALREADY_EXISTS = 6;
+
+/** A registered attribute whose type is not ours makes a run fail as surely as one that is missing. */
+export interface SearchAttributeGaps {
+  readonly missing: readonly SearchAttributeName[];
+  readonly wrongType: readonly SearchAttributeName[];
+}
+
+/** Compares what a namespace knows with what our runs write. */
+export async function searchAttributeGaps(
+  connection: Pick<Connection, "operatorService">,
+  namespace: string,
+): Promise<SearchAttributeGaps> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
+  const missing: SearchAttributeName[] = [];
+  const wrongType: SearchAttributeName[] = [];
+  for (const [name, type] of entries()) {
+    const registered = customAttributes?.[name];
+    if (registered === undefined || registered === null) missing.push(name);
+    else if (Number(registered) !== INDEXED_VALUE_TYPE[type]) wrongType.push(name);
+  }
+  return { missing, wrongType };
+}
+
+export async function missingSearchAttributes(
+  connection: Pick<Connection, "operatorService">,
+  namespace: string,
+): Promise<readonly SearchAttributeName[]> {
+  return (await searchAttributeGaps(connection, namespace)).missing;
+}
+
+/**
+ * Registers what is missing; safe to repeat and to run twice at once.
+ *
+ * @returns The names that were registered.
+ */
+export async function registerSearchAttributes(
+  connection: Pick<Connection, "operatorService">,
+  namespace: string,
+): Promise<readonly SearchAttributeName[]> {
+  const missing = await missingSearchAttributes(connection, namespace);
+  if (missing.length === 0) return [];
+  const searchAttributes = Object.fromEntries(
+    missing.map((name) => [name, INDEXED_VALUE_TYPE[SEARCH_ATTRIBUTES[name]]]),
+  );
+  try {
+    await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== ALREADY_EXISTS) throw error;
+    const left = await missingSearchAttributes(connection, namespace);
+    if (left.length > 0) throw error;
+  }
+  return missing;
+}
+
+function entries(): readonly [SearchAttributeName, (typeof SEARCH_ATTRIBUTES)[SearchAttributeName]][] {
+  return Object.entries(SEARCH_ATTRIBUTES) as [
+    SearchAttributeName,
+    (typeof SEARCH_ATTRIBUTES)[SearchAttributeName],
+  ][];
+}

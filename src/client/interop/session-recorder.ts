@@ -1,0 +1,282 @@
+import type { AgentEvent } from "../../schema/agent-event.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type {
+  ParallelGroupRecord,
+  RecordedLoop,
+  RecordedSession,
+  RecordedTurn,
+} from "../../schema/recorded-session.ts";
+import { emptyLoop, type Loop, type Session, sessionPrefix } from "./recorder-drafts.ts";
+
+// Builds whole sessions of events, as they come (SES-14, SES-15).
+
+export type RecorderConfig = {
+  /** Keeps the pieces of answers too; off unless said: they are a thousand times more than the rest. */
+  readonly includeStreamingEvents?: boolean;
+  readonly scope?: RecordedSession["scope"];
+  /** A session that follows another one of the same agent after this long was opened by the pause (SES-13). */
+  readonly inactivityTimeoutSecs?: number;
+  /** At the first event of a session; `false` leaves the session out. */
+  readonly beforeTask?: (session: RecordedSession) => boolean;
+  /** When a session is flushed. */
+  readonly afterTask?: (session: RecordedSession) => void;
+};
+
+type OpenTurn = Pick<RecordedTurn, "triggeredBy" | "startedAt"> & { readonly index: number };
+
+/** What a loop's events have said so far and its record does not show yet. */
+type Progress = { sequence: number; turn: OpenTurn | undefined; words: AgentMessage[] };
+
+export class SessionRecorder {
+  readonly #config: RecorderConfig;
+  readonly #open = new Map<string, Session>();
+  readonly #completed = new Map<string, Session>();
+  readonly #refused = new Set<string>();
+  readonly #progress = new Map<string, Progress>();
+  readonly #sessionOf = new Map<string, string>();
+  #current: string | undefined;
+
+  constructor(config: RecorderConfig = {}) {
+    this.#config = config;
+  }
+
+  onEvent(event: AgentEvent): void {
+    if (event.type === "ParallelLoopStart" || event.type === "ParallelLoopEnd") {
+      if (event.type === "ParallelLoopStart") this.#announce(event);
+      else this.#group(event);
+      return;
+    }
+    if (event.type === "AgentStart") this.#start(event);
+    const loop = this.#loop(event.loopId);
+    if (loop === undefined) return;
+    const progress = this.#progressOf(event.loopId);
+    const sequence = progress.sequence++;
+    if (event.type !== "MessageUpdate" || this.#config.includeStreamingEvents === true) {
+      loop.events.push({ sequence, event });
+    }
+    this.#take(loop, progress, event);
+  }
+
+  /** Loops that have not ended are aborted, and all sessions are complete. */
+  flush(): void {
+    for (const [id, session] of this.#open) {
+      for (const loop of session.loops) {
+        if (loop.status === "running" || loop.status === "pending") loop.status = "aborted";
+      }
+      this.#open.delete(id);
+      this.#completed.set(id, session);
+      this.#config.afterTask?.(session);
+    }
+  }
+
+  /** The complete ones, which are forgotten here. */
+  drainCompleted(): readonly RecordedSession[] {
+    const sessions = [...this.#completed.values()];
+    this.#completed.clear();
+    return sessions;
+  }
+
+  get sessions(): readonly RecordedSession[] {
+    return [...this.#completed.values(), ...this.#open.values()];
+  }
+
+  getSession(id: string): RecordedSession | undefined {
+    return this.#open.get(id) ?? this.#completed.get(id);
+  }
+
+  /** The loop that began last, of this session or of all. */
+  currentLoop(session?: string): RecordedLoop | undefined {
+    if (session === undefined) return this.#current === undefined ? undefined : this.#loop(this.#current);
+    return this.getSession(session)?.loops.findLast(({ status }) => status !== "pending");
+  }
+
+  #start(event: Extract<AgentEvent, { type: "AgentStart" }>): void {
+    const { sessionId, loopId, timestamp, parentLoopId, agentId } = event;
+    const session = this.#sessionFor(event);
+    if (session === undefined) return;
+    session.lastActiveAt = timestamp;
+    const known = session.loops.find((loop) => loop.loopId === loopId);
+    const started: Loop = {
+      ...(known ?? emptyLoop(sessionId, loopId, agentId, timestamp)),
+      agentId,
+      ...(parentLoopId === undefined ? {} : { parentLoopId }),
+      continuationKind: event.continuationKind,
+      startedAt: timestamp,
+      status: "running",
+      ...(event.configSnapshot === undefined ? {} : { config: event.configSnapshot }),
+      ...(event.metadata === undefined ? {} : { metadata: event.metadata }),
+    };
+    session.loops = [...session.loops.filter((loop) => loop.loopId !== loopId), started];
+    session.loops.sort((one, other) =>
+      one.startedAt < other.startedAt ? -1 : one.startedAt > other.startedAt ? 1 : 0,
+    );
+    this.#sessionOf.set(loopId, sessionId);
+    this.#current = loopId;
+  }
+
+  #sessionFor(event: Extract<AgentEvent, { type: "AgentStart" }>): Session | undefined {
+    const { sessionId } = event;
+    if (this.#refused.has(sessionId)) return undefined;
+    const open = this.#open.get(sessionId);
+    if (open !== undefined) return open;
+    const again = this.#completed.get(sessionId);
+    if (again !== undefined) {
+      this.#completed.delete(sessionId);
+      this.#open.set(sessionId, again);
+      return again;
+    }
+    const session = this.#newSession(event);
+    if (this.#config.beforeTask?.(session) === false) {
+      this.#refused.add(sessionId);
+      return undefined;
+    }
+    this.#open.set(sessionId, session);
+    return session;
+  }
+
+  #newSession(event: Extract<AgentEvent, { type: "AgentStart" }>): Session {
+    const { sessionId, agentId, timestamp, parentLoopId } = event;
+    const parent = parentLoopId === undefined ? undefined : this.#sessionOf.get(parentLoopId);
+    const spawned = parentLoopId !== undefined && !parentLoopId.startsWith(`${sessionId}.`);
+    return {
+      sessionId,
+      agentId,
+      formation: this.#formation(sessionId, agentId, timestamp),
+      scope: this.#config.scope ?? "ephemeral",
+      createdAt: timestamp,
+      lastActiveAt: timestamp,
+      ...(spawned
+        ? { parentSpawnRef: { parentSessionId: parent ?? "", parentLoopId, toolCallId: "", toolName: "" } }
+        : {}),
+      loops: [],
+    };
+  }
+
+  #formation(sessionId: string, agentId: string, timestamp: string): RecordedSession["formation"] {
+    const thresholdSecs = this.#config.inactivityTimeoutSecs;
+    const previous = this.sessions
+      .filter((session) => session.agentId === agentId && session.sessionId !== sessionId)
+      .sort((one, other) => (one.lastActiveAt < other.lastActiveAt ? 1 : -1))[0];
+    if (thresholdSecs === undefined || previous === undefined) return { type: "first_loop", timestamp };
+    const idleMs = Date.parse(timestamp) - Date.parse(previous.lastActiveAt);
+    if (idleMs < thresholdSecs * 1000) return { type: "first_loop", timestamp };
+    return { type: "inactivity_timeout", thresholdSecs, previousSessionId: previous.sessionId, timestamp };
+  }
+
+  #take(loop: Loop, progress: Progress, event: AgentEvent): void {
+    switch (event.type) {
+      case "AgentEnd":
+        this.#end(loop, event);
+        return;
+      case "TurnStart":
+        progress.turn = {
+          index: event.turnIndex,
+          triggeredBy: event.triggeredBy,
+          startedAt: event.timestamp,
+        };
+        return;
+      case "MessageEnd":
+        if (event.message.role === "user") progress.words.push(event.message);
+        return;
+      case "TurnEnd":
+        this.#endTurn(loop, progress, event);
+        return;
+      case "ToolExecutionEnd":
+        if (event.childLoopId !== undefined) this.#spawned(loop, event, event.childLoopId);
+        return;
+      default:
+        return;
+    }
+  }
+
+  #end(loop: Loop, event: Extract<AgentEvent, { type: "AgentEnd" }>): void {
+    loop.status = event.rejection === undefined ? "completed" : "rejected";
+    loop.endedAt = event.timestamp;
+    loop.messages = [...event.messages];
+    loop.usage = event.usage;
+    if (event.rejection !== undefined) loop.rejection = event.rejection;
+    if (event.outcome !== undefined) loop.outcome = event.outcome;
+    const parent = loop.parentLoopId === undefined ? undefined : this.#loop(loop.parentLoopId);
+    if (parent === undefined || parent.sessionId !== loop.sessionId) return;
+    if (!parent.childrenLoopIds.includes(loop.loopId)) parent.childrenLoopIds.push(loop.loopId);
+  }
+
+  #endTurn(loop: Loop, progress: Progress, event: Extract<AgentEvent, { type: "TurnEnd" }>): void {
+    const { message, timestamp, turnIndex, usage, toolResults } = event;
+    loop.config ??= { model: message.model, provider: message.provider };
+    const begun = progress.turn;
+    if (begun === undefined || begun.index !== turnIndex) return;
+    loop.turns.push({
+      turnId: { loopId: loop.loopId, turnIndex },
+      triggeredBy: begun.triggeredBy,
+      usage,
+      inputMessages: progress.words,
+      outputMessage: message,
+      toolResults: [...toolResults],
+      startedAt: begun.startedAt,
+      endedAt: timestamp,
+    });
+    progress.turn = undefined;
+    progress.words = [];
+  }
+
+  /** The child's session may be complete already: it learns of its call all the same (SES-11). */
+  #spawned(
+    loop: Loop,
+    { toolCallId, toolName }: Extract<AgentEvent, { type: "ToolExecutionEnd" }>,
+    childLoopId: string,
+  ): void {
+    const childSessionId = this.#sessionOf.get(childLoopId) ?? sessionPrefix(childLoopId);
+    loop.childLoopRefs.push({ toolCallId, toolName, childLoopId, childSessionId });
+    const child = this.#open.get(childSessionId) ?? this.#completed.get(childSessionId);
+    if (child === undefined) return;
+    child.parentSpawnRef = {
+      parentSessionId: loop.sessionId,
+      parentLoopId: loop.loopId,
+      toolCallId,
+      toolName,
+    };
+  }
+
+  /** Branches are there before they begin. */
+  #announce({ sessionId, loopIds, timestamp }: Extract<AgentEvent, { type: "ParallelLoopStart" }>): void {
+    const session = this.#open.get(sessionId) ?? this.#completed.get(sessionId);
+    for (const loopId of loopIds) {
+      if (session === undefined || session.loops.some((loop) => loop.loopId === loopId)) continue;
+      session.loops.push({ ...emptyLoop(sessionId, loopId, session.agentId, timestamp), status: "pending" });
+      this.#sessionOf.set(loopId, sessionId);
+      this.#pending.set(loopId, loopIds);
+    }
+    for (const loopId of loopIds) this.#pending.set(loopId, loopIds);
+  }
+
+  readonly #pending = new Map<string, readonly string[]>();
+
+  #group({ sessionId, ...chosen }: Extract<AgentEvent, { type: "ParallelLoopEnd" }>): void {
+    const allLoopIds = [...(this.#pending.get(chosen.selectedLoopId) ?? [chosen.selectedLoopId])];
+    const session = this.#open.get(sessionId) ?? this.#completed.get(sessionId);
+    for (const loop of session?.loops ?? []) {
+      if (!allLoopIds.includes(loop.loopId)) continue;
+      const group: ParallelGroupRecord = {
+        allLoopIds,
+        selectedLoopId: chosen.selectedLoopId,
+        selectedConfigIndex: chosen.selectedConfigIndex,
+        evaluationUsage: chosen.evaluationUsage,
+        isSelected: loop.loopId === chosen.selectedLoopId,
+      };
+      loop.parallelGroup = group;
+    }
+  }
+
+  #loop(loopId: string): Loop | undefined {
+    const id = this.#sessionOf.get(loopId);
+    const session = id === undefined ? undefined : (this.#open.get(id) ?? this.#completed.get(id));
+    return session?.loops.find((loop) => loop.loopId === loopId);
+  }
+
+  #progressOf(loopId: string): Progress {
+    const known = this.#progress.get(loopId) ?? { sequence: 0, turn: undefined, words: [] };
+    this.#progress.set(loopId, known);
+    return known;
+  }
+}

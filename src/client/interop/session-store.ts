@@ -1,0 +1,143 @@
+import { randomUUID } from "node:crypto";
+import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { RecordedSession } from "../../schema/recorded-session.ts";
+import { HoldfastError } from "../error.ts";
+import { sessionId } from "../session-id.ts";
+import { sessionFromJson, sessionToJson } from "./saved-session.ts";
+
+/** Where saved sessions lie; an application may bring its own (SES-17, SES-21). */
+export interface SessionStore {
+  save(session: RecordedSession): Promise<void>;
+  load(id: string): Promise<RecordedSession>;
+  /** The newest first. */
+  listIds(): Promise<readonly string[]>;
+  listForAgent(agentId: string): Promise<readonly RecordedSession[]>;
+  delete(id: string): Promise<void>;
+}
+
+/** A lock that nobody holds any more is broken after this long, if its process cannot be asked. */
+const STALE_LOCK_MS = 30_000;
+
+/**
+ * One file a session, in one folder, no index (SES-16, SES-18). Who saves holds a lock beside the file, and a second one
+ * is refused at once; who reads needs none, because a file is put in place whole.
+ */
+export class FileSessionStore implements SessionStore {
+  readonly folder: string;
+
+  constructor(folder: string) {
+    this.folder = folder;
+  }
+
+  async save(session: RecordedSession): Promise<void> {
+    const file = this.#file(session.sessionId);
+    const text = sessionToJson(session);
+    await mkdir(this.folder, { recursive: true });
+    const free = await this.#locked(session.sessionId, `${file}.lock`);
+    const aside = `${file}.${randomUUID()}.tmp`;
+    try {
+      await writeFile(aside, text, { mode: 0o600, flush: true });
+      await rename(aside, file);
+    } finally {
+      await rm(aside, { force: true });
+      await free();
+    }
+  }
+
+  async load(id: string): Promise<RecordedSession> {
+    try {
+      return sessionFromJson(await readFile(this.#file(id), "utf8"));
+    } catch (error) {
+      throw isMissing(error) ? this.#unknown(id) : error;
+    }
+  }
+
+  async listIds(): Promise<readonly string[]> {
+    const names = await readdir(this.folder).catch((error: unknown) => {
+      if (isMissing(error)) return [];
+      throw error;
+    });
+    const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
+    const dated = await Promise.all(
+      ids.map(async (id) => ({ id, at: (await stat(this.#file(id)).catch(() => undefined))?.mtimeMs })),
+    );
+    return dated
+      .filter((one): one is { id: string; at: number } => one.at !== undefined)
+      .sort((one, other) => other.at - one.at || (one.id < other.id ? -1 : 1))
+      .map(({ id }) => id);
+  }
+
+  async listForAgent(agentId: string): Promise<readonly RecordedSession[]> {
+    const found: RecordedSession[] = [];
+    for (const id of await this.listIds()) {
+      const session = await this.load(id);
+      if (session.agentId === agentId) found.push(session);
+    }
+    return found;
+  }
+
+  async delete(id: string): Promise<void> {
+    try {
+      await rm(this.#file(id));
+    } catch (error) {
+      throw isMissing(error) ? this.#unknown(id) : error;
+    }
+  }
+
+  /** An id is a file's name: none leads out of the folder. */
+  #file(id: string): string {
+    if (id === "." || id === "..")
+      throw new HoldfastError("input-invalid", `"${id}" cannot be a session's id.`);
+    return join(this.folder, `${sessionId(id)}.json`);
+  }
+
+  async #locked(id: string, lock: string): Promise<() => Promise<void>> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        const handle = await open(lock, "wx", 0o600);
+        await handle.writeFile(String(process.pid));
+        await handle.close();
+        return () => rm(lock, { force: true });
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+        if (attempt > 1 || !(await isStale(lock))) throw this.#lockedBy(id, error);
+        await rm(lock, { force: true });
+      }
+    }
+  }
+
+  #lockedBy(session: string, cause: unknown): HoldfastError {
+    return new HoldfastError(
+      "session-locked",
+      `Session ${session} is being saved in ${this.folder} by someone else: it is locked. Try again.`,
+      { session, cause },
+    );
+  }
+
+  #unknown(session: string): HoldfastError {
+    return new HoldfastError("session-unknown", `There is no session ${session} in ${this.folder}.`, {
+      session,
+    });
+  }
+}
+
+function isMissing(error: unknown): boolean {
+  return (error as NodeJS.ErrnoException).code === "ENOENT";
+}
+
+/** Its process has died, or is on another machine and has been silent for long. */
+async function isStale(lock: string): Promise<boolean> {
+  const pid = Number(await readFile(lock, "utf8").catch(() => ""));
+  const made = await stat(lock).catch(() => undefined);
+  if (made === undefined) return true;
+  if (Number.isInteger(pid) && pid > 0) {
+    try {
+      process.kill(pid, 0);
+      return false;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code === "ESRCH";
+    }
+  }
+  return Date.now() - made.mtimeMs > STALE_LOCK_MS;
+}

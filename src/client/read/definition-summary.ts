@@ -1,0 +1,94 @@
+import type { AgentDefinition } from "../../schema/definition.ts";
+
+/** What a definition reaches for: what a user should know before an agent from elsewhere runs here. */
+export type DefinitionSummary = {
+  readonly name: string;
+  readonly model: string;
+  readonly workspace?: string;
+  readonly tools: readonly string[];
+  /** Programs that the worker starts for it: MCP servers and hooks. */
+  readonly programs: readonly string[];
+  /** Every http(s) address in it. */
+  readonly addresses: readonly string[];
+  /** Names in `${NAME}`: values of the worker's environment that it is given. */
+  readonly references: readonly string[];
+  readonly permissions: string;
+};
+
+/** Of one list, so that a forged definition does not fill a terminal. */
+const MAX_LISTED = 20;
+const MAX_CHARS = 200;
+/** A definition is a few levels deep; deeper values are not looked at. */
+const MAX_DEPTH = 100;
+
+export function definitionSummary(definition: AgentDefinition): DefinitionSummary {
+  const texts = textsIn(definition);
+  const { name, model, workspace, tools, permissions, openapi = [], mcp = [], subAgents = [] } = definition;
+  const rules = permissions?.rules ?? [];
+  return {
+    name: short(name),
+    model: short(`${model.provider}/${model.id}`),
+    ...(workspace === undefined ? {} : { workspace: short(workspace) }),
+    tools: listed([
+      ...(tools ?? []),
+      ...mcp.map((server) => `MCP server ${server.name}`),
+      ...openapi.map((api) => `API ${api.name}`),
+      ...subAgents.map((agent) => `agent ${agent.name}`),
+    ]),
+    programs: listed(programsIn(definition)),
+    addresses: listed(texts.filter((text) => /^https?:\/\//i.test(text))),
+    references: listed(
+      texts.flatMap((text) => [...text.matchAll(/\$\{([^}]*)\}/g)].map(([, found]) => found!)),
+    ),
+    permissions: `${rules.length} ${rules.length === 1 ? "rule" : "rules"}, otherwise ${permissions?.otherwise ?? "ask-unsafe"}`,
+  };
+}
+
+/** One line for each thing there is. */
+export function summaryLines(summary: DefinitionSummary): readonly string[] {
+  const { name, model, workspace, tools, programs, addresses, references, permissions } = summary;
+  const list = (what: string, values: readonly string[]) =>
+    values.length === 0 ? [] : [`${what}: ${values.join(", ")}`];
+  return [
+    `agent ${name}, model ${model}`,
+    `workspace: ${workspace ?? "none"}`,
+    ...list("tools", tools),
+    ...list("starts programs", programs),
+    ...list("addresses", addresses),
+    ...list("reads from the worker's environment", references),
+    `permissions: ${permissions}`,
+  ];
+}
+
+/** Commands of MCP servers and hooks, of sub-agents too. */
+function programsIn(value: unknown, depth = 0): readonly string[] {
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return [];
+  const { command, args } = value as { command?: unknown; args?: unknown };
+  const own =
+    typeof command === "string"
+      ? [[command, ...(Array.isArray(args) ? args : [])].join(" ")]
+      : Array.isArray(command)
+        ? [command.join(" ")]
+        : [];
+  // A rule of the policy names commands too: those are not started.
+  const rest = Object.entries(value).filter(([key]) => key !== "rules");
+  return [...own, ...rest.flatMap(([, child]) => programsIn(child, depth + 1))];
+}
+
+function textsIn(value: unknown, depth = 0): readonly string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return [];
+  return Object.values(value).flatMap((child) => textsIn(child, depth + 1));
+}
+
+function listed(values: readonly string[]): readonly string[] {
+  const all = [...new Set(values.map(short))];
+  return all.length <= MAX_LISTED
+    ? all
+    : [...all.slice(0, MAX_LISTED), `and ${all.length - MAX_LISTED} more`];
+}
+
+function short(text: string): string {
+  const line = text.replace(/\s+/g, " ");
+  return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS)}…`;
+}

@@ -1,0 +1,60 @@
+import type { AgentMessage } from "../../schema/message.ts";
+import type { LoopEvent } from "../../schema/record.ts";
+import type { Delta } from "../../store/stream/stream.ts";
+
+/** What a watcher has read of one loop. */
+export class FollowedLoop {
+  /** The number of the next event. */
+  next = 0;
+  ended = false;
+  /** The newest turn that has begun, and the number of the event with which it did. */
+  turn = 0;
+  turnAt = 0;
+  /** Its answer is recorded. */
+  #answered = false;
+  /** Its calls whose result is recorded. */
+  readonly #results = new Set<string>();
+
+  note({ sequence, body }: LoopEvent, message: AgentMessage | undefined): void {
+    this.next = sequence + 1;
+    switch (body.type) {
+      case "TurnStart":
+        this.turn = body.turn;
+        this.turnAt = sequence;
+        this.#answered = false;
+        this.#results.clear();
+        break;
+      case "MessageEnd":
+        if (message?.role === "assistant") this.#answered = true;
+        break;
+      case "ToolExecutionEnd":
+        this.#results.add(body.toolCallId);
+        break;
+      case "AgentEnd":
+        this.ended = true;
+        break;
+    }
+  }
+
+  /** Whether what a delta is a part of is still to be recorded. */
+  isOpen({ body, turn }: Delta): boolean {
+    if (this.ended || turn < this.turn) return false;
+    if (turn > this.turn) return body.type !== "recorded";
+    switch (body.type) {
+      case "text":
+      case "thinking":
+      case "tool-call":
+      case "waiting":
+        return !this.#answered;
+      case "tool-start":
+      case "tool-output":
+      case "progress":
+        return !this.#results.has(body.toolCallId);
+      case "attempt":
+      case "dropped":
+        return true;
+      case "recorded":
+        return false;
+    }
+  }
+}

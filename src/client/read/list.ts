@@ -1,0 +1,124 @@
+import type { WorkflowExecutionInfo } from "@temporalio/client";
+import type { Cost } from "../../core/budget/usage.ts";
+import type { StatusWord } from "../../core/machine/status.ts";
+import type { SessionRecord } from "../../store/transcript/session.ts";
+import { AGENT_WORKFLOW, EVALUATION_WORKFLOW, isPartWorkflow } from "../../workflows/messages.ts";
+import type { Link } from "../connection/link.ts";
+import { translated } from "../failures.ts";
+import { KEYS } from "../runs/labels.ts";
+import { statusWordOf, statusWordOfLoop } from "../runs/status.ts";
+
+export type ListOptions = {
+  readonly status?: StatusWord;
+  /** The agent's name. */
+  readonly agent?: string;
+  /** 50 unless said. */
+  readonly limit?: number;
+};
+
+export type SessionSummary = {
+  readonly session: string;
+  readonly status: StatusWord;
+  readonly agent: string | undefined;
+  readonly model: string | undefined;
+  readonly turns: number | undefined;
+  /**
+   * With what its sub-agents have spent that are over: these are listed too, each with its own. `null` when it is
+   * unknown: a model has no known price, or only the transcript remembers the session.
+   */
+  readonly costUsd: Cost;
+  /** The session at the top of the tree that it is a part of; absent for one that stands alone or at the top. */
+  readonly root?: string;
+  readonly startedAt: Date;
+  readonly closedAt: Date | undefined;
+  /** The server forgets a session after its retention; the transcript does not. */
+  readonly source: "server" | "transcript";
+};
+
+const DEFAULT_LIMIT = 50;
+
+/** Sessions, the newest run first: those that the server knows, then those that the transcript alone remembers. */
+export async function listSessions(
+  link: Link,
+  options: ListOptions = {},
+): Promise<readonly SessionSummary[]> {
+  const limit = options.limit ?? DEFAULT_LIMIT;
+  const found = new Map<string, SessionSummary>();
+  const wanted = (summary: SessionSummary) =>
+    (options.status === undefined || summary.status === options.status) &&
+    (options.agent === undefined || summary.agent === options.agent);
+  const seen = new Set<string>();
+  const take = (summary: SessionSummary): boolean => {
+    if (!seen.has(summary.session) && wanted(summary)) found.set(summary.session, summary);
+    seen.add(summary.session);
+    return found.size < limit;
+  };
+  try {
+    for await (const info of link.client.workflow.list({ query: queryFor(link, options), pageSize: 200 })) {
+      if (!isPartWorkflow(info.workflowId) && !take(ofServer(info))) break;
+    }
+  } catch (error) {
+    throw translated(error, link, "");
+  }
+  if (found.size < limit) {
+    const transcript = await link.storage.existing();
+    const filter = {
+      limit: limit + seen.size,
+      ...(options.agent === undefined ? {} : { agentName: options.agent }),
+    };
+    for (const record of (await transcript?.sessions(filter)) ?? []) {
+      if (!take(ofTranscript(record))) break;
+    }
+  }
+  return Promise.all([...found.values()].map((summary) => named(link, summary)));
+}
+
+/** A run that only put a message into the inbox knows neither agent nor model. */
+async function named(link: Link, summary: SessionSummary): Promise<SessionSummary> {
+  if (summary.agent !== undefined) return summary;
+  const record = await (await link.storage.existing())?.session(summary.session);
+  return record === undefined ? summary : { ...summary, agent: record.agentName, model: record.model };
+}
+
+/**
+ * The agent narrows the question; the status does not: a session's older runs would answer in place of its newest.
+ */
+function queryFor(link: Link, { agent }: ListOptions): string {
+  const type = `WorkflowType IN (${quoted(AGENT_WORKFLOW)}, ${quoted(EVALUATION_WORKFLOW)})`;
+  return agent !== undefined && link.searchAttributes ? `${type} AND HoldfastAgent = ${quoted(agent)}` : type;
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+}
+
+function ofServer(info: WorkflowExecutionInfo): SessionSummary {
+  const attributes = info.typedSearchAttributes;
+  const root = info.rootExecution?.workflowId;
+  return {
+    session: info.workflowId,
+    status: statusWordOf(info.status.name, attributes.get(KEYS.status)),
+    agent: attributes.get(KEYS.agent),
+    model: attributes.get(KEYS.model),
+    turns: attributes.get(KEYS.turns),
+    costUsd: attributes.get(KEYS.costUsd) ?? null,
+    ...(root === undefined || root === null || root === info.workflowId ? {} : { root }),
+    startedAt: info.startTime,
+    closedAt: info.closeTime,
+    source: "server",
+  };
+}
+
+function ofTranscript(record: SessionRecord): SessionSummary {
+  return {
+    session: record.id,
+    status: statusWordOfLoop(record.status, undefined),
+    agent: record.agentName,
+    model: record.model,
+    turns: undefined,
+    costUsd: null,
+    startedAt: new Date(record.createdAtMs),
+    closedAt: new Date(record.lastActiveAtMs),
+    source: "transcript",
+  };
+}

@@ -1,0 +1,194 @@
+import { addPiece, emptyAnswer, type LivePiece } from "../../conversation/live-answer.ts";
+import type { AgentEvent } from "../../schema/agent-event.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
+import { isOlder } from "../../store/stream/attempts.ts";
+import type { Delta, DeltaBody } from "../../store/stream/stream.ts";
+import { LiveCalls } from "./live-calls.ts";
+
+type Execution = Pick<Delta, "run" | "command" | "generation" | "attempt" | "turn">;
+type LiveAnswer = { readonly of: Execution; readonly message: AssistantMessage };
+type Asked = { readonly model: string; readonly provider: string };
+type PieceBody = Extract<DeltaBody, { readonly type: "text" | "thinking" | "tool-call" }>;
+
+// Invariants
+//   L1. An answer has one MessageStart and one MessageEnd, whether it was seen live, read from the record, tried again,
+//       or failed (LOOP-23).
+//   L2. A MessageUpdate comes between the two, and holds all that its attempt has said so far.
+//   L3. A tool's updates come between its start and its end.
+
+/** What is shown of one loop. */
+class LiveLoop {
+  turn = 0;
+  /** Its newest turn has begun. */
+  begun = false;
+  /** The answer of this turn has had its MessageStart. */
+  started = false;
+  answer: LiveAnswer | undefined;
+  /** Pieces that were left out and are not told of yet. */
+  dropped = 0;
+  readonly calls = new LiveCalls();
+}
+
+/** What live output adds to the recorded events of a session. */
+export class LiveEvents {
+  readonly #loops = new Map<string, LiveLoop>();
+
+  /** What to show of a recorded event, in order. */
+  recorded(event: AgentEvent): readonly AgentEvent[] {
+    if (event.type === "ParallelLoopStart" || event.type === "ParallelLoopEnd") return [event];
+    const loop = this.#loop(event.loopId);
+    switch (event.type) {
+      case "TurnStart":
+        loop.turn = event.turnIndex;
+        loop.begun = true;
+        loop.started = false;
+        loop.calls.turn(event.turnIndex);
+        if (loop.answer?.of.turn !== event.turnIndex) loop.answer = undefined;
+        return [event];
+      case "MessageStart":
+        return event.message.role === "assistant" && loop.started ? [] : [event];
+      case "MessageEnd":
+        if (event.message.role !== "assistant") return [event];
+        loop.answer = undefined;
+        loop.started = false;
+        return [event];
+      case "ToolExecutionStart":
+        return [event, ...loop.calls.start(event.toolCallId)];
+      case "ToolExecutionEnd":
+        loop.calls.end(event.toolCallId);
+        return [event];
+      case "AgentEnd":
+        this.#loops.delete(event.loopId);
+        return [event];
+      default:
+        return [event];
+    }
+  }
+
+  /** @param asked - The model and vendor that answer. */
+  live(delta: Delta, asked: Asked): readonly AgentEvent[] {
+    const { body, loopId, turn } = delta;
+    const known = this.#loops.get(loopId);
+    const loop = known ?? this.#loop(loopId);
+    // Of a loop that is not read from its record all is shown as it comes.
+    if (known === undefined) {
+      loop.turn = turn;
+      loop.begun = true;
+      loop.calls.show();
+    }
+    switch (body.type) {
+      case "attempt":
+        begin(loop, delta, asked);
+        return [];
+      case "waiting":
+        return [{ type: "ProgressMessage", loopId, toolCallId: "model", toolName: "model", text: body.text }];
+      case "dropped":
+        loop.dropped += body.count;
+        return loop.begun && loop.turn === turn ? droppedIn(loop, loopId) : [];
+      case "text":
+      case "thinking":
+      case "tool-call":
+        return [...droppedIn(loop, loopId), ...piece(loop, delta, body, asked)];
+      case "tool-output":
+      case "progress":
+        return loop.calls.output(delta, body);
+      case "tool-start":
+        return loop.calls.again(delta, body);
+      case "recorded":
+        return [];
+    }
+  }
+
+  /** Takes in what was shown before, where somebody goes on. */
+  recall(delta: Delta, asked: Asked): void {
+    const { body, loopId } = delta;
+    const loop = this.#loop(loopId);
+    switch (body.type) {
+      case "attempt":
+        begin(loop, delta, asked);
+        break;
+      case "text":
+      case "thinking":
+      case "tool-call":
+        added(loop, delta, body, asked);
+        break;
+      case "tool-output":
+      case "progress":
+        loop.calls.output(delta, body);
+        break;
+      case "tool-start":
+        loop.calls.again(delta, body);
+        break;
+      case "waiting":
+      case "dropped":
+      case "recorded":
+        break;
+    }
+  }
+
+  /** The answer of the loop's turn has had its MessageStart. */
+  hasStarted(loopId: string): boolean {
+    return this.#loops.get(loopId)?.started === true;
+  }
+
+  start(loopId: string): void {
+    this.#loop(loopId).started = true;
+  }
+
+  #loop(loopId: string): LiveLoop {
+    const loop = this.#loops.get(loopId) ?? new LiveLoop();
+    this.#loops.set(loopId, loop);
+    return loop;
+  }
+}
+
+/** An execution that replaces an older one begins with nothing; one that is replaced already changes nothing. */
+function begin(loop: LiveLoop, delta: Delta, { model, provider }: Asked): LiveAnswer | undefined {
+  const { loopId, turn, atMs, run, command, generation, attempt } = delta;
+  const known = loop.answer;
+  if (turn < loop.turn || (known !== undefined && isPast(delta, known.of))) return undefined;
+  const message = emptyAnswer(model, provider, atMs, { loopId, turnIndex: turn });
+  loop.answer = { of: { run, command, generation, attempt, turn }, message };
+  return loop.answer;
+}
+
+function isPast(one: Execution, other: Execution): boolean {
+  return one.turn < other.turn || (one.turn === other.turn && isOlder(one, other));
+}
+
+function added(loop: LiveLoop, delta: Delta, body: PieceBody, asked: Asked): AssistantMessage | undefined {
+  const known = loop.answer;
+  const isSame = known !== undefined && !isPast(known.of, delta) && known.of.run === delta.run;
+  const before = isSame && !isPast(delta, known.of) ? known : begin(loop, delta, asked);
+  if (before === undefined) return undefined;
+  const message = addPiece(before.message, pieceOf(body));
+  loop.answer = { ...before, message };
+  return message;
+}
+
+function piece(loop: LiveLoop, delta: Delta, body: PieceBody, asked: Asked): readonly AgentEvent[] {
+  const { loopId, turn } = delta;
+  const message = added(loop, delta, body, asked);
+  // A turn whose beginning is about to be read: its pieces are kept, and shown with the next one.
+  if (message === undefined || !loop.begun || turn !== loop.turn) return [];
+  const { type, delta: words } = pieceOf(body);
+  const update: AgentEvent = { type: "MessageUpdate", loopId, message, delta: { type, delta: words } };
+  if (loop.started) return [update];
+  loop.started = true;
+  return [{ type: "MessageStart", loopId, message: { ...message, content: [] } }, update];
+}
+
+function pieceOf(body: PieceBody): LivePiece {
+  if (body.type !== "tool-call") return { type: body.type, delta: body.text };
+  const { toolCallId, toolName, text } = body;
+  return { type: "toolCall", delta: text, toolCallId, toolName };
+}
+
+/** There is no kind of event for it: a line of progress, of nobody's call. */
+function droppedIn(loop: LiveLoop, loopId: string): readonly AgentEvent[] {
+  const { dropped } = loop;
+  if (dropped === 0) return [];
+  loop.dropped = 0;
+  const text = `${dropped} ${dropped === 1 ? "piece" : "pieces"} of live output were left out here; the record has all`;
+  return [{ type: "ProgressMessage", loopId, toolCallId: "live-output", toolName: "live-output", text }];
+}

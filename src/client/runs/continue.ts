@@ -1,0 +1,82 @@
+import { type Continuation, type Limits, LoopLimits } from "../../schema/definition.ts";
+import type { LoopRecord } from "../../store/transcript/loop.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { raiseLimitsUpdate } from "../../workflows/messages.ts";
+import type { Link } from "../connection/link.ts";
+import { HoldfastError } from "../error.ts";
+import { noLoopAtRest } from "../failures.ts";
+import { onBranch } from "../sessions/on-branch.ts";
+import { checked } from "./checked.ts";
+import { knownSession } from "./known-session.ts";
+import { newestLoop } from "./newest-loop.ts";
+import { continueByHash, type Started } from "./start.ts";
+import { updateRun } from "./update-run.ts";
+
+export type ContinueOptions = {
+  /** Goes on at the end of this branch of the session, which is its head from then on. */
+  readonly branch?: string;
+  /** In place of the definition's, for the loop that goes on. `null` switches one off. */
+  readonly limits?: Partial<Limits>;
+};
+
+/** Goes on with a session at rest as it stands: after a limit, a stop or a failure. */
+export async function continueSession(
+  link: Link,
+  session: string,
+  { branch, limits }: ContinueOptions = {},
+): Promise<Started> {
+  const { record } = await knownSession(link, session);
+  const there = branch === undefined ? undefined : await onBranch(link, session, branch);
+  const continuation: Continuation = {
+    ...(there ?? { kind: { type: "default" } }),
+    ...(limits === undefined ? {} : { limits }),
+  };
+  return continueByHash(link, session, continuation, record.definitionHash);
+}
+
+export type RerunOptions = Pick<ContinueOptions, "limits"> & {
+  /** The loop whose prompts are answered once more; the newest unless said. */
+  readonly loop?: string;
+};
+
+/** Has the prompts of a loop answered once more, on a branch of its own; what was there stays. */
+export async function rerunLoop(
+  link: Link,
+  session: string,
+  { loop, limits }: RerunOptions = {},
+): Promise<Started> {
+  const { transcript, record } = await knownSession(link, session);
+  const loops = await transcript.loops(session);
+  const chosen = loop === undefined ? newestLoop(loops) : loops.find(({ loopId }) => loopId === loop);
+  if (chosen === undefined) {
+    const names = loops.map(({ loopId }) => loopId).join(", ");
+    throw new HoldfastError(
+      "input-invalid",
+      `Session ${session} has no loop ${loop ?? ""}; it has ${names === "" ? "none" : names}.`,
+      { session },
+    );
+  }
+  const continuation: Continuation = {
+    kind: { type: "rerun", tag: new Date().toISOString() },
+    at: { branch: chosen.branch, position: await behindPrompts(transcript, session, chosen) },
+    ...(limits === undefined ? {} : { limits }),
+  };
+  return continueByHash(link, session, continuation, record.definitionHash);
+}
+
+/** Limits for the loop that runs; refused while none does. Gives those that hold now. */
+export async function raiseLimits(link: Link, session: string, limits: Partial<Limits>): Promise<Limits> {
+  checked(LoopLimits, limits, "limits");
+  return await updateRun(link, session, raiseLimitsUpdate, limits, noLoopAtRest);
+}
+
+/** The first position of a loop that is no word of a person: there its first answer stood. */
+async function behindPrompts(transcript: Transcript, session: string, loop: LoopRecord): Promise<number> {
+  const page = 64;
+  for (let from = loop.from; ; from += page) {
+    const entries = await transcript.entries(session, loop.branch, from, from + page);
+    const answer = entries.find(({ message }) => message.role !== "user");
+    if (answer !== undefined) return answer.position;
+    if (entries.length < page) return from + entries.length;
+  }
+}

@@ -1,0 +1,123 @@
+import type { AgentDefinition, AgentDefinitionInput } from "../../schema/definition.ts";
+import type { EvaluationLimits } from "../../schema/evaluation.ts";
+import type { EvaluationRequest, EvaluationResult } from "../../workflows/evaluation-input.ts";
+import { EVALUATION_WORKFLOW } from "../../workflows/messages.ts";
+import type { Link } from "../connection/link.ts";
+import { HoldfastError } from "../error.ts";
+import { translated } from "../failures.ts";
+import type { Holdfast } from "../holdfast.ts";
+import type { EventsOptions, SessionEvent } from "../read/session-events.ts";
+import type { WatchItem, WatchOptions } from "../read/watch.ts";
+import { Session } from "../session.ts";
+import { sessionId } from "../session-id.ts";
+import { checkLimits, notBegun, pinner, problemOf } from "./evaluation-checks.ts";
+import type { EvaluationStrategy } from "./evaluation-strategies.ts";
+import { comparedBy } from "./labels.ts";
+import { withOutput } from "./output.ts";
+import { checkWorkspace, validDefinition } from "./pinned-definition.ts";
+import { checkSearchAttributes } from "./registered.ts";
+import { awaitResult } from "./result.ts";
+import { runOptions, settingsOf } from "./run-options.ts";
+import type { SessionStatus } from "./status.ts";
+import { pack } from "./words.ts";
+
+export type EvaluateOptions = {
+  /** One branch each. */
+  readonly agents: readonly AgentDefinitionInput[];
+  readonly strategy: EvaluationStrategy;
+  /** Left out: every branch goes on with the session's conversation as it is. */
+  readonly prompt?: string;
+  /** All branches begin where it stands; a new one when absent. */
+  readonly session?: string;
+  /** Of all branches and the judge together. */
+  readonly limits?: EvaluationLimits;
+};
+
+/** What an evaluation came to; `output` is there when the chosen answer is a structured output. */
+export type EvaluationOutcome = EvaluationResult & { readonly output?: unknown };
+
+/** An evaluation that was started. */
+export class Evaluation {
+  /** Its session, which is also the session of all of its branches. */
+  readonly session: string;
+  readonly runId: string | undefined;
+  readonly #link: Link;
+  readonly #session: Session;
+
+  constructor(link: Link, session: string, runId?: string) {
+    this.#link = link;
+    this.#session = new Session(link, session, runId);
+    this.session = session;
+    this.runId = runId;
+  }
+
+  /** Waits for the choice. An evaluation whose chosen branch has failed gives its result all the same. */
+  async result(options: { readonly signal?: AbortSignal } = {}): Promise<EvaluationOutcome> {
+    const result = await awaitResult(this.#link, this.session, { runId: this.runId, ...options });
+    if (!isEvaluated(result)) throw notBegun(result);
+    return { ...result, ...(await withOutput(this.#link, result, undefined, options.signal)) };
+  }
+
+  /** Stops the branches that are at work; what they have left is chosen from. Gives whether it was still open. */
+  stop(reason?: string): Promise<boolean> {
+    return this.#session.stop(reason);
+  }
+
+  status(): Promise<SessionStatus> {
+    return this.#session.status();
+  }
+
+  /** All branches and the judge, as they happen. */
+  events(options?: EventsOptions): AsyncIterable<SessionEvent> {
+    return this.#session.events(options);
+  }
+
+  watch(options?: WatchOptions): AsyncIterable<WatchItem> {
+    return this.#session.watch(options);
+  }
+}
+
+/** Runs several agents side by side and goes on with one of them. The same as `holdfast.evaluate(options)`. */
+export function evaluate(holdfast: Holdfast, options: EvaluateOptions): Promise<Evaluation> {
+  return holdfast.evaluate(options);
+}
+
+/** All that can be known to be wrong is found before anything is written or started. */
+export async function startEvaluation(link: Link, options: EvaluateOptions): Promise<Evaluation> {
+  const { prompt, limits, strategy } = options;
+  const problem = problemOf(options);
+  if (problem !== undefined) throw new HoldfastError("input-invalid", problem);
+  const session = sessionId(options.session);
+  const agents = options.agents.map(validDefinition);
+  const judge = strategy.type === "judge" ? validDefinition(strategy.judge) : undefined;
+  for (const definition of [...agents, ...(judge === undefined ? [] : [judge])]) {
+    await checkWorkspace(definition);
+  }
+  checkLimits(limits, [...agents, ...(judge === undefined ? [] : [judge])]);
+  await checkSearchAttributes(link);
+  const message = prompt === undefined ? undefined : await pack(link, prompt, "prompt");
+  const pin = await pinner(link, agents);
+  const request: EvaluationRequest = {
+    agents: await Promise.all(agents.map(pin)),
+    strategy:
+      strategy.type === "judge" ? { ...strategy, judge: await pin(judge as AgentDefinition) } : strategy,
+    ...(limits === undefined ? {} : { limits }),
+    ...(message === undefined ? {} : { prompt: message }),
+    ...settingsOf(link),
+  };
+  const summary = comparedBy(agents.length, strategy.type, prompt, link.settings.words);
+  try {
+    const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
+      ...runOptions(link, session, { prompt, summary }),
+      workflowIdConflictPolicy: "FAIL",
+      args: [request],
+    });
+    return new Evaluation(link, session, handle.firstExecutionRunId);
+  } catch (error) {
+    throw translated(error, link, session);
+  }
+}
+
+function isEvaluated(result: object): result is EvaluationResult {
+  return "decision" in result;
+}

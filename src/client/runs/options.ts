@@ -1,0 +1,45 @@
+import { z } from "zod";
+import { check, kindOf } from "../../schema/check.ts";
+import { HoldfastError } from "../error.ts";
+
+// Options of the client's functions, as they are checked at the door: callers in JavaScript have no types.
+
+const optional = z.string().optional();
+
+const Run = z.looseObject({
+  session: optional,
+  branch: optional,
+  rotateAfterMs: z.number().positive().optional(),
+  mode: z.enum(["run", "interactive"]).optional(),
+  messageId: z.string().min(1).optional(),
+});
+export const RunOptions = Run.extend({
+  agent: z.unknown().refine((agent) => agent !== undefined, "is missing"),
+});
+export const PromptingOptions = Run;
+export const EvaluationOptions = z.looseObject({
+  agents: z.array(z.unknown()),
+  strategy: z.looseObject({ type: z.string() }),
+  session: optional,
+});
+export const JobOptions = z.looseObject({
+  mode: z.looseObject({}),
+  task: z.unknown().optional(),
+  job: optional,
+});
+
+/** @param call - The function that they are for, as a caller writes it. @throws HoldfastError That names every problem. */
+export function checkOptions(schema: z.ZodType, options: unknown, call: string): void {
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw new HoldfastError(
+      "input-invalid",
+      `${call} takes an object of options, and was given ${kindOf(options)}.`,
+    );
+  }
+  const checked = check(schema, options, "options");
+  if (checked.ok) return;
+  const { problems } = checked;
+  throw new HoldfastError("input-invalid", `The options of ${call} are not valid: ${problems.join("; ")}.`, {
+    problems,
+  });
+}

@@ -1,0 +1,94 @@
+import type { WorkflowExecutionDescription } from "@temporalio/client";
+import { defaultPayloadConverter } from "@temporalio/common";
+import type { StepWait } from "../../conversation/waits.ts";
+import { identityWithout } from "../../platform/encryption/worker-keys.ts";
+import { shownBriefly } from "../../platform/text/redact.ts";
+import type { Link } from "../connection/link.ts";
+import { failureWords } from "./failure-words.ts";
+
+const MAX_FAILURE_BYTES = 1024;
+
+/** A step that the server waits for: what an operator reads when nothing seems to happen. */
+export type PendingActivity = {
+  /** `model`, or a tool's name. */
+  readonly type: string;
+  readonly id: string;
+  /** From 1; above 1 the vendor is asked again. */
+  readonly attempt: number;
+  readonly maxAttempts: number | undefined;
+  readonly state: "scheduled" | "started" | "cancel-requested" | "paused" | "unknown";
+  readonly lastFailure: string | undefined;
+  readonly nextAttemptAt: Date | undefined;
+  readonly startedAt: Date | undefined;
+  /** What it waits for before it asks a vendor. */
+  readonly waits?: StepWait;
+  /** The worker process that has it. */
+  readonly worker: string | undefined;
+};
+
+/** Numbers of `temporal.api.enums.v1.PendingActivityState`, part of the wire protocol. */
+const STATES: Readonly<Record<number, PendingActivity["state"]>> = {
+  1: "scheduled",
+  2: "started",
+  3: "cancel-requested",
+  4: "paused",
+  5: "paused",
+};
+
+const STARTED = 2;
+
+type Raw = NonNullable<WorkflowExecutionDescription["raw"]["pendingActivities"]>[number];
+
+export function pendingActivities(
+  { client }: Pick<Link, "client">,
+  { raw, workflowId }: WorkflowExecutionDescription,
+): Promise<readonly PendingActivity[]> {
+  const pending = async (raw: Raw): Promise<PendingActivity> => ({
+    type: raw.activityType?.name ?? "",
+    id: raw.activityId ?? "",
+    attempt: raw.attempt ?? 1,
+    maxAttempts: raw.maximumAttempts || undefined,
+    state: STATES[Number(raw.state)] ?? "unknown",
+    lastFailure: shown(await failureWords(client, workflowId, raw.lastFailure)),
+    nextAttemptAt:
+      Number(raw.state) === 1 ? dateOf(raw.nextAttemptScheduleTime ?? raw.scheduledTime) : undefined,
+    startedAt: dateOf(raw.lastStartedTime),
+    ...(await waitsOf(client, workflowId, raw)),
+    worker: identityWithout(raw.lastWorkerIdentity ?? "") || undefined,
+  });
+  return Promise.all((raw.pendingActivities ?? []).map(pending));
+}
+
+/** As its newest heartbeat says; nothing where it has none, or cannot be read. */
+async function waitsOf(
+  { options }: Link["client"],
+  workflowId: string,
+  { heartbeatDetails, state }: Raw,
+): Promise<{ waits?: StepWait }> {
+  // Behind a failure the heartbeat is that of the attempt before.
+  if (Number(state) !== STARTED) return {};
+  const { payloadCodecs } = options.loadedDataConverter;
+  const context = { type: "workflow", namespace: options.namespace, workflowId } as const;
+  try {
+    let payloads = heartbeatDetails?.payloads ?? [];
+    for (const codec of payloadCodecs) payloads = await codec.decode(payloads, context);
+    const [payload] = payloads;
+    const told = payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
+    const { waits } = (told ?? {}) as { waits?: StepWait };
+    return waits === undefined ? {} : { waits };
+  } catch {
+    return {};
+  }
+}
+
+/** What a vendor says may hold what it was sent. */
+function shown(words: string | undefined): string | undefined {
+  return words === undefined ? undefined : shownBriefly(words, MAX_FAILURE_BYTES);
+}
+
+type Stamp = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
+
+function dateOf(stamp: Stamp): Date | undefined {
+  const seconds = Number(stamp?.seconds ?? 0);
+  return seconds === 0 ? undefined : new Date(seconds * 1000 + (stamp?.nanos ?? 0) / 1e6);
+}

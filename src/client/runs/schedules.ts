@@ -1,0 +1,238 @@
+import {
+  ScheduleAlreadyRunning,
+  type ScheduleHandle,
+  ScheduleNotFoundError,
+  ScheduleOverlapPolicy,
+  type ScheduleSummary,
+} from "@temporalio/client";
+import type { AgentDefinitionInput } from "../../schema/definition.ts";
+import type { WorkModeInput } from "../../schema/mode.ts";
+import type { StartRequest } from "../../workflows/input.ts";
+import { AGENT_WORKFLOW, WAKE_WORKFLOW } from "../../workflows/messages.ts";
+import type { Link } from "../connection/link.ts";
+import { HoldfastError } from "../error.ts";
+import { translated } from "../failures.ts";
+import { jobRequest } from "./job-request.ts";
+import { summaryOf } from "./labels.ts";
+import { checkWorkspace, validDefinition } from "./pinned-definition.ts";
+import { checkSearchAttributes } from "./registered.ts";
+import { settingsOf, WORKFLOW_TASK_TIMEOUT } from "./run-options.ts";
+import { jobId, validMode, WORKFLOW_OF_MODE } from "./start-job.ts";
+import { INLINE_BYTES, mustFitInline } from "./words.ts";
+
+/** What becomes of a start that is due while the one before is still at work. */
+export type Overlap = "skip" | "buffer-one" | "buffer-all" | "cancel-other" | "allow-all";
+
+const OVERLAPS = {
+  skip: ScheduleOverlapPolicy.SKIP,
+  "buffer-one": ScheduleOverlapPolicy.BUFFER_ONE,
+  "buffer-all": ScheduleOverlapPolicy.BUFFER_ALL,
+  "cancel-other": ScheduleOverlapPolicy.CANCEL_OTHER,
+  "allow-all": ScheduleOverlapPolicy.ALLOW_ALL,
+} as const satisfies Record<Overlap, ScheduleOverlapPolicy>;
+
+export const OVERLAP_WORDS = Object.keys(OVERLAPS) as readonly Overlap[];
+
+export type CreateScheduleOptions = {
+  /** The schedule's id; the ids of what it starts begin with it. */
+  readonly name: string;
+  /** As cron says it: `0 9 * * 1-5`. One of `cron` and `everyMs` must be there. */
+  readonly cron?: string;
+  readonly everyMs?: number;
+  /** Of `cron`; UTC unless said. */
+  readonly timeZone?: string;
+  /** `skip` unless said. */
+  readonly overlap?: Overlap;
+  readonly paused?: boolean;
+} & (
+  | { readonly agent: AgentDefinitionInput; readonly task: string }
+  | { readonly mode: WorkModeInput; readonly task?: string }
+  /** Wakes a job that sleeps. */
+  | { readonly wake: string; readonly words?: string }
+);
+
+export type ScheduleInfo = {
+  readonly name: string;
+  readonly paused: boolean;
+  /** The workflow type that it starts. */
+  readonly starts: string | undefined;
+  readonly note: string | undefined;
+  readonly nextAt: readonly Date[];
+  /** The newest, with the ids of what was started: sessions, or jobs. */
+  readonly recent: readonly { readonly at: Date; readonly id: string }[];
+};
+
+/** In the memo of a schedule: so that `list` shows ours alone. */
+const MARK = "holdfast";
+
+/** The longest of what Temporal puts behind a schedule's name: `-` and a time stamp. */
+const MAX_NAME_BYTES = 90;
+
+/** Agents that are started by the clock: Temporal's own schedules. */
+export class Schedules {
+  readonly #link: Link;
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  /** Each start has a session, or a job, of its own: the schedule's name with the time behind it. */
+  async create(options: CreateScheduleOptions): Promise<void> {
+    const link = this.#link;
+    const { name, overlap = "skip", paused = false } = options;
+    const spec = specOf(options);
+    checkName(name);
+    await checkSearchAttributes(link);
+    const { workflowType, request, summary } = await actionOf(link, options);
+    await this.#do(name, () =>
+      link.client.schedule.create({
+        scheduleId: name,
+        spec,
+        memo: { [MARK]: true },
+        policies: { overlap: OVERLAPS[overlap] },
+        // The one text of a schedule that no codec sees.
+        state: { paused, ...(link.sealed === true ? {} : { note: summary }) },
+        action: {
+          type: "startWorkflow",
+          workflowType,
+          workflowId: name,
+          taskQueue: link.taskQueue,
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+          args: [request],
+          staticSummary: summary,
+        },
+      }),
+    );
+  }
+
+  async list(): Promise<readonly ScheduleInfo[]> {
+    const found: ScheduleInfo[] = [];
+    await this.#do("", async () => {
+      for await (const one of this.#link.client.schedule.list()) {
+        if (one.memo?.[MARK] === true) found.push(infoOf(one));
+      }
+    });
+    return found;
+  }
+
+  pause(name: string, note?: string): Promise<void> {
+    return this.#with(name, (handle) => handle.pause(note));
+  }
+
+  unpause(name: string, note?: string): Promise<void> {
+    return this.#with(name, (handle) => handle.unpause(note));
+  }
+
+  /** Starts it once, now. */
+  trigger(name: string): Promise<void> {
+    return this.#with(name, (handle) => handle.trigger());
+  }
+
+  /** What it has started goes on. */
+  delete(name: string): Promise<void> {
+    return this.#with(name, (handle) => handle.delete());
+  }
+
+  #with(name: string, work: (handle: ScheduleHandle) => Promise<void>): Promise<void> {
+    return this.#do(name, () => work(this.#link.client.schedule.getHandle(name)));
+  }
+
+  async #do(name: string, work: () => Promise<unknown>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      if (error instanceof ScheduleAlreadyRunning) throw taken(name, error);
+      if (error instanceof ScheduleNotFoundError) throw unknown(name, error);
+      throw translated(error, this.#link, name);
+    }
+  }
+}
+
+type Action = { readonly workflowType: string; readonly request: object; readonly summary: string };
+
+/** A schedule lives long: what it starts with travels whole, or is stored for good. */
+async function actionOf(link: Link, options: CreateScheduleOptions): Promise<Action> {
+  if ("wake" in options) {
+    const { wake, words } = options;
+    if (words !== undefined) mustFitInline(words, "wake-up");
+    const request = { job: jobId(wake), ...(words === undefined ? {} : { words }) };
+    return { workflowType: WAKE_WORKFLOW, request, summary: `wakes ${wake}` };
+  }
+  if (options.task !== undefined) mustFitInline(options.task, "task");
+  if ("agent" in options) {
+    const definition = validDefinition(options.agent);
+    await checkWorkspace(definition);
+    const definitionHash = await (await link.storage.transcript()).saveDefinition(definition);
+    const { task } = options;
+    const request: StartRequest = { definitionHash, prompt: task, mode: "run", ...settingsOf(link) };
+    return { workflowType: AGENT_WORKFLOW, request, summary: summaryOf(task, link.settings.words) };
+  }
+  const mode = validMode(options.mode);
+  if (mode.type === "interactive") {
+    throw new HoldfastError(
+      "input-invalid",
+      "An interactive agent waits for a person: it is nothing for a schedule.",
+    );
+  }
+  const request = await jobRequest(link, mode, options.task, INLINE_BYTES);
+  return {
+    workflowType: WORKFLOW_OF_MODE[mode.type],
+    request,
+    summary: options.task === undefined ? mode.type : summaryOf(options.task, link.settings.words),
+  };
+}
+
+function specOf({ cron, everyMs, timeZone }: CreateScheduleOptions) {
+  if ((cron === undefined) === (everyMs === undefined)) {
+    throw new HoldfastError("input-invalid", "Say when: either `cron` or `everyMs`.");
+  }
+  if (everyMs !== undefined && !(Number.isFinite(everyMs) && everyMs >= 1000)) {
+    throw new HoldfastError("input-invalid", `everyMs is ${everyMs}; it must be a second at least.`);
+  }
+  return {
+    ...(cron === undefined ? {} : { cronExpressions: [cron] }),
+    ...(everyMs === undefined ? {} : { intervals: [{ every: everyMs }] }),
+    ...(timeZone === undefined ? {} : { timezone: timeZone }),
+  };
+}
+
+function checkName(name: string): void {
+  jobId(name);
+  if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return;
+  throw new HoldfastError("input-invalid", `A schedule's name has at most ${MAX_NAME_BYTES} bytes.`);
+}
+
+function infoOf({ scheduleId, state, action, info }: ScheduleSummary): ScheduleInfo {
+  return {
+    name: scheduleId,
+    paused: state.paused,
+    starts: action?.workflowType,
+    note: state.note,
+    nextAt: info.nextActionTimes.slice(0, 3),
+    recent: info.recentActions.map(({ takenAt, action: taken }) => ({
+      at: takenAt,
+      id: taken.workflow.workflowId,
+    })),
+  };
+}
+
+function taken(name: string, cause: unknown): HoldfastError {
+  const command = `holdfast schedule delete ${name}`;
+  return new HoldfastError(
+    "input-invalid",
+    `There is a schedule "${name}" already: give another name, or delete it with \`${command}\`.`,
+    { command, cause },
+  );
+}
+
+function unknown(name: string, cause: unknown): HoldfastError {
+  const command = "holdfast schedule list";
+  return new HoldfastError(
+    "input-invalid",
+    `There is no schedule "${name}". \`${command}\` shows those there are.`,
+    {
+      command,
+      cause,
+    },
+  );
+}

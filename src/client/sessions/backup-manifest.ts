@@ -1,0 +1,86 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { z } from "zod";
+import { check } from "../../schema/check.ts";
+import { HoldfastError } from "../error.ts";
+
+const MANIFEST = "manifest.json";
+
+const CopiedFile = z.strictObject({
+  name: z.string(),
+  bytes: z.number().int().nonnegative(),
+  sha256: z.string(),
+});
+export type CopiedFile = z.infer<typeof CopiedFile>;
+
+/** What a backup holds, and how to know that it is whole. */
+export const BackupManifest = z.strictObject({
+  format: z.literal(1),
+  /** The release of Holdfast that has made it. */
+  holdfast: z.string(),
+  createdAt: z.string(),
+  transcript: CopiedFile.extend({
+    schema: z.number().int(),
+    sessions: z.number().int(),
+    /** Loops that were at work. */
+    running: z.number().int(),
+  }),
+  /** The dev server's store, of the same moment; absent where the server keeps its store elsewhere. */
+  server: CopiedFile.optional(),
+  /** How long writers of the transcript have waited for it. */
+  heldMs: z.number(),
+});
+export type BackupManifest = z.infer<typeof BackupManifest>;
+
+export async function describeFile(folder: string, name: string): Promise<CopiedFile> {
+  const path = join(folder, name);
+  const file = await open(path, "r+");
+  try {
+    await file.sync();
+    const { size } = await file.stat();
+    return { name, bytes: size, sha256: await sha256Of(path) };
+  } finally {
+    await file.close();
+  }
+}
+
+export async function sha256Of(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  await pipeline(createReadStream(path), hash);
+  return hash.digest("hex");
+}
+
+export async function writeManifest(folder: string, manifest: BackupManifest): Promise<void> {
+  const file = await open(join(folder, MANIFEST), "wx", 0o600);
+  try {
+    await file.writeFile(`${JSON.stringify(manifest, undefined, 2)}\n`);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+export async function readManifest(folder: string): Promise<BackupManifest> {
+  const path = join(folder, MANIFEST);
+  const text = await readFile(path, "utf8").catch((error: Error) => {
+    throw notOne(folder, error.message);
+  });
+  const checked = check(BackupManifest, jsonIn(text, folder), "manifest");
+  if (checked.ok) return checked.value;
+  throw notOne(folder, `${MANIFEST}: ${checked.problems.join("; ")}`);
+}
+
+function jsonIn(text: string, folder: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw notOne(folder, `${MANIFEST}: it is not JSON: ${(error as Error).message}`);
+  }
+}
+
+function notOne(folder: string, said: string): HoldfastError {
+  return new HoldfastError("input-invalid", `${folder} is not a backup that this release can read: ${said}`);
+}

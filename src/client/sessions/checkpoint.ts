@@ -1,0 +1,123 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { z } from "zod";
+import { snapshotOf } from "../../conversation/config-snapshot.ts";
+import { ConfigSnapshot } from "../../schema/agent-event.ts";
+import { check } from "../../schema/check.ts";
+import type { AgentDefinitionInput } from "../../schema/definition.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { Edited } from "../../store/transcript/archive.ts";
+import type { Link } from "../connection/link.ts";
+import { HoldfastError } from "../error.ts";
+import { translated } from "../failures.ts";
+import { messagesFrom, messagesToJson } from "../interop/saved-messages.ts";
+import { agentIdOf } from "../runs/agent-id.ts";
+import { knownSession } from "../runs/known-session.ts";
+import { sessionId } from "../session-id.ts";
+import { messagesOf, preloadSession, restoreMessages } from "./edit.ts";
+
+/** Where an agent stands, small enough to be carried about: what it can go on from, here or elsewhere (HITL-01, HITL-02). */
+export type AgentSnapshot = {
+  readonly sessionId: string;
+  readonly agentId: string;
+  readonly lastLoopId?: string;
+  readonly messages: readonly AgentMessage[];
+  /** What it was asked with. Keys are not among it. */
+  readonly config?: ConfigSnapshot;
+};
+
+export async function checkpoint(link: Link, session: string): Promise<AgentSnapshot> {
+  try {
+    const { transcript, record } = await knownSession(link, session);
+    const messages = await messagesOf(link, session);
+    const { lastLoopId } = record;
+    const definition = await transcript.definition(record.definitionHash);
+    return {
+      sessionId: session,
+      agentId: agentIdOf(record),
+      ...(lastLoopId === undefined ? {} : { lastLoopId }),
+      messages,
+      ...(definition === undefined ? {} : { config: snapshotOf(definition, record.definitionHash) }),
+    };
+  } catch (error) {
+    throw translated(error, link, session);
+  }
+}
+
+/** Goes back to it in the session that it was made of; what came since stays on its branch. */
+export async function restoreCheckpoint(
+  link: Link,
+  session: string,
+  snapshot: AgentSnapshot,
+): Promise<Edited> {
+  if (snapshot.sessionId !== session) {
+    throw new HoldfastError(
+      "input-invalid",
+      `The checkpoint is of session ${snapshot.sessionId}, not of ${session}: make a new session of it with \`resume\`.`,
+      { session },
+    );
+  }
+  return await restoreMessages(link, session, snapshot.messages);
+}
+
+/** A session of the same agent that goes on from it, on any machine: a branch behind the loop that it was made after. */
+export async function resumeSnapshot(
+  link: Link,
+  snapshot: AgentSnapshot,
+  options: { readonly agent: AgentDefinitionInput; readonly session?: string },
+): Promise<string> {
+  const session = sessionId(options.session);
+  const { messages, lastLoopId, agentId } = snapshot;
+  await preloadSession(link, session, options.agent, messages, {
+    ...(lastLoopId === undefined ? {} : { parentLoopId: lastLoopId }),
+    // A checkpoint of before there were ids says the agent's name there.
+    ...(z.uuid().safeParse(agentId).success ? { agentId } : {}),
+  });
+  return session;
+}
+
+const Snapshot = z.object({
+  sessionId: z.string(),
+  agentId: z.string(),
+  lastLoopId: z.string().optional(),
+  messages: z.array(z.unknown()),
+  config: ConfigSnapshot.optional(),
+});
+
+export async function saveSnapshot(snapshot: AgentSnapshot, file: string): Promise<void> {
+  const messages = JSON.parse(messagesToJson(snapshot.messages)) as unknown;
+  const text = `${JSON.stringify({ ...snapshot, messages }, null, 2)}\n`;
+  await writeFile(file, text, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
+    throw new HoldfastError(
+      "input-invalid",
+      `The checkpoint cannot be written to ${file}: ${error.message}. Name a file in a folder that is there.`,
+      { cause: error },
+    );
+  });
+}
+
+export async function loadSnapshot(file: string): Promise<AgentSnapshot> {
+  const checked = check(Snapshot, await jsonIn(file), "checkpoint");
+  if (!checked.ok) throw notACheckpoint(file, checked.problems.join("; "));
+  const { messages, lastLoopId, config, ...rest } = checked.value;
+  return {
+    ...rest,
+    messages: messagesFrom(messages),
+    ...(lastLoopId === undefined ? {} : { lastLoopId }),
+    ...(config === undefined ? {} : { config }),
+  };
+}
+
+async function jsonIn(file: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(file, "utf8"));
+  } catch (error) {
+    throw notACheckpoint(file, (error as Error).message, error);
+  }
+}
+
+function notACheckpoint(file: string, why: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("input-invalid", `${file} cannot be read as a checkpoint: ${why}`, {
+    problems: [why],
+    cause,
+  });
+}

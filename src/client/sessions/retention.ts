@@ -1,0 +1,133 @@
+import { ScheduleNotFoundError, ScheduleOverlapPolicy } from "@temporalio/client";
+import { check } from "../../schema/check.ts";
+import { RetentionPolicy } from "../../schema/retention.ts";
+import type { RetentionRequest, RetentionResult } from "../../workflows/retention.ts";
+import type { Link } from "../connection/link.ts";
+import { HoldfastError } from "../error.ts";
+import { translated } from "../failures.ts";
+import { WORKFLOW_TASK_TIMEOUT } from "../runs/run-options.ts";
+
+const RETENTION_WORKFLOW = "retention";
+
+export type RetentionState = {
+  readonly policy: RetentionPolicy;
+  readonly cron: string | undefined;
+  readonly paused: boolean;
+  readonly nextAt: Date | undefined;
+};
+
+export type SetRetentionOptions = {
+  /** When it is carried out; every night at half past three unless said. */
+  readonly cron?: string;
+  readonly timeZone?: string;
+};
+
+/** Which sessions are kept, as a schedule of Temporal: one for each task queue. */
+export class Retention {
+  readonly #link: Link;
+
+  constructor(link: Link) {
+    this.#link = link;
+  }
+
+  get #id(): string {
+    return `holdfast-retention-${this.#link.taskQueue}`;
+  }
+
+  /** From now on, in place of what was said before. */
+  async set(
+    policy: RetentionPolicy,
+    { cron = "30 3 * * *", timeZone }: SetRetentionOptions = {},
+  ): Promise<void> {
+    const request: RetentionRequest = { policy: valid(policy) };
+    const link = this.#link;
+    await this.#do(async () => {
+      await this.remove();
+      await link.client.schedule.create({
+        scheduleId: this.#id,
+        spec: { cronExpressions: [cron], ...(timeZone === undefined ? {} : { timezone: timeZone }) },
+        memo: { policy: request.policy, cron },
+        policies: { overlap: ScheduleOverlapPolicy.SKIP },
+        action: {
+          type: "startWorkflow",
+          workflowType: RETENTION_WORKFLOW,
+          workflowId: this.#id,
+          taskQueue: link.taskQueue,
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+          args: [request],
+          staticSummary: "sessions that are not kept any longer",
+        },
+      });
+    });
+  }
+
+  /** `undefined` where nothing was said: every session is kept. */
+  async get(): Promise<RetentionState | undefined> {
+    return await this.#do(async () => {
+      try {
+        const { memo, state, info } = await this.#link.client.schedule.getHandle(this.#id).describe();
+        const { policy, cron } = (memo ?? {}) as { policy?: unknown; cron?: unknown };
+        return {
+          policy: valid(policy),
+          cron: typeof cron === "string" ? cron : undefined,
+          paused: state.paused,
+          nextAt: info.nextActionTimes[0],
+        };
+      } catch (error) {
+        if (error instanceof ScheduleNotFoundError) return undefined;
+        throw error;
+      }
+    });
+  }
+
+  /** Every session is kept from now on. */
+  async remove(): Promise<void> {
+    await this.#do(async () => {
+      await this.#link.client.schedule
+        .getHandle(this.#id)
+        .delete()
+        .catch((error: unknown) => {
+          if (!(error instanceof ScheduleNotFoundError)) throw error;
+        });
+    });
+  }
+
+  /** Carries a policy out now: the one that was set, unless another is given. */
+  async run(
+    options: { readonly policy?: RetentionPolicy; readonly dryRun?: boolean } = {},
+  ): Promise<RetentionResult> {
+    const policy = options.policy === undefined ? (await this.get())?.policy : valid(options.policy);
+    if (policy === undefined) {
+      throw new HoldfastError("input-invalid", "No retention policy was set: every session is kept.");
+    }
+    const request: RetentionRequest = { policy, dryRun: options.dryRun ?? false };
+    const link = this.#link;
+    return await this.#do(
+      () =>
+        link.client.workflow.execute(RETENTION_WORKFLOW, {
+          workflowId: `${this.#id}-now`,
+          taskQueue: link.taskQueue,
+          workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+          workflowIdConflictPolicy: "FAIL",
+          args: [request],
+        }) as Promise<RetentionResult>,
+    );
+  }
+
+  async #do<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw translated(error, this.#link, this.#id);
+    }
+  }
+}
+
+function valid(policy: unknown): RetentionPolicy {
+  const checked = check(RetentionPolicy, policy, "policy");
+  if (checked.ok) return checked.value;
+  const { problems } = checked;
+  throw new HoldfastError("input-invalid", `This is not a retention policy: ${problems.join("; ")}`, {
+    problems,
+  });
+}

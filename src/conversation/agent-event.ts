@@ -1,0 +1,156 @@
+import { noAnswer } from "../core/machine/outbox.ts";
+import { assertNever } from "../platform/text/assert-never.ts";
+import { ProtocolError } from "../platform/text/protocol-error.ts";
+import type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
+import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../schema/message.ts";
+import type { ContinuationKind, EventBody, LoopEvent } from "../schema/record.ts";
+import { memoText } from "./pruning/memo.ts";
+import { COMPACTION_KIND } from "./seen-messages.ts";
+
+/** What an event's record says for all of its events. */
+export type EventPlace = {
+  readonly agentId: string;
+  readonly agentName?: string | undefined;
+  readonly sessionId: string;
+  readonly loopId: string;
+  readonly parentLoopId?: string | undefined;
+  readonly kind: ContinuationKind;
+  readonly config?: ConfigSnapshot | undefined;
+};
+
+/** The entries that an event speaks of: from a position up to, not including, another. Empty for none. */
+export function positionsOf(body: EventBody): { readonly from: number; readonly to: number } {
+  if (body.type === "AgentEnd") return { from: body.from, to: body.to };
+  if (body.type === "TurnEnd") return { from: body.position, to: body.position + 1 + body.results };
+  if (body.type === "PrunApplied") {
+    const from = body.pruned[0]?.from ?? 0;
+    return { from, to: Math.max(from, body.pruned.at(-1)?.to ?? 0, (body.memo?.position ?? -1) + 1) };
+  }
+  if (!("position" in body) || body.position === undefined) return { from: 0, to: 0 };
+  return { from: body.position, to: body.position + 1 };
+}
+
+/**
+ * A recorded event, whole.
+ *
+ * @param messages - Those at `positionsOf` the event, in order.
+ */
+export function agentEvent(
+  place: EventPlace,
+  { body, atMs }: LoopEvent,
+  messages: readonly AgentMessage[],
+): AgentEvent {
+  const { loopId } = place;
+  const timestamp = new Date(atMs).toISOString();
+  switch (body.type) {
+    case "AgentStart": {
+      const parentLoopId = body.parentLoopId ?? place.parentLoopId;
+      return {
+        type: "AgentStart",
+        agentId: place.agentId,
+        ...(place.agentName === undefined ? {} : { agentName: place.agentName }),
+        sessionId: place.sessionId,
+        loopId,
+        ...(parentLoopId === undefined ? {} : { parentLoopId }),
+        continuationKind: body.kind,
+        ...(place.config === undefined ? {} : { configSnapshot: place.config }),
+        timestamp,
+      };
+    }
+    case "AgentEnd": {
+      const { type, usage, outcome, rejection } = body;
+      const why = rejection === undefined ? {} : { rejection };
+      return { type, loopId, messages: [...messages], usage, outcome, timestamp, ...why };
+    }
+    case "TurnStart":
+      return { type: body.type, loopId, turnIndex: body.turn, timestamp, triggeredBy: body.trigger };
+    case "TurnEnd": {
+      const [message, ...rest] = messages;
+      const toolResults = rest.filter((result): result is ToolResultMessage => result.role === "toolResult");
+      const { type, turn, usage } = body;
+      const said = isCompaction(message) ? insteadOfAnswer(loopId, atMs, turn) : answer(message);
+      return { type, loopId, turnIndex: turn, message: said, usage, timestamp, toolResults };
+    }
+    case "MessageStart":
+    case "MessageEnd": {
+      const [message] = messages;
+      const said = isCompaction(message) ? insteadOfAnswer(loopId, atMs) : spoken(message);
+      return { type: body.type, loopId, message: said };
+    }
+    case "ToolExecutionStart": {
+      const { type, toolCallId, toolName } = body;
+      const asked = answer(messages[0]).content.find(
+        (part) => part.type === "toolCall" && part.id === toolCallId,
+      );
+      const args = asked?.type === "toolCall" ? asked.arguments : undefined;
+      return { type, loopId, toolCallId, toolName, args };
+    }
+    case "ToolExecutionEnd": {
+      const { type, toolCallId, toolName, isError, childLoopId } = body;
+      const child = childLoopId === undefined ? {} : { childLoopId };
+      return { type, loopId, toolCallId, toolName, result: output(messages[0]), isError, ...child };
+    }
+    case "PrunApplied": {
+      const { type, pruned, tokensRemoved, messagesRemoved, memo } = body;
+      const from = pruned[0]?.from ?? 0;
+      const prunedTimestamps = pruned
+        .flatMap((range) => messages.slice(range.from - from, range.to - from))
+        .flatMap((message) => (message.role === "user" ? [] : [message.timestamp ?? 0]));
+      const said = memo === undefined ? undefined : memoText(messages[memo.position - from], memo);
+      const words = said === undefined ? {} : { memo: said };
+      return { type, loopId, prunedTimestamps, tokensRemoved, messagesRemoved, ...words };
+    }
+    case "InputRejected":
+      return { type: body.type, loopId, reason: body.reason };
+    case "ProgressMessage":
+    case "RevertApplied":
+      return { ...body, loopId };
+    case "CompactionStarted":
+    case "MessageRefused":
+      return { ...body, loopId, timestamp };
+    case "CompactionEnded": {
+      const { position: _, ...sizes } = body;
+      return { ...sizes, loopId, timestamp };
+    }
+    case "ModelFellBack": {
+      const { turn, ...told } = body;
+      return { ...told, turnIndex: turn, loopId, timestamp };
+    }
+    case "DefinitionChanged": {
+      const { terms: _, ...told } = body;
+      return { ...told, loopId, timestamp };
+    }
+    default:
+      return assertNever(body);
+  }
+}
+
+function isCompaction(message: AgentMessage | undefined): boolean {
+  return message?.role === "extension" && message.kind === COMPACTION_KIND;
+}
+
+/**
+ * What stands for the word that there is no answer, where the record has the compaction before it: its worker was lost
+ * when it had stored it, and the run ended before the machine heard of it.
+ */
+function insteadOfAnswer(loopId: string, atMs: number, turn?: number): AssistantMessage {
+  const missing = noAnswer("aborted", "The run ended while a compaction was under way", atMs);
+  return turn === undefined ? missing : { ...missing, turnId: { loopId, turnIndex: turn } };
+}
+
+function answer(message: AgentMessage | undefined): AssistantMessage {
+  if (message?.role === "assistant") return message;
+  throw new ProtocolError(`An event names an answer where the record has ${message?.role ?? "nothing"}`);
+}
+
+function spoken(message: AgentMessage | undefined): Message {
+  if (message !== undefined && message.role !== "extension") return message;
+  throw new ProtocolError(`An event names a message where the record has ${message?.role ?? "nothing"}`);
+}
+
+function output(message: AgentMessage | undefined) {
+  if (message?.role !== "toolResult")
+    throw new ProtocolError(`An event names a result where the record has ${message?.role ?? "nothing"}`);
+  const { content, details } = message;
+  return { content, ...(details === undefined ? {} : { details }) };
+}

@@ -1,0 +1,123 @@
+import { estimateContent } from "../../core/view/estimate.ts";
+import { READ_FULL_TOOL } from "../../core/view/view-request.ts";
+import type { AgentMessage, Content, ToolResultMessage, UserMessage } from "../../schema/message.ts";
+import type { Entry } from "../../schema/record.ts";
+import { cutToolResult } from "./cut-text.ts";
+
+// Messages that are too long for a view: head and tail stay, and a marker between them names the tool that reads the rest.
+
+/** The shortest text that a message is clipped to: the marker with some words before and after it. */
+export const MIN_CLIPPED_CHARS = 320;
+
+/** Characters that a line of a tool result may have on average, where results are cut to lines. */
+const CHARS_PER_LINE = 200;
+
+/** Bytes that an estimate counts as a token. */
+const CHARS_PER_TOKEN = 4;
+
+type Clippable = UserMessage | ToolResultMessage;
+
+/** How the entries of a section are shown. Fields that are absent leave the messages as they are. */
+export type EntryForm = {
+  /** Lines that each text of a tool result keeps (CTX-12). */
+  readonly cut?: number;
+  /** Characters that the text of a tool result keeps. */
+  readonly chars?: number;
+  /** Characters that the words of a person keep. */
+  readonly wordChars?: number;
+};
+
+/** Words that people sent: prompts, steering, follow-ups, messages of the inbox, the task of a sub-agent. */
+export function isWordsOfPeople({ origin, message }: Pick<Entry, "origin" | "message">): boolean {
+  return message.role === "user" && origin !== "machine";
+}
+
+/** The message of an entry as a section of this form shows it. */
+export function shownMessage(
+  entry: Pick<Entry, "position" | "origin" | "message">,
+  form: EntryForm,
+): AgentMessage {
+  const { position, message } = entry;
+  const { cut, chars, wordChars } = form;
+  if (message.role === "toolResult") {
+    const lines = cut === undefined ? message : cutToolResult(message, cut);
+    // A clipped text counts its characters from the beginning of the whole one.
+    return chars === undefined || messageText(lines).length <= chars
+      ? lines
+      : clipMessage(message, position, chars);
+  }
+  if (message.role !== "user" || wordChars === undefined || !isWordsOfPeople(entry)) return message;
+  return clipMessage(message, position, wordChars);
+}
+
+/** The characters that results cut to so many lines may have: minified JSON is one line of any length. */
+export function charsOfLines(lines: number): number {
+  return Math.max(MIN_CLIPPED_CHARS, lines * CHARS_PER_LINE);
+}
+
+/** All text of a message; what `read_full_message` counts characters in. */
+export function messageText({ content }: { readonly content: readonly Content[] }): string {
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}
+
+/** At most `maxChars` of a message's text, and images that count no more; what is left out is named at its place. */
+export function clipMessage<M extends Clippable>(message: M, position: number, maxChars: number): M {
+  const text = messageText(message);
+  const clipped = clipText(text, maxChars, position);
+  if (clipped === text && !message.content.some((part) => isTooLarge(part, maxChars))) return message;
+  let isPlaced = clipped === text;
+  const content = message.content.flatMap((part, index): readonly Content[] => {
+    if (part.type !== "text") {
+      return isTooLarge(part, maxChars) ? [textPart(imageMarker(position, index))] : [part];
+    }
+    if (clipped === text) return [part];
+    if (isPlaced) return [];
+    isPlaced = true;
+    return [textPart(clipped)];
+  });
+  return { ...message, content };
+}
+
+function isTooLarge(part: Content, maxChars: number): boolean {
+  return part.type === "image" && estimateContent(part) * CHARS_PER_TOKEN > maxChars;
+}
+
+function textPart(text: string): Content {
+  return { type: "text", text };
+}
+
+/** Head and tail of a text, with the marker no longer than `maxChars` where that has room for the marker. */
+export function clipText(text: string, maxChars: number, position: number): string {
+  if (text.length <= maxChars) return text;
+  const room = Math.max(0, maxChars - textMarker(position, text.length, text.length).length);
+  const head = beforePair(text, Math.ceil(room / 2));
+  const tail = behindPair(text, text.length - Math.floor(room / 2));
+  const clipped = `${text.slice(0, head)}${textMarker(position, head, tail - head)}${text.slice(tail)}`;
+  return clipped.length < text.length ? clipped : text;
+}
+
+function textMarker(position: number, from: number, omitted: number): string {
+  return `\n\n[... ${omitted} characters left out; to read them, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${from}} ...]\n\n`;
+}
+
+function imageMarker(position: number, index: number): string {
+  return `[An image is left out; to see it, call ${READ_FULL_TOOL} with {"message": ${position}, "image": ${index}}]`;
+}
+
+/** No half of a character is left standing. */
+function beforePair(text: string, end: number): number {
+  return isLowSurrogate(text, end) ? end - 1 : end;
+}
+
+function behindPair(text: string, start: number): number {
+  return isLowSurrogate(text, start) ? start + 1 : start;
+}
+
+function isLowSurrogate(text: string, index: number): boolean {
+  const unit = text.charCodeAt(index);
+  return index > 0 && unit >= 0xdc00 && unit < 0xe000;
+}
+
+export function isClippable(message: AgentMessage): message is Clippable {
+  return message.role === "user" || message.role === "toolResult";
+}

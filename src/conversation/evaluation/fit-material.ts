@@ -1,0 +1,67 @@
+import { utf8Length } from "../../core/view/estimate.ts";
+import type { ContextConfig } from "../../schema/context.ts";
+import type { JudgeMaterial } from "./judge-material.ts";
+import { hardLimit, shorten, type Tier } from "./text-tiers.ts";
+
+const TIERS: readonly Tier[] = [1, 2, 3];
+
+export type FittedMaterial = {
+  readonly material: JudgeMaterial;
+  /** The last tier that each part went through; 0 for none. */
+  readonly tiers: { readonly prior: Tier | 0; readonly responses: Tier | 0 };
+  /** PAR-12: it is still too large, and is judged all the same. */
+  readonly warning?: string;
+};
+
+/**
+ * Tokens for prior context and responses together: four fifths of the judge's window. The rest is for the system
+ * prompt, the query and what frames them (PAR-10).
+ *
+ * @param context - Of the judge's definition; with `null` nothing is made shorter.
+ */
+export function judgeBudget(context: Pick<ContextConfig, "maxContextTokens"> | null): number | undefined {
+  return context === null ? undefined : Math.floor((context.maxContextTokens * 4) / 5);
+}
+
+/**
+ * Makes the material fit in two iterations (PAR-11): prior context alone, tier by tier, with the responses whole; then
+ * the responses too, with the prior context as its third tier left it. What fits is not touched further.
+ *
+ * Each third tier cuts to what the other part leaves of the budget.
+ */
+export function fitMaterial(material: JudgeMaterial, budget: number | undefined): FittedMaterial {
+  let fitted: FittedMaterial = { material, tiers: { prior: 0, responses: 0 } };
+  if (budget === undefined) return fitted;
+  for (const tier of TIERS) {
+    if (fits(fitted, budget)) return fitted;
+    const { material: before, tiers } = fitted;
+    const limit = hardLimit(budget - tokensOf(before.responses), 1);
+    const prior = shorten(before.prior, tier, limit);
+    fitted = { material: { ...before, prior }, tiers: { ...tiers, prior: tier } };
+  }
+  for (const tier of TIERS) {
+    if (fits(fitted, budget)) return fitted;
+    const { material: before, tiers } = fitted;
+    const limit = hardLimit(budget - tokensOf([before.prior]), before.responses.length);
+    const responses = before.responses.map((text) => shorten(text, tier, limit));
+    fitted = { material: { ...before, responses }, tiers: { ...tiers, responses: tier } };
+  }
+  return fits(fitted, budget) ? fitted : { ...fitted, warning: warningOf(fitted.material, budget) };
+}
+
+function fits({ material }: FittedMaterial, budget: number): boolean {
+  return sizeOf(material) <= budget;
+}
+
+function sizeOf({ prior, responses }: JudgeMaterial): number {
+  return tokensOf([prior, ...responses]);
+}
+
+/** The estimate of the texts as one (CTX-01): rounding each up would make what was cut to the limit too large again. */
+function tokensOf(texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((bytes, text) => bytes + utf8Length(text), 0) / 4);
+}
+
+function warningOf(material: JudgeMaterial, budget: number): string {
+  return `Prior context and ${material.responses.length} responses are too large for the judge even when shortened: about ${sizeOf(material)} tokens, where ${budget} fit. They are judged all the same; give the judge a larger context window, or compare fewer branches.`;
+}

@@ -1,0 +1,54 @@
+import type { BranchOutcome, BranchStatus } from "../../core/evaluation/branch-outcome.ts";
+import { type Decision, decided, fallback, usableOf } from "../../core/evaluation/decision.ts";
+import { truncateForPreview } from "../../platform/text/preview.ts";
+import { redact } from "../../platform/text/redact.ts";
+
+/** How much of a judge's words the decision repeats, in bytes: it travels where texts do not. */
+const MAX_REPEATED_BYTES = 160;
+
+/** How the judge's own loop ended, with the text of its last answer. */
+export type JudgeReply = { readonly status: BranchStatus; readonly text: string };
+
+/** Indices of the branches that the judge compares: response N of its prompt is the Nth of them. */
+export function judgedBranches(outcomes: readonly BranchOutcome[]): readonly number[] {
+  return usableOf(outcomes).map(({ index }) => index);
+}
+
+/** The decision where there is nothing to compare, so that no judge is paid; nothing where a judge must be asked. */
+export function decisionWithoutJudge(outcomes: readonly BranchOutcome[]): Decision | undefined {
+  const usable = usableOf(outcomes);
+  const [only] = usable;
+  if (only === undefined) return fallback(outcomes, "No branch answered, and the judge was not asked.");
+  if (usable.length > 1) return undefined;
+  const why = `Branch ${only.index + 1} is the only one that answered; the judge was not asked.`;
+  return decided(outcomes, only.index, why);
+}
+
+/** A judge that did not answer, or answered without the number of a response, leaves it to the fallback (GAP-10). */
+export function judgeDecision(outcomes: readonly BranchOutcome[], { status, text }: JudgeReply): Decision {
+  if (status.type !== "answered") {
+    return fallback(outcomes, `The judge gave no answer (${status.type}): ${repeated(status.reason)}`);
+  }
+  const judged = judgedBranches(outcomes);
+  const number = firstInteger(text);
+  const selected = number === undefined ? undefined : judged[number - 1];
+  if (selected !== undefined) {
+    const asked = selected + 1 === number ? "" : ` as response ${number}`;
+    return decided(outcomes, selected, `The judge chose branch ${selected + 1}${asked}.`);
+  }
+  const said = truncateForPreview(redact(text), MAX_REPEATED_BYTES);
+  return fallback(
+    outcomes,
+    `The judge replied "${said}" where a number from 1 to ${judged.length} was asked for.`,
+  );
+}
+
+function repeated(words: string): string {
+  return truncateForPreview(redact(words), MAX_REPEATED_BYTES);
+}
+
+/** PAR-08. A minus is a sign only where no word ends before it: "Response-2" gives 2. */
+export function firstInteger(reply: string): number | undefined {
+  const found = /(?<!\w)-\d+|\d+/.exec(reply);
+  return found === null ? undefined : Number(found[0]);
+}

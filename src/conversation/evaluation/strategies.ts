@@ -1,0 +1,82 @@
+import type { BranchOutcome } from "../../core/evaluation/branch-outcome.ts";
+import { type Decision, decided, fallback, usableOf } from "../../core/evaluation/decision.ts";
+import { ProtocolError } from "../../platform/text/protocol-error.ts";
+import type { EvaluationStrategy, PlainStrategy } from "../../schema/evaluation.ts";
+
+// Choosing a branch (PAR-04, PAR-05, GAP-10). A strategy chooses among the branches that answered. One that failed, was
+// stopped or went over its budget keeps none of the others from being chosen; only when no branch answered, the
+// fallback takes one of them, and the decision says so.
+
+export type StrategyType = EvaluationStrategy["type"];
+
+/** Why an evaluation cannot begin, or nothing. To be asked before a branch is started. */
+export function strategyProblem(strategy: StrategyType, branches: number): string | undefined {
+  if (branches < 1) return "An evaluation needs at least one configuration, and was given none.";
+  if (strategy === "transparent" && branches > 1) {
+    return `The strategy "transparent" passes one branch through and cannot choose among ${branches}. Give one configuration, or another strategy.`;
+  }
+  return undefined;
+}
+
+/** Equal counts of tokens go to the lowest index. */
+export function choose(strategy: PlainStrategy, outcomes: readonly BranchOutcome[]): Decision {
+  const problem = strategyProblem(strategy, outcomes.length);
+  if (problem !== undefined) throw new ProtocolError(problem);
+  const usable = usableOf(outcomes);
+  const [first] = usable;
+  if (first === undefined) return fallback(outcomes, "No branch answered.");
+  return CHOOSERS[strategy](outcomes, usable, first);
+}
+
+/** @param usable - The branches that answered, in order; `first` is one of them. */
+type Chooser = (
+  outcomes: readonly BranchOutcome[],
+  usable: readonly BranchOutcome[],
+  first: BranchOutcome,
+) => Decision;
+
+const CHOOSERS: { readonly [Strategy in PlainStrategy]: Chooser } = {
+  transparent: (outcomes, _, { index }) => decided(outcomes, index, `Branch ${index + 1} is the only one.`),
+  "pick-first": (outcomes, _, { index }) =>
+    decided(outcomes, index, `Branch ${index + 1} is the first that answered.`),
+  "token-efficient": (outcomes, usable) => byTokens(outcomes, usable, "fewest", (a, b) => a < b),
+  elaborate: (outcomes, usable) => byTokens(outcomes, usable, "most", (a, b) => a > b),
+};
+
+function byTokens(
+  outcomes: readonly BranchOutcome[],
+  usable: readonly BranchOutcome[],
+  word: string,
+  beats: (tokens: number, others: number) => boolean,
+): Decision {
+  const tokensOf = ({ usage }: BranchOutcome) => usage.totalTokens;
+  const best = usable.reduce((found, outcome) =>
+    beats(tokensOf(outcome), tokensOf(found)) ? outcome : found,
+  );
+  const why = `Branch ${best.index + 1} used the ${word} tokens of those that answered, ${tokensOf(best)}.`;
+  return decided(outcomes, best.index, why);
+}
+
+/**
+ * What an application's own strategy chose. Anything else than the index of a branch that answered is not followed.
+ *
+ * A strategy that threw is a `fallback` with its message.
+ */
+export function customDecision(
+  name: string,
+  outcomes: readonly BranchOutcome[],
+  selected: unknown,
+): Decision {
+  const usable = usableOf(outcomes);
+  if (usable.length === 0) return fallback(outcomes, "No branch answered.");
+  const chosen = usable.find(({ index }) => index === selected);
+  if (chosen !== undefined) {
+    return decided(outcomes, chosen.index, `Strategy "${name}" chose branch ${chosen.index + 1}.`);
+  }
+  const found = typeof selected === "number" ? String(selected) : `a value of type ${typeof selected}`;
+  const indices = usable.map(({ index }) => index).join(", ");
+  return fallback(
+    outcomes,
+    `Strategy "${name}" gave ${found}; the index of a branch that answered was expected (${indices}).`,
+  );
+}

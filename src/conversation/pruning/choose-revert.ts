@@ -1,0 +1,95 @@
+import { labelOf, positionNamed } from "../../core/view/labels.ts";
+import { tagOf } from "../../core/view/tag.ts";
+import type { Span } from "../../core/view/view.ts";
+import type { RevertRequest, ViewAtHand } from "../../core/view/view-request.ts";
+import type { Entry, RevertCategory } from "../../schema/record.ts";
+import { isLeft } from "../materialise.ts";
+import { isSent } from "../seen-messages.ts";
+import { tokensOf } from "./choose-prune.ts";
+
+export type RevertAsked = {
+  readonly category: RevertCategory;
+  /** "n12" or "12". */
+  readonly step: string;
+  readonly summary?: string;
+};
+
+/**
+ * Whether the model may go back to the entry that it names, and what becomes of the view (PHI-01, PHI-03).
+ *
+ * An answer with calls and its results are one place: who names one of them is back behind the last result, so that no
+ * call is parted from its result.
+ *
+ * @param entries - Of the view's branch, in order of position, up to the answer that asks at least.
+ * @param answer - The answer whose call asks.
+ */
+export function chooseRevert(
+  { view, loopFrom, reverted }: ViewAtHand,
+  entries: readonly Entry[],
+  answer: number,
+  { category, step, summary }: RevertAsked,
+): RevertRequest {
+  const asked = { type: "revert" as const, category, ...(summary === undefined ? {} : { summary }) };
+  const refused = (reason: string, target?: number): RevertRequest => ({
+    ...asked,
+    applied: false,
+    ...(target === undefined ? {} : { target }),
+    reason,
+  });
+  if (reverted === true) return refused("another call of the same answer goes back already");
+  const at = new Map(entries.map((entry) => [entry.position, entry]));
+  const isNamed = (position: number): boolean => {
+    const entry = at.get(position);
+    const span = spanAt(view.spans, position);
+    if (entry === undefined || span === undefined || span.instead !== undefined) return false;
+    return isLeft(span, entry, view.faded) && isSent(entry.message) && tagOf(entry) === undefined;
+  };
+  const named = positionNamed(step);
+  if (named === undefined || named >= answer || !isNamed(named)) {
+    return refused(
+      `there is no entry ${step.slice(0, 32)} in the context: name one by its label, such as "n12"`,
+    );
+  }
+  let target = named;
+  while (target + 1 < answer && at.get(target + 1)?.message.role === "toolResult") target++;
+  let fork = target + 1;
+  while (fork < answer && isTagOf(at.get(fork), target) && spanAt(view.spans, fork)?.instead === undefined)
+    fork++;
+  if (fork < loopFrom) return refused(`${labelOf(target)} lies before this loop`, target);
+  const spoken = entries.find(
+    (entry) => entry.position >= fork && entry.position < answer && isSpoken(entry),
+  );
+  if (spoken !== undefined) {
+    return refused(
+      `a person has spoken since (${labelOf(spoken.position)}): go back to that entry or a later one`,
+      target,
+    );
+  }
+  const split = view.spans.find(({ from, to }) => from < fork && to > fork);
+  return {
+    ...asked,
+    applied: true,
+    target,
+    fork,
+    ...(split === undefined ? {} : { last: endingAt(split, fork, entries) }),
+  };
+}
+
+function spanAt(spans: readonly Span[], position: number): Span | undefined {
+  return spans.find(({ from, to }) => position >= from && position < to);
+}
+
+function isTagOf(entry: Entry | undefined, target: number): boolean {
+  return entry !== undefined && tagOf(entry)?.target === target;
+}
+
+/** By a person; what the machine has said for itself is left with the rest. */
+function isSpoken({ origin, message }: Entry): boolean {
+  return message.role === "user" && origin !== "machine";
+}
+
+function endingAt(span: Span, to: number, entries: readonly Entry[]): Span {
+  const ending = { ...span, to };
+  const memos = (span.memos ?? []).reduce((sum, { tokens }) => sum + tokens, 0);
+  return { ...ending, tokens: tokensOf(ending, entries) + memos };
+}

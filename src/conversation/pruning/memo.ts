@@ -1,0 +1,33 @@
+import { ProtocolError } from "../../platform/text/protocol-error.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+
+// A memo is what a model leaves in place of what it prunes. Its words stand in the transcript, as an argument of the
+// call that has pruned; a view refers to them.
+
+/** The argument of `prun_with_memo` that holds the words. */
+const MEMO_ARGUMENT = "memo";
+
+export function memoWords(words: string): string {
+  return `[Memo on what was pruned here] ${words}`;
+}
+
+/** What a view shows of a memo. A view that refers to nothing is a mistake of ours. */
+export function memoText(
+  answer: AgentMessage | undefined,
+  place: { position: number; call: number },
+): string {
+  const calls = answer?.role === "assistant" ? answer.content.filter((part) => part.type === "toolCall") : [];
+  const given = calls[place.call]?.arguments;
+  const words = memoOf(given);
+  if (words === undefined) {
+    throw new ProtocolError(`Call ${place.call} of the answer at ${place.position} holds no memo`);
+  }
+  return memoWords(words);
+}
+
+/** The memo among a call's arguments, as they are or as the text of an object. */
+export function memoOf(given: unknown): string | undefined {
+  if (given === null || typeof given !== "object") return undefined;
+  const words = (given as Record<string, unknown>)[MEMO_ARGUMENT];
+  return typeof words === "string" ? words : undefined;
+}

@@ -1,0 +1,77 @@
+import type { Limits } from "../../schema/definition.ts";
+import type { OpenLoop } from "../machine/state/loop-state.ts";
+import type { Cost } from "./usage.ts";
+
+/** What people are shown where a cost is unknown. */
+export const UNKNOWN_COST = "—";
+
+/** What one loop has spent so far. */
+export type Spent = {
+  readonly turns: number;
+  /** Input and output of all turns (LOOP-19). */
+  readonly tokens: number;
+  readonly durationMs: number;
+  readonly costUsd: Cost;
+};
+
+/** What a loop has spent itself, without its sub-agents. */
+export function spentBy(loop: OpenLoop, nowMs: number): Spent {
+  return {
+    turns: loop.turn,
+    tokens: loop.usage.input + loop.usage.output,
+    durationMs: nowMs - loop.startedAtMs - (loop.waitedMs ?? 0),
+    costUsd: loop.costUsd,
+  };
+}
+
+type Limit = {
+  /** As `Max … reached` says it (LIM-03). */
+  readonly name: string;
+  /** `null` where it is not known. */
+  readonly spent: (spent: Spent) => number | null;
+  readonly show: (amount: number | null) => string;
+};
+
+/** Every limit there is, in the order in which they are looked at. Sub-agents and jobs share some: see budget/amounts.ts. */
+const LIMITS: { readonly [Name in keyof Limits]: Limit } = {
+  maxTurns: { name: "turns", spent: ({ turns }) => turns, show: String },
+  maxTotalTokens: { name: "tokens", spent: ({ tokens }) => tokens, show: String },
+  maxDurationMs: { name: "duration", spent: ({ durationMs }) => durationMs, show: (ms) => seconds(ms ?? 0) },
+  maxCostUsd: { name: "cost", spent: ({ costUsd }) => costUsd, show: dollars },
+};
+
+export const LIMIT_NAMES = Object.keys(LIMITS) as readonly (keyof Limits)[];
+
+export const NO_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, null])) as {
+  readonly [Name in keyof Limits]: null;
+};
+
+/** What is left out is without limit. */
+export function orNoLimit(
+  given: { readonly [Name in keyof Limits]?: number | null | undefined } = {},
+): Limits {
+  return Object.fromEntries(LIMIT_NAMES.map((name) => [name, given[name] ?? null])) as Limits;
+}
+
+/** Why no further turn may begin, in the words of the sources (LIM-03), or nothing. */
+export function limitReached(limits: Limits, spent: Spent): string | undefined {
+  for (const limitName of LIMIT_NAMES) {
+    const limit = limits[limitName];
+    if (limit === null) continue;
+    const { name, spent: spentOf, show } = LIMITS[limitName];
+    const amount = spentOf(spent);
+    const both = `(${show(amount)}/${show(limit)})`;
+    if (amount === null) return `Max ${name} cannot be kept: what was spent is unknown ${both}`;
+    if (amount >= limit) return `Max ${name} reached ${both}`;
+  }
+  return undefined;
+}
+
+function seconds(ms: number): string {
+  return `${Math.floor(ms / 1000)}s`;
+}
+
+/** Four places: a single turn often costs less than a cent. An unknown amount is a dash, never a number. */
+export function dollars(amount: Cost): string {
+  return amount === null ? UNKNOWN_COST : `$${amount.toFixed(4)}`;
+}

@@ -1,0 +1,145 @@
+import { truncateForPreview } from "../../platform/text/preview.ts";
+import { type Allowance, toUsd } from "../budget/amounts.ts";
+import type { Cost } from "../budget/usage.ts";
+import { type OutcomeWord, outcomeWord } from "../machine/outcome-word.ts";
+import { addParts, type JobOpening, type JobPart, type JobState, openJob } from "./job.ts";
+import { beginPartWith, equalShare, startPart } from "./parts.ts";
+
+// A lead and the agents that it hands tasks to: a job whose first part is the lead, and that gets a part with each task.
+
+/** An agent that tasks can be handed to. */
+export type NamedAgent = {
+  readonly name: string;
+  readonly description: string;
+  readonly definitionHash: string;
+};
+
+/** What the lead may hand out. */
+export type Team = { readonly agents: readonly NamedAgent[]; readonly maxAgents: number };
+
+/** One task that was handed out, and the agent that works on it, as the lead sees them. */
+export type Member = {
+  /** What the lead calls it: `{name}-{n}`. */
+  readonly id: string;
+  readonly agent: string;
+  readonly session: string;
+  /** A few words of the task. */
+  readonly task: string;
+  readonly status: "running" | OutcomeWord;
+  /** Why it is over, where it was not because it has answered. */
+  readonly reason?: string;
+  /** Where its last words stand; absent while it is at work, and where it has said none. */
+  readonly words?: { readonly branch: string; readonly position: number };
+  /** With all below it, once it is over. */
+  readonly spent?: { readonly turns: number; readonly costUsd: Cost };
+};
+
+/** The index of the lead's part. */
+export const LEAD = 0;
+
+function leadSession(job: string): string {
+  return `${job}.lead`;
+}
+
+/** The job that a lead works for, by the lead's session. */
+export function jobOfLead(session: string): string | undefined {
+  return session.endsWith(".lead") ? session.slice(0, -".lead".length) : undefined;
+}
+
+/** Begins the lead with as much as each named agent could have too. */
+export function openTeam(
+  opening: Omit<JobOpening, "mode" | "parts">,
+  { agents }: Team,
+): { readonly state: JobState; readonly given: Allowance } {
+  const { job, nowMs } = opening;
+  const lead = { name: "lead", agent: "lead", session: leadSession(job) };
+  const state = openJob({ ...opening, mode: "supervisor", parts: [lead] });
+  const begun = beginPartWith(state, LEAD, equalShare(state, agents.length + 1, nowMs), nowMs);
+  if (begun.type === "begun") return begun;
+  // Its run says that there is nothing to spend.
+  return { state: startPart(state, LEAD, nowMs), given: { ...state.account.own, turns: 0 } };
+}
+
+export type Handed =
+  | {
+      readonly type: "begun";
+      readonly state: JobState;
+      /** The index of the new part. */
+      readonly part: number;
+      readonly given: Allowance;
+    }
+  /** For the model that wanted it. */
+  | { readonly type: "refused"; readonly reason: string };
+
+const TASK_BYTES = 160;
+
+/** Adds an agent with a share of what is left for those that could still be at work beside it. */
+export function delegate(
+  state: JobState,
+  { agents, maxAgents }: Team,
+  { agent, task }: { readonly agent: string; readonly task: string },
+  nowMs: number,
+): Handed {
+  if (!agents.some(({ name }) => name === agent)) {
+    const known = agents.map(({ name }) => name).join(", ");
+    return { type: "refused", reason: `There is no agent "${agent}"; there are: ${known}.` };
+  }
+  if (isEnding(state)) return { type: "refused", reason: "The job is ending: nothing new is begun." };
+  const members = membersOf(state);
+  if (members.length >= maxAgents) {
+    return {
+      type: "refused",
+      reason: `Not started: ${maxAgents} tasks were handed out, and no more may be.`,
+    };
+  }
+  const idle = agents.length - membersAtWork(state);
+  const name = `${agent}-${members.filter((member) => member.agent === agent).length + 1}`;
+  const plan = { name, agent, session: `${state.job}.${name}`, task: truncateForPreview(task, TASK_BYTES) };
+  const part = state.parts.length;
+  const begun = beginPartWith(addParts(state, [plan]), part, equalShare(state, idle, nowMs), nowMs);
+  if (begun.type === "refused") return { type: "refused", reason: begun.reason };
+  return { type: "begun", state: begun.state, part, given: begun.given };
+}
+
+export function isLeading({ parts }: JobState): boolean {
+  return parts[LEAD]?.state === "running";
+}
+
+/** Nothing may begin any more. */
+function isEnding(state: JobState): boolean {
+  return !isLeading(state) || state.stop !== undefined;
+}
+
+export function membersOf({ parts }: JobState): readonly JobPart[] {
+  return parts.slice(LEAD + 1);
+}
+
+/** How many of the agents are at work. */
+export function membersAtWork(state: JobState): number {
+  return state.counts.running - (isLeading(state) ? 1 : 0);
+}
+
+const REASON_BYTES = 256;
+
+export function memberOf(part: JobPart): Member {
+  const { name, agent, session, task = "", state, outcome, report, used } = part;
+  const reason = reasonOf(part);
+  return {
+    id: name,
+    agent,
+    session,
+    task,
+    status: state === "done" ? outcomeWord(outcome) : "running",
+    ...(reason === undefined ? {} : { reason: truncateForPreview(reason, REASON_BYTES) }),
+    ...(report?.position === undefined
+      ? {}
+      : { words: { branch: report.branch, position: report.position } }),
+    ...(state === "done" ? { spent: { turns: used.turns, costUsd: toUsd(used.nanoUsd) } } : {}),
+  };
+}
+
+function reasonOf({ outcome, lost }: JobPart): string | undefined {
+  if (lost !== undefined) return `it did not come to an end: ${lost.how}`;
+  if (outcome?.type === "failed") return `${outcome.fault}: ${outcome.message}`;
+  return outcome !== undefined && "reason" in outcome ? outcome.reason : undefined;
+}

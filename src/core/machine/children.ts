@@ -1,0 +1,150 @@
+import type { Outcome } from "../../schema/record.ts";
+import { NOTHING } from "../budget/amounts.ts";
+import { estimateText } from "../view/estimate.ts";
+import { estimateBody, placeAt } from "./append.ts";
+import { endEvents } from "./call-results.ts";
+import { withCall } from "./calls.ts";
+import { withChildOver } from "./children-shown.ts";
+import { callDone, runningCall } from "./finished-calls.ts";
+import { NO_TEXT, type OutboxBody } from "./outbox.ts";
+import { settleShare, usedBy } from "./shares.ts";
+import type { Call, Calling } from "./state/calling.ts";
+import type { CallToolCommand } from "./state/command.ts";
+import type { ToolFacts } from "./state/digest.ts";
+import type { OpenLoop } from "./state/loop-state.ts";
+import type { State } from "./state/state.ts";
+import type { TaskReport } from "./task.ts";
+import { withTimeWaited } from "./time-waited.ts";
+
+// Calls whose tool is an agent: each is a run of its own, which draws on what this one has left (design 3.9).
+
+type Running = Extract<Call["status"], { type: "running" }>;
+
+export function hasChild({ calls }: Calling): boolean {
+  return calls.some(({ status }) => status.type === "running" && status.child !== undefined);
+}
+
+/** The part of a call's command that makes it a run of its own. */
+export function commandOfChild(
+  { name, status }: Call,
+  tools: Readonly<Record<string, ToolFacts>>,
+): Pick<CallToolCommand, "child"> {
+  const facts = tools[name]?.child;
+  if (status.type !== "running" || status.child === undefined || facts === undefined) return {};
+  return { child: { definitionHash: facts.definitionHash, ...status.child } };
+}
+
+export function childStarted(state: State, phase: Calling, index: number, session: string): State {
+  const call = runningCall(phase, index);
+  const status = call?.status as Running | undefined;
+  if (call === undefined || status?.child === undefined) return state;
+  const known: Call = { ...call, status: { ...status, child: { ...status.child, session } } };
+  return { ...state, phase: { ...phase, calls: withCall(phase.calls, index, known) } };
+}
+
+export function childFinished(state: State, phase: Calling, index: number, report: TaskReport): State {
+  return answered(state, phase, index, report, ...ourWords(report.outcome));
+}
+
+/** Terminated, timed out, or never begun: what its record shows is what it has cost. */
+export function childLost(
+  state: State,
+  phase: Calling,
+  index: number,
+  how: string,
+  report: TaskReport | undefined,
+): State {
+  return answered(state, phase, index, report, `The sub-agent did not come to an end: ${how}`, true);
+}
+
+function answered(
+  state: State,
+  phase: Calling,
+  index: number,
+  report: TaskReport | undefined,
+  text: string,
+  isError: boolean,
+): State {
+  const call = runningCall(phase, index);
+  if (call === undefined) return state;
+  const body: Extract<OutboxBody, { type: "report" }> = {
+    type: "report",
+    toolCallId: call.id,
+    toolName: call.name,
+    isError,
+    text,
+    ...(report?.position === undefined
+      ? {}
+      : { from: { session: report.session, branch: report.branch, position: report.position } }),
+    messages: report?.messages ?? 0,
+    ...(report?.loopId === undefined ? {} : { childLoopId: report.loopId }),
+  };
+  const waited = withTimeWaited(state, waitedBelow(state, phase, report));
+  const settled = settleShare(waited, index, report?.used ?? NOTHING);
+  const placed = placeAt(settled, phase.position + 1 + index, "tool", body);
+  const ended = endEvents(placed, phase.position, call, index, isError, report?.loopId);
+  const tokens =
+    estimateBody(body) + (body.from === undefined ? estimateText(NO_TEXT) : (report?.tokens ?? 0));
+  const { status, name, summary } = call;
+  const session = status.type === "running" ? status.child?.session : undefined;
+  const task = { session: session ?? report?.session ?? "", agent: name, task: summary };
+  return callDone(withChildOver(ended, task, report?.outcome), phase, index, {
+    type: "done",
+    isError,
+    tokens,
+  });
+}
+
+/** While a sub-agent that works alone waits for a person, its caller waits for nothing else. */
+function waitedBelow({ pinned }: State, { unit }: Calling, report: TaskReport | undefined): number {
+  const counts = pinned?.approvals?.countsAsDuration === true;
+  return counts || unit.to - unit.from > 1 ? 0 : (report?.waitedMs ?? 0);
+}
+
+/** What stands behind the sub-agent's own words, and whether the model must take it for an error. */
+function ourWords(outcome: Outcome): [text: string, isError: boolean] {
+  switch (outcome.type) {
+    case "answered":
+    case "delivered":
+      return ["", false];
+    case "limit-reached":
+      return [`[Sub-agent stopped: ${outcome.reason}]`, false];
+    case "failed":
+      return [`The sub-agent failed: ${outcome.fault}: ${outcome.message}`, true];
+    case "stopped":
+      return [`The sub-agent was stopped: ${outcome.reason}`, true];
+    case "rejected":
+      return [`The task was refused: ${outcome.reason}`, true];
+    case "ended":
+      return [`The sub-agent was ended by hook "${outcome.by}": ${outcome.reason}`, true];
+  }
+}
+
+// The other side: a run that works for a call.
+
+/** What a sub-agent's loop adds to what its run tells in the end. */
+export function taskTotals(state: State, loop: OpenLoop): Partial<State["totals"]> {
+  const { totals, length } = state;
+  const waitedMs = (totals.waitedMs ?? 0) + (loop.waitedMs ?? 0);
+  return {
+    used: usedBy(state, loop),
+    messages: (totals.messages ?? 0) + length - loop.from,
+    ...(waitedMs === 0 ? {} : { waitedMs }),
+  };
+}
+
+export function reportOf({ session, branch, last, totals, rest }: State): TaskReport {
+  const { messages = 0, used = NOTHING, waitedMs } = totals;
+  return {
+    session,
+    outcome: last?.outcome ?? { type: "delivered", messages: 0 },
+    branch,
+    ...(last?.loopId === undefined ? {} : { loopId: last.loopId }),
+    ...(last?.words === undefined ? {} : { position: last.words.position }),
+    tokens: last?.words?.tokens ?? 0,
+    messages,
+    used,
+    ...(waitedMs === undefined ? {} : { waitedMs }),
+    ...(rest === undefined ? {} : { rest }),
+  };
+}

@@ -1,0 +1,95 @@
+import { placeAt } from "./append.ts";
+import { closeLoop } from "./close.ts";
+import { issue, lostBy, lostWords, MAX_LOST_IN_A_ROW, reissue, settle } from "./issue.ts";
+import { type PhaseOf, pinnedOf } from "./phase.ts";
+import { due } from "./queues.ts";
+import { inputRejected } from "./reject.ts";
+import type { FilterDigest, InputVerdict } from "./state/digest.ts";
+import type { Setback } from "./state/run-event.ts";
+import type { PersonMessage, State, TurnSource } from "./state/state.ts";
+
+// Words that wait are shown to the input filters before a turn takes them up (PHI-08). They stay in their queue, with
+// what the filters have said, until the turn begins: whatever comes in between finds them there.
+
+/** Messages that one step asks about; the others get a step of their own. */
+const MAX_AT_ONCE = 16;
+
+/** The words with which a turn would begin and which no filter has seen yet. */
+export function unfilteredFor(state: State, source: TurnSource): readonly PersonMessage[] {
+  if (pinnedOf(state).filters !== true) return [];
+  const queue = queueFor(source);
+  return queue === undefined ? [] : due(state, queue).filter(({ filtered }) => filtered === undefined);
+}
+
+function queueFor(source: TurnSource): "steering" | "followUps" | undefined {
+  if (source === "follow-up") return "followUps";
+  return source === "calls" || source === "steering" ? "steering" : undefined;
+}
+
+export function startFiltering(state: State, source: TurnSource, messages: readonly PersonMessage[]): State {
+  const given = issue(state);
+  const ids = messages.slice(0, MAX_AT_ONCE).map(({ id }) => id);
+  return { ...given.state, phase: { type: "filtering", issue: given.issue, source, ids } };
+}
+
+/** What the filters are asked about; words that were cleared meanwhile are not. */
+export function messagesToFilter({ queues }: State, ids: readonly string[]): readonly PersonMessage[] {
+  return [...queues.steering, ...queues.followUps].filter(({ id }) => ids.includes(id));
+}
+
+/**
+ * What the filters have said is noted on the messages. One that is refused leaves its queue for the record and ends
+ * the loop; the others keep waiting.
+ */
+export function inputFiltered(
+  state: State,
+  phase: PhaseOf<"filtering">,
+  { branch, verdicts }: FilterDigest,
+): { readonly type: "passed" | "closing"; readonly state: State } {
+  const settled = settle(state, phase.issue, branch);
+  const noted = {
+    ...settled,
+    queues: {
+      ...settled.queues,
+      steering: settled.queues.steering.map((message) => note(message, verdicts)),
+      followUps: settled.queues.followUps.map((message) => note(message, verdicts)),
+    },
+  };
+  for (const verdict of verdicts) {
+    if (verdict.type !== "reject") continue;
+    const refused = refuse(noted, verdict.id, verdict.reason);
+    if (refused !== undefined) return { type: "closing", state: refused };
+  }
+  return { type: "passed", state: noted };
+}
+
+function note(message: PersonMessage, verdicts: readonly InputVerdict[]): PersonMessage {
+  const verdict = verdicts.find(({ id }) => id === message.id);
+  if (verdict === undefined || verdict.type === "reject") return message;
+  return { ...message, filtered: verdict.type === "warn" ? { warning: verdict.text } : {} };
+}
+
+/** Nothing when the message was cleared while the filters were asked. */
+function refuse(state: State, id: string, reason: string): State | undefined {
+  const { steering, followUps } = state.queues;
+  const message = [...steering, ...followUps].find((one) => one.id === id);
+  if (message === undefined) return undefined;
+  const origin = steering.includes(message) ? "steering" : "follow-up";
+  const others = (queue: readonly PersonMessage[]) => queue.filter((one) => one !== message);
+  const position = state.length;
+  const kept = placeAt(state, position, origin, { type: "refused", message, reason });
+  const queues = { ...state.queues, steering: others(steering), followUps: others(followUps) };
+  return inputRejected({ ...kept, queues, length: position + 1 }, reason, position);
+}
+
+/** Given out again after a lost worker, three times. The words stay in their queue, whatever becomes of the loop. */
+export function filterSetBack(state: State, phase: PhaseOf<"filtering">, setback: Setback): State {
+  if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
+  if (setback.type === "cancelled") return closeLoop(state, { type: "stopped", reason: "cancelled" });
+  if (setback.type === "failed") return closeLoop(state, { type: "failed", ...setback.failure });
+  if (lostBy(phase.issue.lost, setback) >= MAX_LOST_IN_A_ROW) {
+    const message = `${lostWords(setback, "while the input filters were asked")}; they are not asked again.`;
+    return closeLoop(state, { type: "failed", fault: "worker-lost", message });
+  }
+  return { ...state, phase: { ...phase, issue: reissue(phase.issue, setback) } };
+}

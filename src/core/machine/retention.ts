@@ -1,0 +1,53 @@
+import type { RetentionPolicy, RetentionRule } from "../../schema/retention.ts";
+
+// Which sessions a policy takes, told by walking through them from the newest to the oldest.
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** What each rule has counted of the sessions that came before. */
+export type Counted = readonly { readonly sessions: number; readonly bytes: number }[];
+
+export type Candidate = {
+  readonly agentName: string;
+  readonly lastActiveAtMs: number;
+  /** Of its messages; asked for only where a rule counts them. */
+  readonly bytes: number;
+};
+
+export const nothingCounted = ({ rules }: RetentionPolicy): Counted =>
+  rules.map(() => ({ sessions: 0, bytes: 0 }));
+
+export function countsBytes({ rules }: RetentionPolicy): boolean {
+  return rules.some(({ maxBytes }) => maxBytes !== undefined);
+}
+
+/** Why the next session is to go, or nothing; and what is counted with it. One that goes counts for no rule. */
+export function judge(
+  policy: RetentionPolicy,
+  counted: Counted,
+  session: Candidate,
+  nowMs: number,
+): { readonly why?: string; readonly counted: Counted } {
+  const concerned = policy.rules.map(({ agent }) => agent === undefined || agent === session.agentName);
+  const grown = counted.map((sum, index) =>
+    concerned[index] === true ? { sessions: sum.sessions + 1, bytes: sum.bytes + session.bytes } : sum,
+  );
+  const reasons = policy.rules.map((rule, index) =>
+    concerned[index] === true ? reasonOf(rule, grown[index]!, session, nowMs) : undefined,
+  );
+  const why = reasons.find((reason) => reason !== undefined);
+  return why === undefined ? { counted: grown } : { why, counted };
+}
+
+function reasonOf(
+  { maxAgeDays, maxSessions, maxBytes }: RetentionRule,
+  sum: Counted[number],
+  { lastActiveAtMs }: Candidate,
+  nowMs: number,
+): string | undefined {
+  if (maxAgeDays !== undefined && nowMs - lastActiveAtMs > maxAgeDays * DAY_MS)
+    return `older than ${maxAgeDays} days`;
+  if (maxSessions !== undefined && sum.sessions > maxSessions) return `more than ${maxSessions} sessions`;
+  if (maxBytes !== undefined && sum.bytes > maxBytes) return `more than ${maxBytes} bytes`;
+  return undefined;
+}

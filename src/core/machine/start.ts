@@ -1,0 +1,73 @@
+import type { Continuation } from "../../schema/definition.ts";
+import type { Allowance } from "../budget/amounts.ts";
+import type { LoopPart } from "../evaluation/part.ts";
+import { EMPTY_VIEW } from "../view/view.ts";
+import { EMPTY_OUTBOX } from "./outbox.ts";
+import { EMPTY_QUEUES, remember } from "./queues.ts";
+import { type Asked, type PersonMessage, RULES, STATE_VERSION, type State } from "./state/state.ts";
+import type { TaskRequest } from "./task.ts";
+
+export type StartInput = {
+  readonly session: string;
+  readonly mode: "run" | "interactive";
+  readonly idleTimeoutMs: number | null;
+  readonly localSteps: boolean;
+  /** What is shown of the run holds no words. */
+  readonly words?: "none";
+  readonly asked: Asked;
+  /** Nothing to ask when empty: messages that come with the start go to the inbox. */
+  readonly prompts: readonly PersonMessage[];
+  /** Why there are none although there was to be one: the run ends with this, when messages that wait are in the inbox. */
+  readonly problem?: string;
+  /** Instead of prompts: the session's conversation goes on as it is. */
+  readonly continuation?: Continuation;
+  /** The run is a sub-agent's: what it was asked comes with the prompts. */
+  readonly task?: TaskRequest;
+  /** The run is a part of another's work. */
+  readonly share?: Allowance;
+  /** Its loop is one of an evaluation's. */
+  readonly part?: LoopPart;
+  /** That it begins under; the newest unless said. */
+  readonly rules?: number;
+  readonly nowMs: number;
+};
+
+export function start(input: StartInput): State {
+  const fresh: State = {
+    version: STATE_VERSION,
+    rules: input.rules ?? RULES,
+    session: input.session,
+    mode: input.mode,
+    idleTimeoutMs: input.idleTimeoutMs,
+    localSteps: input.localSteps,
+    ...(input.words === undefined ? {} : { words: input.words }),
+    asked: input.asked,
+    pinned: undefined,
+    nowMs: input.nowMs,
+    commands: 0,
+    phase: {
+      type: "starting",
+      prompts: input.prompts,
+      ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
+    },
+    queues: EMPTY_QUEUES,
+    recentIds: [],
+    outbox: EMPTY_OUTBOX,
+    branch: EMPTY_VIEW.branch,
+    length: 0,
+    view: EMPTY_VIEW,
+    loop: undefined,
+    stop: undefined,
+    rotate: false,
+    totals: { loops: 0, turns: 0, costUsd: 0 },
+    goal: "",
+    last:
+      input.problem === undefined
+        ? undefined
+        : { outcome: { type: "failed", fault: "invalid", message: input.problem } },
+    ...(input.task === undefined ? {} : { task: input.task }),
+    ...(input.share === undefined ? {} : { share: input.share }),
+    ...(input.part === undefined ? {} : { part: input.part }),
+  };
+  return input.prompts.reduce((state, { id }) => remember(state, id), fresh);
+}

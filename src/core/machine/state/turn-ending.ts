@@ -1,0 +1,20 @@
+import type { Usage } from "../../../schema/message.ts";
+import type { Outcome } from "../../../schema/record.ts";
+import type { RevertRequest } from "../../view/view-request.ts";
+import type { TurnSource } from "./state.ts";
+
+/** How a turn ends. */
+export type TurnEnding = {
+  /** Of the answer, or of the message that stands for one. */
+  readonly position: number;
+  readonly results: number;
+  readonly usage: Usage;
+  readonly behind: BehindTurn;
+  /** The model wants to go back. */
+  readonly reverts?: readonly RevertRequest[];
+};
+
+/** What comes behind a turn: perhaps another, or the end of the loop. */
+export type BehindTurn =
+  | { readonly type: "go-on"; readonly source?: TurnSource }
+  | { readonly type: "close"; readonly outcome: Outcome };

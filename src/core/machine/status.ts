@@ -1,0 +1,174 @@
+import { assertNever } from "../../platform/text/assert-never.ts";
+import { shownBriefly } from "../../platform/text/redact.ts";
+import type { Outcome } from "../../schema/record.ts";
+import { type Budget, budgetOf } from "../budget/budget-shown.ts";
+import { type Cost, sumCosts } from "../budget/usage.ts";
+import { type PendingApproval, pendingApprovals } from "./approvals.ts";
+import { type ChildrenShown, childrenShown, costBelow } from "./children-shown.ts";
+import { contextTokens } from "./compacting.ts";
+import { type OutcomeWord, outcomeWord } from "./outcome-word.ts";
+import type { CallStatus } from "./state/calling.ts";
+import type { State } from "./state/state.ts";
+import { vendorWaitWords } from "./vendor-wait.ts";
+import { countWaiting, type RefusedMessages } from "./waiting-messages.ts";
+
+/** What is shown of a text. */
+const SHOWN_BYTES = 256;
+
+/** One word for the state of a run, as the search attribute `HoldfastStatus` has it. */
+export type StatusWord = "running" | "waiting" | "needs-approval" | "stopping" | OutcomeWord;
+
+/** A call that is at work. */
+type RunningCall = {
+  readonly toolCallId: string;
+  readonly tool: string;
+  readonly summary: string;
+  readonly sinceMs: number;
+  /** When its time limit ends it, if it has one (PHI-06): a host that wants to pause knows how long that may take. */
+  readonly untilMs: number | undefined;
+};
+
+/** What a person wants to know of a run. */
+export type Status = {
+  readonly session: string;
+  readonly status: StatusWord;
+  /** What it is doing, in words. */
+  readonly doing: string;
+  readonly agent: string | undefined;
+  readonly model: string | undefined;
+  /** Of the definition that it runs with. */
+  readonly definitionHash: string | undefined;
+  /** Of the one that it is to be moved to before its next turn. */
+  readonly movesTo: string | undefined;
+  /** The rule set that the run is under; a job has none. */
+  readonly rules?: number;
+  readonly goal: string;
+  readonly loopId: string | undefined;
+  /** Turns of the session's run that are over. */
+  readonly turns: number;
+  /** With what sub-agents have spent that are over. `null` when the price of any of it is unknown. */
+  readonly costUsd: Cost;
+  /** Of the loop that is open, with all below it. */
+  readonly budget: Budget | undefined;
+  /** Sub-agents, where there are or were any. */
+  readonly children: ChildrenShown | undefined;
+  /** Estimated tokens that the next request carries. */
+  readonly contextTokens: number;
+  readonly queued: { readonly steering: number; readonly followUps: number; readonly bytes?: number };
+  /** Messages for which the queues had no room. Absent for none. */
+  readonly refusedMessages?: RefusedMessages;
+  readonly approvals: readonly PendingApproval[];
+  readonly running: readonly RunningCall[];
+  readonly lastText: string | undefined;
+  readonly outcome: Outcome | undefined;
+};
+
+export function statusOf(state: State): Status {
+  return {
+    session: state.session,
+    status: statusWord(state),
+    doing: doing(state),
+    agent: state.pinned?.agentName,
+    model: state.pinned?.model,
+    definitionHash: state.pinned?.definitionHash,
+    movesTo: state.phase.type === "moving" ? state.phase.to : state.update?.hash,
+    rules: state.rules,
+    goal: state.goal,
+    loopId: state.loop?.loopId ?? state.last?.loopId,
+    turns: state.totals.turns + (state.loop?.turn ?? 0),
+    costUsd: sumCosts([
+      state.totals.costUsd,
+      ...(state.loop === undefined ? [] : [state.loop.costUsd]),
+      costBelow(state),
+    ]),
+    budget: budgetOf(state),
+    children: childrenShown(state),
+    contextTokens: contextTokens(state),
+    queued: {
+      steering: state.queues.steering.length,
+      followUps: state.queues.followUps.length,
+      bytes: countWaiting(state.queues).bytes,
+    },
+    ...(state.refused === undefined ? {} : { refusedMessages: state.refused }),
+    approvals: pendingApprovals(state),
+    running: runningCalls(state),
+    lastText: state.loop?.lastText?.preview ?? lastWords(state),
+    outcome: state.last?.outcome,
+  };
+}
+
+function runningCalls({ phase, pinned }: State): readonly RunningCall[] {
+  if (phase.type !== "calling-tools") return [];
+  return phase.calls.flatMap(({ id, name, summary, status }) => {
+    if (status.type !== "running") return [];
+    const timeoutMs = pinned?.tools[name]?.timeoutMs;
+    const untilMs = timeoutMs === undefined ? undefined : status.startedAtMs + timeoutMs;
+    return [{ toolCallId: id, tool: name, summary, sinceMs: status.startedAtMs, untilMs }];
+  });
+}
+
+function lastWords({ last, words }: State): string | undefined {
+  return last?.text === undefined || words === "none" ? undefined : shownBriefly(last.text, SHOWN_BYTES);
+}
+
+export function statusWord(state: State): StatusWord {
+  if (state.phase.type === "ended") return outcomeWord(state.last?.outcome);
+  if (state.stop !== undefined) return "stopping";
+  if (pendingApprovals(state).length > 0) return "needs-approval";
+  return state.phase.type === "waiting" ? "waiting" : "running";
+}
+
+/**
+ * The current step, in a person's words.
+ *
+ * @testonly
+ */
+export function doing(state: State): string {
+  const { phase } = state;
+  switch (phase.type) {
+    case "starting":
+    case "opening":
+      return "opening the loop";
+    case "calling-model":
+      return phase.waits === undefined
+        ? `asking the model (turn ${state.loop?.turn ?? 0})`
+        : vendorWaitWords(phase.waits, state);
+    case "filtering":
+      return "asking the input filters";
+    case "compacting":
+      return "making the context smaller";
+    case "calling-tools": {
+      const named = (type: CallStatus["type"]) =>
+        phase.calls
+          .filter(({ status }) => status.type === type)
+          .map(({ name, summary }) => (summary === "" ? name : `${name}: ${summary}`))
+          .join(", ");
+      const [running, asking] = [named("running"), named("asking")];
+      const parts = [
+        ...(running === "" ? [] : [`running ${running}`]),
+        ...(asking === "" ? [] : [`waiting for a person's word on ${asking}`]),
+      ];
+      return parts.length === 0 ? "writing down what happened" : parts.join("; ");
+    }
+    case "hooking":
+      return `asking hooks (${phase.question.point})`;
+    case "moving":
+      return "moving to another definition";
+    case "closing":
+      return "closing the loop";
+    case "recording":
+      return "writing down what is left";
+    case "waiting":
+      return "waiting for a prompt";
+    case "rotating":
+      return "continuing as a new run";
+    case "ended":
+      return "nothing: the run has ended";
+    case "turn-due":
+    case "turn-over":
+    case "loop-over":
+      return "deciding what comes next";
+    default:
+      return assertNever(phase);
+  }
+}

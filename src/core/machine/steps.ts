@@ -1,0 +1,169 @@
+import type {
+  CallModelCommand,
+  CloseLoopCommand,
+  Command,
+  CompactCommand,
+  FilterInputCommand,
+  MoveDefinitionCommand,
+  OpenLoopCommand,
+  RecordCommand,
+  RunHookCommand,
+} from "./state/command.ts";
+import type {
+  ClosedDigest,
+  CompactDigest,
+  FilterDigest,
+  HookDigest,
+  LoopDigest,
+  ModelDigest,
+  MoveDigest,
+  WrittenDigest,
+} from "./state/digest.ts";
+import type { Setback } from "./state/run-event.ts";
+import type { Phase } from "./state/state.ts";
+
+// The steps of a run: what it has done by one activity of ours at a time. Tool calls are apart, since many of them run at
+// once and each has its tool's name as its activity type.
+//
+// Everything that knows all steps is made of this table: commands, events, activity types with what they take and give,
+// time-outs and retries, names that no tool may have. A new step is a row in `Forms` and in `STEPS`, a phase in state.ts, a
+// case in `next` and in `apply`, and an activity; what is missing does not compile.
+
+/** For each step, the command that asks for it and what its activity gives. */
+type Forms = {
+  readonly "open-loop": { readonly command: OpenLoopCommand; readonly digest: LoopDigest };
+  readonly "call-model": { readonly command: CallModelCommand; readonly digest: ModelDigest };
+  readonly compact: { readonly command: CompactCommand; readonly digest: CompactDigest };
+  readonly "filter-input": { readonly command: FilterInputCommand; readonly digest: FilterDigest };
+  readonly "run-hook": { readonly command: RunHookCommand; readonly digest: HookDigest };
+  readonly "move-definition": { readonly command: MoveDefinitionCommand; readonly digest: MoveDigest };
+  readonly "close-loop": { readonly command: CloseLoopCommand; readonly digest: ClosedDigest };
+  readonly record: { readonly command: RecordCommand; readonly digest: WrittenDigest };
+};
+
+export type StepType = keyof Forms;
+export type StepCommand = Forms[StepType]["command"];
+type DigestOf<Type extends StepType> = Forms[Type]["digest"];
+
+type Step<Type extends StepType> = {
+  /** The activity's type, as the Temporal UI and metrics show it. */
+  readonly activity: string;
+  /** Where a run stands while it waits for the step. */
+  readonly phase: Phase["type"];
+  readonly done: string;
+  readonly failed: string;
+  /**
+   * How Temporal retries the activity. `write`: it only writes, and is tried until the store answers. `ask`: it may ask a
+   * vendor or an application, and is tried as often as the command says (`maxAttempts`), or else `ASK_ATTEMPTS` times.
+   */
+  readonly retry: "write" | "ask";
+  /** What the timeline shows beside the activity's type. */
+  readonly label: (command: Forms[Type]["command"], model: string | undefined) => string;
+};
+
+const COMPACTION_REASONS = {
+  grown: "the context has grown",
+  asked: "on request",
+  overflow: "it does not fit",
+} satisfies Record<CompactCommand["why"]["type"], string>;
+
+export const STEPS = {
+  "open-loop": {
+    activity: "open-loop",
+    phase: "opening",
+    done: "loop-opened",
+    failed: "open-set-back",
+    retry: "write",
+    label: () => "opens the loop",
+  },
+  "call-model": {
+    activity: "model",
+    phase: "calling-model",
+    done: "model-replied",
+    failed: "model-set-back",
+    retry: "ask",
+    label: ({ turn }, model) => `turn ${turn} · ${model ?? "model"}`,
+  },
+  compact: {
+    activity: "compact",
+    phase: "compacting",
+    done: "compacted",
+    failed: "compact-set-back",
+    retry: "ask",
+    label: ({ turn, why }) => `turn ${turn} · ${COMPACTION_REASONS[why.type]}`,
+  },
+  "filter-input": {
+    activity: "filter-input",
+    phase: "filtering",
+    done: "input-filtered",
+    failed: "filter-set-back",
+    retry: "ask",
+    label: ({ turn, messages }) => `turn ${turn} · ${messages.length} waiting`,
+  },
+  "run-hook": {
+    activity: "run-hook",
+    phase: "hooking",
+    done: "hooks-answered",
+    failed: "hook-set-back",
+    retry: "ask",
+    label: ({ turn, ask }) => `turn ${turn} · ${ask.point}`,
+  },
+  "move-definition": {
+    activity: "move-definition",
+    phase: "moving",
+    done: "definition-moved",
+    failed: "move-set-back",
+    retry: "write",
+    label: ({ turn }) => `turn ${turn}`,
+  },
+  "close-loop": {
+    activity: "close-loop",
+    phase: "closing",
+    done: "loop-closed",
+    failed: "close-set-back",
+    retry: "write",
+    label: ({ outcome }) => outcome.type,
+  },
+  record: {
+    activity: "record",
+    phase: "recording",
+    done: "recorded",
+    failed: "record-set-back",
+    retry: "write",
+    label: ({ inbox }) => `${inbox.length} for the inbox`,
+  },
+} as const satisfies { readonly [Type in StepType]: Step<Type> };
+
+type Steps = typeof STEPS;
+
+/** The commands of the steps that ask a vendor or an application. */
+export type AskingCommand = {
+  [Type in StepType]: Steps[Type]["retry"] extends "ask" ? Forms[Type]["command"] : never;
+}[StepType];
+
+export function isStep(command: Command): command is StepCommand {
+  return command.type in STEPS;
+}
+
+/** What keeps an activity from asking at all may pass: of a step whose command does not say how often it may be tried. */
+export const ASK_ATTEMPTS = 3;
+
+/** What became of a step. */
+export type StepEvent = {
+  [Type in StepType]:
+    | { readonly type: Steps[Type]["done"]; readonly digest: DigestOf<Type> }
+    | { readonly type: Steps[Type]["failed"]; readonly setback: Setback };
+}[StepType];
+
+/** What the driver keeps to itself. The session is the workflow's id, unless the run is one of an evaluation's. */
+type DriversOwn = "type" | "session" | "maxAttempts";
+
+/** What a step's activity takes. */
+export type StepInput<Type extends StepType> = Omit<Forms[Type]["command"], DriversOwn> & {
+  readonly session?: string;
+};
+
+/** The steps' activities by activity type. */
+export type StepActivities = {
+  readonly [Type in StepType as Steps[Type]["activity"]]: (input: StepInput<Type>) => Promise<DigestOf<Type>>;
+};

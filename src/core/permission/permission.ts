@@ -1,0 +1,253 @@
+import { matchNameGlob, matchPathGlob } from "../../platform/text/glob.ts";
+import type { PermissionOutcome, PermissionPolicy, PermissionRule } from "../../schema/permission.ts";
+import type { ReplayClass } from "../../schema/tool.ts";
+import type { CallFacts, CommandFact, HostFact, PathFact } from "./call-facts.ts";
+import { matchHost } from "./host-glob.ts";
+
+// Invariants
+//   P1. Each command of a pipe or list, and each path and host of a call without commands, is decided by the first rule
+//       that matches it; the call gets the strictest of these outcomes.
+//   P2. Facts that are opaque or cut match no `allow` rule. Where the policy has rules, such a call is never allowed.
+//   P3. Doubt is for the stricter side: `ask` and `deny` match what may be meant, `allow` what is certain.
+//       So options of a program never lead past a rule that forbids one of its subcommands.
+
+export type PermissionCall = { readonly tool: string; readonly replay: ReplayClass };
+
+export type PermissionContext = {
+  readonly agent: string;
+  /** A person is there to be asked. */
+  readonly interactive: boolean;
+};
+
+export type PermissionDecision = {
+  readonly outcome: PermissionOutcome;
+  /** Which rule decided, counted from 0. */
+  readonly rule: number | "otherwise";
+  /** A clause for people, the record and the model, without a full stop. */
+  readonly reason: string;
+};
+
+/** What is decided by itself: a command with the redirects of its call, one path, or a call of which neither is known. */
+type Piece = {
+  readonly command?: CommandFact;
+  readonly paths: readonly PathFact[];
+  readonly hosts?: readonly HostFact[];
+};
+
+const STRICTNESS: Record<PermissionOutcome, number> = { allow: 0, ask: 1, deny: 2 };
+const VERB: Record<PermissionOutcome, string> = { allow: "allows", ask: "asks for", deny: "denies" };
+
+export function decide(
+  policy: PermissionPolicy,
+  call: PermissionCall,
+  facts: CallFacts,
+  context: PermissionContext,
+): PermissionDecision {
+  const doubt = doubtOf(facts);
+  let strictest: PermissionDecision | undefined;
+  for (const piece of piecesOf(facts)) {
+    const decision = decidePiece(policy, call, piece, doubt, context);
+    if (decision === undefined) continue;
+    if (strictest === undefined || STRICTNESS[decision.outcome] > STRICTNESS[strictest.outcome]) {
+      strictest = decision;
+    }
+  }
+  return strictest ?? decideOtherwise(policy, call, doubt, context);
+}
+
+function piecesOf({ commands = [], paths = [], operands = [], hosts = [] }: CallFacts): Piece[] {
+  if (commands.length > 0) {
+    return commands.map((command) => ({
+      command,
+      paths: [...paths, ...operands],
+      hosts: [...hosts, ...(command.hosts ?? [])],
+    }));
+  }
+  const pieces = [
+    ...paths.map((path) => ({ paths: [path] })),
+    ...hosts.map((host) => ({ paths: [], hosts: [host] })),
+  ];
+  return pieces.length > 0 ? pieces : [{ paths: [] }];
+}
+
+/** Why no `allow` rule may match. */
+function doubtOf(facts: CallFacts): string | undefined {
+  if (facts.opaque !== undefined) return `the command ${facts.opaque}`;
+  return facts.cut === true ? "the call does more than can be listed" : undefined;
+}
+
+/** Undefined for a wrapper that no rule speaks of: then what it runs is all that counts. */
+function decidePiece(
+  policy: PermissionPolicy,
+  call: PermissionCall,
+  piece: Piece,
+  doubt: string | undefined,
+  context: PermissionContext,
+): PermissionDecision | undefined {
+  const matching = policy.rules
+    .map((rule, index) => ({ rule, index }))
+    .filter(({ rule }) => rule.outcome !== "allow" || doubt === undefined)
+    .filter(({ rule }) => matches(rule, call, piece, context));
+  // An "ask" that only may match must not soften a denial that follows it.
+  const first = matching[0];
+  const decisive = matching.find(({ rule }) => rule.outcome !== "ask" || mustMatch(rule, piece.command));
+  const isWrapper = piece.command?.wrapper === true;
+  const last = isWrapper ? undefined : decideOtherwise(policy, call, doubt, context);
+  const decision = decisive === undefined ? last : decideByRule(decisive, piece);
+  return first === undefined || decision?.outcome === "deny" ? decision : decideByRule(first, piece);
+}
+
+/** Whether the rule matches every command that the words, as far as they are known, can stand for. */
+function mustMatch(rule: PermissionRule, command: CommandFact | undefined): boolean {
+  return command?.fixed === undefined || matchesCommand(rule, command, true);
+}
+
+type NumberedRule = { readonly rule: PermissionRule; readonly index: number };
+
+function decideByRule({ rule, index }: NumberedRule, { command }: Piece): PermissionDecision {
+  const target = command === undefined ? "it" : `\`${command.words.join(" ")}\``;
+  return {
+    outcome: rule.outcome,
+    rule: index,
+    reason: rule.reason ?? `rules[${index}] ${VERB[rule.outcome]} ${target}`,
+  };
+}
+
+function decideOtherwise(
+  policy: PermissionPolicy,
+  call: PermissionCall,
+  doubt: string | undefined,
+  { interactive }: PermissionContext,
+): PermissionDecision {
+  const asksUnsafe = policy.otherwise === "ask-unsafe";
+  const outcome =
+    policy.otherwise !== "ask-unsafe"
+      ? policy.otherwise
+      : interactive && call.replay === "unsafe"
+        ? "ask"
+        : "allow";
+  if (outcome === "allow" && doubt !== undefined && policy.rules.length > 0) {
+    return { outcome: "ask", rule: "otherwise", reason: `${doubt}, so that it may be what a rule forbids` };
+  }
+  const why = asksUnsafe && outcome === "ask" ? `, and ${call.tool} may not be run twice` : "";
+  return {
+    outcome,
+    rule: "otherwise",
+    reason: `no rule matches${why}${doubt === undefined ? "" : ` (${doubt})`}`,
+  };
+}
+
+function matches(
+  rule: PermissionRule,
+  call: PermissionCall,
+  piece: Piece,
+  context: PermissionContext,
+): boolean {
+  if (rule.tool !== undefined && !list(rule.tool).some((glob) => matchNameGlob(glob, call.tool)))
+    return false;
+  if (rule.agent !== undefined && !list(rule.agent).some((glob) => matchNameGlob(glob, context.agent)))
+    return false;
+  const certain = rule.outcome === "allow";
+  return (
+    matchesCommand(rule, piece.command, certain) &&
+    matchesPath(rule, piece, certain) &&
+    matchesHost(rule, piece, certain)
+  );
+}
+
+function matchesHost(rule: PermissionRule, { command, paths, hosts = [] }: Piece, certain: boolean): boolean {
+  if (rule.host === undefined) return true;
+  const globs = list(rule.host);
+  const fits = (host: HostFact) => globs.some((glob) => matchHost(glob, host, certain));
+  if (!certain) return hosts.some(fits);
+  // A command that redirects to a file does more than to fetch.
+  const isFetch =
+    command === undefined || (command.fetches === true && command.fixed === undefined && paths.length === 0);
+  return isFetch && hosts.length > 0 && hosts.every(fits);
+}
+
+function matchesCommand(rule: PermissionRule, command: CommandFact | undefined, certain: boolean): boolean {
+  if (rule.command === undefined) return true;
+  if (command === undefined) return false;
+  return prefixesOf(rule.command).some((expected) => {
+    return beginsWith(command, expected, certain) || (!certain && mayMean(command, expected));
+  });
+}
+
+function matchesPath(rule: PermissionRule, { command, paths }: Piece, certain: boolean): boolean {
+  if (rule.path === undefined) return true;
+  const globs = list(rule.path);
+  const fits = (path: PathFact) => globs.some((glob) => matchesGlob(glob, path));
+  if (certain) return command === undefined && paths.length > 0 && paths.every(fits);
+  return paths.some(fits);
+}
+
+function matchesGlob(glob: string, path: PathFact): boolean {
+  if (glob.startsWith("/")) return matchPathGlob(glob, path.path);
+  return path.inside && path.relative !== undefined && matchPathGlob(glob, path.relative);
+}
+
+/**
+ * Whether a command begins with these words.
+ *
+ * @param certain - Only what is known counts. Otherwise a pattern counts as what it may become, and a program is also
+ * known by the last part of its path.
+ */
+function beginsWith({ words, fixed }: CommandFact, prefix: readonly string[], certain: boolean): boolean {
+  const known = words.slice(0, fixed);
+  for (const [index, expected] of prefix.entries()) {
+    const word = words[index];
+    if (index < known.length) {
+      const fits = word === expected || (!certain && index === 0 && lastPart(word!) === expected);
+      if (!fits) return false;
+    } else {
+      // From here on nothing is certain: a pattern may become the expected word, and any others after it.
+      if (fixed === undefined || certain) return false;
+      return index > known.length || word === undefined || mayBecome(word, expected);
+    }
+  }
+  return true;
+}
+
+/** Stands for any subcommand in what a command may mean. */
+const ANY_SUBCOMMAND = "*";
+
+/** Whether a command may mean these words: options may stand anywhere, and before its subcommand. */
+export function mayMean({ words, meant = [] }: CommandFact, expected: readonly string[]): boolean {
+  const isOption = (word: string) => word.startsWith("-");
+  if (!expected.filter(isOption).every((option) => words.includes(option))) return false;
+  const [program, subcommand, ...operands] = expected.filter((word) => !isOption(word));
+  return meant.some(([found, second, ...others]) => {
+    if (found !== program) return false;
+    if (subcommand === undefined || second === ANY_SUBCOMMAND) return true;
+    if (second !== subcommand) return false;
+    // Behind the subcommand a word may be the value of an option.
+    return words.some(isOption)
+      ? isSubsequence(operands, others)
+      : operands.every((word, at) => others[at] === word);
+  });
+}
+
+function isSubsequence(some: readonly string[], of: readonly string[]): boolean {
+  let at = 0;
+  for (const word of of) if (word === some[at]) at += 1;
+  return at === some.length;
+}
+
+/** Letters in brackets are not read: such a pattern may become anything. */
+function mayBecome(pattern: string, word: string): boolean {
+  return pattern.includes("[") || matchNameGlob(pattern, word);
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf("/") + 1);
+}
+
+/** The words that each prefix of a rule expects. */
+export function prefixesOf(prefixes: string | readonly string[]): readonly (readonly string[])[] {
+  return list(prefixes).map((prefix) => prefix.split(/\s+/).filter((word) => word !== ""));
+}
+
+function list(value: string | readonly string[]): readonly string[] {
+  return typeof value === "string" ? [value] : value;
+}

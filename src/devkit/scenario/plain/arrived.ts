@@ -1,0 +1,74 @@
+import { ApplicationFailure } from "@temporalio/common";
+import type { PersonMessage, State } from "../../../core/machine/state/state.ts";
+import { assertNever } from "../../../platform/text/assert-never.ts";
+import { answerIn, approvalFor } from "../../../workflows/approve.ts";
+import { BUSY_TEXT } from "../../../workflows/listen.ts";
+import { mustBeLimits } from "../../../workflows/raise-limits.ts";
+import { approvalWords } from "../approval-words.ts";
+import type { Sent } from "../played.ts";
+import { ScenarioError } from "../scenario-error.ts";
+import type { Happening } from "./machine.ts";
+
+/** What a run says to something that it does not take. */
+export class Refused extends Error {
+  override readonly name = "Refused";
+}
+
+/**
+ * What an arrival is to the machine; nothing for the worker's death, which the machine hears of from its steps.
+ *
+ * @throws Refused - By a run that does not take it now.
+ */
+export function arrived(sent: Sent, state: State, nowMs: number): Happening | undefined {
+  const message = (text: string): PersonMessage => ({ id: sent.messageId, text, atMs: nowMs });
+  switch (sent.do) {
+    case "steer":
+      return { type: "steered", message: message(sent.text) };
+    case "followUp":
+      return { type: "followed-up", message: message(sent.text) };
+    case "prompt":
+      if (state.phase.type !== "waiting") throw new Refused(BUSY_TEXT);
+      return { type: "prompted", message: message(sent.text) };
+    case "stop":
+      return { type: "stop-requested", reason: sent.reason ?? "stop was requested" };
+    case "cancel":
+      return { type: "stop-requested", reason: "the workflow was cancelled" };
+    case "queueMode":
+      return { type: "queue-mode-set", queue: sent.queue, mode: sent.mode };
+    case "clearQueues":
+      return { type: "queues-cleared", queue: sent.queue };
+    case "compact":
+      return { type: "compaction-asked", ...(sent.focus === undefined ? {} : { focus: sent.focus }) };
+    case "approve":
+    case "refuse": {
+      const words = approvalWords(sent);
+      const waiting = unlessRefused(() => approvalFor(state, words));
+      const by = words.by === undefined ? {} : { by: words.by };
+      return {
+        type: "approval-answered",
+        toolCallId: waiting.toolCallId,
+        answer: answerIn(words, waiting),
+        ...by,
+      };
+    }
+    case "raiseLimits":
+      return { type: "limits-raised", limits: unlessRefused(() => mustBeLimits(state, sent.limits)) };
+    case "continueAsNew":
+      return { type: "rotation-due" };
+    case "crash":
+      return undefined;
+    case "run":
+    case "continue":
+      throw new ScenarioError(["arrives: a run begins after the end of the one before"]);
+    default:
+      return assertNever(sent);
+  }
+}
+
+function unlessRefused<Taken>(take: () => Taken): Taken {
+  try {
+    return take();
+  } catch (error) {
+    throw error instanceof ApplicationFailure ? new Refused(error.message) : error;
+  }
+}

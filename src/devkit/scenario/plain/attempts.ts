@@ -1,0 +1,70 @@
+import {
+  ApplicationError,
+  backoff,
+  DefinitionError,
+  MAX_MESSAGE_BYTES,
+  VENDOR_MAY_RECOVER,
+} from "../../../activities/step/failure.ts";
+import type { Setback } from "../../../core/machine/state/run-event.ts";
+import { nextLook } from "../../../core/machine/vendor-wait.ts";
+import { ProviderError } from "../../../models/provider-error.ts";
+import { truncateForPreview } from "../../../platform/text/preview.ts";
+import { Interrupted } from "./interrupted.ts";
+import type { Stage } from "./stage.ts";
+
+/** In the middle of its range: the plain driver throws no dice. */
+const NO_JITTER = 0.5;
+
+/**
+ * Does a step that asks a vendor, again where Temporal would, until it is done or will not be.
+ *
+ * @param deadlineMs - Of a step that its run waits for itself where the vendor wants to be left alone for long.
+ */
+export async function withAttempts<Done>(
+  stage: Stage,
+  maxAttempts: number,
+  work: (attempt: number) => Promise<Done>,
+  deadlineMs?: number,
+): Promise<{ readonly done: Done } | { readonly setback: Setback }> {
+  const before = stage.vendor.requests;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return { done: await work(attempt) };
+    } catch (error) {
+      if (error instanceof Interrupted) {
+        const attempts = stage.vendor.requests - before;
+        return { setback: error.how === "lost" ? { type: "lost", attempts } : { type: "cancelled" } };
+      }
+      // A definition or a strategy of an application that is wrong stays wrong.
+      if (error instanceof ApplicationError) return failed(error.fault, error.message);
+      if (error instanceof DefinitionError) return failed("invalid", error.message);
+      if (!(error instanceof ProviderError)) throw error;
+      const { fault, retryAfterMs } = error;
+      if (!VENDOR_MAY_RECOVER[fault] || attempt >= maxAttempts) {
+        return failed(fault, error.message);
+      }
+      const { retry } = stage.definition;
+      const leftMs = deadlineMs === undefined ? undefined : deadlineMs - stage.machine.nowMs;
+      const next = nextLook(retryAfterMs, backoff(retry, attempt, NO_JITTER), retry, leftMs);
+      if (next.type === "wait" && deadlineMs !== undefined) {
+        const message = truncateForPreview(error.message, MAX_MESSAGE_BYTES);
+        const wait = { forMs: next.forMs, attempts: attempt };
+        return { setback: { type: "failed", failure: { fault, message }, wait } };
+      }
+      if (stoppedBeforeNext(stage, attempt)) return { setback: { type: "cancelled" } };
+      stage.machine.pass(next.type === "wait" ? next.forMs : next.delayMs);
+    }
+  }
+}
+
+function failed(fault: string, said: string): { readonly setback: Setback } {
+  const message = truncateForPreview(said, MAX_MESSAGE_BYTES);
+  return { setback: { type: "failed", failure: { fault, message } } };
+}
+
+function stoppedBeforeNext({ people, machine, notes }: Stage, attempt: number): boolean {
+  const { sent } = people.due("backoff");
+  if (sent.length > 0) notes.schedule.push({ type: "backs-off", attempt });
+  people.arrive(sent);
+  return machine.isStopped;
+}

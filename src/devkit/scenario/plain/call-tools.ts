@@ -1,0 +1,147 @@
+import { callIn, toolResult } from "../../../activities/tool/tool-result.ts";
+import { hookedUpdates } from "../../../activities/tool/tool-updates.ts";
+import type { ViewAnswer } from "../../../activities/tool/view-call.ts";
+import { pendingApprovals } from "../../../core/machine/approvals.ts";
+import type { CallToolCommand } from "../../../core/machine/state/command.ts";
+import { maskFor } from "../../../models/mask.ts";
+import { ScenarioError } from "../scenario-error.ts";
+import { record } from "./record.ts";
+import { type Running, RunningCalls } from "./running-call.ts";
+import { type Stage, stepOf } from "./stage.ts";
+import type { Drive } from "./sub-agents.ts";
+
+/**
+ * The calls that run side by side, until none is left. They end in the scenario's order; one that a person approves
+ * meanwhile joins them, a stop ends those that are left, and the worker's death loses them.
+ */
+export async function callTools(
+  stage: Stage,
+  commands: readonly CallToolCommand[],
+  drive: Drive,
+): Promise<void> {
+  const { people, machine, notes } = stage;
+  const calls = new RunningCalls(stage, drive);
+  // As the workflow: calls join others only beside questions, else they wait until all have ended.
+  const beside = pendingApprovals(machine.state).length > 0;
+  await join(commands);
+  for (let one = calls.nextToEnd(); one !== undefined; one = calls.nextToEnd()) {
+    const { toolCallId, toolName, call } = one.command;
+    people.arrive(people.dueDuring(toolCallId, toolName));
+    if (people.hasCrashed()) {
+      if (one.child !== undefined) throw new ScenarioError([crashOf(toolName)]);
+      const lost = [one, ...calls.takeAll()];
+      notes.schedule.push({ type: "worker-lost", calls: lost.map(({ command }) => command.toolCallId) });
+      for (const { command } of lost) {
+        machine.tell({ type: "tool-set-back", call: command.call, setback: { type: "lost", attempts: 1 } });
+      }
+      await join(due().filter((again) => lost.some(({ command }) => command.call === again.call)));
+      continue;
+    }
+    if (one.child !== undefined) {
+      if (machine.isStopped && calls.left > 0) throw new ScenarioError([STOPPED_TOGETHER]);
+      const report = await one.child.finish();
+      machine.tell({ type: "child-finished", call, report });
+      notes.schedule.push({ type: "child-ended", left: calls.left });
+      continue;
+    }
+    if (machine.isStopped) {
+      notes.schedule.push({ type: "cancelled", call: toolCallId, left: calls.left });
+      machine.tell({ type: "tool-set-back", call, setback: { type: "cancelled" } });
+      continue;
+    }
+    if (beside) await join(due(call), 1, call);
+    notes.schedule.push({
+      type: "ended",
+      call: toolCallId,
+      deed: one.deed,
+      quick: one.command.local,
+      left: calls.left,
+    });
+    await finish(stage, one);
+  }
+
+  /** Those that are run, and those that have their result without it, beside so many others that run. */
+  async function join(all: readonly CallToolCommand[], others = 0, ending?: number): Promise<void> {
+    if (all.length === 0) return;
+    const unrun: [CallToolCommand, ViewAnswer][] = [];
+    for (const command of all) {
+      stage.transcript.write(command);
+      const result = await calls.begin(command);
+      if (result !== undefined) unrun.push([command, result]);
+    }
+    calls.noteBegun();
+    writeBeside();
+    for (const [command, result] of unrun) tellResult(stage, command, result);
+    if (unrun.length === 0) return;
+    const quick = unrun.flatMap(([{ local, toolCallId }]) => (local ? [toolCallId] : []));
+    notes.schedule.push({ type: "unrun", left: calls.left + others, quick });
+    // A call about the view that has waited for the one before it.
+    if (beside) await join(due(ending), others, ending);
+  }
+
+  /** Beside sub-agents nothing else takes the outbox along. */
+  function writeBeside(): void {
+    const command = machine.next();
+    if (command.type !== "call-tools" || command.beside === undefined) return;
+    record(stage, command.beside);
+    writeBeside();
+  }
+
+  /** What is to run and does not yet, but for the call that ends now. */
+  function due(ending?: number): readonly CallToolCommand[] {
+    const command = machine.next();
+    const all = command.type === "call-tools" ? command.calls : [];
+    return all.filter((one) => one.call !== ending && !calls.has(one));
+  }
+}
+
+/** Which of them Temporal hears of first is for nobody to say. */
+const STOPPED_TOGETHER =
+  "arrives: a stop ends calls beside a sub-agent in any order: let it come when only the sub-agent is left";
+
+function crashOf(name: string): string {
+  return `arrives: a caller of sub-agents has nothing that a worker could lose: let it crash in "arrives" of ${name}`;
+}
+
+async function finish(stage: Stage, { command, deed, run }: Running): Promise<void> {
+  stage.machine.pass(deed.takesMs ?? 0);
+  const show = hookedUpdates(
+    () => undefined,
+    { id: command.toolCallId, name: command.toolName },
+    command,
+    { ...stepOf(command), call: command.call },
+    stage.definition,
+    stage,
+  );
+  for (const text of deed.shows ?? []) show(text);
+  if (deed.hangs === true) stage.machine.pass(timeoutOf(stage, command));
+  tellResult(stage, command, await run(deed));
+}
+
+function tellResult(
+  { transcript, machine }: Stage,
+  { branch, answer, call: index, position, loopId, turn, arguments: changed }: CallToolCommand,
+  { request, ...execution }: ViewAnswer,
+): void {
+  const call = callIn(transcript.message(branch, answer), index, changed);
+  if (call === undefined) throw new Error(`There is no call ${index} at position ${answer}`);
+  const { message, digest } = toolResult(call, execution, {
+    turnId: { loopId, turnIndex: turn },
+    mask: maskFor([]),
+    atMs: machine.nowMs,
+  });
+  transcript.put(branch, { position, origin: "tool", message });
+  machine.tell({
+    type: "tool-finished",
+    call: index,
+    digest: { ...digest, ...(request === undefined ? {} : { request }), branch },
+  });
+}
+
+function timeoutOf({ scenario }: Stage, { toolName, timeoutMs }: CallToolCommand): number {
+  if (timeoutMs !== undefined) return timeoutMs;
+  const at = scenario.tools.findIndex(({ name }) => name === toolName);
+  throw new ScenarioError([
+    `tools.${at}.does: "${toolName}" hangs for ever: it has no timeoutMs, and nothing stops the run`,
+  ]);
+}

@@ -1,0 +1,64 @@
+import { apply } from "../../../core/machine/apply.ts";
+import { next } from "../../../core/machine/next.ts";
+import { type StartInput, start } from "../../../core/machine/start.ts";
+import type { Command } from "../../../core/machine/state/command.ts";
+import type { RunEvent } from "../../../core/machine/state/run-event.ts";
+import type { State } from "../../../core/machine/state/state.ts";
+
+/** What happened, before the machine's clock says when. */
+export type Happening = RunEvent extends infer Event
+  ? Event extends RunEvent
+    ? Omit<Event, "atMs">
+    : never
+  : never;
+
+/** The machine of one run after the other, and the clock of the session. */
+export class Machine {
+  #state: State | undefined;
+  #nowMs = 0;
+
+  get nowMs(): number {
+    return this.#nowMs;
+  }
+
+  get state(): State {
+    if (this.#state === undefined) throw new Error("No run has begun");
+    return this.#state;
+  }
+
+  get isStopped(): boolean {
+    return this.state.stop !== undefined;
+  }
+
+  /** The clock goes on from there. */
+  constructor(nowMs = 0) {
+    this.#nowMs = nowMs;
+  }
+
+  begin(input: Omit<StartInput, "nowMs">): void {
+    this.#state = start({ ...input, nowMs: this.#nowMs });
+  }
+
+  next(): Command {
+    return next(this.state);
+  }
+
+  tell(happening: Happening): void {
+    this.#nowMs += 1;
+    this.#state = apply(this.state, { ...happening, atMs: this.#nowMs } as RunEvent);
+  }
+
+  pass(ms: number): void {
+    this.#nowMs += ms;
+  }
+
+  passUntil(atMs: number): void {
+    this.#nowMs = Math.max(this.#nowMs, atMs);
+  }
+
+  /** Continues as new: the state goes through JSON, as it would between two runs. */
+  rotate(): void {
+    this.#state = JSON.parse(JSON.stringify(this.state)) as State;
+    this.tell({ type: "begun" });
+  }
+}

@@ -1,0 +1,68 @@
+import { pendingApprovals } from "../../../core/machine/approvals.ts";
+import { Arrivals, type Moment } from "../arrivals.ts";
+import type { Sent } from "../played.ts";
+import type { Arrival } from "../schema.ts";
+import { arrived, Refused } from "./arrived.ts";
+import type { Machine } from "./machine.ts";
+import type { Notes } from "./stage.ts";
+
+/** What people, and the worker's fate, bring into a run; and what refuses them. */
+export class People {
+  readonly #arrivals: Arrivals;
+  readonly #machine: Machine;
+  readonly #notes: Notes;
+  #crashed = false;
+
+  constructor(arrives: readonly Arrival[], machine: Machine, notes: Notes) {
+    this.#arrivals = new Arrivals(arrives);
+    this.#machine = machine;
+    this.#notes = notes;
+  }
+
+  /** Gives out what comes at the next moment of this kind, for who takes it in another way. */
+  due(moment: Moment): { readonly nth: number; readonly sent: readonly Sent[] } {
+    return this.#arrivals.at(moment);
+  }
+
+  /** Gives out what comes while this call runs. */
+  dueDuring(id: string, name: string): readonly Sent[] {
+    return this.#arrivals.duringCall(id, name);
+  }
+
+  arrive(all: readonly Sent[]): void {
+    for (const sent of all.map((one) => this.#aimed(one))) {
+      this.#notes.schedule.push({ type: "arrives", sent });
+      this.take(sent);
+    }
+  }
+
+  /** Whether the worker has died since this was last asked. */
+  hasCrashed(): boolean {
+    const crashed = this.#crashed;
+    this.#crashed = false;
+    return crashed;
+  }
+
+  mustBeOver(): void {
+    this.#arrivals.mustBeOver();
+  }
+
+  take(sent: Sent): void {
+    this.#crashed ||= sent.do === "crash";
+    try {
+      const happening = arrived(sent, this.#machine.state, this.#machine.nowMs);
+      if (happening !== undefined) this.#machine.tell(happening);
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      this.#notes.refused.push(error.message);
+    }
+  }
+
+  /** A person who answers names a tool or a call; the run is told the call. */
+  #aimed(sent: Sent): Sent {
+    if ((sent.do !== "approve" && sent.do !== "refuse") || sent.call === undefined) return sent;
+    const waiting = pendingApprovals(this.#machine.state);
+    const found = waiting.find(({ toolCallId, tool }) => toolCallId === sent.call || tool === sent.call);
+    return found === undefined ? sent : { ...sent, call: found.toolCallId };
+  }
+}

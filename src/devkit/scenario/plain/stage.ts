@@ -1,0 +1,168 @@
+import { tmpdir } from "node:os";
+import { textOf } from "../../../activities/model/answer-digest.ts";
+import { childDefinition } from "../../../activities/open-loop/child-definitions.ts";
+import type { RunHookCommand } from "../../../core/machine/state/command.ts";
+import type { CompactionStrategy } from "../../../hooks/compaction-strategy.ts";
+import { FilterRegistry } from "../../../hooks/filters.ts";
+import { Named } from "../../../hooks/named.ts";
+import { HookRegistry } from "../../../hooks/registry.ts";
+import { Outages } from "../../../models/outages.ts";
+import { ProviderRegistry } from "../../../models/registry.ts";
+import type { SecretSource } from "../../../models/secrets.ts";
+import type { Logger } from "../../../platform/log.ts";
+import { BUILT_IN_STRATEGIES } from "../../../schema/context.ts";
+import { AgentDefinition } from "../../../schema/definition.ts";
+import type { Outcome } from "../../../schema/record.ts";
+import { readFullTool } from "../../../tools/builtin/read-full-message.ts";
+import { viewTools } from "../../../tools/builtin/view-tools.ts";
+import { ToolRegistry } from "../../../tools/registry.ts";
+import { definitionInput } from "../definition.ts";
+import { filterOf } from "../filters.ts";
+import { HookScript, hookOf } from "../hooks.ts";
+import { MemoryTranscript } from "../memory-transcript.ts";
+import type { RanCall, ScheduleStep, SentRequest } from "../played.ts";
+import type { Scenario, ScenarioSubAgent } from "../schema.ts";
+import { toolOf } from "../tools.ts";
+import { Machine } from "./machine.ts";
+import { People } from "./people.ts";
+import { PlainVendor } from "./vendor.ts";
+
+/** The session of a scenario that is played without a server. */
+const SESSION = "scenario";
+
+const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** Who asks hooks, in the words of an activity. */
+export function stepOf({ number, session }: Pick<RunHookCommand, "number" | "session">) {
+  return { session, run: "run", number };
+}
+
+/** Where a sub-agent stands in its tree. */
+export type Place = {
+  readonly caller: Stage;
+  readonly session: string;
+  readonly call: string;
+  readonly part: ScenarioSubAgent;
+  /** Resolves when its first request may be answered; it is with the vendor then. */
+  readonly admitted: () => Promise<void>;
+};
+
+/** What has been seen so far, in the order in which it came. */
+export type Notes = {
+  readonly schedule: { push(step: ScheduleStep): unknown };
+  readonly sent: SentRequest[];
+  /** The same requests as they would go over the line. */
+  readonly bodies: Readonly<Record<string, unknown>>[];
+  /** Steps as a transcript would list them, calls of tools aside. */
+  readonly steps: { readonly kind: string; readonly number: number }[];
+  readonly ran: RanCall[];
+  readonly refused: string[];
+  continuedAsNew: number;
+};
+
+/**
+ * All that plays a part without a server, by the names that activities have for theirs: what those share with the
+ * plain driver takes it from here.
+ */
+export class Stage {
+  readonly scenario: Scenario;
+  readonly definition: AgentDefinition;
+  readonly tools: ToolRegistry;
+  readonly filters = new FilterRegistry();
+  readonly hooks = new HookRegistry();
+  readonly place: Place | undefined;
+  readonly compactions = new Named<CompactionStrategy>("compaction strategy", {}, BUILT_IN_STRATEGIES);
+  readonly outages = new Outages();
+  readonly providers = new ProviderRegistry();
+  readonly secrets: SecretSource = () => undefined;
+  readonly log = SILENT;
+  /** Paths and commands are judged here; nothing is written. */
+  readonly defaultWorkspace = tmpdir();
+  readonly session: string;
+  readonly transcript: MemoryTranscript;
+  readonly machine: Machine;
+  readonly schedule: ScheduleStep[] = [];
+  readonly notes: Notes;
+  /** Runs of sub-agents, in the order of their calls. */
+  readonly subAgents: { readonly name: string; readonly call: string; readonly stage: Stage }[] = [];
+  /** Of all sessions of the tree. */
+  readonly transcripts: Map<string, MemoryTranscript>;
+  /** How often each agent of the tree has asked: what the next one gets is counted over all of its runs. */
+  readonly requests: Map<string, { count: number }>;
+  /** What an agent is called in its tree; the scenario's own is empty. */
+  readonly path: string;
+  readonly hookScript: HookScript;
+  readonly people: People;
+  /** How it ended; of a sub-agent's. */
+  end: Outcome | undefined;
+  readonly vendor: PlainVendor;
+
+  constructor(whole: Scenario, place?: Place) {
+    const scenario = place === undefined ? whole : { ...whole, hooks: [], ...partOf(place.part) };
+    const caller = place?.caller;
+    this.scenario = scenario;
+    this.place = place;
+    this.definition =
+      place === undefined
+        ? AgentDefinition.parse(definitionInput(scenario, "http://127.0.0.1:1"))
+        : definitionOf(place);
+    this.session = place?.session ?? SESSION;
+    this.path = place === undefined ? "" : `${place.caller.path}/${place.part.name}`;
+    this.machine = new Machine(caller?.machine.nowMs);
+    this.transcripts = caller?.transcripts ?? new Map();
+    this.requests = caller?.requests ?? new Map();
+    this.transcript = new MemoryTranscript(this.session, ({ session, branch, position }) => {
+      const message = this.transcripts.get(session)?.message(branch, position);
+      return message?.role === "assistant" ? textOf(message) : undefined;
+    });
+    this.transcripts.set(this.session, this.transcript);
+    this.notes = {
+      schedule: place === undefined ? this.schedule : scheduleOf(place),
+      sent: [],
+      bodies: [],
+      steps: [],
+      ran: caller?.notes.ran ?? [],
+      refused: [],
+      continuedAsNew: 0,
+    };
+    this.tools = new ToolRegistry([
+      ...viewTools(),
+      readFullTool(),
+      ...scenario.tools.map((tool) => toolOf(tool, () => "")),
+    ]);
+    for (const filter of scenario.filters) this.filters.register(filter.name, filterOf(filter));
+    this.hookScript = new HookScript(scenario.hooks, {
+      written: () => this.transcript.written,
+      hangs: (ms) => this.machine.pass(ms),
+    });
+    for (const { name } of scenario.hooks) {
+      const listens = hookOf((...asked) => this.hookScript.ask(name, ...asked));
+      this.hooks.register(name, listens);
+    }
+    this.people = new People(scenario.arrives, this.machine, this.notes);
+    this.vendor = new PlainVendor(scenario.model, this);
+    this.providers.register(this.vendor);
+  }
+
+  note(step: ScheduleStep): void {
+    this.notes.schedule.push(step);
+  }
+
+  noteStep({ type, number }: { readonly type: string; readonly number: number }): void {
+    this.notes.steps.push({ kind: type, number });
+  }
+}
+
+function partOf({ agent, model, arrives, subAgents }: ScenarioSubAgent) {
+  return { agent, model, arrives, subAgents };
+}
+
+function definitionOf({ caller, part }: Place): AgentDefinition {
+  const found = caller.definition.subAgents?.find(({ name }) => name === part.name);
+  if (found === undefined) throw new Error(`There is no sub-agent ${part.name}`);
+  return childDefinition(caller.definition, found);
+}
+
+function scheduleOf({ caller, call, part: { name } }: Place): Notes["schedule"] {
+  return { push: (step) => caller.note({ type: "child", call, name, step }) };
+}

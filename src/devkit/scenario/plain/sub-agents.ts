@@ -1,0 +1,90 @@
+import { taskWords } from "../../../activities/close-loop/task-words.ts";
+import type { CallToolCommand } from "../../../core/machine/state/command.ts";
+import type { TaskReport, TaskRequest } from "../../../core/machine/task.ts";
+import type { Outcome } from "../../../schema/record.ts";
+import { ScenarioError } from "../scenario-error.ts";
+import { Stage } from "./stage.ts";
+
+/** A sub-agent at work: its first request is with the vendor, or it is over. */
+export type Child = {
+  readonly stage: Stage;
+  readonly task: string;
+  /** Goes on to its end. */
+  readonly finish: () => Promise<TaskReport>;
+};
+
+/** Drives a run from its task to its report. */
+export type Drive = (
+  stage: Stage,
+  task: TaskRequest,
+) => Promise<{ readonly outcome: Outcome; readonly report: TaskReport | undefined }>;
+
+/** Starts the sub-agent of a call, and lets it come to its first request. */
+export async function beginChild(
+  caller: Stage,
+  command: CallToolCommand,
+  given: TaskRequest["given"],
+  drive: Drive,
+): Promise<Child> {
+  const { machine, scenario, subAgents, transcripts, transcript } = caller;
+  const { call, toolName, toolCallId, loopId, turn, branch, answer, arguments: changed, summary } = command;
+  const part = scenario.subAgents.find(({ name }) => name === toolName);
+  if (part === undefined) throw new Error(`There is no sub-agent ${toolName}`);
+  const request: TaskRequest = {
+    spawn: { session: caller.session, loopId, turn, toolCallId, toolName },
+    branch,
+    answer,
+    ...(changed === undefined ? {} : { arguments: changed }),
+    summary,
+    given,
+  };
+  const task = await taskWords(request, {
+    entries: async (_, from, at, to) => transcript.entries(from).slice(at, to),
+  });
+  const session = `${caller.session}.sub-${transcripts.size}`;
+  const gate = latch();
+  const asked = latch();
+  const admitted = () => {
+    asked.open();
+    return gate.opened;
+  };
+  const stage = new Stage(scenario, { caller, session, call: toolCallId, part, admitted });
+  subAgents.push({ name: toolName, call: toolCallId, stage });
+  machine.tell({ type: "child-started", call, session });
+  const end = drive(stage, request);
+  await Promise.race([asked.opened, end]);
+  return {
+    stage,
+    task,
+    finish: async () => {
+      stage.machine.passUntil(machine.nowMs);
+      if (machine.isStopped) stage.machine.tell({ type: "stop-requested", reason: CANCELLED });
+      gate.open();
+      const { outcome, report } = await end;
+      stage.people.mustBeOver();
+      stage.end = outcome;
+      machine.passUntil(stage.machine.nowMs);
+      if (report === undefined) throw new Error(`The sub-agent ${toolName} ended without a report`);
+      return report;
+    },
+  };
+}
+
+/** What the workflow tells its machine when it is cancelled. */
+const CANCELLED = "the workflow was cancelled";
+
+function latch(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = () => {};
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { opened, open: () => open() };
+}
+
+/** The vendor tells the runs of one sub-agent apart by their tasks. */
+export function mustDiffer(children: readonly Child[]): void {
+  const names = children.map(({ stage, task }) => `${stage.path} ${task}`);
+  const twice = names.find((name, at) => names.indexOf(name) !== at);
+  if (twice === undefined) return;
+  throw new ScenarioError([`model: two calls that run together hand out the same task (${twice.slice(1)})`]);
+}

@@ -1,0 +1,63 @@
+import type { ModelRequest, Provider } from "../../../models/provider.ts";
+import type { AssistantMessage } from "../../../schema/message.ts";
+import type { ScenarioReply } from "../schema.ts";
+import { offeredTools, sentMessages } from "../sent.ts";
+import { answerOf, callerIn, firstUserTextOf, requestBody } from "../vendor.ts";
+import { Interrupted } from "./interrupted.ts";
+import type { Stage } from "./stage.ts";
+
+/** For whom a request is made. */
+type Asker = { readonly loop: number; readonly turn: number; readonly for: "answer" | "summary" };
+
+type Asking = Pick<Stage, "notes" | "people" | "machine" | "definition" | "place" | "path" | "requests">;
+
+/** The scripted vendor: one reply a request, in order, whoever asks. */
+export class PlainVendor implements Provider {
+  readonly id = "scenario";
+  readonly protocol = "anthropic_messages";
+  readonly outputRoad = () => "final-tool" as const;
+  asker: Asker = { loop: 0, turn: 0, for: "answer" };
+  readonly #replies: readonly ScenarioReply[];
+  readonly #stage: Asking;
+  readonly #requests: { count: number };
+  #isAdmitted = false;
+
+  constructor(replies: readonly ScenarioReply[], stage: Asking) {
+    this.#replies = replies;
+    this.#stage = stage;
+    const { requests, path } = stage;
+    this.#requests = requests.get(path) ?? { count: 0 };
+    requests.set(path, this.#requests);
+  }
+
+  /** Requests so far. */
+  get requests(): number {
+    return this.#requests.count;
+  }
+
+  /** Rejects with `Interrupted` when a stop or the worker's death comes first. */
+  async stream(request: ModelRequest): Promise<AssistantMessage> {
+    const { notes, people, machine, definition, place, path } = this.#stage;
+    const { schedule, sent, bodies } = notes;
+    const body = requestBody(request);
+    bodies.push(body);
+    sent.push({ ...this.asker, messages: sentMessages(body), tools: offeredTools(body) });
+    schedule.push({ type: "asked", firstUserText: firstUserTextOf(body) });
+    if (!this.#isAdmitted) await place?.admitted();
+    this.#isAdmitted = true;
+    const nth = this.#requests.count++;
+    people.arrive(people.due("model").sent);
+    if (people.hasCrashed()) {
+      schedule.push({ type: "worker-lost", calls: [], asked: this.requests });
+      throw new Interrupted("lost");
+    }
+    if (machine.isStopped) {
+      schedule.push({ type: "unanswered" });
+      throw new Interrupted("cancelled");
+    }
+    const reply = this.#replies[nth] ?? { text: "done" };
+    schedule.push({ type: "answered", reply, nth });
+    machine.pass(reply.takesMs ?? 0);
+    return answerOf(reply, nth, body, definition, machine.nowMs, callerIn(path));
+  }
+}

@@ -1,0 +1,75 @@
+import { outputName } from "../../conversation/final-tool.ts";
+import type { ModelConfig } from "../../schema/model.ts";
+import type { StructuredOutput } from "../../schema/output.ts";
+import type { ToolDefinition } from "../../schema/tool.ts";
+import { isCacheOn } from "../cache-key.ts";
+import { conversation } from "../conversation.ts";
+import { answersAtOnceByName, effortFor, reasonsByName } from "../openai-models.ts";
+import { fitsStrictMode } from "../openai-output.ts";
+import type { ModelRequest } from "../provider.ts";
+import { idRuleOf, inputItems } from "./items.ts";
+import type { WireFormat, WireItem, WireRequest, WireTool } from "./wire.ts";
+
+/** The API's own minimum. */
+const MIN_OUTPUT_TOKENS = 16;
+
+/** A free JSON object is refused when no item of the input speaks of JSON; the instructions are none. */
+const JSON_ASKED: WireItem = { role: "developer", content: "The final answer is one JSON object." };
+
+/** The body of `POST /responses` for a question. Nothing is stored at the vendor: each question carries all. */
+export function responsesRequest(request: ModelRequest): WireRequest {
+  const { model, systemPrompt, thinking, temperature, output, mustCall } = request;
+  const items = inputItems(conversation(request.messages, model.provider, idRuleOf(model.provider)));
+  const tools = request.tools.map(wireTool);
+  const { verbosity } = model;
+  const effort = effortFor(model, thinking);
+  const told = model.reasoning || effort !== undefined;
+  const limit = Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens);
+  // While they reason, models refuse any temperature but their default.
+  const reasons = effort !== "none" && (told || reasonsByName(model.id));
+  const keyed = request.cacheKey !== undefined && isCacheOn(request.cache) && takesCacheKey(model);
+  return {
+    model: model.id,
+    ...(systemPrompt.trim() !== "" && { instructions: systemPrompt }),
+    input: output?.type === "json" ? [JSON_ASKED, ...items] : items,
+    stream: true,
+    store: false,
+    ...(keyed && { prompt_cache_key: request.cacheKey }),
+    // Models that never reason refuse to be asked for it.
+    ...((told || !answersAtOnceByName(model.id)) && { include: ["reasoning.encrypted_content"] as const }),
+    ...(effort !== undefined && { reasoning: reasoningOf(effort) }),
+    max_output_tokens: Math.max(limit, MIN_OUTPUT_TOKENS),
+    ...(temperature !== undefined && !reasons && { temperature }),
+    ...(tools.length > 0 && { tools }),
+    ...(mustCall !== undefined && { tool_choice: { type: "function" as const, name: mustCall } }),
+    ...((output !== undefined || verbosity !== undefined) && {
+      text: {
+        ...(output !== undefined && { format: formatOf(output) }),
+        ...(verbosity !== undefined && { verbosity }),
+      },
+    }),
+    ...(model.serviceTier !== undefined && { service_tier: model.serviceTier }),
+  };
+}
+
+/** Others, and Azure in its dated form, refuse a field that they do not know. */
+function takesCacheKey({ provider, baseUrl, apiVersion }: ModelConfig): boolean {
+  if (!/^(?:openai|azure)/.test(provider)) return false;
+  return apiVersion === undefined && !/[?&]api-version=|\/deployments\//.test(baseUrl);
+}
+
+function reasoningOf(effort: string): NonNullable<WireRequest["reasoning"]> {
+  return effort === "none" ? { effort } : { effort, summary: "auto" };
+}
+
+/** Unless told otherwise this API holds models to a schema word by word, and rewrites or refuses what it cannot hold. */
+function wireTool({ name, description, parameters }: ToolDefinition): WireTool {
+  return { type: "function", name, description, parameters, strict: false };
+}
+
+function formatOf(output: StructuredOutput): WireFormat {
+  if (output.type === "json") return { type: "json_object" };
+  const { schema } = output;
+  const strict = output.strict ?? fitsStrictMode(schema);
+  return { type: "json_schema", name: outputName(output), schema, strict };
+}

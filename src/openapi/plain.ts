@@ -1,6 +1,0 @@
-import { plainText } from "../tools/outside/plain-text.ts";
-
-/** Words of a document, without what nobody sees. */
-export function plain(words: string): string {
-  return plainText(words, Number.POSITIVE_INFINITY);
-}

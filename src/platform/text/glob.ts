@@ -1,0 +1,109 @@
+import { assertNever } from "./assert-never.ts";
+
+// Globs without packages: `*`, `**`, `?` and nothing else. All ways to read a pattern are followed side by side, so
+// that the work is at most pattern times text, whatever the pattern.
+
+type Token =
+  | { readonly type: "letter"; readonly letter: string }
+  /** `?`: one letter but `/`. */
+  | { readonly type: "one" }
+  /** `*`: any letters but `/`. */
+  | { readonly type: "run" }
+  /** `**`: any letters. */
+  | { readonly type: "all" }
+  /** `**` and `/` where a path part begins: any number of whole folders. */
+  | { readonly type: "folders" };
+
+/** Whether the pattern stands for the whole path. */
+export function matchPathGlob(pattern: string, path: string): boolean {
+  const trimmed = pattern.startsWith("../../core/") ? pattern.slice(2) : pattern;
+  const whole = trimmed.endsWith("/") ? `${trimmed}**` : trimmed;
+  if (match(pathTokens(whole), path)) return true;
+  return whole.endsWith("/**") && match(pathTokens(whole.slice(0, -3)), path);
+}
+
+/** Whether the pattern stands for the whole name. A `/` is a letter like any other here. */
+export function matchNameGlob(pattern: string, name: string): boolean {
+  const tokens = [...pattern].map(
+    (letter): Token => (letter === "*" ? { type: "all" } : letter === "?" ? ANY : { type: "letter", letter }),
+  );
+  return match(tokens, name, "");
+}
+
+const ANY: Token = { type: "one" };
+
+function pathTokens(pattern: string): Token[] {
+  const tokens: Token[] = [];
+  for (let i = 0; i < pattern.length; ) {
+    const rest = pattern.slice(i);
+    const begins = i === 0 || pattern[i - 1] === "/";
+    if (begins && rest.startsWith("**/")) {
+      tokens.push({ type: "folders" });
+      i += 3;
+    } else if (rest.startsWith("**")) {
+      tokens.push({ type: "all" });
+      i += 2;
+    } else {
+      const letter = String.fromCodePoint(rest.codePointAt(0) as number);
+      if (letter === "*") tokens.push({ type: "run" });
+      else if (letter === "?") tokens.push(ANY);
+      else tokens.push({ type: "letter", letter });
+      i += letter.length;
+    }
+  }
+  return tokens;
+}
+
+function match(tokens: readonly Token[], text: string, separator = "/"): boolean {
+  let places = new Set<number>();
+  enter(tokens, 0, places);
+  for (const letter of text) {
+    const next = new Set<number>();
+    for (const place of places) {
+      const token = tokens[place];
+      if (token !== undefined) step(tokens, place, token, letter, separator, next);
+    }
+    if (next.size === 0) return false;
+    places = next;
+  }
+  return places.has(tokens.length);
+}
+
+/** Stands before a token, and behind it where it may stand for nothing. */
+function enter(tokens: readonly Token[], place: number, places: Set<number>): void {
+  for (let at = place; ; at += 1) {
+    places.add(at);
+    const type = tokens[at]?.type;
+    if (type === undefined || type === "letter" || type === "one") return;
+  }
+}
+
+function step(
+  tokens: readonly Token[],
+  place: number,
+  token: Token,
+  letter: string,
+  separator: string,
+  next: Set<number>,
+): void {
+  switch (token.type) {
+    case "letter":
+      if (letter === token.letter) enter(tokens, place + 1, next);
+      return;
+    case "one":
+      if (letter !== separator) enter(tokens, place + 1, next);
+      return;
+    case "run":
+      if (letter !== separator) enter(tokens, place, next);
+      return;
+    case "all":
+      enter(tokens, place, next);
+      return;
+    case "folders":
+      next.add(place);
+      if (letter === separator) enter(tokens, place + 1, next);
+      return;
+    default:
+      assertNever(token);
+  }
+}

@@ -1,0 +1,53 @@
+import { createHash, type Hash } from "node:crypto";
+import { EXPORT_VERSION, type HeaderLine } from "../../../schema/export-line.ts";
+import type { Archive } from "../archive.ts";
+import { Sums } from "./sums.ts";
+
+/** A file's text, line by line. @param sessions - The one that is asked for first. */
+export async function* exportText(
+  archive: Pick<Archive, "lines">,
+  sessions: readonly string[],
+  exportedAt: Date,
+): AsyncGenerator<string, void, void> {
+  const sums = new Sums();
+  const header: HeaderLine = {
+    type: "holdfast-export",
+    version: EXPORT_VERSION,
+    exportedAt: exportedAt.toISOString(),
+    sessions: [...sessions],
+  };
+  yield `${sums.signed(JSON.stringify(header))}\n`;
+  let lines = 1;
+  for (const session of sessions) {
+    for await (const line of archive.lines(session)) {
+      yield `${sums.signed(JSON.stringify(line))}\n`;
+      lines += 1;
+    }
+  }
+  yield `${sums.signed(JSON.stringify({ type: "end", lines, sha256: sums.digest }))}\n`;
+}
+
+/** What sessions are known by, whenever and wherever they are written to a file. */
+export async function digestOf(
+  archive: Pick<Archive, "lines">,
+  sessions: readonly string[],
+): Promise<string> {
+  const digest = new BodyDigest();
+  for (const session of sessions) {
+    for await (const line of archive.lines(session)) digest.add(JSON.stringify(line));
+  }
+  return digest.value;
+}
+
+/** The SHA-256 of what stands between the first line and the last, without the sums. */
+export class BodyDigest {
+  readonly #hash: Hash = createHash("sha256");
+
+  add(body: string): void {
+    this.#hash.update(body, "utf8").update("\n");
+  }
+
+  get value(): string {
+    return this.#hash.copy().digest("hex");
+  }
+}

@@ -1,0 +1,73 @@
+import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import type { EncryptionOptions } from "../../../platform/encryption/encryption.ts";
+import { SqlTranscript } from "../sql/sql-transcript.ts";
+import { all, type Work } from "../sql/statement.ts";
+import { tryKeys, vaultFor } from "../sql/vault.ts";
+import { storeError, translated } from "./fault.ts";
+import { inspect } from "./inspect.ts";
+import { Reader } from "./reader.ts";
+import { AT_OPENING_BYTES, soundness } from "./soundness.ts";
+import { SqliteEngine } from "./sqlite-engine.ts";
+import { Writer } from "./writer.ts";
+
+export type SqliteOptions = {
+  readonly path: string;
+  /** Opens an existing file without ever writing to it. */
+  readonly readOnly?: boolean | undefined;
+  /** How long to wait for a lock that another process holds. */
+  readonly busyMs?: number | undefined;
+  /** With what it is sealed. Else `HOLDFAST_ENCRYPTION_KEYS`. */
+  readonly encryption?: EncryptionOptions | undefined;
+};
+
+const BUSY_MS = 10_000;
+
+/** The transcript in one SQLite file, which any number of processes of a host may use at once. */
+export class SqliteTranscript extends SqlTranscript {
+  readonly path: string;
+
+  private constructor(path: string, engine: SqliteEngine) {
+    super(engine);
+    this.path = path;
+  }
+
+  /** Makes the file if there is none. Throws `StoreError` for one that must not or cannot be used. */
+  static async open(options: SqliteOptions): Promise<SqliteTranscript> {
+    const path = resolve(options.path);
+    const busyMs = options.busyMs ?? BUSY_MS;
+    const readOnly = options.readOnly ?? false;
+    const vault = vaultFor(`Transcript ${path}`, options.encryption);
+    const writer = readOnly ? undefined : await openWriter(path, busyMs, vault.asked);
+    if (readOnly && inspect(path, "read") === "new") {
+      throw storeError("unreachable", path, "there is no such file to read");
+    }
+    if (readOnly) soundness(path, AT_OPENING_BYTES);
+    const reader = new Reader(path, busyMs, readOnly, vault);
+    try {
+      await reader.read(checkTables);
+      await reader.read(tryKeys);
+    } catch (error) {
+      await writer?.close();
+      throw error;
+    }
+    return new SqliteTranscript(path, new SqliteEngine(path, reader, writer));
+  }
+}
+
+/** A new file and its folder are for their owner alone: conversations are private. */
+async function openWriter(path: string, busyMs: number, encryption: EncryptionOptions): Promise<Writer> {
+  try {
+    mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    if (inspect(path, "write") === "new" && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
+  } catch (error) {
+    throw translated(error, path);
+  }
+  return Writer.open({ path, busyMs, encryption });
+}
+
+/** Touches the root of every table, so that a damaged file is found at the door and not in the middle of a run. */
+function* checkTables(): Work<void> {
+  const tables = yield* all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'");
+  for (const { name } of tables) yield* all(`SELECT 1 AS there FROM "${name}" LIMIT 1`);
+}

@@ -1,0 +1,70 @@
+import { cleanEnvironment } from "../../platform/process/environment.ts";
+import { LineSplitter, lineText } from "../../platform/process/line-splitter.ts";
+import { runSupervised, StartError } from "../../platform/process/supervise.ts";
+import { type ToolContext, ToolError } from "../tool.ts";
+import type { Folder } from "../workspace/confine.ts";
+
+/** Of one line of output: a match in minified code or data may be of any length. */
+const MAX_LINE_BYTES = 4 * 1024;
+const MAX_ERROR_BYTES = 16 * 1024;
+
+export type Finder = {
+  readonly command: string;
+  readonly args: readonly string[];
+  readonly folder: Folder;
+  readonly stdin?: number | undefined;
+  readonly timeoutMs: number;
+  /** Told to the model when time is up. */
+  readonly timeoutMessage: string;
+  readonly keepLines: number;
+  /** The program is stopped when it has given more lines than this. */
+  readonly countLines: number;
+  readonly context: ToolContext;
+};
+
+export type Findings = {
+  /** The first lines. */
+  readonly lines: readonly string[];
+  /** Of all lines, kept or not. */
+  readonly total: number;
+  readonly stderr: string;
+  /** -1 when it was stopped. */
+  readonly exitCode: number;
+};
+
+/** Runs a program that prints one finding a line. */
+export async function runFinder(finder: Finder): Promise<Findings> {
+  const { context } = finder;
+  const lines: string[] = [];
+  let total = 0;
+  const enough = new AbortController();
+  const splitter = new LineSplitter(MAX_LINE_BYTES, (line, cut) => {
+    if (total >= finder.countLines) return enough.abort();
+    total += 1;
+    if (lines.length < finder.keepLines) lines.push(lineText(line, cut));
+  });
+  const result = await runSupervised({
+    command: finder.command,
+    args: finder.args,
+    cwd: finder.folder.at(),
+    env: cleanEnvironment(context.idempotencyKey),
+    stdin: finder.stdin,
+    signal: AbortSignal.any([context.signal, enough.signal]),
+    timeoutMs: finder.timeoutMs,
+    graceMs: 0,
+    maxOutputBytes: MAX_ERROR_BYTES,
+    onSpawned: context.spawned,
+    takeStdout: (chunk) => splitter.push(chunk),
+  }).catch((error: unknown) => {
+    if (!(error instanceof StartError)) throw error;
+    throw new ToolError("failed", `Failed to execute: ${error.message}`, { cause: error });
+  });
+  if (context.signal.aborted) throw new ToolError("cancelled", "Cancelled");
+  if (result.ending === "timed-out") throw new ToolError("failed", finder.timeoutMessage);
+  splitter.end();
+  const stopped = result.ending === "cancelled";
+  if (!stopped && result.exitCode === null) {
+    throw new ToolError("failed", `${finder.command} was ended by ${result.signal ?? "a signal"}`);
+  }
+  return { lines, total, stderr: result.stderr.trim(), exitCode: stopped ? -1 : (result.exitCode ?? -1) };
+}

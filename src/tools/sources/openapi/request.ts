@@ -1,0 +1,149 @@
+import { ToolError } from "../../tool.ts";
+import type { OpenApiCall } from "./call.ts";
+import { at, isObject, type JsonObject } from "./json.ts";
+import { contentOf } from "./request-content.ts";
+import { filledPath } from "./request-path.ts";
+import { HIDDEN, type UsedSecrets } from "./secrets.ts";
+import { encode, headerValue, isAbsent, type Pair, queryPairs } from "./serialise.ts";
+
+export type ApiRequest = {
+  readonly method: string;
+  readonly url: string;
+  /** Without secrets. */
+  readonly shown: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+};
+
+export type Prepared =
+  | { readonly ok: true; readonly request: ApiRequest }
+  /** What the model is told instead: an ordinary result (OAPI-08). */
+  | { readonly ok: false; readonly said: string };
+
+const ACCEPT = "application/json, text/*;q=0.9, */*;q=0.5";
+
+/** The request of a call, in the order of OAPI-07. */
+export function prepare(
+  call: OpenApiCall,
+  found: unknown,
+  secrets: UsedSecrets,
+  idempotencyKey: string,
+): Prepared {
+  const values = found ?? {};
+  if (!isObject(values)) return refused("params must be an object");
+  const path = filledPath(call, values);
+  if (!path.ok) return { ok: false, said: path.said };
+  const place = call.base + path.path;
+  const pairs = queryOf(call, values);
+  const headers = new Map<string, string>([
+    ["accept", ACCEPT],
+    ["user-agent", "holdfast"],
+  ]);
+  for (const parameter of call.parameters) {
+    const value = at(values, parameter.key);
+    if (parameter.in !== "header" || isAbsent(value)) continue;
+    const text = parameter.json === true ? JSON.stringify(value) : headerValue(value, parameter);
+    if (!isHeaderValue(text))
+      return refused(`header param '${parameter.key}' must be one line of plain letters`);
+    headers.set(parameter.name.toLowerCase(), text.trim());
+  }
+  const key = authorise(call, headers, secrets);
+  if (call.idempotencyHeader !== undefined && !SAFE.includes(call.method)) {
+    headers.set(call.idempotencyHeader.toLowerCase(), idempotencyKey);
+  }
+  for (const [name, value] of Object.entries(call.headers)) {
+    headers.set(name.toLowerCase(), secretHeader(name, secrets.resolve(value)));
+  }
+  const body = bodyOf(call, values, headers);
+  const url = withQuery(place, key === undefined ? pairs : [...pairs, key]);
+  // What an address means is decided by its reader: it must read what was written.
+  if (!URL.canParse(url) || new URL(url).href !== url) {
+    return refused(`these path params lead elsewhere than to ${call.path}`);
+  }
+  const shown = withQuery(place, key === undefined ? pairs : [...pairs, [key[0], HIDDEN]]);
+  return {
+    ok: true,
+    request: {
+      method: call.method.toUpperCase(),
+      url,
+      shown: secrets.mask(shown),
+      headers: Object.fromEntries(headers),
+      ...(body === undefined ? {} : { body }),
+    },
+  };
+}
+
+const SAFE: readonly OpenApiCall["method"][] = ["get", "head", "options"];
+
+function refused(why: string): Prepared {
+  return { ok: false, said: `Error: ${why}` };
+}
+
+function queryOf({ parameters, auth }: OpenApiCall, values: JsonObject): readonly Pair[] {
+  const pairs = parameters.flatMap((parameter): readonly Pair[] => {
+    const value = at(values, parameter.key);
+    if (parameter.in !== "query" || isAbsent(value)) return [];
+    return queryPairs(parameter.name, parameter.json === true ? JSON.stringify(value) : value, parameter);
+  });
+  // A table that is spread may hold any key; the one that says who asks is not the model's.
+  const own = auth.type === "api-key" && auth.in === "query" ? encode(auth.name) : undefined;
+  return pairs.filter(([name]) => name !== own);
+}
+
+/** @returns What goes into the query. */
+function authorise(
+  { auth }: OpenApiCall,
+  headers: Map<string, string>,
+  secrets: UsedSecrets,
+): Pair | undefined {
+  switch (auth.type) {
+    case "none":
+      return undefined;
+    case "bearer":
+      headers.set(
+        "authorization",
+        secretHeader("authorization", `Bearer ${secrets.resolve(auth.token).trim()}`),
+      );
+      return undefined;
+    case "basic": {
+      const password = auth.password === undefined ? "" : secrets.resolve(auth.password);
+      const word = Buffer.from(`${secrets.resolve(auth.username)}:${password}`).toString("base64");
+      secrets.hide(word);
+      headers.set("authorization", `Basic ${word}`);
+      return undefined;
+    }
+    case "api-key": {
+      const value = secrets.resolve(auth.value);
+      if (auth.in === "query") return [encode(auth.name), encode(value)];
+      headers.set(auth.name.toLowerCase(), secretHeader(auth.name, value));
+      return undefined;
+    }
+  }
+}
+
+function bodyOf({ body }: OpenApiCall, values: JsonObject, headers: Map<string, string>): string | undefined {
+  const value = body === undefined ? undefined : at(values, body.key);
+  if (body === undefined || isAbsent(value)) return undefined;
+  const { contentType, text } = contentOf(body, value);
+  if (!headers.has("content-type") || body.kind === "multipart") headers.set("content-type", contentType);
+  return text;
+}
+
+function withQuery(place: string, pairs: readonly Pair[]): string {
+  const query = pairs.map(([name, value]) => `${name}=${value}`).join("&");
+  return query === "" ? place : `${place}?${query}`;
+}
+
+function isHeaderValue(text: string): boolean {
+  return /^[\t\x20-\x7e]*$/.test(text);
+}
+
+/** A file with a secret often ends with a line break. */
+function secretHeader(name: string, value: string): string {
+  const text = value.trim();
+  if (isHeaderValue(text)) return text;
+  throw new ToolError(
+    "failed",
+    `The request was not sent: the value of the header ${name} holds a line break or letters that no header may hold`,
+  );
+}

@@ -1,0 +1,114 @@
+import { createHash } from "node:crypto";
+import type { Dirent } from "node:fs";
+import { opendir } from "node:fs/promises";
+import { join } from "node:path";
+import { ToolError } from "../../tool.ts";
+import { openFile, type Root } from "../../workspace/confine.ts";
+import { describeSystemError } from "../../workspace/system-error.ts";
+
+/** A file of a skill as it was looked at. */
+export type SkillFile = {
+  /** Below the skill's folder, with `/`. */
+  readonly path: string;
+  /** SHA-256 of its bytes, in hex. */
+  readonly hash: string;
+};
+
+export type SkillFiles = {
+  /** By path. */
+  readonly files: readonly SkillFile[];
+  /** Paths that are no part of the skill, and why: `data: it is a link to a folder`. */
+  readonly refused: readonly string[];
+};
+
+/** A skill is larger than can be looked through whenever a loop opens. */
+export class SkillTooLarge extends Error {
+  override readonly name = "SkillTooLarge";
+}
+
+export const MAX_FILES = 512;
+export const MAX_BYTES = 32 * 1024 * 1024;
+const MAX_DEPTH = 16;
+/** Of files, folders and what is refused. */
+const MAX_ENTRIES = 4 * MAX_FILES;
+const CHUNK_BYTES = 64 * 1024;
+
+/** What programs leave behind when a skill is worked on or used. */
+const LEFTOVERS = new Set([".git", "node_modules", "__pycache__", ".DS_Store", ".venv"]);
+
+/** All files of a skill, links that leave its folder left out. */
+export async function skillFiles(root: Root, signal?: AbortSignal): Promise<SkillFiles> {
+  const files: SkillFile[] = [];
+  const refused: string[] = [];
+  let bytes = 0;
+  let seen = 0;
+
+  async function hashOf(path: string): Promise<string> {
+    const { handle } = await openFile(root, join(root.realPath, path));
+    try {
+      const hash = createHash("sha256");
+      const buffer = Buffer.alloc(CHUNK_BYTES);
+      for (;;) {
+        signal?.throwIfAborted();
+        const { bytesRead } = await handle.read(buffer, 0, CHUNK_BYTES);
+        if (bytesRead === 0) return hash.digest("hex");
+        bytes += bytesRead;
+        if (bytes > MAX_BYTES)
+          throw new SkillTooLarge(`its files have more than ${MAX_BYTES} bytes together`);
+        hash.update(buffer.subarray(0, bytesRead));
+      }
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async function entriesOf(folder: string): Promise<readonly Dirent[]> {
+    const entries: Dirent[] = [];
+    for await (const entry of await opendir(folder)) {
+      signal?.throwIfAborted();
+      seen += 1;
+      if (seen > MAX_ENTRIES) throw new SkillTooLarge(`it has more than ${MAX_ENTRIES} files and folders`);
+      if (!LEFTOVERS.has(entry.name) && !entry.name.endsWith(".pyc")) entries.push(entry);
+    }
+    return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+  }
+
+  async function walk(below: string, depth: number): Promise<void> {
+    if (depth > MAX_DEPTH) throw new SkillTooLarge(`its folders are more than ${MAX_DEPTH} levels deep`);
+    for (const entry of await entriesOf(join(root.realPath, below))) {
+      const path = below === "" ? entry.name : `${below}/${entry.name}`;
+      if (entry.isDirectory()) await walk(path, depth + 1);
+      else if (files.length === MAX_FILES) throw new SkillTooLarge(`it has more than ${MAX_FILES} files`);
+      else if (/\p{Cc}/u.test(entry.name))
+        refused.push(`${JSON.stringify(path)}: its name is not one line of text`);
+      else await look(path);
+    }
+  }
+
+  async function look(path: string): Promise<void> {
+    try {
+      files.push({ path, hash: await hashOf(path) });
+    } catch (error) {
+      if (error instanceof SkillTooLarge || signal?.aborted === true) throw error;
+      refused.push(`${path}: ${whyNot(error)}`);
+    }
+  }
+
+  await walk("", 0);
+  files.sort((a, b) => (a.path < b.path ? -1 : 1));
+  return { files, refused };
+}
+
+/** Of all that a skill holds, names included. */
+export function hashOfSkill(files: readonly SkillFile[]): string {
+  const all = files.map(({ path, hash }) => [path, hash]);
+  return createHash("sha256").update(JSON.stringify(all)).digest("hex");
+}
+
+/** What keeps a file from being read, in words about skills. */
+export function whyNot(error: unknown): string {
+  if (!(error instanceof ToolError)) return describeSystemError(error);
+  return error.cause === undefined
+    ? "it is a link that leaves the folder of the skill"
+    : describeSystemError(error.cause);
+}

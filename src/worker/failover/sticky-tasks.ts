@@ -1,0 +1,88 @@
+import type { Remains, WorkerProcess } from "../../store/transcript/worker-process.ts";
+import type { PolledTask, Takeover } from "./takeover.ts";
+
+// A workflow task that is bound to the dead worker's own queue waits there for the sticky time-out, and resetting a
+// run's queue does not move it. Who polls that queue gets it, and may give it back.
+
+/** The kind of task queue that belongs to one worker process (`temporal.api.enums.v1.TaskQueueKind`). */
+const STICKY = 2;
+
+/** Why a task is given back (`WorkflowTaskFailedCause`): the server schedules it again on the run's own queue. */
+const RESET_STICKY_TASK_QUEUE = 13;
+
+/** Runs whose histories are looked into for the queue's name: every run of a worker names the same one. */
+const RUNS_ASKED = 5;
+const EVENTS_ASKED = 50;
+
+/** The server refuses a poll of less than two seconds. */
+const POLL_MS = 3000;
+
+/** A task that waits already is given out at once; after this long without one there was none. */
+const QUIET_MS = 150;
+
+/**
+ * Gives back the workflow tasks that wait in a dead worker's queue. Resolves when none waited any more; what arrives
+ * in the next seconds is given back too.
+ */
+export async function giveBackTasks(
+  dead: WorkerProcess,
+  remains: Remains,
+  takeover: Takeover,
+): Promise<number> {
+  const queue = await stickyQueueOf(dead, remains, takeover);
+  if (queue === undefined) return 0;
+  let given = 0;
+  for (;;) {
+    const poll = giveBackOne(dead.namespace, queue, takeover);
+    const outcome = await Promise.race([poll, quiet()]);
+    if (outcome !== "given") return given;
+    given += 1;
+  }
+}
+
+async function giveBackOne(namespace: string, queue: string, takeover: Takeover): Promise<"given" | "none"> {
+  const { service, within, identity } = takeover;
+  const taskQueue = { name: queue, kind: STICKY };
+  for (;;) {
+    // At the poll's deadline nothing was there to give back.
+    const polling = within(POLL_MS, () => service.pollWorkflowTaskQueue({ namespace, taskQueue, identity }));
+    const { taskToken, query } = await polling.catch((): PolledTask => ({}));
+    if (taskToken === undefined || taskToken.length === 0) return "none";
+    // A query waits in the same queue, and comes before a task. The server asks it again on the run's own queue.
+    if (query != null) continue;
+    const failed = { namespace, taskToken, cause: RESET_STICKY_TASK_QUEUE, identity };
+    const isGiven = await service.respondWorkflowTaskFailed(failed).then(
+      () => true,
+      // It ended by itself meanwhile.
+      () => false,
+    );
+    if (isGiven) return "given";
+  }
+}
+
+async function quiet(): Promise<"quiet"> {
+  await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
+  return "quiet";
+}
+
+/** The dead worker's queue, as the newest events of its runs name it. */
+async function stickyQueueOf(
+  dead: WorkerProcess,
+  remains: Remains,
+  { service }: Takeover,
+): Promise<string | undefined> {
+  for (const { workflow, run } of remains.runs.slice(0, RUNS_ASKED)) {
+    const answer = await service
+      .getWorkflowExecutionHistoryReverse({
+        namespace: dead.namespace,
+        execution: { workflowId: workflow, runId: run },
+        maximumPageSize: EVENTS_ASKED,
+      })
+      .catch(() => undefined);
+    for (const event of answer?.history?.events ?? []) {
+      const queue = event.workflowTaskScheduledEventAttributes?.taskQueue;
+      if (queue?.kind === STICKY && queue.name?.startsWith(dead.id)) return queue.name;
+    }
+  }
+  return undefined;
+}
