@@ -56,16 +56,22 @@ describe("any script", () => {
 });
 
 describe("sub-agents", () => {
-  test("are in a good part of the stories, side by side and with others below them", () => {
-    const stories = sample(tuple(settings, anyActions), { numRuns: 500, seed: 5 }).map(([setting, actions]) =>
-      playAll(setting, actions),
-    );
-    const share = (is: (run: Play) => boolean) => stories.filter(is).length / stories.length;
-    expect(share(({ settled }) => settled.length > 0)).toBeGreaterThan(0.3);
-    expect(share(({ sideBySide }) => sideBySide > 1)).toBeGreaterThan(0.1);
-    expect(share(({ settled }) => settled.some(({ used }) => used.children > 1))).toBeGreaterThan(0.05);
-    expect(share(({ moves }) => [...moves].some((move) => / child-lost /.test(move)))).toBeGreaterThan(0.05);
-  });
+  test(
+    "are in a good part of the stories, side by side and with others below them",
+    () => {
+      const stories = sample(tuple(settings, anyActions), { numRuns: 500, seed: 5 }).map(
+        ([setting, actions]) => playAll(setting, actions),
+      );
+      const share = (is: (run: Play) => boolean) => stories.filter(is).length / stories.length;
+      expect(share(({ settled }) => settled.length > 0)).toBeGreaterThan(0.3);
+      expect(share(({ sideBySide }) => sideBySide > 1)).toBeGreaterThan(0.1);
+      expect(share(({ settled }) => settled.some(({ used }) => used.children > 1))).toBeGreaterThan(0.05);
+      expect(share(({ moves }) => [...moves].some((move) => / child-lost /.test(move)))).toBeGreaterThan(
+        0.05,
+      );
+    },
+    PATIENCE_MS,
+  );
 });
 
 describe("crashes", () => {

@@ -13,6 +13,7 @@ import { resultOf, wordsOf } from "../../src/tools/sources/mcp/result.ts";
 import { toolOf } from "../../src/tools/sources/mcp/sdk/listings.ts";
 import { McpSource } from "../../src/tools/sources/mcp/source.ts";
 import { mcpTool } from "../../src/tools/sources/mcp/tools.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 import { thorough } from "../support/depth.ts";
 import { context, NASTY, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
 
@@ -163,9 +164,10 @@ describe("what a server may say of its tools", () => {
 
   test("a schema keeps no worker busy: patterns are the server's to compare, circles are passed over", () => {
     const slow = argumentCheck({ properties: { q: { type: "string", pattern: "^(a+)+$" } } });
-    const begun = performance.now();
-    expect(slow({ q: `${"a".repeat(40)}!` })).toMatchObject({ ok: true });
-    expect(performance.now() - begun).toBeLessThan(2000);
+    const spentMs = cpuMs(() => {
+      expect(slow({ q: `${"a".repeat(40)}!` })).toMatchObject({ ok: true });
+    });
+    expect(spentMs).toBeLessThan(2000);
     expect(slow({ q: 1 })).toMatchObject({ ok: false });
     expect(argumentCheck({ $ref: "#" })({ q: 1 })).toMatchObject({ ok: true });
   });

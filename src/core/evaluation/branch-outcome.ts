@@ -1,3 +1,4 @@
+import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { addUsage } from "../budget/usage.ts";
@@ -47,6 +48,14 @@ export function statusOf(outcome: Outcome): BranchStatus {
     case "delivered":
       return { type: "failed", reason: "Nothing was asked of it." };
   }
+}
+
+/** Of a reason in words, in bytes: every branch may have one. */
+const REASON_BYTES = 200;
+
+export function shortStatus(status: BranchStatus): BranchStatus {
+  if (status.type === "answered") return status;
+  return { ...status, reason: truncateForPreview(status.reason, REASON_BYTES) };
 }
 
 /** PAR-01: of all branches, however they ended, and of the evaluation. */

@@ -3,14 +3,19 @@ import type { JsonSchema } from "./schema-type.ts";
 
 const MAX_REASON_CHARS = 300;
 
+const settings = { strict: false, validateFormats: false, logger: false } as const;
+
+/** Compiles the schema of schemas once. */
+const ofSchemas = new Ajv2020(settings);
+
 /** Why a JSON Schema (2020-12) cannot be used; `undefined` when it can. */
 export function schemaProblem(schema: JsonSchema): string | undefined {
   const { $schema: _, $id: __, ...bare } = schema;
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
   try {
-    if (ajv.validateSchema(bare) !== true)
-      return shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }));
-    ajv.compile(bare);
+    if (ofSchemas.validateSchema(bare) !== true)
+      return shortened(ofSchemas.errorsText(ofSchemas.errors, { dataVar: "schema" }));
+    // Names within a schema are its own: nothing else is known to who compiles it.
+    new Ajv2020({ ...settings, validateSchema: false }).compile(bare);
     return undefined;
   } catch (error) {
     return shortened(error instanceof Error ? error.message : String(error));
