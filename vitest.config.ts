@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
-import { SERVER_SUFFIXES } from "./test/support/suffixes.ts";
+import { SERVER_SUFFIXES } from "./test/support/test-suffixes.ts";
 
 /**
  * Processes on two cores: tests wait more than they compute. The minimum equals the maximum because tinypool may end an
@@ -27,7 +27,7 @@ class LongestFirst extends BaseSequencer {
 
 /**
  * One project for all tests: vitest gives each project processes and a module graph of its own, and waits for one before
- * it begins the next. Mode `all` is `npm run test:all` (see test/support/depth.ts), mode `unit` leaves out what needs a server.
+ * it begins the next. Mode `all` is `npm run test:all` (see test/support/test-depth.ts), mode `unit` leaves out what needs a server.
  */
 export default defineConfig(({ mode }) => ({
   plugins: [
@@ -50,7 +50,7 @@ export default defineConfig(({ mode }) => ({
     poolOptions: { forks: { minForks: FORKS, maxForks: FORKS, isolate: false } },
     sequence: { sequencer: LongestFirst },
     globalSetup: ["test/support/dev-server.ts", "test/support/postgres-server.ts"],
-    setupFiles: ["test/support/restore.ts"],
+    setupFiles: ["test/support/unstub-environment.ts"],
     // Ten thousand runs of a property, beside others, may take most of a minute.
     testTimeout: mode === "all" ? 120_000 : 20_000,
     hookTimeout: 60_000,

@@ -47,7 +47,7 @@ const nullModel = {
   },
 };
 
-const nothing = (name, replay, quick) =>
+const createNoopTool = (name, replay, quick) =>
   defineTool({
     name,
     description: "Does nothing",
@@ -57,7 +57,7 @@ const nothing = (name, replay, quick) =>
     execute: () => "ok",
   });
 
-function bundled(file) {
+function resolveBundled(file) {
   const logger = new DefaultLogger("ERROR");
   return bundleWorkflowCode({ workflowsPath: fileURLToPath(new URL(file, import.meta.url)), logger });
 }
@@ -69,9 +69,9 @@ const worker = await createWorker({
   taskQueue: values["task-queue"],
   ...(values.workflows === undefined
     ? {}
-    : { temporal: { workflowBundle: await bundled(values.workflows) } }),
+    : { temporal: { workflowBundle: await resolveBundled(values.workflows) } }),
   providers: process.env.BENCH_HTTP === "1" ? [] : [nullModel],
-  tools: [nothing("null_unsafe", "unsafe", false), nothing("null_pure", "pure", true)],
+  tools: [createNoopTool("null_unsafe", "unsafe", false), createNoopTool("null_pure", "pure", true)],
 });
 const running = worker.run();
 process.stdout.write(`${JSON.stringify({ type: "ready", pid: process.pid })}\n`);

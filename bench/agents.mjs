@@ -1,12 +1,19 @@
 // Starting agents of the benchmarks.
 import { randomUUID } from "node:crypto";
-import { attributesAtStart } from "../dist/client/runs/labels.js";
+import { buildStartAttributes } from "../dist/client/runs/run-labels.js";
 
 /**
  * A definition whose model is the worker's own: it calls `tool` until there are `turns` answers, `calls` times in each,
  * with a task where one is given, and takes `answerMs` for an answer.
  */
-export function nullAgent({ turns, tool, baseUrl = "http://127.0.0.1:9", calls = 1, task, answerMs = 0 }) {
+export function createNullAgent({
+  turns,
+  tool,
+  baseUrl = "http://127.0.0.1:9",
+  calls = 1,
+  task,
+  answerMs = 0,
+}) {
   return {
     name: "bench",
     systemPrompt: JSON.stringify({ turns, tool, calls, task, answerMs }),
@@ -30,7 +37,7 @@ export function startAgent(client, definition, prompt = "go", taskQueue = "agent
     taskQueue,
     workflowId,
     workflowTaskTimeout: "5s",
-    typedSearchAttributes: attributesAtStart(workflowId, definition),
+    typedSearchAttributes: buildStartAttributes(workflowId, definition),
     args: [{ prompt, definition }],
   });
 }
@@ -42,7 +49,7 @@ export function startEvaluation(client, agents) {
     taskQueue: "agents",
     workflowId,
     workflowTaskTimeout: "5s",
-    typedSearchAttributes: attributesAtStart(workflowId),
+    typedSearchAttributes: buildStartAttributes(workflowId),
     args: [{ prompt: "go", agents, strategy: { type: "pick-first" } }],
   });
 }

@@ -2,14 +2,14 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { quantile, setStage } from "./stage.mjs";
+import { computeQuantile, openEnvironment } from "./environment.mjs";
 
 const WORKER = fileURLToPath(new URL("../dist/worker.js", import.meta.url));
-const LOOK_EVERY_MS = 10;
+const POLL_INTERVAL_MS = 10;
 
 /** From the start of the process until the server knows its poll; the median of several starts. */
 export async function measure({ log, quick }) {
-  const stage = await setStage();
+  const stage = await openEnvironment();
   try {
     const times = [];
     for (let n = 0; n < (quick ? 2 : 9); n++) {
@@ -28,19 +28,19 @@ export async function measure({ log, quick }) {
         ],
         { stdio: "ignore" },
       );
-      await polled(stage, taskQueue);
+      await waitForPoll(stage, taskQueue);
       times.push(performance.now() - from);
       log(`start ${n + 1}: ${times.at(-1).toFixed(0)} ms`);
       child.kill("SIGKILL");
       await once(child, "exit");
     }
-    return { ms: Math.round(quantile(times, 0.5)) };
+    return { ms: Math.round(computeQuantile(times, 0.5)) };
   } finally {
     await stage.strike();
   }
 }
 
-async function polled({ client, server }, name) {
+async function waitForPoll({ client, server }, name) {
   for (;;) {
     const { pollers } = await client.workflowService.describeTaskQueue({
       namespace: server.namespace,
@@ -48,6 +48,6 @@ async function polled({ client, server }, name) {
       taskQueueType: 1,
     });
     if ((pollers ?? []).length > 0) return;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   }
 }

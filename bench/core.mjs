@@ -1,52 +1,52 @@
 // The machine alone: no server, no store, no text. One tool a turn, a compaction whenever the context has grown.
 import { apply } from "../dist/core/machine/apply.js";
 import { next } from "../dist/core/machine/next.js";
-import { start } from "../dist/core/machine/start.js";
-import { at } from "../dist/platform/kill-point.js";
-import { quantile, round } from "./stage.mjs";
+import { buildInitialState } from "../dist/core/machine/start.js";
+import { reachKillPoint } from "../dist/platform/kill-point.js";
+import { computeQuantile, round } from "./environment.mjs";
 
 const USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
-const TOKENS_OF_AN_ANSWER = 300;
-const TOKENS_OF_A_RESULT = 900;
-const COMPACT_ABOVE = 81_000;
+const ANSWER_TOKENS = 300;
+const RESULT_TOKENS = 900;
+const COMPACTION_TOKENS = 81_000;
 /** Turns that a compaction leaves as they are. */
-const KEPT = 10;
+const KEPT_TURNS = 10;
 
 export async function measure({ log, quick }) {
   const turns = quick ? 200 : 1000;
   const rounds = quick ? 2 : 7;
-  play({ turns, compactAbove: COMPACT_ABOVE });
+  play({ turns, compactAbove: COMPACTION_TOKENS });
   const speeds = [];
   for (let n = 1; n <= rounds; n++) {
     const from = performance.now();
-    const { steps } = play({ turns, compactAbove: COMPACT_ABOVE });
+    const { steps } = play({ turns, compactAbove: COMPACTION_TOKENS });
     speeds.push((steps / (performance.now() - from)) * 1000);
     log(`round ${n}: ${speeds.at(-1).toFixed(0)} steps a second`);
   }
-  const whole = play({ turns, compactAbove: COMPACT_ABOVE });
+  const whole = play({ turns, compactAbove: COMPACTION_TOKENS });
   const never = play({ turns });
   const given = whole.compactions.map(({ before, after }) => before - after);
   return {
-    stepsPerSecond: Math.round(quantile(speeds, 0.5)),
+    stepsPerSecond: Math.round(computeQuantile(speeds, 0.5)),
     stateBytes1000: whole.bytes.at(-1),
-    stateBytesPerTurn: round(growth(whole.bytes), 2),
+    stateBytesPerTurn: round(computeGrowth(whole.bytes), 2),
     stateBytesWithoutCompaction: never.bytes.at(-1),
     largestStateBytes: Math.max(...whole.bytes),
     compactions: whole.compactions.length,
-    killPointNs: round(killPoint(quick ? 1e6 : 1e8), 2),
-    bytesGivenBack: given.length === 0 ? 0 : Math.round(quantile(given, 0.5)),
+    killPointNs: round(measureKillPoint(quick ? 1e6 : 1e8), 2),
+    bytesGivenBack: given.length === 0 ? 0 : Math.round(computeQuantile(given, 0.5)),
   };
 }
 
 /** Nanoseconds of one kill point where no campaign has armed it. */
-function killPoint(times) {
+function measureKillPoint(times) {
   const from = performance.now();
-  for (let n = 0; n < times; n++) at("claim:before");
+  for (let n = 0; n < times; n++) reachKillPoint("claim:before");
   return ((performance.now() - from) * 1e6) / times;
 }
 
 /** Bytes a turn, from the fiftieth turn on: until then the view's newest turns are still filling up. */
-function growth(bytes) {
+function computeGrowth(bytes) {
   const from = Math.min(50, bytes.length - 2);
   return (bytes.at(-1) - bytes[from]) / (bytes.length - 1 - from);
 }
@@ -57,7 +57,7 @@ function play({ turns, compactAbove }) {
   let answers = 0;
   const bytes = [];
   const compactions = [];
-  let state = start({
+  let state = buildInitialState({
     session: "bench",
     mode: "run",
     idleTimeoutMs: null,
@@ -66,34 +66,34 @@ function play({ turns, compactAbove }) {
     prompts: [{ id: "p1", text: "Go", atMs: 0 }],
     nowMs: 0,
   });
-  const tell = (event) => {
+  const applyEvent = (event) => {
     state = apply(state, { ...event, atMs: ++now });
     steps += 1;
   };
-  tell({ type: "begun" });
+  applyEvent({ type: "begun" });
   for (;;) {
     const command = next(state);
     switch (command.type) {
       case "open-loop":
-        tell({ type: "loop-opened", digest: opened(compactAbove) });
+        applyEvent({ type: "loop-opened", digest: createOpenedEvent(compactAbove) });
         break;
       case "call-model": {
         answers += 1;
         bytes.push(Buffer.byteLength(JSON.stringify(state)));
-        tell({ type: "model-replied", digest: reply(command, answers, answers >= turns) });
+        applyEvent({ type: "model-replied", digest: createReply(command, answers, answers >= turns) });
         break;
       }
       case "call-tools":
-        tell({ type: "tool-finished", call: 0, digest: result(command.calls[0]) });
+        applyEvent({ type: "tool-finished", call: 0, digest: createResult(command.calls[0]) });
         break;
       case "compact": {
         const before = Buffer.byteLength(JSON.stringify(state));
-        tell({ type: "compacted", digest: smaller(command, state.view.spans) });
+        applyEvent({ type: "compacted", digest: compactSpans(command, state.view.spans) });
         compactions.push({ before, after: Buffer.byteLength(JSON.stringify(state)) });
         break;
       }
       case "close-loop":
-        tell({ type: "loop-closed", digest: { branch: "main", text: "done", position: 0 } });
+        applyEvent({ type: "loop-closed", digest: { branch: "main", text: "done", position: 0 } });
         break;
       case "finish":
         return { steps, bytes, compactions };
@@ -103,7 +103,7 @@ function play({ turns, compactAbove }) {
   }
 }
 
-function opened(compactAbove) {
+function createOpenedEvent(compactAbove) {
   return {
     loopId: "bench.1",
     kind: { type: "initial" },
@@ -127,7 +127,7 @@ function opened(compactAbove) {
   };
 }
 
-function reply({ branch }, nth, last) {
+function createReply({ branch }, nth, last) {
   const facts = { commands: [{ words: ["npm", "test"] }] };
   const call = { id: `toolu_${nth}`, name: "bash", summary: "npm test", facts };
   return {
@@ -135,21 +135,21 @@ function reply({ branch }, nth, last) {
     stopReason: last ? "stop" : "toolUse",
     usage: USAGE,
     costUsd: 0,
-    tokens: TOKENS_OF_AN_ANSWER,
+    tokens: ANSWER_TOKENS,
     calls: last ? [] : [call],
     preview: "I run the tests once more.",
     attempts: 1,
   };
 }
 
-function result({ branch }) {
-  return { branch, isError: false, tokens: TOKENS_OF_A_RESULT, preview: "ok" };
+function createResult({ branch }) {
+  return { branch, isError: false, tokens: RESULT_TOKENS, preview: "ok" };
 }
 
 /** As the default strategy does: a text for all but the newest turns. */
-function smaller({ branch, position, tokens }, spans) {
-  const old = spans.slice(0, -KEPT);
-  const kept = spans.slice(-KEPT);
+function compactSpans({ branch, position, tokens }, spans) {
+  const old = spans.slice(0, -KEPT_TURNS);
+  const retained = spans.slice(-KEPT_TURNS);
   const span = {
     from: old[0].from,
     to: old.at(-1).to,
@@ -157,10 +157,10 @@ function smaller({ branch, position, tokens }, spans) {
     tokens: 2000,
     instead: { position, section: 0 },
   };
-  const tokensAfter = 2000 + kept.reduce((sum, one) => sum + one.tokens, 0);
+  const tokensAfter = 2000 + retained.reduce((sum, one) => sum + one.tokens, 0);
   return {
     branch,
-    spans: [span, ...kept],
+    spans: [span, ...retained],
     messagesBefore: 0,
     messagesAfter: 0,
     tokensBefore: tokens,

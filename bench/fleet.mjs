@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { nullAgent, startAgent, startBare } from "./agents.mjs";
-import { round, setStage } from "./stage.mjs";
+import { createNullAgent, startAgent, startBare } from "./agents.mjs";
+import { openEnvironment, round } from "./environment.mjs";
 
 const TURNS = 10;
 
@@ -9,22 +9,22 @@ const STARTS_AT_ONCE = 50;
 
 export async function measure({ log, quick }) {
   const agents = quick ? 50 : 1000;
-  const stage = await setStage();
+  const stage = await openEnvironment();
   try {
     const { client } = stage;
     async function bare() {
       const worker = await stage.start("./bare-worker.mjs");
       await (await startBare(client, TURNS)).result();
-      const ran = await run("bare workflows", agents, () => startBare(client, TURNS), worker, log);
+      const ran = await measureFleet("bare workflows", agents, () => startBare(client, TURNS), worker, log);
       await stage.end(worker);
       return ran;
     }
     // Before and after: the server's file grows and its timers of a minute ago come due, so that the later is slower.
     const before = await bare();
     const worker = await stage.start("./agent-worker.mjs");
-    const definition = nullAgent({ turns: TURNS, tool: "null_unsafe" });
+    const definition = createNullAgent({ turns: TURNS, tool: "null_unsafe" });
     await (await startAgent(client, definition)).result();
-    const own = await run("agents", agents, () => startAgent(client, definition), worker, log);
+    const own = await measureFleet("agents", agents, () => startAgent(client, definition), worker, log);
     await stage.end(worker);
     const after = await bare();
     const bareTurnsPerSecond = (2 * agents * TURNS) / (before.seconds + after.seconds);
@@ -42,11 +42,11 @@ export async function measure({ log, quick }) {
   }
 }
 
-async function run(what, count, start, worker, log) {
-  const idleMb = residentMb(worker.pid);
+async function measureFleet(what, count, start, worker, log) {
+  const idleMb = readResidentMb(worker.pid);
   let peakMb = idleMb;
   const watch = setInterval(() => {
-    peakMb = Math.max(peakMb, residentMb(worker.pid));
+    peakMb = Math.max(peakMb, readResidentMb(worker.pid));
   }, 100);
   const from = performance.now();
   let failures = 0;
@@ -75,7 +75,7 @@ async function run(what, count, start, worker, log) {
   return { seconds, turnsPerSecond: (count * TURNS) / seconds, mb: peakMb - idleMb, failures };
 }
 
-function residentMb(pid) {
+function readResidentMb(pid) {
   const kb = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1];
   return Number(kb) / 1024;
 }

@@ -1,7 +1,7 @@
 import proto from "@temporalio/proto";
 import { SqliteTranscript } from "../dist/store/transcript/sqlite/sqlite-transcript.js";
-import { nullAgent, startAgent } from "./agents.mjs";
-import { round, setStage } from "./stage.mjs";
+import { createNullAgent, startAgent } from "./agents.mjs";
+import { openEnvironment, round } from "./environment.mjs";
 
 const { temporal } = proto;
 
@@ -9,23 +9,23 @@ const CONTEXT_BYTES = 100 * 1024;
 /** Turns on each side of the one that is looked at. */
 const WINDOW = 5;
 /** The run that holds the last of them must be a whole one, so that what it carries is spread as it is in life. */
-const WHOLE_RUN = 200;
+const WHOLE_RUN_TURN = 200;
 
 export async function measure({ log, quick }) {
   const last = quick ? 60 : 1000;
-  const stage = await setStage();
+  const stage = await openEnvironment();
   try {
     await stage.start("./agent-worker.mjs");
     const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
     const ref = await transcript.putText("context ".repeat(CONTEXT_BYTES / 8), Date.now());
     await transcript.close();
-    const definition = nullAgent({ turns: last + WHOLE_RUN, tool: "null_unsafe" });
+    const definition = createNullAgent({ turns: last + WHOLE_RUN_TURN, tool: "null_unsafe" });
     const handle = await startAgent(stage.client, definition, { ref });
-    log(`running ${last + WHOLE_RUN} turns`);
+    log(`running ${last + WHOLE_RUN_TURN} turns`);
     await handle.result();
-    const turns = await turnsOf(stage.client, handle.workflowId, handle.firstExecutionRunId, log);
-    const early = average(turns.slice(10 - WINDOW, 10 + WINDOW));
-    const late = average(turns.slice(last - WINDOW, last + WINDOW));
+    const turns = await measureTurns(stage.client, handle.workflowId, handle.firstExecutionRunId, log);
+    const early = averageTurns(turns.slice(10 - WINDOW, 10 + WINDOW));
+    const late = averageTurns(turns.slice(last - WINDOW, last + WINDOW));
     return {
       bytesTurn10: Math.round(early.bytes),
       bytesTurn1000: Math.round(late.bytes),
@@ -38,7 +38,7 @@ export async function measure({ log, quick }) {
 }
 
 /** Bytes and events of each turn; what opens and closes a run of the chain is spread over the run's turns. */
-async function turnsOf(client, workflowId, firstRun, log) {
+async function measureTurns(client, workflowId, firstRun, log) {
   const turns = [];
   for (let runId = firstRun, runs = 1; runId; runs++) {
     const { events } = await client.workflow.getHandle(workflowId, runId).fetchHistory();
@@ -74,7 +74,7 @@ async function turnsOf(client, workflowId, firstRun, log) {
   return turns;
 }
 
-function average(turns) {
+function averageTurns(turns) {
   const sum = turns.reduce(
     (all, turn) => ({ bytes: all.bytes + turn.bytes, events: all.events + turn.events }),
     {

@@ -7,45 +7,52 @@ const activities = proxyActivities({ startToCloseTimeout: "1 minute", heartbeatT
 const NOTHING = { entries: [], events: [] };
 
 /** Asks, has its answer's task done, until so many are done; then a last answer. */
-export async function plainTree({ definitionHash, childHash, calls }) {
+export async function runPlainTree({ definitionHash, childHash, calls }) {
   const session = workflowInfo().workflowId;
   const prompt = { id: "prompt", text: "go", atMs: Date.now(), origin: "prompt" };
-  const loop = await open({ definitionHash, prompts: [prompt] });
+  const loop = await openLoop({ definitionHash, prompts: [prompt] });
   let position = 1;
   let number = 1;
   let outbox = NOTHING;
   for (let turn = 0; turn < calls; turn++) {
-    const { calls: made } = await ask({ definitionHash, loop, number: number++, turn, position, outbox });
+    const { calls: made } = await callModel({
+      definitionHash,
+      loop,
+      number: number++,
+      turn,
+      position,
+      outbox,
+    });
     const spawn = { session, loopId: loop.loopId, turn, toolCallId: made[0].id, toolName: "scout" };
     const child = `${session}.sub-${turn}`;
     const task = { spawn, branch: "main", answer: position };
     const [report] = await Promise.all([
       executeChild("plainChild", { workflowId: child, args: [{ definitionHash: childHash, task }] }),
-      activities.record({ ...writing(loop, number++, position + 1, NOTHING), inbox: [] }),
+      activities.record({ ...createWrite(loop, number++, position + 1, NOTHING), inbox: [] }),
     ]);
-    outbox = { entries: [resultOf(spawn, position + 1, report)], events: [] };
+    outbox = { entries: [createResult(spawn, position + 1, report)], events: [] };
     position += 2;
   }
-  await ask({ definitionHash, loop, number: number++, turn: calls, position, outbox });
-  await close({ loop, number, position, turns: calls + 1 });
+  await callModel({ definitionHash, loop, number: number++, turn: calls, position, outbox });
+  await closeLoop({ loop, number, position, turns: calls + 1 });
 }
 
-export async function plainChild({ definitionHash, task }) {
+export async function runPlainChild({ definitionHash, task }) {
   const session = workflowInfo().workflowId;
   const prompt = { id: task.spawn.toolCallId, task, atMs: Date.now(), origin: "prompt" };
-  const loop = await open({ definitionHash, prompts: [prompt], spawn: task.spawn });
-  await ask({ definitionHash, loop, number: 1, turn: 0, position: 1, outbox: NOTHING });
-  await close({ loop, number: 2, position: 1, turns: 1 });
+  const loop = await openLoop({ definitionHash, prompts: [prompt], spawn: task.spawn });
+  await callModel({ definitionHash, loop, number: 1, turn: 0, position: 1, outbox: NOTHING });
+  await closeLoop({ loop, number: 2, position: 1, turns: 1 });
   return { session, branch: "main", position: 1 };
 }
 
-function open(input) {
+function openLoop(input) {
   return activities["open-loop"]({ number: 0, generation: 0, ...input });
 }
 
-function ask({ definitionHash, loop, number, turn, position, outbox }) {
+function callModel({ definitionHash, loop, number, turn, position, outbox }) {
   return activities.model({
-    ...writing(loop, number, outbox.entries[0]?.position ?? position, outbox),
+    ...createWrite(loop, number, outbox.entries[0]?.position ?? position, outbox),
     definitionHash,
     turn,
     view: { branch: "main", ranges: [{ from: 0, to: position }] },
@@ -53,9 +60,9 @@ function ask({ definitionHash, loop, number, turn, position, outbox }) {
   });
 }
 
-function close({ loop, number, position, turns }) {
+function closeLoop({ loop, number, position, turns }) {
   return activities["close-loop"]({
-    ...writing(loop, number, position + 1, NOTHING),
+    ...createWrite(loop, number, position + 1, NOTHING),
     outcome: { type: "answered", stopReason: "stop" },
     answer: position,
     turns,
@@ -63,11 +70,11 @@ function close({ loop, number, position, turns }) {
   });
 }
 
-function writing({ loopId }, number, base, outbox) {
+function createWrite({ loopId }, number, base, outbox) {
   return { number, generation: 0, loopId, branch: "main", base, outbox };
 }
 
-function resultOf({ toolCallId, toolName, turn }, position, from) {
+function createResult({ toolCallId, toolName, turn }, position, from) {
   const body = { type: "report", toolCallId, toolName, isError: false, text: "", from, messages: 2 };
   return { position, origin: "tool", atMs: Date.now(), turn, body };
 }

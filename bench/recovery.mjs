@@ -6,16 +6,16 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { SqliteTranscript } from "../dist/store/transcript/sqlite/sqlite-transcript.js";
 import { startModelServer } from "../dist/testing/model-server/server.js";
-import { quantile, setStage } from "./stage.mjs";
+import { computeQuantile, openEnvironment } from "./environment.mjs";
 
 const WORKER = fileURLToPath(new URL("../dist/worker.js", import.meta.url));
-const LOOK_EVERY_MS = 5;
+const POLL_INTERVAL_MS = 5;
 
 /** Kills in turn in a model stream and in a tool; a supervisor starts the next worker at once. */
 export async function measure({ log, quick }) {
   const kills = quick ? 4 : 30;
   const lostKills = quick ? 2 : 12;
-  const stage = await setStage();
+  const stage = await openEnvironment();
   const model = await startModelServer({
     conversations: [
       { match: "stream", replies: [{ text: "a long answer ".repeat(2000), chunkSize: 8, chunkDelayMs: 20 }] },
@@ -25,9 +25,9 @@ export async function measure({ log, quick }) {
   });
   const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
   try {
-    const recognised = await campaign({ stage, model, transcript, kills, args: [], log });
+    const recognised = await runKills({ stage, model, transcript, kills, args: [], log });
     log("recognition off, as for a host that is gone:");
-    const lost = await campaign({
+    const lost = await runKills({
       stage,
       model,
       transcript,
@@ -37,9 +37,9 @@ export async function measure({ log, quick }) {
     });
     return {
       kills,
-      p50Ms: quantile(recognised, 0.5),
-      p99Ms: quantile(recognised, 0.99),
-      lostHostP99Ms: quantile(lost, 0.99),
+      p50Ms: computeQuantile(recognised, 0.5),
+      p99Ms: computeQuantile(recognised, 0.99),
+      lostHostP99Ms: computeQuantile(lost, 0.99),
     };
   } finally {
     await transcript.close();
@@ -48,8 +48,8 @@ export async function measure({ log, quick }) {
   }
 }
 
-async function campaign({ stage, model, transcript, kills, args, log }) {
-  const supervisor = supervise(stage, args);
+async function runKills({ stage, model, transcript, kills, args, log }) {
+  const supervisor = superviseWorker(stage, args);
   const times = [];
   try {
     await supervisor.ready();
@@ -60,14 +60,14 @@ async function campaign({ stage, model, transcript, kills, args, log }) {
         taskQueue: "holdfast",
         workflowId: session,
         workflowTaskTimeout: "5s",
-        args: [{ prompt: `${kind} ${n}`, definition: definition(model) }],
+        args: [{ prompt: `${kind} ${n}`, definition: createDefinition(model) }],
       });
-      const before = await until(() => working(transcript, session, kind));
+      const before = await pollUntil(() => waitForStep(transcript, session, kind));
       // The claim stands before the request or the process does: a little later it is in the middle of it.
       await new Promise((resolve) => setTimeout(resolve, 300));
       const killedAtMs = Date.now();
       supervisor.kill();
-      const next = await until(async () =>
+      const next = await pollUntil(async () =>
         (await transcript.steps(session)).find(
           (step) => step.process !== before.process && step.startedAtMs >= killedAtMs,
         ),
@@ -83,7 +83,7 @@ async function campaign({ stage, model, transcript, kills, args, log }) {
   }
 }
 
-function definition(model) {
+function createDefinition(model) {
   return {
     model: {
       id: "scripted",
@@ -96,22 +96,22 @@ function definition(model) {
   };
 }
 
-async function working(transcript, session, kind) {
+async function waitForStep(transcript, session, kind) {
   const steps = await transcript.steps(session);
   return steps.find(
     (step) => step.kind === (kind === "stream" ? "model" : "bash") && step.storedAtMs === undefined,
   );
 }
 
-async function until(look) {
+async function pollUntil(probe) {
   for (;;) {
-    const found = await look();
+    const found = await probe();
     if (found !== undefined) return found;
-    await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
+    await new Promise((resolve) => setTimeout(resolve, POLL_INTERVAL_MS));
   }
 }
 
-function supervise(stage, args) {
+function superviseWorker(stage, args) {
   let stopped = false;
   let child;
   let ready;

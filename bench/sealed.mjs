@@ -1,10 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { Client } from "@temporalio/client";
-import { encryptionOf } from "../dist/platform/encryption/encryption.js";
-import { SealingCodec } from "../dist/platform/encryption/sealing-codec.js";
-import { nullAgent, startAgent } from "./agents.mjs";
-import { quantile, round, setStage } from "./stage.mjs";
+import { EncryptionCodec } from "../dist/platform/encryption/encryption-codec.js";
+import { resolveEncryption } from "../dist/platform/encryption/resolve-encryption.js";
+import { createNullAgent, startAgent } from "./agents.mjs";
+import { computeQuantile, openEnvironment, round } from "./environment.mjs";
 
 const KEYS = "bench=env:BENCH_KEY";
 
@@ -13,7 +13,7 @@ export async function measure({ log, quick }) {
   const turns = quick ? 10 : 60;
   const rounds = quick ? 2 : 11;
   process.env["BENCH_KEY"] = randomBytes(32).toString("base64");
-  const stage = await setStage();
+  const stage = await openEnvironment();
   try {
     await stage.start("./agent-worker.mjs");
     await stage.start(
@@ -24,9 +24,9 @@ export async function measure({ log, quick }) {
     const sealing = new Client({
       connection: stage.client.connection,
       namespace: stage.server.namespace,
-      dataConverter: { payloadCodecs: [new SealingCodec(encryptionOf({ keys: KEYS }))] },
+      dataConverter: { payloadCodecs: [new EncryptionCodec(resolveEncryption({ keys: KEYS }))] },
     });
-    const definition = nullAgent({ turns, tool: "null_unsafe" });
+    const definition = createNullAgent({ turns, tool: "null_unsafe" });
     const kinds = {
       plain: () => startAgent(stage.client, definition),
       sealed: () => startAgent(sealing, definition, "go", "sealed-agents"),
@@ -43,9 +43,9 @@ export async function measure({ log, quick }) {
     }
     const ratios = spent.sealed.map((ms, n) => ms / spent.plain[n]);
     return {
-      plainMsPerTurn: round(quantile(spent.plain, 0.5)),
-      sealedMsPerTurn: round(quantile(spent.sealed, 0.5)),
-      ratio: round(quantile(ratios, 0.5), 3),
+      plainMsPerTurn: round(computeQuantile(spent.plain, 0.5)),
+      sealedMsPerTurn: round(computeQuantile(spent.sealed, 0.5)),
+      ratio: round(computeQuantile(ratios, 0.5), 3),
     };
   } finally {
     await stage.strike();

@@ -26,9 +26,9 @@ export async function measure({ log, quick }) {
       ["sqlite", sqlite],
       ["postgres", postgres],
     ]) {
-      await pairs(transcript, `${name}-warm`, 1, 50);
+      await measurePairs(transcript, `${name}-warm`, 1, 50);
       for (const inFlight of [1, 50]) {
-        const perSecond = await pairs(transcript, `${name}-${inFlight}`, inFlight, steps);
+        const perSecond = await measurePairs(transcript, `${name}-${inFlight}`, inFlight, steps);
         figures[`${name}${inFlight}PerSecond`] = Math.round(perSecond);
         log(`${name}, ${inFlight} in flight: ${Math.round(perSecond)} steps a second`);
       }
@@ -47,7 +47,7 @@ export async function measure({ log, quick }) {
 }
 
 /** Each in-flight line is a session of its own, as agents are. */
-async function pairs(transcript, name, inFlight, steps) {
+async function measurePairs(transcript, name, inFlight, steps) {
   const lines = await Promise.all(
     Array.from({ length: inFlight }, async (_, line) => {
       const key = {
@@ -75,11 +75,11 @@ async function pairs(transcript, name, inFlight, steps) {
     lines.map(async ({ key, loopId }) => {
       for (let at = 1; at <= steps / inFlight; at++) {
         const step = { ...key, number: at, kind: "model", activityId: String(at) };
-        const place = { loopId, branch: "main", base: at };
-        await transcript.claim(step, place, NOTHING, at);
+        const target = { loopId, branch: "main", base: at };
+        await transcript.claim(step, target, NOTHING, at);
         const message = { role: "user", content: [{ type: "text", text: TEXT }], timestamp: at };
         const entries = [{ position: at, origin: "model", message }];
-        await transcript.store({ ...place, step, atMs: at, outbox: NOTHING, entries, result: { at } });
+        await transcript.store({ ...target, step, atMs: at, outbox: NOTHING, entries, result: { at } });
       }
     }),
   );

@@ -2,7 +2,7 @@
 // told by its system prompt: how many pieces, how far apart, and the gate at which the answer waits before its end.
 import { startModelServer } from "../dist/testing/model-server/server.js";
 
-export const PIECE = "four plain words here ";
+export const CHUNK_TEXT = "four plain words here ";
 
 const model = await startModelServer({
   keepBodies: 0,
@@ -10,8 +10,8 @@ const model = await startModelServer({
     const { pieces, chunkDelayMs, firstByteDelayMs, gate } = JSON.parse(system);
     const asked = (performance.timeOrigin + performance.now()).toFixed(2);
     return {
-      text: `${asked.padEnd(PIECE.length)}${PIECE.repeat(pieces - 1)}`,
-      chunkSize: PIECE.length,
+      text: `${asked.padEnd(CHUNK_TEXT.length)}${CHUNK_TEXT.repeat(pieces - 1)}`,
+      chunkSize: CHUNK_TEXT.length,
       chunkDelayMs,
       firstByteDelayMs,
       ...(gate === undefined ? {} : { holdUntil: gate, holdAt: "end" }),

@@ -1,12 +1,12 @@
 import proto from "@temporalio/proto";
 import { AgentDefinition } from "../dist/schema/index.js";
 import { SqliteTranscript } from "../dist/store/transcript/sqlite/sqlite-transcript.js";
-import { nullAgent, startAgent, startEvaluation, startPlainTree } from "./agents.mjs";
-import { quantile, round, setStage } from "./stage.mjs";
+import { createNullAgent, startAgent, startEvaluation, startPlainTree } from "./agents.mjs";
+import { computeQuantile, openEnvironment, round } from "./environment.mjs";
 
 const { temporal } = proto;
 
-const SIDE_BY_SIDE = [1, 10, 50];
+const CONCURRENCIES = [1, 10, 50];
 /** How long who works side by side with others takes to answer: what there is to wait for. */
 const ANSWER_MS = 500;
 
@@ -14,7 +14,7 @@ const ANSWER_MS = 500;
 export async function measure({ log, quick }) {
   const calls = quick ? 4 : 10;
   const rounds = quick ? 2 : 9;
-  const stage = await setStage();
+  const stage = await openEnvironment();
   try {
     await stage.start("./agent-worker.mjs");
     await stage.start("./agent-worker.mjs", [
@@ -25,13 +25,13 @@ export async function measure({ log, quick }) {
     ]);
     const { client } = stage;
     const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
-    const oneByOne = caller({ turns: calls + 1, calls: 1 });
+    const oneByOne = createCaller({ turns: calls + 1, calls: 1 });
     // A run of ours keeps the definitions that the plain one names.
     await (await startAgent(client, oneByOne)).result();
-    const [session] = await transcript.sessions({ limit: 1, agentName: "bench" });
-    const [child] = await transcript.sessions({ limit: 1, agentName: "scout" });
+    const [session] = await transcript.findSessions({ limit: 1, agentName: "bench" });
+    const [child] = await transcript.findSessions({ limit: 1, agentName: "scout" });
     const hashes = { definitionHash: session.definitionHash, childHash: child.definitionHash };
-    const branch = { ...nullAgent({ turns: 1, tool: "", answerMs: ANSWER_MS }), tools: [] };
+    const branch = { ...createNullAgent({ turns: 1, tool: "", answerMs: ANSWER_MS }), tools: [] };
     const definitionHash = await transcript.saveDefinition(AgentDefinition.parse(branch));
     await transcript.close();
     const kinds = {
@@ -52,20 +52,20 @@ export async function measure({ log, quick }) {
     }
     const children = {};
     const branches = {};
-    for (const count of SIDE_BY_SIDE) {
-      const calling = () => startAgent(client, caller({ turns: 2, calls: count, answerMs: ANSWER_MS }));
+    for (const count of CONCURRENCIES) {
+      const calling = () => startAgent(client, createCaller({ turns: 2, calls: count, answerMs: ANSWER_MS }));
       const agents = Array.from({ length: count }, () => ({ definitionHash }));
       const comparing = () => startEvaluation(client, agents);
-      children[count] = await sideBySide(`${count} sub-agents`, calling, quick ? 1 : 3, log);
-      branches[count] = await sideBySide(`${count} branches`, comparing, quick ? 1 : 3, log);
+      children[count] = await measureConcurrent(`${count} sub-agents`, calling, quick ? 1 : 3, log);
+      branches[count] = await measureConcurrent(`${count} branches`, comparing, quick ? 1 : 3, log);
     }
-    const [fewest, most] = [SIDE_BY_SIDE[0], SIDE_BY_SIDE.at(-1)];
+    const [fewest, most] = [CONCURRENCIES[0], CONCURRENCIES.at(-1)];
     const grown = children[most].parentBytes - children[fewest].parentBytes;
     return {
-      msPerCall: round(quantile(spent.ours, 0.5)),
-      plainMsPerCall: round(quantile(spent.plain, 0.5)),
+      msPerCall: round(computeQuantile(spent.ours, 0.5)),
+      plainMsPerCall: round(computeQuantile(spent.plain, 0.5)),
       ratio: round(
-        quantile(
+        computeQuantile(
           spent.ours.map((ms, n) => ms / spent.plain[n]),
           0.5,
         ),
@@ -81,9 +81,9 @@ export async function measure({ log, quick }) {
 }
 
 /** An agent that hands out so many tasks with each answer but its last. */
-function caller({ turns, calls, answerMs = 0 }) {
-  const { tools: _, ...definition } = nullAgent({ turns, tool: "scout", calls, task: "Look around" });
-  const { limits, ...scout } = nullAgent({ turns: 1, tool: "", answerMs });
+function createCaller({ turns, calls, answerMs = 0 }) {
+  const { tools: _, ...definition } = createNullAgent({ turns, tool: "scout", calls, task: "Look around" });
+  const { limits, ...scout } = createNullAgent({ turns: 1, tool: "", answerMs });
   return {
     ...definition,
     tools: [],
@@ -93,7 +93,7 @@ function caller({ turns, calls, answerMs = 0 }) {
 }
 
 /** From the start to the end, and the history of the one that waits for all of them. */
-async function sideBySide(what, start, rounds, log) {
+async function measureConcurrent(what, start, rounds, log) {
   const times = [];
   let parentBytes = 0;
   for (let n = -1; n < rounds; n++) {
@@ -102,13 +102,13 @@ async function sideBySide(what, start, rounds, log) {
     await handle.result();
     if (n >= 0) times.push(performance.now() - from);
     const { events } = await handle.fetchHistory();
-    parentBytes = events.reduce((sum, event) => sum + bytesOf(event), 0);
+    parentBytes = events.reduce((sum, event) => sum + countBytes(event), 0);
   }
   const shown = times.map((ms) => Math.round(ms)).join(", ");
   log(`${what} side by side: ${shown} ms, ${parentBytes} bytes of the parent's history`);
-  return { ms: Math.round(quantile(times, 0.5)), parentBytes };
+  return { ms: Math.round(computeQuantile(times, 0.5)), parentBytes };
 }
 
-function bytesOf(event) {
+function countBytes(event) {
   return temporal.api.history.v1.HistoryEvent.encode(event).finish().length;
 }

@@ -1,12 +1,12 @@
 import { startModelServer } from "../dist/testing/model-server/server.js";
-import { nullAgent, startAgent, startBare } from "./agents.mjs";
-import { quantile, round, setStage } from "./stage.mjs";
+import { createNullAgent, startAgent, startBare } from "./agents.mjs";
+import { computeQuantile, openEnvironment, round } from "./environment.mjs";
 
 /** Interleaved rounds: what the machine does meanwhile touches all of them alike. */
 export async function measure({ log, quick }) {
   const turns = quick ? 10 : 60;
   const rounds = quick ? 2 : 11;
-  const stage = await setStage();
+  const stage = await openEnvironment();
   const replies = Array.from({ length: turns }, (_, turn) =>
     turn === turns - 1 ? { text: "done" } : { toolCalls: [{ name: "null_unsafe", arguments: { n: turn } }] },
   );
@@ -18,12 +18,12 @@ export async function measure({ log, quick }) {
     const { client } = stage;
     const kinds = {
       bare: () => startBare(client, turns),
-      unsafe: () => startAgent(client, nullAgent({ turns, tool: "null_unsafe" })),
-      pure: () => startAgent(client, nullAgent({ turns, tool: "null_pure" })),
+      unsafe: () => startAgent(client, createNullAgent({ turns, tool: "null_unsafe" })),
+      pure: () => startAgent(client, createNullAgent({ turns, tool: "null_pure" })),
       http: () =>
         startAgent(
           client,
-          nullAgent({ turns, tool: "null_unsafe", baseUrl: model.anthropicBaseUrl }),
+          createNullAgent({ turns, tool: "null_unsafe", baseUrl: model.anthropicBaseUrl }),
           "go",
           "http-agents",
         ),
@@ -44,9 +44,9 @@ export async function measure({ log, quick }) {
         );
     }
     // Medians: a round in which the machine did something else says nothing about us.
-    const median = (kind) => quantile(spent[kind], 0.5);
+    const median = (kind) => computeQuantile(spent[kind], 0.5);
     const ratio = (kind) =>
-      quantile(
+      computeQuantile(
         spent[kind].map((ms, n) => ms / spent.bare[n]),
         0.5,
       );

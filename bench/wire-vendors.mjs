@@ -13,7 +13,7 @@ import { responsesWire } from "../dist/testing/model-server/responses-wire.js";
 const STREAM = { "content-type": "text/event-stream" };
 const messages = [{ role: "user", content: "x" }];
 
-const response = (slices) =>
+const createResponse = (slices) =>
   new Response(
     new ReadableStream({
       start(controller) {
@@ -25,7 +25,7 @@ const response = (slices) =>
   );
 
 /** The frames of a scripted answer, as bytes. */
-const framesOf = (wire) => (reply) => {
+const encodeFrames = (wire) => (reply) => {
   const question = {
     model: "m",
     bytes: 100,
@@ -40,12 +40,15 @@ const framesOf = (wire) => (reply) => {
 };
 
 const readResponses = (slices) =>
-  new OpenAI({ apiKey: "k", maxRetries: 0, fetch: async () => response(slices) }).responses
+  new OpenAI({ apiKey: "k", maxRetries: 0, fetch: async () => createResponse(slices) }).responses
     .stream({ model: "m", input: "x" })
     .finalResponse();
 
 const readGemini = (options) => async (slices) => {
-  const { models } = new GoogleGenAI({ ...options, httpOptions: { fetch: async () => response(slices) } });
+  const { models } = new GoogleGenAI({
+    ...options,
+    httpOptions: { fetch: async () => createResponse(slices) },
+  });
   const parts = [];
   const stream = await models.generateContentStream({ model: "m", contents: "x" });
   for await (const chunk of stream) parts.push(...(chunk.candidates?.[0]?.content?.parts ?? []));
@@ -69,7 +72,7 @@ const readConverse = async (slices) => {
 };
 
 /** With a token that is there already nobody is asked for one. */
-const signedIn = {
+const authorizedOptions = {
   authClient: { getRequestHeaders: async () => new Headers({ authorization: "Bearer t" }) },
 };
 const place = { project: "p", location: "l" };
@@ -78,37 +81,37 @@ const place = { project: "p", location: "l" };
 export const VENDORS = {
   anthropic_messages: {
     provider: "anthropic",
-    bytes: framesOf(anthropicWire),
+    bytes: encodeFrames(anthropicWire),
     read: (slices) =>
-      new Anthropic({ apiKey: "k", maxRetries: 0, fetch: async () => response(slices) }).messages
+      new Anthropic({ apiKey: "k", maxRetries: 0, fetch: async () => createResponse(slices) }).messages
         .stream({ model: "m", max_tokens: 10, messages })
         .finalMessage(),
   },
   openai_completions: {
     provider: "openai",
-    bytes: framesOf(openaiWire),
+    bytes: encodeFrames(openaiWire),
     read: (slices) =>
-      new OpenAI({ apiKey: "k", maxRetries: 0, fetch: async () => response(slices) }).chat.completions
+      new OpenAI({ apiKey: "k", maxRetries: 0, fetch: async () => createResponse(slices) }).chat.completions
         .stream({ model: "m", messages })
         .finalChatCompletion(),
   },
-  openai_responses: { provider: "openai", bytes: framesOf(responsesWire), read: readResponses },
-  azure_openai_responses: { provider: "azure", bytes: framesOf(responsesWire), read: readResponses },
+  openai_responses: { provider: "openai", bytes: encodeFrames(responsesWire), read: readResponses },
+  azure_openai_responses: { provider: "azure", bytes: encodeFrames(responsesWire), read: readResponses },
   google_generative_ai: {
     provider: "google",
-    bytes: framesOf(geminiWire),
+    bytes: encodeFrames(geminiWire),
     read: readGemini({ apiKey: "k", vertexai: false }),
   },
   google_vertex: {
     provider: "vertex",
     base: "/projects/p/locations/l",
-    bytes: framesOf(geminiWire),
-    read: readGemini({ ...place, vertexai: true, googleAuthOptions: signedIn }),
+    bytes: encodeFrames(geminiWire),
+    read: readGemini({ ...place, vertexai: true, googleAuthOptions: authorizedOptions }),
   },
   bedrock_converse_stream: {
     provider: "bedrock",
     contentType: "application/vnd.amazon.eventstream",
-    bytes: framesOf(bedrockWire),
+    bytes: encodeFrames(bedrockWire),
     read: readConverse,
   },
 };

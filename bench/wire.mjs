@@ -1,7 +1,7 @@
 // Answers read by our adapters against the vendors' own SDKs, on the same bytes in one run; see docs/benchmarks.md.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { ProviderRegistry } from "../dist/models/registry.js";
+import { ProviderRegistry } from "../dist/models/provider-registry.js";
 import { VENDORS } from "./wire-vendors.mjs";
 
 /** Bytes that one read of a socket brings. */
@@ -14,23 +14,23 @@ export async function measure({ log, quick }) {
   const size = quick ? { text: 20_000, rounds: 5, streamMb: 5 } : { text: 150_000, rounds: 25, streamMb: 50 };
   const adapters = {};
   let memoryGrowthMb = 0;
-  for (const protocol of ProviderRegistry.default().protocols()) {
+  for (const protocol of ProviderRegistry.createDefault().listProtocols()) {
     const vendor = VENDORS[protocol];
     if (vendor === undefined) {
       log(`${protocol}: not measured, it has no entry in bench/wire-vendors.mjs`);
       continue;
     }
-    const { ratio, ours, theirs, mb } = await raced(protocol, vendor, size);
+    const { ratio, ours, theirs, mb } = await compareParsers(protocol, vendor, size);
     adapters[protocol] = { ratio };
     log(`${protocol}: ours ${ours} ms, the SDK ${theirs} ms for ${mb} MB: ${ratio}`);
-    const growth = await grown(protocol, vendor, size.streamMb * MB);
+    const growth = await measureMemory(protocol, vendor, size.streamMb * MB);
     log(`${protocol}: ${growth} MB more at most while ${size.streamMb} MB went through`);
     memoryGrowthMb = Math.max(memoryGrowthMb, growth);
   }
   return { adapters, memoryGrowthMb };
 }
 
-async function raced(protocol, vendor, { text, rounds }) {
+async function compareParsers(protocol, vendor, { text, rounds }) {
   const args = JSON.stringify({ path: "a.txt", content: "x = 1;\n".repeat(400) });
   const bytes = vendor.bytes({
     thinking: "Let me think about it. ".repeat(text / 46),
@@ -38,32 +38,32 @@ async function raced(protocol, vendor, { text, rounds }) {
     toolCalls: Array.from({ length: 8 }, () => ({ name: "write_file", arguments: args })),
     chunkSize: CHUNK,
   });
-  const slices = sliced(bytes);
+  const slices = sliceBytes(bytes);
   const times = { ours: [], theirs: [] };
   for (let round = 0; round < rounds; round += 1) {
-    times.ours.push(await timed(() => read(protocol, vendor, slices)));
-    times.theirs.push(await timed(() => vendor.read(slices)));
+    times.ours.push(await measureMs(() => readAnswer(protocol, vendor, slices)));
+    times.theirs.push(await measureMs(() => vendor.read(slices)));
   }
   // The first rounds are compiled while they run.
-  const ours = median(times.ours.slice(2));
-  const theirs = median(times.theirs.slice(2));
+  const ours = computeMedian(times.ours.slice(2));
+  const theirs = computeMedian(times.theirs.slice(2));
   return {
-    ratio: round(theirs / ours),
-    ours: round(ours),
-    theirs: round(theirs),
-    mb: round(bytes.length / MB),
+    ratio: roundValue(theirs / ours),
+    ours: roundValue(ours),
+    theirs: roundValue(theirs),
+    mb: roundValue(bytes.length / MB),
   };
 }
 
 /** What is alive while a long answer goes through, over what was before: the answer itself, and what is kept of its way. */
-async function grown(protocol, vendor, wanted) {
-  const collect = collector();
+async function measureMemory(protocol, vendor, wanted) {
+  const collect = createCollector();
   const sample = "word ".repeat(200);
   const perCharacter = vendor.bytes({ text: sample, chunkSize: 5 }).length / sample.length;
-  const slices = sliced(vendor.bytes({ text: "word ".repeat(wanted / perCharacter / 5), chunkSize: 5 }));
-  await read(protocol, vendor, slices.slice(0, 0)).catch(() => {});
+  const slices = sliceBytes(vendor.bytes({ text: "word ".repeat(wanted / perCharacter / 5), chunkSize: 5 }));
+  await readAnswer(protocol, vendor, slices.slice(0, 0)).catch(() => {});
   collect();
-  const before = alive();
+  const before = readHeapUsed();
   let most = before;
   const step = Math.ceil(slices.length / 10);
   const watched = (async function* () {
@@ -71,15 +71,15 @@ async function grown(protocol, vendor, wanted) {
       yield slice;
       if (at % step !== step - 1) continue;
       collect();
-      most = Math.max(most, alive());
+      most = Math.max(most, readHeapUsed());
     }
   })();
-  await read(protocol, vendor, watched);
-  return round((most - before) / MB);
+  await readAnswer(protocol, vendor, watched);
+  return roundValue((most - before) / MB);
 }
 
 /** Our adapter, with the slices in place of a network. */
-function read(protocol, vendor, slices) {
+function readAnswer(protocol, vendor, slices) {
   const bytes = (async function* () {
     yield* slices;
   })();
@@ -107,37 +107,37 @@ function read(protocol, vendor, slices) {
     thinking: "off",
     cache: { enabled: false, strategy: "auto" },
   };
-  const provider = ProviderRegistry.default({ http }).get(protocol);
+  const provider = ProviderRegistry.createDefault({ http }).get(protocol);
   return provider.stream(request, { signal: new AbortController().signal, onDelta: () => {} });
 }
 
-function sliced(bytes) {
+function sliceBytes(bytes) {
   return Array.from({ length: Math.ceil(bytes.length / SLICE) }, (_, at) =>
     bytes.subarray(at * SLICE, (at + 1) * SLICE),
   );
 }
 
-async function timed(run) {
+async function measureMs(run) {
   const began = performance.now();
   await run();
   return performance.now() - began;
 }
 
-function alive() {
+function readHeapUsed() {
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
 }
 
-function collector() {
+function createCollector() {
   setFlagsFromString("--expose-gc");
   return runInNewContext("gc");
 }
 
-function median(list) {
+function computeMedian(list) {
   const sorted = [...list].sort((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)];
 }
 
-function round(value) {
+function roundValue(value) {
   return Math.round(value * 100) / 100;
 }

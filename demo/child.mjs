@@ -42,10 +42,10 @@ export function startChild(file, args, { env, log }) {
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill("SIGTERM");
-      const patience = new AbortController();
-      const late = delay(GRACE_MS, true, { signal: patience.signal }).catch(() => false);
+      const killTimer = new AbortController();
+      const late = delay(GRACE_MS, true, { signal: killTimer.signal }).catch(() => false);
       if ((await Promise.race([ended, late])) === true) child.kill("SIGKILL");
-      patience.abort();
+      killTimer.abort();
       await ended;
     },
   };

@@ -3,8 +3,8 @@
 
 /** @param sent - `{ id, text }` of each message that a person has sent. */
 export function countMessages({ sent, entries, length, forked }) {
-  const ids = tally(entries.flatMap(({ messageId }) => messageId ?? []));
-  const positions = tally(entries.map(({ position }) => position));
+  const ids = countValues(entries.flatMap(({ messageId }) => messageId ?? []));
+  const positions = countValues(entries.map(({ position }) => position));
   const { unanswered, answeredTwice } = countResults(entries);
   return {
     lost:
@@ -14,7 +14,7 @@ export function countMessages({ sent, entries, length, forked }) {
       unanswered,
     duplicated:
       sent.reduce((sum, { id }) => sum + Math.max(0, (ids.get(id) ?? 0) - 1), 0) +
-      excess(positions) +
+      countExcess(positions) +
       answeredTwice +
       forked,
   };
@@ -39,23 +39,27 @@ function countResults(entries) {
 }
 
 /** What the model itself was shown last, held against what was sent and what the transcript holds. */
-export function countShown({ sent, entries, body }) {
+export function countModelMessages({ sent, entries, body }) {
   const blocks = body.messages.flatMap(({ content }) =>
     typeof content === "string" ? [{ type: "text", text: content }] : content,
   );
-  const said = blocks.filter(({ type }) => type === "text").map(({ text }) => text);
-  const texts = sent.map(({ text }) => said.filter((one) => one === text).length);
-  const results = tally(blocks.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : [])));
-  const uses = tally(blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : [])));
-  const held = new Set(
+  const shownTexts = blocks.filter(({ type }) => type === "text").map(({ text }) => text);
+  const texts = sent.map(({ text }) => shownTexts.filter((one) => one === text).length);
+  const results = countValues(
+    blocks.flatMap((block) => (block.type === "tool_result" ? [block.tool_use_id] : [])),
+  );
+  const uses = countValues(blocks.flatMap((block) => (block.type === "tool_use" ? [block.id] : [])));
+  const knownCallIds = new Set(
     entries.flatMap(({ message }) => (message.role === "toolResult" ? [message.toolCallId] : [])),
   );
   return {
     lost:
       texts.filter((times) => times === 0).length +
-      [...held].filter((id) => !results.has(id) || !uses.has(id)).length,
+      [...knownCallIds].filter((id) => !results.has(id) || !uses.has(id)).length,
     duplicated:
-      texts.reduce((sum, times) => sum + Math.max(0, times - 1), 0) + excess(results) + excess(uses),
+      texts.reduce((sum, times) => sum + Math.max(0, times - 1), 0) +
+      countExcess(results) +
+      countExcess(uses),
   };
 }
 
@@ -65,8 +69,8 @@ export function countShown({ sent, entries, body }) {
  * @param lines - Of the file that each start appends to; a line names the call.
  * @param asked - How many tool calls of the transcript ask for the command.
  */
-export function countUnsafe(lines, asked) {
-  return Math.max(excess(tally(lines)), lines.length - asked, 0);
+export function countUnsafe(lines, approvedCount) {
+  return Math.max(countExcess(countValues(lines)), lines.length - approvedCount, 0);
 }
 
 /**
@@ -84,12 +88,12 @@ export function countAnswers({ answersPaid, answersRepaid, requests }) {
   return { paid: answersPaid, repaid: answersRepaid, again };
 }
 
-function tally(values) {
+function countValues(values) {
   const counts = new Map();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
   return counts;
 }
 
-function excess(counts) {
+function countExcess(counts) {
   return [...counts.values()].reduce((sum, count) => sum + count - 1, 0);
 }

@@ -17,6 +17,6 @@ npm run check, once. At the end run npm test again and make sure that all tests 
 
 export const STEERING = "Please note the repair in CHANGELOG.md too, under Unreleased.";
 
-export function agentFor(model, workspace) {
+export function createAgent(model, workspace) {
   return { name: "demo", systemPrompt: SYSTEM, model: model.config, tools: TOOLS, workspace, strict: true };
 }

@@ -1,9 +1,9 @@
-import { vendorModel } from "./model.mjs";
+import { DemoEnvironment } from "./environment.mjs";
+import { LinePrinter } from "./line-printer.mjs";
+import { createVendorModel } from "./model.mjs";
 import { HELP, readOptions, UsageError } from "./options.mjs";
-import { play } from "./play.mjs";
-import { Stage } from "./stage.mjs";
-import { Teller } from "./teller.mjs";
-import { broken, jsonOf, rowsOf, UNFINISHED } from "./verdict.mjs";
+import { formatRows, listBrokenPromises, toJson, UNFINISHED_REPORT } from "./report.mjs";
+import { runStory } from "./story.mjs";
 
 /** The scripted job takes half a minute; a vendor's model thinks longer. */
 const LIMIT_MS = 120_000;
@@ -11,7 +11,7 @@ const VENDOR_LIMIT_MS = 600_000;
 
 const EXIT = { ok: 0, broken: 1, usage: 2, interrupted: 130 };
 
-class Interrupted extends Error {}
+class InterruptedError extends Error {}
 
 /** Resolves at Ctrl-C and its like; a second one ends at once. */
 const interrupted = new Promise((resolve) => {
@@ -29,7 +29,7 @@ async function main(args) {
   let options;
   try {
     options = readOptions(args);
-    if (options.model !== undefined) vendorModel(options.model);
+    if (options.model !== undefined) createVendorModel(options.model);
   } catch (error) {
     process.stderr.write(`${error.message}\n${error instanceof UsageError ? `\n${HELP}` : ""}`);
     return EXIT.usage;
@@ -38,24 +38,24 @@ async function main(args) {
     process.stdout.write(HELP);
     return EXIT.ok;
   }
-  const teller = new Teller(options.json ? process.stderr : process.stdout);
-  const stage = await Stage.make();
-  const code = await perform(stage, options, teller);
+  const teller = new LinePrinter(options.json ? process.stderr : process.stdout);
+  const stage = await DemoEnvironment.create();
+  const code = await runDemo(stage, options, teller);
   if (code === EXIT.broken) teller.plain(`Transcript, logs and project stay in ${stage.folder}`);
   await stage.end({ keepFolder: code === EXIT.broken });
   return code;
 }
 
-async function perform(stage, options, teller) {
+async function runDemo(stage, options, teller) {
   const limitMs = options.model === undefined ? LIMIT_MS : VENDOR_LIMIT_MS;
   try {
-    const report = await within(limitMs, play(stage, options, teller));
-    tell(report, options, teller);
-    if (options.json) process.stdout.write(`${JSON.stringify(jsonOf(report))}\n`);
+    const report = await withTimeLimit(limitMs, runStory(stage, options, teller));
+    printReport(report, options, teller);
+    if (options.json) process.stdout.write(`${JSON.stringify(toJson(report))}\n`);
     if (options.keep) await interrupted;
-    return broken(report).length === 0 ? EXIT.ok : EXIT.broken;
+    return listBrokenPromises(report).length === 0 ? EXIT.ok : EXIT.broken;
   } catch (error) {
-    if (error instanceof Interrupted) {
+    if (error instanceof InterruptedError) {
       teller.plain("\nInterrupted: ending server, workers and model.");
       return EXIT.interrupted;
     }
@@ -63,19 +63,19 @@ async function perform(stage, options, teller) {
     for (const [name, tail] of await stage.tails())
       teller.plain(`\n--- the end of the ${name}'s log\n${tail}`);
     teller.plain();
-    if (options.json) process.stdout.write(`${JSON.stringify(jsonOf(UNFINISHED))}\n`);
+    if (options.json) process.stdout.write(`${JSON.stringify(toJson(UNFINISHED_REPORT))}\n`);
     return EXIT.broken;
   }
 }
 
 /** @throws Interrupted at Ctrl-C; an `Error` that says so when the time is over. */
-async function within(limitMs, work) {
+async function withTimeLimit(limitMs, work) {
   let timer;
   const late = new Promise((_, reject) => {
     timer = setTimeout(() => reject(new Error(`it was not done after ${limitMs / 1000} s`)), limitMs);
   });
   const stopped = interrupted.then(() => {
-    throw new Interrupted();
+    throw new InterruptedError();
   });
   try {
     return await Promise.race([work, late, stopped]);
@@ -85,10 +85,10 @@ async function within(limitMs, work) {
   }
 }
 
-function tell(report, { keep }, teller) {
-  const wrong = new Set(broken(report));
+function printReport(report, { keep }, teller) {
+  const wrong = new Set(listBrokenPromises(report));
   teller.plain();
-  for (const [what, value, field] of rowsOf(report)) {
+  for (const [what, value, field] of formatRows(report)) {
     const mark = wrong.has(field) ? teller.paint("red", "✗") : teller.paint("green", "✓");
     const unknown = field === undefined || (report[field] === null && !wrong.has(field));
     teller.plain(`  ${unknown ? " " : mark} ${what.padEnd(29)} ${value}`);

@@ -16,7 +16,7 @@ const KEY = "HOLDFAST_DEMO_KEY";
  * `strike` says when a stream is worth a kill: from which turn on, and after how many characters. `ledger` is what
  * the vendor itself has counted; null where nobody can ask it.
  */
-export async function scriptedModel({ log }) {
+export async function createScriptedModel({ log }) {
   const child = startChild(MODEL_SERVER, ["--script", SCRIPT], { env: process.env, log });
   const { url } = await child.ready;
   return {
@@ -42,7 +42,7 @@ export async function scriptedModel({ log }) {
 }
 
 /** A vendor's own model; its key stays in the environment, where the worker finds it. */
-export function vendorModel(name) {
+export function createVendorModel(name) {
   const config = parseModel(name);
   const key = /^\$\{(\w+)\}$/.exec(config.apiKey ?? "")?.[1];
   if (key !== undefined && !process.env[key]) throw new Error(`${name} needs its key in ${key}`);

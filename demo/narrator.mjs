@@ -20,8 +20,8 @@ export class Narrator {
   }
 
   take(item) {
-    if (item.type === "delta") this.#live(item.delta);
-    else this.#recorded(item.event.body, item.message);
+    if (item.type === "delta") this.#printDelta(item.delta);
+    else this.#printEvent(item.event.body, item.message);
   }
 
   /** The stream was cut here. */
@@ -31,7 +31,7 @@ export class Narrator {
     this.#streamed = false;
   }
 
-  #live({ body, turn }) {
+  #printDelta({ body, turn }) {
     switch (body.type) {
       case "attempt":
         this.cut();
@@ -46,12 +46,12 @@ export class Narrator {
     }
   }
 
-  #recorded(body, message) {
+  #printEvent(body, message) {
     if (body.type === "TurnStart") this.#turn = `turn ${body.turn}`;
     if (body.type !== "MessageEnd" || message === undefined) return;
-    if (message.role === "user") this.#teller.say("you", textOf(message), "cyan");
-    if (message.role === "assistant") this.#answered(message);
-    if (message.role === "toolResult") this.#result(message);
+    if (message.role === "user") this.#teller.say("you", getText(message), "cyan");
+    if (message.role === "assistant") this.#printAnswer(message);
+    if (message.role === "toolResult") this.#printResult(message);
   }
 
   #stream(text) {
@@ -67,14 +67,14 @@ export class Narrator {
     }
   }
 
-  #answered(message) {
-    if (!this.#streamed) this.#stream(textOf(message));
+  #printAnswer(message) {
+    if (!this.#streamed) this.#stream(getText(message));
     if (this.#text !== "") this.#teller.line(this.#turn, this.#text);
     this.#text = "";
     this.#streamed = false;
     for (const part of message.content) {
       if (part.type === "toolCall")
-        this.#teller.line(this.#turn, `→ ${part.name} ${gist(part.arguments)}`, "blue");
+        this.#teller.line(this.#turn, `→ ${part.name} ${summarizeArguments(part.arguments)}`, "blue");
     }
   }
 
@@ -91,10 +91,10 @@ export class Narrator {
     }
   }
 
-  #result(message) {
+  #printResult(message) {
     const live = this.#calls.get(message.toolCallId);
     this.#calls.delete(message.toolCallId);
-    const text = textOf(message).trimEnd();
+    const text = getText(message).trimEnd();
     if (/outcome of this call is unknown/.test(text)) {
       for (const line of text.split("\n"))
         if (!NOISE.test(line)) this.#teller.say(this.#turn, `← ${line}`, "yellow");
@@ -108,11 +108,11 @@ export class Narrator {
   }
 }
 
-function textOf(message) {
+function getText(message) {
   return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 }
 
-function gist(args) {
+function summarizeArguments(args) {
   if (typeof args !== "object" || args === null) return String(args ?? "");
   return String(args.command ?? args.path ?? args.pattern ?? JSON.stringify(args));
 }

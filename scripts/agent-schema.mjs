@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const built = (name) => import(join(root, "dist", "config", "agent-file", name));
-const { schemaText } = await built("json-schema.js");
-const { withReference } = await built("reference.js");
+const importBuilt = (name) => import(join(root, "dist", "config", "agent-file", name));
+const { schemaText } = await importBuilt("json-schema.js");
+const { withReference } = await importBuilt("reference.js");
 
 const page = join(root, "docs", "agents.md");
 writeFileSync(join(root, "agent.schema.json"), schemaText());

@@ -13,9 +13,9 @@ const BUILD_INPUTS = [
 ];
 
 /** Hash of everything the build reads; contents, not times, so that changing a branch and back costs nothing. */
-export function sourceHash(root) {
+export function hashSources(root) {
   const hash = createHash("sha256");
-  for (const file of [...BUILD_INPUTS, ...sourceFiles(root)]) {
+  for (const file of [...BUILD_INPUTS, ...listSourceFiles(root)]) {
     hash
       .update(`${file}\0`)
       .update(readFileSync(join(root, file)))
@@ -25,7 +25,7 @@ export function sourceHash(root) {
 }
 
 /** Every file below src, sorted. */
-export function sourceFiles(root) {
+export function listSourceFiles(root) {
   return readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name).slice(root.length + sep.length))

@@ -3,12 +3,12 @@ import { spawnSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BUILD_STAMP, sourceFiles, sourceHash } from "./build-stamp.mjs";
+import { BUILD_STAMP, hashSources, listSourceFiles } from "./build-stamp.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
 
-const hash = sourceHash(root);
+const hash = hashSources(root);
 rmSync(BUILD_STAMP, { force: true });
 removeOrphans();
 compile();
@@ -46,13 +46,13 @@ async function bundleWorkflows() {
 /** The compiler leaves what it wrote for sources that are gone, and the bundler would find it. */
 function removeOrphans() {
   if (!existsSync("dist")) return;
-  const kept = new Set(sourceFiles(root).map((file) => file.replace(/^src.|\.ts$/g, "")));
+  const sources = new Set(listSourceFiles(root).map((file) => file.replace(/^src.|\.ts$/g, "")));
   const written = readdirSync("dist", { recursive: true }).filter((file) =>
     /\.(d\.ts|js|js\.map)$/.test(file),
   );
   for (const file of written) {
     const source = file.replace(/\.(d\.ts|js|js\.map)$/, "");
-    if (file !== "workflow-bundle.js" && !kept.has(source)) {
+    if (file !== "workflow-bundle.js" && !sources.has(source)) {
       rmSync(join("dist", file));
       rmSync(join("dist", ".tsbuildinfo"), { force: true });
     }

@@ -28,7 +28,7 @@ export const FACTS = [
 ];
 
 /** How a model is told to think; `none` does not. */
-export function thinkingOf(id) {
+export function getThinking(id) {
   if (/claude/.test(id))
     return /claude-(?:opus|sonnet|haiku)-4(?![-.][7-9](?!\d))/.test(id) ? "budget" : "adaptive";
   if (/gemini-2\.5/.test(id)) return "budget";
@@ -39,7 +39,7 @@ export function thinkingOf(id) {
 }
 
 /** Tools all have that are listed. `schema`: an answer can be held to one. */
-export function abilitiesOf(id) {
+export function getAbilities(id) {
   const blind = /gpt-oss|nova-micro|qwen3(?!-vl)|o3-mini|deepseek/.test(id);
   const loose = /nova|llama|qwen|claude-(?:opus|sonnet)-4(?:-[01]|-\d{8}|$)/.test(id);
   return [...(blind ? [] : ["images"]), ...(loose ? [] : ["schema"])];

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { findProvider } from "@pydantic/genai-prices";
-import { AS_OF, abilitiesOf, FACTS, PRICES, thinkingOf, VENDORS } from "./catalogue-facts.mjs";
+import { AS_OF, FACTS, getAbilities, getThinking, PRICES, VENDORS } from "./catalogue-facts.mjs";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const target = join(root, "src", "config", "catalogue", "data");
@@ -21,20 +21,20 @@ const check = process.argv.includes("--check");
 const folder = check ? mkdtempSync(join(target, "..", "check-")) : target;
 mkdirSync(folder, { recursive: true });
 try {
-  for (const vendor of VENDORS) writeFileSync(join(folder, `${vendor.provider}.ts`), fileOf(vendor));
+  for (const vendor of VENDORS) writeFileSync(join(folder, `${vendor.provider}.ts`), buildFile(vendor));
   format(folder);
-  const stale = VENDORS.filter(({ provider }) => textIn(folder, provider) !== textIn(target, provider));
+  const stale = VENDORS.filter(({ provider }) => readText(folder, provider) !== readText(target, provider));
   if (stale.length > 0) fail(`not as written: ${stale.map(({ provider }) => provider).join(", ")}`);
 } finally {
   if (check) rmSync(folder, { recursive: true });
 }
 
-function textIn(folder, provider) {
+function readText(folder, provider) {
   return readFileSync(join(folder, `${provider}.ts`), "utf8");
 }
 
-function fileOf(vendor) {
-  const rows = rowsOf(vendor).map((row) => `  ${JSON.stringify(row)},`);
+function buildFile(vendor) {
+  const rows = buildRows(vendor).map((row) => `  ${JSON.stringify(row)},`);
   return `// Written by scripts/catalogue.mjs. Prices of ${AS_OF}, from ${PRICES.package} ${PRICES.version}.
 import type { Row } from "../row.ts";
 
@@ -44,47 +44,47 @@ ${rows.join("\n")}
 `;
 }
 
-function rowsOf({ provider, list, current, other }) {
+function buildRows({ provider, list, current, other }) {
   const { models } = findProvider({ providerId: list });
   const listed = models
-    .filter(({ id, deprecated }) => !deprecated && current.test(id) && !otherThan(id, other, provider))
+    .filter(({ id, deprecated }) => !deprecated && current.test(id) && !findDifferingRow(id, other, provider))
     .map(({ id, context_window: window, prices }) =>
-      row(id.replace(/^regional\./, ""), window, ratesOf(prices)),
+      buildRow(id.replace(/^regional\./, ""), window, getRates(prices)),
     );
   return listed.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
 /** Bedrock's ids end in `:0`. */
-function otherThan(id, other, provider) {
+function findDifferingRow(id, other, provider) {
   return other.test(provider === "bedrock" ? id.replace(/:\d+$/, "") : id);
 }
 
-function row(id, window, { rates, dearer }) {
+function buildRow(id, window, { rates, dearer }) {
   const fact = FACTS.find((one) => one.id.test(id));
-  const abilities = [thinkingOf(id), ...abilitiesOf(id)].join(" ");
+  const abilities = [getThinking(id), ...getAbilities(id)].join(" ");
   const whole = [id, window ?? fact?.window ?? null, fact?.output ?? null, ...rates, abilities];
   return dearer === undefined ? whole : [...whole, dearer];
 }
 
 /** Where a cache has no price of its own, its tokens cost what others do. */
-function ratesOf(prices) {
-  const now = Array.isArray(prices) ? latest(prices) : prices;
-  const rates = fourOf((key) => (typeof now[key] === "object" ? now[key].base : now[key]));
+function getRates(prices) {
+  const now = Array.isArray(prices) ? getLatestPrices(prices) : prices;
+  const rates = getFourRates((key) => (typeof now[key] === "object" ? now[key].base : now[key]));
   const tiers = Object.values(now).filter((price) => typeof price === "object");
   if (tiers.length === 0) return { rates };
   const starts = new Set(tiers.flatMap((price) => price.tiers.map(({ start }) => start)));
   if (starts.size > 1) fail(`prices change at several sizes, of which one can be written: ${[...starts]}`);
-  const dearer = fourOf((key) => (typeof now[key] === "object" ? now[key].tiers[0].price : now[key]));
+  const dearer = getFourRates((key) => (typeof now[key] === "object" ? now[key].tiers[0].price : now[key]));
   return { rates, dearer: [Math.round([...starts][0] / 1000) * 1000, ...dearer] };
 }
 
-function fourOf(price) {
+function getFourRates(price) {
   const input = price("input_mtok") ?? 0;
   const [read, write] = [price("cache_read_mtok"), price("cache_write_mtok")];
   return [input, price("output_mtok") ?? 0, read ?? input, write ?? input];
 }
 
-function latest(prices) {
+function getLatestPrices(prices) {
   const begun = prices.filter(({ constraint }) => {
     if (constraint === undefined) return true;
     return constraint.type === "start_date" && constraint.start_date <= AS_OF;
@@ -98,7 +98,7 @@ function format(folder) {
   if (status !== 0) fail(String(stderr));
 }
 
-function fail(why) {
-  console.error(`catalogue: ${why}`);
+function fail(reason) {
+  console.error(`catalogue: ${reason}`);
   process.exit(1);
 }

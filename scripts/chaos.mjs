@@ -3,9 +3,9 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { allScenarios, playAll } from "../test/chaos/chaos.mjs";
-import { totalsOf } from "../test/chaos/findings.mjs";
-import { ROOT_PREFIX, sweep } from "../test/chaos/sweep.mjs";
+import { listScenarios, playAll } from "../test/chaos/chaos.mjs";
+import { ROOT_PREFIX, removeEverything } from "../test/chaos/cleanup.mjs";
+import { sumReports } from "../test/chaos/findings.mjs";
 
 const USAGE = `Usage: npm run chaos -- [--json] [--quick] [--only NAME]
 
@@ -39,27 +39,28 @@ async function main() {
       },
     }).values;
   } catch (error) {
-    return refuse(error.message);
+    return exitWithUsage(error.message);
   }
   if (options.help) {
     process.stdout.write(USAGE);
     return 0;
   }
-  const all = await allScenarios();
+  const all = await listScenarios();
   if (options.list) {
     for (const { name, plays, promise, isQuick } of all)
       process.stdout.write(`${name}${isQuick ? " (quick)" : ""}\n  ${plays}\n  Promise: ${promise}\n`);
     return 0;
   }
   const unknown = options.only?.find((name) => !all.some((scenario) => scenario.name === name));
-  if (unknown !== undefined) return refuse(`no scenario is called "${unknown}"; --list names them all`);
+  if (unknown !== undefined)
+    return exitWithUsage(`no scenario is called "${unknown}"; --list names them all`);
   const chosen = all.filter(
     ({ name, isQuick }) => options.only?.includes(name) ?? (!options.quick || isQuick === true),
   );
   return await playChosen(chosen, { isJson: options.json });
 }
 
-function refuse(message) {
+function exitWithUsage(message) {
   process.stderr.write(`${message}\n\n${USAGE}`);
   return 2;
 }
@@ -70,7 +71,7 @@ async function playChosen(scenarios, { isJson }) {
   const root = mkdtempSync(join(tmpdir(), ROOT_PREFIX));
   const mark = `${process.pid}-${Date.now()}/`;
   // However this process ends, short of SIGKILL, nothing of it is left.
-  process.once("exit", () => sweep({ mark, root }));
+  process.once("exit", () => removeEverything({ mark, root }));
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     process.on(signal, () => {
@@ -87,7 +88,7 @@ async function playChosen(scenarios, { isJson }) {
     onReport: (report) => say(describe(report, isCi)),
   });
   const notPlayed = reports.filter((report) => report.notPlayed !== undefined).length;
-  const totals = totalsOf(reports, { isCi });
+  const totals = sumReports(reports, { isCi });
   const seconds = ((performance.now() - startedAtMs) / 1000).toFixed(0);
   say(
     `${totals.scenarios} scenarios in ${seconds} s: ${totals.failed} failed, ${notPlayed} notPlayed; ` +

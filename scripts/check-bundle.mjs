@@ -24,12 +24,12 @@ if (!existsSync(file)) {
   console.error(`${file} is not there. What to do: npm run build`);
   process.exit(1);
 }
-const problems = bundleProblems(readFileSync(file, "utf8"));
+const problems = findBundleProblems(readFileSync(file, "utf8"));
 for (const problem of problems) console.error(`${file}: ${problem}`);
 process.exit(problems.length === 0 ? 0 : 1);
 
-function bundleProblems(bundle) {
-  const { code, sources } = split(bundle);
+function findBundleProblems(bundle) {
+  const { code, sources } = splitSourceMap(bundle);
   // The bundler writes a comment with the module's path, or the builtin's bare name, before each module.
   const ids = [...code.matchAll(/^ {2}!\*{3} (.+) \*{3}!$/gm)].map((match) => match[1]);
   const found = [];
@@ -39,7 +39,7 @@ function bundleProblems(bundle) {
     found.push(`it holds zod (${zod}); workflows and core may import schema as types only`);
   const builtin = ids.find(isBuiltin);
   if (builtin !== undefined) found.push(`it asks for the Node builtin ${builtin}`);
-  const bytes = Buffer.byteLength(withoutComments(code));
+  const bytes = Buffer.byteLength(stripComments(code));
   console.log(
     `${file}: ${bytes} bytes of JavaScript without comments in ${ids.length} modules (at most ${MAX_BUNDLE_BYTES})`,
   );
@@ -48,7 +48,7 @@ function bundleProblems(bundle) {
 }
 
 /** A worker compiles no comment: what it costs is what is left. */
-function withoutComments(code) {
+function stripComments(code) {
   const compilerOptions = { removeComments: true, target: ts.ScriptTarget.ESNext };
   return ts.transpileModule(code, { compilerOptions }).outputText;
 }
@@ -62,7 +62,7 @@ function isBuiltin(id) {
 }
 
 /** Parts the code from the source map at its end. */
-function split(bundle) {
+function splitSourceMap(bundle) {
   const mark = bundle.lastIndexOf("//# sourceMappingURL=");
   if (mark < 0) return { code: bundle, sources: [] };
   const inline = /base64,(\S+)/.exec(bundle.slice(mark));

@@ -12,13 +12,13 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const SCHEMA = join(root, "test", "fixtures", "compose", "compose-spec.json");
 
 const file = process.argv[2] ?? join(root, "docker-compose.yml");
-const problems = composeProblems(readFileSync(file, "utf8"));
+const problems = findComposeProblems(readFileSync(file, "utf8"));
 for (const problem of problems) console.error(`${file}: ${problem}`);
 process.exit(problems.length === 0 ? 0 : 1);
 
-function composeProblems(text) {
+function findComposeProblems(text) {
   const compose = parse(text, { merge: true });
-  const found = schemaProblems(compose);
+  const found = findSchemaProblems(compose);
   const services = Object.entries(compose?.services ?? {});
   if (services.length === 0) found.push("it has no services");
   const oneShots = new Set(
@@ -33,7 +33,7 @@ function composeProblems(text) {
       if (!isLoopback(port)) found.push(`${name} publishes ${JSON.stringify(port)} beyond 127.0.0.1`);
     }
     if (service.network_mode === "host") found.push(`${name} uses the host's network`);
-    if (service.build !== undefined) found.push(...dockerfileProblems(name, service.build));
+    if (service.build !== undefined) found.push(...findDockerfileProblems(name, service.build));
     else if (!isPinned(service.image)) found.push(`${name} has no pinned image version (${service.image})`);
     const endsByItself = oneShots.has(name) || service.restart === "no";
     if (!endsByItself && !hasHealthCheck(service)) found.push(`${name} runs on and has no health check`);
@@ -48,7 +48,7 @@ function composeProblems(text) {
   return found;
 }
 
-function schemaProblems(compose) {
+function findSchemaProblems(compose) {
   // The schema's own keywords (x-..., deprecated) are not errors; its formats are annotations.
   const ajv = new Ajv2020({ strict: false, allErrors: true, validateFormats: false });
   const valid = ajv.compile(JSON.parse(readFileSync(SCHEMA, "utf8")));
@@ -57,7 +57,7 @@ function schemaProblems(compose) {
 }
 
 /** An image that is built here: of pinned ones, run by somebody who is not root, able to say how it is. */
-function dockerfileProblems(name, build) {
+function findDockerfileProblems(name, build) {
   const { context = ".", dockerfile = "Dockerfile" } = typeof build === "string" ? { context: build } : build;
   const path = join(dirname(file), context, dockerfile);
   if (!existsSync(path)) return [`${name} is built of ${join(context, dockerfile)}, which is not there`];

@@ -31,7 +31,7 @@ const missing = entries.filter(
 );
 if (missing.length > 0) {
   faults.push(
-    `${missing.length} packages have no sha512 "integrity", the first is ${idOf(missing[0])}.`,
+    `${missing.length} packages have no sha512 "integrity", the first is ${getId(missing[0])}.`,
     "What to do: node scripts/check-lock.mjs --complete",
   );
 }
@@ -40,7 +40,7 @@ if (faults.length > 0) {
   process.exit(1);
 }
 
-function idOf([path, { version }]) {
+function getId([path, { version }]) {
   return `${path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)}@${version}`;
 }
 
@@ -49,7 +49,7 @@ function completeLock() {
   let added = 0;
   for (const [path, entry] of entries) {
     if (entry.integrity !== undefined || entry.inBundle) continue;
-    const id = idOf([path, entry]);
+    const id = getId([path, entry]);
     const { status, stdout } = spawnSync("npm", ["view", id, "dist.integrity"], { encoding: "utf8" });
     const integrity = stdout.trim();
     if (status !== 0 || !ALGORITHM.test(integrity)) {

@@ -21,7 +21,13 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { billOfMaterials, plain, productionPackages, provenanceOf, sourceOf } from "./sbom.mjs";
+import {
+  buildBillOfMaterials,
+  buildProvenance,
+  listProductionPackages,
+  normalizePurl,
+  readSourceState,
+} from "./sbom.mjs";
 
 /** The example drives a whole small run; a cold machine needs some of this for its worker. */
 const EXAMPLE_TIMEOUT_MS = 120_000;
@@ -35,10 +41,10 @@ class PackageError extends Error {}
 try {
   const example = readExample();
   const archive = pack();
-  checkPapers(archive);
+  checkProvenance(archive);
   install(archive);
   checkHelp();
-  checkDoors();
+  checkExports();
   await runExample(example);
   console.log("package: help, doors and the README's example work in an empty folder");
 } catch (error) {
@@ -67,16 +73,16 @@ function pack() {
 }
 
 /** The bill of materials names all that an install brings along, and the statement names this archive. */
-function checkPapers(archive) {
-  const named = new Set(billOfMaterials().components.map(({ purl }) => plain(purl)));
-  const missing = productionPackages().filter((purl) => !named.has(purl));
+function checkProvenance(archive) {
+  const named = new Set(buildBillOfMaterials().components.map(({ purl }) => normalizePurl(purl)));
+  const missing = listProductionPackages().filter((purl) => !named.has(purl));
   if (missing.length > 0) {
     throw new PackageError(
       `the bill of materials lacks ${missing.length} packages, the first is ${missing[0]}`,
     );
   }
   const now = new Date().toISOString();
-  const { subject } = provenanceOf(archive, { ...sourceOf(), startedOn: now, finishedOn: now });
+  const { subject } = buildProvenance(archive, { ...readSourceState(), startedOn: now, finishedOn: now });
   const sha512 = createHash("sha512").update(readFileSync(archive)).digest("hex");
   if (subject[0].digest.sha512 !== sha512) throw new PackageError("the statement names another archive");
 }
@@ -91,12 +97,12 @@ function install(archive) {
 }
 
 function checkHelp() {
-  const said = run("npx", ["--no-install", "holdfast", "--help"], join(folder, "app"));
-  if (!/usage/i.test(said)) throw new PackageError(`holdfast --help prints no usage:\n${said}`);
+  const helpText = run("npx", ["--no-install", "holdfast", "--help"], join(folder, "app"));
+  if (!/usage/i.test(helpText)) throw new PackageError(`holdfast --help prints no usage:\n${helpText}`);
 }
 
 /** Every door of the export map opens. */
-function checkDoors() {
+function checkExports() {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   for (const door of Object.keys(exports)) {
     // Workflow code runs in Temporal's sandbox; outside it the door need only be there.
@@ -120,7 +126,7 @@ async function runExample(example) {
   );
   const server = await startDevServer({ ephemeral: true });
   try {
-    const extra = await exampleEnvironment(app, server);
+    const extra = await buildExampleEnvironment(app, server);
     try {
       const env = {
         ...process.env,
@@ -129,9 +135,9 @@ async function runExample(example) {
         HOLDFAST_HOME: join(app, ".holdfast"),
         ...extra.env,
       };
-      const said = await runAlongside(process.execPath, ["example.mjs"], app, env);
-      if (said.trim() === "") throw new PackageError("the README's example prints nothing");
-      console.log(`package: the example printed:\n${said.trim().replace(/^/gm, "  ")}`);
+      const output = await runAlongside(process.execPath, ["example.mjs"], app, env);
+      if (output.trim() === "") throw new PackageError("the README's example prints nothing");
+      console.log(`package: the example printed:\n${output.trim().replace(/^/gm, "  ")}`);
     } finally {
       await extra.stop();
     }
@@ -141,7 +147,7 @@ async function runExample(example) {
 }
 
 /** What the example needs and a stranger would have: a vendor's answers, here from the scripted model. */
-async function exampleEnvironment(app, server) {
+async function buildExampleEnvironment(app, server) {
   const file = join(root, "scripts", "example-environment.mjs");
   if (!existsSync(file)) return { env: {}, stop: async () => {} };
   const { exampleEnvironment: start } = await import(pathToFileURL(file).href);
@@ -169,6 +175,6 @@ async function runAlongside(command, args, cwd, env) {
 function run(command, args, cwd) {
   const { status, stdout, stderr, error } = spawnSync(command, args, { cwd, encoding: "utf8" });
   if (status === 0) return stdout;
-  const words = error?.message ?? `exit code ${status}\n${stdout}${stderr}`;
-  throw new PackageError(`${command} ${args.join(" ")}: ${words}`);
+  const reason = error?.message ?? `exit code ${status}\n${stdout}${stderr}`;
+  throw new PackageError(`${command} ${args.join(" ")}: ${reason}`);
 }

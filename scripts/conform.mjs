@@ -62,7 +62,7 @@ async function main() {
     for await (const replayed of kit.replayFolder(folder, {
       generatingOnly: values["generating-only"] ?? false,
     })) {
-      process.stdout.write(`${values.json ? JSON.stringify(replayed) : kit.tableLine(replayed)}\n`);
+      process.stdout.write(`${values.json ? JSON.stringify(replayed) : kit.formatRow(replayed)}\n`);
       if (["no-adapter", "unreadable", "crashed"].includes(replayed.error?.fault)) code = FAILED;
     }
     return code;

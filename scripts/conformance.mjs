@@ -20,8 +20,8 @@ const FINISHED = "test/conformance/finished.json";
 const DOCUMENT = "docs/conformance.md";
 
 const ID = /^([A-Z]+)-\d+[a-z]?$/;
-const TITLED = ["test", "it", "describe", "suite", "thorough"];
-const NO_PROOF = ["skip", "todo", "fails"];
+const TITLED_FUNCTIONS = ["test", "it", "describe", "suite", "thorough"];
+const NON_PROOF_MODIFIERS = ["skip", "todo", "fails"];
 
 const { values } = parseArgs({
   options: { check: { type: "boolean", default: false }, root: { type: "string" } },
@@ -33,14 +33,14 @@ const { issuesUnderWay, finishedAreas } = JSON.parse(readFileSync(join(root, FIN
 const areaNames = areas.map(({ area }) => area);
 const known = new Set(requirements.map(({ id }) => id));
 
-const titles = testFiles().flatMap(titlesOf);
-const proofs = groupById(titles.flatMap(namedIds));
-const states = new Map(requirements.map((requirement) => [requirement.id, stateOf(requirement)]));
+const titles = listTestFiles().flatMap(readTitles);
+const proofs = groupById(titles.flatMap(listIds));
+const states = new Map(requirements.map((requirement) => [requirement.id, getState(requirement)]));
 
-const problems = [...listProblems(), ...unknownIds(), ...missingProofs()];
-const text = documentText();
+const problems = [...findListProblems(), ...findUnknownIds(), ...findMissingProofs()];
+const text = formatDocument();
 if (values.check) {
-  const written = readIfThere(join(root, DOCUMENT));
+  const written = readIfExists(join(root, DOCUMENT));
   if (written !== text) {
     const what = written === undefined ? "is not there" : "is not what the titles of the tests say";
     problems.push(`${DOCUMENT} ${what}. What to do: npm run conformance, and commit the file.`);
@@ -52,7 +52,7 @@ for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 /** Paths below the root with forward slashes, in an order that depends on nothing but them. */
-function testFiles() {
+function listTestFiles() {
   return readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
     .filter((file) => /\.[cm]?ts$/.test(file))
     .map((file) => `test/${file.replaceAll("\\", "/")}`)
@@ -60,15 +60,15 @@ function testFiles() {
 }
 
 /** Titles of tests and describes in the order of the source, each behind those of the describes around it. */
-function titlesOf(file) {
+function readTitles(file) {
   const text = readFileSync(join(root, file), "utf8");
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
   const found = [];
   const visit = (node, around) => {
     let inside = around;
     if (ts.isCallExpression(node) && isTitled(node.expression)) {
-      if (NO_PROOF.some((name) => modifiers(node.expression).includes(name))) return;
-      const title = titleIn(node.arguments[0]);
+      if (NON_PROOF_MODIFIERS.some((name) => listModifiers(node.expression).includes(name))) return;
+      const title = readTitle(node.arguments[0]);
       if (title !== undefined) {
         inside = [...around, title];
         found.push({ file, title, around });
@@ -84,29 +84,29 @@ function titlesOf(file) {
 function isTitled(callee) {
   let inner = callee;
   while (ts.isPropertyAccessExpression(inner) || ts.isCallExpression(inner)) inner = inner.expression;
-  return ts.isIdentifier(inner) && TITLED.includes(inner.text);
+  return ts.isIdentifier(inner) && TITLED_FUNCTIONS.includes(inner.text);
 }
 
-function modifiers(callee) {
-  if (ts.isCallExpression(callee)) return modifiers(callee.expression);
-  if (ts.isPropertyAccessExpression(callee)) return [...modifiers(callee.expression), callee.name.text];
+function listModifiers(callee) {
+  if (ts.isCallExpression(callee)) return listModifiers(callee.expression);
+  if (ts.isPropertyAccessExpression(callee)) return [...listModifiers(callee.expression), callee.name.text];
   return [];
 }
 
-function titleIn(node) {
+function readTitle(node) {
   if (node === undefined) return undefined;
   if (ts.isStringLiteralLike(node)) return node.text;
   if (ts.isTemplateExpression(node)) {
     return node.head.text + node.templateSpans.map(({ literal }) => `…${literal.text}`).join("");
   }
   if (ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken) {
-    return `${titleIn(node.left) ?? "…"}${titleIn(node.right) ?? "…"}`;
+    return `${readTitle(node.left) ?? "…"}${readTitle(node.right) ?? "…"}`;
   }
   return undefined;
 }
 
 /** The brackets of a title that name ids: those in which at least one word has the form of an id of an area. */
-function tagsOf(title) {
+function parseTags(title) {
   return [...title.matchAll(/[[(]([^[\]()]*)[\])]/g)].flatMap(([whole, inner]) => {
     const ids = inner
       .split(",")
@@ -118,13 +118,13 @@ function tagsOf(title) {
   });
 }
 
-function namedIds({ file, title, around }) {
-  const readable = [...around, title].map(withoutTags).join(" › ");
-  return tagsOf(title).flatMap(({ ids }) => ids.map((id) => ({ id, file, title, readable })));
+function listIds({ file, title, around }) {
+  const readable = [...around, title].map(stripTags).join(" › ");
+  return parseTags(title).flatMap(({ ids }) => ids.map((id) => ({ id, file, title, readable })));
 }
 
-function withoutTags(title) {
-  return tagsOf(title)
+function stripTags(title) {
+  return parseTags(title)
     .reduce((rest, { whole }) => rest.replace(whole, ""), title)
     .replace(/\s+/g, " ")
     .trim();
@@ -137,22 +137,22 @@ function groupById(entries) {
   return groups;
 }
 
-function stateOf({ id, issues, needsNoTest }) {
+function getState({ id, issues, needsNoTest }) {
   if (proofs.has(id)) return "proven";
-  const parts = partsOf(id);
+  const parts = listParts(id);
   if (parts.length > 0 && parts.every((part) => proofs.has(part))) return "proven";
   if (needsNoTest !== undefined) return "needs none";
   return issues.some((issue) => issuesUnderWay.includes(issue)) ? "not yet" : "another area's";
 }
 
 /** PHI-13 is proven by PHI-13a to PHI-13m. */
-function partsOf(id) {
+function listParts(id) {
   return requirements
     .map((requirement) => requirement.id)
     .filter((other) => other.startsWith(id) && /^[a-z]$/.test(other.slice(id.length)));
 }
 
-function listProblems() {
+function findListProblems() {
   const twice = requirements
     .map(({ id }) => id)
     .filter((id, index, ids) => ids.indexOf(id) !== index)
@@ -168,7 +168,7 @@ function listProblems() {
   return [...twice, ...homeless, ...strangers];
 }
 
-function unknownIds() {
+function findUnknownIds() {
   return [...proofs.values()]
     .flat()
     .filter(({ id }) => !known.has(id))
@@ -178,7 +178,7 @@ function unknownIds() {
     );
 }
 
-function missingProofs() {
+function findMissingProofs() {
   return requirements
     .filter(({ id }) => finishedAreas.includes(id.match(ID)?.[1]))
     .filter(({ id }) => !["proven", "needs none"].includes(states.get(id)))
@@ -188,7 +188,7 @@ function missingProofs() {
     );
 }
 
-function documentText() {
+function formatDocument() {
   const lines = [
     "# Conformance",
     "",
@@ -204,33 +204,33 @@ function documentText() {
     "| area | requirements | proven | not yet | another area's | needs none | finished |",
     "| --- | ---: | ---: | ---: | ---: | ---: | --- |",
     ...areas.map(({ area, title }) =>
-      summaryRow(`${area}: ${title}`, ofArea(area), finishedAreas.includes(area)),
+      formatSummaryRow(`${area}: ${title}`, listRequirementsOfArea(area), finishedAreas.includes(area)),
     ),
-    summaryRow("all", requirements, false),
+    formatSummaryRow("all", requirements, false),
   ];
   for (const { area, title } of areas) {
     lines.push("", `## ${area}: ${title}`, "", "| id | what | tests | state |", "| --- | --- | --- | --- |");
-    lines.push(...ofArea(area).map(requirementRow));
+    lines.push(...listRequirementsOfArea(area).map(formatRequirementRow));
   }
   return `${lines.join("\n")}\n`;
 }
 
-function ofArea(area) {
+function listRequirementsOfArea(area) {
   return requirements.filter(({ id }) => id.startsWith(`${area}-`));
 }
 
-function summaryRow(name, members, finished) {
+function formatSummaryRow(name, members, finished) {
   const count = (state) => members.filter(({ id }) => states.get(id) === state).length;
   const counts = ["proven", "not yet", "another area's", "needs none"].map(count);
-  return `| ${cell(name)} | ${members.length} | ${counts.join(" | ")} | ${finished ? "yes" : ""} |`;
+  return `| ${formatCell(name)} | ${members.length} | ${counts.join(" | ")} | ${finished ? "yes" : ""} |`;
 }
 
-function requirementRow(requirement) {
+function formatRequirementRow(requirement) {
   const { id, title } = requirement;
-  return `| ${id} | ${cell(title)} | ${testsCell(id)} | ${cell(stateWords(requirement))} |`;
+  return `| ${id} | ${formatCell(title)} | ${formatTestsCell(id)} | ${formatCell(formatState(requirement))} |`;
 }
 
-function stateWords({ id, issues, needsNoTest }) {
+function formatState({ id, issues, needsNoTest }) {
   const state = states.get(id);
   if (state === "needs none") return `${state}: ${needsNoTest}`;
   if (state !== "another area's") return state;
@@ -238,23 +238,23 @@ function stateWords({ id, issues, needsNoTest }) {
   return `${state} (issue ${issues.join(", ")})`;
 }
 
-function testsCell(id) {
+function formatTestsCell(id) {
   const found = proofs.get(id) ?? [];
   if (found.length === 0 && states.get(id) === "proven") return "its parts";
   const files = [...new Set(found.map(({ file }) => file))];
   return files
     .map((file) => {
-      const named = found.filter((proof) => proof.file === file).map(({ readable }) => cell(readable));
+      const named = found.filter((proof) => proof.file === file).map(({ readable }) => formatCell(readable));
       return `\`${file}\`: ${[...new Set(named)].join("; ")}`;
     })
     .join("<br>");
 }
 
-function cell(words) {
-  return words.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("|", "\\|").replaceAll("\n", " ");
+function formatCell(text) {
+  return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
-function readIfThere(path) {
+function readIfExists(path) {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

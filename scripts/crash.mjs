@@ -3,9 +3,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { campaign } from "../test/crash/campaign/campaign.mjs";
-import { detailsOf, figuresOf } from "../test/crash/campaign/figures.mjs";
-import { scenariosOf, wavesOf } from "../test/crash/campaign/plan.mjs";
+import { runCampaign } from "../test/crash/campaign/campaign.mjs";
+import { computeDetails, computeFigures } from "../test/crash/campaign/figures.mjs";
+import { planWaves, selectScenarios } from "../test/crash/campaign/plan.mjs";
 import { POINTS } from "../test/crash/campaign/points.mjs";
 
 const USAGE = `Usage: npm run crash -- [--quick] [--json]
@@ -66,16 +66,16 @@ if (values.postgres) {
 
 const runs = Number(values.runs ?? (values.quick ? 14 : 48));
 const isOne = values.at !== undefined;
-const enough = Number(values.kills ?? (isOne ? 1 : values.quick ? 300 : 5000));
+const targetKills = Number(values.kills ?? (isOne ? 1 : values.quick ? 300 : 5000));
 const minutes = Number(values.minutes ?? (values.quick ? 7 : 600));
 // A short campaign plays all points; its few kills too many do no harm.
 const atLeastWaves = values.quick && values.kills === undefined ? Math.ceil(POINTS.length / 2) : 0;
 const state = values.quick || isOne ? undefined : join(".holdfast", "crash", `${seed}-${runs}.jsonl`);
 if (values.fresh && state !== undefined) await rm(state, { force: true });
 
-const waves = await campaign({
-  waves: isOne ? [asked(values.at)] : wavesOf({ seed, runs }),
-  enough,
+const waves = await runCampaign({
+  waves: isOne ? [parsePoint(values.at)] : planWaves({ seed, runs }),
+  enough: targetKills,
   atLeastWaves,
   minutes,
   state,
@@ -91,18 +91,19 @@ const waves = await campaign({
     say(`  again: npm run crash -- --at '${wave.at}' --scenarios ${wave.scenarios.join(",")}`);
   },
 });
-const figures = figuresOf(waves);
-const isShort = !isOne && figures.kills < enough;
-if (isShort) say(`Only ${figures.kills} of ${enough} kills within ${minutes} minutes.`);
-if (!values.json) process.stdout.write(`${JSON.stringify({ ...figures, ...detailsOf(waves) }, null, 2)}\n`);
+const figures = computeFigures(waves);
+const isShort = !isOne && figures.kills < targetKills;
+if (isShort) say(`Only ${figures.kills} of ${targetKills} kills within ${minutes} minutes.`);
+if (!values.json)
+  process.stdout.write(`${JSON.stringify({ ...figures, ...computeDetails(waves) }, null, 2)}\n`);
 else process.stdout.write(`${JSON.stringify(figures)}\n`);
 process.exit(figures.violations > 0 || isShort ? 1 : 0);
 
-function asked(at) {
+function parsePoint(at) {
   return {
     name: "asked",
     workers: at.split(";").map((kills) => kills.split(",").filter((kill) => kill !== "")),
-    scenarios: values.scenarios?.split(",") ?? scenariosOf(0, runs),
+    scenarios: values.scenarios?.split(",") ?? selectScenarios(0, runs),
   };
 }
 

@@ -1,7 +1,7 @@
 // What the README's example finds where it runs: a vendor that answers, here scripted, and a key that is nobody's.
 import { startModelServer } from "../dist/testing/model-server/server.js";
 
-export async function exampleEnvironment() {
+export async function createExampleEnvironment() {
   const model = await startModelServer({
     replies: [
       { text: "I look.", toolCalls: [{ name: "list_files", arguments: { path: "." } }] },

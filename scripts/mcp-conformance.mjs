@@ -46,23 +46,23 @@ export const SCENARIOS = [
   ["auth/client-credentials-basic", undefined],
 ];
 
-const AT_ONCE = 2;
+const CONCURRENCY = 2;
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const runner = join(root, "node_modules/@modelcontextprotocol/conformance/dist/index.js");
 
 /** @returns One line for each scenario. */
-export async function runScenarios(wanted = []) {
+export async function runScenarios(names = []) {
   const node = fetchNode(RUNNER_NODE);
   if (node === undefined)
     throw new Error(`there is no Node ${RUNNER_NODE} to run the conformance runner with`);
-  const left = SCENARIOS.filter(([name]) => wanted.length === 0 || wanted.includes(name));
+  const remaining = SCENARIOS.filter(([name]) => names.length === 0 || names.includes(name));
   const rows = [];
-  const lane = async () => {
-    for (let next = left.shift(); next !== undefined; next = left.shift())
+  const runNext = async () => {
+    for (let next = remaining.shift(); next !== undefined; next = remaining.shift())
       rows.push(await runOne(node, ...next));
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  await Promise.all(Array.from({ length: CONCURRENCY }, runNext));
   return rows;
 }
 
@@ -72,23 +72,23 @@ async function runOne(node, scenario, version) {
   const args = ["client", "--command", client, "--scenario", scenario, "-o", output];
   if (version !== undefined) args.push("--spec-version", version);
   const child = spawn(node, [runner, ...args], { stdio: ["ignore", "pipe", "pipe"] });
-  let said = "";
+  let stdoutText = "";
   child.stdout.on("data", (chunk) => {
-    said += chunk;
+    stdoutText += chunk;
   });
   child.stderr.on("data", (chunk) => {
-    said += chunk;
+    stdoutText += chunk;
   });
   const code = await new Promise((resolve) => child.once("close", resolve));
   rmSync(output, { recursive: true, force: true });
-  const [, passed = "0", total = "0"] = /Passed: (\d+)\/(\d+)/.exec(said) ?? [];
+  const [, passed = "0", total = "0"] = /Passed: (\d+)\/(\d+)/.exec(stdoutText) ?? [];
   return {
     scenario,
     version: version ?? "extension",
     ok: code === 0 && Number(total) > 0 && passed === total,
     passed: Number(passed),
     total: Number(total),
-    said,
+    said: stdoutText,
   };
 }
 

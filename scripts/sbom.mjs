@@ -20,11 +20,11 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
  * npm's own `--omit dev` leaves out much of what is no development dependency: the bill is made of everything and shortened
  * by what the lock file says.
  */
-export function billOfMaterials(folder = root) {
+export function buildBillOfMaterials(folder = root) {
   const args = ["sbom", "--package-lock-only", "--sbom-format", "cyclonedx", "--sbom-type", "library"];
   const bill = JSON.parse(run("npm", args, folder));
-  const wanted = new Set(productionPackages(folder));
-  const components = bill.components.filter(({ purl }) => wanted.has(plain(purl)));
+  const packages = new Set(listProductionPackages(folder));
+  const components = bill.components.filter(({ purl }) => packages.has(normalizePurl(purl)));
   const refs = new Set([bill.metadata.component, ...components].map((component) => component["bom-ref"]));
   const dependencies = bill.dependencies
     .filter(({ ref }) => refs.has(ref))
@@ -33,7 +33,7 @@ export function billOfMaterials(folder = root) {
 }
 
 /** What an install of the package brings along on some platform, as package URLs. */
-export function productionPackages(folder = root) {
+export function listProductionPackages(folder = root) {
   const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
   const entries = Object.entries(packages).filter(([path, entry]) => path !== "" && entry.dev !== true);
   return entries.map(
@@ -43,18 +43,18 @@ export function productionPackages(folder = root) {
 }
 
 /** Without its escapes and qualifiers. */
-export function plain(purl) {
+export function normalizePurl(purl) {
   return decodeURIComponent(purl).replace(/\?.*$/, "");
 }
 
 /** A statement about an archive: which source and which lock file it was made of. */
-export function provenanceOf(archive, { commit, isClean, startedOn, finishedOn }) {
+export function buildProvenance(archive, { commit, isClean, startedOn, finishedOn }) {
   const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const lock = readFileSync(join(root, "package-lock.json"));
   return {
     _type: "https://in-toto.io/Statement/v1",
     subject: [
-      { name: `pkg:npm/${name}@${version}`, digest: { sha512: hashOf("sha512", readFileSync(archive)) } },
+      { name: `pkg:npm/${name}@${version}`, digest: { sha512: hashBytes("sha512", readFileSync(archive)) } },
     ],
     predicateType: "https://slsa.dev/provenance/v1",
     predicate: {
@@ -64,7 +64,7 @@ export function provenanceOf(archive, { commit, isClean, startedOn, finishedOn }
         internalParameters: { node: process.version, cleanSource: isClean },
         resolvedDependencies: [
           { uri: "git+source", digest: { gitCommit: commit } },
-          { uri: "package-lock.json", digest: { sha256: hashOf("sha256", lock) } },
+          { uri: "package-lock.json", digest: { sha256: hashBytes("sha256", lock) } },
         ],
       },
       runDetails: {
@@ -76,12 +76,12 @@ export function provenanceOf(archive, { commit, isClean, startedOn, finishedOn }
 }
 
 /** The commit that a folder is at, and whether it has nothing besides. */
-export function sourceOf(folder = root) {
+export function readSourceState(folder = root) {
   const commit = run("git", ["rev-parse", "HEAD"], folder).trim();
   return { commit, isClean: run("git", ["status", "--porcelain"], folder).trim() === "" };
 }
 
-function hashOf(algorithm, bytes) {
+function hashBytes(algorithm, bytes) {
   return createHash(algorithm).update(bytes).digest("hex");
 }
 
@@ -99,15 +99,15 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   const folder = join(root, "release");
   mkdirSync(folder, { recursive: true });
   const startedOn = new Date().toISOString();
-  const source = sourceOf();
+  const source = readSourceState();
   const packed = run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], root);
   const [{ filename }] = JSON.parse(packed);
-  const statement = provenanceOf(join(folder, filename), {
+  const statement = buildProvenance(join(folder, filename), {
     ...source,
     startedOn,
     finishedOn: new Date().toISOString(),
   });
-  const bill = billOfMaterials();
+  const bill = buildBillOfMaterials();
   writeFileSync(join(folder, "sbom.cdx.json"), `${JSON.stringify(bill, undefined, 2)}\n`);
   writeFileSync(join(folder, "provenance.intoto.json"), `${JSON.stringify(statement, undefined, 2)}\n`);
   console.log(

@@ -24,7 +24,7 @@ const BAD_INPUT = 2;
 process.exitCode = await main();
 
 async function main() {
-  const options = read();
+  const options = readScenarioFiles();
   if (options === undefined) return BAD_INPUT;
   if (options.help) {
     process.stdout.write(USAGE);
@@ -33,13 +33,13 @@ async function main() {
   const kit = await import("../dist/devkit/scenario/index.js");
   let stage;
   try {
-    const scenarios = only(await kit.loadScenarios(options.file), options.only, kit);
+    const scenarios = selectByName(await kit.loadScenarios(options.file), options.only, kit);
     for (const scenario of scenarios) await kit.playPlain(scenario);
-    stage = options.server ? await openStage(kit, scenarios) : undefined;
+    stage = options.server ? await openScenarioStack(kit, scenarios) : undefined;
     let code = 0;
     for (const scenario of scenarios) {
       const report = await kit.runScenario(scenario, stage?.play);
-      const lines = options.json ? kit.jsonLines(report) : kit.readableLines(report);
+      const lines = options.json ? kit.formatJsonLines(report) : kit.formatReport(report);
       process.stdout.write(`${lines.join("\n")}\n`);
       if (report.problems.length > 0) code = FAILED;
     }
@@ -52,7 +52,7 @@ async function main() {
   }
 }
 
-function read() {
+function readScenarioFiles() {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
@@ -72,7 +72,7 @@ function read() {
   return undefined;
 }
 
-function only(scenarios, name, { ScenarioError }) {
+function selectByName(scenarios, name, { ScenarioError }) {
   if (name === undefined) return scenarios;
   const found = scenarios.filter((scenario) => scenario.name === name);
   if (found.length > 0) return found;
@@ -80,7 +80,7 @@ function only(scenarios, name, { ScenarioError }) {
   throw new ScenarioError([`--only: no scenario is called "${name}"; there are ${names}`]);
 }
 
-async function openStage(kit, scenarios) {
+async function openScenarioStack(kit, scenarios) {
   const root = fileURLToPath(new URL("..", import.meta.url));
   const { status } = spawnSync(process.execPath, [join(root, "scripts", "setup.mjs")], {
     stdio: ["ignore", "ignore", "inherit"],

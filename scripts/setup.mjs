@@ -9,7 +9,7 @@ import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writ
 import { homedir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BUILD_STAMP, sourceHash } from "./build-stamp.mjs";
+import { BUILD_STAMP, hashSources } from "./build-stamp.mjs";
 
 const OLDEST_NODE = [20, 19];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -18,12 +18,12 @@ const PACKAGES_STAMP = join(root, "node_modules", ".holdfast-setup");
 /** An install on a slow line takes minutes; nobody waits longer than this for another set-up. */
 const LOCK_WAIT_MS = 20 * 60_000;
 /** A lock without an owner's file is one being made; after this long its maker must have died. */
-const HALF_MADE_MS = 2_000;
+const INCOMPLETE_LOCK_MS = 2_000;
 
 const STEPS = [
-  { name: "packages", ready: packagesReady, make: installPackages },
-  { name: "build", ready: buildReady, make: build },
-  { name: "server", ready: serverReady, make: fetchServer },
+  { name: "packages", ready: arePackagesReady, make: installPackages },
+  { name: "build", ready: isBuildReady, make: build },
+  { name: "server", ready: isServerReady, make: fetchServer },
 ];
 
 class SetupError extends Error {}
@@ -58,30 +58,30 @@ function checkNode() {
 // --- packages ---------------------------------------------------------------------------------------------------
 
 /** Native packages here speak Node-API, which is stable across Node versions, so the Node version is not part of it. */
-function packagesHash() {
+function hashPackages() {
   const lock = readFileSync(join(root, "package-lock.json"));
   return createHash("sha256").update(lock).update(`${process.platform}-${process.arch}`).digest("hex");
 }
 
-function packagesReady() {
-  const hash = packagesHash();
-  if (readOr(PACKAGES_STAMP, "") === hash) return true;
-  if (!installedAsLocked()) return false;
+function arePackagesReady() {
+  const hash = hashPackages();
+  if (readFileOr(PACKAGES_STAMP, "") === hash) return true;
+  if (!isInstalledAsLocked()) return false;
   writeFileSync(PACKAGES_STAMP, hash);
   return true;
 }
 
 /** npm notes what it installed; packages installed by hand from the same lock file need no second install. */
-function installedAsLocked() {
+function isInstalledAsLocked() {
   const installed = readJson(join(root, "node_modules", ".package-lock.json"))?.packages;
   const locked = readJson(join(root, "package-lock.json"))?.packages;
   if (installed === undefined || locked === undefined) return false;
-  const same = (path) =>
+  const isSameFile = (path) =>
     installed[path]?.version === locked[path].version && existsSync(join(root, path, "package.json"));
   return (
     Object.keys(installed).every((path) => path in locked) &&
     Object.keys(locked).every(
-      (path) => path === "" || (locked[path].optional && !(path in installed)) || same(path),
+      (path) => path === "" || (locked[path].optional && !(path in installed)) || isSameFile(path),
     )
   );
 }
@@ -96,16 +96,16 @@ function installPackages() {
     tried: "npm ci",
     todo: "check that npm reaches its registry (npm ping), then run the command again",
   });
-  if (!installedAsLocked()) {
+  if (!isInstalledAsLocked()) {
     throw new SetupError("npm ci ended well, but node_modules does not match package-lock.json.");
   }
-  writeFileSync(PACKAGES_STAMP, packagesHash());
+  writeFileSync(PACKAGES_STAMP, hashPackages());
 }
 
 // --- build ------------------------------------------------------------------------------------------------------
 
-function buildReady() {
-  return readOr(join(root, BUILD_STAMP), "") === sourceHash(root);
+function isBuildReady() {
+  return readFileOr(join(root, BUILD_STAMP), "") === hashSources(root);
 }
 
 function build() {
@@ -119,9 +119,9 @@ function build() {
 // --- Temporal server --------------------------------------------------------------------------------------------
 
 /** The module that finds and fetches the server; the quick look here only saves starting it. */
-function serverReady() {
+function isServerReady() {
   if (process.env.HOLDFAST_TEMPORAL) return true;
-  const pin = readOr(join(root, "dist", "devserver", "server-binary.js"), "");
+  const pin = readFileOr(join(root, "dist", "devserver", "server-binary.js"), "");
   const version = /CLI_VERSION = "([^"]+)"/.exec(pin)?.[1];
   const cache = process.env.HOLDFAST_CACHE || join(homedir(), ".cache", "holdfast");
   return version !== undefined && existsSync(join(cache, `temporal-${version}`));
@@ -139,22 +139,22 @@ function fetchServer() {
 function run(command, args, { tried, todo }) {
   const { status, signal, error } = spawnSync(command, args, { cwd: root, stdio: ["ignore", 2, 2] });
   if (status === 0) return;
-  const how = error?.message ?? (signal === null ? `exit code ${status}` : `ended by ${signal}`);
-  throw new SetupError(`${tried}: ${how}.\nWhat to do: ${todo}.`);
+  const reason = error?.message ?? (signal === null ? `exit code ${status}` : `ended by ${signal}`);
+  throw new SetupError(`${tried}: ${reason}.\nWhat to do: ${todo}.`);
 }
 
 function withLock(lock, work) {
   mkdirSync(dirname(lock), { recursive: true });
   const until = Date.now() + LOCK_WAIT_MS;
-  let told = false;
+  let isReported = false;
   while (!takeLock(lock)) {
-    const owner = Number(readOr(join(lock, "pid"), ""));
+    const owner = Number(readFileOr(join(lock, "pid"), ""));
     if (isStale(lock)) breakLock(lock);
     else if (Date.now() > until)
       throw new SetupError(`process ${owner} holds ${lock}. What to do: wait, or end it.`);
     else {
-      if (!told) say(`waiting for another set-up (process ${owner})`);
-      told = true;
+      if (!isReported) say(`waiting for another set-up (process ${owner})`);
+      isReported = true;
       sleep(100);
     }
   }
@@ -177,10 +177,10 @@ function takeLock(lock) {
 }
 
 function isStale(lock) {
-  const owner = Number(readOr(join(lock, "pid"), ""));
+  const owner = Number(readFileOr(join(lock, "pid"), ""));
   if (owner > 0) return !isAlive(owner);
   const made = statSync(lock, { throwIfNoEntry: false });
-  return made !== undefined && Date.now() - made.mtimeMs > HALF_MADE_MS;
+  return made !== undefined && Date.now() - made.mtimeMs > INCOMPLETE_LOCK_MS;
 }
 
 /** Moves the lock away before removing it: in place, a quicker process's new lock could be removed. */
@@ -212,7 +212,7 @@ function say(line) {
   console.error(`set-up: ${line}`);
 }
 
-function readOr(file, otherwise) {
+function readFileOr(file, otherwise) {
   try {
     return readFileSync(file, "utf8");
   } catch {

@@ -13,10 +13,10 @@ import { fetchNode } from "./fetch-node.mjs";
 const NODES = ["20.20.2", "22.23.3", "24.21.0"];
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
-const wanted = process.env.HOLDFAST_NODES?.split(",") ?? NODES.map(major);
+const wanted = process.env.HOLDFAST_NODES?.split(",") ?? NODES.map(getMajor);
 const report = mkdtempSync(join(tmpdir(), "holdfast-nodes-"));
 
-const rows = NODES.filter((version) => wanted.includes(major(version))).map(runOn);
+const rows = NODES.filter((version) => wanted.includes(getMajor(version))).map(runOn);
 rmSync(report, { recursive: true, force: true });
 
 console.log("\nNode       passed  failed  seconds");
@@ -24,8 +24,8 @@ for (const { version, passed, failed, seconds, note } of rows) {
   const cells = [version.padEnd(10), String(passed).padStart(6), String(failed).padStart(7)];
   console.log(`${cells.join(" ")} ${seconds.toFixed(1).padStart(8)}${note === "" ? "" : `  ${note}`}`);
 }
-const good = rows.length > 0 && rows.every((row) => row.note === "" && row.failed === 0 && row.passed > 0);
-process.exit(good ? 0 : 1);
+const isGood = rows.length > 0 && rows.every((row) => row.note === "" && row.failed === 0 && row.passed > 0);
+process.exit(isGood ? 0 : 1);
 
 function runOn(version) {
   const started = Date.now();
@@ -39,8 +39,8 @@ function runOn(version) {
   });
   const node = fetchNode(version);
   if (node === undefined) return row({ note: "no binary" });
-  const said = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim();
-  if (said !== `v${version}`) return row({ note: `its binary says ${said}` });
+  const versionOutput = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim();
+  if (versionOutput !== `v${version}`) return row({ note: `its binary says ${versionOutput}` });
 
   console.log(`\n=== Node ${version}`);
   const output = join(report, `${version}.json`);
@@ -65,6 +65,6 @@ function runOn(version) {
   return row({ passed: numPassedTests, failed: numFailedTests, note });
 }
 
-function major(version) {
+function getMajor(version) {
   return version.slice(0, version.indexOf("."));
 }

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { thorough } from "./support/depth.ts";
+import { thoroughTest } from "./support/test-depth.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const CRUISER = join(ROOT, "node_modules/dependency-cruiser/bin/dependency-cruise.mjs");
@@ -205,7 +205,7 @@ describe("the boundary rules", () => {
 });
 
 // `npm run boundaries` says the same.
-thorough("the sources keep the boundaries [ORC-04, TMP-01]", { timeout: 60_000 }, () => {
+thoroughTest("the sources keep the boundaries [ORC-04, TMP-01]", { timeout: 60_000 }, () => {
   const named = violationsIn(ROOT).map(({ from, to, rule }) => `${rule.name}: ${from} → ${to}`);
   expect(named).toEqual([]);
 });

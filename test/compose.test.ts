@@ -5,7 +5,7 @@ import { join, resolve } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { parse } from "yaml";
 import { SEARCH_ATTRIBUTES } from "../src/schema/search-attributes.ts";
-import { thorough } from "./support/depth.ts";
+import { thoroughTest } from "./support/test-depth.ts";
 
 const ROOT = resolve(import.meta.dirname, "..");
 const COMPOSE = readFileSync(join(ROOT, "docker-compose.yml"), "utf8");
@@ -33,7 +33,7 @@ test("the compose file fits the Compose schema and our promises", () => {
   expect(check(COMPOSE)).toEqual({ status: 0, said: "" });
 });
 
-thorough.each([
+thoroughTest.each([
   ["a misspelt key", "healthcheck:", "healthchek:", /must NOT have additional properties|unevaluated/],
   [
     "a port open to the world",
@@ -73,7 +73,7 @@ test("a long-running service without a health check is caught", () => {
   expect(check(without).said).toMatch(/temporal-ui runs on and has no health check/);
 });
 
-thorough.each([
+thoroughTest.each([
   [
     "a floating base",
     /FROM node:\S+ AS build/,

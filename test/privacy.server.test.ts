@@ -11,12 +11,12 @@ import { createLogger } from "../src/platform/log.ts";
 import { openHub } from "../src/store/stream/open-hub.ts";
 import { eventually } from "../src/testing/eventually.ts";
 import { type ModelServer, startModelServer } from "../src/testing/model-server/server.ts";
-import { testAgent } from "../src/testing/test-agent.ts";
+import { createTestAgent } from "../src/testing/test-agent.ts";
 import { defineTool } from "../src/tools/tool.ts";
 import { createWorker } from "../src/worker.ts";
-import { environmentOf } from "./codec/keys.ts";
-import { thorough } from "./support/depth.ts";
-import { says } from "./support/word-forms.ts";
+import { createKeyEnvironment } from "./codec/key-environment.ts";
+import { containsText } from "./support/encoded-text.ts";
+import { thoroughTest } from "./support/test-depth.ts";
 
 /** One for each place that words come from: whatever is found says where it was let out. */
 const marksOf = (word: string) => ({
@@ -33,7 +33,7 @@ const marksOf = (word: string) => ({
   stop: `${word}-STOP`,
 });
 
-Object.assign(process.env, environmentOf("TEST_PRIVACY"));
+Object.assign(process.env, createKeyEnvironment("TEST_PRIVACY"));
 
 /** The same story twice on one server, each with a home of its own: sealed, and plain to see that the search finds it. */
 const SEALED = {
@@ -76,7 +76,7 @@ function look({ marks }: World): Look {
     files: files.filter(({ bytes }) => bytes.length > 0).map(({ path }) => name(path)),
     found: files.flatMap(({ path, bytes }) =>
       Object.values(marks)
-        .filter((word) => says(bytes, word))
+        .filter((word) => containsText(bytes, word))
         .map((word) => `${name(path)}: ${word}`),
     ),
   };
@@ -94,7 +94,7 @@ async function play(world: World): Promise<{ atWork: Look; atEnd: Look }> {
     name: "recite",
     description: "Says a word",
     parameters: z.object({ word: z.string() }),
-    execute: async (_, { update }) => {
+    execute: async (_, { onUpdate: update }) => {
       update(`${marks.live}\n`);
       await gate;
       return `${marks.output} `.repeat(200);
@@ -128,7 +128,7 @@ async function play(world: World): Promise<{ atWork: Look; atEnd: Look }> {
   try {
     await holdfast.health({ register: true });
     return await tell(world, holdfast, async (session) => {
-      const shown = async () => JSON.stringify(await hub.snapshot(session)).includes(marks.live);
+      const shown = async () => JSON.stringify(await hub.readSnapshot(session)).includes(marks.live);
       await eventually(shown, { what: "what the tool shows" });
       const atWork = look(world);
       open();
@@ -150,7 +150,7 @@ async function tell(
 ): Promise<{ atWork: Look; atEnd: Look }> {
   const { name, marks } = world;
   const session = `${name}-marked`;
-  const agent = testAgent(model, {
+  const agent = createTestAgent(model, {
     systemPrompt: `You are ${marks.system}`,
     tools: ["recite", "guarded"],
     model: { headers: { "x-conversation": session } },
@@ -182,7 +182,7 @@ async function tell(
   expect(waiting?.tool).toBe("guarded");
   await run.steer(marks.steering);
   await run.followUp(marks.followUp);
-  await run.refuse(undefined, { reason: marks.refusal });
+  await run.deny(undefined, { reason: marks.refusal });
   expect(await run.result()).toMatchObject({ text: marks.answer });
   await holdfast.schedules.create({
     name: `${name}-nightly`,
@@ -215,7 +215,7 @@ test("with both on, no file of Temporal's or of ours says what anybody has said 
   }
 });
 
-thorough(
+thoroughTest(
   "with both off, the same search finds it in Temporal's database, in the transcript and in live output",
   async () => {
     const { atWork, atEnd } = await play(PLAIN);
@@ -229,7 +229,7 @@ thorough(
   },
 );
 
-thorough.each([0, 1, 2])(
+thoroughTest.each([0, 1, 2])(
   "the search finds a word in base64 that begins %i bytes behind a multiple of three",
   async (before) => {
     const text = `${"x".repeat(3 + before)}${SEALED.marks.prompt} and more`;

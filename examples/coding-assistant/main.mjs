@@ -1,8 +1,8 @@
 // An assistant with two sub-agents mends a small project. Run it: node examples/coding-assistant/main.mjs [--real]
 import { execFileSync } from "node:child_process";
-import { check, onStage } from "../stage.mjs";
+import { check, runExample } from "../run-example.mjs";
 
-await onStage(import.meta.url, async ({ holdfast, workspace, agents, model }) => {
+await runExample(import.meta.url, async ({ holdfast, workspace, agents, model }) => {
   const { assistant } = agents("agents.toml");
   const session = await holdfast.start({
     agent: assistant,
@@ -15,7 +15,7 @@ await onStage(import.meta.url, async ({ holdfast, workspace, agents, model }) =>
   console.log(`\n${text}\n`);
 
   check("the assistant has answered", outcome.type === "answered");
-  check("the project's tests pass", testsPass(workspace));
+  check("the project's tests pass", runProjectTests(workspace));
   const children = (await holdfast.list()).filter(({ session: id }) => id.startsWith(`${session.id}.sub-`));
   check("sub-agents have sessions of their own, which stay to be read", children.length >= 2);
   if (model !== undefined) {
@@ -24,7 +24,7 @@ await onStage(import.meta.url, async ({ holdfast, workspace, agents, model }) =>
   }
 });
 
-function testsPass(folder) {
+function runProjectTests(folder) {
   try {
     execFileSync(process.execPath, ["--test"], { cwd: folder, stdio: "ignore" });
     return true;

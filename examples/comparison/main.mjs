@@ -1,13 +1,13 @@
 // Three agents answer one question, and a judge chooses. Run it: node examples/comparison/main.mjs [--real]
-import { judgedBy } from "holdfast/client";
-import { check, onStage } from "../stage.mjs";
+import { createJudgeStrategy } from "holdfast/client";
+import { check, runExample } from "../run-example.mjs";
 
-await onStage(import.meta.url, async ({ holdfast, agents, model }) => {
+await runExample(import.meta.url, async ({ holdfast, agents, model }) => {
   const { quick, careful, brief, judge } = agents("agents.toml");
   const evaluation = await holdfast.evaluate({
     prompt: "How often does retry() in retry.mjs call work(), when told 3 times?",
     agents: [quick, careful, brief],
-    strategy: judgedBy(judge),
+    strategy: createJudgeStrategy(judge),
     limits: { maxTotalTokens: 500_000 },
   });
   const { decision, text, losers, usage } = await evaluation.result();
@@ -18,13 +18,13 @@ await onStage(import.meta.url, async ({ holdfast, agents, model }) => {
   check("what all of it took is counted", usage.totalTokens > 0);
   const messages = await holdfast.messages(evaluation.session);
   const last = messages.at(-1)?.message;
-  check("the session goes on behind the winner", last?.role === "assistant" && textOf(last) === text);
+  check("the session goes on behind the winner", last?.role === "assistant" && getText(last) === text);
   if (model !== undefined) {
     check("it is the one that has looked and explains", decision.selected === 1);
     check("no answer was paid for twice", model.answersRepaid() === 0);
   }
 });
 
-function textOf({ content }) {
+function getText({ content }) {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }

@@ -17,7 +17,7 @@ const ARTICLES = [
 ];
 
 const server = new McpServer({ name: "articles", version: "1.0.0" });
-const said = (text) => ({ content: [{ type: "text", text }] });
+const createTextResult = (text) => ({ content: [{ type: "text", text }] });
 
 server.registerTool(
   "search",
@@ -31,7 +31,7 @@ server.registerTool(
     const found = ARTICLES.filter(({ title, text }) =>
       wanted.some((word) => `${title} ${text}`.toLowerCase().includes(word)),
     );
-    return said(
+    return createTextResult(
       found.map(({ id, title }) => `${id}: ${title}`).join("\n") || "Nothing is written about that.",
     );
   },
@@ -44,7 +44,7 @@ server.registerTool(
     inputSchema: { id: z.string() },
     annotations: { readOnlyHint: true },
   },
-  ({ id }) => said(ARTICLES.find((one) => one.id === id)?.text ?? `There is no article "${id}".`),
+  ({ id }) => createTextResult(ARTICLES.find((one) => one.id === id)?.text ?? `There is no article "${id}".`),
 );
 
 await server.connect(new StdioServerTransport());

@@ -1,7 +1,7 @@
 // An agent with an MCP server, an API and a skill answers a letter. Run it: node examples/help-desk/main.mjs [--real]
 import { randomUUID } from "node:crypto";
 import { fileURLToPath } from "node:url";
-import { check, onStage } from "../stage.mjs";
+import { check, runExample } from "../run-example.mjs";
 import { startShop } from "./shop-api.mjs";
 
 const token = randomUUID();
@@ -10,7 +10,7 @@ process.env.EXAMPLE = fileURLToPath(new URL(".", import.meta.url)).replace(/\/$/
 process.env.SHOP_URL = shop.url;
 process.env.SHOP_TOKEN = token;
 
-await onStage(import.meta.url, async ({ holdfast, agents, model }) => {
+await runExample(import.meta.url, async ({ holdfast, agents, model }) => {
   const { desk } = agents("agents.toml");
   const session = await holdfast.start({ agent: desk, prompt: "Answer the letter in letter.txt." });
   for await (const { event } of session.events()) {

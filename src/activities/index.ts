@@ -1,49 +1,49 @@
-import type { Activities, ToolActivity, ToolInput } from "./activities.ts";
-import { closeLoop, record } from "./close-loop/write-steps.ts";
+import type { Activities, ToolActivity, ToolInput } from "./activity-types.ts";
+import { closeLoop, recordOutbox } from "./close-loop/write-steps.ts";
 import { compact } from "./compact/compact.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { decide } from "./evaluation/decide.ts";
 import { openEvaluation } from "./evaluation/open-evaluation.ts";
-import { weigh } from "./evaluation/weigh.ts";
+import { prepareJudge } from "./evaluation/prepare-judge.ts";
+import { selectBranch } from "./evaluation/select-branch.ts";
 import { filterInput } from "./filter-input/filter-input.ts";
 import { runHook } from "./hooks/run-hook.ts";
-import { endPart } from "./job/end-part.ts";
-import { handOver } from "./job/hand-over.ts";
-import { lastWords } from "./job/last-words.ts";
-import { lookAtChild } from "./job/look-at-child.ts";
+import { inspectChild } from "./job/inspect-child.ts";
+import { passOutput } from "./job/pass-output.ts";
+import { readAnswer } from "./job/read-answer.ts";
 import { reduceParts } from "./job/reduce-parts.ts";
-import { callModel } from "./model/model.ts";
+import { terminatePart } from "./job/terminate-part.ts";
+import { callModel } from "./model/call-model.ts";
 import { openLoop } from "./open-loop/open-loop.ts";
-import { retain } from "./retain/retain.ts";
-import { beating } from "./step/heartbeat.ts";
-import { callTool } from "./tool/tool.ts";
-import { moveDefinition } from "./update-definition/move-definition.ts";
-import { answerToldTo, resultToldTo } from "./wordless.ts";
+import { redactAnswer, redactResult } from "./redact-content.ts";
+import { applyRetention } from "./retain/apply-retention.ts";
+import { withHeartbeat } from "./step/heartbeat.ts";
+import { callTool } from "./tool/call-tool.ts";
+import { updateDefinition } from "./update-definition/update-definition.ts";
 
-const nothing = () => undefined;
+const getNoDetails = () => undefined;
 
 /** The activities of a worker. `default` receives every tool call: its activity type is the tool's own name. */
 export function createActivities(
   dependencies: Dependencies,
 ): Activities & { readonly default: ToolActivity } {
   return {
-    "open-loop": (input) => beating(nothing, () => openLoop(input, dependencies)),
-    model: async (input) => answerToldTo(input, await callModel(input, dependencies)),
+    "open-loop": (input) => withHeartbeat(getNoDetails, () => openLoop(input, dependencies)),
+    model: async (input) => redactAnswer(input, await callModel(input, dependencies)),
     compact: (input) => compact(input, dependencies),
     "run-hook": (input) => runHook(input, dependencies),
     "filter-input": (input) => filterInput(input, dependencies),
-    "move-definition": (input) => beating(nothing, () => moveDefinition(input, dependencies)),
-    "close-loop": (input) => beating(nothing, () => closeLoop(input, dependencies)),
-    "look-at-child": (input) => beating(nothing, () => lookAtChild(input, dependencies)),
-    "end-part": (input) => beating(nothing, () => endPart(input)),
-    "last-words": (input) => beating(nothing, () => lastWords(input, dependencies)),
-    "hand-over": (input) => beating(nothing, () => handOver(input, dependencies)),
+    "move-definition": (input) => withHeartbeat(getNoDetails, () => updateDefinition(input, dependencies)),
+    "close-loop": (input) => withHeartbeat(getNoDetails, () => closeLoop(input, dependencies)),
+    "look-at-child": (input) => withHeartbeat(getNoDetails, () => inspectChild(input, dependencies)),
+    "end-part": (input) => withHeartbeat(getNoDetails, () => terminatePart(input)),
+    "last-words": (input) => withHeartbeat(getNoDetails, () => readAnswer(input, dependencies)),
+    "hand-over": (input) => withHeartbeat(getNoDetails, () => passOutput(input, dependencies)),
     "reduce-parts": (input) => reduceParts(input, dependencies),
-    "open-evaluation": (input) => beating(nothing, () => openEvaluation(input, dependencies)),
-    weigh: (input) => beating(nothing, () => weigh(input, dependencies)),
-    decide: (input) => beating(nothing, () => decide(input, dependencies)),
-    retain: (input) => retain(input, dependencies),
-    record: (input) => beating(nothing, () => record(input, dependencies)),
-    default: async (input: ToolInput) => resultToldTo(input, await callTool(input, dependencies)),
+    "open-evaluation": (input) => withHeartbeat(getNoDetails, () => openEvaluation(input, dependencies)),
+    weigh: (input) => withHeartbeat(getNoDetails, () => prepareJudge(input, dependencies)),
+    decide: (input) => withHeartbeat(getNoDetails, () => selectBranch(input, dependencies)),
+    retain: (input) => applyRetention(input, dependencies),
+    record: (input) => withHeartbeat(getNoDetails, () => recordOutbox(input, dependencies)),
+    default: async (input: ToolInput) => redactResult(input, await callTool(input, dependencies)),
   };
 }

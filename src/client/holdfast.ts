@@ -4,46 +4,46 @@ import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { RecordedSession } from "../schema/recorded-session.ts";
 import type { OpenFile } from "../store/transcript/export/import-file.ts";
-import { type Health, type HealthOptions, health } from "./connection/health.ts";
-import type { Link } from "./connection/link.ts";
+import { checkHealth, type Health, type HealthOptions } from "./connection/check-health.ts";
+import type { ClientLink } from "./connection/client-link.ts";
 import {
   findSessions,
-  type Hit,
+  type SearchHit,
   type SearchOptions,
   type SessionsOptions,
   type SessionsPage,
-  search,
-} from "./read/find.ts";
-import { type ListOptions, listSessions, type SessionSummary } from "./read/list.ts";
-import type { LoopHistory, MessagesOptions } from "./read/read.ts";
-import type { RequestOptions, TurnRequest } from "./read/request.ts";
+  searchMessages,
+} from "./read/find-sessions.ts";
+import { type ListOptions, listSessions, type SessionSummary } from "./read/list-sessions.ts";
+import type { LoopHistory, MessagesOptions } from "./read/read-session.ts";
+import type { RequestOptions, TurnRequest } from "./read/read-turn-request.ts";
 import type { EventsOptions, SessionEvent } from "./read/session-events.ts";
-import type { WatchItem, WatchOptions } from "./read/watch.ts";
-import { type Accepted, acceptDefinition } from "./runs/accepted.ts";
-import type { AnswerOptions } from "./runs/answer.ts";
-import type { Answered, ApproveOptions, RefuseOptions } from "./runs/approve.ts";
-import type { Compacting } from "./runs/compact.ts";
+import type { WatchItem, WatchOptions } from "./read/watch-session.ts";
+import { resolveSessionId } from "./resolve-session-id.ts";
+import { type AcceptResult, acceptDefinition } from "./runs/accept-definition.ts";
+import type { AnswerOptions } from "./runs/answer-call.ts";
+import type { AnswerResult, ApproveOptions, DenyOptions } from "./runs/approve-call.ts";
+import type { CompactResult } from "./runs/compact-session.ts";
 import { type EvaluateOptions, type Evaluation, startEvaluation } from "./runs/evaluate.ts";
 import { Job } from "./runs/job.ts";
+import type { WaitingCall } from "./runs/list-waiting-calls.ts";
 import { checkOptions, EvaluationOptions, JobOptions, RunOptions } from "./runs/options.ts";
-import type { SessionResult } from "./runs/output.ts";
-import type { Prompted, PromptOptions } from "./runs/prompt.ts";
-import { resumePipeline } from "./runs/resume-job.ts";
+import type { PromptOptions, PromptResult } from "./runs/prompt-session.ts";
+import type { SendOptions, SendResult } from "./runs/queue-message.ts";
+import type { SessionResult } from "./runs/read-output.ts";
+import { resumePipeline } from "./runs/resume-pipeline.ts";
 import { Schedules } from "./runs/schedules.ts";
-import type { SendOptions, Sent } from "./runs/send.ts";
-import type { MessageSent, SendMessageOptions } from "./runs/send-message.ts";
-import { type StartOptions, startRun } from "./runs/start.ts";
-import { type ResumeOptions, type StartJobOptions, startJob } from "./runs/start-job.ts";
-import type { SessionStatus } from "./runs/status.ts";
-import type { Updated, UpdateOptions } from "./runs/update.ts";
-import type { WaitingCall } from "./runs/waiting-calls.ts";
+import type { SendMessageOptions, SendMessageResult } from "./runs/send-message.ts";
+import type { SessionStatus } from "./runs/session-status.ts";
+import { type ResumePipelineOptions, type StartJobOptions, startJob } from "./runs/start-job.ts";
+import { type StartOptions, startRun } from "./runs/start-run.ts";
+import type { UpdateOptions, UpdateResult } from "./runs/update-session.ts";
 import { zodOutput } from "./runs/zod-output.ts";
 import { Session } from "./session.ts";
-import { sessionId } from "./session-id.ts";
 import { type AgentSnapshot, resumeSnapshot } from "./sessions/checkpoint.ts";
-import { preloadSession } from "./sessions/edit.ts";
-import { type Imported, type ImportOptions, importSessions } from "./sessions/export.ts";
-import { type RestoreOptions, restoreSession } from "./sessions/restore-session.ts";
+import { preloadSession } from "./sessions/edit-session.ts";
+import { type ImportOptions, type ImportResult, importSessions } from "./sessions/export-session.ts";
+import { type RestoreSessionOptions, restoreSession } from "./sessions/restore-session.ts";
 import { Retention } from "./sessions/retention.ts";
 
 export type PreloadOptions = {
@@ -57,9 +57,9 @@ export class Holdfast {
   readonly address: string;
   readonly namespace: string;
   readonly taskQueue: string;
-  readonly #link: Link;
+  readonly #link: ClientLink;
 
-  constructor(link: Link) {
+  constructor(link: ClientLink) {
     this.#link = link;
     this.address = link.address;
     this.namespace = link.namespace;
@@ -91,22 +91,22 @@ export class Holdfast {
     id: string,
     options: { readonly output?: ZodType<Output>; readonly runId?: string } = {},
   ): Session<Output> {
-    return new Session(this.#link, sessionId(id), options.runId, options.output);
+    return new Session(this.#link, resolveSessionId(id), options.runId, options.output);
   }
 
-  prompt(session: string, text: string, options?: PromptOptions): Promise<Prompted> {
+  prompt(session: string, text: string, options?: PromptOptions): Promise<PromptResult> {
     return this.session(session).prompt(text, options);
   }
 
-  send(session: string, text: string, options?: SendMessageOptions): Promise<MessageSent> {
+  send(session: string, text: string, options?: SendMessageOptions): Promise<SendMessageResult> {
     return this.session(session).send(text, options);
   }
 
-  steer(session: string, text: string, options?: SendOptions): Promise<Sent> {
+  steer(session: string, text: string, options?: SendOptions): Promise<SendResult> {
     return this.session(session).steer(text, options);
   }
 
-  followUp(session: string, text: string, options?: SendOptions): Promise<Sent> {
+  followUp(session: string, text: string, options?: SendOptions): Promise<SendResult> {
     return this.session(session).followUp(text, options);
   }
 
@@ -118,23 +118,23 @@ export class Holdfast {
     return this.session(session).approvals();
   }
 
-  approve(session: string, toolCallId?: string, options?: ApproveOptions): Promise<Answered> {
+  approve(session: string, toolCallId?: string, options?: ApproveOptions): Promise<AnswerResult> {
     return this.session(session).approve(toolCallId, options);
   }
 
-  refuse(session: string, toolCallId?: string, options?: RefuseOptions): Promise<Answered> {
-    return this.session(session).refuse(toolCallId, options);
+  deny(session: string, toolCallId?: string, options?: DenyOptions): Promise<AnswerResult> {
+    return this.session(session).deny(toolCallId, options);
   }
 
-  answer(session: string, toolCallId?: string, options?: AnswerOptions): Promise<Answered> {
+  answer(session: string, toolCallId?: string, options?: AnswerOptions): Promise<AnswerResult> {
     return this.session(session).answer(toolCallId, options);
   }
 
-  compact(session: string, options?: { readonly focus?: string }): Promise<Compacting> {
+  compact(session: string, options?: { readonly focus?: string }): Promise<CompactResult> {
     return this.session(session).compact(options);
   }
 
-  update(session: string, definition: AgentDefinitionInput, options?: UpdateOptions): Promise<Updated> {
+  update(session: string, definition: AgentDefinitionInput, options?: UpdateOptions): Promise<UpdateResult> {
     return this.session(session).update(definition, options);
   }
 
@@ -187,12 +187,12 @@ export class Holdfast {
 
   /** A handle; asks nobody whether the job is there. */
   job(id: string): Job {
-    return new Job(this.#link, sessionId(id));
+    return new Job(this.#link, resolveSessionId(id));
   }
 
   /** Goes on with a pipeline that has ended early: at the first stage without an answer, unless said. */
-  async resumePipeline(job: string, options?: ResumeOptions): Promise<Job> {
-    const { runId } = await resumePipeline(this.#link, sessionId(job), options);
+  async resumePipeline(job: string, options?: ResumePipelineOptions): Promise<Job> {
+    const { runId } = await resumePipeline(this.#link, resolveSessionId(job), options);
     return new Job(this.#link, job, runId);
   }
 
@@ -207,28 +207,28 @@ export class Holdfast {
   }
 
   /** Messages that hold all words. */
-  search(words: string, options?: SearchOptions): Promise<readonly Hit[]> {
-    return search(this.#link, words, options);
+  search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]> {
+    return searchMessages(this.#link, query, options);
   }
 
   /** Brings in what `session.export()` has given: all of it, or nothing. @param file - A path, or what opens it anew. */
-  import(file: string | OpenFile, options?: ImportOptions): Promise<Imported> {
+  import(file: string | OpenFile, options?: ImportOptions): Promise<ImportResult> {
     return importSessions(this.#link, file, options);
   }
 
   /** Accepts the agent that an imported session came with: runs may be started with it from now on. */
-  acceptDefinition(session: string): Promise<Accepted> {
-    return acceptDefinition(this.#link, sessionId(session));
+  acceptDefinition(session: string): Promise<AcceptResult> {
+    return acceptDefinition(this.#link, resolveSessionId(session));
   }
 
   /** Brings in a session as the sources save it. */
-  restoreSession(saved: RecordedSession, options: RestoreOptions): Promise<Imported> {
+  restoreSession(saved: RecordedSession, options: RestoreSessionOptions): Promise<ImportResult> {
     return restoreSession(this.#link, saved, options);
   }
 
   /** A session that begins with messages. */
   async withMessages(options: PreloadOptions): Promise<Session> {
-    const id = sessionId(options.session);
+    const id = resolveSessionId(options.session);
     await preloadSession(this.#link, id, options.agent, options.messages);
     return new Session(this.#link, id);
   }
@@ -248,7 +248,7 @@ export class Holdfast {
 
   /** What an operator wants to know before anything is started. */
   health(options?: HealthOptions): Promise<Health> {
-    return health(this.#link, options);
+    return checkHealth(this.#link, options);
   }
 
   /** Runs go on; only this connection ends. */

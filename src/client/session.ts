@@ -2,100 +2,100 @@ import type { ZodType } from "zod";
 import type { AgentDefinitionInput, Limits, QueueMode } from "../schema/definition.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
-import type { Edited } from "../store/transcript/archive.ts";
-import type { Link } from "./connection/link.ts";
-import { type BranchTree, branchTree } from "./read/branches.ts";
-import { currentSession, newSession } from "./read/follow-session.ts";
-import { type LoopHistory, type MessagesOptions, readLoops, readMessages } from "./read/read.ts";
-import { type WholeRecord, wholeRecord } from "./read/record.ts";
-import { type RequestOptions, type TurnRequest, turnRequest } from "./read/request.ts";
-import { type EventsOptions, type SessionEvent, sessionEvents } from "./read/session-events.ts";
-import type { PlaceOptions } from "./read/spot.ts";
-import { type WatchItem, type WatchOptions, watchSession } from "./read/watch.ts";
-import { type AnswerOptions, answerCall } from "./runs/answer.ts";
+import type { EditResult } from "../store/transcript/archive.ts";
+import type { ClientLink } from "./connection/client-link.ts";
+import type { PositionOptions } from "./read/branch-position.ts";
+import { type BranchTree, readBranchTree } from "./read/branch-tree.ts";
+import { type LoopHistory, type MessagesOptions, readLoops, readMessages } from "./read/read-session.ts";
+import { readSessionRecord, type SessionRecordWithTotals } from "./read/read-session-record.ts";
+import { type RequestOptions, readTurnRequest, type TurnRequest } from "./read/read-turn-request.ts";
+import { createFollowingSession, findCurrentSession } from "./read/rotate-session.ts";
+import { type EventsOptions, type SessionEvent, streamSessionEvents } from "./read/session-events.ts";
+import { type WatchItem, type WatchOptions, watchSession } from "./read/watch-session.ts";
+import { type AnswerOptions, answerCall } from "./runs/answer-call.ts";
 import {
-  type Answered,
+  type AnswerResult,
   type ApproveOptions,
   approveCall,
-  type RefuseOptions,
-  refuseCall,
-} from "./runs/approve.ts";
-import { type Compacting, compactSession } from "./runs/compact.ts";
+  type DenyOptions,
+  denyCall,
+} from "./runs/approve-call.ts";
+import { awaitResult } from "./runs/await-result.ts";
+import { type CompactResult, compactSession } from "./runs/compact-session.ts";
 import {
   type ContinueOptions,
   continueSession,
   type RerunOptions,
   raiseLimits,
   rerunLoop,
-} from "./runs/continue.ts";
+} from "./runs/continue-session.ts";
 import {
   type Exploration,
   type ExploredBranch,
   type ExploreOptions,
   exploreSession,
-} from "./runs/explore.ts";
-import { keepSession } from "./runs/keep.ts";
-import { type SessionResult, withOutput } from "./runs/output.ts";
-import { type Prompted, type PromptOptions, promptSession } from "./runs/prompt.ts";
-import { awaitResult } from "./runs/result.ts";
+} from "./runs/explore-session.ts";
+import { listWaitingCalls, type WaitingCall } from "./runs/list-waiting-calls.ts";
+import { type PromptOptions, type PromptResult, promptSession } from "./runs/prompt-session.ts";
 import {
   clearQueues,
+  queueMessage,
   type SendOptions,
-  type Sent,
-  sendWords,
+  type SendResult,
   setQueueMode,
   stopSession,
-} from "./runs/send.ts";
-import { type MessageSent, type SendMessageOptions, sendMessage } from "./runs/send-message.ts";
-import { type SessionStatus, sessionStatus } from "./runs/status.ts";
-import { type Updated, type UpdateOptions, updateSession } from "./runs/update.ts";
-import { type WaitingCall, waitingCalls } from "./runs/waiting-calls.ts";
-import { type BranchOptions, branchSession } from "./sessions/branch-run.ts";
-import { type AgentSnapshot, checkpoint, restoreCheckpoint } from "./sessions/checkpoint.ts";
-import { type Deleted, type DeleteOptions, deleteSession } from "./sessions/delete.ts";
+} from "./runs/queue-message.ts";
+import { addOutput, type SessionResult } from "./runs/read-output.ts";
+import { type SendMessageOptions, type SendMessageResult, sendMessage } from "./runs/send-message.ts";
+import { readSessionStatus, type SessionStatus } from "./runs/session-status.ts";
+import { setSessionRetained } from "./runs/set-retained.ts";
+import { type UpdateOptions, type UpdateResult, updateSession } from "./runs/update-session.ts";
+import { type BranchOptions, branchSession } from "./sessions/branch-session.ts";
+import { type AgentSnapshot, createCheckpoint, restoreCheckpoint } from "./sessions/checkpoint.ts";
+import { type DeleteOptions, type DeleteResult, deleteSession } from "./sessions/delete-session.ts";
 import {
   appendMessages,
   clearMessages,
   resetSession,
   restoreMessages,
   saveMessages,
-} from "./sessions/edit.ts";
-import { type ExportOptions, exportSession } from "./sessions/export.ts";
-import { type ForkedBranch, type ForkOptions, forkSession } from "./sessions/fork.ts";
-import { type Rewinding, rewindSession } from "./sessions/rewind.ts";
+} from "./sessions/edit-session.ts";
+import { type ExportOptions, exportSession } from "./sessions/export-session.ts";
+import { type ForkedBranch, type ForkOptions, forkSession } from "./sessions/fork-session.ts";
+import { type RewindResult, rewindSession } from "./sessions/rewind-session.ts";
 
 /** One session: a conversation that goes on over any number of runs. `Output` is what its results are read as. */
 export class Session<Output = unknown> {
   readonly id: string;
   /** The run that this handle has started; `result`, `events` and `watch` are about it. Else about the newest. */
   readonly runId: string | undefined;
-  readonly #link: Link;
+  readonly #link: ClientLink;
   readonly #output: ZodType<Output> | undefined;
 
-  constructor(link: Link, id: string, runId?: string, output?: ZodType<Output>) {
+  constructor(link: ClientLink, id: string, runId?: string, output?: ZodType<Output>) {
     this.#link = link;
     this.#output = output;
     this.id = id;
     this.runId = runId;
   }
 
-  prompt(text: string, options?: PromptOptions): Promise<Prompted> {
+  prompt(text: string, options?: PromptOptions): Promise<PromptResult> {
     return promptSession(this.#link, this.id, text, options);
   }
 
   /** One message, whatever the session is doing: it opens, continues or prompts it; a running one is steered if you say so. */
-  send(text: string, options?: SendMessageOptions): Promise<MessageSent> {
+  send(text: string, options?: SendMessageOptions): Promise<SendMessageResult> {
     return sendMessage(this.#link, this.id, text, options);
   }
 
   /** Words that the agent reads before its next answer. */
-  steer(text: string, options?: SendOptions): Promise<Sent> {
-    return sendWords(this.#link, "steer", this.id, text, options);
+  steer(text: string, options?: SendOptions): Promise<SendResult> {
+    return queueMessage(this.#link, "steer", this.id, text, options);
   }
 
   /** Words that the agent reads when it would stop. */
-  followUp(text: string, options?: SendOptions): Promise<Sent> {
-    return sendWords(this.#link, "follow-up", this.id, text, options);
+  followUp(text: string, options?: SendOptions): Promise<SendResult> {
+    return queueMessage(this.#link, "follow-up", this.id, text, options);
   }
 
   /** Ends the run: the request to the vendor, the tools, then the loop. Gives whether a run was open. */
@@ -105,31 +105,31 @@ export class Session<Output = unknown> {
 
   /** The calls that wait for a person, its own and those of all agents below it, with their arguments where the transcript lies on this machine. */
   approvals(): Promise<readonly WaitingCall[]> {
-    return waitingCalls(this.#link, this.id);
+    return listWaitingCalls(this.#link, this.id);
   }
 
   /** Lets a call run that waits for a person; which one may be left out while only one waits. */
-  approve(toolCallId?: string, options?: ApproveOptions): Promise<Answered> {
+  approve(toolCallId?: string, options?: ApproveOptions): Promise<AnswerResult> {
     return approveCall(this.#link, this.id, toolCallId, options);
   }
 
   /** Answers a call that waits for a person with no; the model is told the reason. */
-  refuse(toolCallId?: string, options?: RefuseOptions): Promise<Answered> {
-    return refuseCall(this.#link, this.id, toolCallId, options);
+  deny(toolCallId?: string, options?: DenyOptions): Promise<AnswerResult> {
+    return denyCall(this.#link, this.id, toolCallId, options);
   }
 
   /** Answers what the tool of a waiting call asks a person; which call may be left out while only one waits. */
-  answer(toolCallId?: string, options?: AnswerOptions): Promise<Answered> {
+  answer(toolCallId?: string, options?: AnswerOptions): Promise<AnswerResult> {
     return answerCall(this.#link, this.id, toolCallId, options);
   }
 
   /** Makes the context smaller: before the next answer of an open run, at once when the session is at rest. */
-  compact(options?: { readonly focus?: string }): Promise<Compacting> {
+  compact(options?: { readonly focus?: string }): Promise<CompactResult> {
     return compactSession(this.#link, this.id, options);
   }
 
   /** Moves it to another definition: a run that is at work before its next turn, a session at rest with its next run. */
-  update(definition: AgentDefinitionInput, options?: UpdateOptions): Promise<Updated> {
+  update(definition: AgentDefinitionInput, options?: UpdateOptions): Promise<UpdateResult> {
     return updateSession(this.#link, this.id, definition, options);
   }
 
@@ -162,23 +162,28 @@ export class Session<Output = unknown> {
   }
 
   /** Moves the head of the session at rest to a place, back or forward again. The record keeps everything; files stay. */
-  rewind({ to }: { readonly to: PlaceOptions }): Promise<Rewinding> {
+  rewind({ to }: { readonly to: PositionOptions }): Promise<RewindResult> {
     return rewindSession(this.#link, this.id, to);
   }
 
   /** Its branches: where they begin, which loops are on them, which is the head. */
   branches(): Promise<BranchTree> {
-    return branchTree(this.#link, this.id);
+    return readBranchTree(this.#link, this.id);
   }
 
   /** A new session of the same agent: its definition goes on, the conversation does not. */
   async newSession(id?: string): Promise<Session<Output>> {
-    return new Session(this.#link, await newSession(this.#link, this.id, id), undefined, this.#output);
+    return new Session(
+      this.#link,
+      await createFollowingSession(this.#link, this.id, id),
+      undefined,
+      this.#output,
+    );
   }
 
   /** A new session when this one was idle for longer; else nothing. */
   async rotateAfter(idleMs: number): Promise<Session<Output> | undefined> {
-    const { session, isNew } = await currentSession(this.#link, this.id, idleMs);
+    const { session, isNew } = await findCurrentSession(this.#link, this.id, idleMs);
     return isNew ? new Session(this.#link, session, undefined, this.#output) : undefined;
   }
 
@@ -188,12 +193,12 @@ export class Session<Output = unknown> {
   }
 
   status(): Promise<SessionStatus> {
-    return sessionStatus(this.#link, this.id);
+    return readSessionStatus(this.#link, this.id);
   }
 
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<SessionResult<Output>> {
     const result = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
-    return withOutput(this.#link, result, this.#output, options.signal);
+    return addOutput(this.#link, result, this.#output, options.signal);
   }
 
   messages(options?: MessagesOptions): Promise<readonly Entry[]> {
@@ -207,7 +212,7 @@ export class Session<Output = unknown> {
 
   /** What the model was sent for one answer, with where every block of it came from. */
   request(options?: RequestOptions): Promise<TurnRequest> {
-    return turnRequest(this.#link, this.id, options);
+    return readTurnRequest(this.#link, this.id, options);
   }
 
   /**
@@ -215,7 +220,7 @@ export class Session<Output = unknown> {
    * from which a later reader, here or in another process, goes on.
    */
   events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
-    return sessionEvents(this.#link, this.id, {
+    return streamSessionEvents(this.#link, this.id, {
       ...(this.runId === undefined ? {} : { runId: this.runId }),
       ...options,
     });
@@ -238,8 +243,8 @@ export class Session<Output = unknown> {
   }
 
   /** The session whole: its loops with their messages, turns and events, how they hang together, and what it comes to. */
-  record(): Promise<WholeRecord> {
-    return wholeRecord(this.#link, this.id);
+  record(): Promise<SessionRecordWithTotals> {
+    return readSessionRecord(this.#link, this.id);
   }
 
   /** The lines of a file that `import` reads, here or elsewhere; safe while a run is open. */
@@ -248,21 +253,21 @@ export class Session<Output = unknown> {
   }
 
   /** With all agents below it. */
-  delete(options?: DeleteOptions): Promise<Deleted> {
+  delete(options?: DeleteOptions): Promise<DeleteResult> {
     return deleteSession(this.#link, this.id, options);
   }
 
   /** No retention policy takes it, or one may again. */
-  keep(kept = true): Promise<void> {
-    return keepSession(this.#link, this.id, kept);
+  setRetained(isRetained = true): Promise<void> {
+    return setSessionRetained(this.#link, this.id, isRetained);
   }
 
   /** Where it stands, to go on from later, here with `restore` or elsewhere with `resume`. */
   checkpoint(): Promise<AgentSnapshot> {
-    return checkpoint(this.#link, this.id);
+    return createCheckpoint(this.#link, this.id);
   }
 
-  restore(snapshot: AgentSnapshot): Promise<Edited> {
+  restore(snapshot: AgentSnapshot): Promise<EditResult> {
     return restoreCheckpoint(this.#link, this.id, snapshot);
   }
 
@@ -272,25 +277,25 @@ export class Session<Output = unknown> {
   }
 
   /** Goes on from these instead, on a branch of their own; at rest only, as all that changes a conversation from outside. */
-  restoreMessages(saved: string | readonly AgentMessage[]): Promise<Edited> {
+  restoreMessages(saved: string | readonly AgentMessage[]): Promise<EditResult> {
     return restoreMessages(this.#link, this.id, saved);
   }
 
-  replaceMessages(messages: readonly AgentMessage[]): Promise<Edited> {
+  replaceMessages(messages: readonly AgentMessage[]): Promise<EditResult> {
     return restoreMessages(this.#link, this.id, messages);
   }
 
-  appendMessages(...messages: readonly AgentMessage[]): Promise<Edited> {
+  appendMessages(...messages: readonly AgentMessage[]): Promise<EditResult> {
     return appendMessages(this.#link, this.id, messages);
   }
 
   /** Begins with nothing, on a branch of its own: what was said stays in the record. */
-  clearMessages(): Promise<Edited> {
+  clearMessages(): Promise<EditResult> {
     return clearMessages(this.#link, this.id);
   }
 
   /** Stops what runs, lets go of all that waits, and begins with nothing. */
-  reset(): Promise<Edited> {
+  reset(): Promise<EditResult> {
     return resetSession(this.#link, this.id);
   }
 }

@@ -5,11 +5,11 @@ export const DEFAULT_ADDRESS = "127.0.0.1:7233";
 const DEFAULT_NAMESPACE = "default";
 
 /** Who said where the server is: who asks for help must know what to change. */
-type Source = "option" | "profile" | "default";
+type AddressSource = "option" | "profile" | "default";
 
 export type ConnectionTarget = {
   readonly address: string;
-  readonly addressFrom: Source;
+  readonly addressFrom: AddressSource;
   readonly namespace: string;
   readonly taskQueue: string;
 };
@@ -27,17 +27,17 @@ export type TargetProfile = {
 };
 
 /** Options come first, then the profile with `TEMPORAL_*` over it, then the defaults. An empty word is no word. */
-export function connectionTarget(options: TargetOptions, profile: TargetProfile): ConnectionTarget {
-  const asked = said(options.address);
-  const read = said(profile.address);
+export function resolveConnectionTarget(options: TargetOptions, profile: TargetProfile): ConnectionTarget {
+  const requested = getNonEmpty(options.address);
+  const read = getNonEmpty(profile.address);
   return {
-    address: asked ?? read ?? DEFAULT_ADDRESS,
-    addressFrom: asked !== undefined ? "option" : read !== undefined ? "profile" : "default",
-    namespace: said(options.namespace) ?? said(profile.namespace) ?? DEFAULT_NAMESPACE,
-    taskQueue: said(options.taskQueue) ?? DEFAULT_TASK_QUEUE,
+    address: requested ?? read ?? DEFAULT_ADDRESS,
+    addressFrom: requested !== undefined ? "option" : read !== undefined ? "profile" : "default",
+    namespace: getNonEmpty(options.namespace) ?? getNonEmpty(profile.namespace) ?? DEFAULT_NAMESPACE,
+    taskQueue: getNonEmpty(options.taskQueue) ?? DEFAULT_TASK_QUEUE,
   };
 }
 
-function said(word: string | undefined): string | undefined {
-  return word === undefined || word === "" ? undefined : word;
+function getNonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text === "" ? undefined : text;
 }

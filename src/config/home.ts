@@ -13,7 +13,7 @@ export type Home = {
 };
 
 /** @param folder - Else `HOLDFAST_HOME`, else `.holdfast` in the user's home. */
-export function homeAt(folder = process.env["HOLDFAST_HOME"] ?? join(homedir(), ".holdfast")): Home {
+export function resolveHome(folder = process.env["HOLDFAST_HOME"] ?? join(homedir(), ".holdfast")): Home {
   const root = resolve(folder);
   return {
     folder: root,
@@ -24,7 +24,7 @@ export function homeAt(folder = process.env["HOLDFAST_HOME"] ?? join(homedir(), 
 }
 
 /** Where Temporal's dev server keeps its state, below the folder of its own. */
-export function serverDatabase(folder: string): string {
+export function getServerDatabasePath(folder: string): string {
   return join(folder, "temporal.sqlite");
 }
 

@@ -1,7 +1,7 @@
-import { nearestName } from "../platform/text/nearest-name.ts";
+import { findNearestName } from "../platform/text/nearest-name.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import type { Catalogue } from "./catalogue/catalogue.ts";
-import { catalogueOf } from "./catalogue/user-file.ts";
+import { readCatalogue } from "./catalogue/user-file.ts";
 import {
   anthropic,
   azure,
@@ -13,8 +13,8 @@ import {
   openai,
   openaiResponses,
   openrouter,
+  trimTrailingSlash,
   vertex,
-  withoutSlash,
 } from "./vendor-models.ts";
 
 const FACTORIES = {
@@ -22,7 +22,7 @@ const FACTORIES = {
   openai,
   "openai-responses": openaiResponses,
   azure: (rest: string, options: ModelOptions, catalogue: Catalogue) => {
-    const { id, url } = withAddress(rest);
+    const { id, url } = parseUrlSuffix(rest);
     const baseUrl = options.baseUrl ?? url;
     return azure(id, { ...options, ...(baseUrl !== undefined && { baseUrl }) }, catalogue);
   },
@@ -31,17 +31,17 @@ const FACTORIES = {
   vertex,
   bedrock,
   local: (rest: string, options: ModelOptions, catalogue: Catalogue) => {
-    const { id, url: said } = withAddress(rest);
+    const { id, url: said } = parseUrlSuffix(rest);
     const url = options.baseUrl ?? said;
     if (url === undefined || id === "") {
       throw new ModelError(`Say where the model is served, as local/${id || "ID"}@http://127.0.0.1:8080/v1`);
     }
-    return local(withoutSlash(url), id, options, catalogue);
+    return local(trimTrailingSlash(url), id, options, catalogue);
   },
 } as const satisfies Record<string, (id: string, options: ModelOptions, catalogue: Catalogue) => ModelConfig>;
 
 /** `ID@http://HOST` to its parts. */
-function withAddress(rest: string): { readonly id: string; readonly url: string | undefined } {
+function parseUrlSuffix(rest: string): { readonly id: string; readonly url: string | undefined } {
   const at = rest.search(/@https?:\/\//);
   return at < 0 ? { id: rest, url: undefined } : { id: rest.slice(0, at), url: rest.slice(at + 1) };
 }
@@ -56,14 +56,14 @@ function withAddress(rest: string): { readonly id: string; readonly url: string 
 export function parseModel(
   name: string,
   options: ModelOptions = {},
-  catalogue: Catalogue = catalogueOf(),
+  catalogue: Catalogue = readCatalogue(),
 ): ModelConfig {
   const slash = name.indexOf("/");
   const provider = slash < 0 ? name : name.slice(0, slash);
   const known = Object.keys(FACTORIES);
   if (!Object.hasOwn(FACTORIES, provider)) {
-    const meant = nearestName(provider, known);
-    const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
+    const suggestion = findNearestName(provider, known);
+    const hint = suggestion === undefined ? "" : ` Did you mean "${suggestion}"?`;
     throw new ModelError(
       `Unknown provider "${provider}" in model "${name}".${hint} Known: ${known.join(", ")}.`,
     );

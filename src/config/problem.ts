@@ -38,20 +38,20 @@ export type Problem = {
 };
 
 /** `agent.toml:3:7: execution.max_turns: …`, one line. */
-export function problemLine(problem: Problem): string {
+export function formatProblem(problem: Problem): string {
   const { file, line, column, field, severity } = problem;
-  const place = line === undefined ? file : `${file}:${line}:${column}`;
-  return `${place}: ${severity}: ${field === undefined ? "" : `${field}: `}${problem.message}`;
+  const location = line === undefined ? file : `${file}:${line}:${column}`;
+  return `${location}: ${severity}: ${field === undefined ? "" : `${field}: `}${problem.message}`;
 }
 
 /** Errors first kept in the order of the file: by line, then by column. */
-export function inFileOrder(problems: readonly Problem[]): readonly Problem[] {
+export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   return [...problems].sort((a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0));
 }
 
 const MAX_FOUND_CHARS = 60;
 
-export function foundText(value: unknown): string {
+export function formatFound(value: unknown): string {
   const text = value === undefined ? "nothing" : (JSON.stringify(value) ?? String(value));
   return text.length <= MAX_FOUND_CHARS ? text : `${text.slice(0, MAX_FOUND_CHARS - 1)}…`;
 }

@@ -1,9 +1,9 @@
 import { check } from "../schema/check.ts";
 import { ModelConfig, type ModelConfigInput } from "../schema/model.ts";
 import type { Catalogue } from "./catalogue/catalogue.ts";
-import { knownOf } from "./catalogue/entry.ts";
-import { catalogueOf } from "./catalogue/user-file.ts";
-import { geminiLimits, vertexPlace } from "./google-place.ts";
+import { toKnownModel } from "./catalogue/catalogue-entry.ts";
+import { readCatalogue } from "./catalogue/user-file.ts";
+import { getGeminiLimits, getVertexBaseUrl } from "./google-endpoint.ts";
 
 /** What may differ from a factory's choice. Everything else comes from the vendor. */
 export type ModelOptions = Partial<
@@ -32,50 +32,51 @@ export class ModelError extends Error {
   override readonly name = "ModelError";
 }
 
-type Vendored = Omit<ModelConfigInput, "id">;
+type VendorModel = Omit<ModelConfigInput, "id">;
 
 /**
  * A vendor's model. What the options do not say comes from the catalogue; of a model that the catalogue does not know,
  * from the vendor's usual values, and its prices are unknown.
  */
-function modelOf(
+function buildModel(
   factory: string,
   id: string,
-  usual: Vendored,
+  defaults: VendorModel,
   options: ModelOptions,
   catalogue?: Catalogue,
 ): ModelConfig {
-  const said = Object.fromEntries(
+  const givenOptions = Object.fromEntries(
     // A key that is left out on purpose is none; anything else that is undefined says nothing.
     Object.entries(options ?? {}).filter(([key, value]) => value !== undefined || key === "apiKey"),
   );
-  const entry = typeof id === "string" ? (catalogue ?? catalogueOf()).find(usual.provider, id) : undefined;
-  const known = entry === undefined ? {} : knownOf(entry);
-  const checked = check(ModelConfig, { id, ...usual, ...known, ...said }, "model");
+  const entry =
+    typeof id === "string" ? (catalogue ?? readCatalogue()).find(defaults.provider, id) : undefined;
+  const known = entry === undefined ? {} : toKnownModel(entry);
+  const checked = check(ModelConfig, { id, ...defaults, ...known, ...givenOptions }, "model");
   if (checked.ok) return checked.value;
   const what = `${factory}(${typeof id === "string" ? JSON.stringify(id) : "…"})`;
   throw new ModelError(`The model ${what} cannot be used: ${checked.problems.join("; ")}.`);
 }
 
 /** The reference to a key, resolved at the moment of use. */
-function fromEnvironment(name: string): string {
+function toVariableReference(name: string): string {
   return `\${${name}}`;
 }
 
 /** A proxy in front of the vendor, named as the vendors' own SDKs name it. */
-function elsewhere(variable: string, vendor: string): string {
+function readProxyUrl(variable: string, vendor: string): string {
   return process.env[variable] || vendor;
 }
 
 export function anthropic(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
-  return modelOf(
+  return buildModel(
     "anthropic",
     id,
     {
       api: "anthropic_messages",
       provider: "anthropic",
-      baseUrl: elsewhere("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
-      apiKey: fromEnvironment("ANTHROPIC_API_KEY"),
+      baseUrl: readProxyUrl("ANTHROPIC_BASE_URL", "https://api.anthropic.com"),
+      apiKey: toVariableReference("ANTHROPIC_API_KEY"),
       reasoning: true,
       contextWindow: 200_000,
     },
@@ -85,7 +86,7 @@ export function anthropic(id: string, options: ModelOptions = {}, catalogue?: Ca
 }
 
 /** Models of OpenAI that think before they answer, unless they are ChatGPT's. */
-function reasons(id: string): boolean {
+function isReasoningModel(id: string): boolean {
   return /^(?:o\d|gpt-[5-9])/.test(id) && !/-chat(?:-|$)/.test(id);
 }
 
@@ -94,15 +95,15 @@ export function openai(
   options: ModelOptions & { readonly api?: "openai_responses" } = {},
   catalogue?: Catalogue,
 ): ModelConfig {
-  return modelOf(
+  return buildModel(
     "openai",
     id,
     {
       api: "openai_completions",
       provider: "openai",
-      baseUrl: elsewhere("OPENAI_BASE_URL", "https://api.openai.com/v1"),
-      apiKey: fromEnvironment("OPENAI_API_KEY"),
-      reasoning: reasons(id),
+      baseUrl: readProxyUrl("OPENAI_BASE_URL", "https://api.openai.com/v1"),
+      apiKey: toVariableReference("OPENAI_API_KEY"),
+      reasoning: isReasoningModel(id),
       contextWindow: 128_000,
     },
     options,
@@ -120,44 +121,44 @@ export function openaiResponses(id: string, options: ModelOptions = {}, catalogu
  * `AZURE_OPENAI_RESOURCE_NAME` unless given. With an `authorization` header (Entra ID) it goes without a key.
  */
 export function azure(deployment: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
-  const baseUrl = options.baseUrl ?? azureFromEnvironment();
+  const baseUrl = options.baseUrl ?? readAzureUrlFromEnvironment();
   if (baseUrl === undefined) {
     throw new ModelError(
       `Say where ${deployment} is deployed: as azure/${deployment}@https://RESOURCE.openai.azure.com, or with AZURE_OPENAI_ENDPOINT in the environment`,
     );
   }
   const signedIn = Object.keys(options.headers ?? {}).some((name) => name.toLowerCase() === "authorization");
-  return modelOf(
+  return buildModel(
     "azure",
     deployment,
     {
       baseUrl,
       api: "azure_openai_responses",
       provider: "azure",
-      ...(!signedIn && { apiKey: fromEnvironment("AZURE_OPENAI_API_KEY") }),
-      reasoning: reasons(deployment),
+      ...(!signedIn && { apiKey: toVariableReference("AZURE_OPENAI_API_KEY") }),
+      reasoning: isReasoningModel(deployment),
       contextWindow: 128_000,
     },
-    { ...options, baseUrl: withoutSlash(baseUrl) },
+    { ...options, baseUrl: trimTrailingSlash(baseUrl) },
     catalogue,
   );
 }
 
-function azureFromEnvironment(): string | undefined {
+function readAzureUrlFromEnvironment(): string | undefined {
   const { AZURE_OPENAI_BASE_URL, AZURE_OPENAI_ENDPOINT, AZURE_OPENAI_RESOURCE_NAME } = process.env;
   const resource = AZURE_OPENAI_RESOURCE_NAME && `https://${AZURE_OPENAI_RESOURCE_NAME}.openai.azure.com`;
   return AZURE_OPENAI_BASE_URL || AZURE_OPENAI_ENDPOINT || resource || undefined;
 }
 
 export function openrouter(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
-  return modelOf(
+  return buildModel(
     "openrouter",
     id,
     {
       api: "openai_completions",
       provider: "openrouter",
       baseUrl: "https://openrouter.ai/api/v1",
-      apiKey: fromEnvironment("OPENROUTER_API_KEY"),
+      apiKey: toVariableReference("OPENROUTER_API_KEY"),
       contextWindow: 200_000,
     },
     options,
@@ -173,14 +174,17 @@ export function bedrock(id: string, options: ModelOptions = {}, catalogue?: Cata
   const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
   const domain = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   const key = ["AWS_BEARER_TOKEN_BEDROCK", "AWS_BEDROCK_CREDENTIALS"].find((name) => process.env[name]);
-  return modelOf(
+  return buildModel(
     "bedrock",
     id,
     {
       api: "bedrock_converse_stream",
       provider: "bedrock",
-      baseUrl: elsewhere("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", `https://bedrock-runtime.${region}.${domain}`),
-      ...(key !== undefined && { apiKey: fromEnvironment(key) }),
+      baseUrl: readProxyUrl(
+        "AWS_ENDPOINT_URL_BEDROCK_RUNTIME",
+        `https://bedrock-runtime.${region}.${domain}`,
+      ),
+      ...(key !== undefined && { apiKey: toVariableReference(key) }),
       reasoning: /claude-(?:3-7|(?:opus|sonnet|haiku|fable|mythos)-)|amazon\.nova-2-|openai\./.test(id),
       contextWindow: 200_000,
     },
@@ -190,18 +194,18 @@ export function bedrock(id: string, options: ModelOptions = {}, catalogue?: Cata
 }
 
 export function google(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
-  return modelOf(
+  return buildModel(
     "google",
     id,
     {
       api: "google_generative_ai",
       provider: "google",
-      baseUrl: elsewhere("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
-      apiKey: fromEnvironment(
+      baseUrl: readProxyUrl("GOOGLE_GEMINI_BASE_URL", "https://generativelanguage.googleapis.com"),
+      apiKey: toVariableReference(
         process.env["GEMINI_API_KEY"] || !process.env["GOOGLE_API_KEY"] ? "GEMINI_API_KEY" : "GOOGLE_API_KEY",
       ),
       reasoning: true,
-      ...geminiLimits(id),
+      ...getGeminiLimits(id),
     },
     options,
     catalogue,
@@ -213,13 +217,13 @@ export function google(id: string, options: ModelOptions = {}, catalogue?: Catal
  * own credentials are used; an API key needs no project.
  */
 export function vertex(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
-  const baseUrl = options.baseUrl ?? vertexPlace(process.env, options.apiKey !== undefined);
+  const baseUrl = options.baseUrl ?? getVertexBaseUrl(process.env, options.apiKey !== undefined);
   if (baseUrl === undefined) {
     throw new ModelError(
       "Say which project of Google Cloud pays: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global unless said), or a base URL",
     );
   }
-  return modelOf(
+  return buildModel(
     "vertex",
     id,
     {
@@ -227,9 +231,9 @@ export function vertex(id: string, options: ModelOptions = {}, catalogue?: Catal
       api: "google_vertex",
       provider: "vertex",
       reasoning: true,
-      ...geminiLimits(id),
+      ...getGeminiLimits(id),
     },
-    { ...options, baseUrl: withoutSlash(baseUrl) },
+    { ...options, baseUrl: trimTrailingSlash(baseUrl) },
     catalogue,
   );
 }
@@ -241,7 +245,7 @@ export function local(
   options: ModelOptions = {},
   catalogue?: Catalogue,
 ): ModelConfig {
-  return modelOf(
+  return buildModel(
     "local",
     id,
     {
@@ -255,6 +259,6 @@ export function local(
   );
 }
 
-export function withoutSlash(url: string): string {
+export function trimTrailingSlash(url: string): string {
   return url.replace(/\/+$/, "");
 }

@@ -14,37 +14,37 @@ export type Versioning = {
 const BEHAVIORS = ["pinned", "auto-upgrade"] as const;
 
 /** `HOLDFAST_DRAIN_SECONDS`. */
-export function drainMsFrom(env: NodeJS.ProcessEnv): number | undefined {
+export function readDrainMs(env: NodeJS.ProcessEnv): number | undefined {
   const text = env["HOLDFAST_DRAIN_SECONDS"];
-  return text === undefined || text === "" ? undefined : secondsFrom("HOLDFAST_DRAIN_SECONDS", text);
+  return text === undefined || text === "" ? undefined : parseSeconds("HOLDFAST_DRAIN_SECONDS", text);
 }
 
 /** @returns Milliseconds. */
-export function secondsFrom(name: string, text: string): number {
+export function parseSeconds(name: string, text: string): number {
   const seconds = Number(text);
   if (text.trim() !== "" && Number.isFinite(seconds) && seconds >= 0) return Math.round(seconds * 1000);
   throw new TypeError(`${name} is "${text}"; it must be a number of seconds, 0 or more`);
 }
 
 /** `HOLDFAST_BUILD_ID`, with `HOLDFAST_DEPLOYMENT` and `HOLDFAST_VERSIONING`. Nothing without a build id. */
-export function versioningFrom(env: NodeJS.ProcessEnv): Versioning | undefined {
-  const said = (name: string) => (env[name] === "" ? undefined : env[name]);
+export function readVersioning(env: NodeJS.ProcessEnv): Versioning | undefined {
+  const readSetting = (name: string) => (env[name] === "" ? undefined : env[name]);
   const [buildId, deployment, behavior] = [
-    said("HOLDFAST_BUILD_ID"),
-    said("HOLDFAST_DEPLOYMENT"),
-    said("HOLDFAST_VERSIONING"),
+    readSetting("HOLDFAST_BUILD_ID"),
+    readSetting("HOLDFAST_DEPLOYMENT"),
+    readSetting("HOLDFAST_VERSIONING"),
   ];
-  return versioningOf(
+  return createVersioning(
     { buildId, deployment, behavior },
     { buildId: "HOLDFAST_BUILD_ID", behavior: "HOLDFAST_VERSIONING" },
   );
 }
 
-type Said = { readonly [Field in keyof Versioning]?: string | undefined };
+type VersioningSettings = { readonly [Field in keyof Versioning]?: string | undefined };
 
 /** @param names - Of what was typed where, for an error. */
-export function versioningOf(
-  { buildId, deployment, behavior }: Said,
+export function createVersioning(
+  { buildId, deployment, behavior }: VersioningSettings,
   names: { readonly buildId: string; readonly behavior: string },
 ): Versioning | undefined {
   if (buildId === undefined) {

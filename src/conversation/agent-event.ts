@@ -1,14 +1,14 @@
-import { noAnswer } from "../core/machine/outbox.ts";
+import { buildNoAnswer } from "../core/machine/outbox.ts";
 import { assertNever } from "../platform/text/assert-never.ts";
 import { ProtocolError } from "../platform/text/protocol-error.ts";
 import type { AgentEvent, ConfigSnapshot } from "../schema/agent-event.ts";
 import type { AgentMessage, AssistantMessage, Message, ToolResultMessage } from "../schema/message.ts";
 import type { ContinuationKind, EventBody, LoopEvent } from "../schema/record.ts";
-import { memoText } from "./pruning/memo.ts";
-import { COMPACTION_KIND } from "./seen-messages.ts";
+import { COMPACTION_KIND } from "./message-visibility.ts";
+import { formatMemo } from "./pruning/memo.ts";
 
 /** What an event's record says for all of its events. */
-export type EventPlace = {
+export type EventContext = {
   readonly agentId: string;
   readonly agentName?: string | undefined;
   readonly sessionId: string;
@@ -19,7 +19,7 @@ export type EventPlace = {
 };
 
 /** The entries that an event speaks of: from a position up to, not including, another. Empty for none. */
-export function positionsOf(body: EventBody): { readonly from: number; readonly to: number } {
+export function getPositionRange(body: EventBody): { readonly from: number; readonly to: number } {
   if (body.type === "AgentEnd") return { from: body.from, to: body.to };
   if (body.type === "TurnEnd") return { from: body.position, to: body.position + 1 + body.results };
   if (body.type === "PrunApplied") {
@@ -33,10 +33,10 @@ export function positionsOf(body: EventBody): { readonly from: number; readonly 
 /**
  * A recorded event, whole.
  *
- * @param messages - Those at `positionsOf` the event, in order.
+ * @param messages - Those at `getPositionRange` the event, in order.
  */
-export function agentEvent(
-  place: EventPlace,
+export function buildAgentEvent(
+  place: EventContext,
   { body, atMs }: LoopEvent,
   messages: readonly AgentMessage[],
 ): AgentEvent {
@@ -59,8 +59,8 @@ export function agentEvent(
     }
     case "AgentEnd": {
       const { type, usage, outcome, rejection } = body;
-      const why = rejection === undefined ? {} : { rejection };
-      return { type, loopId, messages: [...messages], usage, outcome, timestamp, ...why };
+      const rejectionFields = rejection === undefined ? {} : { rejection };
+      return { type, loopId, messages: [...messages], usage, outcome, timestamp, ...rejectionFields };
     }
     case "TurnStart":
       return { type: body.type, loopId, turnIndex: body.turn, timestamp, triggeredBy: body.trigger };
@@ -68,18 +68,20 @@ export function agentEvent(
       const [message, ...rest] = messages;
       const toolResults = rest.filter((result): result is ToolResultMessage => result.role === "toolResult");
       const { type, turn, usage } = body;
-      const said = isCompaction(message) ? insteadOfAnswer(loopId, atMs, turn) : answer(message);
-      return { type, loopId, turnIndex: turn, message: said, usage, timestamp, toolResults };
+      const content = isCompaction(message)
+        ? buildMissingAnswer(loopId, atMs, turn)
+        : toAssistantMessage(message);
+      return { type, loopId, turnIndex: turn, message: content, usage, timestamp, toolResults };
     }
     case "MessageStart":
     case "MessageEnd": {
       const [message] = messages;
-      const said = isCompaction(message) ? insteadOfAnswer(loopId, atMs) : spoken(message);
-      return { type: body.type, loopId, message: said };
+      const content = isCompaction(message) ? buildMissingAnswer(loopId, atMs) : toModelMessage(message);
+      return { type: body.type, loopId, message: content };
     }
     case "ToolExecutionStart": {
       const { type, toolCallId, toolName } = body;
-      const asked = answer(messages[0]).content.find(
+      const asked = toAssistantMessage(messages[0]).content.find(
         (part) => part.type === "toolCall" && part.id === toolCallId,
       );
       const args = asked?.type === "toolCall" ? asked.arguments : undefined;
@@ -88,7 +90,7 @@ export function agentEvent(
     case "ToolExecutionEnd": {
       const { type, toolCallId, toolName, isError, childLoopId } = body;
       const child = childLoopId === undefined ? {} : { childLoopId };
-      return { type, loopId, toolCallId, toolName, result: output(messages[0]), isError, ...child };
+      return { type, loopId, toolCallId, toolName, result: toToolOutput(messages[0]), isError, ...child };
     }
     case "PrunApplied": {
       const { type, pruned, tokensRemoved, messagesRemoved, memo } = body;
@@ -96,9 +98,9 @@ export function agentEvent(
       const prunedTimestamps = pruned
         .flatMap((range) => messages.slice(range.from - from, range.to - from))
         .flatMap((message) => (message.role === "user" ? [] : [message.timestamp ?? 0]));
-      const said = memo === undefined ? undefined : memoText(messages[memo.position - from], memo);
-      const words = said === undefined ? {} : { memo: said };
-      return { type, loopId, prunedTimestamps, tokensRemoved, messagesRemoved, ...words };
+      const content = memo === undefined ? undefined : formatMemo(messages[memo.position - from], memo);
+      const memoFields = content === undefined ? {} : { memo: content };
+      return { type, loopId, prunedTimestamps, tokensRemoved, messagesRemoved, ...memoFields };
     }
     case "InputRejected":
       return { type: body.type, loopId, reason: body.reason };
@@ -113,12 +115,12 @@ export function agentEvent(
       return { ...sizes, loopId, timestamp };
     }
     case "ModelFellBack": {
-      const { turn, ...told } = body;
-      return { ...told, turnIndex: turn, loopId, timestamp };
+      const { turn, ...fields } = body;
+      return { ...fields, turnIndex: turn, loopId, timestamp };
     }
     case "DefinitionChanged": {
-      const { terms: _, ...told } = body;
-      return { ...told, loopId, timestamp };
+      const { terms: _, ...fields } = body;
+      return { ...fields, loopId, timestamp };
     }
     default:
       return assertNever(body);
@@ -133,22 +135,22 @@ function isCompaction(message: AgentMessage | undefined): boolean {
  * What stands for the word that there is no answer, where the record has the compaction before it: its worker was lost
  * when it had stored it, and the run ended before the machine heard of it.
  */
-function insteadOfAnswer(loopId: string, atMs: number, turn?: number): AssistantMessage {
-  const missing = noAnswer("aborted", "The run ended while a compaction was under way", atMs);
+function buildMissingAnswer(loopId: string, atMs: number, turn?: number): AssistantMessage {
+  const missing = buildNoAnswer("aborted", "The run ended while a compaction was under way", atMs);
   return turn === undefined ? missing : { ...missing, turnId: { loopId, turnIndex: turn } };
 }
 
-function answer(message: AgentMessage | undefined): AssistantMessage {
+function toAssistantMessage(message: AgentMessage | undefined): AssistantMessage {
   if (message?.role === "assistant") return message;
   throw new ProtocolError(`An event names an answer where the record has ${message?.role ?? "nothing"}`);
 }
 
-function spoken(message: AgentMessage | undefined): Message {
+function toModelMessage(message: AgentMessage | undefined): Message {
   if (message !== undefined && message.role !== "extension") return message;
   throw new ProtocolError(`An event names a message where the record has ${message?.role ?? "nothing"}`);
 }
 
-function output(message: AgentMessage | undefined) {
+function toToolOutput(message: AgentMessage | undefined) {
   if (message?.role !== "toolResult")
     throw new ProtocolError(`An event names a result where the record has ${message?.role ?? "nothing"}`);
   const { content, details } = message;

@@ -1,14 +1,14 @@
-import type { Range } from "../core/view/view-ranges.ts";
+import type { ViewRange } from "../core/view/view-ranges.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import type { CompactionBlock } from "../schema/recorded-session.ts";
-import { isWordsOfPeople, shownMessage } from "./compaction/clip.ts";
-import { standIn } from "./compaction/stand-in.ts";
-import { loopsOf, type Turn, turnsOf } from "./compaction/turns.ts";
-import { COMPACTION_KIND } from "./seen-messages.ts";
+import { formatEntry, isUserText } from "./compaction/clip.ts";
+import { buildPlaceholder } from "./compaction/placeholder.ts";
+import { groupLoops, groupTurns, type Turn } from "./compaction/turns.ts";
+import { COMPACTION_KIND } from "./message-visibility.ts";
 
 type Section = { readonly from: number; readonly to: number; readonly text: string };
-type Shown = { readonly from: number; readonly to: number; readonly messages: readonly AgentMessage[] };
+type SectionView = { readonly from: number; readonly to: number; readonly messages: readonly AgentMessage[] };
 
 /**
  * What a compaction shows of each loop, by loop id (PER-03): its first turns, words in place of its middle, its last turns.
@@ -16,7 +16,7 @@ type Shown = { readonly from: number; readonly to: number; readonly messages: re
  *
  * @param entries - From the branch's first up to the compaction's own, at `position`.
  */
-export function compactionBlocks(
+export function buildCompactionBlocks(
   entries: readonly Entry[],
   position: number,
   createdAt: string,
@@ -25,44 +25,44 @@ export function compactionBlocks(
   if (message?.role !== "extension" || message.kind !== COMPACTION_KIND) return new Map();
   const { sections = [], ranges = [] } = message.data as {
     readonly sections?: readonly Section[];
-    readonly ranges?: readonly Range[];
+    readonly ranges?: readonly ViewRange[];
   };
   const before = entries.filter((entry) => entry.position < position && entry.message.role !== "extension");
   const blocks = new Map<string, CompactionBlock>();
-  for (const turns of loopsOf(turnsOf(before))) {
+  for (const turns of groupLoops(groupTurns(before))) {
     const loopId = turns.find(({ id }) => id !== undefined)?.id?.loopId;
-    const block = blockOf(turns, sections, ranges, createdAt);
+    const block = buildBlock(turns, sections, ranges, createdAt);
     if (loopId !== undefined && block !== undefined) blocks.set(loopId, block);
   }
   return blocks;
 }
 
-function blockOf(
+function buildBlock(
   turns: readonly Turn[],
   sections: readonly Section[],
-  ranges: readonly Range[],
+  ranges: readonly ViewRange[],
   createdAt: string,
 ): CompactionBlock | undefined {
-  const compacted = spanned(
+  const compacted = findTurnSpan(
     turns,
     sections.map(({ from, to, text }) => {
-      const words = ranges.find((range) => range.instead !== undefined && range.from === from);
-      return { from, to, messages: [standIn(text, 0), ...wordsBehind(turns, words)] };
+      const replaced = ranges.find((range) => range.instead !== undefined && range.from === from);
+      return { from, to, messages: [buildPlaceholder(text, 0), ...getUserMessages(turns, replaced)] };
     }),
   );
   if (compacted === undefined) return undefined;
   const shown = ranges.filter(({ instead }) => instead === undefined);
-  const isFirst = ({ from }: Range) =>
-    sections.every((section) => from < section.from || section.to <= firstOf(turns));
-  const first = spanned(
+  const isFirst = ({ from }: ViewRange) =>
+    sections.every((section) => from < section.from || section.to <= getFirstPosition(turns));
+  const first = findTurnSpan(
     turns,
     shown.filter(isFirst).map((range) => ({ ...range, messages: [] })),
   );
-  const recent = spanned(
+  const recent = findTurnSpan(
     turns,
     shown
       .filter((range) => !isFirst(range))
-      .map((range) => ({ ...range, messages: messagesIn(turns, range) })),
+      .map((range) => ({ ...range, messages: getMessages(turns, range) })),
   );
   return {
     ...(first === undefined ? {} : { keepFirst: first.range }),
@@ -73,8 +73,8 @@ function blockOf(
 }
 
 /** The turns that such stretches touch; nothing when they touch none. */
-function spanned(turns: readonly Turn[], stretches: readonly Shown[]) {
-  const touches = ({ from, to }: Shown, { entries }: Turn) =>
+function findTurnSpan(turns: readonly Turn[], stretches: readonly SectionView[]) {
+  const touches = ({ from, to }: SectionView, { entries }: Turn) =>
     entries.some(({ position }) => position >= from && position < to);
   const own = stretches.filter((stretch) => turns.some((turn) => touches(stretch, turn)));
   const touched = turns.flatMap((turn, index) =>
@@ -85,23 +85,23 @@ function spanned(turns: readonly Turn[], stretches: readonly Shown[]) {
   return { range: { startTurn, endTurn }, messages: own.flatMap(({ messages }) => [...messages]) };
 }
 
-function firstOf(turns: readonly Turn[]): number {
+function getFirstPosition(turns: readonly Turn[]): number {
   return turns[0]?.entries[0]?.position ?? 0;
 }
 
-function messagesIn(turns: readonly Turn[], range: Range): readonly AgentMessage[] {
-  return entriesIn(turns, range).map((entry) => shownMessage(entry, range));
+function getMessages(turns: readonly Turn[], range: ViewRange): readonly AgentMessage[] {
+  return getEntries(turns, range).map((entry) => formatEntry(entry, range));
 }
 
 /** Words of people that a text has behind it. */
-function wordsBehind(turns: readonly Turn[], range: Range | undefined): readonly AgentMessage[] {
+function getUserMessages(turns: readonly Turn[], range: ViewRange | undefined): readonly AgentMessage[] {
   if (range?.wordsFrom === undefined) return [];
   const { wordsFrom } = range;
-  return entriesIn(turns, range)
-    .filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry))
-    .map((entry) => shownMessage(entry, range));
+  return getEntries(turns, range)
+    .filter((entry) => entry.position >= wordsFrom && isUserText(entry))
+    .map((entry) => formatEntry(entry, range));
 }
 
-function entriesIn(turns: readonly Turn[], { from, to }: Range): readonly Entry[] {
+function getEntries(turns: readonly Turn[], { from, to }: ViewRange): readonly Entry[] {
   return turns.flatMap(({ entries }) => entries).filter(({ position }) => position >= from && position < to);
 }

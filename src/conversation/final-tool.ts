@@ -5,7 +5,7 @@ import type { ToolDefinition } from "../schema/tool.ts";
 const ANY_OBJECT = { type: "object", properties: {}, additionalProperties: true } as const;
 
 /** The tool whose arguments are the output, for vendors that know no other way (SO-01). */
-export function finalTool(output: StructuredOutput): ToolDefinition {
+export function buildFinalTool(output: StructuredOutput): ToolDefinition {
   return {
     name: outputName(output),
     description:
@@ -15,28 +15,28 @@ export function finalTool(output: StructuredOutput): ToolDefinition {
 }
 
 /** What a system prompt must say of the output, behind its own words. */
-function outputInstruction(output: StructuredOutput, road: "native" | "final-tool"): string {
-  if (road === "final-tool")
+function formatOutputInstruction(output: StructuredOutput, mode: "native" | "final-tool"): string {
+  if (mode === "final-tool")
     return `Give your final answer by calling the tool ${outputName(output)}; an answer that is only text is not accepted.`;
   // Vendors refuse this format when no message speaks of JSON.
   return output.type === "json" ? "Your final answer must be one JSON object, and nothing else." : "";
 }
 
-type Asked = { readonly systemPrompt: string; readonly tools: readonly ToolDefinition[] };
+type RequestParts = { readonly systemPrompt: string; readonly tools: readonly ToolDefinition[] };
 
 /**
  * The parts of a request that an output changes.
  *
  * @param isRepair - The answer before did not fit.
  */
-export function askedFor(
-  { output, road }: { readonly output: StructuredOutput; readonly road: "native" | "final-tool" },
-  { systemPrompt, tools }: Asked,
+export function addOutputToRequest(
+  { output, road: mode }: { readonly output: StructuredOutput; readonly road: "native" | "final-tool" },
+  { systemPrompt, tools }: RequestParts,
   isRepair: boolean,
-): Asked & { readonly output?: StructuredOutput; readonly mustCall?: string | undefined } {
-  const said = [systemPrompt, outputInstruction(output, road)].filter((text) => text.trim() !== "");
-  const told = { systemPrompt: said.join("\n\n") };
-  if (road === "native") return { ...told, tools, output };
+): RequestParts & { readonly output?: StructuredOutput; readonly mustCall?: string | undefined } {
+  const parts = [systemPrompt, formatOutputInstruction(output, mode)].filter((text) => text.trim() !== "");
+  const base = { systemPrompt: parts.join("\n\n") };
+  if (mode === "native") return { ...base, tools, output };
   const mustCall = isRepair ? outputName(output) : undefined;
-  return { ...told, tools: [...tools, finalTool(output)], mustCall };
+  return { ...base, tools: [...tools, buildFinalTool(output)], mustCall };
 }

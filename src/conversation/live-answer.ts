@@ -12,7 +12,12 @@ export type LivePiece = StreamDelta & {
 };
 
 /** An answer of which nothing has come yet. */
-export function emptyAnswer(model: string, provider: string, atMs: number, turnId: TurnId): AssistantMessage {
+export function buildEmptyAnswer(
+  model: string,
+  provider: string,
+  atMs: number,
+  turnId: TurnId,
+): AssistantMessage {
   return {
     role: "assistant",
     content: [],
@@ -27,21 +32,25 @@ export function emptyAnswer(model: string, provider: string, atMs: number, turnI
 
 /** The answer with one more piece. The arguments of a call are the text that has come of them. */
 export function addPiece(answer: AssistantMessage, piece: LivePiece): AssistantMessage {
-  const at = placeOf(answer.content, piece);
+  const at = findContentIndex(answer.content, piece);
   const before = answer.content[at];
-  const content = [...answer.content.slice(0, at), grown(before, piece), ...answer.content.slice(at + 1)];
+  const content = [
+    ...answer.content.slice(0, at),
+    extendContent(before, piece),
+    ...answer.content.slice(at + 1),
+  ];
   return { ...answer, content };
 }
 
 /** Text and thinking go on until something else begins; a call is found by its id. */
-function placeOf(content: readonly Content[], piece: LivePiece): number {
+function findContentIndex(content: readonly Content[], piece: LivePiece): number {
   const last = content.length - 1;
   if (piece.type !== "toolCall") return content[last]?.type === piece.type ? last : content.length;
   const known = content.findLastIndex((part) => part.type === "toolCall" && part.id === piece.toolCallId);
   return known === -1 ? content.length : known;
 }
 
-function grown(before: Content | undefined, piece: LivePiece): Content {
+function extendContent(before: Content | undefined, piece: LivePiece): Content {
   switch (piece.type) {
     case "text":
       return { type: "text", text: (before?.type === "text" ? before.text : "") + piece.delta };

@@ -5,7 +5,9 @@ import type { AgentDefinition } from "../schema/definition.ts";
  *
  * The thinking level is there when it is not off.
  */
-export function loopSegment(definition: Pick<AgentDefinition, "configId" | "model" | "thinking">): string {
+export function buildLoopSegment(
+  definition: Pick<AgentDefinition, "configId" | "model" | "thinking">,
+): string {
   if (definition.configId !== undefined) return definition.configId;
   const slug = definition.model.id.replace(/[^A-Za-z0-9._-]+/g, "-");
   const thinking = definition.thinking === "off" ? "" : `.${definition.thinking}`;

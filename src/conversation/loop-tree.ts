@@ -21,55 +21,58 @@ export type TreeLoop = {
 export type LoopOrigin = "fresh" | "sub-agent" | "prompted" | Exclude<ContinuationKind["type"], "initial">;
 
 /** How a loop came to be, told from its fields alone. */
-export function originOf({ kind, parentLoopId, session }: TreeLoop): LoopOrigin {
+export function getLoopOrigin({ kind, parentLoopId, session }: TreeLoop): LoopOrigin {
   if (kind.type !== "initial") return kind.type;
   if (parentLoopId === undefined) return "fresh";
-  return isOf(session, parentLoopId) ? "prompted" : "sub-agent";
+  return isLoopOfSession(session, parentLoopId) ? "prompted" : "sub-agent";
 }
 
 /** Whether a loop's id is one of a session's: `{session}.{segment}.{N}`. Ids of sub-agents begin with their caller's. */
-function isOf(session: string, loopId: string): boolean {
+function isLoopOfSession(session: string, loopId: string): boolean {
   return loopId.startsWith(`${session}.`);
 }
 
 /** Those whose parent is none of these loops, in order of start. */
-export function rootLoops<Loop extends TreeLoop>(loops: readonly Loop[]): readonly Loop[] {
+export function findRootLoops<Loop extends TreeLoop>(loops: readonly Loop[]): readonly Loop[] {
   const known = new Set(loops.map(({ loopId }) => loopId));
   return loops.filter(({ parentLoopId }) => parentLoopId === undefined || !known.has(parentLoopId));
 }
 
-export function childrenOf<Loop extends TreeLoop>(loops: readonly Loop[], loopId: string): readonly Loop[] {
+export function findChildren<Loop extends TreeLoop>(loops: readonly Loop[], loopId: string): readonly Loop[] {
   return loops.filter(({ parentLoopId }) => parentLoopId === loopId);
 }
 
 /** The branches of the evaluation that a loop is a branch of, itself included; none of any other loop. */
-export function parallelSiblings<Loop extends TreeLoop>(
+export function findParallelSiblings<Loop extends TreeLoop>(
   loops: readonly Loop[],
   loopId: string,
 ): readonly Loop[] {
-  const group = loopOf(loops, loopId);
+  const group = findLoop(loops, loopId);
   if (group?.parallel === undefined) return [];
   return loops.filter(
     ({ evaluation, parallel }) => evaluation === group.evaluation && parallel !== undefined,
   );
 }
 
-export function loopOf<Loop extends TreeLoop>(loops: readonly Loop[], loopId: string): Loop | undefined {
+export function findLoop<Loop extends TreeLoop>(loops: readonly Loop[], loopId: string): Loop | undefined {
   return loops.find((loop) => loop.loopId === loopId);
 }
 
 /** Of all loops that are over, those that nobody chose included. */
-export function totalUsageOf(loops: readonly TreeLoop[]): Usage {
+export function sumUsage(loops: readonly TreeLoop[]): Usage {
   return loops.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE);
 }
 
 /** From the root down to a loop, which is the last; what an evaluation has not chosen stands on no way but its own. */
-export function loopChainTo<Loop extends TreeLoop>(loops: readonly Loop[], loopId: string): readonly Loop[] {
+export function buildLoopChain<Loop extends TreeLoop>(
+  loops: readonly Loop[],
+  loopId: string,
+): readonly Loop[] {
   const chain: Loop[] = [];
   for (
-    let loop = loopOf(loops, loopId);
+    let loop = findLoop(loops, loopId);
     loop !== undefined && !chain.includes(loop);
-    loop = loop.parentLoopId === undefined ? undefined : chosen(loops, loop.parentLoopId)
+    loop = loop.parentLoopId === undefined ? undefined : findSelectedSibling(loops, loop.parentLoopId)
   ) {
     chain.unshift(loop);
   }
@@ -77,8 +80,11 @@ export function loopChainTo<Loop extends TreeLoop>(loops: readonly Loop[], loopI
 }
 
 /** The loop itself, or the one of its siblings that the session went on with. */
-function chosen<Loop extends TreeLoop>(loops: readonly Loop[], loopId: string): Loop | undefined {
-  const loop = loopOf(loops, loopId);
+function findSelectedSibling<Loop extends TreeLoop>(
+  loops: readonly Loop[],
+  loopId: string,
+): Loop | undefined {
+  const loop = findLoop(loops, loopId);
   if (loop?.parallel?.isSelected !== false) return loop;
-  return parallelSiblings(loops, loopId).find(({ parallel }) => parallel?.isSelected === true) ?? loop;
+  return findParallelSiblings(loops, loopId).find(({ parallel }) => parallel?.isSelected === true) ?? loop;
 }

@@ -1,15 +1,15 @@
-import { labelled } from "../core/view/labels.ts";
-import { type Faded, isFaded, tagOf } from "../core/view/tag.ts";
-import type { Shown } from "../core/view/view.ts";
-import type { Range, ViewRanges } from "../core/view/view-ranges.ts";
+import { addLabels } from "../core/view/labels.ts";
+import { type FadedBefore, isFaded, parseTag } from "../core/view/tag.ts";
+import type { SpanFormat } from "../core/view/view.ts";
+import type { ViewRange, ViewRanges } from "../core/view/view-ranges.ts";
 import { ProtocolError } from "../platform/text/protocol-error.ts";
 import type { AgentMessage, Message, UserMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
-import { isWordsOfPeople, shownMessage } from "./compaction/clip.ts";
-import { standIn } from "./compaction/stand-in.ts";
+import { formatEntry, isUserText } from "./compaction/clip.ts";
+import { buildPlaceholder } from "./compaction/placeholder.ts";
+import { COMPACTION_KIND, isForApplication, isSent } from "./message-visibility.ts";
 import { answerOrphans } from "./orphans.ts";
-import { memoText } from "./pruning/memo.ts";
-import { COMPACTION_KIND, isSeenByApplication, isSent } from "./seen-messages.ts";
+import { formatMemo } from "./pruning/memo.ts";
 
 // A view and the entries that it speaks of, made into the messages that are seen.
 
@@ -25,45 +25,47 @@ import { COMPACTION_KIND, isSeenByApplication, isSent } from "./seen-messages.ts
 export function materialise(
   view: ViewRanges,
   entries: readonly Entry[],
-  options: Materialising = {},
+  options: MaterialiseOptions = {},
 ): readonly Message[] {
-  const at = new Map<AgentMessage, number>();
-  const whole = answerOrphans(seenOf(view, entries, isSent, options, at));
-  return options.labels === true ? labelled(whole, at) : whole;
+  const positions = new Map<AgentMessage, number>();
+  const whole = answerOrphans(buildMessages(view, entries, isSent, options, positions));
+  return options.labels === true ? addLabels(whole, positions) : whole;
 }
 
 /** The same, with what an application keeps in the conversation for itself. */
 export function materialiseAll(
   view: ViewRanges,
   entries: readonly Entry[],
-  options: Materialising = {},
+  options: MaterialiseOptions = {},
 ): readonly AgentMessage[] {
-  const at = new Map<AgentMessage, number>();
-  const whole = answerOrphans(seenOf(view, entries, isSeenByApplication, options, at));
-  return options.labels === true ? labelled(whole, at) : whole;
+  const positions = new Map<AgentMessage, number>();
+  const whole = answerOrphans(buildMessages(view, entries, isForApplication, options, positions));
+  return options.labels === true ? addLabels(whole, positions) : whole;
 }
 
 /** @param at - Told where each message stands that may have a name. */
-function seenOf<Seen extends AgentMessage>(
+function buildMessages<Seen extends AgentMessage>(
   { ranges, faded }: ViewRanges,
   entries: readonly Entry[],
   isSeen: (message: AgentMessage) => message is Seen,
-  { elsewhere = () => undefined }: Materialising,
-  at: Map<AgentMessage, number>,
+  { readMessage: elsewhere = () => undefined }: MaterialiseOptions,
+  positions: Map<AgentMessage, number>,
 ): readonly (Seen | UserMessage)[] {
   return ranges.flatMap((range): readonly (Seen | UserMessage)[] => {
-    const own = entriesIn(entries, range);
+    const own = sliceEntries(entries, range);
     const find = ({ branch, position }: { branch?: string; position: number }) =>
-      branch === undefined ? messageAt(entries, position) : elsewhere(branch, position);
-    const memos = (range.memos ?? []).map((memo) => standIn(memoText(find(memo), memo), timeOf(own)));
+      branch === undefined ? getMessage(entries, position) : elsewhere(branch, position);
+    const memos = (range.memos ?? []).map((memo) =>
+      buildPlaceholder(formatMemo(find(memo), memo), getTimestamp(own)),
+    );
     if (range.instead !== undefined) {
-      const text = insteadOf(range.instead, own, find(range.instead));
-      return [...memos, text, ...wordsBehind(range, own, isSeen)];
+      const text = buildReplacement(range.instead, own, find(range.instead));
+      return [...memos, text, ...getUserMessages(range, own, isSeen)];
     }
     const seen = own.flatMap((entry) => {
-      if (!isLeft(range, entry, faded) || !isSeen(entry.message)) return [];
-      const message = shownMessage(entry, range) as Seen;
-      if (tagOf(entry) === undefined) at.set(message, entry.position);
+      if (!isVisible(range, entry, faded) || !isSeen(entry.message)) return [];
+      const message = formatEntry(entry, range) as Seen;
+      if (parseTag(entry) === undefined) positions.set(message, entry.position);
       return [message];
     });
     return [...memos, ...seen];
@@ -71,36 +73,36 @@ function seenOf<Seen extends AgentMessage>(
 }
 
 /** Words of people that stay where a text stands for all else. They have no label: nobody goes back to them. */
-function wordsBehind<Seen extends AgentMessage>(
-  range: Range,
+function getUserMessages<Seen extends AgentMessage>(
+  range: ViewRange,
   entries: readonly Entry[],
   isSeen: (message: AgentMessage) => message is Seen,
 ): readonly Seen[] {
   const { wordsFrom } = range;
   if (wordsFrom === undefined) return [];
-  const kept = entries.filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry));
-  return kept.map((entry) => shownMessage(entry, range)).filter(isSeen);
+  const kept = entries.filter((entry) => entry.position >= wordsFrom && isUserText(entry));
+  return kept.map((entry) => formatEntry(entry, range)).filter(isSeen);
 }
 
-export type Materialising = {
+export type MaterialiseOptions = {
   /** Entries are shown with the names that the model may call them by (PHI-05). */
   readonly labels?: boolean;
   /** Messages of other branches, whose texts the view shows. */
-  readonly elsewhere?: (branch: string, position: number) => AgentMessage | undefined;
+  readonly readMessage?: (branch: string, position: number) => AgentMessage | undefined;
 };
 
 /** What is left in a range of its own entries, or of those that a text stands for: all but what was pruned. */
-export function isLeft(range: Range, entry: Entry, faded: Faded | undefined): boolean {
+export function isVisible(range: ViewRange, entry: Entry, faded: FadedBefore | undefined): boolean {
   return (range.words === undefined || entry.message.role === "user") && !isFaded(entry, faded);
 }
 
 /** Entries from `from` up to, not including, `to`; found by halving, for lists are long. */
-function entriesIn(entries: readonly Entry[], { from, to }: Range): readonly Entry[] {
-  return entries.slice(indexOf(entries, from), indexOf(entries, to));
+function sliceEntries(entries: readonly Entry[], { from, to }: ViewRange): readonly Entry[] {
+  return entries.slice(findEntryIndex(entries, from), findEntryIndex(entries, to));
 }
 
 /** The index of the first entry at this position or behind it. */
-function indexOf(entries: readonly Entry[], position: number): number {
+function findEntryIndex(entries: readonly Entry[], position: number): number {
   let low = 0;
   let high = entries.length;
   while (low < high) {
@@ -111,27 +113,27 @@ function indexOf(entries: readonly Entry[], position: number): number {
   return low;
 }
 
-function messageAt(entries: readonly Entry[], position: number): AgentMessage | undefined {
-  const entry = entries[indexOf(entries, position)];
+function getMessage(entries: readonly Entry[], position: number): AgentMessage | undefined {
+  const entry = entries[findEntryIndex(entries, position)];
   return entry?.position === position ? entry.message : undefined;
 }
 
-function insteadOf(
-  { position, section }: NonNullable<Shown["instead"]>,
+function buildReplacement(
+  { position, section }: NonNullable<SpanFormat["instead"]>,
   own: readonly Entry[],
   compaction: AgentMessage | undefined,
 ): UserMessage {
-  const text = compactionTexts(compaction)[section];
+  const text = getCompactionTexts(compaction)[section];
   if (text === undefined)
     throw new ProtocolError(`Entry ${position} holds no section ${section} of a compaction`);
-  return standIn(text, timeOf(own));
+  return buildPlaceholder(text, getTimestamp(own));
 }
 
-function timeOf(entries: readonly Entry[]): number {
+function getTimestamp(entries: readonly Entry[]): number {
   return entries.at(-1)?.message.timestamp ?? 0;
 }
 
-function compactionTexts(message: AgentMessage | undefined): readonly (string | undefined)[] {
+function getCompactionTexts(message: AgentMessage | undefined): readonly (string | undefined)[] {
   if (message?.role !== "extension" || message.kind !== COMPACTION_KIND) return [];
   const { sections } = message.data as { sections?: readonly { text?: string }[] };
   return (sections ?? []).map(({ text }) => text);

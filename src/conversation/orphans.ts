@@ -4,7 +4,7 @@ import type { AgentMessage, ToolResultMessage } from "../schema/message.ts";
  * What a vendor would refuse of these messages: a call without a result right behind its answer, or a result that no
  * answer asks for; nothing when all pairs are whole. An application's own messages are overlooked.
  */
-export function orphanIn(messages: readonly AgentMessage[]): string | undefined {
+export function findOrphan(messages: readonly AgentMessage[]): string | undefined {
   let open = new Set<string>();
   for (const message of messages) {
     if (message.role === "extension") continue;
@@ -15,13 +15,13 @@ export function orphanIn(messages: readonly AgentMessage[]): string | undefined 
     }
     const [left] = open;
     if (left !== undefined) return `call ${left} has no result behind it`;
-    open = message.role === "assistant" ? callsOf(message.content) : new Set();
+    open = message.role === "assistant" ? collectCallIds(message.content) : new Set();
   }
   const [left] = open;
   return left === undefined ? undefined : `call ${left} has no result behind it`;
 }
 
-function callsOf(content: Extract<AgentMessage, { role: "assistant" }>["content"]): Set<string> {
+function collectCallIds(content: Extract<AgentMessage, { role: "assistant" }>["content"]): Set<string> {
   return new Set(content.flatMap((part) => (part.type === "toolCall" ? [part.id] : [])));
 }
 
@@ -36,7 +36,8 @@ export function answerOrphans<Seen extends AgentMessage>(
   const answered: (Seen | ToolResultMessage)[] = [];
   let open = new Map<string, string>();
   const closeOpen = (atMs: number) => {
-    for (const [toolCallId, toolName] of open) answered.push(unanswered(toolCallId, toolName, atMs));
+    for (const [toolCallId, toolName] of open)
+      answered.push(buildUnansweredResult(toolCallId, toolName, atMs));
     open = new Map();
   };
   for (const message of messages) {
@@ -58,7 +59,7 @@ export function answerOrphans<Seen extends AgentMessage>(
   return answered;
 }
 
-function unanswered(toolCallId: string, toolName: string, timestamp: number): ToolResultMessage {
+function buildUnansweredResult(toolCallId: string, toolName: string, timestamp: number): ToolResultMessage {
   return {
     role: "toolResult",
     toolCallId,

@@ -7,7 +7,7 @@ import type { AssistantMessage } from "../schema/message.ts";
  *
  * @param fits - Chooses among several values of a text.
  */
-export function outputValue(
+export function extractOutput(
   { content }: Pick<AssistantMessage, "content">,
   fits?: (value: unknown) => boolean,
 ): ExtractedJson {

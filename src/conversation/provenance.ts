@@ -1,7 +1,7 @@
-import type { Range, ViewRanges } from "../core/view/view-ranges.ts";
+import type { ViewRange, ViewRanges } from "../core/view/view-ranges.ts";
 import type { Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
-import { type Materialising, materialise } from "./materialise.ts";
+import { type MaterialiseOptions, materialise } from "./materialise.ts";
 
 // Where every message of a request has come from (PHI-07).
 
@@ -9,11 +9,14 @@ import { type Materialising, materialise } from "./materialise.ts";
 export type BlockOrigin =
   | { readonly type: "system-prompt" }
   /** Words of a person, by the way that they came. */
-  | (Placed & { readonly type: "prompt" | "steering" | "follow-up" | "inbox"; readonly messageId?: string })
+  | (EntryLocation & {
+      readonly type: "prompt" | "steering" | "follow-up" | "inbox";
+      readonly messageId?: string;
+    })
   /** An answer, or the result of one of its calls. */
-  | (Placed & { readonly type: "turn"; readonly role: "assistant" | "toolResult" })
+  | (EntryLocation & { readonly type: "turn"; readonly role: "assistant" | "toolResult" })
   /** Words of the machine; without a position they were never recorded, because they say that a result is missing. */
-  | (Partial<Placed> & { readonly type: "machine" })
+  | (Partial<EntryLocation> & { readonly type: "machine" })
   /** A text in place of the entries from `from` up to, not including, `to`. */
   | {
       readonly type: "compaction";
@@ -33,9 +36,9 @@ export type BlockOrigin =
       /** Where that answer lies, when the model has left it by going back. */
       readonly branch?: string;
     }
-  | (Partial<Placed> & { readonly type: "unknown" });
+  | (Partial<EntryLocation> & { readonly type: "unknown" });
 
-type Placed = {
+type EntryLocation = {
   readonly position: number;
   /** The loop and the turn in it that the message was made in. */
   readonly loopId?: string;
@@ -53,33 +56,36 @@ const SOURCE = Symbol("source");
 type Tagged = { readonly [SOURCE]?: Entry };
 
 /** The messages that `materialise` gives for the same view and entries, each with where it comes from. */
-export function sourced(
+export function traceMessages(
   view: ViewRanges,
   entries: readonly Entry[],
-  options: Materialising = {},
+  options: MaterialiseOptions = {},
 ): readonly SourcedMessage[] {
   const tagged = entries.map((entry) => ({ ...entry, message: { ...entry.message, [SOURCE]: entry } }));
-  const texts = view.ranges.flatMap(madeFor).values();
+  const texts = view.ranges.flatMap(listTextOrigins).values();
   return materialise(view, tagged, options).map((given) => {
     const { [SOURCE]: entry, ...message } = given as Message & Tagged;
-    if (entry !== undefined) return { message, origin: originOf(entry, view.ranges) };
+    if (entry !== undefined) return { message, origin: getBlockOrigin(entry, view.ranges) };
     if (message.role === "toolResult") return { message, origin: { type: "machine" } };
     return { message, origin: texts.next().value ?? { type: "unknown" } };
   });
 }
 
 /** Texts stand in the order of their ranges, and are the only words of the user's side that no entry holds. */
-function madeFor({ memos = [], instead, from, to }: Range): readonly BlockOrigin[] {
+function listTextOrigins({ memos = [], instead, from, to }: ViewRange): readonly BlockOrigin[] {
   const kept = memos.map(({ tokens: _, ...memo }): BlockOrigin => ({ type: "memo", at: from, ...memo }));
   return instead === undefined ? kept : [...kept, { type: "compaction", ...instead, from, to }];
 }
 
-function originOf({ position, origin, message, messageId }: Entry, ranges: readonly Range[]): BlockOrigin {
+function getBlockOrigin(
+  { position, origin, message, messageId }: Entry,
+  ranges: readonly ViewRange[],
+): BlockOrigin {
   const turnId = message.role === "extension" ? undefined : message.turnId;
   const shown = ranges.find(({ from, to }) => position >= from && position < to);
   const { cut, chars, wordChars } = shown ?? {};
   const limit = message.role === "toolResult" ? chars : wordChars;
-  const placed: Placed = {
+  const placed: EntryLocation = {
     position,
     ...(turnId === undefined ? {} : { loopId: turnId.loopId, turn: turnId.turnIndex }),
     ...(cut === undefined || message.role !== "toolResult" ? {} : { cut }),

@@ -47,7 +47,7 @@ export type StreamedTurn = {
   readonly incomplete: Extract<TurnPart, { type: "toolCall" }> | undefined;
 };
 
-export type TurnStep = {
+export type StreamStep = {
   readonly turn: PartialTurn;
   /** Parts that have become whole with this step. */
   readonly whole: readonly TurnPart[];
@@ -55,31 +55,31 @@ export type TurnStep = {
 
 export const EMPTY_TURN: PartialTurn = { parts: [], newest: undefined, given: [] };
 
-export function takeDelta(turn: PartialTurn, delta: TurnDelta): TurnStep {
+export function applyDelta(turn: PartialTurn, delta: TurnDelta): StreamStep {
   const before = turn.parts.find(({ index }) => index === delta.index);
-  const part = grown(before, delta);
+  const part = extendPart(before, delta);
   const others = turn.parts.filter(({ index }) => index !== delta.index);
   const parts = [...others, part].sort((left, right) => left.index - right.index);
   // An empty fragment adds nothing: what was whole still is.
   const changed = before === undefined || part.text !== before.text;
   const given = changed ? turn.given.filter((index) => index !== delta.index) : turn.given;
-  return give({ parts, newest: delta.index, given }, (one) =>
+  return completeParts({ parts, newest: delta.index, given }, (one) =>
     one.type === "toolCall" ? isWholeObject(one.text) : one.index !== delta.index,
   );
 }
 
 /** @param isCut - The stream broke off, or the vendor says that the answer met the output limit. */
-export function endStream(turn: PartialTurn, isCut: boolean): StreamedTurn & Pick<TurnStep, "whole"> {
+export function endStream(turn: PartialTurn, isCut: boolean): StreamedTurn & Pick<StreamStep, "whole"> {
   const last = isCut ? turn.parts.find(({ index }) => index === turn.newest) : undefined;
   const incomplete = last?.type === "toolCall" && !isWholeObject(last.text) ? last : undefined;
-  const { whole } = give(
+  const { whole } = completeParts(
     turn,
     (part) => part !== last || (part.type === "toolCall" && incomplete === undefined),
   );
   return { parts: turn.parts, incomplete, whole };
 }
 
-function grown(before: TurnPart | undefined, delta: TurnDelta): TurnPart {
+function extendPart(before: TurnPart | undefined, delta: TurnDelta): TurnPart {
   const text = (before?.text ?? "") + delta.delta;
   if (delta.type !== "toolCall") return { type: delta.type, index: delta.index, text };
   const known = before?.type === "toolCall" ? before : undefined;
@@ -89,7 +89,7 @@ function grown(before: TurnPart | undefined, delta: TurnDelta): TurnPart {
   return { type: "toolCall", index: delta.index, id, name, text };
 }
 
-function give(turn: PartialTurn, isWhole: (part: TurnPart) => boolean): TurnStep {
+function completeParts(turn: PartialTurn, isWhole: (part: TurnPart) => boolean): StreamStep {
   const whole = turn.parts.filter((part) => !turn.given.includes(part.index) && isWhole(part));
   const given = [...turn.given, ...whole.map(({ index }) => index)];
   return { turn: whole.length === 0 ? turn : { ...turn, given }, whole };

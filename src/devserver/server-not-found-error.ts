@@ -1,4 +1,4 @@
-import { CLI_VERSION, OLDEST_SERVER } from "./server-binary.ts";
+import { CLI_VERSION, OLDEST_SERVER } from "./inspect-binary.ts";
 
 /** One place that was looked at, and what it said. */
 export interface Attempt {

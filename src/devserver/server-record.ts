@@ -8,12 +8,12 @@ export interface ServerRecord {
   readonly uiUrl: string;
 }
 
-const NAME = "server.json";
+const RECORD_FILE = "server.json";
 
 /** Gives undefined when there is none, or none that can be read: then no server of ours is known. */
 export async function readRecord(dataDir: string): Promise<ServerRecord | undefined> {
   try {
-    const record: unknown = JSON.parse(await readFile(join(dataDir, NAME), "utf8"));
+    const record: unknown = JSON.parse(await readFile(join(dataDir, RECORD_FILE), "utf8"));
     return isRecord(record) ? record : undefined;
   } catch {
     return undefined;
@@ -21,9 +21,9 @@ export async function readRecord(dataDir: string): Promise<ServerRecord | undefi
 }
 
 export async function writeRecord(dataDir: string, record: ServerRecord): Promise<void> {
-  const draft = join(dataDir, `${NAME}.${process.pid}`);
+  const draft = join(dataDir, `${RECORD_FILE}.${process.pid}`);
   await writeFile(draft, JSON.stringify(record));
-  await rename(draft, join(dataDir, NAME));
+  await rename(draft, join(dataDir, RECORD_FILE));
 }
 
 function isRecord(value: unknown): value is ServerRecord {

@@ -3,19 +3,19 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { SEARCH_ATTRIBUTES } from "../schema/search-attributes.ts";
+import { findFreePort } from "./find-free-port.ts";
 import { type FindServerOptions, findServer } from "./find-server.ts";
 import { withFolderLock } from "./folder-lock.ts";
-import { freePort } from "./free-port.ts";
-import { isListening, notReady } from "./health.ts";
-import { isKeeper, logTail, type ServerProcess, spawnServer } from "./server-process.ts";
+import { findReadinessProblem, isListening } from "./server-readiness.ts";
 import { readRecord, type ServerRecord, writeRecord } from "./server-record.ts";
 import { ServerStartError } from "./server-start-error.ts";
+import { isSupervisor, readLogTail, type ServerProcess, spawnServer } from "./spawn-server.ts";
 
 const HOST = "127.0.0.1";
 /** As `config/home.ts` names it, which this room does not know. */
 const SERVER_DATABASE = "temporal.sqlite";
-const USUAL_PORT = 7233;
-const USUAL_UI_PORT = 8233;
+const DEFAULT_PORT = 7233;
+const DEFAULT_UI_PORT = 8233;
 
 /** Up in half a second on two idle cores; a loaded machine gets patience. */
 const START_TIMEOUT_MS = 60_000;
@@ -23,7 +23,7 @@ const PROBE_TIMEOUT_MS = 1_000;
 const PROBE_EVERY_MS = 50;
 
 /** The server says on which port it listens; one that says nothing is trusted after this long. */
-const BANNER_PATIENCE_MS = 2_000;
+const BANNER_TIMEOUT_MS = 2_000;
 
 /** Another process may take a port between our look and the server's start; more often than this is no accident. */
 const PORT_ATTEMPTS = 4;
@@ -31,11 +31,11 @@ const PORT_ATTEMPTS = 4;
 const PORT_TAKEN = /address already in use|can't set \w+ port/i;
 
 /** A server that we have only joined is looked for this often, and is gone when so many looks in a row have not found it. */
-const LOOK_EVERY_MS = 2_000;
-const SILENT_LOOKS = 3;
+const POLL_INTERVAL_MS = 2_000;
+const MAX_SILENT_POLLS = 3;
 
 /** A server whose owner just died needs up to its grace period to let go of the SQLite file. */
-const LETTING_GO_MS = 10_000;
+const RELEASE_TIMEOUT_MS = 10_000;
 
 /**
  * What makes the server fast: one shard polls 20 times a second by default, which caps one agent at 10 turns a second,
@@ -73,7 +73,7 @@ export interface DevServer {
   /** A server that we only joined: `stop` leaves it alone, and its search attributes are as its owner left them. */
   readonly alreadyRunning: boolean;
   /** Resolves when it has ended by itself, with how in words; with nothing once the signal is aborted. */
-  untilEnded(signal: AbortSignal): Promise<string | undefined>;
+  waitUntilEnded(signal: AbortSignal): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
@@ -90,7 +90,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   if ("ephemeral" in options) {
     const folder = await mkdtemp(join(tmpdir(), "holdfast-server-"));
     try {
-      return await launch(folder, namespace, options, { port: 0, uiPort: 0 }, folder);
+      return await launchServer(folder, namespace, options, { port: 0, uiPort: 0 }, folder);
     } catch (error) {
       await rm(folder, { recursive: true, force: true });
       throw error;
@@ -100,26 +100,39 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const { dataDir } = options;
   await mkdir(dataDir, { recursive: true });
   return withFolderLock(join(dataDir, "server.lock"), START_TIMEOUT_MS, async () => {
-    const running = await joinRunning(dataDir, namespace, options.port ?? USUAL_PORT);
+    const running = await joinRunningServer(dataDir, namespace, options.port ?? DEFAULT_PORT);
     if (running !== undefined) return running;
-    return launch(dataDir, namespace, options, { port: USUAL_PORT, uiPort: USUAL_UI_PORT }, undefined);
+    return launchServer(
+      dataDir,
+      namespace,
+      options,
+      { port: DEFAULT_PORT, uiPort: DEFAULT_UI_PORT },
+      undefined,
+    );
   });
 }
 
-async function joinRunning(dataDir: string, namespace: string, port: number): Promise<DevServer | undefined> {
+async function joinRunningServer(
+  dataDir: string,
+  namespace: string,
+  port: number,
+): Promise<DevServer | undefined> {
   const record = await readRecord(dataDir);
-  if (record !== undefined) await untilReadyOrGone(record, namespace, logFileIn(dataDir));
-  const asked = `${HOST}:${port}`;
-  for (const address of [asked, record?.address]) {
-    if (address === undefined || (await notReady({ address, namespace }, PROBE_TIMEOUT_MS)) !== undefined)
+  if (record !== undefined) await waitUntilReadyOrGone(record, namespace, getLogFile(dataDir));
+  const requestedPort = `${HOST}:${port}`;
+  for (const address of [requestedPort, record?.address]) {
+    if (
+      address === undefined ||
+      (await findReadinessProblem({ address, namespace }, PROBE_TIMEOUT_MS)) !== undefined
+    )
       continue;
     return {
       address,
       namespace,
-      ...(address === record?.address ? { uiUrl: record.uiUrl, logFile: logFileIn(dataDir) } : {}),
+      ...(address === record?.address ? { uiUrl: record.uiUrl, logFile: getLogFile(dataDir) } : {}),
       alreadyRunning: true,
-      untilEnded: (signal) =>
-        untilGone(address, address === record?.address ? record.pid : undefined, signal),
+      waitUntilEnded: (signal) =>
+        waitUntilGone(address, address === record?.address ? record.pid : undefined, signal),
       stop: async () => {},
     };
   }
@@ -127,34 +140,35 @@ async function joinRunning(dataDir: string, namespace: string, port: number): Pr
 }
 
 /** Of a server that somebody else has started. One of ours has a keeper; of others there is only the port. */
-async function untilGone(
+async function waitUntilGone(
   address: string,
-  keeper: number | undefined,
+  supervisor: number | undefined,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   const [host = "", port = ""] = address.split(":");
-  for (let silent = 0; silent < SILENT_LOOKS; ) {
-    await delay(LOOK_EVERY_MS, undefined, { signal, ref: false }).catch(() => undefined);
+  for (let silentPolls = 0; silentPolls < MAX_SILENT_POLLS; ) {
+    await delay(POLL_INTERVAL_MS, undefined, { signal, ref: false }).catch(() => undefined);
     if (signal.aborted) return undefined;
     const isThere =
-      (await isListening(host, Number(port))) || (keeper !== undefined && (await isKeeper(keeper)));
-    silent = isThere ? 0 : silent + 1;
+      (await isListening(host, Number(port))) ||
+      (supervisor !== undefined && (await isSupervisor(supervisor)));
+    silentPolls = isThere ? 0 : silentPolls + 1;
   }
   return "out of our sight";
 }
 
 /** A server that is ending still holds the SQLite file and the ports; one that hangs must not get a second beside it. */
-async function untilReadyOrGone(record: ServerRecord, namespace: string, logFile: string): Promise<void> {
+async function waitUntilReadyOrGone(record: ServerRecord, namespace: string, logFile: string): Promise<void> {
   const { address, pid } = record;
-  const until = Date.now() + LETTING_GO_MS;
+  const until = Date.now() + RELEASE_TIMEOUT_MS;
   for (;;) {
-    if (!(await isKeeper(pid))) return;
-    const problem = await notReady({ address, namespace }, PROBE_TIMEOUT_MS);
+    if (!(await isSupervisor(pid))) return;
+    const problem = await findReadinessProblem({ address, namespace }, PROBE_TIMEOUT_MS);
     if (problem === undefined) return;
     if (Date.now() > until) {
       throw new ServerStartError(
         `process ${pid} already runs a server on this data folder, and it does not answer: ${problem}`,
-        { binary: "", args: [], logFile, logTail: await logTail(logFile) },
+        { binary: "", args: [], logFile, logTail: await readLogTail(logFile) },
       );
     }
     await delay(PROBE_EVERY_MS);
@@ -162,63 +176,67 @@ async function untilReadyOrGone(record: ServerRecord, namespace: string, logFile
 }
 
 /** @param throwAway - Folder to remove after the server's end. */
-async function launch(
+async function launchServer(
   dataDir: string,
   namespace: string,
   options: DevServerOptions,
-  usual: { readonly port: number; readonly uiPort: number },
-  throwAway: string | undefined,
+  defaultPorts: { readonly port: number; readonly uiPort: number },
+  temporaryFolder: string | undefined,
 ): Promise<DevServer> {
   const { path: binary } = await findServer(options.find);
-  const logFile = logFileIn(dataDir);
-  const taken: number[] = [];
+  const logFile = getLogFile(dataDir);
+  const usedPorts: number[] = [];
   for (let attempt = 1; ; attempt += 1) {
     await rename(logFile, `${logFile}.previous`).catch(() => {});
-    const port = await freePort(options.port ?? usual.port, taken);
-    const uiPort = await freePort(options.uiPort ?? usual.uiPort, [...taken, port]);
-    const args = serverArguments(dataDir, namespace, port, uiPort);
+    const port = await findFreePort(options.port ?? defaultPorts.port, usedPorts);
+    const uiPort = await findFreePort(options.uiPort ?? defaultPorts.uiPort, [...usedPorts, port]);
+    const args = buildServerArguments(dataDir, namespace, port, uiPort);
     if (options.samePorts === true && (port !== options.port || uiPort !== (options.uiPort ?? uiPort))) {
       const problem = `port ${options.port} or ${options.uiPort} is taken by another program`;
       throw new ServerStartError(problem, { binary, args, logFile, logTail: "" });
     }
-    const server = await spawnServer(binary, args, logFile, throwAway);
+    const server = await spawnServer(binary, args, logFile, temporaryFolder);
     const address = `${HOST}:${port}`;
-    const problem = await untilReady(server, { address, namespace, uiPort, logFile }, options.startTimeoutMs);
+    const problem = await waitUntilReady(
+      server,
+      { address, namespace, uiPort, logFile },
+      options.startTimeoutMs,
+    );
     if (problem === undefined) {
       const uiUrl = `http://${HOST}:${uiPort}`;
-      if (throwAway === undefined) await writeRecord(dataDir, { pid: server.pid, address, uiUrl });
+      if (temporaryFolder === undefined) await writeRecord(dataDir, { pid: server.pid, address, uiUrl });
       return {
         address,
         namespace,
         uiUrl,
         logFile,
         alreadyRunning: false,
-        untilEnded: (signal) => orAborted(server.ended, signal),
+        waitUntilEnded: (signal) => raceAbort(server.ended, signal),
         stop: () => server.stop(),
       };
     }
-    const tail = await logTail(logFile);
+    const tail = await readLogTail(logFile);
     await server.stop();
-    taken.push(port, uiPort);
-    const mayMove = throwAway === undefined && options.samePorts !== true;
-    if (attempt < PORT_ATTEMPTS && mayMove && PORT_TAKEN.test(tail)) continue;
+    usedPorts.push(port, uiPort);
+    const mayChangePort = temporaryFolder === undefined && options.samePorts !== true;
+    if (attempt < PORT_ATTEMPTS && mayChangePort && PORT_TAKEN.test(tail)) continue;
     throw new ServerStartError(problem, { binary, args, logFile, logTail: tail });
   }
 }
 
-function orAborted(ended: Promise<string>, signal: AbortSignal): Promise<string | undefined> {
+function raceAbort(ended: Promise<string>, signal: AbortSignal): Promise<string | undefined> {
   return new Promise((resolve) => {
     const leave = () => resolve(undefined);
     signal.addEventListener("abort", leave, { once: true });
     if (signal.aborted) leave();
-    void ended.then((how) => {
+    void ended.then((outcome) => {
       signal.removeEventListener("abort", leave);
-      resolve(how);
+      resolve(outcome);
     });
   });
 }
 
-function serverArguments(
+function buildServerArguments(
   dataDir: string,
   namespace: string,
   port: number,
@@ -237,7 +255,7 @@ function serverArguments(
 }
 
 /** Gives what is wrong, or undefined once the server and its UI answer. */
-async function untilReady(
+async function waitUntilReady(
   server: ServerProcess,
   wanted: { address: string; namespace: string; uiPort: number; logFile: string },
   timeoutMs = START_TIMEOUT_MS,
@@ -245,25 +263,25 @@ async function untilReady(
   const started = Date.now();
   const attributes = Object.keys(SEARCH_ATTRIBUTES);
   for (;;) {
-    let missing = await notReady({ ...wanted, attributes }, PROBE_TIMEOUT_MS);
+    let missing = await findReadinessProblem({ ...wanted, attributes }, PROBE_TIMEOUT_MS);
     if (missing === undefined && !(await isListening(HOST, wanted.uiPort)))
       missing = "its UI does not listen yet";
     // A healthy answer may come from another server that took the port first: ours then says so and ends.
-    if (missing === undefined && !(await saysItListens(wanted.address, wanted.logFile))) {
-      if (Date.now() - started < BANNER_PATIENCE_MS) missing = "it has not said that it listens";
+    if (missing === undefined && !(await hasListeningBanner(wanted.address, wanted.logFile))) {
+      if (Date.now() - started < BANNER_TIMEOUT_MS) missing = "it has not said that it listens";
     }
-    if (!server.running()) return "it ended by itself";
+    if (!server.isRunning()) return "it ended by itself";
     if (missing === undefined) return undefined;
     if (Date.now() - started > timeoutMs) return `it was not ready after ${timeoutMs / 1000} s: ${missing}`;
     await delay(PROBE_EVERY_MS);
   }
 }
 
-async function saysItListens(address: string, logFile: string): Promise<boolean> {
+async function hasListeningBanner(address: string, logFile: string): Promise<boolean> {
   const port = address.slice(address.lastIndexOf(":"));
-  return new RegExp(`Server: +\\S+${port}\\b`).test(await logTail(logFile, 64_000));
+  return new RegExp(`Server: +\\S+${port}\\b`).test(await readLogTail(logFile, 64_000));
 }
 
-function logFileIn(dataDir: string): string {
+function getLogFile(dataDir: string): string {
   return join(dataDir, "temporal-server.log");
 }

@@ -1,5 +1,5 @@
 import type { HookPoint } from "../schema/hooks.ts";
-import { failed, type HookVerdict } from "./verdict.ts";
+import { buildFailure, type HookVerdict } from "./verdict.ts";
 
 /** True or nothing is yes, false is no; a reason can be given. */
 type PlainAnswer =
@@ -10,7 +10,7 @@ type PlainAnswer =
   | { readonly type: "no"; readonly reason: string };
 
 /** What may be answered at one point only (IRON-03, IRON-04, IRON-07). */
-type AnswersOf = {
+type AnswersByPoint = {
   "before-turn":
     | { readonly type: "inject"; readonly text: string }
     | { readonly type: "end"; readonly text: string };
@@ -19,7 +19,7 @@ type AnswersOf = {
 
 export type HookAnswer<P extends HookPoint = HookPoint> =
   | PlainAnswer
-  | (P extends keyof AnswersOf ? AnswersOf[P] : never);
+  | (P extends keyof AnswersByPoint ? AnswersByPoint[P] : never);
 
 /** Of words for the model, in bytes. */
 const MAX_TEXT_BYTES = 2048;
@@ -28,7 +28,7 @@ const MAX_TEXT_BYTES = 2048;
 const NO_REASON = "no reason given";
 
 /** What a function of the application has answered, or the failure that its answer is. */
-export function verdictOf(name: string, point: HookPoint, answer: unknown): HookVerdict {
+export function toVerdict(name: string, point: HookPoint, answer: unknown): HookVerdict {
   if (answer === undefined || answer === true) return { type: "yes" };
   if (answer === false) return { type: "no", reason: NO_REASON };
   if (typeof answer === "object" && answer !== null && "type" in answer) {
@@ -38,22 +38,28 @@ export function verdictOf(name: string, point: HookPoint, answer: unknown): Hook
       return { type, reason: reason.trim() === "" ? NO_REASON : reason };
     }
     if (point === "before-turn" && (type === "inject" || type === "end") && typeof text === "string") {
-      return type === "end" ? { type, text } : bounded(name, { type, text });
+      return type === "end" ? { type, text } : checkLength(name, { type, text });
     }
     if (point === "on-text" && type === "go-on" && (text === undefined || typeof text === "string")) {
-      return bounded(name, { type, ...(text === undefined ? {} : { text }) });
+      return checkLength(name, { type, ...(text === undefined ? {} : { text }) });
     }
     if (typeof type === "string") {
-      return failed("wrong-answer", `Hook "${name}" answered "${type}", which is no answer at ${point}`);
+      return buildFailure(
+        "wrong-answer",
+        `Hook "${name}" answered "${type}", which is no answer at ${point}`,
+      );
     }
   }
-  return failed("wrong-answer", `Hook "${name}" answered ${typeof answer}, which is neither yes nor no`);
+  return buildFailure(
+    "wrong-answer",
+    `Hook "${name}" answered ${typeof answer}, which is neither yes nor no`,
+  );
 }
 
-function bounded(name: string, verdict: Extract<HookVerdict, { type: "inject" | "go-on" }>): HookVerdict {
+function checkLength(name: string, verdict: Extract<HookVerdict, { type: "inject" | "go-on" }>): HookVerdict {
   const bytes = Buffer.byteLength(verdict.text ?? "");
   if (bytes <= MAX_TEXT_BYTES) return verdict;
-  return failed(
+  return buildFailure(
     "wrong-answer",
     `Hook "${name}" gave a text of ${bytes} bytes; use at most ${MAX_TEXT_BYTES}`,
   );

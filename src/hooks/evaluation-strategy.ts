@@ -20,7 +20,7 @@ export type EvaluatedResponse = {
   readonly messages: readonly AgentMessage[];
 };
 
-export type EvaluationAsked = {
+export type EvaluationStrategyRequest = {
   /** What was asked of all branches; where nothing was, the last words of the context (PAR-09). */
   readonly query: string;
   /** What all branches began with. Copies. */
@@ -37,12 +37,12 @@ export type EvaluationChoice =
 
 /** How an application chooses one branch of an evaluation. One that throws leaves the choice to the fallback. */
 export type EvaluationStrategyFunction = (
-  asked: EvaluationAsked,
+  asked: EvaluationStrategyRequest,
 ) => EvaluationChoice | Promise<EvaluationChoice>;
 
 /** The strategies that need no registration. */
 export const BUILT_IN_EVALUATIONS: readonly string[] = [
   ...PLAIN_STRATEGIES,
-  ...Object.keys({ judge: true, keep: true } satisfies Record<AskingStrategy, true>),
+  ...Object.keys({ judge: true, keep: true } satisfies Record<JudgeOrKeep, true>),
 ];
-type AskingStrategy = Exclude<EvaluationStrategy["type"], PlainStrategy | "custom">;
+type JudgeOrKeep = Exclude<EvaluationStrategy["type"], PlainStrategy | "custom">;

@@ -1,5 +1,5 @@
-import { askWithin, checkTimeout, DEFAULT_HOOK_TIMEOUT_MS } from "./time-limit.ts";
-import { failed, type HookFailure } from "./verdict.ts";
+import { askWithTimeout, checkTimeout, DEFAULT_HOOK_TIMEOUT_MS } from "./time-limit.ts";
+import { buildFailure, type HookFailure } from "./verdict.ts";
 
 // Filters look at what people say before the model sees it (FILT-01 to FILT-05, PHI-08).
 
@@ -16,7 +16,7 @@ export type FilterVerdict =
   | { readonly type: "reject"; readonly reason: string };
 
 /** The first rejection wins and drops all warnings; warnings are joined in order, a line each. */
-export function filterText(results: readonly FilterResult[]): FilterVerdict {
+export function combineResults(results: readonly FilterResult[]): FilterVerdict {
   const rejection = results.find((result) => result.type === "reject");
   if (rejection !== undefined) return rejection;
   const warnings = results.filter((result) => result.type === "warn");
@@ -68,7 +68,7 @@ export class FilterRegistry {
   ): Promise<FilterRun> {
     const reports: FilterReport[] = [];
     const results: FilterResult[] = [];
-    for (const use of filters.map(asUse)) {
+    for (const use of filters.map(toUse)) {
       const registered = this.#filters.get(use.name)?.policy;
       const timeoutMs =
         use.timeoutMs ?? registered?.timeoutMs ?? options.timeoutMs ?? DEFAULT_HOOK_TIMEOUT_MS;
@@ -76,11 +76,11 @@ export class FilterRegistry {
       const result = await this.#ask(use.name, text, { signal: options.signal, timeoutMs });
       reports.push({ filter: use.name, result });
       const onFailure = use.onFailure ?? registered?.onFailure ?? "reject";
-      const counted = result.type === "failed" ? standIn(use.name, result, onFailure) : result;
+      const counted = result.type === "failed" ? buildFailureResult(use.name, result, onFailure) : result;
       results.push(counted);
       if (counted.type === "reject") break;
     }
-    return { verdict: filterText(results), reports };
+    return { verdict: combineResults(results), reports };
   }
 
   async #ask(
@@ -91,28 +91,32 @@ export class FilterRegistry {
     const registered = this.#filters.get(name);
     if (registered === undefined) {
       const known = this.names.length === 0 ? "none is" : `registered: ${this.names.join(", ")}`;
-      return failed("not-found", `There is no input filter "${name}" on this worker; ${known}`);
+      return buildFailure("not-found", `There is no input filter "${name}" on this worker; ${known}`);
     }
-    const answer = await askWithin(async (signal) => resultOf(await registered.filter(text, signal)), limit);
+    const answer = await askWithTimeout(
+      async (signal) => parseResult(await registered.filter(text, signal)),
+      limit,
+    );
     if (answer.type === "failed") return answer;
     return (
-      answer.value ?? failed("wrong-answer", `Input filter "${name}" answered neither pass, warn nor reject`)
+      answer.value ??
+      buildFailure("wrong-answer", `Input filter "${name}" answered neither pass, warn nor reject`)
     );
   }
 }
 
-function asUse(use: FilterUse): { readonly name: string } & FilterPolicy {
+function toUse(use: FilterUse): { readonly name: string } & FilterPolicy {
   return typeof use === "string" ? { name: use } : use;
 }
 
-function standIn(name: string, failure: HookFailure, onFailure: "reject" | "pass"): FilterResult {
+function buildFailureResult(name: string, failure: HookFailure, onFailure: "reject" | "pass"): FilterResult {
   // Nobody waits for a pass after a cancellation, so that no policy turns it into one.
   if (onFailure === "pass" && failure.how !== "cancelled") return { type: "pass" };
   return { type: "reject", reason: `Input filter "${name}" failed: ${failure.message}` };
 }
 
 /** Only what is known of it: an object of the application may say something else when it is read again. */
-function resultOf(answer: unknown): FilterResult | undefined {
+function parseResult(answer: unknown): FilterResult | undefined {
   if (typeof answer !== "object" || answer === null) return undefined;
   const { type, warning, reason } = answer as Readonly<Record<string, unknown>>;
   if (type === "pass") return { type };

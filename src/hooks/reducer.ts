@@ -19,26 +19,26 @@ export type Reducer = (
 
 /** The reducers that need no registration. */
 export const BUILT_IN_REDUCERS: Readonly<Record<string, Reducer>> = {
-  list: (parts) => parts.map(item).join("\n\n"),
-  first: (parts) => answers(parts)[0] ?? "",
+  list: (parts) => parts.map(formatItem).join("\n\n"),
+  first: (parts) => listAnswers(parts)[0] ?? "",
   longest: (parts) =>
-    answers(parts).reduce((longest, text) => (text.length > longest.length ? text : longest), ""),
-  vote: (parts) => mostCommon(answers(parts)),
+    listAnswers(parts).reduce((longest, text) => (text.length > longest.length ? text : longest), ""),
+  vote: (parts) => findMostCommon(listAnswers(parts)),
 };
 
-function item({ agent, outcome, text }: ReducerPart, index: number): string {
+function formatItem({ agent, outcome, text }: ReducerPart, index: number): string {
   return `${index + 1}. ${agent}: ${outcome === "answered" ? (text ?? "") : `[${outcome}] ${text ?? ""}`.trim()}`;
 }
 
-function answers(parts: readonly ReducerPart[]): readonly string[] {
+function listAnswers(parts: readonly ReducerPart[]): readonly string[] {
   return parts.flatMap(({ outcome, text }) => (outcome === "answered" && text !== undefined ? [text] : []));
 }
 
 /** As the first of those who said it has put it; of texts that are said equally often, the first. */
-function mostCommon(texts: readonly string[]): string {
+function findMostCommon(texts: readonly string[]): string {
   const votes = new Map<string, { readonly text: string; count: number }>();
   for (const text of texts) {
-    const key = normalised(text);
+    const key = normalise(text);
     const vote = votes.get(key);
     if (vote === undefined) votes.set(key, { text, count: 1 });
     else vote.count += 1;
@@ -51,7 +51,7 @@ function mostCommon(texts: readonly string[]): string {
 }
 
 /** Letters and digits, in one case, with single blanks: "Yes." votes with "yes". */
-function normalised(text: string): string {
+function normalise(text: string): string {
   return text
     .normalize("NFKC")
     .toLowerCase()

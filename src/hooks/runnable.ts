@@ -1,7 +1,7 @@
 import { access, constants, open, stat } from "node:fs/promises";
 import { extname, resolve } from "node:path";
 import { findProgram } from "../platform/process/find-program.ts";
-import { failed, type HookFailure } from "./verdict.ts";
+import { buildFailure, type HookFailure } from "./verdict.ts";
 
 export type Runnable = {
   readonly type: "runnable";
@@ -36,19 +36,22 @@ export async function findRunnable(
   if (!first.includes("/")) {
     const program = await findProgram(first, path);
     if (program !== undefined) return { type: "runnable", program, args };
-    return failed("not-found", `There is no program ${first} on PATH; a file in the workspace is ./${first}`);
+    return buildFailure(
+      "not-found",
+      `There is no program ${first} on PATH; a file in the workspace is ./${first}`,
+    );
   }
   const file = resolve(folder, first);
   const found = await stat(file).catch(() => undefined);
-  if (found?.isFile() !== true) return failed("not-found", `There is no file ${file}`);
+  if (found?.isFile() !== true) return buildFailure("not-found", `There is no file ${file}`);
 
   const ending = extname(file).toLowerCase();
   const needsReader = ending in INTERPRETERS || TYPESCRIPT.includes(ending);
-  if ((await isExecutable(file)) && (!needsReader || (await namesItsReader(file)))) {
+  if ((await isExecutable(file)) && (!needsReader || (await hasInterpreter(file)))) {
     return { type: "runnable", program: file, args };
   }
   if (TYPESCRIPT.includes(ending)) {
-    return failed(
+    return buildFailure(
       "not-runnable",
       `${file} is TypeScript, which is not run as it is: compile it to JavaScript and name that file`,
     );
@@ -56,12 +59,16 @@ export async function findRunnable(
   const interpreter = INTERPRETERS[ending];
   if (interpreter === undefined) {
     const known = Object.keys(INTERPRETERS).join(", ");
-    return failed("not-runnable", `${file} is not executable, and its name does not end in one of ${known}`);
+    return buildFailure(
+      "not-runnable",
+      `${file} is not executable, and its name does not end in one of ${known}`,
+    );
   }
   // Under a worker there is always the Node that runs it.
   const program =
     (await findProgram(interpreter, path)) ?? (interpreter === "node" ? process.execPath : undefined);
-  if (program === undefined) return failed("not-found", `${file} needs ${interpreter}, which is not on PATH`);
+  if (program === undefined)
+    return buildFailure("not-found", `${file} needs ${interpreter}, which is not on PATH`);
   return { type: "runnable", program, args: [file, ...args] };
 }
 
@@ -72,7 +79,7 @@ async function isExecutable(file: string): Promise<boolean> {
   );
 }
 
-async function namesItsReader(file: string): Promise<boolean> {
+async function hasInterpreter(file: string): Promise<boolean> {
   const handle = await open(file, "r").catch(() => undefined);
   if (handle === undefined) return false;
   try {

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { type FileHandle, open, stat, unlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { cleanEnvironment, DEFAULT_PATH } from "../platform/process/environment.ts";
-import { runSupervised, type Supervised } from "../platform/process/supervise.ts";
+import { buildCleanEnvironment, DEFAULT_PATH } from "../platform/process/clean-environment.ts";
+import { runSupervised, type SupervisedResult } from "../platform/process/run-supervised.ts";
 import type { HookPoint } from "../schema/hooks.ts";
-import { commandWords } from "./command-words.ts";
 import type { HookContexts } from "./hook-point.ts";
 import { findRunnable } from "./runnable.ts";
-import { DEFAULT_HOOK_TIMEOUT_MS, timedOut } from "./time-limit.ts";
-import { failed, type HookVerdict, messageOf } from "./verdict.ts";
+import { splitCommand } from "./split-command.ts";
+import { buildTimeoutFailure, DEFAULT_HOOK_TIMEOUT_MS } from "./time-limit.ts";
+import { buildFailure, getErrorMessage, type HookVerdict } from "./verdict.ts";
 
 // A command as a hook (CB-08, PHI-11, X-29). What it is told stands in its environment, in short, and on its
 // standard input as one JSON object, whole. Its exit code is its answer: 0 is yes, anything else is no. It runs
@@ -39,20 +39,20 @@ export type Script<P extends HookPoint = HookPoint> = {
 /** Never rejects. The reason of a "no" is what the script printed to stderr, or else to stdout. */
 export async function runScript<P extends HookPoint>(script: Script<P>): Promise<HookVerdict> {
   try {
-    const words = wordsOf(script.command);
-    if (words.type === "refused") return failed("not-runnable", words.message);
+    const words = splitScriptCommand(script.command);
+    if (words.type === "refused") return buildFailure("not-runnable", words.message);
     const folder = await stat(script.workspace).catch(() => undefined);
     if (folder?.isDirectory() !== true) {
-      return failed("not-found", `The workspace ${script.workspace} is not a folder`);
+      return buildFailure("not-found", `The workspace ${script.workspace} is not a folder`);
     }
     const env = {
-      ...cleanEnvironment(randomUUID(), script.allowEnvironment),
-      ...variables(script.point, script.context),
+      ...buildCleanEnvironment(randomUUID(), script.allowEnvironment),
+      ...buildEnvironment(script.point, script.context),
     };
     const runnable = await findRunnable(words.words, script.workspace, env["PATH"] ?? DEFAULT_PATH);
     if (runnable.type === "failed") return runnable;
     const timeoutMs = script.timeoutMs ?? DEFAULT_HOOK_TIMEOUT_MS;
-    const input = await namelessFile(JSON.stringify({ hook: script.point, ...script.context }));
+    const input = await createUnlinkedFile(JSON.stringify({ hook: script.point, ...script.context }));
     try {
       const result = await runSupervised({
         command: runnable.program,
@@ -66,41 +66,41 @@ export async function runScript<P extends HookPoint>(script: Script<P>): Promise
         maxOutputBytes: MAX_OUTPUT_BYTES,
         onSpawned: async () => {},
       });
-      return verdictOf(result, timeoutMs, script.mask);
+      return toVerdict(result, timeoutMs, script.mask);
     } finally {
       await input.close();
     }
   } catch (error) {
-    return failed("threw", messageOf(error));
+    return buildFailure("threw", getErrorMessage(error));
   }
 }
 
-function wordsOf(command: string | readonly string[]): ReturnType<typeof commandWords> {
-  if (typeof command === "string") return commandWords(command);
+function splitScriptCommand(command: string | readonly string[]): ReturnType<typeof splitCommand> {
+  if (typeof command === "string") return splitCommand(command);
   if (command.length === 0) return { type: "refused", message: "The command is empty" };
   return { type: "words", words: command };
 }
 
-function verdictOf(
-  result: Supervised,
+function toVerdict(
+  result: SupervisedResult,
   timeoutMs: number,
   mask: (text: string) => string = (text) => text,
 ): HookVerdict {
   const printed = mask(result.stderr.trim() || result.stdout.trim());
   switch (result.ending) {
     case "cancelled":
-      return failed("cancelled", "Cancelled");
+      return buildFailure("cancelled", "Cancelled");
     case "timed-out":
-      return timedOut(timeoutMs);
+      return buildTimeoutFailure(timeoutMs);
     case "exited":
       if (result.exitCode === 0) return { type: "yes" };
       if (result.exitCode !== null) return { type: "no", reason: printed || `Exit code ${result.exitCode}` };
-      return failed("killed", `Ended by ${result.signal}${printed === "" ? "" : `: ${printed}`}`);
+      return buildFailure("killed", `Ended by ${result.signal}${printed === "" ? "" : `: ${printed}`}`);
   }
 }
 
 /** What fits into an environment: names and numbers. A null character, which it cannot hold, is left out. */
-function variables(point: HookPoint, context: HookContexts[HookPoint]): Record<string, string> {
+function buildEnvironment(point: HookPoint, context: HookContexts[HookPoint]): Record<string, string> {
   const known: Readonly<Record<string, unknown>> = context;
   const named: readonly (readonly [string, unknown])[] = [
     ["HOLDFAST_HOOK", point],
@@ -122,7 +122,7 @@ function variables(point: HookPoint, context: HookContexts[HookPoint]): Record<s
  * An input that is whole before the script starts: one that never reads it holds nobody up. The file has lost its
  * name before the conversation is written into it, so that no crash leaves it behind.
  */
-async function namelessFile(text: string): Promise<FileHandle> {
+async function createUnlinkedFile(text: string): Promise<FileHandle> {
   const name = join(tmpdir(), `holdfast-hook-${randomUUID()}`);
   const handle = await open(name, "wx+", 0o600);
   try {

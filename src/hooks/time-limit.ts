@@ -1,4 +1,4 @@
-import { failed, type HookFailure, messageOf } from "./verdict.ts";
+import { buildFailure, getErrorMessage, type HookFailure } from "./verdict.ts";
 
 /** Of one hook or filter, unless it says another. */
 export const DEFAULT_HOOK_TIMEOUT_MS = 10_000;
@@ -6,7 +6,7 @@ export const DEFAULT_HOOK_TIMEOUT_MS = 10_000;
 /** The longest that a timer of Node takes; it fires at once when asked for more. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
-export type Answered<T> = { readonly type: "answered"; readonly value: T };
+export type AnswerInTime<T> = { readonly type: "answered"; readonly value: T };
 
 /**
  * Asks a function of the application and waits no longer than the limit.
@@ -14,23 +14,23 @@ export type Answered<T> = { readonly type: "answered"; readonly value: T };
  * Its signal is aborted when nobody waits any more. A function that goes on all the same is left to itself; one
  * that computes without a pause cannot be interrupted and holds up the whole worker.
  */
-export async function askWithin<T>(
+export async function askWithTimeout<T>(
   ask: (signal: AbortSignal) => T | Promise<T>,
   limit: { readonly timeoutMs: number; readonly signal: AbortSignal },
-): Promise<Answered<T> | HookFailure> {
-  if (limit.signal.aborted) return failed("cancelled", "Cancelled");
+): Promise<AnswerInTime<T> | HookFailure> {
+  if (limit.signal.aborted) return buildFailure("cancelled", "Cancelled");
   const enough = new AbortController();
-  let giveUp: (why: HookFailure) => void = () => {};
+  let giveUp: (reason: HookFailure) => void = () => {};
   const given = new Promise<HookFailure>((resolve) => {
     giveUp = resolve;
   });
-  const cancel = () => giveUp(failed("cancelled", "Cancelled"));
+  const cancel = () => giveUp(buildFailure("cancelled", "Cancelled"));
   limit.signal.addEventListener("abort", cancel, { once: true });
-  const timer = setTimeout(() => giveUp(timedOut(limit.timeoutMs)), limit.timeoutMs);
+  const timer = setTimeout(() => giveUp(buildTimeoutFailure(limit.timeoutMs)), limit.timeoutMs);
   // Asked last: what it does at once may be what cancels it.
   const answer = (async () => ask(enough.signal))().then(
-    (value): Answered<T> => ({ type: "answered", value }),
-    (error: unknown) => failed("threw", messageOf(error)),
+    (value): AnswerInTime<T> => ({ type: "answered", value }),
+    (error: unknown) => buildFailure("threw", getErrorMessage(error)),
   );
   try {
     return await Promise.race([answer, given]);
@@ -41,8 +41,8 @@ export async function askWithin<T>(
   }
 }
 
-export function timedOut(timeoutMs: number): HookFailure {
-  return failed("timed-out", `No answer within ${timeoutMs / 1000} s`);
+export function buildTimeoutFailure(timeoutMs: number): HookFailure {
+  return buildFailure("timed-out", `No answer within ${timeoutMs / 1000} s`);
 }
 
 export function checkTimeout(timeoutMs: number | undefined): void {

@@ -25,12 +25,12 @@ export type HookVerdict =
   | { readonly type: "go-on"; readonly text?: string }
   | HookFailure;
 
-export function failed(how: HookFault, message: string): HookFailure {
-  return { type: "failed", how, message };
+export function buildFailure(fault: HookFault, message: string): HookFailure {
+  return { type: "failed", how: fault, message };
 }
 
 /** Whatever was thrown: a message need not be a text, and some values cannot be made one. */
-export function messageOf(error: unknown): string {
+export function getErrorMessage(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);
   } catch {

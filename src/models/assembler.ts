@@ -1,7 +1,7 @@
 import type { AssistantMessage } from "../schema/message.ts";
-import type { ServerEvent } from "./answer-form.ts";
-import type { Vendor } from "./classify.ts";
 import type { ModelDelta } from "./provider.ts";
+import type { Vendor } from "./provider-error-from-response.ts";
+import type { ServerEvent } from "./stream-format.ts";
 
 /** One answer, put together from its events. Pure: no clock, no network. */
 export interface Assembler {

@@ -5,11 +5,11 @@ import type { CacheConfig } from "../schema/model.ts";
 const KEY_CHARS = 32;
 
 /** Names a session to the cache of a vendor, to whom its name is nothing: always the same for the same. */
-export function cacheKeyOf(session: string): string {
+export function deriveCacheKey(session: string): string {
   const hash = createHash("sha256").update(`holdfast prompt cache ${session}`).digest("base64url");
   return hash.slice(0, KEY_CHARS);
 }
 
-export function isCacheOn({ enabled, strategy }: CacheConfig): boolean {
+export function isCacheEnabled({ enabled, strategy }: CacheConfig): boolean {
   return enabled && strategy !== "disabled";
 }

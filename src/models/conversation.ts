@@ -9,7 +9,7 @@ import type {
   ToolResultMessage,
   VendorContent,
 } from "../schema/message.ts";
-import { type JsonObject, objectOf } from "./json.ts";
+import { asObject, type JsonObject } from "./json.ts";
 
 // Stored messages to turns as vendors accept them. History is never edited: this is a copy for one question.
 //
@@ -19,7 +19,7 @@ import { type JsonObject, objectOf } from "./json.ts";
 //   C3. Appending to the messages only appends to the turns, as long as every call has its result (caches depend on it).
 
 export type Part = TextContent | ImageContent;
-export type Call = {
+export type CallPart = {
   readonly type: "call";
   readonly id: string;
   readonly name: string;
@@ -27,14 +27,14 @@ export type Call = {
   /** Opaque token of the vendor that made the call. */
   readonly signature?: string | undefined;
 };
-export type Result = {
+export type ResultPart = {
   readonly callId: string;
   readonly name: string;
   readonly parts: readonly Part[];
   readonly isError: boolean;
 };
-export type AssistantPart = TextContent | ThinkingContent | VendorContent | Call;
-export type Turn =
+export type AssistantPart = TextContent | ThinkingContent | VendorContent | CallPart;
+export type ConversationTurn =
   | { readonly role: "user"; readonly parts: readonly Part[] }
   /** `own`: the vendor that is asked now made it, and may see its opaque tokens again; `model` made it. */
   | {
@@ -43,49 +43,53 @@ export type Turn =
       readonly model: string;
       readonly parts: readonly AssistantPart[];
     }
-  | { readonly role: "results"; readonly results: readonly Result[] };
+  | { readonly role: "results"; readonly results: readonly ResultPart[] };
 
 /** The form that a vendor wants of the ids of calls. */
-export type IdRule = {
-  readonly fits: (id: string, own: boolean) => boolean;
+export type CallIdRule = {
+  readonly isValid: (id: string, own: boolean) => boolean;
   /** A fitting id made of this one; another for each `attempt` (0, 1, …). */
-  readonly fit: (id: string, attempt: number) => string;
+  readonly toValid: (id: string, attempt: number) => string;
 };
 
 /**
  * Answers that are no part of the conversation: what broke off says nothing reliable, and a vendor refuses to go on
  * from a turn that it has refused.
  */
-const UNSENT: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardRail"]);
+const UNSENT_STOP_REASONS: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardRail"]);
 
 /** For a call whose result is not in the messages, such as in a history that was cut elsewhere. */
-const NO_RESULT: Part = { type: "text", text: "No result is known for this call." };
+const MISSING_RESULT: Part = { type: "text", text: "No result is known for this call." };
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 
-export function conversation(messages: readonly Message[], provider: string, rule: IdRule): readonly Turn[] {
-  const turns: Turn[] = [];
-  const ids = new WireIds(rule);
+export function buildConversation(
+  messages: readonly Message[],
+  provider: string,
+  rule: CallIdRule,
+): readonly ConversationTurn[] {
+  const turns: ConversationTurn[] = [];
+  const ids = new WireIdAllocator(rule);
   let open: OpenCalls | undefined;
   for (const message of messages) {
     switch (message.role) {
       case "user": {
-        const parts = partsOf(message.content);
+        const parts = toParts(message.content);
         if (parts.length > 0) turns.push({ role: "user", parts });
         break;
       }
       case "assistant": {
-        if (UNSENT.has(message.stopReason)) break;
+        if (UNSENT_STOP_REASONS.has(message.stopReason)) break;
         open?.close();
         open = new OpenCalls();
-        const own = message.provider === provider;
-        const parts = assistantParts(message, own, ids, open);
-        turns.push({ role: "assistant", own, model: message.model, parts });
-        if (open.any) turns.push({ role: "results", results: open.results });
+        const isSameProvider = message.provider === provider;
+        const parts = toAssistantParts(message, isSameProvider, ids, open);
+        turns.push({ role: "assistant", own: isSameProvider, model: message.model, parts });
+        if (open.hasCalls) turns.push({ role: "results", results: open.results });
         break;
       }
       case "toolResult":
-        open?.take(message);
+        open?.addResult(message);
         break;
     }
   }
@@ -94,58 +98,58 @@ export function conversation(messages: readonly Message[], provider: string, rul
 }
 
 /** Blank text is nothing to say, and Anthropic refuses it. */
-function partsOf(content: readonly Content[]): readonly Part[] {
+function toParts(content: readonly Content[]): readonly Part[] {
   return content.filter(
     (part): part is Part => part.type === "image" || (part.type === "text" && part.text.trim() !== ""),
   );
 }
 
-function assistantParts(
+function toAssistantParts(
   message: AssistantMessage,
-  own: boolean,
-  ids: WireIds,
+  isSameProvider: boolean,
+  ids: WireIdAllocator,
   open: OpenCalls,
 ): readonly AssistantPart[] {
   const parts: AssistantPart[] = [];
   for (const part of message.content) {
-    if (part.type === "thinking" || (part.type === "vendor" && own)) parts.push(part);
+    if (part.type === "thinking" || (part.type === "vendor" && isSameProvider)) parts.push(part);
     // Some vendors sign an empty text, and want it back.
-    const signed = own && part.type === "text" && part.signature !== undefined;
-    if (part.type === "text" && (part.text.trim() !== "" || signed)) parts.push(part);
+    const signature = isSameProvider && part.type === "text" && part.signature !== undefined;
+    if (part.type === "text" && (part.text.trim() !== "" || signature)) parts.push(part);
     if (part.type !== "toolCall") continue;
-    const call: Call = {
+    const call: CallPart = {
       type: "call",
-      id: ids.next(own ? (part.vendorId ?? part.id) : part.id, own),
-      name: wireName(part.name),
+      id: ids.next(isSameProvider ? (part.vendorId ?? part.id) : part.id, isSameProvider),
+      name: toWireName(part.name),
       // What was not an object failed validation, and its result says so; the vendor takes objects only.
-      input: objectOf(part.arguments) ?? {},
-      ...(own && part.signature !== undefined && { signature: part.signature }),
+      input: asObject(part.arguments) ?? {},
+      ...(isSameProvider && part.signature !== undefined && { signature: part.signature }),
     };
     parts.push(call);
-    open.add(part.id, call);
+    open.addCall(part.id, call);
   }
   return parts;
 }
 
-function wireName(name: string): string {
+function toWireName(name: string): string {
   return TOOL_NAME.test(name) ? name : name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
 }
 
 /** Ids are unique within a turn only; the wire wants them unique in the conversation. */
-class WireIds {
-  readonly #rule: IdRule;
+class WireIdAllocator {
+  readonly #rule: CallIdRule;
   readonly #taken = new Set<string>();
 
-  constructor(rule: IdRule) {
+  constructor(rule: CallIdRule) {
     this.#rule = rule;
   }
 
-  next(id: string, own: boolean): string {
+  next(id: string, isSameProvider: boolean): string {
     let wire = id;
-    if (this.#taken.has(id) || !this.#rule.fits(id, own)) {
+    if (this.#taken.has(id) || !this.#rule.isValid(id, isSameProvider)) {
       let attempt = 0;
       do {
-        wire = this.#rule.fit(id, attempt);
+        wire = this.#rule.toValid(id, attempt);
         attempt += 1;
       } while (this.#taken.has(wire));
     }
@@ -156,30 +160,30 @@ class WireIds {
 
 /** The calls of one answer that wait for their results. */
 class OpenCalls {
-  readonly results: Result[] = [];
-  readonly #waiting: { readonly id: string; readonly call: Call }[] = [];
-  any = false;
+  readonly results: ResultPart[] = [];
+  readonly #waiting: { readonly id: string; readonly call: CallPart }[] = [];
+  hasCalls = false;
 
-  add(id: string, call: Call): void {
+  addCall(id: string, call: CallPart): void {
     this.#waiting.push({ id, call });
-    this.any = true;
+    this.hasCalls = true;
   }
 
-  take(result: ToolResultMessage): void {
+  addResult(result: ToolResultMessage): void {
     const at = this.#waiting.findIndex(({ id }) => id === result.toolCallId);
     const [found] = at < 0 ? [] : this.#waiting.splice(at, 1);
     if (found === undefined) return;
     this.results.push({
       callId: found.call.id,
       name: found.call.name,
-      parts: partsOf(result.content),
+      parts: toParts(result.content),
       isError: result.isError,
     });
   }
 
   close(): void {
     for (const { call } of this.#waiting.splice(0)) {
-      this.results.push({ callId: call.id, name: call.name, parts: [NO_RESULT], isError: true });
+      this.results.push({ callId: call.id, name: call.name, parts: [MISSING_RESULT], isError: true });
     }
   }
 }

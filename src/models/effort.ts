@@ -4,6 +4,6 @@ import type { ThinkingLevel } from "../schema/model.ts";
 export type CommonLevel = Exclude<ThinkingLevel, "off" | "xhigh" | "max">;
 
 /** The two highest, to a model that does not know them. */
-export function upToHigh(level: Exclude<ThinkingLevel, "off">): CommonLevel {
+export function capAtHigh(level: Exclude<ThinkingLevel, "off">): CommonLevel {
   return level === "xhigh" || level === "max" ? "high" : level;
 }

@@ -16,28 +16,28 @@ export function parseJson(text: string): unknown {
   }
 }
 
-export function objectOf(value: unknown): JsonObject | undefined {
+export function asObject(value: unknown): JsonObject | undefined {
   return typeof value === "object" && value !== null && !Array.isArray(value)
     ? (value as JsonObject)
     : undefined;
 }
 
-export function listOf(value: unknown): readonly unknown[] {
+export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
 /** `undefined` for the empty string too. */
-export function textOf(value: unknown): string | undefined {
+export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
 /** A count of tokens or an index: a whole number, not negative. */
-export function countOf(value: unknown): number | undefined {
+export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
 /** What a table has under a name of unknown origin; never what every object inherits, such as `constructor`. */
-export function ownOf<Value>(
+export function getOwn<Value>(
   table: Readonly<Record<string, Value>>,
   name: string | undefined,
 ): Value | undefined {
@@ -58,12 +58,12 @@ export function parseArguments(text: string): unknown {
  * Half of a surrogate pair (a text that was cut in the middle of an emoji) is legal in a JavaScript string but not
  * in the JSON that vendors accept: it becomes the replacement character.
  */
-export async function toWireJson(value: object): Promise<string> {
+export async function stringifyRequest(value: object): Promise<string> {
   const fields: string[] = [];
   for (const [name, field] of Object.entries(value)) {
     if (field === undefined) continue;
-    const written = Array.isArray(field) ? await listJson(field) : wireJson(field);
-    fields.push(`${wireJson(name)}:${written}`);
+    const written = Array.isArray(field) ? await stringifyList(field) : stringifyWellFormed(field);
+    fields.push(`${stringifyWellFormed(name)}:${written}`);
   }
   return `{${fields.join(",")}}`;
 }
@@ -71,11 +71,11 @@ export async function toWireJson(value: object): Promise<string> {
 /** How long the messages of a long conversation may be written down before others have their turn, heartbeats first. */
 const SLICE_MS = 50;
 
-async function listJson(list: readonly unknown[]): Promise<string> {
+async function stringifyList(list: readonly unknown[]): Promise<string> {
   const parts: string[] = [];
   let sliceEndMs = performance.now() + SLICE_MS;
   for (const part of list) {
-    parts.push(part === undefined ? "null" : wireJson(part));
+    parts.push(part === undefined ? "null" : stringifyWellFormed(part));
     if (performance.now() < sliceEndMs) continue;
     await nextTurn();
     sliceEndMs = performance.now() + SLICE_MS;
@@ -83,7 +83,7 @@ async function listJson(list: readonly unknown[]): Promise<string> {
   return `[${parts.join(",")}]`;
 }
 
-function wireJson(value: unknown): string {
+function stringifyWellFormed(value: unknown): string {
   const json = JSON.stringify(value);
   // `JSON.stringify` escapes nothing but lone halves in this form; a false alarm only costs the slow way.
   if (!/\\ud[89a-f]/.test(json)) return json;

@@ -3,18 +3,18 @@ import type { ModelConfig, ThinkingLevel } from "../schema/model.ts";
 // What OpenAI's models take, where their names are the only thing that tells.
 
 /** Reasoning models, also behind a router (`openai/gpt-6-sol`) and as a deployment that bears the model's name. */
-const REASONING = /(?:^|\/)(?:o\d|gpt-(?:5|[6-9]|\d\d))/;
+const REASONING_MODELS = /(?:^|\/)(?:o\d|gpt-(?:5|[6-9]|\d\d))/;
 
 /** `chat` are the models of ChatGPT, which answer at once. */
-const PLAIN = /(?:^|\/)(?:gpt-[34]|chatgpt)|-chat(?:-|$)/;
+const PLAIN_MODELS = /(?:^|\/)(?:gpt-[34]|chatgpt)|-chat(?:-|$)/;
 
-export function reasonsByName(modelId: string): boolean {
-  return REASONING.test(modelId) && !answersAtOnceByName(modelId);
+export function isReasoningModel(modelId: string): boolean {
+  return REASONING_MODELS.test(modelId) && !isPlainModel(modelId);
 }
 
 /** Known not to reason; of others nothing is known. */
-export function answersAtOnceByName(modelId: string): boolean {
-  return PLAIN.test(modelId);
+export function isPlainModel(modelId: string): boolean {
+  return PLAIN_MODELS.test(modelId);
 }
 
 type Effort = NonNullable<ModelConfig["effort"]>;
@@ -22,29 +22,29 @@ type Effort = NonNullable<ModelConfig["effort"]>;
 /** In order. The API has one more, `max`, which single models take. */
 const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
-const from = (first: Effort, last: Effort): readonly Effort[] =>
+const effortRange = (first: Effort, last: Effort): readonly Effort[] =>
   EFFORTS.slice(EFFORTS.indexOf(first), EFFORTS.indexOf(last) + 1);
-const USUAL = from("low", "high");
-const NEWER: readonly Effort[] = ["none", ...from("low", "xhigh")];
+const USUAL_EFFORTS = effortRange("low", "high");
+const NEWER_EFFORTS: readonly Effort[] = ["none", ...effortRange("low", "xhigh")];
 
 const GPT_5 = 500;
 const GPT_5_1 = 501;
 
 /** What the API takes for a model; what nearly all take where the name says nothing. */
-function effortsByName(modelId: string): readonly Effort[] {
+function listEfforts(modelId: string): readonly Effort[] {
   const [, major = "0", minor = "0", kind = ""] = /(?:^|\/)gpt-(\d+)(?:\.(\d+))?(.*)$/.exec(modelId) ?? [];
   const version = Number(major) * 100 + Number(minor);
-  if (version < GPT_5) return USUAL;
-  if (kind.includes("-pro")) return version === GPT_5 ? ["high"] : from("medium", "xhigh");
+  if (version < GPT_5) return USUAL_EFFORTS;
+  if (kind.includes("-pro")) return version === GPT_5 ? ["high"] : effortRange("medium", "xhigh");
   // They always reason.
   if (kind.includes("-codex"))
-    return version > GPT_5_1 || kind.includes("-max") ? from("low", "xhigh") : USUAL;
-  if (version === GPT_5) return from("minimal", "high");
-  return version === GPT_5_1 ? NEWER.slice(0, -1) : NEWER;
+    return version > GPT_5_1 || kind.includes("-max") ? effortRange("low", "xhigh") : USUAL_EFFORTS;
+  if (version === GPT_5) return effortRange("minimal", "high");
+  return version === GPT_5_1 ? NEWER_EFFORTS.slice(0, -1) : NEWER_EFFORTS;
 }
 
 /** THK-02, THK-03: `off` says nothing, and how much a model reasons then, it decides by itself. */
-const OF_LEVEL: Readonly<Record<ThinkingLevel, Effort | undefined>> = {
+const EFFORT_BY_LEVEL: Readonly<Record<ThinkingLevel, Effort | undefined>> = {
   off: undefined,
   minimal: "low",
   low: "low",
@@ -58,11 +58,11 @@ const OF_LEVEL: Readonly<Record<ThinkingLevel, Effort | undefined>> = {
  * What the configuration says, else the thinking level: the nearest that the model takes, upwards first. `none` is left
  * out where a model cannot be told so.
  */
-export function effortFor({ id, effort }: Pick<ModelConfig, "id" | "effort">, level: ThinkingLevel) {
-  const said = effort ?? OF_LEVEL[level];
-  if (said === undefined) return undefined;
-  const efforts = effortsByName(id);
-  if (said === "none") return efforts.includes(said) ? said : undefined;
-  const wanted = EFFORTS.indexOf(said);
+export function selectEffort({ id, effort }: Pick<ModelConfig, "id" | "effort">, level: ThinkingLevel) {
+  const configured = effort ?? EFFORT_BY_LEVEL[level];
+  if (configured === undefined) return undefined;
+  const efforts = listEfforts(id);
+  if (configured === "none") return efforts.includes(configured) ? configured : undefined;
+  const wanted = EFFORTS.indexOf(configured);
   return efforts.find((one) => EFFORTS.indexOf(one) >= wanted) ?? efforts.at(-1);
 }

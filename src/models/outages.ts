@@ -1,16 +1,16 @@
 import type { ModelConfig } from "../schema/model.ts";
-import { isServerFault } from "./classify.ts";
 import type { ProviderError, ProviderFault } from "./provider-error.ts";
+import { isServerFault } from "./provider-error-from-response.ts";
 
 /** A model that was found down is left alone for so long; twice as long each time, up to the last. */
-const FIRST_MS = 60_000;
-const LAST_MS = 600_000;
+const FIRST_OUTAGE_MS = 60_000;
+const MAX_OUTAGE_MS = 600_000;
 
 /** Who tries a model again has so long before another may. */
 const TRIAL_MS = 60_000;
 
 /** Of models that nobody has asked for since. */
-const FORGET_MS = 3_600_000;
+const EXPIRY_MS = 3_600_000;
 
 type Outage = {
   readonly times: number;
@@ -20,12 +20,16 @@ type Outage = {
 };
 
 /** What a worker remembers of a model that could not answer. */
-export type KnownDown = { readonly fault: ProviderFault; readonly said: string; readonly againInMs: number };
+export type KnownOutage = {
+  readonly fault: ProviderFault;
+  readonly said: string;
+  readonly againInMs: number;
+};
 
 export type Candidate = {
   readonly model: ModelConfig;
   /** It is asked after those of which nothing bad is known. */
-  readonly down?: KnownDown;
+  readonly down?: KnownOutage;
   /** It was found down, and nobody knows what it is now: one failure is enough. */
   readonly isTrial: boolean;
 };
@@ -36,7 +40,7 @@ export type Candidate = {
  */
 export class Outages {
   readonly #now: () => number;
-  readonly #down = new Map<string, Outage>();
+  readonly #outages = new Map<string, Outage>();
 
   /** @param now - Milliseconds of a clock that nobody sets. */
   constructor(now: () => number = () => performance.now()) {
@@ -47,44 +51,47 @@ export class Outages {
   order(models: readonly ModelConfig[]): readonly Candidate[] {
     const nowMs = this.#now();
     const all = models.map((model): Candidate => {
-      const outage = this.#down.get(nameOf(model));
+      const outage = this.#outages.get(toModelKey(model));
       if (outage === undefined) return { model, isTrial: false };
-      const { fault, said, untilMs } = outage;
-      const againInMs = untilMs - nowMs;
-      return againInMs <= 0
+      const { fault, said: message, untilMs } = outage;
+      const retryInMs = untilMs - nowMs;
+      return retryInMs <= 0
         ? { model, isTrial: true }
-        : { model, isTrial: true, down: { fault, said, againInMs } };
+        : { model, isTrial: true, down: { fault, said: message, againInMs: retryInMs } };
     });
-    if (all.every(({ down }) => down !== undefined)) return all;
-    return [...all.filter(({ down }) => down === undefined), ...all.filter(({ down }) => down !== undefined)];
+    if (all.every(({ down: outage }) => outage !== undefined)) return all;
+    return [
+      ...all.filter(({ down: outage }) => outage === undefined),
+      ...all.filter(({ down: outage }) => outage !== undefined),
+    ];
   }
 
   /** It is about to be asked: others who ask meanwhile do not wait to see it fail. */
-  asking(model: ModelConfig): void {
-    const outage = this.#down.get(nameOf(model));
+  recordAttempt(model: ModelConfig): void {
+    const outage = this.#outages.get(toModelKey(model));
     const nowMs = this.#now();
     if (outage !== undefined && outage.untilMs <= nowMs) outage.untilMs = nowMs + TRIAL_MS;
   }
 
-  answered(model: ModelConfig): void {
-    this.#down.delete(nameOf(model));
+  recordSuccess(model: ModelConfig): void {
+    this.#outages.delete(toModelKey(model));
   }
 
   /** What it failed with says whether it is down, or was there and did not like the question. */
-  failed(model: ModelConfig, error: ProviderError): void {
-    const name = nameOf(model);
+  recordFailure(model: ModelConfig, error: ProviderError): void {
+    const name = toModelKey(model);
     if (!isOutage(error)) {
-      if (error.status !== undefined) this.#down.delete(name);
+      if (error.status !== undefined) this.#outages.delete(name);
       return;
     }
     const nowMs = this.#now();
-    for (const [other, { untilMs }] of this.#down) {
-      if (untilMs + FORGET_MS < nowMs) this.#down.delete(other);
+    for (const [other, { untilMs }] of this.#outages) {
+      if (untilMs + EXPIRY_MS < nowMs) this.#outages.delete(other);
     }
-    const times = (this.#down.get(name)?.times ?? 0) + 1;
-    const { fault, message: said, retryAfterMs = 0 } = error;
-    const forMs = Math.min(LAST_MS, Math.max(FIRST_MS * 2 ** (times - 1), retryAfterMs));
-    this.#down.set(name, { times, untilMs: nowMs + forMs, fault, said });
+    const failures = (this.#outages.get(name)?.times ?? 0) + 1;
+    const { fault, message, retryAfterMs = 0 } = error;
+    const durationMs = Math.min(MAX_OUTAGE_MS, Math.max(FIRST_OUTAGE_MS * 2 ** (failures - 1), retryAfterMs));
+    this.#outages.set(name, { times: failures, untilMs: nowMs + durationMs, fault, said: message });
   }
 }
 
@@ -104,6 +111,6 @@ export function isOutage(error: ProviderError): boolean {
 }
 
 /** By where it is asked and with which key's name: never with a key. */
-function nameOf({ api, baseUrl, id, apiKey, headers, serviceTier }: ModelConfig): string {
+function toModelKey({ api, baseUrl, id, apiKey, headers, serviceTier }: ModelConfig): string {
   return JSON.stringify([api, baseUrl, id, apiKey, headers, serviceTier]);
 }

@@ -70,7 +70,7 @@ export type StreamOptions = {
  * How a model is held to an output: `native`, the request says what the answer must be; `final-tool`, the answer is the
  * arguments of a tool that is offered for it (SO-01).
  */
-export type OutputRoad = "native" | "final-tool";
+export type OutputMode = "native" | "final-tool";
 
 /**
  * One wire protocol.
@@ -85,6 +85,6 @@ export interface Provider {
   /** One that is built in, whose adapter it replaces, or one of its own. */
   readonly protocol: Protocol | CustomProtocol;
   /** Absent where a model cannot be held to an output at all. */
-  readonly outputRoad?: (model: ModelConfig, output: StructuredOutput) => OutputRoad;
+  readonly selectOutputMode?: (model: ModelConfig, output: StructuredOutput) => OutputMode;
   stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage>;
 }

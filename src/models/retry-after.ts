@@ -1,6 +1,6 @@
 export type ResponseHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-export function headerOf(headers: ResponseHeaders, name: string): string | undefined {
+export function getHeader(headers: ResponseHeaders, name: string): string | undefined {
   const value = headers[name];
   return typeof value === "string" ? value : value?.[0];
 }
@@ -9,10 +9,10 @@ export function headerOf(headers: ResponseHeaders, name: string): string | undef
  * The delay that the vendor asked for, in milliseconds: `retry-after-ms`, then `retry-after` in seconds or as an
  * HTTP date. The `x-ratelimit-reset` family is left alone: it says when some window ends, not when to ask again.
  */
-export function retryAfterMs(headers: ResponseHeaders, now: number): number | undefined {
-  const milliseconds = Number.parseFloat(headerOf(headers, "retry-after-ms") ?? "");
+export function parseRetryAfterMs(headers: ResponseHeaders, now: number): number | undefined {
+  const milliseconds = Number.parseFloat(getHeader(headers, "retry-after-ms") ?? "");
   if (Number.isFinite(milliseconds) && milliseconds >= 0) return Math.ceil(milliseconds);
-  const given = headerOf(headers, "retry-after")?.trim();
+  const given = getHeader(headers, "retry-after")?.trim();
   if (given === undefined || given === "") return undefined;
   if (/^\d+(\.\d+)?$/.test(given)) return Math.ceil(Number(given) * 1000);
   // `Date.parse` finds a date in "-5" too.

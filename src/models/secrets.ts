@@ -1,4 +1,4 @@
-import { headerFault } from "../schema/headers.ts";
+import { findHeaderProblem } from "../schema/headers.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import { ProviderError } from "./provider-error.ts";
 
@@ -18,12 +18,12 @@ export type SecretSource = {
    */
   readonly invalidate?: (name: string, refused?: string) => unknown;
   /** Values that nothing may show, although nobody has asked for them by a name. */
-  readonly held?: () => readonly string[];
+  readonly knownValues?: () => readonly string[];
 };
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-export const environment: SecretSource = (name) =>
+export const environmentSource: SecretSource = (name) =>
   Object.hasOwn(process.env, name) ? process.env[name] : undefined;
 
 /** Puts the values in. A name without a value is an `auth` fault that says where to set it. */
@@ -48,9 +48,9 @@ export function resolveHeaders(
     Object.entries(headers).map(([name, value]) => {
       // A key that was read from a file has the line break of the file.
       const resolved = resolveSecrets(value, source).trim();
-      const fault = headerFault(name, resolved);
+      const fault = findHeaderProblem(name, resolved);
       if (fault === undefined) return [name, resolved];
-      const from = namesIn([value]).join(" and ");
+      const from = listReferences([value]).join(" and ");
       const advice = from === "" ? "correct the definition" : `correct ${from} in the worker's environment`;
       throw new ProviderError("auth", `The request was not sent: ${fault}; ${advice}`);
     }),
@@ -65,7 +65,7 @@ export async function prepareSecrets(
   { apiKey, headers }: ModelConfig,
   source: SecretSource,
 ): Promise<UsedSecrets> {
-  const names = namesIn([apiKey ?? "", ...Object.values(headers)]);
+  const names = listReferences([apiKey ?? "", ...Object.values(headers)]);
   await source.prepare?.(names);
   return new Map(names.map((name) => [name, source(name)]));
 }
@@ -81,11 +81,11 @@ export async function invalidateSecrets(used: UsedSecrets, source: SecretSource)
 }
 
 /** The names in `${NAME}` references. */
-export function namesIn(texts: readonly string[]): readonly string[] {
+export function listReferences(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => [...text.matchAll(REFERENCE)].map(([, name]) => name as string));
 }
 
 /** The values that a model's configuration refers to, as far as they are known: what must not be shown or stored. */
-export function secretsIn({ apiKey, headers }: ModelConfig, source: SecretSource): (string | undefined)[] {
-  return namesIn([apiKey ?? "", ...Object.values(headers)]).map((name) => source(name));
+export function listSecrets({ apiKey, headers }: ModelConfig, source: SecretSource): (string | undefined)[] {
+  return listReferences([apiKey ?? "", ...Object.values(headers)]).map((name) => source(name));
 }

@@ -30,11 +30,11 @@ export const KILL_POINTS = [
 ] as const;
 export type KillPoint = (typeof KILL_POINTS)[number];
 
-let told: ((point: KillPoint) => void) | undefined;
+let listener: ((point: KillPoint) => void) | undefined;
 
 /** Passed in the work itself. Nothing happens, unless the crash campaign's worker has armed it. */
-export function at(point: KillPoint): void {
-  told?.(point);
+export function reachKillPoint(point: KillPoint): void {
+  listener?.(point);
 }
 
 /**
@@ -42,6 +42,6 @@ export function at(point: KillPoint): void {
  *
  * @testonly
  */
-export function arm(tell: (point: KillPoint) => void): void {
-  told = tell;
+export function armKillPoints(report: (point: KillPoint) => void): void {
+  listener = report;
 }

@@ -4,7 +4,7 @@ import { type Logger as PinoLogger, pino } from "pino";
 export type Logger = Pick<PinoLogger, "debug" | "info" | "warn" | "error">;
 
 /** Fields that never hold anything a log may show. */
-const HIDDEN = ["apiKey", "headers.authorization", 'headers["x-api-key"]', "*.apiKey"];
+const REDACTED_FIELDS = ["apiKey", "headers.authorization", 'headers["x-api-key"]', "*.apiKey"];
 
 /** Lines that could not be written are kept up to this, and written when that is possible again. */
 const MAX_UNWRITTEN_BYTES = 256 * 1024;
@@ -18,5 +18,5 @@ export function createLogger(level: string): Logger {
   const output = pino.destination({ dest: 2, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   // Where standard error cannot be written, as on a full disk, words are lost; the process is not.
   output.on("error", () => undefined);
-  return pino({ level, redact: { paths: HIDDEN, censor: "***" }, base: null }, output);
+  return pino({ level, redact: { paths: REDACTED_FIELDS, censor: "***" }, base: null }, output);
 }

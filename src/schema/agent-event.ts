@@ -2,12 +2,12 @@ import { z } from "zod";
 import { AgentMessage, AssistantMessage, Content, Message, ToolResultMessage, Usage } from "./message.ts";
 import {
   ContinuationKind,
-  DefinitionMoved,
-  FellBack,
-  fellBackFor,
+  DefinitionUpdated,
+  fallbackPurpose,
+  ModelFallback,
   Outcome,
-  Positions,
-  RefusedMessage,
+  PositionRange,
+  RejectedMessage,
   RevertCategory,
   TurnTrigger,
 } from "./record.ts";
@@ -158,7 +158,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
     loopId,
     category: RevertCategory,
     target: z.number().int().optional(),
-    abandoned: Positions.optional(),
+    abandoned: PositionRange.optional(),
     summary: z.string().optional(),
     applied: z.boolean(),
     reason: z.string().optional(),
@@ -168,17 +168,17 @@ export const AgentEvent = z.discriminatedUnion("type", [
     type: z.literal("ModelFellBack"),
     loopId,
     turnIndex: z.number().int().nonnegative(),
-    ...FellBack.shape,
-    ...fellBackFor,
+    ...ModelFallback.shape,
+    ...fallbackPurpose,
     timestamp,
   }),
   /** A message came while the queues were full, and was not taken. */
-  z.object({ type: z.literal("MessageRefused"), loopId, ...RefusedMessage.shape, timestamp }),
+  z.object({ type: z.literal("MessageRefused"), loopId, ...RejectedMessage.shape, timestamp }),
   /** Between turns, the agent was moved to another definition, or was to be. */
   z.object({
     type: z.literal("DefinitionChanged"),
     loopId,
-    ...DefinitionMoved.shape,
+    ...DefinitionUpdated.shape,
     timestamp,
   }),
 ]);

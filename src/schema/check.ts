@@ -1,9 +1,9 @@
 import type { z } from "zod";
-import { nearestName } from "../platform/text/nearest-name.ts";
+import { findNearestName } from "../platform/text/nearest-name.ts";
 
 // What a schema has to say about a value that does not fit, in sentences: where it stands, what it must be, what came.
 
-export type Checked<Value> =
+export type CheckResult<Value> =
   | { readonly ok: true; readonly value: Value }
   /** Every problem, a sentence each. */
   | { readonly ok: false; readonly problems: readonly string[] };
@@ -17,8 +17,8 @@ export function check<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,
   root: string,
-): Checked<z.output<Schema>> {
-  const parsed = schema.safeParse(input, { error: wanted });
+): CheckResult<z.output<Schema>> {
+  const parsed = schema.safeParse(input, { error: formatExpected });
   if (parsed.success) return { ok: true, value: parsed.data };
   return { ok: false, problems: describeIssues(parsed.error, schema, root) };
 }
@@ -27,31 +27,33 @@ type Issue = z.core.$ZodIssue;
 
 /** Every problem, a sentence each. @param schema - That was not met: to say which key was probably meant. */
 export function describeIssues({ issues }: z.ZodError, schema: z.ZodType, root: string): readonly string[] {
-  return issues.flatMap(meant).flatMap((issue) => describe(issue, schema, root));
+  return issues.flatMap(findMeantIssues).flatMap((issue) => describeIssue(issue, schema, root));
 }
 
-function describe(issue: Issue, schema: z.ZodType, root: string): readonly string[] {
+function describeIssue(issue: Issue, schema: z.ZodType, root: string): readonly string[] {
   const place = issue.path.map(String).join(".");
   if (issue.code !== "unrecognized_keys") return [`${place || root}: ${issue.message}`];
-  const known = keysAt(schema, issue.path);
+  const known = listKeys(schema, issue.path);
   return issue.keys.map((key) => {
-    const near = nearestName(key, known);
+    const near = findNearestName(key, known);
     const hint = near === undefined ? `known keys: ${known.join(", ")}` : `did you mean "${near}"?`;
     return `${place === "" ? "" : `${place}.`}${key}: unknown key${known.length === 0 ? "" : `; ${hint}`}`;
   });
 }
 
 /** Of a choice, what is wrong with the form that was meant: the one that the value comes closest to. */
-function meant(issue: Issue): readonly Issue[] {
+function findMeantIssues(issue: Issue): readonly Issue[] {
   if (issue.code !== "invalid_union") return [issue];
-  const possible = issue.errors.filter((errors) => !errors.some(refusesWhole));
+  const possible = issue.errors.filter((errors) => !errors.some(rejectsWholeValue));
   if (possible.length === 0) return [issue];
   const [closest = []] = [...possible].sort((one, other) => one.length - other.length);
-  return closest.flatMap((inner) => meant({ ...inner, path: [...issue.path, ...inner.path] } as Issue));
+  return closest.flatMap((inner) =>
+    findMeantIssues({ ...inner, path: [...issue.path, ...inner.path] } as Issue),
+  );
 }
 
 /** The value is of another kind, or says that it is another form. */
-function refusesWhole({ path, code }: Issue): boolean {
+function rejectsWholeValue({ path, code }: Issue): boolean {
   if (code === "invalid_value") return path.length <= 1;
   return path.length === 0 && (code === "invalid_type" || code === "invalid_format");
 }
@@ -61,18 +63,18 @@ function refusesWhole({ path, code }: Issue): boolean {
  *
  * Texts are not repeated: one could be a key.
  */
-export function wanted(issue: z.core.$ZodRawIssue): string | undefined {
-  const came = kindOf(issue.input);
+export function formatExpected(issue: z.core.$ZodRawIssue): string | undefined {
+  const came = getKind(issue.input);
   const say = (must: string) =>
     issue.input === undefined ? `is missing; it must be ${must}` : `must be ${must}, not ${came}`;
   switch (issue.code) {
     case "invalid_type":
       return say(KINDS[issue.expected] ?? `a value of type ${issue.expected}`);
     case "invalid_value":
-      return say(oneOf(issue.values.map((value) => JSON.stringify(value) ?? String(value))));
+      return say(formatChoices(issue.values.map((value) => JSON.stringify(value) ?? String(value))));
     case "too_small":
     case "too_big":
-      return sized(issue);
+      return formatSize(issue);
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}, not ${came}`;
     case "invalid_format":
@@ -80,7 +82,7 @@ export function wanted(issue: z.core.$ZodRawIssue): string | undefined {
     case "unrecognized_keys":
       return `has unknown keys: ${issue.keys.join(", ")}`;
     case "invalid_union":
-      return ofAnyForm(issue, came);
+      return formatUnionIssue(issue, came);
     case "invalid_key":
       return "has a key that is not allowed";
     case "invalid_element":
@@ -113,7 +115,7 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** What came, as a sentence says it. */
-export function kindOf(value: unknown): string {
+export function getKind(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
   if (Array.isArray(value)) return "a list";
@@ -133,7 +135,7 @@ export function kindOf(value: unknown): string {
 
 type Raw<Code> = Extract<z.core.$ZodRawIssue, { code: Code }>;
 
-function sized(issue: Raw<"too_small"> | Raw<"too_big">): string {
+function formatSize(issue: Raw<"too_small"> | Raw<"too_big">): string {
   const { origin, input } = issue;
   const bound = String(issue.code === "too_small" ? issue.minimum : issue.maximum);
   if (origin === "string" || origin === "array" || origin === "set" || origin === "file") {
@@ -145,16 +147,16 @@ function sized(issue: Raw<"too_small"> | Raw<"too_big">): string {
   }
   const side = issue.code === "too_small" ? "above" : "below";
   const inclusive = issue.code === "too_small" ? "at least" : "at most";
-  return `must be ${issue.inclusive === false ? side : inclusive} ${bound}, not ${kindOf(input)}`;
+  return `must be ${issue.inclusive === false ? side : inclusive} ${bound}, not ${getKind(input)}`;
 }
 
 /** Where the value fits none of several forms. */
-function ofAnyForm(issue: Raw<"invalid_union">, came: string): string {
+function formatUnionIssue(issue: Raw<"invalid_union">, came: string): string {
   const { discriminator, options } = issue as { discriminator?: string; options?: readonly unknown[] };
   if (discriminator !== undefined && options !== undefined) {
     const value = (issue.input as Record<string, unknown> | undefined)?.[discriminator];
-    const must = oneOf(options.map((option) => JSON.stringify(option) ?? String(option)));
-    return value === undefined ? `is missing; it must be ${must}` : `must be ${must}, not ${kindOf(value)}`;
+    const must = formatChoices(options.map((option) => JSON.stringify(option) ?? String(option)));
+    return value === undefined ? `is missing; it must be ${must}` : `must be ${must}, not ${getKind(value)}`;
   }
   const kinds = issue.errors.flatMap((errors) =>
     errors.flatMap((inner) => {
@@ -166,21 +168,21 @@ function ofAnyForm(issue: Raw<"invalid_union">, came: string): string {
     }),
   );
   if (kinds.length === 0) return "has none of the forms that it may have";
-  const must = oneOf([...new Set(kinds)]);
+  const must = formatChoices([...new Set(kinds)]);
   return issue.input === undefined ? `is missing; it must be ${must}` : `must be ${must}, not ${came}`;
 }
 
-function oneOf(choices: readonly string[]): string {
+function formatChoices(choices: readonly string[]): string {
   if (choices.length < 2) return choices.join("");
   return `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
 }
 
 /** The keys that an object of the schema may have at a path, in a choice those of all its forms; none behind a choice. */
-function keysAt(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
-  let here = bare(schema);
+function listKeys(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
+  let here = unwrap(schema);
   for (const step of path)
-    here = bare(typeof step === "number" ? here?.def?.element : here?.shape?.[String(step)]);
-  const forms = [here, ...(here?.def?.options ?? []).map(bare)];
+    here = unwrap(typeof step === "number" ? here?.def?.element : here?.shape?.[String(step)]);
+  const forms = [here, ...(here?.def?.options ?? []).map(unwrap)];
   return [...new Set(forms.flatMap((form) => Object.keys(form?.shape ?? {})))];
 }
 
@@ -192,7 +194,7 @@ type Shaped = {
 type Wrapped = { readonly def?: { readonly innerType?: unknown } };
 
 /** Without what says "optional" or "by default". */
-function bare(schema: unknown): Shaped | undefined {
+function unwrap(schema: unknown): Shaped | undefined {
   let inner = schema;
   while ((inner as Wrapped | undefined)?.def?.innerType !== undefined)
     inner = (inner as Wrapped).def?.innerType;

@@ -53,14 +53,14 @@ export const ContextConfig = z
     keepFirst: z.number().int().nonnegative().default(2),
     compaction: CompactionConfig.default(() => CompactionConfig.parse({})),
   })
-  .refine(leavesRoom, {
+  .refine(hasRoom, {
     error:
       "compactAtPct less budgetThresholdPct of maxContextTokens must be more than systemPromptTokens: no room is left for messages",
     path: ["compaction"],
   });
 export type ContextConfig = z.infer<typeof ContextConfig>;
 
-function leavesRoom(config: {
+function hasRoom(config: {
   maxContextTokens: number;
   systemPromptTokens: number;
   compaction: CompactionConfig;

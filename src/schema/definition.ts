@@ -5,30 +5,30 @@ import { McpServer } from "./mcp.ts";
 import { CacheConfig, ModelConfig, ThinkingLevel } from "./model.ts";
 import { OpenApis } from "./openapi.ts";
 import { OutputFormat } from "./output.ts";
-import { PinnedOutside } from "./outside.ts";
 import { PermissionPolicy } from "./permission.ts";
-import { costLimitProblem, type PricedAgent } from "./prices.ts";
+import { findCostLimitProblem, type PricedAgent } from "./prices.ts";
 import { SkillSettings } from "./skills.ts";
 import { ToolStrategy } from "./tool.ts";
+import { PinnedSources } from "./tool-source.ts";
 
 export const QueueMode = z.enum(["one-at-a-time", "all"]);
 export type QueueMode = z.infer<typeof QueueMode>;
 
-const whole = z.number().int().positive().nullable();
+const limitValue = z.number().int().positive().nullable();
 
 /** Every limit that there is, as it may be set. `null` switches one off. What each is compared with: core/limits.ts. */
 const LimitValues = {
-  maxTurns: whole,
+  maxTurns: limitValue,
   /** Input and output tokens of all turns together. */
-  maxTotalTokens: whole,
-  maxDurationMs: whole,
+  maxTotalTokens: limitValue,
+  maxDurationMs: limitValue,
   /** Dollars. Refused where the price of a model, a fallback or a sub-agent is unknown. */
   maxCostUsd: z.number().positive().nullable(),
 };
 type LimitName = keyof typeof LimitValues;
 
 /** All limits, with these defaults; one without a default is off. */
-export function limitsWith(defaults: { readonly [Name in LimitName]?: number } = {}) {
+export function buildLimits(defaults: { readonly [Name in LimitName]?: number } = {}) {
   const entries = Object.entries(LimitValues).map(([name, value]) => [
     name,
     value.default(defaults[name as LimitName] ?? null),
@@ -42,7 +42,7 @@ export function limitsWith(defaults: { readonly [Name in LimitName]?: number } =
 
 /** Where a run must end with a message instead of going on. Defaults: LIM-01. */
 const DEFAULT_LIMITS = { maxTurns: 50, maxTotalTokens: 1_000_000, maxDurationMs: 600_000 };
-export const Limits = limitsWith(DEFAULT_LIMITS);
+export const Limits = buildLimits(DEFAULT_LIMITS);
 export type Limits = z.infer<typeof Limits>;
 
 /** In place of a definition's, for one loop; what is left out stays. */
@@ -116,7 +116,7 @@ export const RevertSettings = z.strictObject({
 export type RevertSettings = z.infer<typeof RevertSettings>;
 
 /** Where a sub-agent must end. `null` switches one off; what its parent has left always counts too. Defaults: SUB-03. */
-export const SubAgentLimits = limitsWith({ ...DEFAULT_LIMITS, maxTurns: 10, maxDurationMs: 300_000 });
+export const SubAgentLimits = buildLimits({ ...DEFAULT_LIMITS, maxTurns: 10, maxDurationMs: 300_000 });
 export type SubAgentLimits = z.infer<typeof SubAgentLimits>;
 
 /** How far delegation may go. Defaults: SUB-08. */
@@ -156,20 +156,20 @@ type CostLimited = Omit<PricedAgent, "subAgents"> & {
 };
 
 /** A cost limit says something only where all prices are known. */
-function mustHavePrices({ limits, ...agent }: CostLimited, context: z.RefinementCtx): void {
-  refuseCostLimit(limits.maxCostUsd, agent, [], context);
+function checkPrices({ limits, ...agent }: CostLimited, context: z.RefinementCtx): void {
+  rejectCostLimit(limits.maxCostUsd, agent, [], context);
   for (const [index, child] of (agent.subAgents ?? []).entries()) {
-    refuseCostLimit(child.limits.maxCostUsd, child.agent, ["subAgents", index], context);
+    rejectCostLimit(child.limits.maxCostUsd, child.agent, ["subAgents", index], context);
   }
 }
 
-function refuseCostLimit(
+function rejectCostLimit(
   limit: number | null,
   agent: PricedAgent,
   path: readonly PropertyKey[],
   context: z.RefinementCtx,
 ): void {
-  const message = limit === null ? undefined : costLimitProblem([agent]);
+  const message = limit === null ? undefined : findCostLimitProblem([agent]);
   if (message === undefined) return;
   context.addIssue({ code: "custom", path: [...path, "limits", "maxCostUsd"], message });
 }
@@ -270,9 +270,9 @@ export const AgentDefinition = z
     /** Folders of skills that it may read; none when absent. */
     skills: SkillSettings.optional(),
     /** What its sources outside offered when the loop was opened. Written then, whatever an author says. */
-    pinned: PinnedOutside.optional(),
+    pinned: PinnedSources.optional(),
   })
-  .superRefine(mustHavePrices);
+  .superRefine(checkPrices);
 export type AgentDefinition = z.infer<typeof AgentDefinition>;
 /** What an author writes: everything with a default may be left out. */
 export type AgentDefinitionInput = z.input<typeof AgentDefinition>;

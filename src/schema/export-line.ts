@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { AgentDefinition } from "./definition.ts";
 import { Grants } from "./grant.ts";
-import { LeftView } from "./left-view.ts";
 import { Usage } from "./message.ts";
-import { ContinuationKind, EntryOrigin, Formation, LoopStatus, Outcome, SpawnRef } from "./record.ts";
+import { ContinuationKind, EntryOrigin, LoopStatus, Outcome, SessionOrigin, SpawnRef } from "./record.ts";
+import { ViewSnapshot } from "./view-snapshot.ts";
 
 // A session as a file: one JSON object a line. What each line says is in docs/export.md; a change of it is a new version.
 
@@ -40,7 +40,7 @@ export const SessionLine = z.object({
   grants: Grants.optional(),
   scope: z.literal("persistent").optional(),
   agentId: z.string().optional(),
-  formation: Formation.optional(),
+  formation: SessionOrigin.optional(),
 });
 export type SessionLine = z.infer<typeof SessionLine>;
 
@@ -65,7 +65,7 @@ export const LoopLine = z.object({
   costUsd: z.number().nullable().optional(),
   turns: count.optional(),
   /** Where it has ended, and what it has left of the view; without a view, all of it. */
-  end: z.object({ branch: id, position: count, view: LeftView.optional() }).optional(),
+  end: z.object({ branch: id, position: count, view: ViewSnapshot.optional() }).optional(),
   grants: Grants.optional(),
   evaluation: z.string().optional(),
   /** How many events of it follow. */
@@ -85,7 +85,7 @@ export const BranchLine = z.object({
   /** When somebody has asked for it. */
   askedAtMs: atMs.optional(),
   /** Of one that has begun in another session: what was left of the view before its position. */
-  inheritedView: LeftView.optional(),
+  inheritedView: ViewSnapshot.optional(),
   /** Behind its last entry, its ancestors' included. */
   length: count,
 });

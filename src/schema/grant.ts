@@ -2,9 +2,11 @@ import { z } from "zod";
 
 // What a user has allowed for the rest of a session, as it stands in a file. `src/core/permission/grants.ts` reads it from a store.
 
-const Words = z.array(z.string().max(1024)).min(1).max(64);
+const CommandWords = z.array(z.string().max(1024)).min(1).max(64);
 const Commands = z
-  .array(Words.refine(([program]) => program !== "", { message: "must begin with the name of a program" }))
+  .array(
+    CommandWords.refine(([program]) => program !== "", { message: "must begin with the name of a program" }),
+  )
   .min(1)
   .max(64);
 

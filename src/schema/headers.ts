@@ -37,7 +37,7 @@ export function isLiteralSecret(text: string): boolean {
 }
 
 /** What keeps a header from being sent, or nothing. The value is in no message. */
-export function headerFault(name: string, value: string): string | undefined {
+export function findHeaderProblem(name: string, value: string): string | undefined {
   if (!HEADER_NAME.test(name)) {
     return `${JSON.stringify(name.slice(0, 64))} is no name of a header: use letters, digits and "-"`;
   }
@@ -57,12 +57,12 @@ export const HeaderName = z
 /** Headers by name. A secret is a reference; anything else may be written out. */
 export const Headers = z.record(z.string(), z.string().max(MAX_VALUE)).superRefine((headers, context) => {
   for (const [name, value] of Object.entries(headers)) {
-    const message = headerFault(name, value) ?? secretFault(name, value);
+    const message = findHeaderProblem(name, value) ?? findSecretProblem(name, value);
     if (message !== undefined) context.addIssue({ code: "custom", path: [name], message });
   }
 });
 
-function secretFault(name: string, value: string): string | undefined {
+function findSecretProblem(name: string, value: string): string | undefined {
   const named = SECRET_HEADER.test(name) && !NO_SECRET.test(name) && isLiteralSecret(value);
   return named || holdsSecret(value) ? `"${name}" looks like a secret; ${BY_REFERENCE}` : undefined;
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { nearestName } from "../platform/text/nearest-name.ts";
+import { findNearestName } from "../platform/text/nearest-name.ts";
 
 // Where an application is asked or told while an agent works, and whom it has put there (CB-01, CB-09). The meaning of
 // each point is written in docs/hooks.md.
@@ -29,7 +29,7 @@ export type UpdatePoint = "before-tool-update" | "after-tool-update";
 
 export const HOOK_POINTS = Object.keys(KINDS) as readonly HookPoint[];
 
-export function asks(point: HookPoint): boolean {
+export function isQuestion(point: HookPoint): boolean {
   return KINDS[point] === "asks";
 }
 
@@ -69,7 +69,7 @@ const UpdateHookUse = HookUse.refine((use) => typeof use === "string" || "name" 
     'must be the name of a hook or {"name": …}: output passes here, and a command\'s answer takes too long',
 });
 
-const uses = (point: HookPoint) =>
+const buildUses = (point: HookPoint) =>
   z
     .array(isUpdatePoint(point) ? UpdateHookUse : HookUse)
     .max(MAX_HOOKS)
@@ -79,18 +79,20 @@ type HookShape = { [P in HookPoint]: z.ZodOptional<z.ZodArray<typeof HookUse>> }
 
 /** Asked or told in the order given. */
 export const Hooks = z.strictObject(
-  Object.fromEntries(HOOK_POINTS.map((point) => [point, uses(point)])) as HookShape,
+  Object.fromEntries(HOOK_POINTS.map((point) => [point, buildUses(point)])) as HookShape,
   {
-    error: (issue) =>
-      issue.code === "unrecognized_keys" ? unknownPoints(issue["keys"] as string[]) : undefined,
+    error: (currentDispatch) =>
+      currentDispatch.code === "unrecognized_keys"
+        ? formatUnknownPoints(currentDispatch["keys"] as string[])
+        : undefined,
   },
 );
 export type Hooks = z.infer<typeof Hooks>;
 
-function unknownPoints(names: readonly string[]): string {
-  const told = names.map((name) => {
-    const near = nearestName(name, HOOK_POINTS);
+function formatUnknownPoints(names: readonly string[]): string {
+  const messages = names.map((name) => {
+    const near = findNearestName(name, HOOK_POINTS);
     return `there is no hook point "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
   });
-  return `${told.join(", ")} (the points are ${HOOK_POINTS.join(", ")})`;
+  return `${messages.join(", ")} (the points are ${HOOK_POINTS.join(", ")})`;
 }

@@ -32,9 +32,9 @@ const Variables = z.record(z.string().min(1).max(256), WithReferences).superRefi
 const Arguments = z
   .array(WithReferences)
   .max(MAX_LIST)
-  .superRefine((words, context) => {
-    for (const [index, word] of words.entries()) {
-      const behindFlag = SECRET_ARGUMENT.test(words[index - 1] ?? "") && !word.startsWith("-");
+  .superRefine((values, context) => {
+    for (const [index, word] of values.entries()) {
+      const behindFlag = SECRET_ARGUMENT.test(values[index - 1] ?? "") && !word.startsWith("-");
       if (!holdsSecret(word) && !(behindFlag && isLiteralSecret(word))) continue;
       context.addIssue({ code: "custom", path: [index], message: `looks like a secret; ${BY_REFERENCE}` });
     }
@@ -64,9 +64,9 @@ const Stdio = z.strictObject({
 const Bearer = z.strictObject({ type: z.literal("bearer"), token: SecretReference });
 
 /** Where tokens are given out: the end point itself, or the issuer, whose published description names it. */
-const tokenPlace = { tokenUrl: Address.optional(), issuer: Address.optional() };
+const tokenEndpoint = { tokenUrl: Address.optional(), issuer: Address.optional() };
 
-const NO_PLACE = {
+const NO_ENDPOINT_ERROR = {
   error:
     "name `tokenUrl` or `issuer`: a server must not be the one to say where its client's secret is sent to",
 };
@@ -79,9 +79,9 @@ const ClientCredentials = z
     scope: z.string().max(1024).optional(),
     /** How the secret is sent with the question for a token. */
     clientAuth: z.enum(["basic", "post"]).default("basic"),
-    ...tokenPlace,
+    ...tokenEndpoint,
   })
-  .refine(({ tokenUrl, issuer }) => tokenUrl !== undefined || issuer !== undefined, NO_PLACE);
+  .refine(({ tokenUrl, issuer }) => tokenUrl !== undefined || issuer !== undefined, NO_ENDPOINT_ERROR);
 
 const ObtainedToken = z
   .strictObject({
@@ -91,12 +91,12 @@ const ObtainedToken = z
     clientId: z.string().min(1).max(1024).optional(),
     clientSecret: SecretReference.optional(),
     clientAuth: z.enum(["basic", "post"]).default("basic"),
-    ...tokenPlace,
+    ...tokenEndpoint,
   })
   .refine(
     ({ refreshToken, tokenUrl, issuer }) =>
       refreshToken === undefined || tokenUrl !== undefined || issuer !== undefined,
-    NO_PLACE,
+    NO_ENDPOINT_ERROR,
   );
 
 export const McpAuth = z.discriminatedUnion("type", [Bearer, ClientCredentials, ObtainedToken]);

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import { AgentDefinition, limitsWith } from "./definition.ts";
-import { costLimitProblem } from "./prices.ts";
+import { AgentDefinition, buildLimits } from "./definition.ts";
+import { findCostLimitProblem } from "./prices.ts";
 
 // How agents work together on a task. One description for code, files and the command line; each mode is a workflow.
 
@@ -8,7 +8,7 @@ import { costLimitProblem } from "./prices.ts";
  * What all runs of a job may use together. `null`, the default, is without limit: each agent has its own all the same. The
  * duration counts from the start; nothing new begins after it.
  */
-export const JobLimits = limitsWith();
+export const JobLimits = buildLimits();
 export type JobLimits = z.infer<typeof JobLimits>;
 
 const limits = JobLimits.default(() => JobLimits.parse({}));
@@ -38,7 +38,7 @@ export const Stage = z.strictObject({
 });
 export type Stage = z.infer<typeof Stage>;
 
-const unique = (names: readonly string[]) => new Set(names).size === names.length;
+const areUnique = (names: readonly string[]) => new Set(names).size === names.length;
 const UNIQUE = { message: "must have names of their own" };
 
 const InteractiveMode = z.strictObject({
@@ -65,7 +65,7 @@ const PipelineMode = z.strictObject({
     .array(Stage)
     .min(1)
     .max(32)
-    .refine((stages) => unique(stages.map(({ name }) => name)), UNIQUE),
+    .refine((stages) => areUnique(stages.map(({ name }) => name)), UNIQUE),
   limits,
 });
 
@@ -91,7 +91,7 @@ export const SupervisorMode = z.strictObject({
     .array(z.strictObject({ name: PartName, agent: AgentDefinition }))
     .min(1)
     .max(64)
-    .refine((agents) => unique(agents.map(({ name }) => name)), UNIQUE),
+    .refine((agents) => areUnique(agents.map(({ name }) => name)), UNIQUE),
   /** Tasks that may be handed out. */
   maxAgents: z.number().int().min(1).max(1000).default(100),
   limits,
@@ -101,13 +101,13 @@ export const WorkMode = z
   .discriminatedUnion("type", [InteractiveMode, AutonomousMode, PipelineMode, FanOutMode, SupervisorMode])
   .superRefine((mode, context) => {
     if (mode.type === "interactive" || mode.limits.maxCostUsd === null) return;
-    const message = costLimitProblem(agentsOf(mode));
+    const message = findCostLimitProblem(listAgents(mode));
     if (message !== undefined) context.addIssue({ code: "custom", path: ["limits", "maxCostUsd"], message });
   });
 export type WorkMode = z.infer<typeof WorkMode>;
 
 /** All agents of a mode. */
-function agentsOf(mode: WorkMode): readonly AgentDefinition[] {
+function listAgents(mode: WorkMode): readonly AgentDefinition[] {
   switch (mode.type) {
     case "interactive":
     case "autonomous":

@@ -12,28 +12,28 @@ export type PricedAgent = {
 };
 
 /** Names of the models whose prices are unknown, each once: the agent's own, its fallbacks and those of its sub-agents. */
-function unpricedModels(agents: readonly PricedAgent[]): readonly string[] {
-  return [...new Set(agents.flatMap(unpriced))];
+function listUnpricedModels(agents: readonly PricedAgent[]): readonly string[] {
+  return [...new Set(agents.flatMap(listUnpriced))];
 }
 
-function unpriced({ model, fallbacks = [], subAgents = [] }: PricedAgent): readonly string[] {
+function listUnpriced({ model, fallbacks = [], subAgents = [] }: PricedAgent): readonly string[] {
   const own = [model, ...fallbacks].filter(({ cost }) => cost === null);
   return [
     ...own.map(({ provider, id }) => `${provider}/${id}`),
-    ...subAgents.flatMap(({ agent }) => unpriced(agent)),
+    ...subAgents.flatMap(({ agent }) => listUnpriced(agent)),
   ];
 }
 
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
-const WHAT_TO_DO =
+const REMEDY =
   "Give its prices in dollars per million tokens (`cost: { input, output }` of the model in code and HTTP, [provider.cost] in an agent file, --prices IN,OUT on the command line, models.toml for all of them; 0 for a model that is free), or leave the cost limit out";
 
 /** Why a cost limit cannot be kept for these agents, with what to do; nothing when all prices are known. */
-export function costLimitProblem(agents: readonly PricedAgent[]): string | undefined {
-  const names = unpricedModels(agents);
+export function findCostLimitProblem(agents: readonly PricedAgent[]): string | undefined {
+  const names = listUnpricedModels(agents);
   if (names.length === 0) return undefined;
-  const more = names.length > MOST_NAMED ? ` and ${names.length - MOST_NAMED} more` : "";
-  const named = names.slice(0, MOST_NAMED).join(", ");
-  return `a cost limit cannot be kept: the price of ${named}${more} is unknown. ${WHAT_TO_DO}`;
+  const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
+  const named = names.slice(0, MAX_NAMED).join(", ");
+  return `a cost limit cannot be kept: the price of ${named}${more} is unknown. ${REMEDY}`;
 }

@@ -43,7 +43,7 @@ export const SpawnRef = z.object({
 export type SpawnRef = z.infer<typeof SpawnRef>;
 
 /** How a session came to be (SES-13); when, its record says. */
-export const Formation = z.discriminatedUnion("type", [
+export const SessionOrigin = z.discriminatedUnion("type", [
   z.object({ type: z.literal("first_loop") }),
   /** The one before had been idle for longer. */
   z.object({
@@ -61,7 +61,7 @@ export const Formation = z.discriminatedUnion("type", [
     position: z.number().int().nonnegative(),
   }),
 ]);
-export type Formation = z.infer<typeof Formation>;
+export type SessionOrigin = z.infer<typeof SessionOrigin>;
 
 /** How a loop ended. */
 export const Outcome = z.discriminatedUnion("type", [
@@ -94,7 +94,7 @@ export const Permission = z.object({
 export type Permission = z.infer<typeof Permission>;
 
 /** What a tool has asked a person while a call ran. The texts are stored under their hashes. */
-export const PersonAsked = z.object({
+export const QuestionRecord = z.object({
   question: z.string(),
   /** Absent: the run was stopped before anybody had answered. */
   answer: z.enum(["accept", "decline", "cancel", "timed-out"]).optional(),
@@ -103,14 +103,14 @@ export const PersonAsked = z.object({
   /** Who answered, in their own words. */
   by: z.string().optional(),
 });
-export type PersonAsked = z.infer<typeof PersonAsked>;
+export type QuestionRecord = z.infer<typeof QuestionRecord>;
 
 /** Why a model goes back to an earlier entry; says what it leaves behind there. */
 export const RevertCategory = z.enum(["failure", "tangent", "completion", "step-summary"]);
 export type RevertCategory = z.infer<typeof RevertCategory>;
 
 /** Positions from `from` up to, not including, `to`. */
-export const Positions = z.object({
+export const PositionRange = z.object({
   from: z.number().int().nonnegative(),
   to: z.number().int().nonnegative(),
 });
@@ -125,7 +125,7 @@ export const DefinitionChange = z.object({
 export type DefinitionChange = z.infer<typeof DefinitionChange>;
 
 /** Definitions by their hashes. */
-const moved = {
+const definitionUpdate = {
   from: z.string(),
   to: z.string(),
   applied: z.boolean(),
@@ -135,28 +135,28 @@ const moved = {
   reason: z.string().optional(),
 };
 /** The same, as events that say all by themselves have it. */
-export const DefinitionMoved = z.object(moved);
+export const DefinitionUpdated = z.object(definitionUpdate);
 
 const ModelName = z.object({ provider: z.string(), model: z.string() });
 
 /** An answer that another model has given than the agent's own. */
 /** A message that was not taken: its queue was full. */
-export const RefusedMessage = z.object({
+export const RejectedMessage = z.object({
   messageId: z.string(),
   queue: z.enum(["steering", "follow-up"]),
   waiting: z.object({ messages: z.number().int().nonnegative(), bytes: z.number().int().nonnegative() }),
   refused: z.number().int().positive(),
 });
 
-export const FellBack = z.object({
+export const ModelFallback = z.object({
   to: ModelName,
   /** In the order in which they were asked. */
   from: z.array(ModelName.extend({ fault: z.string(), said: z.string() })),
 });
-export type FellBack = z.infer<typeof FellBack>;
+export type ModelFallback = z.infer<typeof ModelFallback>;
 
 /** It has written texts that stand for older entries, not the answer. */
-export const fellBackFor = { for: z.literal("compaction").optional() };
+export const fallbackPurpose = { for: z.literal("compaction").optional() };
 
 /**
  * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.
@@ -205,7 +205,7 @@ export const EventBody = z.discriminatedUnion("type", [
     /** Of a call that was refused: it has no ToolExecutionStart. */
     permission: Permission.optional(),
     /** In the order in which a person was asked. */
-    questions: z.array(PersonAsked).optional(),
+    questions: z.array(QuestionRecord).optional(),
   }),
   z.object({
     type: z.literal("ProgressMessage"),
@@ -237,7 +237,7 @@ export const EventBody = z.discriminatedUnion("type", [
   /** Answers and results of these entries are no longer shown to the model; words of the user's side are. */
   z.object({
     type: z.literal("PrunApplied"),
-    pruned: z.array(Positions),
+    pruned: z.array(PositionRange),
     tokensRemoved: z.number().int(),
     messagesRemoved: z.number().int(),
     /** Stands at the first pruned position: an argument of this call of the answer at `position`. */
@@ -252,7 +252,7 @@ export const EventBody = z.discriminatedUnion("type", [
     /** The entry that the model is back at; absent when it named none that there is. */
     target: z.number().int().optional(),
     /** What was left, on the branch before. */
-    abandoned: Positions.optional(),
+    abandoned: PositionRange.optional(),
     /** At most 1 KiB, free of secrets; whole in the call's arguments. */
     summary: z.string().optional(),
     applied: z.boolean(),
@@ -263,18 +263,18 @@ export const EventBody = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("ModelFellBack"),
     turn: z.number().int().nonnegative(),
-    ...FellBack.shape,
-    ...fellBackFor,
+    ...ModelFallback.shape,
+    ...fallbackPurpose,
   }),
   /**
    * A message of a person came while the queues were full, and was not taken. `waiting`: what was in the queues then.
    * `refused`: all that the run has refused so far, for not every one of many has an event.
    */
-  z.object({ type: z.literal("MessageRefused"), ...RefusedMessage.shape }),
+  z.object({ type: z.literal("MessageRefused"), ...RejectedMessage.shape }),
   /** The agent was moved to another definition, or was to be. From here on it is asked and judged by that one. */
   z.object({
     type: z.literal("DefinitionChanged"),
-    ...moved,
+    ...definitionUpdate,
     /** Hash of the text that holds the tools and limits as they are from here on. */
     terms: z.string().optional(),
   }),

@@ -9,7 +9,7 @@ import { ContinuationKind, Outcome, TurnTrigger } from "./record.ts";
 const timestamp = z.iso.datetime();
 
 /** How a session came to be (SES-13). */
-const SessionFormation = z.discriminatedUnion("type", [
+const RecordedOrigin = z.discriminatedUnion("type", [
   z.object({ type: z.literal("first_loop"), timestamp }),
   z.object({
     type: z.literal("inactivity_timeout"),
@@ -114,7 +114,7 @@ export type RecordedLoop = z.infer<typeof RecordedLoop>;
 export const RecordedSession = z.object({
   sessionId: z.string(),
   agentId: z.string(),
-  formation: SessionFormation,
+  formation: RecordedOrigin,
   scope: z.enum(["ephemeral", "persistent"]),
   createdAt: timestamp,
   lastActiveAt: timestamp,

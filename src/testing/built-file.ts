@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** A file of the build: beside this one in the package, in `dist` when the sources themselves run. */
-export function builtFile(name: string): string {
-  const places = [`../${name}`, `../../dist/${name}`].map((place) =>
-    fileURLToPath(new URL(place, import.meta.url)),
+export function resolveBuiltFile(name: string): string {
+  const candidates = [`../${name}`, `../../dist/${name}`].map((candidate) =>
+    fileURLToPath(new URL(candidate, import.meta.url)),
   );
-  const found = places.find((place) => existsSync(place));
+  const found = candidates.find((candidate) => existsSync(candidate));
   if (found === undefined)
-    throw new Error(`${name} is not built (looked at ${places.join(" and ")}): npm run build`);
+    throw new Error(`${name} is not built (looked at ${candidates.join(" and ")}): npm run build`);
   return found;
 }

@@ -14,15 +14,15 @@ export type EventuallyOptions = {
  * @throws When the time is over, with what the last look threw, if it did.
  */
 export async function eventually<Seen>(
-  look: () => Promise<Seen | undefined | false> | Seen | undefined | false,
+  probe: () => Promise<Seen | undefined | false> | Seen | undefined | false,
   { timeoutMs = 10_000, everyMs = 20, what = "what was waited for" }: EventuallyOptions = {},
 ): Promise<Seen> {
   const until = performance.now() + timeoutMs;
   let cause: unknown;
   for (;;) {
     try {
-      const seen = await look();
-      if (seen !== undefined && seen !== false) return seen;
+      const value = await probe();
+      if (value !== undefined && value !== false) return value;
       cause = undefined;
     } catch (error) {
       cause = error;

@@ -1,8 +1,8 @@
 export { type EventuallyOptions, eventually } from "./eventually.ts";
 export type { Fault, FaultName, FaultRule } from "./model-server/fault.ts";
 export type { PaidTurn, RecordedRequest, RequestOutcome } from "./model-server/ledger.ts";
-export type { Question } from "./model-server/question.ts";
 export type { Reply, ReplyToolCall, ReplyUsage } from "./model-server/reply.ts";
+export type { ModelServerRequest } from "./model-server/request.ts";
 export type { Answer, Matcher, ModelScript, ScriptedConversation } from "./model-server/script.ts";
 export { type ModelServer, type ModelServerOptions, startModelServer } from "./model-server/server.ts";
 export {
@@ -16,7 +16,7 @@ export {
   type SupervisedWorkerOptions,
   superviseWorker,
 } from "./supervised-worker.ts";
-export { TEST_KEY_NAME, type TestAgentOptions, testAgent } from "./test-agent.ts";
+export { createTestAgent, TEST_KEY_NAME, type TestAgentOptions } from "./test-agent.ts";
 export { startTestServer } from "./test-server.ts";
 export {
   startWorkerProcess,

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type ReplayHistoriesIterable, Worker } from "@temporalio/worker";
-import { builtFile } from "./built-file.ts";
+import { resolveBuiltFile } from "./built-file.ts";
 
 /** A recorded run: JSON as the Temporal UI and CLI export it, or as the SDK fetches it. */
 export type RecordedHistory = { readonly name: string; readonly history: unknown };
@@ -39,12 +39,12 @@ export class ReplayMismatchError extends Error {
  */
 export async function replayHistories(
   source: string | Iterable<RecordedHistory> | AsyncIterable<RecordedHistory>,
-  { bundle = builtFile("workflow-bundle.js") }: ReplayOptions = {},
+  { bundle = resolveBuiltFile("workflow-bundle.js") }: ReplayOptions = {},
 ): Promise<string[]> {
   const names: string[] = [];
   const mismatches: { name: string; reason: string }[] = [];
-  const given = named(typeof source === "string" ? inFolder(source) : source, names);
-  const results = Worker.runReplayHistories({ workflowBundle: { codePath: bundle } }, given);
+  const histories = collectNames(typeof source === "string" ? readFolder(source) : source, names);
+  const results = Worker.runReplayHistories({ workflowBundle: { codePath: bundle } }, histories);
   for await (const { workflowId, error } of results) {
     if (error !== undefined) mismatches.push({ name: workflowId, reason: error.message });
   }
@@ -52,7 +52,7 @@ export async function replayHistories(
   return names;
 }
 
-async function* named(
+async function* collectNames(
   histories: Iterable<RecordedHistory> | AsyncIterable<RecordedHistory>,
   names: string[],
 ): ReplayHistoriesIterable {
@@ -62,7 +62,7 @@ async function* named(
   }
 }
 
-async function* inFolder(folder: string): AsyncGenerator<RecordedHistory> {
+async function* readFolder(folder: string): AsyncGenerator<RecordedHistory> {
   const files = (await readdir(folder)).filter((file) => file.endsWith(".json")).sort();
   for (const file of files) {
     yield {

@@ -26,7 +26,7 @@ export async function superviseWorker(options: SupervisedWorkerOptions): Promise
   let successor: Promise<WorkerProcess>;
   options.onReady?.(worker);
 
-  const follow = (watched: WorkerProcess): Promise<WorkerProcess> => {
+  const watchWorker = (watched: WorkerProcess): Promise<WorkerProcess> => {
     const following = watched.exited.then(async () => {
       if (stopping) return watched;
       const started = await startWorkerProcess(options);
@@ -36,14 +36,14 @@ export async function superviseWorker(options: SupervisedWorkerOptions): Promise
       }
       worker = started;
       restarts += 1;
-      successor = follow(started);
+      successor = watchWorker(started);
       options.onReady?.(started);
       return started;
     });
     following.catch((error: Error) => options.onFailure?.(error));
     return following;
   };
-  successor = follow(worker);
+  successor = watchWorker(worker);
 
   return {
     current: () => worker,

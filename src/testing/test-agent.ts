@@ -16,13 +16,13 @@ const PROVIDERS: Readonly<Record<string, string>> = {
   azure_openai_responses: "azure_openai",
 };
 
-function baseUrlOf(api: string, { anthropicBaseUrl, openaiBaseUrl }: ServerAddresses): string {
+function getBaseUrl(api: string, { anthropicBaseUrl, openaiBaseUrl }: ServerAddresses): string {
   if (api === "anthropic_messages") return anthropicBaseUrl;
   return api === "azure_openai_responses" ? openaiBaseUrl.replace(/\/v1$/, "/openai/v1") : openaiBaseUrl;
 }
 
 /** The definition of an agent whose vendor is a scripted model server; everything can be said otherwise. */
-export function testAgent(
+export function createTestAgent(
   server: ServerAddresses,
   { model, ...options }: TestAgentOptions = {},
 ): AgentDefinitionInput {
@@ -35,7 +35,7 @@ export function testAgent(
       id: "test-model",
       api,
       provider: PROVIDERS[api] ?? "openai",
-      baseUrl: baseUrlOf(api, server),
+      baseUrl: getBaseUrl(api, server),
       apiKey: `\${${TEST_KEY_NAME}}`,
       contextWindow: 200_000,
       // It is free, which is known: a cost limit can be set.

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { builtFile } from "./built-file.ts";
+import { resolveBuiltFile } from "./built-file.ts";
 
 export type WorkerProcessOptions = {
   readonly address: string;
@@ -38,25 +38,29 @@ const START_TIMEOUT_MS = 30_000;
 
 /** Starts the package's own worker and waits until it says that it is ready. */
 export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
-  const child = spawn(process.execPath, [builtFile("worker.js"), ...argumentsOf(options)], {
+  const child = spawn(process.execPath, [resolveBuiltFile("worker.js"), ...buildArguments(options)], {
     stdio: ["ignore", "pipe", "pipe"],
     env: { ...process.env, ...options.env },
   });
   for (const stream of [child.stdout, child.stderr]) stream.on("error", () => undefined);
-  const endWithUs = () => child.kill("SIGKILL");
-  process.once("exit", endWithUs);
+  const killOnExit = () => child.kill("SIGKILL");
+  process.once("exit", killOnExit);
   let stderr = "";
   child.stderr.setEncoding("utf8").on("data", (text: string) => {
     stderr += text;
   });
   const exited = new Promise<WorkerExit>((resolve) => {
     child.once("exit", (code, signal) => {
-      process.removeListener("exit", endWithUs);
+      process.removeListener("exit", killOnExit);
       resolve({ code, signal });
     });
   });
   try {
-    const { id, taskQueue } = await readyLine(child, exited, options.startTimeoutMs ?? START_TIMEOUT_MS);
+    const { id, taskQueue } = await waitForReadyLine(
+      child,
+      exited,
+      options.startTimeoutMs ?? START_TIMEOUT_MS,
+    );
     return {
       pid: child.pid as number,
       id,
@@ -75,7 +79,14 @@ export async function startWorkerProcess(options: WorkerProcessOptions): Promise
   }
 }
 
-function argumentsOf({ address, namespace, home, taskQueue, tools = [], recognition }: WorkerProcessOptions) {
+function buildArguments({
+  address,
+  namespace,
+  home,
+  taskQueue,
+  tools = [],
+  recognition,
+}: WorkerProcessOptions) {
   return [
     ...["--address", address, "--namespace", namespace, "--home", home],
     ...(taskQueue === undefined ? [] : ["--task-queue", taskQueue]),
@@ -84,7 +95,7 @@ function argumentsOf({ address, namespace, home, taskQueue, tools = [], recognit
   ];
 }
 
-async function readyLine(
+async function waitForReadyLine(
   child: ChildProcess,
   exited: Promise<WorkerExit>,
   timeoutMs: number,

@@ -1,11 +1,11 @@
 import { TOOL_ALIASES } from "../core/machine/tool-aliases.ts";
 
-export function canonicalName(name: string): string {
+export function toCanonicalName(name: string): string {
   return Object.hasOwn(TOOL_ALIASES, name) ? TOOL_ALIASES[name]! : name;
 }
 
 /** Names that models know the built-in tools by from elsewhere. A tool of an application brings its own. */
-export const CALL_ALIASES: Readonly<Record<string, readonly string[]>> = {
+export const BUILT_IN_ALIASES: Readonly<Record<string, readonly string[]>> = {
   bash: ["shell", "terminal", "run_command", "execute_command", "run_shell_command"],
   read_file: ["read", "cat", "view", "view_file", "open_file"],
   write_file: ["write", "create_file", "save_file"],

@@ -2,9 +2,9 @@ import { z } from "zod";
 import { ACTIVITY_NAMES } from "../core/machine/activity-names.ts";
 import type { SpawnedGroup } from "../platform/process/process-group.ts";
 import type { ImageContent, TextContent } from "../schema/message.ts";
-import type { AskPerson } from "../schema/person.ts";
 import type { ReplayClass, ToolDefinition } from "../schema/tool.ts";
-import type { TeamAct } from "./builtin/team-tools.ts";
+import type { AskUser } from "../schema/user-question.ts";
+import type { TeamAction } from "./builtin/team-tools.ts";
 
 export type { SpawnedGroup };
 
@@ -28,11 +28,11 @@ export type ToolContext = {
   readonly loopId?: string | undefined;
   readonly signal: AbortSignal;
   /** Partial output for whoever watches: text that adds to what was given before. Never seen by the model. */
-  readonly update: (text: string) => void;
+  readonly onUpdate: (text: string) => void;
   /** One line of progress for whoever watches. */
-  readonly progress: (text: string) => void;
+  readonly onProgress: (text: string) => void;
   /** To be awaited before a spawned process is relied on: whoever takes over must be able to end it. */
-  readonly spawned: (group: SpawnedGroup) => Promise<void>;
+  readonly onSpawned: (group: SpawnedGroup) => Promise<void>;
   /**
    * A short note that outlives the worker and is given to the next execution of the same call, for tools that
    * are idempotent by what they find. Absent where nothing keeps it.
@@ -40,9 +40,9 @@ export type ToolContext = {
   readonly memo?: CallMemo | undefined;
   /**
    * Asks a person. Where nobody has answered yet it rejects, `signal` ends, and the call is made again with the answer,
-   * under another `idempotencyKey`. Absent where nobody can be asked.
+   * under another `buildIdempotencyKey`. Absent where nobody can be asked.
    */
-  readonly ask?: AskPerson | undefined;
+  readonly ask?: AskUser | undefined;
 };
 
 export type CallMemo = {
@@ -65,7 +65,7 @@ export class ToolError extends Error {
 }
 
 /** Paths are as the workspace's tools take them: below the workspace, or absolute. */
-export type Touched = {
+export type TouchedResources = {
   readonly paths?: readonly string[];
   readonly command?: string;
   /** Hosts that the call reaches: addresses, or `host` and `host:port`. */
@@ -96,7 +96,7 @@ export type OfferedTool = {
   /** A few words on one call for a timeline, such as the command. Bounded and redacted by the caller. */
   readonly summarise: (parameters: unknown) => string;
   /** What a call is about to touch, for the permission policy; nothing for tools that touch neither. */
-  readonly touches: (parameters: unknown) => Touched;
+  readonly touches: (parameters: unknown) => TouchedResources;
   /** A person is asked before each call, unless a rule of the policy allows it. */
   readonly confirm: boolean;
   /** Tools that are offered together with this one. */
@@ -117,7 +117,7 @@ export type ExecutableTool = OfferedTool & {
 export type ViewTool = OfferedTool & { readonly kind: "view"; readonly act: "prune" | "revert" | "read" };
 
 /** A tool of ours about the agents of a lead: the job that the lead works for answers its calls. */
-export type TeamTool = OfferedTool & { readonly kind: "team"; readonly act: TeamAct };
+export type TeamTool = OfferedTool & { readonly kind: "team"; readonly act: TeamAction };
 
 /** A sub-agent: each call is a run of its own. */
 export type AgentTool = OfferedTool & { readonly kind: "agent" };
@@ -126,7 +126,7 @@ export type AgentTool = OfferedTool & { readonly kind: "agent" };
 export type Tool = ExecutableTool | ViewTool | TeamTool | AgentTool;
 
 /** How a tool is offered; see `OfferedTool`. */
-export type OfferSpec<Schema extends z.ZodObject> = {
+export type OfferedToolSpec<Schema extends z.ZodObject> = {
   /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
   /** Other names that a model may call it by, where no other tool of the agent fits them. */
@@ -141,12 +141,12 @@ export type OfferSpec<Schema extends z.ZodObject> = {
   readonly timeoutMs?: number;
   readonly summarise?: (parameters: z.infer<Schema>) => string;
   /** Paths, hosts and shell command of a call, which rules of a permission policy may be about. */
-  readonly touches?: (parameters: z.infer<Schema>) => Touched;
+  readonly touches?: (parameters: z.infer<Schema>) => TouchedResources;
   /** Ask a person before each call. */
   readonly confirm?: boolean;
 };
 
-export type ToolSpec<Schema extends z.ZodObject> = OfferSpec<Schema> & {
+export type ToolSpec<Schema extends z.ZodObject> = OfferedToolSpec<Schema> & {
   readonly execute: (
     parameters: z.infer<Schema>,
     context: ToolContext,
@@ -156,7 +156,7 @@ export type ToolSpec<Schema extends z.ZodObject> = OfferSpec<Schema> & {
 /** A tool of one of these names would be taken for an activity of ours. "hook" was one, and stays free for one. */
 export const RESERVED_TOOL_NAMES: readonly string[] = [...ACTIVITY_NAMES, "hook"];
 
-export function checkNotReserved(name: string): void {
+export function assertNotReserved(name: string): void {
   if (!RESERVED_TOOL_NAMES.includes(name)) return;
   throw new TypeError(`Tool name "${name}" is taken by Holdfast; choose another`);
 }
@@ -164,7 +164,7 @@ export function checkNotReserved(name: string): void {
 /** Throws a `TypeError` for a spec that cannot be. */
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): ExecutableTool {
   return {
-    ...offeredTool(spec),
+    ...defineOfferedTool(spec),
     kind: "executable",
     execute: async (value, context) => {
       const output = await spec.execute(value as z.infer<Schema>, context);
@@ -174,11 +174,11 @@ export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): 
 }
 
 /** The part of a tool that is the same whoever answers its calls. Throws a `TypeError` for a spec that cannot be. */
-export function offeredTool<Schema extends z.ZodObject>(spec: OfferSpec<Schema>): OfferedTool {
+export function defineOfferedTool<Schema extends z.ZodObject>(spec: OfferedToolSpec<Schema>): OfferedTool {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(spec.name)) {
     throw new TypeError(`Tool name "${spec.name}": use 1 to 64 letters, digits, "_" and "-"`);
   }
-  checkNotReserved(spec.name);
+  assertNotReserved(spec.name);
   const replay = spec.replay ?? "unsafe";
   if (spec.quick === true && replay !== "pure") {
     throw new TypeError(`Tool "${spec.name}" is ${replay}: only a pure tool may be quick`);
@@ -208,7 +208,7 @@ export function offeredTool<Schema extends z.ZodObject>(spec: OfferSpec<Schema>)
   };
 }
 
-export function toolDefinition(tool: OfferedTool): ToolDefinition {
+export function toToolDefinition(tool: OfferedTool): ToolDefinition {
   return { name: tool.name, description: tool.description, parameters: { ...tool.parameters } };
 }
 

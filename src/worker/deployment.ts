@@ -6,7 +6,7 @@ const DEFAULT_DEPLOYMENT = "holdfast";
 const BEHAVIOR = { pinned: "PINNED", "auto-upgrade": "AUTO_UPGRADE" } as const;
 
 /** What Temporal's worker is told of its version. Without one it takes whatever its task queue has. */
-export function deploymentOptions(
+export function buildDeploymentOptions(
   versioning: Versioning | undefined,
 ): Pick<WorkerOptions, "workerDeploymentOptions"> {
   if (versioning === undefined) return {};

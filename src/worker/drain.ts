@@ -5,19 +5,19 @@ import type { Logger } from "../platform/log.ts";
 // What a worker does when it is asked to end: it says what it waits for, and hands back what does not end in time.
 
 /** How often it says what it still waits for. */
-const SAY_EVERY_MS = 5000;
+const LOG_INTERVAL_MS = 5000;
 
 /** What was cancelled may take this long to end its processes and to say so; then it is handed back as it stands. */
-const LETTING_GO_MS = 8000;
+const CANCEL_TIMEOUT_MS = 8000;
 
 /** Steps that are named; the others are counted. */
-const NAMED = 5;
+const MAX_NAMED = 5;
 
 type RunningStep = {
   readonly type: string;
   readonly workflow: string;
   readonly sinceMs: number;
-  readonly giveBack: () => void;
+  readonly release: () => void;
 };
 
 /** Knows the steps that a worker has under way; local ones, which are over in seconds, are left alone. */
@@ -26,9 +26,9 @@ export class Drain {
   readonly #log: Logger;
   readonly #running = new Set<RunningStep>();
   readonly #timers: NodeJS.Timeout[] = [];
-  #begunMs: number | undefined;
+  #startedMs: number | undefined;
   #finished = 0;
-  #handedBack = 0;
+  #released = 0;
 
   constructor(drainMs: number, log: Logger) {
     this.#drainMs = drainMs;
@@ -42,38 +42,38 @@ export class Drain {
         if (info.isLocal) return next(input);
         const { activityType: type, workflowExecution, retryPolicy } = info;
         const mayRetry = (retryPolicy?.maximumAttempts ?? 1) === 0;
-        return this.#carry(type, workflowExecution?.workflowId ?? "", mayRetry, () => next(input));
+        return this.#runStep(type, workflowExecution?.workflowId ?? "", mayRetry, () => next(input));
       },
     },
   });
 
   /** No new work comes from now on. */
   begin(): void {
-    if (this.#begunMs !== undefined) return;
-    this.#begunMs = Date.now();
-    this.#say("Asked to end: no new work");
+    if (this.#startedMs !== undefined) return;
+    this.#startedMs = Date.now();
+    this.#logProgress("Asked to end: no new work");
     this.#timers.push(
-      setInterval(() => this.#say("Ending"), SAY_EVERY_MS).unref(),
-      setTimeout(() => this.hurry(), this.#drainMs + LETTING_GO_MS).unref(),
+      setInterval(() => this.#logProgress("Ending"), LOG_INTERVAL_MS).unref(),
+      setTimeout(() => this.releaseNow(), this.#drainMs + CANCEL_TIMEOUT_MS).unref(),
     );
   }
 
   /** Hands back at once what is under way: others take it over as if this process had died. */
-  hurry(): void {
+  releaseNow(): void {
     this.begin();
     if (this.#running.size === 0) return;
-    this.#log.warn({ running: this.#running.size }, `Handing back at once: ${this.#names()}`);
-    for (const step of [...this.#running]) step.giveBack();
+    this.#log.warn({ running: this.#running.size }, `Handing back at once: ${this.#formatSteps()}`);
+    for (const step of [...this.#running]) step.release();
   }
 
   end(): void {
     for (const timer of this.#timers) clearTimeout(timer);
-    if (this.#finished + this.#handedBack === 0) return;
-    const [finished, handedBack] = [this.#finished, this.#handedBack];
+    if (this.#finished + this.#released === 0) return;
+    const [finished, handedBack] = [this.#finished, this.#released];
     this.#log.warn({ finished, handedBack }, `Ended: ${finished} steps finished, ${handedBack} handed back`);
   }
 
-  async #carry(
+  async #runStep(
     type: string,
     workflow: string,
     mayRetry: boolean,
@@ -82,15 +82,15 @@ export class Drain {
     let step: RunningStep | undefined;
     try {
       const result = await new Promise((resolve, reject) => {
-        step = { type, workflow, sinceMs: Date.now(), giveBack: () => reject(handedBack(mayRetry)) };
+        step = { type, workflow, sinceMs: Date.now(), release: () => reject(buildReleasedFailure(mayRetry)) };
         this.#running.add(step);
         work().then(resolve, reject);
       });
-      if (this.#begunMs !== undefined) this.#finished += 1;
+      if (this.#startedMs !== undefined) this.#finished += 1;
       return result;
     } catch (error) {
-      if (this.#begunMs !== undefined) {
-        if (isHandedBack(error)) this.#handedBack += 1;
+      if (this.#startedMs !== undefined) {
+        if (isReleased(error)) this.#released += 1;
         else this.#finished += 1;
       }
       throw error;
@@ -99,17 +99,17 @@ export class Drain {
     }
   }
 
-  #say(what: string): void {
+  #logProgress(what: string): void {
     const running = this.#running.size;
     if (running === 0) return;
-    const leftMs = Math.max(0, this.#drainMs - (Date.now() - (this.#begunMs ?? 0)));
+    const leftMs = Math.max(0, this.#drainMs - (Date.now() - (this.#startedMs ?? 0)));
     const left = leftMs === 0 ? "its time is up" : `${Math.ceil(leftMs / 1000)} s are left`;
-    this.#log.warn({ running, leftMs }, `${what}; ${left} for ${this.#names()}`);
+    this.#log.warn({ running, leftMs }, `${what}; ${left} for ${this.#formatSteps()}`);
   }
 
-  #names(): string {
+  #formatSteps(): string {
     const steps = [...this.#running];
-    const named = steps.slice(0, NAMED).map(({ type, workflow, sinceMs }) => {
+    const named = steps.slice(0, MAX_NAMED).map(({ type, workflow, sinceMs }) => {
       return `${type} of ${workflow} (for ${Math.round((Date.now() - sinceMs) / 1000)} s)`;
     });
     const more = steps.length - named.length;
@@ -117,18 +117,18 @@ export class Drain {
   }
 }
 
-const HANDED_BACK = "handed-back";
+const RELEASED = "handed-back";
 
 /** A step that Temporal itself gives out again needs no word with the workflow. */
-function handedBack(mayRetry: boolean): ApplicationFailure {
+function buildReleasedFailure(mayRetry: boolean): ApplicationFailure {
   return ApplicationFailure.create({
-    type: HANDED_BACK,
+    type: RELEASED,
     message: "The worker was asked to end",
     nonRetryable: !mayRetry,
     ...(mayRetry ? { nextRetryDelay: 1 } : {}),
   });
 }
 
-function isHandedBack(error: unknown): boolean {
-  return error instanceof ApplicationFailure && error.type === HANDED_BACK;
+function isReleased(error: unknown): boolean {
+  return error instanceof ApplicationFailure && error.type === RELEASED;
 }

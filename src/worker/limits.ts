@@ -1,4 +1,4 @@
-import { readTableFile } from "../config/table-file.ts";
+import { readTableFile } from "../config/read-table-file.ts";
 import { check } from "../schema/check.ts";
 import { WorkerLimits } from "../schema/vendor-limits.ts";
 
@@ -6,13 +6,13 @@ import { WorkerLimits } from "../schema/vendor-limits.ts";
 const VARIABLE = "HOLDFAST_LIMITS";
 
 /** What a worker asks of vendors at most: as it is told, else as a file says that the environment names. */
-export function limitsOf(told: WorkerLimits | undefined, env: NodeJS.ProcessEnv): WorkerLimits {
-  if (told === undefined) {
+export function readWorkerLimits(configured: WorkerLimits | undefined, env: NodeJS.ProcessEnv): WorkerLimits {
+  if (configured === undefined) {
     const path = env[VARIABLE];
     if (path === undefined || path === "") return {};
     return readTableFile(path, { what: "The limits", variable: VARIABLE, schema: WorkerLimits }, env);
   }
-  const found = check(WorkerLimits, told, "limits");
+  const found = check(WorkerLimits, configured, "limits");
   if (found.ok) return found.value;
   throw new TypeError(`The option limits cannot be used: ${found.problems.join("; ")}`);
 }

@@ -4,18 +4,18 @@ import type { CompactionStrategy } from "../hooks/compaction-strategy.ts";
 import type { ContextConverter, ContextTransform } from "../hooks/context-functions.ts";
 import type { EvaluationStrategyFunction } from "../hooks/evaluation-strategy.ts";
 import type { InputFilter } from "../hooks/filters.ts";
+import type { HookFunctions, HookPolicy } from "../hooks/hook-registry.ts";
 import type { Reducer } from "../hooks/reducer.ts";
-import type { HookFunctions, HookPolicy } from "../hooks/registry.ts";
 import type { Provider } from "../models/provider.ts";
 import type { SecretSource } from "../models/secrets.ts";
-import type { EncryptionOptions } from "../platform/encryption/encryption.ts";
+import type { EncryptionOptions } from "../platform/encryption/resolve-encryption.ts";
 import type { Logger } from "../platform/log.ts";
 import type { CredentialsInput } from "../schema/credentials.ts";
 import type { WorkerLimits } from "../schema/vendor-limits.ts";
-import type { StreamHub } from "../store/stream/stream.ts";
+import type { StreamHub } from "../store/stream/stream-hub.ts";
 import type { Transcript } from "../store/transcript/transcript.ts";
 import type { DefaultToolOptions } from "../tools/builtin/default-tools.ts";
-import type { ToolSource } from "../tools/sources/source.ts";
+import type { ToolSource } from "../tools/sources/tool-source.ts";
 import type { Tool } from "../tools/tool.ts";
 
 // What an application tells a worker, and what it gets of one.

@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import type { NativeConnectionOptions } from "@temporalio/worker";
-import { secretVariables } from "../config/secret-variables.ts";
+import { findSecretVariables } from "../config/secret-variables.ts";
 import type { SecretSource } from "../models/secrets.ts";
-import { keysNamed } from "../platform/encryption/key-references.ts";
+import { resolveKeys } from "../platform/encryption/key-references.ts";
 
 // What this process holds and nothing that leaves it may show, whether or not a definition refers to it: a command of an
 // agent runs as the worker's own user, and finds more than its own environment has.
 
-export type HeldSecrets = {
+export type OwnSecretSettings = {
   readonly env: NodeJS.ProcessEnv;
   /** References to keys, as the options have them; else those of the environment. */
   readonly keys: string | undefined;
@@ -24,27 +24,32 @@ export type HeldSecrets = {
 const PLAIN_WORD = /^(?=.{1,12}$)[A-Za-z]?[a-z]*(?:[-_][a-z]+)?$|^[A-Z]{1,12}$/;
 
 /** Values that are hidden everywhere; variables are looked up anew each time, for a process may change its own. */
-export function ownSecrets({ env, keys, database, connection }: HeldSecrets): () => readonly string[] {
+export function listOwnSecrets({
+  env,
+  keys,
+  database,
+  connection,
+}: OwnSecretSettings): () => readonly string[] {
   const fixed = [
-    ...ofKeys(keys ?? env["HOLDFAST_ENCRYPTION_KEYS"] ?? "", env),
-    ...ofConnection(connection),
-    ...secretsOfVariables({ HOLDFAST_DATABASE_URL: database }),
+    ...listKeySecrets(keys ?? env["HOLDFAST_ENCRYPTION_KEYS"] ?? "", env),
+    ...listConnectionSecrets(connection),
+    ...listEnvironmentSecrets({ HOLDFAST_DATABASE_URL: database }),
   ];
   return () =>
-    [...new Set([...fixed, ...secretsOfVariables(env)])].filter((value) => !PLAIN_WORD.test(value));
+    [...new Set([...fixed, ...listEnvironmentSecrets(env)])].filter((value) => !PLAIN_WORD.test(value));
 }
 
-function secretsOfVariables(env: NodeJS.ProcessEnv): readonly string[] {
-  return secretVariables(env).flatMap(({ secrets }) => secrets);
+function listEnvironmentSecrets(env: NodeJS.ProcessEnv): readonly string[] {
+  return findSecretVariables(env).flatMap(({ secrets }) => secrets);
 }
 
 /** Each key as it is written where it comes from, in hex, and in both kinds of base64. */
-function ofKeys(references: string, env: NodeJS.ProcessEnv): readonly string[] {
+function listKeySecrets(references: string, env: NodeJS.ProcessEnv): readonly string[] {
   if (references.trim() === "") return [];
   const written = [...references.matchAll(/=file:([^\s,]+)/g)].map(([, path]) =>
     readFileSync(path as string, "utf8").trim(),
   );
-  const spelt = keysNamed(references, env).keys.flatMap(({ bytes }) => [
+  const spelt = resolveKeys(references, env).keys.flatMap(({ bytes }) => [
     bytes.toString("hex"),
     bytes.toString("base64"),
     bytes.toString("base64url"),
@@ -52,7 +57,7 @@ function ofKeys(references: string, env: NodeJS.ProcessEnv): readonly string[] {
   return [...written, ...spelt];
 }
 
-function ofConnection({ apiKey, tls, metadata }: NativeConnectionOptions): readonly string[] {
+function listConnectionSecrets({ apiKey, tls, metadata }: NativeConnectionOptions): readonly string[] {
   const key = typeof tls === "object" && tls !== null ? tls.clientCertPair?.key : undefined;
   const ofMetadata = Object.entries(metadata ?? {}).flatMap(([name, value]) =>
     /authorization|key|token|secret/i.test(name) && typeof value === "string" ? [value] : [],
@@ -65,11 +70,11 @@ function ofConnection({ apiKey, tls, metadata }: NativeConnectionOptions): reado
 }
 
 /** The same source, which also knows what must be hidden although no definition refers to it. */
-export function withHeld(source: SecretSource, held: () => readonly string[]): SecretSource {
-  const { prepare, invalidate, held: ofSource } = source;
+export function addKnownValues(source: SecretSource, getKnownValues: () => readonly string[]): SecretSource {
+  const { prepare, invalidate, knownValues: ofSource } = source;
   return Object.assign((name: string) => source(name), {
     ...(prepare === undefined ? {} : { prepare }),
     ...(invalidate === undefined ? {} : { invalidate }),
-    held: () => [...held(), ...(ofSource?.() ?? [])],
+    knownValues: () => [...getKnownValues(), ...(ofSource?.() ?? [])],
   });
 }

@@ -1,16 +1,16 @@
 import { parseArgs } from "node:util";
 import { Runtime } from "@temporalio/worker";
-import { secondsFrom, versioningOf } from "../config/worker-environment.ts";
+import { createVersioning, parseSeconds } from "../config/worker-environment.ts";
 import { createLogger } from "../platform/log.ts";
-import { createWorker } from "./create.ts";
-import { endOnSignals } from "./end-on-signals.ts";
-import { loadTools } from "./tools.ts";
+import { createWorker } from "./create-worker.ts";
+import { shutdownOnSignals } from "./shutdown-on-signals.ts";
+import { loadTools } from "./worker-tools.ts";
 
 /** How long a process of which nothing is asked any more may take to end by itself. */
-const LEAVE_MS = 500;
+const EXIT_TIMEOUT_MS = 500;
 
 /** A process that is a worker and nothing else. */
-export async function main(): Promise<void> {
+export async function runWorkerProgram(): Promise<void> {
   const { values } = parseArgs({
     options: {
       home: { type: "string" },
@@ -28,7 +28,7 @@ export async function main(): Promise<void> {
   // Nobody may read us any more, or the disk that we print to may be full: that is no reason to end.
   for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
   const log = createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
-  const versioning = versioningOf(
+  const versioning = createVersioning(
     { buildId: values["build-id"], deployment: values.deployment, behavior: values.versioning },
     { buildId: "--build-id", behavior: "--versioning" },
   );
@@ -50,19 +50,19 @@ export async function main(): Promise<void> {
     ...(values.namespace === undefined ? {} : { namespace: values.namespace }),
     ...(values["task-queue"] === undefined ? {} : { taskQueue: values["task-queue"] }),
     ...(values["no-recognition"] === true ? { recognition: false } : {}),
-    ...(values.drain === undefined ? {} : { drainMs: secondsFrom("--drain", values.drain) }),
+    ...(values.drain === undefined ? {} : { drainMs: parseSeconds("--drain", values.drain) }),
     ...(versioning === undefined ? {} : { versioning }),
     hideEnvironment: true,
     tools,
     log,
   });
   const running = worker.run();
-  endOnSignals(worker);
+  shutdownOnSignals(worker);
   const { id, address, namespace, taskQueue } = worker;
   process.stdout.write(
     `${JSON.stringify({ type: "ready", id, address, namespace, taskQueue, pid: process.pid })}\n`,
   );
   await running;
   // What was handed back in haste may still be at work in here.
-  setTimeout(() => process.exit(), LEAVE_MS).unref();
+  setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
 }

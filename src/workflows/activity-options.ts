@@ -24,21 +24,21 @@ const TOOL_MARGIN_MS = 24 * 60 * 60 * 1000;
 const LOCAL_TIMEOUT = "2 seconds";
 
 /** A worker that died is no failure of the vendor: the machine gives the command out again (design 3.12). */
-const DEAD_WORKER = ["TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose"];
+const DEAD_WORKER_FAILURES = ["TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose"];
 
 /** For steps that may ask a vendor, or an application: again by Temporal, after the delay that the activity names. */
-export function modelOptions(maxAttempts: number, summary: string): ActivityOptions {
+export function buildModelOptions(maxAttempts: number, summary: string): ActivityOptions {
   return {
     startToCloseTimeout: MODEL_TIMEOUT,
     heartbeatTimeout: HEARTBEAT_TIMEOUT,
-    retry: { maximumAttempts: maxAttempts, nonRetryableErrorTypes: DEAD_WORKER },
+    retry: { maximumAttempts: maxAttempts, nonRetryableErrorTypes: DEAD_WORKER_FAILURES },
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
     summary,
   };
 }
 
 /** A tool is never run again by Temporal: what a second execution means is for its replay class to say. */
-export function toolOptions(
+export function buildToolOptions(
   timeoutMs: number | undefined,
   queue: string | undefined,
   summary: string,
@@ -54,7 +54,7 @@ export function toolOptions(
 }
 
 /** Steps that only write: tried until the store answers. */
-export function writeOptions(summary: string): ActivityOptions {
+export function buildWriteOptions(summary: string): ActivityOptions {
   return {
     startToCloseTimeout: "5 minutes",
     heartbeatTimeout: HEARTBEAT_TIMEOUT,
@@ -64,7 +64,7 @@ export function writeOptions(summary: string): ActivityOptions {
   };
 }
 
-export function localOptions(summary: string): LocalActivityOptions {
+export function buildLocalOptions(summary: string): LocalActivityOptions {
   return {
     scheduleToCloseTimeout: LOCAL_TIMEOUT,
     startToCloseTimeout: LOCAL_TIMEOUT,

@@ -1,53 +1,53 @@
 import { condition, scheduleActivity, setHandler, workflowInfo } from "@temporalio/workflow";
-import type { Activities, HandOverInput } from "../activities/activities.ts";
+import type { Activities, PassOutputInput } from "../activities/activity-types.ts";
 import { type JobState, openJob } from "../core/job/job.ts";
 import type { JobResult } from "../core/job/job-result.ts";
 import type { ModeStatus } from "../core/job/job-status.ts";
 import { outcomeOf, restOf } from "../core/job/parts.ts";
 import {
-  afterRound,
-  ROUND_WORDS,
+  decideAfterRound,
+  ROUND_PROMPTS,
   type RoundCause,
   type RoundLimits,
   roundsStatus,
 } from "../core/job/rounds.ts";
 import {
-  countMessages,
+  addRejected,
   hasRoomFor,
-  type RefusedMessages,
-  type Waiting,
-  withRefused,
-} from "../core/machine/waiting-messages.ts";
+  measureMessages,
+  type QueueSize,
+  type RejectedMessages,
+} from "../core/machine/queue-size.ts";
 import type { Outcome } from "../schema/record.ts";
-import { writeOptions } from "./activity-options.ts";
-import { isWords, settingsFrom } from "./input.ts";
-import { asJob, JobRun, openingOf } from "./job.ts";
+import { buildWriteOptions } from "./activity-options.ts";
+import { JobRun, openingOf, runAsJob } from "./job.ts";
 import type { AutonomousRequest } from "./job-input.ts";
 import { mustBe, mustHaveTask } from "./job-step.ts";
-import { type Words, wakeSignal } from "./messages.ts";
-import { mustBeRequest } from "./request-shapes.ts";
-import { goOnAsNew, isLong } from "./rotate.ts";
+import { type MessageInput, wakeSignal } from "./messages.ts";
+import { checkRequest } from "./request-shapes.ts";
+import { continueRunAsNew, shouldRotate } from "./rotate.ts";
+import { buildSettings, isMessageInput } from "./run-input.ts";
 
 /** Where it stands between two rounds; what it continues as new with. */
-type Carried = {
+type CarriedState = {
   readonly job: JobState;
   readonly rounds: number;
   readonly idle: number;
   readonly cause: RoundCause;
   /** Words that wait for their round, oldest first. */
-  readonly wakes: readonly Words[];
+  readonly wakes: readonly MessageInput[];
 };
 
-type Input = AutonomousRequest & { readonly carried?: Carried };
+type Input = AutonomousRequest & { readonly carried?: CarriedState };
 
 const DEFAULT_IDLE_ROUNDS = 3;
 
 /** An agent that works in rounds, in one session, until it is done, its budget is spent, or somebody stops it. */
 export function autonomous(input: Input): Promise<JobResult> {
-  return asJob(async (outside) => {
+  return runAsJob(async (outside) => {
     mustBe(typeof input?.definitionHash === "string", "`definitionHash` must name a definition");
     mustHaveTask(input.task);
-    mustBeRequest(input, "autonomous");
+    checkRequest(input, "autonomous");
     const { agent, carried } = input;
     const parts = [{ name: "work", agent, session: `${workflowInfo().workflowId}.work` }];
     const initial = carried?.job ?? openJob({ ...openingOf(input), mode: "autonomous", parts });
@@ -55,41 +55,41 @@ export function autonomous(input: Input): Promise<JobResult> {
       maxIdleRounds: input.maxIdleRounds ?? DEFAULT_IDLE_ROUNDS,
       maxRounds: input.maxRounds ?? null,
     };
-    return await new Work(
+    return await new RoundLoop(
       input,
       limits,
-      (status) => new JobRun(initial, settingsFrom(input), outside, { status }),
-    ).drive();
+      (status) => new JobRun(initial, buildSettings(input), outside, { status }),
+    ).run();
   });
 }
 
-class Work {
+class RoundLoop {
   readonly #job: JobRun;
   readonly #input: Input;
   readonly #limits: RoundLimits;
   #rounds: number;
-  #idle: number;
+  #idleRounds: number;
   #cause: RoundCause;
-  #wakes: Words[];
-  #refused: RefusedMessages | undefined;
+  #waitingMessages: MessageInput[];
+  #rejected: RejectedMessages | undefined;
   #sleepsUntilMs: number | undefined;
-  #woken = false;
+  #isWoken = false;
 
   constructor(input: Input, limits: RoundLimits, open: (status: () => ModeStatus) => JobRun) {
     const { rounds = 0, idle = 0, cause = "task", wakes = [] } = input.carried ?? {};
     this.#input = input;
     this.#limits = limits;
     this.#rounds = rounds;
-    this.#idle = idle;
+    this.#idleRounds = idle;
     this.#cause = cause;
-    this.#wakes = [...wakes];
+    this.#waitingMessages = [...wakes];
     this.#job = open(() => this.#status());
     setHandler(
       wakeSignal,
-      (words) => {
-        if (isWords(words)) this.#keep(words);
-        this.#woken = true;
-        this.#job.show();
+      (message) => {
+        if (isMessageInput(message)) this.#enqueue(message);
+        this.#isWoken = true;
+        this.#job.publish();
       },
       { description: "Ends a sleep; words become the next round's prompt" },
     );
@@ -99,55 +99,55 @@ class Work {
     return roundsStatus({
       rounds: this.#rounds,
       ...(this.#sleepsUntilMs === undefined ? {} : { sleepsUntilMs: this.#sleepsUntilMs }),
-      waiting: this.#waiting(),
-      ...(this.#refused === undefined ? {} : { refused: this.#refused }),
+      waiting: this.#measureWaiting(),
+      ...(this.#rejected === undefined ? {} : { refused: this.#rejected }),
     });
   }
 
-  #keep(words: Words): void {
-    const message = asMessage(words);
-    if (hasRoomFor(this.#waiting(), message)) this.#wakes.push(words);
-    else this.#refused = withRefused(this.#refused, { id: message.id ?? "", atMs: Date.now() });
+  #enqueue(input: MessageInput): void {
+    const message = toMessage(input);
+    if (hasRoomFor(this.#measureWaiting(), message)) this.#waitingMessages.push(input);
+    else this.#rejected = addRejected(this.#rejected, { id: message.id ?? "", atMs: Date.now() });
   }
 
-  #waiting(): Waiting {
-    return countMessages(this.#wakes.map(asMessage));
+  #measureWaiting(): QueueSize {
+    return measureMessages(this.#waitingMessages.map(toMessage));
   }
 
-  async drive(): Promise<JobResult> {
+  async run(): Promise<JobResult> {
     const job = this.#job;
     for (;;) {
-      if (job.stopped !== undefined) return await this.#end(job.stopped);
-      if (isLong(job.settings)) return await this.#rotate();
-      const prompt = this.#nextPrompt();
+      if (job.stopOutcome !== undefined) return await this.#end(job.stopOutcome);
+      if (shouldRotate(job.settings)) return await this.#rotate();
+      const prompt = this.#buildNextPrompt();
       this.#rounds += 1;
-      job.show();
+      job.publish();
       const { definitionHash } = this.#input;
-      const end = await job.part(0, { definitionHash, prompt });
-      if (job.stopped !== undefined) return await this.#end(job.stopped);
+      const end = await job.runPart(0, { definitionHash, prompt });
+      if (job.stopOutcome !== undefined) return await this.#end(job.stopOutcome);
       if (end.type === "refused") {
         this.#rounds -= 1;
         return await this.#end(end.outcome);
       }
-      const after = afterRound(
+      const after = decideAfterRound(
         outcomeOf(end),
         restOf(end),
-        { idle: this.#idle, rounds: this.#rounds, waiting: this.#wakes.length > 0 },
+        { idle: this.#idleRounds, rounds: this.#rounds, waiting: this.#waitingMessages.length > 0 },
         this.#limits,
       );
       if (after.type === "end")
-        return await (after.done ? this.#done(after.outcome) : this.#end(after.outcome));
-      this.#idle = after.type === "round" ? after.idle : 0;
+        return await (after.done ? this.#finish(after.outcome) : this.#end(after.outcome));
+      this.#idleRounds = after.type === "round" ? after.idle : 0;
       this.#cause = after.type === "round" ? "go-on" : await this.#sleep(after.seconds, after.reason);
-      this.#woken = false;
+      this.#isWoken = false;
     }
   }
 
   /** The first round has the task; words that somebody has sent come before ours. */
-  #nextPrompt(): Words {
+  #buildNextPrompt(): MessageInput {
     const cause = this.#cause;
     if (cause === "task") return this.#input.task;
-    return this.#wakes.shift() ?? ROUND_WORDS[cause];
+    return this.#waitingMessages.shift() ?? ROUND_PROMPTS[cause];
   }
 
   /** Until its time, the job's end of time, or until somebody wakes it. A wake-up that came during the round counts. */
@@ -156,13 +156,13 @@ class Work {
     const { deadlineMs } = job.state.account.own;
     const wanted = Date.now() + seconds * 1000;
     const untilMs = deadlineMs === null ? wanted : Math.min(wanted, deadlineMs);
-    const why = job.settings.words === "none" ? "" : `: ${reason}`;
+    const suffix = job.settings.words === "none" ? "" : `: ${reason}`;
     this.#sleepsUntilMs = untilMs;
-    job.change({ doing: `sleeping until ${new Date(untilMs).toISOString()}${why}` });
-    const isUp = () => this.#woken || job.stopped !== undefined;
+    job.update({ doing: `sleeping until ${new Date(untilMs).toISOString()}${suffix}` });
+    const isUp = () => this.#isWoken || job.stopOutcome !== undefined;
     const woken = await condition(isUp, Math.max(1, untilMs - Date.now()));
     this.#sleepsUntilMs = undefined;
-    job.change({ doing: "" });
+    job.update({ doing: "" });
     return woken ? "woken" : "slept";
   }
 
@@ -170,30 +170,33 @@ class Work {
     return this.#job.end(outcome, { rounds: this.#rounds });
   }
 
-  async #done(outcome: Outcome): Promise<JobResult> {
+  async #finish(outcome: Outcome): Promise<JobResult> {
     const { task, definitionHash } = this.#input;
     const { name, session, report } = this.#job.state.parts[0]!;
-    const input: HandOverInput = { task, from: { name, session, definitionHash, ...report, finished: true } };
-    const said = await scheduleActivity<Awaited<ReturnType<Activities["hand-over"]>>>(
+    const input: PassOutputInput = {
+      task,
+      from: { name, session, definitionHash, ...report, finished: true },
+    };
+    const output = await scheduleActivity<Awaited<ReturnType<Activities["hand-over"]>>>(
       "hand-over",
       [input],
-      writeOptions("the result"),
+      buildWriteOptions("the result"),
     );
-    return await this.#job.end(outcome, { ...said, rounds: this.#rounds });
+    return await this.#job.end(outcome, { ...output, rounds: this.#rounds });
   }
 
   #rotate(): Promise<never> {
-    const carried: Carried = {
+    const carried: CarriedState = {
       job: this.#job.state,
       rounds: this.#rounds,
-      idle: this.#idle,
+      idle: this.#idleRounds,
       cause: this.#cause,
-      wakes: this.#wakes,
+      wakes: this.#waitingMessages,
     };
-    return goOnAsNew<typeof autonomous>({ ...this.#input, carried });
+    return continueRunAsNew<typeof autonomous>({ ...this.#input, carried });
   }
 }
 
-function asMessage(words: Words): Exclude<Words, string> {
-  return typeof words === "string" ? { text: words } : words;
+function toMessage(input: MessageInput): Exclude<MessageInput, string> {
+  return typeof input === "string" ? { text: input } : input;
 }

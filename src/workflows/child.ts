@@ -1,23 +1,23 @@
 import { uuid4 } from "@temporalio/workflow";
 import type { CallToolCommand } from "../core/machine/state/command.ts";
-import type { RunSettings, StartRequest } from "./input.ts";
 import { runPart } from "./part.ts";
-import type { Happening } from "./perform.ts";
+import type { UntimedEvent } from "./perform.ts";
+import type { RunSettings, StartRequest } from "./run-input.ts";
 
-type Child = NonNullable<CallToolCommand["child"]>;
+type ChildParams = NonNullable<CallToolCommand["child"]>;
 
 /** Made in the run, so that a run that was reset makes another one (design 3.3). */
-export function childSession(session: string): string {
+export function buildChildSession(session: string): string {
   return `${session}.sub-${uuid4().slice(0, 8)}`;
 }
 
 /** The run of a sub-agent, from its beginning to its report. Cancelling the scope stops it, and waits for its end. */
-export function performChild(
+export function runChild(
   command: CallToolCommand,
-  child: Child,
+  child: ChildParams,
   session: string,
   settings: RunSettings,
-): Promise<Happening> {
+): Promise<UntimedEvent> {
   const { call, toolCallId, toolName, loopId, branch, answer, summary, arguments: changed } = command;
   const request: StartRequest = {
     definitionHash: child.definitionHash,
@@ -34,7 +34,7 @@ export function performChild(
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
   return runPart(session, request, `${toolName} · ${label}`).then((end) => {
     if (end.type === "reported") return { type: "child-finished", call, report: end.report };
-    const { how, report } = end;
-    return { type: "child-lost", call, how, ...(report === undefined ? {} : { report }) };
+    const { how: reason, report } = end;
+    return { type: "child-lost", call, how: reason, ...(report === undefined ? {} : { report }) };
   });
 }

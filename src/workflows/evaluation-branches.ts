@@ -1,32 +1,32 @@
 import { uuid4, workflowInfo } from "@temporalio/workflow";
-import { NOTHING } from "../core/budget/amounts.ts";
+import { NO_AMOUNTS } from "../core/budget/amounts.ts";
 import type { Reservation } from "../core/budget/reserve.ts";
 import { shortStatus } from "../core/evaluation/branch-outcome.ts";
 import type {
   BranchEnd,
-  DecideEvaluation,
   EvaluationOpenedDigest,
   OpenedAgent,
-} from "../core/evaluation/digest.ts";
+  SelectBranchCommand,
+} from "../core/evaluation/evaluation-digest.ts";
 import { agentsIn, branchEnd, shareRequest } from "../core/evaluation/parts.ts";
 import { refusePart, settlePart, startPart } from "../core/job/parts.ts";
 import type { Continuation } from "../schema/definition.ts";
-import type { Steps } from "./evaluation-steps.ts";
-import type { StartRequest } from "./input.ts";
+import type { EvaluationSteps } from "./evaluation-steps.ts";
 import type { JobRun } from "./job.ts";
+import type { StartRequest } from "./run-input.ts";
 
 /** The branches of one evaluation at work, all at once, and then the judge. However a part ends, it is an outcome. */
 export class Comparison {
   readonly #job: JobRun;
   readonly #opened: EvaluationOpenedDigest;
-  readonly #steps: Steps;
+  readonly #steps: EvaluationSteps;
   /** All branches are kept: each is one of the conversation's. */
   readonly #explores: boolean;
   readonly #ends: BranchEnd[] = [];
   readonly #lost: number[] = [];
   #judge: BranchEnd | undefined;
 
-  constructor(job: JobRun, opened: EvaluationOpenedDigest, steps: Steps, explores: boolean) {
+  constructor(job: JobRun, opened: EvaluationOpenedDigest, steps: EvaluationSteps, explores: boolean) {
     this.#job = job;
     this.#opened = opened;
     this.#steps = steps;
@@ -51,8 +51,8 @@ export class Comparison {
       "what the judge is asked",
     );
     for (const [place, index] of lost.entries())
-      job.state = settlePart(job.state, index, used[place] ?? NOTHING);
-    if (question === undefined || job.stopped !== undefined) return;
+      job.state = settlePart(job.state, index, used[place] ?? NO_AMOUNTS);
+    if (question === undefined || job.stopOutcome !== undefined) return;
     asks();
     const index = this.#opened.branches.length;
     const [reservation] = job.reserve([shareRequest(judge, index)]);
@@ -61,11 +61,11 @@ export class Comparison {
   }
 
   /** What the choice is made of. */
-  ends(): Pick<DecideEvaluation, "evaluation" | "at" | "prompt" | "ends" | "judge"> {
+  ends(): Pick<SelectBranchCommand, "evaluation" | "at" | "prompt" | "ends" | "judge"> {
     return { ...this.#looked(), ...(this.#judge === undefined ? {} : { judge: this.#judge }) };
   }
 
-  #looked(): Pick<DecideEvaluation, "evaluation" | "at" | "prompt" | "ends"> {
+  #looked(): Pick<SelectBranchCommand, "evaluation" | "at" | "prompt" | "ends"> {
     const { evaluation, at, prompt } = this.#opened;
     return { evaluation, at, ...(prompt === undefined ? {} : { prompt }), ends: this.#ends };
   }
@@ -81,11 +81,11 @@ export class Comparison {
     const { loopId } = agentsIn(this.#opened)[index]!;
     if (reservation?.type !== "reserved") {
       const reason = reservation?.reason ?? "";
-      job.change(refusePart(job.state, index, reason, Date.now()));
+      job.update(refusePart(job.state, index, reason, Date.now()));
       return { loopId, status: shortStatus({ type: "over-budget", reason }) };
     }
     const { name, session } = job.state.parts[index]!;
-    job.change(startPart(job.state, index, Date.now(), partWorkflow(session, name)));
+    job.update(startPart(job.state, index, Date.now(), partWorkflow(session, name)));
     const end = await job.start(index, request, reservation.given, "when-known").end;
     if (end.report === undefined) this.#lost.push(index);
     return branchEnd(loopId, end);

@@ -1,18 +1,18 @@
 import type { Cost } from "../core/budget/usage.ts";
 import type { Decision } from "../core/evaluation/decision.ts";
-import type { EvaluatedBranch } from "../core/evaluation/digest.ts";
+import type { EvaluatedBranch } from "../core/evaluation/evaluation-digest.ts";
 import type { EvaluationPlan } from "../schema/evaluation.ts";
 import type { Usage } from "../schema/message.ts";
-import type { RunSettings } from "./input.ts";
-import type { Words } from "./messages.ts";
-import type { RunResult } from "./result.ts";
+import type { MessageInput } from "./messages.ts";
+import type { RunSettings } from "./run-input.ts";
+import type { RunResult } from "./run-result.ts";
 
 /** How an evaluation is started: its workflow's id is the session's. */
 export type EvaluationRequest = EvaluationPlan & {
   /** Absent: every branch goes on with the session's conversation as it is. */
-  readonly prompt?: Words;
+  readonly prompt?: MessageInput;
   /** Of single branches, in place of that; `null`: what all are asked. */
-  readonly prompts?: readonly (Words | null)[];
+  readonly prompts?: readonly (MessageInput | null)[];
   /** Where all branches begin; the session's head when absent. */
   readonly at?: { readonly branch: string; readonly position?: number };
   readonly settings?: Partial<RunSettings>;

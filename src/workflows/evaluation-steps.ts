@@ -1,17 +1,17 @@
 import { scheduleActivity } from "@temporalio/workflow";
-import type { Activities } from "../activities/activities.ts";
-import { writeOptions } from "./activity-options.ts";
-import { setbackOf } from "./set-back.ts";
+import type { Activities } from "../activities/activity-types.ts";
+import { buildWriteOptions } from "./activity-options.ts";
+import { toStepFailure } from "./step-failure.ts";
 
 /** Workers that may die under one step before it is given up. */
-const MAX_LOST = 10;
+const MAX_LOST_WORKERS = 10;
 
 type Step = "open-evaluation" | "weigh" | "decide" | "record";
 type Input<Name extends Step> = Omit<Parameters<Activities[Name]>[0], "number" | "generation">;
 type Result<Name extends Step> = Awaited<ReturnType<Activities[Name]>>;
 
 /** A step that cannot be done: the fault, as a run's outcome names it. */
-export class StepFailed extends Error {
+export class EvaluationStepError extends Error {
   readonly fault: string;
 
   constructor(fault: string, message: string) {
@@ -21,7 +21,7 @@ export class StepFailed extends Error {
 }
 
 /** The steps of one evaluation, numbered; one whose worker died is given out again, and what it has stored counts. */
-export class Steps {
+export class EvaluationSteps {
   #number = 0;
 
   perform<Name extends Step>(
@@ -31,19 +31,22 @@ export class Steps {
     number = this.#number++,
   ): Promise<Result<Name>> {
     const attempt = (generation: number): Promise<Result<Name>> =>
-      scheduleActivity<Result<Name>>(name, [{ ...input, number, generation }], writeOptions(summary)).catch(
-        (error: unknown) => {
-          const setback = setbackOf(error, false);
-          if (setback.type === "lost" && generation <= MAX_LOST) return attempt(generation + 1);
-          if (setback.type === "failed") throw new StepFailed(setback.failure.fault, setback.failure.message);
-          throw new StepFailed(setback.type, `The step ${name} could not be done: ${setback.type}`);
-        },
-      );
+      scheduleActivity<Result<Name>>(
+        name,
+        [{ ...input, number, generation }],
+        buildWriteOptions(summary),
+      ).catch((error: unknown) => {
+        const failure = toStepFailure(error, false);
+        if (failure.type === "lost" && generation <= MAX_LOST_WORKERS) return attempt(generation + 1);
+        if (failure.type === "failed")
+          throw new EvaluationStepError(failure.failure.fault, failure.failure.message);
+        throw new EvaluationStepError(failure.type, `The step ${name} could not be done: ${failure.type}`);
+      });
     return attempt(1);
   }
 
   /** The newest step once more, of which nobody knows whether it was done: what it has stored counts. */
-  again<Name extends Step>(name: Name, input: Input<Name>, summary: string): Promise<Result<Name>> {
+  repeat<Name extends Step>(name: Name, input: Input<Name>, summary: string): Promise<Result<Name>> {
     return this.perform(name, input, summary, this.#number - 1);
   }
 }

@@ -1,52 +1,52 @@
 import { allHandlersFinished, type CancellationScope, condition } from "@temporalio/workflow";
-import { orNoLimit } from "../core/budget/limits.ts";
+import { fillLimits } from "../core/budget/limits.ts";
 import { sumCosts } from "../core/budget/usage.ts";
-import { totalUsage } from "../core/evaluation/branch-outcome.ts";
-import type { DecidedDigest, EvaluationOpenedDigest } from "../core/evaluation/digest.ts";
+import { sumUsage } from "../core/evaluation/branch-outcome.ts";
+import type { EvaluationOpenedDigest, SelectedBranchDigest } from "../core/evaluation/evaluation-digest.ts";
+import { type EvaluationProgress, evaluationMode } from "../core/evaluation/evaluation-progress.ts";
 import { addBranches } from "../core/evaluation/parts.ts";
-import { type EvaluationProgress, evaluationMode } from "../core/evaluation/progress.ts";
 import { type JobState, openJob } from "../core/job/job.ts";
 import { EMPTY_OUTBOX } from "../core/machine/outbox.ts";
-import { shownBriefly } from "../platform/text/redact.ts";
+import { redactPreview } from "../platform/text/redact.ts";
 import { Comparison } from "./evaluation-branches.ts";
+import { Inbox, registerEvaluationHandlers } from "./evaluation-handlers.ts";
 import type { EvaluationRequest, EvaluationResult, ExplorationResult } from "./evaluation-input.ts";
-import { Inbox, listenToEvaluation } from "./evaluation-listen.ts";
-import { StepFailed, Steps } from "./evaluation-steps.ts";
-import { keptResult, placed } from "./exploration.ts";
-import { messageFrom, settingsFrom, wordsOf } from "./input.ts";
-import { asJob, JobRun, openingOf } from "./job.ts";
-import { mustBeRequest } from "./request-shapes.ts";
-import { orFailed, type RunResult, runFailed } from "./result.ts";
+import { EvaluationStepError, EvaluationSteps } from "./evaluation-steps.ts";
+import { buildExplorationResult, getBranchStarts } from "./exploration.ts";
+import { JobRun, openingOf, runAsJob } from "./job.ts";
+import { checkRequest } from "./request-shapes.ts";
+import { buildSettings, getRedaction, toInboundMessage } from "./run-input.ts";
+import { buildRunFailure, type RunResult, throwIfFailed } from "./run-result.ts";
 
 /** Of a stop's reason that a choice repeats, in bytes. */
-const SHOWN_BYTES = 200;
+const GOAL_BYTES = 200;
 
 type Progress = Omit<EvaluationProgress, "waiting" | "refused">;
 
 /** Runs several agents side by side from where a session stands, and goes on with one of them (PAR-01). */
 export function evaluation(request: EvaluationRequest): Promise<EvaluationResult | ExplorationResult> {
-  return asJob((outside) => evaluate(request, outside));
+  return runAsJob((outside) => evaluate(request, outside));
 }
 
 async function evaluate(
   request: EvaluationRequest,
-  outside: CancellationScope | undefined,
+  parentScope: CancellationScope | undefined,
 ): Promise<EvaluationResult | ExplorationResult> {
-  mustBeRequest(request, "evaluation");
-  const settings = settingsFrom(request);
+  checkRequest(request, "evaluation");
+  const settings = buildSettings(request);
   const { agents, strategy, limits } = request;
   const name = strategy?.type === "custom" ? strategy.name : (strategy?.type ?? "");
-  const prompt = messageFrom(request.prompt, Date.now());
-  const steps = new Steps();
-  const inbox = new Inbox(() => job.show());
-  let progress: Progress = { strategy: name, ...wordsOf(settings), phase: "opening" };
+  const prompt = toInboundMessage(request.prompt, Date.now());
+  const steps = new EvaluationSteps();
+  const inbox = new Inbox(() => job.publish());
+  let progress: Progress = { strategy: name, ...getRedaction(settings), phase: "opening" };
   // Its account is opened when the definitions are known: see `addBranches`.
   const { limits: _, ...opening } = openingOf({
     ...(prompt === undefined ? {} : { task: prompt }),
     settings,
   });
-  const initial = openJob({ ...opening, limits: orNoLimit(undefined), mode: "evaluation", parts: [] });
-  const job = new JobRun(initial, settings, outside, {
+  const initial = openJob({ ...opening, limits: fillLimits(undefined), mode: "evaluation", parts: [] });
+  const job = new JobRun(initial, settings, parentScope, {
     status: (state) => evaluationMode(state, { ...progress, ...inbox.waiting() }),
     lines: [["Strategy", name]],
     descriptions: {
@@ -54,63 +54,72 @@ async function evaluate(
       status: "Where the evaluation stands",
     },
   });
-  const tell = (news: Partial<Progress>, state: Partial<JobState> = {}): void => {
-    progress = { ...progress, ...news };
-    job.change(state);
+  const report = (update: Partial<Progress>, state: Partial<JobState> = {}): void => {
+    progress = { ...progress, ...update };
+    job.update(state);
   };
-  listenToEvaluation(inbox);
+  registerEvaluationHandlers(inbox);
 
   try {
     const result = await compare();
-    await leave();
+    await recordInbox();
     return result;
   } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
+    if (!(error instanceof EvaluationStepError)) throw error;
     const outcome = { type: "failed" as const, fault: error.fault, message: error.message };
-    tell({ phase: "ended" }, { outcome });
-    await leave();
-    throw runFailed({ session: job.state.job, branch: "", outcome } satisfies RunResult, outcome);
+    report({ phase: "ended" }, { outcome });
+    await recordInbox();
+    throw buildRunFailure({ session: job.state.job, branch: "", outcome } satisfies RunResult, outcome);
   }
 
   async function compare(): Promise<EvaluationResult | ExplorationResult> {
     const asked = prompt === undefined ? {} : { prompt };
     const opened = await steps.perform(
       "open-evaluation",
-      { agents, strategy, ...asked, ...placed(request), ...(limits === undefined ? {} : { limits }) },
+      {
+        agents,
+        strategy,
+        ...asked,
+        ...getBranchStarts(request),
+        ...(limits === undefined ? {} : { limits }),
+      },
       `${agents?.length ?? 0} branches`,
     );
     const comparison = new Comparison(job, opened, steps, strategy.type === "keep");
-    tell({ phase: "comparing" }, addBranches(job.state, opened, Date.now()));
+    report({ phase: "comparing" }, addBranches(job.state, opened, Date.now()));
     await comparison.runBranches();
-    if (opened.judge !== undefined && job.stopped === undefined)
-      await comparison.askJudge(opened.judge, () => tell({ phase: "judging" }));
-    tell({ phase: "deciding" });
+    if (opened.judge !== undefined && job.stopOutcome === undefined)
+      await comparison.askJudge(opened.judge, () => report({ phase: "judging" }));
+    report({ phase: "deciding" });
     const decided = await selectBranch(comparison, opened);
-    tell({ phase: "ended", decision: decided.decision }, { outcome: decided.outcome });
+    report({ phase: "ended", decision: decided.decision }, { outcome: decided.outcome });
     return strategy.type === "keep"
-      ? keptResult(job.state.job, decided, opened.at.branch)
+      ? buildExplorationResult(job.state.job, decided, opened.at.branch)
       : resultOf(job.state.job, decided, opened.at.branch);
   }
 
-  function selectBranch(comparison: Comparison, opened: EvaluationOpenedDigest): Promise<DecidedDigest> {
+  function selectBranch(
+    comparison: Comparison,
+    opened: EvaluationOpenedDigest,
+  ): Promise<SelectedBranchDigest> {
     const custom = strategy.type === "custom" ? { name: strategy.name } : {};
     const material = () => ({
       ...comparison.ends(),
       branches: opened.branches.map(({ agentName, model }) => ({ agentName, model })),
       strategy: { type: strategy.type, ...custom },
-      ...(job.state.stop === undefined ? {} : { stopped: shownBriefly(job.state.stop.reason, SHOWN_BYTES) }),
+      ...(job.state.stop === undefined ? {} : { stopped: redactPreview(job.state.stop.reason, GOAL_BYTES) }),
     });
     return job
-      .step(() => steps.perform("decide", material(), name))
+      .runStep(() => steps.perform("decide", material(), name))
       .catch((error: unknown) => {
-        if (!(error instanceof StepFailed) || error.fault !== "cancelled") throw error;
+        if (!(error instanceof EvaluationStepError) || error.fault !== "cancelled") throw error;
         // A stop has ended the asking: the choice is made without it.
-        return steps.again("decide", material(), name);
+        return steps.repeat("decide", material(), name);
       });
   }
 
   /** Words that came for the session wait in its inbox, until an activation has brought none. */
-  async function leave(): Promise<void> {
+  async function recordInbox(): Promise<void> {
     do {
       const left = inbox.take();
       if (left.length > 0) {
@@ -122,7 +131,7 @@ async function evaluate(
   }
 }
 
-function resultOf(session: string, decided: DecidedDigest, head: string): EvaluationResult {
+function resultOf(session: string, decided: SelectedBranchDigest, head: string): EvaluationResult {
   const { decision, branches, evaluationUsage, evaluationCostUsd, outcome, ...words } = decided;
   const selected = branches[decision.selected] as (typeof branches)[number];
   const result: EvaluationResult = {
@@ -134,9 +143,9 @@ function resultOf(session: string, decided: DecidedDigest, head: string): Evalua
     decision,
     selected,
     losers: branches.filter(({ index }) => index !== decision.selected),
-    usage: totalUsage(branches, evaluationUsage),
+    usage: sumUsage(branches, evaluationUsage),
     evaluationUsage,
     costUsd: sumCosts([...branches.map(({ costUsd }) => costUsd), evaluationCostUsd]),
   };
-  return orFailed(result);
+  return throwIfFailed(result);
 }

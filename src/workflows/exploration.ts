@@ -1,24 +1,33 @@
 import { sumCosts } from "../core/budget/usage.ts";
-import { totalUsage } from "../core/evaluation/branch-outcome.ts";
-import type { DecidedDigest, OpenEvaluation } from "../core/evaluation/digest.ts";
+import { sumUsage } from "../core/evaluation/branch-outcome.ts";
+import type { OpenEvaluationCommand, SelectedBranchDigest } from "../core/evaluation/evaluation-digest.ts";
 import type { EvaluationRequest, ExplorationResult } from "./evaluation-input.ts";
-import { messageFrom } from "./input.ts";
-import { orFailed } from "./result.ts";
+import { toInboundMessage } from "./run-input.ts";
+import { throwIfFailed } from "./run-result.ts";
 
 // Branches from one place side by side, of which none is chosen.
 
 /** Where all begin, and what each is asked. */
-export function placed({ at, prompts }: EvaluationRequest): Pick<OpenEvaluation, "at" | "prompts"> {
+export function getBranchStarts({
+  at,
+  prompts,
+}: EvaluationRequest): Pick<OpenEvaluationCommand, "at" | "prompts"> {
   const nowMs = Date.now();
   return {
     ...(at === undefined ? {} : { at }),
     ...(prompts === undefined
       ? {}
-      : { prompts: prompts.map((words) => (words === null ? null : (messageFrom(words, nowMs) ?? null))) }),
+      : {
+          prompts: prompts.map((input) => (input === null ? null : (toInboundMessage(input, nowMs) ?? null))),
+        }),
   };
 }
 
-export function keptResult(session: string, decided: DecidedDigest, branch: string): ExplorationResult {
+export function buildExplorationResult(
+  session: string,
+  decided: SelectedBranchDigest,
+  branch: string,
+): ExplorationResult {
   const { decision, branches, evaluationUsage, outcome } = decided;
   const result: ExplorationResult = {
     session,
@@ -26,8 +35,8 @@ export function keptResult(session: string, decided: DecidedDigest, branch: stri
     branch,
     decision,
     branches,
-    usage: totalUsage(branches, evaluationUsage),
+    usage: sumUsage(branches, evaluationUsage),
     costUsd: sumCosts(branches.map(({ costUsd }) => costUsd)),
   };
-  return orFailed(result);
+  return throwIfFailed(result);
 }

@@ -1,8 +1,8 @@
 import { DefaultFailureConverter, type FailureConverter } from "@temporalio/common";
-import { isSealedRun } from "./sealed-run.ts";
+import { isEncryptedRun } from "./encrypted-run.ts";
 
-const seals = new DefaultFailureConverter({ encodeCommonAttributes: true });
-const plain = new DefaultFailureConverter();
+const encrypting = new DefaultFailureConverter({ encodeCommonAttributes: true });
+const plaintext = new DefaultFailureConverter();
 
 /**
  * Has the codec seal what failures say in a run whose words came sealed.
@@ -11,6 +11,6 @@ const plain = new DefaultFailureConverter();
  */
 export const failureConverter: FailureConverter = {
   errorToFailure: (error, payloads, context) =>
-    (isSealedRun() ? seals : plain).errorToFailure(error, payloads, context),
-  failureToError: (failure, payloads, context) => plain.failureToError(failure, payloads, context),
+    (isEncryptedRun() ? encrypting : plaintext).errorToFailure(error, payloads, context),
+  failureToError: (failure, payloads, context) => plaintext.failureToError(failure, payloads, context),
 };

@@ -1,11 +1,11 @@
 import type { JobLimits } from "../schema/mode.ts";
-import type { RunSettings } from "./input.ts";
-import type { Words } from "./messages.ts";
+import type { MessageInput } from "./messages.ts";
+import type { RunSettings } from "./run-input.ts";
 
 // What jobs are started with: names and hashes. Definitions lie in the transcript, and so do long words.
 
-type Common = {
-  readonly task: Words;
+type JobRequest = {
+  readonly task: MessageInput;
   /** All are null unless said: without limit. */
   readonly limits?: Partial<JobLimits>;
   readonly settings?: Partial<RunSettings>;
@@ -20,7 +20,7 @@ export type StageRequest = NamedAgent & {
   readonly input?: Readonly<Record<string, unknown>>;
 };
 
-export type PipelineRequest = Common & {
+export type PipelineRequest = JobRequest & {
   readonly stages: readonly StageRequest[];
   /**
    * Stages that an earlier start of the job has had done are not done again. It goes on at the first that has no answer,
@@ -29,22 +29,22 @@ export type PipelineRequest = Common & {
   readonly resume?: { readonly from?: string };
 };
 
-export type FanOutRequest = Omit<Common, "task"> & {
+export type FanOutRequest = Omit<JobRequest, "task"> & {
   /** What the job was asked, for who looks at it. */
-  readonly task?: Words;
-  readonly parts: readonly (NamedAgent & { readonly task: Words })[];
+  readonly task?: MessageInput;
+  readonly parts: readonly (NamedAgent & { readonly task: MessageInput })[];
   readonly concurrency?: number;
   readonly reducer?: string;
 };
 
-export type AutonomousRequest = Common &
+export type AutonomousRequest = JobRequest &
   NamedAgent & {
     readonly maxIdleRounds?: number;
     readonly maxRounds?: number | null;
   };
 
 /** What a supervisor is started with. */
-export type SupervisorRequest = Common & {
+export type SupervisorRequest = JobRequest & {
   /** The hash of the lead's definition. */
   readonly lead: string;
   readonly agents: readonly {

@@ -1,8 +1,8 @@
 import { ActivityFailure, ApplicationFailure } from "@temporalio/common";
-import { lostBy, MAX_LOST_IN_A_ROW } from "../core/machine/issue.ts";
+import { countLostWorkers, MAX_LOST_IN_A_ROW } from "../core/machine/dispatch.ts";
 import type { Outcome } from "../schema/record.ts";
-import { isWords } from "./input.ts";
-import { setbackOf } from "./set-back.ts";
+import { isMessageInput } from "./run-input.ts";
+import { toStepFailure } from "./step-failure.ts";
 
 /** A request that somebody has typed may be anything: what is wrong with it is said, and the job ends. */
 export function mustBe(right: boolean, what: string): void {
@@ -11,16 +11,16 @@ export function mustBe(right: boolean, what: string): void {
 }
 
 export function mustHaveTask(task: unknown): void {
-  mustBe(isWords(task), "`task` must be a text, or an object with `text` or `ref`");
+  mustBe(isMessageInput(task), "`task` must be a text, or an object with `text` or `ref`");
 }
 
 /** A step of the job's own, made again where its worker was lost: three times in a row at most. */
 export function throughLosses<Result>(step: () => Promise<Result>, lost = 0): Promise<Result> {
   return step().catch((error: unknown) => {
     if (!(error instanceof ActivityFailure)) throw error;
-    const setback = setbackOf(error, false);
+    const setback = toStepFailure(error, false);
     if (setback.type !== "lost") throw error;
-    const now = lostBy(lost, setback);
+    const now = countLostWorkers(lost, setback);
     if (now >= MAX_LOST_IN_A_ROW) throw error;
     return throughLosses(step, now);
   });
@@ -29,7 +29,7 @@ export function throughLosses<Result>(step: () => Promise<Result>, lost = 0): Pr
 /** What a step of the job's own failed with. */
 export function failureOf(error: unknown): Outcome {
   if (!(error instanceof ActivityFailure)) throw error;
-  const setback = setbackOf(error, false);
+  const setback = toStepFailure(error, false);
   if (setback.type === "failed") return { type: "failed", ...setback.failure };
   return { type: "failed", fault: setback.type, message: error.message };
 }

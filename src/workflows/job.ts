@@ -6,22 +6,22 @@ import {
   workflowInfo,
 } from "@temporalio/workflow";
 import type { Allowance } from "../core/budget/amounts.ts";
-import { orNoLimit } from "../core/budget/limits.ts";
+import { fillLimits } from "../core/budget/limits.ts";
 import type { Reservation } from "../core/budget/reserve.ts";
 import { type JobPart, type JobState, type openJob, requestStop } from "../core/job/job.ts";
 import { jobDashboard, MOST_ROWS } from "../core/job/job-dashboard.ts";
-import { type JobResult, jobResult } from "../core/job/job-result.ts";
-import { type JobStatus, jobStatus, type ModeStatus } from "../core/job/job-status.ts";
+import { buildJobResult, type JobResult } from "../core/job/job-result.ts";
+import { buildJobStatus, type JobStatus, type ModeStatus } from "../core/job/job-status.ts";
 import { beginPart, endPart, reserveShares, type ShareRequest } from "../core/job/parts.ts";
 import type { PartEnd } from "../core/machine/task.ts";
-import { shownBriefly } from "../platform/text/redact.ts";
+import { redactPreview } from "../platform/text/redact.ts";
 import type { JobLimits } from "../schema/mode.ts";
 import type { Outcome } from "../schema/record.ts";
-import type { RunSettings, StartRequest } from "./input.ts";
-import { statusQuery, stopSignal, type Words } from "./messages.ts";
+import { type MessageInput, statusQuery, stopSignal } from "./messages.ts";
 import { type PartRun, startRun } from "./part.ts";
-import { orFailed } from "./result.ts";
-import { showcaseOf } from "./shown.ts";
+import type { RunSettings, StartRequest } from "./run-input.ts";
+import { throwIfFailed } from "./run-result.ts";
+import { createPublisher } from "./status-publisher.ts";
 
 /** What a mode shows of itself, beside what is shown of any job. */
 type Showing = {
@@ -45,11 +45,11 @@ export class JobRun {
   state: JobState;
   readonly settings: RunSettings;
   /** Around all parts: cancelling it stops them. */
-  readonly #work = new CancellationScope();
+  readonly #workScope = new CancellationScope();
   /** Around the step that asks an application, while there is one. */
-  #step: CancellationScope | undefined;
+  #stepScope: CancellationScope | undefined;
   readonly #status: (state: JobState) => ModeStatus;
-  readonly #show: (status: JobStatus) => void;
+  readonly #publish: (status: JobStatus) => void;
 
   constructor(
     initial: JobState,
@@ -60,7 +60,7 @@ export class JobRun {
     this.state = initial;
     this.settings = settings;
     this.#status = status;
-    this.#show = showcaseOf<JobStatus>(settings.searchAttributes, {
+    this.#publish = createPublisher<JobStatus>(settings.searchAttributes, {
       details: (shown) => jobDashboard(shown, lines),
       status: (shown) => shown,
     });
@@ -68,25 +68,25 @@ export class JobRun {
     setHandler(stopSignal, stop, { description: descriptions.stop });
     setHandler(statusQuery, () => this.#now(), { description: descriptions.status });
     outside?.cancelRequested.catch(() => this.#stop("the workflow was cancelled"));
-    this.show();
+    this.publish();
   }
 
-  get stopped(): Outcome | undefined {
+  get stopOutcome(): Outcome | undefined {
     const { stop } = this.state;
     return stop === undefined ? undefined : { type: "stopped", reason: stop.reason };
   }
 
-  change(state: Partial<JobState>): void {
+  update(state: Partial<JobState>): void {
     this.state = { ...this.state, ...state };
-    this.show();
+    this.publish();
   }
 
-  show(): void {
-    this.#show(this.#now(MOST_ROWS));
+  publish(): void {
+    this.#publish(this.#now(MOST_ROWS));
   }
 
   #now(mostParts?: number): JobStatus {
-    return jobStatus(this.state, this.#status(this.state), Date.now(), mostParts);
+    return buildJobStatus(this.state, this.#status(this.state), Date.now(), mostParts);
   }
 
   /** Calls `work` for each of so many parts in turn, for at most `concurrency` of them side by side. */
@@ -112,13 +112,13 @@ export class JobRun {
    *
    * @param waiting - Parts that want to begin too, this one among them.
    */
-  async part(
+  async runPart(
     index: number,
     request: Omit<StartRequest, "share" | "settings">,
     waiting = 1,
   ): Promise<PartEnd | { readonly type: "refused"; readonly outcome: Outcome }> {
     const begun = beginPart(this.state, index, waiting, Date.now());
-    this.change(begun.state);
+    this.update(begun.state);
     if (begun.type === "refused") {
       return { type: "refused", outcome: { type: "limit-reached", reason: begun.reason } };
     }
@@ -143,7 +143,7 @@ export class JobRun {
     const { session, workflow = session } = part;
     const whole: StartRequest = { ...request, share, settings: this.settings };
     let started: Promise<unknown> = Promise.resolve();
-    const end = this.#work.run(() => {
+    const end = this.#workScope.run(() => {
       const run = startRun(workflow, whole, labelOf(part));
       started = run.started;
       return run.end;
@@ -151,7 +151,7 @@ export class JobRun {
     return {
       started,
       end: end.then((how) => {
-        this.change(endPart(this.state, index, how, Date.now(), settles));
+        this.update(endPart(this.state, index, how, Date.now(), settles));
         return how;
       }),
     };
@@ -159,31 +159,31 @@ export class JobRun {
 
   /** Stops the parts that are at work. */
   stopParts(): void {
-    this.#work.cancel();
+    this.#workScope.cancel();
   }
 
   /** A step of the job's own that asks an application; a stop ends it. Whoever asks for it looks at `stopped` behind it. */
-  async step<Result>(work: () => Promise<Result>): Promise<Result> {
+  async runStep<Result>(work: () => Promise<Result>): Promise<Result> {
     const step = new CancellationScope();
-    this.#step = step;
+    this.#stepScope = step;
     return await step.run(work).finally(() => {
-      this.#step = undefined;
+      this.#stepScope = undefined;
     });
   }
 
   /** The job's last word. One that failed fails as a workflow too, so that an operator sees it. */
-  async end(outcome: Outcome, more: Parameters<typeof jobResult>[2] = {}): Promise<JobResult> {
-    this.change({ outcome });
+  async end(outcome: Outcome, more: Parameters<typeof buildJobResult>[2] = {}): Promise<JobResult> {
+    this.update({ outcome });
     await condition(allHandlersFinished);
-    return orFailed(jobResult(this.state, outcome, more));
+    return throwIfFailed(buildJobResult(this.state, outcome, more));
   }
 
   #stop(reason: string): void {
     const stopped = requestStop(this.state, reason);
     if (stopped === this.state) return;
-    this.change(stopped);
-    this.#work.cancel();
-    this.#step?.cancel();
+    this.update(stopped);
+    this.#workScope.cancel();
+    this.#stepScope?.cancel();
   }
 }
 
@@ -194,16 +194,16 @@ function labelOf({ name, agent, task, model }: JobPart): string {
 }
 
 /** Gives a job its scope: nothing but its own `stop` ends it, and a cancellation is one. */
-export function asJob<Result>(
-  drive: (outside: CancellationScope | undefined) => Promise<Result>,
+export function runAsJob<Result>(
+  run: (outside: CancellationScope | undefined) => Promise<Result>,
 ): Promise<Result> {
-  return CancellationScope.nonCancellable(() => drive(CancellationScope.current().parent));
+  return CancellationScope.nonCancellable(() => run(CancellationScope.current().parent));
 }
 
 const GOAL_BYTES = 253;
 
 type JobRequest = {
-  readonly task?: Words;
+  readonly task?: MessageInput;
   readonly limits?: Partial<JobLimits>;
   readonly settings?: Partial<RunSettings>;
 };
@@ -217,8 +217,8 @@ export function openingOf({
   const words = (typeof task === "string" ? task : task?.text) ?? "";
   return {
     job: workflowInfo().workflowId,
-    goal: settings?.words === "none" ? "" : shownBriefly(words, GOAL_BYTES),
-    limits: orNoLimit(limits),
+    goal: settings?.words === "none" ? "" : redactPreview(words, GOAL_BYTES),
+    limits: fillLimits(limits),
     nowMs: Date.now(),
   };
 }

@@ -1,12 +1,12 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
-import type { OfferChange } from "../core/machine/offers.ts";
 import type { Status } from "../core/machine/status.ts";
+import type { ToolListChange } from "../core/machine/tool-list-change.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 
 // What a run can be told and asked: wire names, pinned by tests.
 
 /** Words for a run: a plain text, as an operator types it into the Temporal UI, or a message with the sender's id. */
-export type Words =
+export type MessageInput =
   | string
   | {
       /** Made by the sender. A message with an id that the run has seen is taken once. */
@@ -16,8 +16,8 @@ export type Words =
       readonly ref?: string;
     };
 
-export const steerSignal = defineSignal<[Words]>("steer");
-export const followUpSignal = defineSignal<[Words]>("followUp");
+export const steerSignal = defineSignal<[MessageInput]>("steer");
+export const followUpSignal = defineSignal<[MessageInput]>("followUp");
 export const queueModeSignal =
   defineSignal<[{ queue: "steering" | "follow-up"; mode: QueueMode }]>("queueMode");
 export const clearQueuesSignal = defineSignal<["steering" | "follow-up" | "all"]>("clearQueues");
@@ -26,22 +26,22 @@ export const compactSignal = defineSignal<[{ readonly focus?: string }?]>("compa
 export const stopSignal = defineSignal<[string?]>("stop");
 
 /** From a worker: a server outside offers something else than when the loop was opened. */
-export const offersChangedSignal = defineSignal<[OfferChange]>("offersChanged");
+export const toolListChangedSignal = defineSignal<[ToolListChange]>("offersChanged");
 
 /** To an autonomous agent that sleeps: it goes on now, with these words as its next prompt. */
-export const wakeSignal = defineSignal<[Words?]>("wake");
+export const wakeSignal = defineSignal<[MessageInput?]>("wake");
 
 /** What became of a message that was sent with an acknowledgement. */
-export type Accepted = { readonly id: string; readonly queued: number };
+export type Acknowledgement = { readonly id: string; readonly queued: number };
 
 /** The next prompt of an interactive run; refused while a loop is running. */
-export const promptUpdate = defineUpdate<Accepted, [Words]>("prompt");
+export const promptUpdate = defineUpdate<Acknowledgement, [MessageInput]>("prompt");
 /** `steer` and `followUp` with an answer, for who wants to know. */
-export const steerUpdate = defineUpdate<Accepted, [Words]>("steerAcknowledged");
-export const followUpUpdate = defineUpdate<Accepted, [Words]>("followUpAcknowledged");
+export const steerUpdate = defineUpdate<Acknowledgement, [MessageInput]>("steerAcknowledged");
+export const followUpUpdate = defineUpdate<Acknowledgement, [MessageInput]>("followUpAcknowledged");
 
 /** A person's word on a call that waits for one. */
-export type ApprovalWords = {
+export type ApprovalInput = {
   /** Of the waiting call, as status shows it; may be left out while only one waits. */
   readonly toolCallId?: string;
   readonly answer: "approve" | "refuse" | "accept" | "decline" | "cancel";
@@ -58,26 +58,28 @@ export type ApprovalWords = {
   /** Who answers; kept in the record. */
   readonly by?: string;
 };
-export type Approved = { readonly toolCallId: string; readonly tool: string; readonly waiting: number };
+export type ApprovalResult = { readonly toolCallId: string; readonly tool: string; readonly waiting: number };
 
 /** Refused when nothing waits, or not that call. */
-export const approveUpdate = defineUpdate<Approved, [ApprovalWords]>("approve");
+export const approveUpdate = defineUpdate<ApprovalResult, [ApprovalInput]>("approve");
 
 /** Limits for the loop that runs, in place of the definition's; refused while none is running. */
 export const raiseLimitsUpdate = defineUpdate<Limits, [Partial<Limits>]>("raiseLimits");
 
 /** Another definition for a run. */
-export type DefinitionWords = {
+export type DefinitionUpdateRequest = {
   /** Of a definition that the transcript holds. */
   readonly definitionHash: string;
   /** What the new definition offers: refused while a call of another tool waits for a person. */
   readonly tools?: readonly string[];
 };
 /** `now`: nothing was running. A loop that runs is moved before its next turn, and its record says what came of it. */
-export type DefinitionTaken = { readonly takesEffect: "now" | "next-turn" };
+export type DefinitionUpdateResult = { readonly takesEffect: "now" | "next-turn" };
 
 /** Moves a run to another definition; refused with the reasons. */
-export const updateDefinitionUpdate = defineUpdate<DefinitionTaken, [DefinitionWords]>("updateDefinition");
+export const updateDefinitionUpdate = defineUpdate<DefinitionUpdateResult, [DefinitionUpdateRequest]>(
+  "updateDefinition",
+);
 
 export const statusQuery = defineQuery<Status>("status");
 

@@ -14,11 +14,11 @@ import {
 } from "@temporalio/workflow";
 import type { PartEnd, TaskReport } from "../core/machine/task.ts";
 import { truncateForPreview } from "../platform/text/preview.ts";
-import { writeOptions } from "./activity-options.ts";
-import { GIVEN_UP, giveUpIfDeaf } from "./give-up.ts";
-import type { StartRequest } from "./input.ts";
+import { buildWriteOptions } from "./activity-options.ts";
 import { AGENT_WORKFLOW } from "./messages.ts";
-import { RUN_FAILED, type RunResult } from "./result.ts";
+import type { StartRequest } from "./run-input.ts";
+import { RUN_FAILED, type RunResult } from "./run-result.ts";
+import { TERMINATED_TEXT, terminateIfUnresponsive } from "./terminate-part.ts";
 
 /**
  * A run that is a part of another's work, from its beginning to its report. Cancelling the scope stops it, and waits for
@@ -48,21 +48,21 @@ export function startRun(workflow: string, request: StartRequest, summary: strin
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
   });
   const result = started.then((handle) => handle.result() as Promise<RunResult>);
-  const givenUp = giveUpIfDeaf(workflow, result);
+  const givenUp = terminateIfUnresponsive(workflow, result);
   // A part of another's session has no record of its own that could be asked.
   const session = request.within === undefined ? workflow : undefined;
-  const end = result.then(ended, (error) => failed(workflow, session, error, givenUp()));
+  const end = result.then(toPartEnd, (error) => readFailedPart(workflow, session, error, givenUp()));
   return { started: started.catch(() => undefined), end };
 }
 
-function ended({ report }: RunResult): PartEnd {
+function toPartEnd({ report }: RunResult): PartEnd {
   return report === undefined
     ? { type: "lost", how: "it ended without a report", cause: "ended" }
     : { type: "reported", report };
 }
 
 /** A run that failed reports all the same; of one that is gone, its record is asked. */
-function failed(
+function readFailedPart(
   workflow: string,
   session: string | undefined,
   error: unknown,
@@ -74,15 +74,15 @@ function failed(
   if (!(error instanceof ChildWorkflowFailure) && !(error instanceof CancelledFailure)) throw error;
   const { cause } = error;
   if (cause instanceof ApplicationFailure && cause.type === RUN_FAILED) {
-    return ended((cause.details?.[0] ?? {}) as RunResult);
+    return toPartEnd((cause.details?.[0] ?? {}) as RunResult);
   }
   const lost: PartEnd = {
     type: "lost",
-    how: givenUp === undefined ? describeCause(cause ?? error) : GIVEN_UP,
+    how: givenUp === undefined ? describeCause(cause ?? error) : TERMINATED_TEXT,
     cause: givenUp !== undefined ? "given-up" : error instanceof CancelledFailure ? "not-begun" : "ended",
   };
   if (session === undefined) return givenUp?.then(() => lost) ?? lost;
-  const look = () => lookAt(session, "it is gone");
+  const look = () => inspectChild(session, "it is gone");
   return CancellationScope.nonCancellable(() => givenUp?.then(look) ?? look()).then(
     (report) => (report === null ? lost : { ...lost, report }),
     (problem) => {
@@ -93,14 +93,14 @@ function failed(
 }
 
 /** What the record shows of a session; `null` where it has none. */
-export function lookAt(session: string, why: string): Promise<TaskReport | null> {
-  return scheduleActivity<TaskReport | null>("look-at-child", [{ session }], writeOptions(why));
+export function inspectChild(session: string, reason: string): Promise<TaskReport | null> {
+  return scheduleActivity<TaskReport | null>("look-at-child", [{ session }], buildWriteOptions(reason));
 }
 
-const MAX_WORDS_BYTES = 512;
+const MAX_REASON_BYTES = 512;
 
 function describeCause(cause: Error): string {
   if (cause instanceof TimeoutFailure) return "its time was up";
   if (cause instanceof CancelledFailure) return "it was cancelled before it began";
-  return truncateForPreview(cause.message, MAX_WORDS_BYTES);
+  return truncateForPreview(cause.message, MAX_REASON_BYTES);
 }

@@ -4,13 +4,13 @@ import {
   type Payload,
   type SerializationContext,
 } from "@temporalio/common";
-import { noteSealed } from "./sealed-run.ts";
+import { markEncrypted } from "./encrypted-run.ts";
 
 /** What stands for words that nobody can read: nothing that a handler takes. */
 export const UNREADABLE = Object.freeze({ unreadable: true });
 
 /** What a payload codec has sealed waits for a worker that can open it. */
-const SEALED = "binary/encrypted";
+const ENCRYPTED = "binary/encrypted";
 
 /**
  * Reads what comes into a workflow.
@@ -18,18 +18,18 @@ const SEALED = "binary/encrypted";
  * A signal that was sent by hand and is no JSON would fail every workflow task of the run from then on; here its
  * handler gets it as `UNREADABLE`, and overhears it. Answers of activities are ours: there a fault stays a fault.
  */
-class ForgivingPayloadConverter extends DefaultPayloadConverter {
+class LenientPayloadConverter extends DefaultPayloadConverter {
   override fromPayload<T>(payload: Payload, context?: SerializationContext, hint?: ConverterHint<T>): T {
-    noteSealed(payload);
+    markEncrypted(payload);
     try {
       return super.fromPayload<T>(payload, context, hint);
     } catch (error) {
       const encoding = new TextDecoder().decode(payload.metadata?.["encoding"] ?? new Uint8Array());
-      if (context?.type !== "workflow" || encoding === SEALED) throw error;
+      if (context?.type !== "workflow" || encoding === ENCRYPTED) throw error;
       return UNREADABLE as T;
     }
   }
 }
 
 /** By this name the bundler puts it into the workflow bundle. */
-export const payloadConverter = new ForgivingPayloadConverter();
+export const payloadConverter = new LenientPayloadConverter();

@@ -3,11 +3,16 @@ import type { CallToolCommand } from "../core/machine/state/command.ts";
 import type { ToolDigest } from "../core/machine/state/digest.ts";
 import type { RunEvent } from "../core/machine/state/run-event.ts";
 import { ASK_ATTEMPTS, STEPS, type StepCommand } from "../core/machine/steps.ts";
-import { localOptions, modelOptions, toolOptions, writeOptions } from "./activity-options.ts";
-import { setbackOf } from "./set-back.ts";
+import {
+  buildLocalOptions,
+  buildModelOptions,
+  buildToolOptions,
+  buildWriteOptions,
+} from "./activity-options.ts";
+import { toStepFailure } from "./step-failure.ts";
 
 /** What happened, before the driver says when. */
-export type Happening = RunEvent extends infer Event
+export type UntimedEvent = RunEvent extends infer Event
   ? Event extends RunEvent
     ? Omit<Event, "atMs">
     : never
@@ -17,33 +22,41 @@ export type Happening = RunEvent extends infer Event
 // is most of what a short activation costs.
 
 /** Carries out one step through its activity: a command in, what became of it out. */
-export function perform(command: StepCommand, model: string | undefined): Promise<Happening> {
+export function runStep(command: StepCommand, model: string | undefined): Promise<UntimedEvent> {
   const { activity, retry, done, failed, label } = STEPS[command.type];
-  const { type, maxAttempts = ASK_ATTEMPTS, ...input } = { maxAttempts: undefined, ...inSession(command) };
+  const {
+    type,
+    maxAttempts = ASK_ATTEMPTS,
+    ...input
+  } = { maxAttempts: undefined, ...omitOwnSession(command) };
   // The row is that of the command's own type, which TypeScript does not follow here.
   const summary = (label as (command: StepCommand, model: string | undefined) => string)(command, model);
-  const options = retry === "write" ? writeOptions(summary) : modelOptions(maxAttempts, summary);
-  return scheduleActivity(activity, [type === "open-loop" ? { ...input, ...chain() } : input], options).then(
-    (digest) => ({ type: done, digest }) as Happening,
-    (error) => ({ type: failed, setback: setbackOf(error, false) }),
+  const options = retry === "write" ? buildWriteOptions(summary) : buildModelOptions(maxAttempts, summary);
+  return scheduleActivity(
+    activity,
+    [type === "open-loop" ? { ...input, ...getFirstRun() } : input],
+    options,
+  ).then(
+    (digest) => ({ type: done, digest }) as UntimedEvent,
+    (error) => ({ type: failed, setback: toStepFailure(error, false) }),
   );
 }
 
 /** Runs one tool call. The activity's type is the tool's own name: that is what the timeline and the metrics show. */
-export function performTool(command: CallToolCommand): Promise<Happening> {
-  const { local, timeoutMs, queue, summary, toolName, ...input } = inSession(command);
+export function runTool(command: CallToolCommand): Promise<UntimedEvent> {
+  const { local, timeoutMs, queue, summary, toolName, ...input } = omitOwnSession(command);
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
   const result = local
-    ? scheduleLocalActivity<ToolDigest>(toolName, [input], localOptions(label))
-    : scheduleActivity<ToolDigest>(toolName, [input], toolOptions(timeoutMs, queue, label));
+    ? scheduleLocalActivity<ToolDigest>(toolName, [input], buildLocalOptions(label))
+    : scheduleActivity<ToolDigest>(toolName, [input], buildToolOptions(timeoutMs, queue, label));
   return result.then(
     (digest) => ({ type: "tool-finished", call: command.call, digest }),
-    (error) => ({ type: "tool-set-back", call: command.call, setback: setbackOf(error, local) }),
+    (error) => ({ type: "tool-set-back", call: command.call, setback: toStepFailure(error, local) }),
   );
 }
 
 /** An activity is told the session only where its workflow has another id. */
-function inSession<Command extends { readonly session: string }>({
+function omitOwnSession<Command extends { readonly session: string }>({
   session,
   ...rest
 }: Command): Omit<Command, "session"> & { readonly session?: string } {
@@ -51,7 +64,7 @@ function inSession<Command extends { readonly session: string }>({
 }
 
 /** The first run of this one's chain, where that is another. */
-function chain(): { readonly firstRun?: string } {
+function getFirstRun(): { readonly firstRun?: string } {
   const { firstExecutionRunId, runId } = workflowInfo();
   return firstExecutionRunId === runId ? {} : { firstRun: firstExecutionRunId };
 }

@@ -1,82 +1,87 @@
 import { scheduleActivity, workflowInfo } from "@temporalio/workflow";
-import type { Activities, HandOverInput } from "../activities/activities.ts";
+import type { Activities, PassOutputInput } from "../activities/activity-types.ts";
 import { openJob } from "../core/job/job.ts";
-import { type JobResult, outcomeAt } from "../core/job/job-result.ts";
+import { type JobResult, locateOutcome } from "../core/job/job-result.ts";
 import { recallPart } from "../core/job/parts.ts";
 import type { Outcome } from "../schema/record.ts";
-import { writeOptions } from "./activity-options.ts";
-import { settingsFrom } from "./input.ts";
-import { asJob, JobRun, openingOf } from "./job.ts";
+import { buildWriteOptions } from "./activity-options.ts";
+import { JobRun, openingOf, runAsJob } from "./job.ts";
 import type { PipelineRequest, StageRequest } from "./job-input.ts";
 import { failureOf, mustBe, mustHaveTask } from "./job-step.ts";
-import { lookAt } from "./part.ts";
-import { mustBeRequest } from "./request-shapes.ts";
+import { inspectChild } from "./part.ts";
+import { checkRequest } from "./request-shapes.ts";
+import { buildSettings } from "./run-input.ts";
 
-type HandedOver = Awaited<ReturnType<Activities["hand-over"]>>;
-type Source = NonNullable<HandOverInput["from"]>;
+type PassedOutput = Awaited<ReturnType<Activities["hand-over"]>>;
+type Source = NonNullable<PassOutputInput["from"]>;
 
 /** Agents one after the other: what one says is the prompt of the next. */
 export function pipeline(request: PipelineRequest): Promise<JobResult> {
-  return asJob(async (outside) => {
+  return runAsJob(async (outside) => {
     const stages = request?.stages;
     mustBe(Array.isArray(stages) && stages.length > 0, "`stages` must be a list of agents");
     mustHaveTask(request.task);
-    mustBeRequest(request, "pipeline");
+    checkRequest(request, "pipeline");
     const { workflowId } = workflowInfo();
     const parts = stages.map(({ name, agent }) => ({ name, agent, session: `${workflowId}.${name}` }));
     const initial = openJob({ ...openingOf(request), mode: "pipeline", parts });
-    const job = new JobRun(initial, settingsFrom(request), outside);
-    return await drive(job, request);
+    const job = new JobRun(initial, buildSettings(request), outside);
+    return await runStages(job, request);
   });
 }
 
-async function drive(job: JobRun, request: PipelineRequest): Promise<JobResult> {
+async function runStages(job: JobRun, request: PipelineRequest): Promise<JobResult> {
   const { stages } = request;
-  const first = request.resume === undefined ? 0 : await doneBefore(job, request);
+  const first = request.resume === undefined ? 0 : await recallDoneStages(job, request);
   if (typeof first !== "number") return await job.end(first);
   for (const [index, stage] of stages.entries()) {
     if (index < first) continue;
-    if (job.stopped !== undefined) return await job.end(job.stopped, { at: stage.name });
-    job.change({ doing: `handing over to ${stage.name}` });
+    if (job.stopOutcome !== undefined) return await job.end(job.stopOutcome, { at: stage.name });
+    job.update({ doing: `handing over to ${stage.name}` });
     const given = await passOutput(job, request, stage, index);
-    if ("type" in given) return await job.end(outcomeAt(`Stage "${stage.name}"`, given), { at: stage.name });
-    const end = await job.part(index, { definitionHash: stage.definitionHash, prompt: { ref: given.ref } });
+    if ("type" in given)
+      return await job.end(locateOutcome(`Stage "${stage.name}"`, given), { at: stage.name });
+    const end = await job.runPart(index, {
+      definitionHash: stage.definitionHash,
+      prompt: { ref: given.ref },
+    });
     const outcome = job.state.parts[index]?.outcome as Outcome;
-    const isOver = end.type === "refused" || outcome.type !== "answered" || job.stopped !== undefined;
+    const isOver = end.type === "refused" || outcome.type !== "answered" || job.stopOutcome !== undefined;
     if (isOver) return await endEarly(job, stage, outcome);
   }
-  job.change({ doing: "reading the last words" });
-  const last = await outputOf({ ...request, from: sourceAt(job, stages.length - 1, stages) });
-  if ("type" in last) return await job.end(outcomeAt(`Stage "${stages.at(-1)?.name}"`, last));
+  job.update({ doing: "reading the last words" });
+  const last = await outputOf({ ...request, from: buildSource(job, stages.length - 1, stages) });
+  if ("type" in last) return await job.end(locateOutcome(`Stage "${stages.at(-1)?.name}"`, last));
   const { ref, bytes, text } = last;
   return await job.end({ type: "answered", stopReason: "stop" }, { ref, bytes, text: text ?? "" });
 }
 
 /** A stage that came to its end behind a stop has its answer; what comes next is not begun. */
 async function endEarly(job: JobRun, stage: StageRequest, outcome: Outcome): Promise<JobResult> {
-  const why = job.stopped ?? outcomeAt(`Stage "${stage.name}"`, outcome);
-  return await job.end(why, { at: stage.name });
+  const reason = job.stopOutcome ?? locateOutcome(`Stage "${stage.name}"`, outcome);
+  return await job.end(reason, { at: stage.name });
 }
 
 /** What earlier starts of the job have had done: the number of stages that need not be done again. */
-async function doneBefore(job: JobRun, { stages, resume }: PipelineRequest): Promise<number | Outcome> {
+async function recallDoneStages(job: JobRun, { stages, resume }: PipelineRequest): Promise<number | Outcome> {
   const wanted = stages.findIndex(({ name }) => name === resume?.from);
-  if (resume?.from !== undefined && wanted < 0) return refused(`there is no stage "${resume.from}"`);
+  if (resume?.from !== undefined && wanted < 0)
+    return buildFailedOutcome(`there is no stage "${resume.from}"`);
   for (const [index, { name }] of stages.entries()) {
     if (index === wanted) return index;
-    const report = await lookAt(`${job.state.job}.${name}`, `what ${name} has done`);
+    const report = await inspectChild(`${job.state.job}.${name}`, `what ${name} has done`);
     if (report?.outcome.type !== "answered") {
       if (wanted < 0) return index;
-      return refused(
+      return buildFailedOutcome(
         `stage "${name}" stands before "${resume?.from}" and has no answer: resume from "${name}"`,
       );
     }
-    job.change(recallPart(job.state, index, report));
+    job.update(recallPart(job.state, index, report));
   }
   return stages.length;
 }
 
-function refused(message: string): Outcome {
+function buildFailedOutcome(message: string): Outcome {
   return { type: "failed", fault: "resume", message };
 }
 
@@ -85,26 +90,26 @@ function passOutput(
   { task, stages }: PipelineRequest,
   stage: StageRequest,
   index: number,
-): Promise<HandedOver | Outcome> {
+): Promise<PassedOutput | Outcome> {
   const { name, prompt, input } = stage;
   return outputOf({
     task,
     to: { name, ...(prompt === undefined ? {} : { prompt }), ...(input === undefined ? {} : { input }) },
-    ...(index === 0 ? {} : { from: sourceAt(job, index - 1, stages) }),
+    ...(index === 0 ? {} : { from: buildSource(job, index - 1, stages) }),
   });
 }
 
-function sourceAt(job: JobRun, index: number, stages: readonly StageRequest[]): Source {
+function buildSource(job: JobRun, index: number, stages: readonly StageRequest[]): Source {
   const { name, session, report } = job.state.parts[index]!;
   return { name, session, definitionHash: stages[index]!.definitionHash, ...report };
 }
 
-function outputOf({ task, from, to }: HandOverInput): Promise<HandedOver | Outcome> {
-  const input: HandOverInput = {
+function outputOf({ task, from, to }: PassOutputInput): Promise<PassedOutput | Outcome> {
+  const input: PassOutputInput = {
     task,
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   };
   const summary = to === undefined ? "the result" : `to ${to.name}`;
-  return scheduleActivity<HandedOver>("hand-over", [input], writeOptions(summary)).catch(failureOf);
+  return scheduleActivity<PassedOutput>("hand-over", [input], buildWriteOptions(summary)).catch(failureOf);
 }

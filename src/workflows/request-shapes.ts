@@ -1,16 +1,16 @@
 import { workflowInfo } from "@temporalio/workflow";
 import { LIMIT_NAMES } from "../core/budget/limits.ts";
-import { isWords } from "./input.ts";
 import { UNREADABLE } from "./payload-converter.ts";
+import { isMessageInput } from "./run-input.ts";
 import {
   anything,
+  buildInvalidRequest,
+  checkShape,
   count,
   fields,
   filledText,
   flag,
-  invalidRequest,
   list,
-  mustHaveShape,
   nullable,
   number,
   object,
@@ -23,13 +23,13 @@ import {
 // What each workflow may be started with.
 
 /** Words that make no sense are ignored, as in a signal: only values that no code can read are refused. */
-const looseWords: Shape = (value, path) =>
+const looseMessage: Shape = (value, path) =>
   value === undefined || value === null || typeof value === "string" || object(value, path) === undefined
     ? undefined
     : `${path}: must be a text, or an object with \`text\` or \`ref\``;
 
-const words: Shape = (value, path) =>
-  isWords(value) ? undefined : `${path}: must be a text, or an object with \`text\` or \`ref\``;
+const message: Shape = (value, path) =>
+  isMessageInput(value) ? undefined : `${path}: must be a text, or an object with \`text\` or \`ref\``;
 
 const settings = optional(
   fields({
@@ -58,19 +58,19 @@ const spawn = fields({
   toolName: text,
 });
 
-const place = fields({ branch: text, position: optional(count) });
+const branchPosition = fields({ branch: text, position: optional(count) });
 
 const limits = optional(fields(Object.fromEntries(LIMIT_NAMES.map((name) => [name, optional(amount)]))));
 
 const continuation = fields({
   kind: fields({ type: oneOf("default", "rerun", "branch", "compaction"), tag: optional(text) }),
   focus: optional(text),
-  at: optional(place),
+  at: optional(branchPosition),
   limits,
 });
 
 const run = fields({
-  prompt: looseWords,
+  prompt: looseMessage,
   definition: optional(object),
   definitionHash: optional(text),
   continuation: optional(continuation),
@@ -100,11 +100,11 @@ const run = fields({
 });
 
 const evaluation = fields({
-  prompt: looseWords,
-  prompts: optional(list(nullable(looseWords))),
+  prompt: looseMessage,
+  prompts: optional(list(nullable(looseMessage))),
   // The plan itself is checked where it is opened, with all that is wrong with it.
   agents: optional(list(anything)),
-  at: optional(place),
+  at: optional(branchPosition),
   settings,
 });
 
@@ -113,15 +113,15 @@ const job = { limits, settings };
 
 const pipeline = fields({
   ...job,
-  task: words,
+  task: message,
   stages: list(fields({ ...part, name: filledText, prompt: optional(text), input: optional(object) }), 1),
   resume: optional(fields({ from: optional(text) })),
 });
 
 const fanOut = fields({
   ...job,
-  task: looseWords,
-  parts: list(fields({ ...part, task: words }), 1),
+  task: looseMessage,
+  parts: list(fields({ ...part, task: message }), 1),
   concurrency: optional(number),
   reducer: optional(text),
 });
@@ -129,21 +129,21 @@ const fanOut = fields({
 const autonomous = fields({
   ...job,
   ...part,
-  task: words,
+  task: message,
   maxIdleRounds: optional(number),
   maxRounds: optional(amount),
 });
 
 const supervisor = fields({
   ...job,
-  task: words,
+  task: message,
   lead: text,
   agents: list(fields({ name: filledText, description: optional(text), definitionHash: text }), 1),
   maxAgents: optional(number),
 });
 
 const retention = fields({ policy: object, dryRun: optional(flag) });
-const wakeJob = fields({ job: filledText, words: looseWords });
+const wakeJob = fields({ job: filledText, words: looseMessage });
 
 const REQUESTS = { run, evaluation, pipeline, fanOut, autonomous, supervisor, retention, wakeJob };
 
@@ -155,18 +155,18 @@ const OWN_FIELDS = ["resume", "carried", "cursor", "done"] as const;
  *
  * @throws A failure that ends the run, and says what is wrong.
  */
-export function mustBeRequest(request: unknown, type: keyof typeof REQUESTS): void {
+export function checkRequest(request: unknown, type: keyof typeof REQUESTS): void {
   const what = type === "run" ? "The run" : type === "evaluation" ? "The evaluation" : "The job";
   if (request === UNREADABLE)
-    throw invalidRequest(`${what} cannot begin: what it was started with cannot be read`);
+    throw buildInvalidRequest(`${what} cannot begin: what it was started with cannot be read`);
   if (workflowInfo().continuedFromExecutionRunId !== undefined) return;
-  mustHaveShape(request, REQUESTS[type], what);
+  checkShape(request, REQUESTS[type], what);
   // A pipeline has a `resume` of its own.
   const foreign = OWN_FIELDS.find(
     (field) => !(type === "pipeline" && field === "resume") && Object.hasOwn(request as object, field),
   );
   if (foreign !== undefined) {
-    throw invalidRequest(
+    throw buildInvalidRequest(
       `${what} cannot begin: \`${foreign}\` is what it leaves for itself when it continues as new`,
     );
   }

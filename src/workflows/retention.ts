@@ -1,15 +1,15 @@
 import { continueAsNew, proxyActivities } from "@temporalio/workflow";
-import type { Activities } from "../activities/activities.ts";
-import type { RetainCursor, RetainDigest } from "../core/machine/digest-retention.ts";
+import type { Activities } from "../activities/activity-types.ts";
+import type { RetentionCursor, RetentionDigest } from "../core/machine/retention-digest.ts";
 import type { RetentionPolicy } from "../schema/retention.ts";
-import { writeOptions } from "./activity-options.ts";
-import { mustBeRequest } from "./request-shapes.ts";
+import { buildWriteOptions } from "./activity-options.ts";
+import { checkRequest } from "./request-shapes.ts";
 
 export type RetentionRequest = {
   readonly policy: RetentionPolicy;
   readonly dryRun?: boolean;
   /** How far an earlier run of the same has come. */
-  readonly cursor?: RetainCursor;
+  readonly cursor?: RetentionCursor;
   readonly done?: RetentionResult;
 };
 
@@ -29,16 +29,16 @@ const MAX_PAGES = 300;
 /** What a result names at most, so that it stays small. */
 const MAX_NAMED = 50;
 
-const NOTHING: RetentionResult = { looked: 0, deleted: 0, spared: 0, texts: 0, sessions: [] };
+const EMPTY_RESULT: RetentionResult = { looked: 0, deleted: 0, spared: 0, texts: 0, sessions: [] };
 
 /** Takes away what a policy says, page by page. */
 export async function retention(request: RetentionRequest): Promise<RetentionResult> {
-  mustBeRequest(request, "retention");
+  checkRequest(request, "retention");
   const { policy, dryRun = false } = request;
-  let { cursor, done = NOTHING } = request;
+  let { cursor, done = EMPTY_RESULT } = request;
   for (let page = 0; page < MAX_PAGES; page++) {
-    const { retain } = proxyActivities<Pick<Activities, "retain">>(writeOptions(`page ${page + 1}`));
-    const digest: RetainDigest = await retain({
+    const { retain } = proxyActivities<Pick<Activities, "retain">>(buildWriteOptions(`page ${page + 1}`));
+    const digest: RetentionDigest = await retain({
       policy,
       dryRun,
       ...(cursor === undefined ? {} : { cursor }),

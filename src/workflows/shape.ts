@@ -10,21 +10,24 @@ export type Shape = (value: unknown, path: string) => string | undefined;
 const MAX_DEPTH = 400;
 
 export const anything: Shape = () => undefined;
-export const text: Shape = be("a text", (value) => typeof value === "string");
-export const filledText: Shape = be(
+export const text: Shape = buildCheck("a text", (value) => typeof value === "string");
+export const filledText: Shape = buildCheck(
   "a text that is not empty",
   (value) => typeof value === "string" && value !== "",
 );
-export const flag: Shape = be("true or false", (value) => typeof value === "boolean");
-export const number: Shape = be("a number", (value) => typeof value === "number" && Number.isFinite(value));
-export const count: Shape = be(
+export const flag: Shape = buildCheck("true or false", (value) => typeof value === "boolean");
+export const number: Shape = buildCheck(
+  "a number",
+  (value) => typeof value === "number" && Number.isFinite(value),
+);
+export const count: Shape = buildCheck(
   "a whole number from 0",
   (value) => Number.isSafeInteger(value) && (value as number) >= 0,
 );
-export const object: Shape = be("an object", isObject);
+export const object: Shape = buildCheck("an object", isObject);
 
 export const oneOf = (...values: readonly string[]): Shape =>
-  be(values.map((value) => `"${value}"`).join(" or "), (value) => values.includes(value as string));
+  buildCheck(values.map((value) => `"${value}"`).join(" or "), (value) => values.includes(value as string));
 
 export const optional =
   (shape: Shape): Shape =>
@@ -41,7 +44,7 @@ export const list =
   (value, path) => {
     if (!Array.isArray(value)) return `${path}: must be a list`;
     if (value.length < min) return `${path}: must have at least ${min}`;
-    return first(value.map((item, at) => () => shape(item, `${path}[${at}]`)));
+    return findFirstProblem(value.map((item, at) => () => shape(item, `${path}[${at}]`)));
   };
 
 /** An object with these fields; others are ignored. */
@@ -50,7 +53,7 @@ export const fields =
   (value, path) => {
     if (!isObject(value)) return `${path}: must be an object`;
     const of = value as Record<string, unknown>;
-    return first(
+    return findFirstProblem(
       Object.entries(shapes).map(
         ([name, shape]) =>
           () =>
@@ -60,13 +63,13 @@ export const fields =
   };
 
 /** @throws A failure that ends the run, and says what is wrong with what it was started with. */
-export function mustHaveShape(value: unknown, shape: Shape, what: string): void {
+export function checkShape(value: unknown, shape: Shape, what: string): void {
   const problem = isShallow(value) ? shape(value, "") : `: is nested more than ${MAX_DEPTH} levels deep`;
   if (problem === undefined) return;
-  throw invalidRequest(`${what} cannot begin: ${problem.replace(/^: /, "what it was started with ")}`);
+  throw buildInvalidRequest(`${what} cannot begin: ${problem.replace(/^: /, "what it was started with ")}`);
 }
 
-export function invalidRequest(message: string): ApplicationFailure {
+export function buildInvalidRequest(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, "holdfast/invalid-request");
 }
 
@@ -84,11 +87,11 @@ function isObject(value: unknown): boolean {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function be(what: string, is: (value: unknown) => boolean): Shape {
+function buildCheck(what: string, is: (value: unknown) => boolean): Shape {
   return (value, path) => (is(value) ? undefined : `${path}: must be ${what}`);
 }
 
-function first(checks: readonly (() => string | undefined)[]): string | undefined {
+function findFirstProblem(checks: readonly (() => string | undefined)[]): string | undefined {
   for (const check of checks) {
     const problem = check();
     if (problem !== undefined) return problem;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { withinRoom } from "../../src/activities/model/answer-digest.ts";
+import { limitCalls } from "../../src/activities/model/answer-digest.ts";
 
 test("calls of one answer that would not fit into a payload are given back, each by itself [TOOL-04]", () => {
   const facts = { paths: Array.from({ length: 8 }, () => ({ path: "/x".repeat(500), inside: false })) };
@@ -9,7 +9,7 @@ test("calls of one answer that would not fit into a payload are given back, each
     summary: "s",
     facts,
   }));
-  const kept = withinRoom(calls);
+  const kept = limitCalls(calls);
   expect(Buffer.byteLength(JSON.stringify(kept))).toBeLessThan(1.2 * 1024 * 1024);
   expect(kept.map(({ id }) => id)).toEqual(calls.map(({ id }) => id));
   const first = kept.findIndex((call) => "invalid" in call);
@@ -18,5 +18,5 @@ test("calls of one answer that would not fit into a payload are given back, each
   expect(kept.slice(first).every((call) => call.invalid?.startsWith("there is too much") === true)).toBe(
     true,
   );
-  expect(withinRoom(calls.slice(0, 20))).toEqual(calls.slice(0, 20));
+  expect(limitCalls(calls.slice(0, 20))).toEqual(calls.slice(0, 20));
 });

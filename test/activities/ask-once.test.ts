@@ -3,15 +3,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test } from "vitest";
 import { askOnce } from "../../src/activities/model/ask-once.ts";
-import { asFailure } from "../../src/activities/step/failure.ts";
-import { credentialSource } from "../../src/models/credentials/source.ts";
+import { toFailure } from "../../src/activities/step/failure.ts";
+import { createCredentialSource } from "../../src/models/credentials/credential-source.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { resolveHeaders, resolveSecrets, type SecretSource } from "../../src/models/secrets.ts";
 import { Credentials, type CredentialsInput } from "../../src/schema/credentials.ts";
 import { ModelConfig } from "../../src/schema/model.ts";
-import { Loopback } from "../providers/loopback.ts";
-import { faultOf, question } from "../providers/play.ts";
+import { catchProviderError, createRequest } from "../providers/answer-reader.ts";
+import { LoopbackServer } from "../providers/loopback-server.ts";
 
 // A key that a vendor refuses, over the line, with each source that a key may come from and each protocol.
 
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 /** A vendor that takes one key, and says what it was shown when it refuses. */
 async function vendor(taken: string | undefined, status = 401) {
-  const server = await Loopback.start((response, { headers }) => {
+  const server = await LoopbackServer.start((response, { headers }) => {
     const shown = JSON.stringify(headers);
     if (taken !== undefined && shown.includes(taken)) {
       const events = [{ choices: [{ delta: { content: "Let in." }, finish_reason: "stop" }] }, "[DONE]"];
@@ -43,18 +43,18 @@ async function vendor(taken: string | undefined, status = 401) {
   return server;
 }
 
-async function asking(server: Loopback, secrets: SecretSource, more: Partial<ModelConfig> = {}) {
+async function asking(server: LoopbackServer, secrets: SecretSource, more: Partial<ModelConfig> = {}) {
   const model = ModelConfig.parse({
     ...{ id: "m", api: "openai_completions", provider: "openai", baseUrl: `${server.url}/v1` },
     ...{ apiKey: `\${${NAME}}`, contextWindow: 1000 },
     ...more,
   });
   const request = (): ModelRequest =>
-    question(model, {
+    createRequest(model, {
       apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),
       headers: resolveHeaders(model.headers, secrets),
     });
-  const providers = ProviderRegistry.default();
+  const providers = ProviderRegistry.createDefault();
   return await askOnce(model, request, { providers, secrets }, { signal: new AbortController().signal });
 }
 
@@ -67,7 +67,7 @@ async function sources(next: string) {
   const code = `const fs = require("fs"), at = ${JSON.stringify(file)};
     console.log(fs.readFileSync(at, "utf8")); fs.writeFileSync(at, ${JSON.stringify(next)})`;
   const from = (credential: CredentialsInput[string]) =>
-    credentialSource(Credentials.parse({ [NAME]: credential }));
+    createCredentialSource(Credentials.parse({ [NAME]: credential }));
   process.env[NAME] = OLD;
   return {
     file,
@@ -113,10 +113,10 @@ describe("a key that is refused [CRED-01]", () => {
   ] as const)("from %s is final after %i questions, and shown nowhere", async (kind, questions) => {
     const server = await vendor(undefined);
     const { source } = await sources(NEW);
-    const error = await faultOf(asking(server, source[kind]));
+    const error = await catchProviderError(asking(server, source[kind]));
     expect(error).toMatchObject({ fault: "auth", status: 401 });
     expect(server.received).toHaveLength(questions);
-    const failure = asFailure(error);
+    const failure = toFailure(error);
     const said = [error.message, error.requestId, error.stack, failure.message, failure.stack];
     expect(said.join()).toContain("no access");
     expect(JSON.stringify([said, failure])).not.toMatch(/sk-(old|new)-0123456789abcdef/);
@@ -136,7 +136,7 @@ describe("a key that is refused [CRED-01]", () => {
   test.each(protocols)("is asked anew once and shown nowhere: $api $apiVersion $headers", async (more) => {
     const server = await vendor(undefined);
     const { source } = await sources(NEW);
-    const error = await faultOf(asking(server, source.command, more));
+    const error = await catchProviderError(asking(server, source.command, more));
     expect(error).toMatchObject({ fault: "auth", status: 401 });
     const shown = server.received.map(({ headers, url }) => `${JSON.stringify(headers)}${url}`);
     expect(shown.map((one) => [one.includes(OLD), one.includes(NEW)])).toEqual([

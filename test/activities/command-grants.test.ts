@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { factsOf } from "../../src/activities/model/facts.ts";
-import { coverageOf, grantFor, isGranted } from "../../src/core/permission/grants.ts";
-import { decide } from "../../src/core/permission/permission.ts";
+import { collectFacts } from "../../src/activities/model/call-facts.ts";
+import { buildGrant, describeCoverage, isGranted } from "../../src/core/permission/grants.ts";
+import { decidePermission } from "../../src/core/permission/permission.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 
@@ -34,13 +34,13 @@ const bash = defineTool({
 const ASK = PermissionPolicy.parse({ otherwise: "ask" });
 
 async function callOf(command: string, policy = ASK) {
-  const facts = await factsOf(bash, { command }, policy, workspace);
+  const facts = await collectFacts(bash, { command }, policy, workspace);
   return { name: "bash", ...(facts === undefined ? {} : { facts }) };
 }
 
 /** Whether the second command runs unasked when a user has answered the first with `always`. */
 async function runsAfter(first: string, second: string): Promise<boolean> {
-  const grant = grantFor(await callOf(first));
+  const grant = buildGrant(await callOf(first));
   return grant !== undefined && isGranted([grant], await callOf(second));
 }
 
@@ -201,7 +201,7 @@ describe("`always` for a command", () => {
   });
 
   test("says what it would cover: a program within the workspace, or exactly these words, or nothing", async () => {
-    const covers = async (command: string) => coverageOf(await callOf(command));
+    const covers = async (command: string) => describeCoverage(await callOf(command));
     expect(await covers("cat a.txt | grep x")).toEqual([
       "`cat` with any arguments within the workspace",
       "`grep` with any arguments within the workspace",
@@ -215,7 +215,10 @@ describe("`always` for a command", () => {
 async function outcomeOf(command: string, input: PermissionPolicyInput): Promise<string> {
   const policy = PermissionPolicy.parse(input);
   const { facts = {} } = await callOf(command, policy);
-  return decide(policy, { tool: "bash", replay: "unsafe" }, facts, { agent: "a", interactive: true }).outcome;
+  return decidePermission(policy, { tool: "bash", replay: "unsafe" }, facts, {
+    agent: "a",
+    interactive: true,
+  }).outcome;
 }
 
 const denying = (command: string): PermissionPolicyInput => ({

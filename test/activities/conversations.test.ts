@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { Conversations } from "../../src/activities/step/conversations.ts";
 import type { ViewRanges } from "../../src/core/view/view-ranges.ts";
-import { SqliteBench } from "../transcript/sqlite-bench.ts";
-import { entry, message, opening, step, write } from "../transcript/story.ts";
+import { entry, message, opening, step, write } from "../transcript/sample-writes.ts";
+import { SqliteFixture } from "../transcript/sqlite-fixture.ts";
 
-const bench = SqliteBench.forEachTest();
+const bench = SqliteFixture.forEachTest();
 
 describe("a conversation that a worker keeps warm", () => {
   test.each([
@@ -12,7 +12,7 @@ describe("a conversation that a worker keeps warm", () => {
     ["shorter", ["new one"]],
     ["longer", ["new one", "new two", "new three"]],
   ])("is not shown to a session that has the name of one that was deleted: %s", async (_, anew) => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     const conversations = new Conversations(transcript);
     const tell = async (run: string, words: readonly string[]) => {
       const { loopId } = await transcript.openLoop(
@@ -22,7 +22,7 @@ describe("a conversation that a worker keeps warm", () => {
       await transcript.store(write({ loopId, branch: "main", base: 1 }, { step: step({ run }), entries }));
     };
     const view = (to: number): ViewRanges => ({ branch: "main", ranges: [{ from: 0, to }] });
-    const shown = async (to: number) => JSON.stringify(await conversations.messages("s", view(to)));
+    const shown = async (to: number) => JSON.stringify(await conversations.readMessages("s", view(to)));
 
     await tell("r1", ["old one", "old two"]);
     expect(await shown(3)).toContain("old two");
@@ -30,21 +30,21 @@ describe("a conversation that a worker keeps warm", () => {
     while (!(await transcript.archive.deletePage("s", 1)).done);
     await tell("r2", anew);
 
-    expect(JSON.stringify(await conversations.message("s", "main", 1))).toContain("new one");
+    expect(JSON.stringify(await conversations.readMessage("s", "main", 1))).toContain("new one");
     const now = await shown(anew.length + 1);
     for (const text of ["of r2", ...anew]) expect(now).toContain(text);
     expect(now).not.toContain("old");
   });
 
   test("is read no further than it has grown, also when two ask at once", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     const read: [number, number][] = [];
     const counted = new Proxy(transcript, {
       get(target, name) {
         const value = Reflect.get(target, name, target);
         if (typeof value !== "function") return value;
         return (...values: unknown[]) => {
-          if (name === "entries") read.push([values[2] as number, values[3] as number]);
+          if (name === "readEntries") read.push([values[2] as number, values[3] as number]);
           return value.apply(target, values);
         };
       },
@@ -53,16 +53,16 @@ describe("a conversation that a worker keeps warm", () => {
     const { loopId } = await transcript.openLoop(opening());
     const place = { loopId, branch: "main", base: 1 };
     await transcript.store(write(place, { entries: [entry(1, "one")] }));
-    await conversations.before("s", "main", 2);
+    await conversations.readEntriesBefore("s", "main", 2);
     await transcript.store(
       write({ ...place, base: 2 }, { step: step({ number: 2 }), entries: [entry(2, "two")] }),
     );
     const both = await Promise.all([
-      conversations.before("s", "main", 3),
-      conversations.before("s", "main", 3),
+      conversations.readEntriesBefore("s", "main", 3),
+      conversations.readEntriesBefore("s", "main", 3),
     ]);
     expect(both.map((entries) => entries.length)).toEqual([3, 3]);
-    await conversations.before("s", "main", 3);
+    await conversations.readEntriesBefore("s", "main", 3);
     expect(read).toEqual([
       [0, 2],
       [2, 3],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Definitions, parsedDefinition } from "../../src/activities/step/definitions.ts";
+import { Definitions, parseDefinition } from "../../src/activities/step/definitions.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 
 /** As the first release has stored them: without what came later. */
@@ -19,7 +19,7 @@ function holding(stored: unknown): Definitions {
 }
 
 test("a definition that an older release has stored is read with the defaults of today [CMP-16]", async () => {
-  const definition = await holding(OLD).byHash("hash");
+  const definition = await holding(OLD).read("hash");
   expect(definition.permissions).toEqual({ rules: [], otherwise: "ask-unsafe" });
   expect(definition.context?.maxContextTokens).toBe(100_000);
   expect(definition.inputFilters).toEqual([]);
@@ -27,11 +27,11 @@ test("a definition that an older release has stored is read with the defaults of
 });
 
 test("one that this release cannot read is refused, and says what is wrong", async () => {
-  await expect(holding({ ...OLD, limits: "none" }).byHash("hash")).rejects.toThrow(/not valid: limits/);
+  await expect(holding({ ...OLD, limits: "none" }).read("hash")).rejects.toThrow(/not valid: limits/);
 });
 
 test("a definition names at most sixteen input filters, since each is asked about each message [FILT-05]", () => {
   const naming = (count: number) => ({ ...OLD, inputFilters: Array(count).fill("one") });
-  expect(parsedDefinition(naming(16)).inputFilters).toHaveLength(16);
-  expect(() => parsedDefinition(naming(17))).toThrow(/not valid: inputFilters/);
+  expect(parseDefinition(naming(16)).inputFilters).toHaveLength(16);
+  expect(() => parseDefinition(naming(17))).toThrow(/not valid: inputFilters/);
 });

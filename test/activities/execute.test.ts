@@ -5,7 +5,7 @@ import { execute } from "../../src/activities/tool/execute.ts";
 import type { Execution } from "../../src/activities/tool/execution.ts";
 import type { Logger } from "../../src/platform/log.ts";
 import type { ToolCallContent } from "../../src/schema/message.ts";
-import type { DeltaBody } from "../../src/store/stream/stream.ts";
+import type { DeltaBody } from "../../src/store/stream/stream-hub.ts";
 import type { Step } from "../../src/store/transcript/step.ts";
 import { FencedError, StoreError } from "../../src/store/transcript/store-error.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
@@ -111,8 +111,8 @@ describe("what a tool is told of its call [TOOL-02]", () => {
     let seen: ToolContext | undefined;
     const { execution, published } = running((context) => {
       seen = context;
-      context.update("half");
-      context.progress("on the way");
+      context.onUpdate("half");
+      context.onProgress("on the way");
       return "done";
     });
     await execution;

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { factsOf } from "../../src/activities/model/facts.ts";
-import { readCall } from "../../src/activities/model/read-call.ts";
-import { decide } from "../../src/core/permission/permission.ts";
+import { collectFacts } from "../../src/activities/model/call-facts.ts";
+import { parseCall } from "../../src/activities/model/read-call.ts";
+import { decidePermission } from "../../src/core/permission/permission.ts";
 import { PermissionPolicy } from "../../src/schema/permission.ts";
-import { bashTool } from "../../src/tools/builtin/bash.ts";
+import { createBashTool } from "../../src/tools/builtin/bash-tool.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 
 const KEY = "sk-ant-0123456789abcdefghij";
@@ -20,7 +20,12 @@ beforeAll(async () => {
 afterAll(() => rm(workspace, { recursive: true }));
 
 test("a key in a command is not in the facts, which go through history; rules still see what comes before it [PERM-01]", async () => {
-  const facts = await factsOf(bashTool(), { command: `curl --key ${KEY} host; rm x` }, ASK, workspace);
+  const facts = await collectFacts(
+    createBashTool(),
+    { command: `curl --key ${KEY} host; rm x` },
+    ASK,
+    workspace,
+  );
   expect(JSON.stringify(facts)).not.toContain(KEY);
   expect(facts?.commands?.[0]).toMatchObject({ words: ["curl", "--key", "***", "host"], fixed: 2 });
   const outcomeOf = (command: string) => {
@@ -29,7 +34,7 @@ test("a key in a command is not in the facts, which go through history; rules st
       otherwise: "deny",
     });
     const call = { tool: "bash", replay: "unsafe" as const };
-    return decide(policy, call, facts ?? {}, { agent: "a", interactive: false }).outcome;
+    return decidePermission(policy, call, facts ?? {}, { agent: "a", interactive: false }).outcome;
   };
   expect([outcomeOf("curl --key"), outcomeOf("curl --key other")]).toEqual(["allow", "deny"]);
 });
@@ -47,8 +52,8 @@ test("a tool that cannot say what it touches, or what to call it, does not lose 
     },
     execute: () => "ok",
   });
-  const facts = await factsOf(broken, {}, ASK, workspace);
+  const facts = await collectFacts(broken, {}, ASK, workspace);
   expect(facts?.paths).toEqual([{ path: "/", inside: false }]);
   const call = { type: "toolCall" as const, id: "c1", name: "broken", arguments: {} };
-  expect(readCall(call, [broken]).digest).toEqual({ id: "c1", name: "broken", summary: "" });
+  expect(parseCall(call, [broken]).digest).toEqual({ id: "c1", name: "broken", summary: "" });
 });

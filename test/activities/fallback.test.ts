@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { withFallbacks } from "../../src/activities/model/fallback.ts";
+import { askWithFallbacks } from "../../src/activities/model/model-fallback.ts";
 import { anthropic, local } from "../../src/config/vendor-models.ts";
 import { Outages } from "../../src/models/outages.ts";
 import {
@@ -29,8 +29,8 @@ async function asked(
     return `by ${id}`;
   };
   const sizeFor = ({ model: { maxTokens } }: AgentDefinition) => length / 4 + maxTokens;
-  const asking = { outages, ask, sizeFor, isLastAttempt: () => isLast };
-  const ended = await withFallbacks(agent, asking).catch((error: unknown) => error);
+  const asking = { outages, ask, estimateSize: sizeFor, isLastAttempt: () => isLast };
+  const ended = await askWithFallbacks(agent, asking).catch((error: unknown) => error);
   return { order, ended };
 }
 

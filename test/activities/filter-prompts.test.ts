@@ -1,8 +1,8 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { verdictsOn } from "../../src/activities/filter-input/filter-input.ts";
+import { filterMessages } from "../../src/activities/filter-input/filter-input.ts";
+import { admitPrompts } from "../../src/activities/open-loop/admit-prompts.ts";
 import { filterPrompts } from "../../src/activities/open-loop/filter-prompts.ts";
-import { letIn } from "../../src/activities/open-loop/let-in.ts";
 import { ApplicationError } from "../../src/activities/step/failure.ts";
 import { local } from "../../src/config/vendor-models.ts";
 import { FilterRegistry, type InputFilter } from "../../src/hooks/filters.ts";
@@ -71,9 +71,9 @@ test("filters that take their time with each of many messages are given up toget
   });
   const asking = { definition, signal, dependencies: dependencies as never };
   const step = { session: "s", run: "r", number: 0 };
-  const opening = letIn(step, [], async () => inbox, undefined, asking).finally(done);
+  const opening = admitPrompts(step, [], async () => inbox, undefined, asking).finally(done);
   const failure = opening.catch((error: unknown) => error);
-  const beforeTurn = verdictsOn(inbox, ["one"], dependencies, signal).catch((error: unknown) => error);
+  const beforeTurn = filterMessages(inbox, ["one"], dependencies, signal).catch((error: unknown) => error);
   await vi.advanceTimersByTimeAsync(239_999);
   expect(done).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);

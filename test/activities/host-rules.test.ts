@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { factsOf } from "../../src/activities/model/facts.ts";
-import { coverageOf, grantFor, isGranted } from "../../src/core/permission/grants.ts";
-import { decide } from "../../src/core/permission/permission.ts";
+import { collectFacts } from "../../src/activities/model/call-facts.ts";
+import { buildGrant, describeCoverage, isGranted } from "../../src/core/permission/grants.ts";
+import { decidePermission } from "../../src/core/permission/permission.ts";
 import { McpServer } from "../../src/schema/mcp.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
-import { shell } from "../../src/tools/sources/mcp/tools.ts";
-import { openApiTool } from "../../src/tools/sources/openapi/tool.ts";
+import { toOfferedTool } from "../../src/tools/sources/mcp/mcp-tool.ts";
+import { createOpenApiTool } from "../../src/tools/sources/openapi/open-api-tool.ts";
 import { defineTool, type Tool } from "../../src/tools/tool.ts";
 
 const WORKSPACE = "/tmp";
@@ -37,7 +37,7 @@ const pinned = (data: unknown) => ({
   hash: "h",
   data,
 });
-const pets = openApiTool(
+const pets = createOpenApiTool(
   pinned({
     label: "List",
     method: "get",
@@ -52,12 +52,12 @@ const pets = openApiTool(
   { secrets: () => undefined, sender: { send: () => Promise.reject(new Error("not called")) } } as never,
 );
 const mcp = (transport: object): Tool =>
-  ({ ...shell(pinned(undefined), McpServer.parse({ name: "m", transport })), name: "look" }) as never;
+  ({ ...toOfferedTool(pinned(undefined), McpServer.parse({ name: "m", transport })), name: "look" }) as never;
 
 async function outcomeOf(tool: Tool, value: unknown, input: PermissionPolicyInput): Promise<string> {
   const policy = PermissionPolicy.parse(input);
-  const facts = await factsOf(tool, value, policy, WORKSPACE);
-  return decide(policy, { tool: tool.name, replay: tool.replay }, facts ?? {}, {
+  const facts = await collectFacts(tool, value, policy, WORKSPACE);
+  return decidePermission(policy, { tool: tool.name, replay: tool.replay }, facts ?? {}, {
     agent: "a",
     interactive: true,
   }).outcome;
@@ -131,17 +131,17 @@ describe("a rule by host", () => {
   test("`always` for a tool that reaches hosts covers those hosts alone", async () => {
     const policy = PermissionPolicy.parse({ otherwise: "ask" });
     const callOf = async (url: string) => {
-      const facts = await factsOf(fetchPage, { url }, policy, WORKSPACE);
+      const facts = await collectFacts(fetchPage, { url }, policy, WORKSPACE);
       return { name: "fetch_page", ...(facts === undefined ? {} : { facts }) };
     };
     const first = await callOf("https://a.example/x");
-    expect(coverageOf(first)).toEqual(["every call of fetch_page to a.example:443"]);
-    const grants = [grantFor(first)!];
+    expect(describeCoverage(first)).toEqual(["every call of fetch_page to a.example:443"]);
+    const grants = [buildGrant(first)!];
     expect(isGranted(grants, await callOf("https://a.example/other"))).toBe(true);
     for (const url of ["https://b.example/x", "http://a.example/x", "http://["]) {
       expect(isGranted(grants, await callOf(url)), url).toBe(false);
     }
-    expect(coverageOf(await callOf("http://["))).toEqual([]);
+    expect(describeCoverage(await callOf("http://["))).toEqual([]);
   });
 });
 
@@ -223,7 +223,7 @@ describe("a rule by host, of a shell command", () => {
 
   test("history carries no hosts of commands where no rule speaks of hosts", async () => {
     const policy = PermissionPolicy.parse({ otherwise: "ask" });
-    const facts = await factsOf(bash, { command: "curl https://a.example/x" }, policy, WORKSPACE);
+    const facts = await collectFacts(bash, { command: "curl https://a.example/x" }, policy, WORKSPACE);
     expect(facts?.commands?.[0]).not.toHaveProperty("hosts");
   });
 });

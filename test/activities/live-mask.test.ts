@@ -1,11 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { type LiveMask, maskedOutput, secretsMask, shapesMask } from "../../src/activities/tool/live-mask.ts";
+import {
+  createMaskedOutput,
+  createSecretsMask,
+  createShapesMask,
+  type LiveMask,
+} from "../../src/activities/tool/live-mask.ts";
 import { redact } from "../../src/platform/text/redact.ts";
-import type { DeltaBody } from "../../src/store/stream/stream.ts";
+import type { DeltaBody } from "../../src/store/stream/stream-hub.ts";
 import { CORPUS } from "../core/secret-shapes.ts";
 
 const shown = (mask: LiveMask, pieces: readonly string[]): string =>
-  pieces.map((piece) => mask.piece(piece)).join("") + mask.rest();
+  pieces.map((piece) => mask.push(piece)).join("") + mask.flush();
 const cut = (text: string, size: number): string[] =>
   text.match(new RegExp(`[\\s\\S]{1,${size}}`, "g")) ?? [];
 
@@ -14,12 +19,14 @@ describe("live output is masked, however it is cut into pieces [DBG-03]", () => 
 
   test.each([1, 2, 3, 7, 1000])("a worker's own secret, %i letters at a time", (size) => {
     const text = `one ${secret} two hunter2-hunter three ${secret}${secret}`;
-    expect(shown(secretsMask([secret]), cut(text, size))).toBe("one *** two hunter2-hunter three ******");
+    expect(shown(createSecretsMask([secret]), cut(text, size))).toBe(
+      "one *** two hunter2-hunter three ******",
+    );
   });
 
   test("what cannot be the beginning of a secret is shown at once", () => {
-    const mask = secretsMask([secret]);
-    expect([mask.piece("progress 10 %"), mask.piece(" hunt"), mask.piece("ing")]).toEqual([
+    const mask = createSecretsMask([secret]);
+    expect([mask.push("progress 10 %"), mask.push(" hunt"), mask.push("ing")]).toEqual([
       "progress 10 %",
       " ",
       "hunting",
@@ -28,7 +35,7 @@ describe("live output is masked, however it is cut into pieces [DBG-03]", () => 
 
   test.each([1, 3, 16, 50])("every shape of a key, %i letters at a time", (size) => {
     for (const [name, text, key] of CORPUS) {
-      const said = shown(shapesMask(), cut(`first line\n${text}\nlast line\n`, size));
+      const said = shown(createShapesMask(), cut(`first line\n${text}\nlast line\n`, size));
       expect(said, name).not.toContain(key);
       expect(said, name).toMatch(/^first line\n[\s\S]*last line\n$|^first line\n[^\n]*\*\*\*\n?$/);
     }
@@ -36,18 +43,18 @@ describe("live output is masked, however it is cut into pieces [DBG-03]", () => 
 
   test.each([1, 5, 400])("of what is no key nothing is lost, %i letters at a time", (size) => {
     const text = "a  b\tc\n\nnpm test -- --run\nlast";
-    expect(shown(shapesMask(), cut(text, size))).toBe(text);
+    expect(shown(createShapesMask(), cut(text, size))).toBe(text);
   });
 
   test("what a line shows is what the whole line would show", () => {
     const text = "password: hunter22 and more of it\n";
-    expect(shown(shapesMask(), cut(text, 4))).toBe(redact(text));
+    expect(shown(createShapesMask(), cut(text, 4))).toBe(redact(text));
   });
 
   test("progress is masked whole, and what has waited is shown at the end", () => {
     const bodies: DeltaBody[] = [];
     const call = { toolCallId: "c", toolName: "t" };
-    const live = maskedOutput((body) => bodies.push(body), [secret], false);
+    const live = createMaskedOutput((body) => bodies.push(body), [secret], false);
     live.publish({ type: "progress", ...call, text: `at ${secret}` });
     live.publish({ type: "tool-output", ...call, text: `${secret.slice(0, 9)}` });
     live.end();
@@ -59,7 +66,7 @@ describe("live output is masked, however it is cut into pieces [DBG-03]", () => 
 
   test("a key whose lines are reported one by one is left out, what comes behind it is not", () => {
     const shown: string[] = [];
-    const live = maskedOutput((body) => shown.push("text" in body ? body.text : ""), [secret], true);
+    const live = createMaskedOutput((body) => shown.push("text" in body ? body.text : ""), [secret], true);
     const pem = CORPUS.find(([name]) => name === "PEM")?.[1] ?? "";
     const reports = ["reading", ...pem.split("\n"), "two\n\nlines", `at ${secret}`, ""];
     for (const text of reports) live.publish({ type: "progress", toolCallId: "c", toolName: "t", text });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { openOwnClaim } from "../../src/activities/tool/own-claims.ts";
 import { FencedError } from "../../src/store/transcript/store-error.ts";
-import { step } from "../transcript/story.ts";
+import { step } from "../transcript/sample-writes.ts";
 
 const ours = (generation: number) => ({ generation, process: "p1", startedAtMs: 1 });
 let runs = 0;
@@ -10,21 +10,21 @@ const fresh = (generation = 0, run = `run ${runs++}`) => step({ run, generation 
 test("a claim whose answer was lost is no lost execution, and one of another process is", () => {
   const claim = openOwnClaim(fresh());
   const other = { ...ours(0), process: "p2" };
-  expect(claim.lost([other, ours(0)])).toEqual([other]);
+  expect(claim.filterLost([other, ours(0)])).toEqual([other]);
 });
 
 test("a claim under which the call began is lost to those who come later in the same process", () => {
   const own = fresh();
   openOwnClaim(own).begin();
-  expect(openOwnClaim({ ...own, generation: 1 }).lost([ours(0)])).toEqual([ours(0)]);
-  expect(openOwnClaim(own).lost([ours(0)])).toEqual([ours(0)]);
+  expect(openOwnClaim({ ...own, generation: 1 }).filterLost([ours(0)])).toEqual([ours(0)]);
+  expect(openOwnClaim(own).filterLost([ours(0)])).toEqual([ours(0)]);
 });
 
 test("who is overtaken in the same process before it began can no longer begin, so that the call runs once", () => {
   const own = fresh();
   const first = openOwnClaim(own);
   const second = openOwnClaim({ ...own, generation: 1 });
-  expect(second.lost([ours(0)])).toEqual([]);
+  expect(second.filterLost([ours(0)])).toEqual([]);
   second.begin();
   expect(() => first.begin()).toThrow(FencedError);
   expect([first.hasBegun, second.hasBegun]).toEqual([false, true]);
@@ -35,16 +35,16 @@ test("what this process does not remember counts as begun", () => {
   const claim = openOwnClaim(own);
   claim.begin();
   claim.settle();
-  expect(openOwnClaim({ ...own, generation: 3 }).lost([ours(0)])).toEqual([ours(0)]);
+  expect(openOwnClaim({ ...own, generation: 3 }).filterLost([ours(0)])).toEqual([ours(0)]);
 });
 
 test("a claim is at work from the beginning of its call until its execution is over", () => {
   const own = fresh();
   const first = openOwnClaim(own);
-  expect(first.isAtWork(0)).toBe(false);
+  expect(first.isRunning(0)).toBe(false);
   first.begin();
   const second = openOwnClaim({ ...own, generation: 1 });
-  expect([second.isAtWork(0), second.isAtWork(1)]).toEqual([true, false]);
-  first.leave();
-  expect(second.isAtWork(0)).toBe(false);
+  expect([second.isRunning(0), second.isRunning(1)]).toEqual([true, false]);
+  first.release();
+  expect(second.isRunning(0)).toBe(false);
 });

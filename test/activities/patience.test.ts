@@ -1,7 +1,7 @@
 import { CancelledFailure } from "@temporalio/activity";
 import pino from "pino";
 import { expect, test } from "vitest";
-import { patientTranscript, until } from "../../src/activities/step/patient-transcript.ts";
+import { createActivityTranscript, retryUntil } from "../../src/activities/step/activity-transcript.ts";
 import { StoreError, type StoreFault } from "../../src/store/transcript/store-error.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 
@@ -23,19 +23,21 @@ function failing(times: number, fault: StoreFault = "unreachable") {
 
 test("every operation waits for a store that is away, those of the archive too", async () => {
   const { store, asked } = failing(2);
-  expect(await patientTranscript(store, log).text("a")).toBe("text of a");
+  expect(await createActivityTranscript(store, log).readText("a")).toBe("text of a");
   expect(asked()).toBe(3);
-  expect(await patientTranscript(failing(2).store, log).archive.bytesOf("s")).toBe(7);
+  expect(await createActivityTranscript(failing(2).store, log).archive.countBytes("s")).toBe(7);
 });
 
 test("a fault that does not pass is thrown at once", async () => {
   const { store, asked } = failing(1, "damaged");
-  await expect(patientTranscript(store, log).text("a")).rejects.toBeInstanceOf(StoreError);
+  await expect(createActivityTranscript(store, log).readText("a")).rejects.toBeInstanceOf(StoreError);
   expect(asked()).toBe(1);
 });
 
 test("a wait that is ended is a cancellation, and no failure of the store", async () => {
   const { store } = failing(Number.POSITIVE_INFINITY);
-  const waiting = until(AbortSignal.timeout(80), () => patientTranscript(store, log).text("a"));
+  const waiting = retryUntil(AbortSignal.timeout(80), () =>
+    createActivityTranscript(store, log).readText("a"),
+  );
   await expect(waiting).rejects.toBeInstanceOf(CancelledFailure);
 });

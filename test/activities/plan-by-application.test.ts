@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { planByApplication } from "../../src/activities/compact/plan-by-application.ts";
-import { TextModel } from "../../src/activities/model/ask-model.ts";
+import { askCustomCompaction } from "../../src/activities/compact/custom-compaction.ts";
+import { TextModel } from "../../src/activities/model/text-model.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
 import type { CompactionStrategy } from "../../src/hooks/compaction-strategy.ts";
-import { Named } from "../../src/hooks/named.ts";
+import { NamedRegistry } from "../../src/hooks/named-registry.ts";
 import { Outages } from "../../src/models/outages.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { answer, entriesOf, result, texts, user } from "../core/compaction-messages.ts";
@@ -25,16 +25,16 @@ const wordsOf = ({ message }: Entry) => texts([message])[0] ?? "";
 
 async function planned(strategy: CompactionStrategy) {
   const dependencies = {
-    providers: ProviderRegistry.default(),
+    providers: ProviderRegistry.createDefault(),
     secrets: () => undefined,
     outages: new Outages(),
   };
-  const { sections, refused } = await planByApplication(
+  const { sections, refused } = await askCustomCompaction(
     "own",
     TALK,
     { budget: 10_000, maxTextTokens: 200, why: "grown", focus: undefined },
     new TextModel(AgentDefinition.parse({ model: anthropic("some-model") }), dependencies),
-    { compactions: new Named("compaction strategy", { own: strategy }) },
+    { compactions: new NamedRegistry("compaction strategy", { own: strategy }) },
     new AbortController().signal,
   );
   expect(refused).toBeUndefined();

@@ -1,19 +1,19 @@
 import { expect, test } from "vitest";
-import { MAX_RESULT_BYTES, presentable } from "../../src/activities/tool/presentable.ts";
+import { boundOutput, MAX_RESULT_BYTES } from "../../src/activities/tool/bound-output.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { maskFor } from "../../src/models/mask.ts";
-import { secretsIn } from "../../src/models/secrets.ts";
+import { createMask } from "../../src/models/secret-masks.ts";
+import { listSecrets } from "../../src/models/secrets.ts";
 
-const NO_MASK = maskFor([]);
+const NO_MASK = createMask([]);
 const text = (words: string) => ({ type: "text" as const, text: words });
 
 test("a result keeps what fits, byte for byte", () => {
   const output = { content: [text("é".repeat(1000))], details: { a: 1 } };
-  expect(presentable(output, NO_MASK)).toEqual(output);
+  expect(boundOutput(output, NO_MASK)).toEqual(output);
 });
 
 test("a flood is cut at a whole character, says so, and leaves nothing for the next part", () => {
-  const { content } = presentable({ content: [text("é".repeat(MAX_RESULT_BYTES)), text("more")] }, NO_MASK);
+  const { content } = boundOutput({ content: [text("é".repeat(MAX_RESULT_BYTES)), text("more")] }, NO_MASK);
   const [first, second] = content.map((part) => (part.type === "text" ? part.text : ""));
   expect(first).toBe(`${"é".repeat(MAX_RESULT_BYTES / 2)}\n... (output truncated)`);
   expect(second).toBe("\n... (output truncated)");
@@ -25,7 +25,7 @@ test("a secret of the model's configuration that a command has found is blanked"
     ANTHROPIC_API_KEY: "key-of-the-vendor",
     TEAM_KEY: "key-of-the-team",
   };
-  const mask = maskFor(secretsIn(model, (name) => known[name]));
-  const { content } = presentable({ content: [text("a key-of-the-vendor b key-of-the-team c")] }, mask);
+  const mask = createMask(listSecrets(model, (name) => known[name]));
+  const { content } = boundOutput({ content: [text("a key-of-the-vendor b key-of-the-team c")] }, mask);
   expect(content).toEqual([text("a *** b *** c")]);
 });

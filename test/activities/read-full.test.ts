@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { answerViewCall } from "../../src/activities/tool/view-call.ts";
 import type { Span } from "../../src/core/view/view.ts";
-import { readFullTool } from "../../src/tools/builtin/read-full-message.ts";
-import { toolDefinition } from "../../src/tools/tool.ts";
+import { createReadFullMessageTool } from "../../src/tools/builtin/read-full-message-tool.ts";
+import { toToolDefinition } from "../../src/tools/tool.ts";
 import { answer, entriesOf, extension, result, user } from "../core/compaction-messages.ts";
 
 const LONG = Array.from({ length: 4000 }, (_, index) => `😀${index}`).join(" ");
@@ -26,7 +26,7 @@ function read(
 ) {
   const call = { type: "toolCall" as const, id: "r", name: "read_full_message", arguments: args };
   const view = { branch: "main", spans };
-  const asked = { tool: readFullTool(), call, written: call, answer: 5, entries: ENTRIES };
+  const asked = { tool: createReadFullMessageTool(), call, written: call, answer: 5, entries: ENTRIES };
   const { output, isError } = answerViewCall({ ...asked, atHand: { view, loopFrom: 0 } });
   return {
     isError,
@@ -73,11 +73,11 @@ test.each([
 });
 
 test("a model is told of its arguments as they are parsed", () => {
-  const { parameters } = toolDefinition(readFullTool()) as unknown as {
+  const { parameters } = toToolDefinition(createReadFullMessageTool()) as unknown as {
     parameters: { properties: object; required: string[] };
   };
   expect(Object.keys(parameters.properties)).toEqual(["message", "from", "image"]);
   expect(parameters.required).toEqual(["message"]);
-  expect(readFullTool().parse({ message: -1 })).toMatchObject({ ok: false });
-  expect(readFullTool().parse({ message: 1, from: 2, image: 0 })).toMatchObject({ ok: true });
+  expect(createReadFullMessageTool().parse({ message: -1 })).toMatchObject({ ok: false });
+  expect(createReadFullMessageTool().parse({ message: 1, from: 2, image: 0 })).toMatchObject({ ok: true });
 });

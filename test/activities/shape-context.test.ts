@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { shapeContext } from "../../src/activities/model/shape-context.ts";
 import { ApplicationError } from "../../src/activities/step/failure.ts";
 import type { ContextConverter, ContextTransform } from "../../src/hooks/context-functions.ts";
-import { Named } from "../../src/hooks/named.ts";
+import { NamedRegistry } from "../../src/hooks/named-registry.ts";
 import type { AgentMessage, Message } from "../../src/schema/message.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
@@ -16,8 +16,8 @@ function shape(
   signal = new AbortController().signal,
 ) {
   const registered = {
-    transforms: new Named("context transform", functions),
-    converters: new Named("context converter", convert === undefined ? {} : { convert }),
+    transforms: new NamedRegistry("context transform", functions),
+    converters: new NamedRegistry("context converter", convert === undefined ? {} : { convert }),
   };
   const transformContext = Object.keys(functions);
   const definition = { transformContext, convertToLlm: convert === undefined ? null : "convert" };
@@ -78,8 +78,8 @@ describe("a function that does not do its part is named, and why", () => {
 
   test("when the worker has no such function [TMP-10]", async () => {
     const registered = {
-      transforms: new Named<ContextTransform>("context transform", { known: (messages) => messages }),
-      converters: new Named<ContextConverter>("context converter"),
+      transforms: new NamedRegistry<ContextTransform>("context transform", { known: (messages) => messages }),
+      converters: new NamedRegistry<ContextConverter>("context converter"),
     };
     const definition = { transformContext: ["knwon"], convertToLlm: null };
     const { signal } = new AbortController();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { spentIn } from "../../src/activities/job/look-at-child.ts";
+import { readSpent } from "../../src/activities/job/inspect-child.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { EventBody } from "../../src/schema/record.ts";
 import type { LoopRecord } from "../../src/store/transcript/loop.ts";
@@ -46,7 +46,7 @@ test("of a loop that was cut off each turn costs the price of the model that has
     events: async () => bodies.map((body, sequence) => ({ loopId: "l", sequence, atMs: 0, body })),
   };
   const loop = { loopId: "l", definitionHash: "first" } as LoopRecord;
-  expect(await spentIn(loop, transcript as never)).toEqual({
+  expect(await readSpent(loop, transcript as never)).toEqual({
     turns: 5,
     tokens: 5e6,
     costUsd: 1 + 100 + 1 + 1 + 10_000,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judgeOutput, outputPlan } from "../../src/activities/model/structured-output.ts";
+import { buildOutputPlan, judgeOutput } from "../../src/activities/model/structured-output.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import type { Provider } from "../../src/models/provider.ts";
@@ -36,11 +36,11 @@ const unfit = (problems: string) => ({ ok: false, problems: expect.stringContain
 
 test("a provider that can do neither is refused, with what was asked and what to do [SO-01]", () => {
   const provider = { id: "p", protocol: "anthropic_messages" } as Provider;
-  expect(() => outputPlan({ output, model: anthropic("m") }, { get: () => provider })).toThrow(
+  expect(() => buildOutputPlan({ output, model: anthropic("m") }, { get: () => provider })).toThrow(
     /anthropic_messages cannot be held to an output of type json-schema: leave `output` out/,
   );
   expect(
-    outputPlan({ output: { type: "text" }, model: anthropic("m") }, { get: () => provider }),
+    buildOutputPlan({ output: { type: "text" }, model: anthropic("m") }, { get: () => provider }),
   ).toBeUndefined();
 });
 

@@ -1,16 +1,16 @@
 import pino from "pino";
 import { describe, expect, test } from "vitest";
 import { planCompaction } from "../../src/activities/compact/plan-compaction.ts";
-import { TextModel } from "../../src/activities/model/ask-model.ts";
+import { TextModel } from "../../src/activities/model/text-model.ts";
 import type { CompactionStrategy } from "../../src/hooks/compaction-strategy.ts";
-import { Named } from "../../src/hooks/named.ts";
+import { NamedRegistry } from "../../src/hooks/named-registry.ts";
 import { Outages } from "../../src/models/outages.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import type { SecretSource } from "../../src/models/secrets.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { ToolRegistry } from "../../src/tools/registry.ts";
+import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 import { answer, entriesOf, user } from "../core/compaction-messages.ts";
 
 const usage = { input: 1000, output: 100, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 1100 };
@@ -69,7 +69,7 @@ describe("a text that an agent's own model cannot write [PROV-28]", () => {
     expect(texts.usage.input).toBe(2000);
     expect(texts.costUsd).toBeCloseTo((2 * (1000 * 3 + 100 * 30)) / 1e6, 12);
     const from = [{ provider: "fake", model: "own", fault: "auth" }];
-    expect(texts.fellBack).toMatchObject([{ to: { provider: "fake", model: "small" }, from }]);
+    expect(texts.fallbacks).toMatchObject([{ to: { provider: "fake", model: "small" }, from }]);
   });
 
   test("is not asked of one that it does not fit", async () => {
@@ -105,7 +105,7 @@ test("a summary's record is cut to the window of the model that is asked [PROV-2
   const view = { branch: "main", ranges: spans };
   const { asked, helpers } = world({ own: gone });
   const compactions = {
-    compactions: new Named<CompactionStrategy>("compaction strategy", {}, ["block", "summary"]),
+    compactions: new NamedRegistry<CompactionStrategy>("compaction strategy", {}, ["block", "summary"]),
   };
   const why = { type: "grown" } as const;
   const step = { why, view, tokens: 10_000, estimated: 10_000 };

@@ -4,29 +4,29 @@ import { MockActivityEnvironment } from "@temporalio/testing";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { logRetry } from "../../src/activities/model/log-retry.ts";
-import { asFailure, backoff } from "../../src/activities/step/failure.ts";
+import { computeBackoff, toFailure } from "../../src/activities/step/failure.ts";
 import { ProviderError, type ProviderFault } from "../../src/models/provider-error.ts";
 import type { Logger } from "../../src/platform/log.ts";
 import { RetryConfig } from "../../src/schema/definition.ts";
 
 /** What Temporal is told of an error at the n-th attempt. */
 async function told(error: unknown, attempt = 1, retry?: RetryConfig): Promise<Error> {
-  const failure = new MockActivityEnvironment({ attempt }).run(async () => asFailure(error, retry));
+  const failure = new MockActivityEnvironment({ attempt }).run(async () => toFailure(error, retry));
   return (await failure) as Error;
 }
 
 describe("how long the wait before the next attempt is [RTY-02]", () => {
   test("the defaults give 0.8 to 1.2 s, 1.6 to 2.4 s, 3.2 to 4.8 s", () => {
     const bounds = [1, 2, 3].map((attempt) => [
-      backoff(undefined, attempt, 0),
-      backoff(undefined, attempt, 1),
+      computeBackoff(undefined, attempt, 0),
+      computeBackoff(undefined, attempt, 1),
     ]);
     expect(bounds).toEqual([
       [800, 1200],
       [1600, 2400],
       [3200, 4800],
     ]);
-    expect(backoff(RetryConfig.parse({}), 2, 0.5)).toBe(2000);
+    expect(computeBackoff(RetryConfig.parse({}), 2, 0.5)).toBe(2000);
   });
 
   test("property: grown, capped, spread by a fifth, and whole", () => {
@@ -45,7 +45,7 @@ describe("how long the wait before the next attempt is [RTY-02]", () => {
         (initialDelayMs, backoffMultiplier, maxDelayMs, attempt, dice) => {
           const retry = { maxRetries: 3, initialDelayMs, backoffMultiplier, maxDelayMs };
           const grown = Math.min(initialDelayMs * backoffMultiplier ** (attempt - 1), maxDelayMs);
-          expect(backoff(retry, attempt, dice)).toBe(Math.floor(grown * (0.8 + 0.4 * dice)));
+          expect(computeBackoff(retry, attempt, dice)).toBe(Math.floor(grown * (0.8 + 0.4 * dice)));
         },
       ),
     );

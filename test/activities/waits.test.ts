@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Waits } from "../../src/activities/model/waits.ts";
+import { WaitReporter } from "../../src/activities/model/wait-reporter.ts";
 import { describePending } from "../../src/apps/cli/pending-view.ts";
-import type { DeltaBody } from "../../src/store/stream/stream.ts";
+import type { DeltaBody } from "../../src/store/stream/stream-hub.ts";
 
 beforeEach(() => {
   vi.useFakeTimers({ now: 1_000_000 });
@@ -14,7 +14,7 @@ const rate = { for: "rate", vendor: "anthropic", ahead: 2, forMs: 30_000 } as co
 
 function waiting() {
   const told: DeltaBody[] = [];
-  return { told, waits: new Waits((body) => told.push(body)) };
+  return { told, waits: new WaitReporter((body) => told.push(body)) };
 }
 
 test("a wait is known to the heartbeat at once, and to those who watch after a second, once for each cause", () => {

@@ -1,15 +1,19 @@
 import { expect, test } from "vitest";
-import { deleteFamily, familyToGo, finishInterrupted } from "../../src/activities/retain/whole-family.ts";
-import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import {
+  deleteFamily,
+  findDeletableFamily,
+  finishInterrupted,
+} from "../../src/activities/retain/session-family.ts";
+import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import type { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
-import { SqliteBench } from "../transcript/sqlite-bench.ts";
-import { message, opening, step, texts } from "../transcript/story.ts";
+import { message, opening, readTexts, step } from "../transcript/sample-writes.ts";
+import { SqliteFixture } from "../transcript/sqlite-fixture.ts";
 
-const bench = SqliteBench.forEachTest();
+const bench = SqliteFixture.forEachTest();
 
 /** A session, one that it has called, and one that this one has called. */
 async function family(): Promise<SqliteTranscript> {
-  const transcript = await bench.opened();
+  const transcript = await bench.open();
   for (const [session, caller] of [["a"], ["a.b", "a"], ["a.b.c", "a.b"], ["other"]] as const) {
     const spawn = { session: caller ?? "", loopId: "l", turn: 0, toolCallId: "c", toolName: "scout" };
     await transcript.openLoop(
@@ -24,8 +28,8 @@ async function family(): Promise<SqliteTranscript> {
 }
 
 async function toGo(transcript: SqliteTranscript, needed: readonly string[] = []) {
-  const root = (await transcript.session("a"))!;
-  const found = await familyToGo(root, transcript, async (session) => needed.includes(session));
+  const root = (await transcript.readSession("a"))!;
+  const found = await findDeletableFamily(root, transcript, async (session) => needed.includes(session));
   return found?.map(({ id }) => id);
 }
 
@@ -44,35 +48,43 @@ test("a session goes with all below it, unless one of them is kept or needed [SE
 test("a family that is deleted leaves nothing, and others as they were", async () => {
   const transcript = await family();
   const forgotten: string[] = [];
-  const found = await familyToGo((await transcript.session("a"))!, transcript, async () => false);
+  const found = await findDeletableFamily(
+    (await transcript.readSession("a"))!,
+    transcript,
+    async () => false,
+  );
   await deleteFamily(found ?? [], {
     transcript,
-    forget: async (session) => void forgotten.push(session),
+    deleteLiveOutput: async (session) => void forgotten.push(session),
     beat: () => undefined,
   });
   expect(forgotten.sort()).toEqual(["a", "a.b", "a.b.c"]);
-  expect((await transcript.sessions({ limit: 9 })).map(({ id }) => id)).toEqual(["other"]);
-  expect(await transcript.archive.unfinished()).toEqual([]);
+  expect((await transcript.findSessions({ limit: 9 })).map(({ id }) => id)).toEqual(["other"]);
+  expect(await transcript.archive.listUnfinished()).toEqual([]);
 });
 
 test("what was left half deleted is deleted, also when another session shows a part of it", async () => {
   const transcript = await family();
   await transcript.fork({ session: "a", atMs: 1, at: {}, into: "heir" });
-  const sql = new Sql(bench.path);
+  const sql = new SqliteConnection(bench.path);
   sql.run("UPDATE sessions SET hidden = 'deleting' WHERE id = 'a'");
   sql.close();
   const forgotten: string[] = [];
   const forget = async (session: string) => void forgotten.push(session);
-  await finishInterrupted({ transcript, forget, beat: () => undefined });
+  await finishInterrupted({ transcript, deleteLiveOutput: forget, beat: () => undefined });
   expect(forgotten).toEqual(["a"]);
-  expect(await transcript.archive.unfinished()).toEqual([]);
-  expect(await texts(transcript, "heir", "main")).toEqual(["text of a"]);
+  expect(await transcript.archive.listUnfinished()).toEqual([]);
+  expect(await readTexts(transcript, "heir", "main")).toEqual(["text of a"]);
 });
 
 test("a family whose first session was spoken to meanwhile stays; one below that was is left alone", async () => {
   const transcript = await family();
-  const deleting = { transcript, forget: async () => undefined, beat: () => undefined };
-  const found = await familyToGo((await transcript.session("a"))!, transcript, async () => false);
+  const deleting = { transcript, deleteLiveOutput: async () => undefined, beat: () => undefined };
+  const found = await findDeletableFamily(
+    (await transcript.readSession("a"))!,
+    transcript,
+    async () => false,
+  );
   const speak = (session: string, run: string) =>
     transcript.openLoop(
       opening({ step: step({ session, run, number: 0 }), atMs: 500, prompts: [message(run)] }),
@@ -80,9 +92,13 @@ test("a family whose first session was spoken to meanwhile stays; one below that
   await speak("a.b", "late");
   await speak("a", "later");
   expect(await deleteFamily(found ?? [], deleting)).toBe(false);
-  expect(await transcript.sessions({ limit: 9 })).toHaveLength(4);
+  expect(await transcript.findSessions({ limit: 9 })).toHaveLength(4);
   const [, ...below] = found ?? [];
-  const again = await familyToGo((await transcript.session("a"))!, transcript, async () => false);
+  const again = await findDeletableFamily(
+    (await transcript.readSession("a"))!,
+    transcript,
+    async () => false,
+  );
   expect(await deleteFamily([again![0]!, ...below], deleting)).toBe(true);
-  expect((await transcript.sessions({ limit: 9 })).map(({ id }) => id).sort()).toEqual(["a.b", "other"]);
+  expect((await transcript.findSessions({ limit: 9 })).map(({ id }) => id).sort()).toEqual(["a.b", "other"]);
 });

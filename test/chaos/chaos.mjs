@@ -1,8 +1,8 @@
 // Plays scenarios one after another and has each judged. A scenario is a file of ./scenarios; see docs/chaos.md.
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { finding } from "./findings.mjs";
-import { NotPlayableError, Stage, World } from "./stage.mjs";
+import { NotPlayableError, ScenarioEnvironment, SharedEnvironment } from "./environment.mjs";
+import { createFinding } from "./findings.mjs";
 
 /** A scenario that says nothing else is over by then, or stuck. */
 const LIMIT_MS = 180_000;
@@ -11,7 +11,7 @@ const LIMIT_MS = 180_000;
 const LOG_DEPTH = 4;
 
 /** Every scenario, by name. */
-export async function allScenarios() {
+export async function listScenarios() {
   const files = readdirSync(new URL("scenarios/", import.meta.url)).filter((file) => file.endsWith(".mjs"));
   const modules = await Promise.all(
     files.sort().map((file) => import(new URL(`scenarios/${file}`, import.meta.url).href)),
@@ -27,7 +27,7 @@ export async function allScenarios() {
  * @returns A report for each scenario that was begun.
  */
 export async function playAll(scenarios, { root, mark, evidence, signal, graceMs, onReport = () => {} }) {
-  const world = new World({ root, mark, graceMs });
+  const world = new SharedEnvironment({ root, mark, graceMs });
   const reports = [];
   // What a scenario has left in this process after its end, such as a call of a client that was closed.
   const onLate = (error) => {
@@ -50,21 +50,21 @@ export async function playAll(scenarios, { root, mark, evidence, signal, graceMs
 }
 
 async function playOne(scenario, { world, evidence: folder, signal }) {
-  const stage = new Stage(world, scenario.name);
+  const stage = new ScenarioEnvironment(world, scenario.name);
   const startedAtMs = performance.now();
   const findings = [];
   let evidence;
   let notPlayed;
   try {
-    evidence = await within(scenario.limitMs ?? LIMIT_MS, scenario.play(stage), signal);
+    evidence = await withTimeLimit(scenario.limitMs ?? LIMIT_MS, scenario.play(stage), signal);
     findings.push(...scenario.judge(evidence));
   } catch (error) {
     if (error instanceof NotPlayableError) notPlayed = error.message;
-    else if (error instanceof OvertimeError) findings.push(finding("stuck", error.message));
-    else findings.push(finding("broken", `the scenario could not be played: ${error.stack ?? error}`));
+    else if (error instanceof OvertimeError) findings.push(createFinding("stuck", error.message));
+    else findings.push(createFinding("broken", `the scenario could not be played: ${error.stack ?? error}`));
   }
   if (findings.length > 0 && folder !== undefined && !signal?.aborted)
-    keep(join(folder, scenario.name), { evidence, findings, from: stage.folder });
+    storeEvidence(join(folder, scenario.name), { evidence, findings, from: stage.folder });
   findings.push(...(await stage.close()));
   const { name } = scenario;
   const ms = performance.now() - startedAtMs;
@@ -73,7 +73,7 @@ async function playOne(scenario, { world, evidence: folder, signal }) {
 
 class OvertimeError extends Error {}
 
-async function within(limitMs, playing, signal) {
+async function withTimeLimit(limitMs, playing, signal) {
   playing.catch(() => {});
   let timer;
   const late = new Promise((_, reject) => {
@@ -95,11 +95,11 @@ async function within(limitMs, playing, signal) {
 }
 
 /** What a judge has looked at, and the logs of the processes. */
-function keep(into, { evidence, findings, from }) {
+function storeEvidence(into, { evidence, findings, from }) {
   rmSync(into, { recursive: true, force: true });
   mkdirSync(into, { recursive: true });
   writeFileSync(join(into, "evidence.json"), `${JSON.stringify({ findings, evidence }, null, 1)}\n`);
-  for (const log of logsIn(from)) {
+  for (const log of listLogs(from)) {
     try {
       cpSync(join(from, log), join(into, log.replaceAll("/", "-")));
     } catch {
@@ -108,11 +108,11 @@ function keep(into, { evidence, findings, from }) {
   }
 }
 
-function logsIn(folder, below = "", depth = 0) {
+function listLogs(folder, below = "", depth = 0) {
   try {
     return readdirSync(join(folder, below), { withFileTypes: true }).flatMap((one) => {
       const name = join(below, one.name);
-      if (one.isDirectory()) return depth < LOG_DEPTH ? logsIn(folder, name, depth + 1) : [];
+      if (one.isDirectory()) return depth < LOG_DEPTH ? listLogs(folder, name, depth + 1) : [];
       return one.isFile() && one.name.endsWith(".log") ? [name] : [];
     });
   } catch {

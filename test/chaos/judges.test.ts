@@ -4,21 +4,21 @@ import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 // @ts-expect-error: the crash campaign is plain JavaScript, as its programs are
-import { judge as judgeCampaign } from "../crash/campaign/judge.mjs";
+import { checkRun as judgeCampaign } from "../crash/campaign/check-run.mjs";
 // @ts-expect-error: as above
 import * as plainChaos from "./chaos.mjs";
+// @ts-expect-error: as above
+import { ROOT_PREFIX, removeEverything } from "./cleanup.mjs";
 // @ts-expect-error: as above
 import * as plainFindings from "./findings.mjs";
 // @ts-expect-error: as above
 import { judgeDevAgents } from "./parts/dev-agents.mjs";
 // @ts-expect-error: as above
-import { secretsIn } from "./parts/secret-forms.mjs";
+import { findSecrets } from "./parts/encoded-secrets.mjs";
 // @ts-expect-error: as above
 import { judgeWriters } from "./parts/store-writers.mjs";
 // @ts-expect-error: as above
 import { judgeWave } from "./parts/wave.mjs";
-// @ts-expect-error: as above
-import { ROOT_PREFIX, sweep } from "./sweep.mjs";
 
 // The judges of `npm run chaos` over evidence with a planted violation for each number, and the stage that ends what a
 // scenario leaves. No server.
@@ -180,7 +180,7 @@ test("a secret is found in every form", () => {
     [...secret].reverse().join(""),
   ];
   const places = forms.map((text) => ({ place: text, bytes: Buffer.from(`before ${text} after`) }));
-  const found = secretsIn([...places, { place: "none", bytes: Buffer.from("nothing") }], { S: secret });
+  const found = findSecrets([...places, { place: "none", bytes: Buffer.from("nothing") }], { S: secret });
   expect(new Set(found.map(({ place }: { place: string }) => place))).toEqual(new Set(forms));
   const evidence = { looked: 1, requests: 99, found };
   expect(judged("secrets", evidence)).toEqual(["leaked"]);
@@ -282,6 +282,6 @@ describe("the stage", () => {
   });
 
   test("nothing but its own folder is ever swept", () => {
-    expect(() => sweep({ mark: "none/", root: tmpdir() })).toThrow(/not a folder of ours/);
+    expect(() => removeEverything({ mark: "none/", root: tmpdir() })).toThrow(/not a folder of ours/);
   });
 });

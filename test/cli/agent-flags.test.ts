@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type AgentFlags, BUILT_IN_TOOLS, definitionFrom } from "../../src/apps/cli/agent-flags.ts";
+import { type AgentFlags, BUILT_IN_TOOLS, buildDefinition } from "../../src/apps/cli/agent-flags.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
+import { createDefaultTools } from "../../src/tools/builtin/default-tools.ts";
 
 let cwd: string;
 beforeEach(async () => {
@@ -13,13 +13,13 @@ beforeEach(async () => {
 afterEach(() => rm(cwd, { recursive: true, force: true }));
 
 function made(flags: AgentFlags, env: NodeJS.ProcessEnv = {}) {
-  const { agent, warnings } = definitionFrom({ model: "anthropic/claude-opus-5", ...flags }, { cwd, env });
+  const { agent, warnings } = buildDefinition({ model: "anthropic/claude-opus-5", ...flags }, { cwd, env });
   return { agent: AgentDefinition.parse(agent), warnings };
 }
 
 test("pin: the built-in tools are those that a worker has", () => {
   expect([...BUILT_IN_TOOLS].sort()).toEqual(
-    defaultTools()
+    createDefaultTools()
       .map(({ name }) => name)
       .sort(),
   );
@@ -81,8 +81,8 @@ test("flags become a definition", async () => {
 
 test("the model may come from HOLDFAST_MODEL; a flag is stronger", () => {
   const flags = { cwd, env: { HOLDFAST_MODEL: "openai/from-env" } };
-  expect(definitionFrom({}, flags).agent.model.id).toBe("from-env");
-  expect(definitionFrom({ model: "openai/from-flag" }, flags).agent.model.id).toBe("from-flag");
+  expect(buildDefinition({}, flags).agent.model.id).toBe("from-env");
+  expect(buildDefinition({ model: "openai/from-flag" }, flags).agent.model.id).toBe("from-flag");
 });
 
 test("a tool that is not built in is kept, with a warning and the nearest name", () => {

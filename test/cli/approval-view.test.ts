@@ -1,21 +1,21 @@
 import { describe, expect, test } from "vitest";
 import {
-  argumentsLine,
-  comparedPath,
-  duration,
-  isCut,
-  type Question,
-  questionLines,
-  visible,
-  waitingLines,
-  waitingRows,
+  type ApprovalRequest,
+  escapeInvisible,
+  formatApprovalRequest,
+  formatArgumentsJson,
+  formatDuration,
+  formatWaitingCall,
+  formatWaitingRows,
+  getComparedPath,
+  isTruncated,
 } from "../../src/apps/cli/approval-view.ts";
-import { commandLine, shellWord } from "../../src/apps/cli/command-line.ts";
-import { paletteFor } from "../../src/apps/cli/palette.ts";
+import { formatCommandLine, quoteShellWord } from "../../src/apps/cli/command-line.ts";
+import { createPalette } from "../../src/apps/cli/palette.ts";
 
-const paint = paletteFor({ isTTY: false }, {});
+const paint = createPalette({ isTTY: false }, {});
 
-function call(tool: string, args: unknown, more: Partial<Question> = {}): Question {
+function call(tool: string, args: unknown, more: Partial<ApprovalRequest> = {}): ApprovalRequest {
   return {
     session: "s1",
     path: [],
@@ -39,16 +39,16 @@ test("a command line to type again names server, home and store as this one did"
     database: "postgresql://me@db:5432/holdfast?sslmode=disable",
     profile: "work",
   };
-  expect(commandLine({ ...options, json: true }, ["approve", "s1"])).toBe(
+  expect(formatCommandLine({ ...options, json: true }, ["approve", "s1"])).toBe(
     "holdfast approve s1 --address temporal:7233 --namespace prod --task-queue q --home '/home/me/a b' " +
       "--database 'postgresql://me@db:5432/holdfast?sslmode=disable' --profile work",
   );
   // An empty word is one, too: no database, whatever the environment says.
-  expect(commandLine({ database: "" }, ["deny"])).toBe("holdfast deny --database ''");
-  expect(commandLine({}, ["deny"])).toBe("holdfast deny");
+  expect(formatCommandLine({ database: "" }, ["deny"])).toBe("holdfast deny --database ''");
+  expect(formatCommandLine({}, ["deny"])).toBe("holdfast deny");
 });
 
-const shown = (question: Question, whole = false) => questionLines(question, { paint, whole });
+const shown = (question: ApprovalRequest, whole = false) => formatApprovalRequest(question, { paint, whole });
 
 describe("what a question shows", () => {
   test("of a shell the exact command, every line of it", () => {
@@ -82,7 +82,7 @@ describe("what a question shows", () => {
       { path: "a.txt", content: "one\n2\n" },
       { present: { type: "text", text: "one\ntwo\n" } },
     );
-    expect(comparedPath(question)).toBe("a.txt");
+    expect(getComparedPath(question)).toBe("a.txt");
     expect(shown(question).slice(0, -1)).toEqual([
       "? write_file wants to replace a.txt",
       "    one",
@@ -117,10 +117,10 @@ describe("what a question shows", () => {
       "refund",
       Array.from({ length: 100 }, (_, at) => at),
     );
-    expect(isCut(question, paint)).toBe(true);
+    expect(isTruncated(question, paint)).toBe(true);
     expect(shown(question).join("\n")).toContain("lines more");
     expect(shown(question, true)).toHaveLength(104);
-    expect(isCut(call("refund", {}), paint)).toBe(false);
+    expect(isTruncated(call("refund", {}), paint)).toBe(false);
   });
 
   test("until when, where it has an end", () => {
@@ -132,21 +132,21 @@ describe("what a question shows", () => {
 test("nothing hides: control characters and those without a shape are written out", () => {
   const escapeCharacter = String.fromCodePoint(27);
   const command = `rm -rf x ${escapeCharacter}[2K\rls \u202egnp.exe`;
-  expect(visible(command)).toBe("rm -rf x \\u001b[2K\\u000dls \\u202egnp.exe");
-  expect(shown(call("bash", { command }))[1]).toBe(`  ${visible(command)}`);
-  expect(visible("a\n\tb")).toBe("a\n\tb");
+  expect(escapeInvisible(command)).toBe("rm -rf x \\u001b[2K\\u000dls \\u202egnp.exe");
+  expect(shown(call("bash", { command }))[1]).toBe(`  ${escapeInvisible(command)}`);
+  expect(escapeInvisible("a\n\tb")).toBe("a\n\tb");
 });
 
 test("arguments on one line are still the same arguments", () => {
   const args = { text: `a\u2028b\u202e\u{e0041}${String.fromCodePoint(27)}\nc` };
-  const line = argumentsLine(call("x", args)) ?? "";
+  const line = formatArgumentsJson(call("x", args)) ?? "";
   expect(line).toMatch(/^[\x20-\x7e]*$/);
   expect(JSON.parse(line)).toEqual(args);
 });
 
 test("status tells what, why, since when, until when, and what to type", () => {
   const question = call("bash", { command: "npm publish" }, { untilMs: Date.UTC(2026, 0, 2, 4) });
-  const rows = waitingRows(question, {
+  const rows = formatWaitingRows(question, {
     options: { address: "host:1" },
     nowMs: question.sinceMs + 3 * 60_000,
   });
@@ -160,16 +160,16 @@ test("status tells what, why, since when, until when, and what to type", () => {
 });
 
 test("ids from outside are words of a shell, not commands", () => {
-  expect(shellWord("call_1")).toBe("call_1");
-  expect(shellWord("x; rm -rf 'y'")).toBe("'x; rm -rf '\\''y'\\'''");
-  const lines = waitingLines(call("bash", { command: "ls" }, { toolCallId: "$(id)" }), {
+  expect(quoteShellWord("call_1")).toBe("call_1");
+  expect(quoteShellWord("x; rm -rf 'y'")).toBe("'x; rm -rf '\\''y'\\'''");
+  const lines = formatWaitingCall(call("bash", { command: "ls" }, { toolCallId: "$(id)" }), {
     options: {},
   });
   expect(lines[1]).toBe("  yes: holdfast approve s1 '$(id)'");
 });
 
 test("how long is said in the largest unit", () => {
-  expect([0, 60_000, 7_200_000, 3 * 86_400_000].map(duration)).toEqual([
+  expect([0, 60_000, 7_200_000, 3 * 86_400_000].map(formatDuration)).toEqual([
     "less than a minute",
     "1 minute",
     "2 hours",
@@ -180,12 +180,12 @@ test("how long is said in the largest unit", () => {
 test("what `always` would cover is shown before it is given", () => {
   const covers = ["`ls` with any arguments within the workspace", "exactly `npm test`"];
   const line = `always: ${covers.join(", ")}`;
-  const shown = (more: Partial<Question>) => {
+  const shown = (more: Partial<ApprovalRequest>) => {
     const one = call("bash", { command: "ls && npm test" }, more);
     return [
-      questionLines(one, { paint }).map((text) => text.trim()),
-      waitingLines(one, { options: {} }).map((text) => text.trim()),
-      waitingRows(one, { options: {}, nowMs: 0 }).map(([name, text]) => `${name}: ${text}`),
+      formatApprovalRequest(one, { paint }).map((text) => text.trim()),
+      formatWaitingCall(one, { options: {} }).map((text) => text.trim()),
+      formatWaitingRows(one, { options: {}, nowMs: 0 }).map(([name, text]) => `${name}: ${text}`),
     ];
   };
   for (const lines of shown({ covers })) expect(lines).toContain(line);

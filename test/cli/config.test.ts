@@ -2,12 +2,12 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { definitionFrom } from "../../src/apps/cli/agent-flags.ts";
-import { paletteFor } from "../../src/apps/cli/palette.ts";
-import { problemView } from "../../src/apps/cli/problem-view.ts";
-import { STARTER } from "../../src/config/agent-file/starter.ts";
+import { buildDefinition } from "../../src/apps/cli/agent-flags.ts";
+import { createPalette } from "../../src/apps/cli/palette.ts";
+import { formatProblem } from "../../src/apps/cli/problem-view.ts";
+import { STARTER } from "../../src/config/agent-file/starter-file.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { holdfast } from "./terminal.ts";
+import { runHoldfast } from "./terminal.ts";
 
 const PROVIDER = '[provider]\nmodel = "claude-opus-5"\napi_key = "${KEY}"\n';
 
@@ -25,13 +25,13 @@ async function file(text: string, name = "agent.toml"): Promise<string> {
 
 test("init writes a starter that is valid, and leaves a file that is there alone [CFG-01]", async () => {
   const path = join(folder, "new.toml");
-  expect(await holdfast(["init", path])).toMatchObject({ code: 0, out: `Wrote ${path}.\n` });
-  expect(await holdfast(["config", "check", path, "--strict"])).toMatchObject({
+  expect(await runHoldfast(["init", path])).toMatchObject({ code: 0, out: `Wrote ${path}.\n` });
+  expect(await runHoldfast(["config", "check", path, "--strict"])).toMatchObject({
     code: 0,
     out: `ok  ${path}: 1 agent: coder\n`,
   });
   await writeFile(path, "mine");
-  const again = await holdfast(["init", path]);
+  const again = await runHoldfast(["init", path]);
   expect(again).toMatchObject({ code: 2, out: "" });
   expect(again.err).toContain("is there already");
   expect(await readFile(path, "utf8")).toBe("mine");
@@ -41,7 +41,7 @@ test("check shows the line of each problem with a mark below it; exit code 2 [CF
   const path = await file(
     `${PROVIDER}[tools]\n\ttool_strategy = "paralel"\n[agent]\nsystem_prompt = "\${NOT_SET}"\n`,
   );
-  const { code, out } = await holdfast(["config", "check", path]);
+  const { code, out } = await runHoldfast(["config", "check", path]);
   expect(code).toBe(2);
   expect(out).toContain(
     [
@@ -60,7 +60,7 @@ test("check refuses a literal key in a header and a header that cannot be sent, 
   const path = await file(
     `${PROVIDER}[provider.headers]\nAuthorization = "Bearer ${key}"\n"X-A\\r\\nX-B" = "1"\n`,
   );
-  const { code, out } = await holdfast(["config", "check", path]);
+  const { code, out } = await runHoldfast(["config", "check", path]);
   expect(code).toBe(2);
   expect(out).toContain('"Authorization" looks like a secret; write a reference to it, as ${NAME}');
   expect(out).toContain("is no name of a header");
@@ -71,7 +71,7 @@ test("show prints no value of a variable that holds a secret, wherever the file 
   const key = "0123456789-of-somebody";
   const path = await file(`${PROVIDER}[agent]\nsystem_prompt = "Use \${DEPLOY_TOKEN}."\n`);
   for (const flags of [[], ["--resolved"], ["--toml"], ["--yaml"], ["--json"], ["--json", "--resolved"]]) {
-    const { code, out } = await holdfast(["config", "show", path, ...flags], { DEPLOY_TOKEN: key });
+    const { code, out } = await runHoldfast(["config", "show", path, ...flags], { DEPLOY_TOKEN: key });
     expect(code).toBe(0);
     expect(out).toContain("Use ***.");
     expect(out).not.toContain(key);
@@ -88,8 +88,8 @@ test("colours are for terminals", () => {
     excerpt: "x",
     message: "m",
   } as const;
-  const plain = problemView(problem, paletteFor({ isTTY: false }, {})).join("\n");
-  const painted = problemView(problem, paletteFor({ isTTY: true }, {})).join("\n");
+  const plain = formatProblem(problem, createPalette({ isTTY: false }, {})).join("\n");
+  const painted = formatProblem(problem, createPalette({ isTTY: true }, {})).join("\n");
   expect(plain).not.toContain("\u001b[");
   expect(painted).toContain("\u001b[31m");
 });
@@ -97,8 +97,8 @@ test("colours are for terminals", () => {
 test("check of several files: a warning is a failure with --strict alone; --json gives the problems as data [CFG-28]", async () => {
   const good = await file(PROVIDER, "good.toml");
   const doubtful = await file('provider: {model: gpt-4o, api_key: "${K}"}\n', "doubtful.yaml");
-  expect((await holdfast(["config", "check", good, doubtful])).code).toBe(0);
-  const { code, out } = await holdfast(["config", "check", good, doubtful, "--strict", "--json"]);
+  expect((await runHoldfast(["config", "check", good, doubtful])).code).toBe(0);
+  const { code, out } = await runHoldfast(["config", "check", good, doubtful, "--strict", "--json"]);
   expect(code).toBe(1);
   const [first, second] = out
     .trim()
@@ -119,11 +119,11 @@ test("check of several files: a warning is a failure with --strict alone; --json
 test("show prints the definition; --resolved says where every value comes from [CFG-29]", async () => {
   const path = await file(`${PROVIDER}max_tokens = \${MAX}\n[agent.profile]\nname = "nina"\n`);
   const env = { MAX: "77", KEY: "sk-secret" };
-  const shown = await holdfast(["config", "show", path, "--json"], env);
+  const shown = await runHoldfast(["config", "show", path, "--json"], env);
   const { name, definition } = JSON.parse(shown.out);
   expect(name).toBe("nina");
   expect(AgentDefinition.parse(definition)).toEqual(definition);
-  const { out } = await holdfast(["config", "show", path, "--resolved"], env);
+  const { out } = await runHoldfast(["config", "show", path, "--resolved"], env);
   expect(out).toMatch(
     new RegExp(`^model\\.maxTokens +77 +${path}:4:14 · provider\\.max_tokens · with \\$MAX$`, "m"),
   );
@@ -133,14 +133,14 @@ test("show prints the definition; --resolved says where every value comes from [
 
 test("show writes an agent of several as a file of its own, with the same hash [CFG-29]", async () => {
   const path = await file(TWO);
-  const [, reviewer] = JSON.parse((await holdfast(["config", "check", path, "--json"])).out).agents;
+  const [, reviewer] = JSON.parse((await runHoldfast(["config", "check", path, "--json"])).out).agents;
   for (const [flag, name] of [
     ["--toml", "one.toml"],
     ["--yaml", "one.yaml"],
   ] as const) {
-    const { out } = await holdfast(["config", "show", path, "--agent", "reviewer", flag]);
+    const { out } = await runHoldfast(["config", "show", path, "--agent", "reviewer", flag]);
     const one = await file(out, name);
-    const { agents } = JSON.parse((await holdfast(["config", "check", one, "--json"])).out);
+    const { agents } = JSON.parse((await runHoldfast(["config", "check", one, "--json"])).out);
     expect(agents).toEqual([reviewer]);
   }
 });
@@ -149,15 +149,15 @@ const TWO = `${PROVIDER}[[agent.instances]]\nname = "coder"\ntools = ["bash"]\n[
 
 test("one agent of several is chosen by name [CFG-07]", async () => {
   const path = await file(TWO);
-  expect((await holdfast(["config", "show", path, "--agent", "reviewer"])).out).toMatch(/^# reviewer · /);
-  const unknown = await holdfast(["config", "show", path, "--agent", "codr"]);
+  expect((await runHoldfast(["config", "show", path, "--agent", "reviewer"])).out).toMatch(/^# reviewer · /);
+  const unknown = await runHoldfast(["config", "show", path, "--agent", "codr"]);
   expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining('Did you mean "coder"?') });
 });
 
 test("--agent takes an agent from a file; other flags override what it says [CFG-29]", async () => {
   await file(TWO);
   const made = (flags: object) =>
-    definitionFrom(
+    buildDefinition(
       { agent: "agent.toml#coder", ...flags },
       { cwd: folder, env: { HOLDFAST_MODEL: "openai/other" } },
     );
@@ -189,7 +189,7 @@ test.each([["run", "x"], ["chat"]])(
   "%s with a file that is not valid: every problem with its line, exit code 2 [CFG-27]",
   async (...args) => {
     const path = await file('[provider]\napi_key = "${K}"\nmodel = 3\n[execution]\nmax_turns = 0\n');
-    const { code, out, err } = await holdfast([
+    const { code, out, err } = await runHoldfast([
       ...args,
       "--agent",
       path,
@@ -214,7 +214,7 @@ test.each([
   ["missing.toml", "is not an agent that can be used"],
 ])("--agent %s is refused [CFG-07]", async (named, said) => {
   await file(TWO);
-  expect(() => definitionFrom({ agent: named }, { cwd: folder, env: {} })).toThrow(said);
+  expect(() => buildDefinition({ agent: named }, { cwd: folder, env: {} })).toThrow(said);
 });
 
 test("the starter's agent is what its comments say", () => {

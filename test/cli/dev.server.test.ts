@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect } from "vitest";
-import { thorough } from "../support/depth.ts";
 import { DevStack } from "../support/dev-stack.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 let folder: string;
 let stack: DevStack | undefined;
@@ -15,7 +15,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-thorough(
+thoroughTest(
   "a dev stack outlives the death of its Temporal server, and a log that cannot be written",
   async () => {
     const home = join(folder, "home");
@@ -23,12 +23,12 @@ thorough(
     // What is written there fails as on a full disk.
     await symlink("/dev/full", join(home, "worker.log"));
     stack = await DevStack.start(home);
-    process.kill(stack.serverPid(), "SIGKILL");
-    await stack.says(/the Temporal server ended by SIGKILL; starting another at once/);
-    await stack.says(/the Temporal server is there again, at 127\.0\.0\.1:\d+/);
-    process.kill(stack.serverPid(), "SIGKILL");
-    await stack.says(/the Temporal server is there again/, 2);
-    expect(stack.running).toBe(true);
+    process.kill(stack.getServerPid(), "SIGKILL");
+    await stack.waitForOutput(/the Temporal server ended by SIGKILL; starting another at once/);
+    await stack.waitForOutput(/the Temporal server is there again, at 127\.0\.0\.1:\d+/);
+    process.kill(stack.getServerPid(), "SIGKILL");
+    await stack.waitForOutput(/the Temporal server is there again/, 2);
+    expect(stack.isRunning).toBe(true);
     expect(await stack.stop()).toBe(0);
   },
   120_000,

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { Loopback } from "../providers/loopback.ts";
-import { holdfast } from "./terminal.ts";
+import { LoopbackServer } from "../providers/loopback-server.ts";
+import { runHoldfast } from "./terminal.ts";
 
 // `doctor --vendor` on all seven protocols, against a vendor of each that speaks its own words.
 
@@ -130,13 +130,13 @@ const VENDORS: readonly Vendor[] = [
 
 let home: string;
 let model: ModelServer;
-let metadata: Loopback;
+let metadata: LoopbackServer;
 /** What Google's metadata server has for whoever asks. */
 let token = KEY;
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "holdfast-doctor-"));
   model = await startModelServer();
-  metadata = await Loopback.start((response, { url }) => {
+  metadata = await LoopbackServer.start((response, { url }) => {
     response.writeHead(200, { "content-type": "application/json", "metadata-flavor": "Google" });
     response.end(url.includes("/token") ? JSON.stringify({ access_token: token, expires_in: 3600 }) : "p");
   });
@@ -176,7 +176,7 @@ async function doctor(vendor: Vendor, key: string | undefined, url = vendor.at(m
     ...(vendor.key !== undefined && key !== undefined && { [vendor.key]: key }),
   };
   const args = ["doctor", "--vendor", vendor.named, "--base-url", url, ...(json ? ["--json"] : [])];
-  const { code, out, err } = await holdfast(args, env);
+  const { code, out, err } = await runHoldfast(args, env);
   expect(out + err).not.toContain(key);
   return { code, out, said: json ? JSON.parse(out) : undefined };
 }
@@ -240,7 +240,7 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
     });
 
     test("is not there", async () => {
-      const closed = await Loopback.start(() => undefined);
+      const closed = await LoopbackServer.start(() => undefined);
       await closed.stop();
       const { pathname } = new URL(vendor.at(model));
       const { code, said } = await doctor(vendor, KEY, `${closed.url}${pathname === "/" ? "" : pathname}`);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EXIT, EXIT_CODES_HELP, EXIT_OF_OUTCOME } from "../../src/apps/cli/exit-codes.ts";
+import { EXIT, EXIT_CODES_HELP, OUTCOME_EXIT_CODES } from "../../src/apps/cli/exit-codes.ts";
 
 test("pin: exit codes", () => {
   expect(EXIT).toEqual({
@@ -11,7 +11,7 @@ test("pin: exit codes", () => {
     limitReached: 5,
     interrupted: 130,
   });
-  expect(EXIT_OF_OUTCOME).toEqual({
+  expect(OUTCOME_EXIT_CODES).toEqual({
     answered: 0,
     delivered: 0,
     failed: 1,

@@ -1,13 +1,13 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compared, lineChanges } from "../../src/apps/cli/line-changes.ts";
+import { compareLines, diffLines } from "../../src/apps/cli/line-changes.ts";
 
 const text = fc.array(fc.constantFrom("a", "b", "c", ""), { maxLength: 12 }).map((lines) => lines.join("\n"));
 
 test("without what is added it is the first text, without what is removed the second", () => {
   fc.assert(
     fc.property(text, text, (before, after) => {
-      const lines = compared(before, after);
+      const lines = compareLines(before, after);
       const without = (type: string) => lines.filter((line) => line.type !== type).map((line) => line.text);
       expect(without("added").join("\n")).toBe(before);
       expect(without("removed").join("\n")).toBe(after);
@@ -16,7 +16,7 @@ test("without what is added it is the first text, without what is removed the se
 });
 
 test("no line is both removed and added that could have stayed", () => {
-  expect(compared("a\nb\nc", "b\nc\nd").map(({ type, text }) => `${type} ${text}`)).toEqual([
+  expect(compareLines("a\nb\nc", "b\nc\nd").map(({ type, text }) => `${type} ${text}`)).toEqual([
     "removed a",
     "same b",
     "same c",
@@ -27,7 +27,7 @@ test("no line is both removed and added that could have stayed", () => {
 test("lines far from a change are counted, not shown", () => {
   const lines = Array.from({ length: 30 }, (_, at) => `line ${at}`);
   const changed = lines.with(15, "other");
-  const shown = lineChanges(lines.join("\n"), changed.join("\n"));
+  const shown = diffLines(lines.join("\n"), changed.join("\n"));
   expect(shown[0]).toEqual({ type: "skipped", lines: 12 });
   expect(shown.at(-1)).toEqual({ type: "skipped", lines: 11 });
   expect(shown).toHaveLength(2 + 3 + 2 + 3);
@@ -35,5 +35,5 @@ test("lines far from a change are counted, not shown", () => {
 
 test("texts of many lines are compared in a moment, as one piece", () => {
   const many = (word: string) => Array.from({ length: 5_000 }, (_, at) => `${word} ${at}`).join("\n");
-  expect(lineChanges(many("old"), many("new"))).toHaveLength(10_000);
+  expect(diffLines(many("old"), many("new"))).toHaveLength(10_000);
 });

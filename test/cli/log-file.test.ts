@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { describeLogTrouble, LogFile, type LogTrouble } from "../../src/apps/cli/log-file.ts";
+import { describeLogProblem, LogFile, type LogProblem } from "../../src/apps/cli/log-file.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -12,7 +12,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 test("a log on a full disk loses words and says so once; with room again it says how many, and goes on", async () => {
   const file = join(folder, "worker.log");
-  const troubles: LogTrouble[] = [];
+  const troubles: LogProblem[] = [];
   let nowMs = 0;
   const log = new LogFile(
     file,
@@ -30,7 +30,7 @@ test("a log on a full disk loses words and says so once; with room again it says
   nowMs += 5_000;
   log.write(Buffer.from("and this\n"));
   expect(troubles).toHaveLength(1);
-  expect(describeLogTrouble(troubles[0]!)).toMatch(/worker\.log cannot be written \(ENOSPC/);
+  expect(describeLogProblem(troubles[0]!)).toMatch(/worker\.log cannot be written \(ENOSPC/);
 
   await rm(file);
   nowMs += 5_000;
@@ -43,7 +43,7 @@ test("a log on a full disk loses words and says so once; with room again it says
 });
 
 test("a log in a folder that is not there is a trouble that is told, and no end", async () => {
-  const troubles: LogTrouble[] = [];
+  const troubles: LogProblem[] = [];
   const log = new LogFile(join(folder, "nowhere", "worker.log"), (trouble) => troubles.push(trouble));
   log.write(Buffer.from("lost\n"));
   expect(troubles.map(({ type }) => type)).toEqual(["log-lost"]);

@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { NASTY, official } from "../mcp/support/servers.ts";
-import { holdfast } from "./terminal.ts";
+import { MISBEHAVING_SERVER, resolveOfficialServer } from "../mcp/support/mcp-servers.ts";
+import { runHoldfast } from "./terminal.ts";
 
 let folder: string;
 beforeEach(async () => {
@@ -22,7 +22,7 @@ async function agent(servers: string): Promise<string> {
 const filesystem = (more = "") => `[[mcp]]
 name = "files"
 command = ${JSON.stringify(process.execPath)}
-args = [${JSON.stringify(official("filesystem"))}, ${JSON.stringify(folder)}]
+args = [${JSON.stringify(resolveOfficialServer("filesystem"))}, ${JSON.stringify(folder)}]
 ${more}
 `;
 
@@ -31,7 +31,7 @@ describe("mcp list", () => {
     const file = await agent(
       filesystem('trusted = true\ninclude = ["read_text_file", "write_file"]\nconfirm = ["write_*"]'),
     );
-    const { code, out } = await holdfast(["mcp", "list", "--agent", file]);
+    const { code, out } = await runHoldfast(["mcp", "list", "--agent", file]);
     expect(out).toMatch(/^files: secure-filesystem-server .*, protocol 2025-11-25$/m);
     expect(out).toMatch(/^files__read_text_file +pure +reads +[0-9a-f]{12} +Read the complete contents/m);
     expect(out).toMatch(/^files__write_file +idempotent +asks +repeatable, destroys +[0-9a-f]{12} /m);
@@ -40,11 +40,11 @@ describe("mcp list", () => {
   });
 
   test("prints one object for each server", async () => {
-    const { code, out } = await holdfast([
+    const { code, out } = await runHoldfast([
       "mcp",
       "list",
       "--command",
-      node(official("everything")),
+      node(resolveOfficialServer("everything")),
       "--json",
     ]);
     const seen = JSON.parse(out) as { tools: { remote: string; hash: string }[]; prompts: unknown[] };
@@ -57,46 +57,46 @@ describe("mcp list", () => {
 
 describe("mcp test", () => {
   test("says what a program that cannot be started has said, before its trace [MCP-06]", async () => {
-    const { code, out } = await holdfast(["mcp", "test", "--command", node(join(folder, "none.mjs"))]);
+    const { code, out } = await runHoldfast(["mcp", "test", "--command", node(join(folder, "none.mjs"))]);
     expect(out).toMatch(/ended with exit code 1; its last words: Error: Cannot find module '.*none\.mjs'/);
     expect(code).toBe(1);
   });
 
   test("says of each server whether it can be used, and what to do about one that cannot", async () => {
-    const broken = `[[mcp]]\nname = "broken"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(NASTY)}, "die=3"]\nenv = { NASTY_TOKEN = "\${SECRET_OF_MINE}" }\n`;
+    const broken = `[[mcp]]\nname = "broken"\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(MISBEHAVING_SERVER)}, "die=3"]\nenv = { NASTY_TOKEN = "\${SECRET_OF_MINE}" }\n`;
     const file = await agent(filesystem() + broken);
     const env = { SECRET_OF_MINE: "s3cr3t-and-long" };
-    const { code, out } = await holdfast(["mcp", "test", "--agent", file], env);
+    const { code, out } = await runHoldfast(["mcp", "test", "--agent", file], env);
     expect(out).toMatch(/^ok +files +secure-filesystem-server .*ready in \d+ ms, \d+ tools \(\d+ unsafe\)$/m);
     expect(out).toMatch(
       /^fail +broken +The MCP server "broken" ended with exit code 3; its last words: no licence for \*\*\*$/m,
     );
     expect(out).toMatch(/→ start the command by hand/);
     expect(code).toBe(1);
-    const unset = await holdfast(["mcp", "test", "--agent", file, "--server", "broken"]);
+    const unset = await runHoldfast(["mcp", "test", "--agent", file, "--server", "broken"]);
     expect(unset.out).toContain("SECRET_OF_MINE is not set in the environment of the worker");
   });
 
   test("a command line that names no server, or none that can be, is a mistake", async () => {
-    expect(await holdfast(["mcp", "test"])).toMatchObject({
+    expect(await runHoldfast(["mcp", "test"])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/Say which server/),
     });
-    expect(await holdfast(["mcp", "test", "--agent", await agent("")])).toMatchObject({
+    expect(await runHoldfast(["mcp", "test", "--agent", await agent("")])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/names no MCP server/),
     });
     const at = ["mcp", "test", "--url"];
-    expect(await holdfast([...at, "nowhere"])).toMatchObject({
+    expect(await runHoldfast([...at, "nowhere"])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/--url "nowhere" is not an address/),
     });
-    expect(await holdfast([...at, "http://127.0.0.1:9/", "--timeout", "soon"])).toMatchObject({
+    expect(await runHoldfast([...at, "http://127.0.0.1:9/", "--timeout", "soon"])).toMatchObject({
       code: 2,
       err: expect.stringMatching(/--timeout "soon" must be a number/),
     });
     const literal = ["mcp", "test", "--url", "http://127.0.0.1:9/", "--header", "authorization: Bearer abc"];
-    expect(await holdfast(literal)).toMatchObject({
+    expect(await runHoldfast(literal)).toMatchObject({
       code: 2,
       err: expect.stringMatching(/looks like a secret/),
     });

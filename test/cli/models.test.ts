@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Loopback } from "../providers/loopback.ts";
-import { holdfast } from "./terminal.ts";
+import { LoopbackServer } from "../providers/loopback-server.ts";
+import { runHoldfast } from "./terminal.ts";
 
 let folder: string;
 let env: NodeJS.ProcessEnv;
@@ -16,7 +16,7 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 describe("models", () => {
   test("are listed with sizes, prices, abilities and the day", async () => {
-    const { code, out } = await holdfast(["models", "opus-5-5", "--provider", "anthropic"], env);
+    const { code, out } = await runHoldfast(["models", "opus-5-5", "--provider", "anthropic"], env);
     expect(out).toMatch(/^MODEL +CONTEXT +ANSWER +IN +OUT +READ +WRITE +THINKING +TAKES +AS OF$/m);
     expect(out).toMatch(
       /^anthropic\/claude-opus-5-5 +1,000,000 +128,000 +4 +20 +0\.2 +5 +adaptive +tools images schema +2026-09-23$/m,
@@ -27,28 +27,28 @@ describe("models", () => {
 
   test("of the user's own file are there, as JSON too", async () => {
     await writeFile(join(folder, "models.toml"), '[models."local/mine"]\ncontext_window = 9\n');
-    const { out } = await holdfast(["models", "local/*", "--json"], env);
+    const { out } = await runHoldfast(["models", "local/*", "--json"], env);
     expect(JSON.parse(out)).toMatchObject({ type: "model", name: "local/mine", contextWindow: 9 });
   });
 
   test("that nobody knows are no model, and a provider that nobody knows is a mistake", async () => {
-    expect(await holdfast(["models", "nothing"], env)).toMatchObject({ code: 1, out: "" });
-    expect((await holdfast(["models", "--provider", "antropic"], env)).err).toContain(
+    expect(await runHoldfast(["models", "nothing"], env)).toMatchObject({ code: 1, out: "" });
+    expect((await runHoldfast(["models", "--provider", "antropic"], env)).err).toContain(
       'Did you mean "anthropic"?',
     );
-    const { code, err } = await holdfast(["models", "--provider", "x"], env);
+    const { code, err } = await runHoldfast(["models", "--provider", "x"], env);
     expect(err).toContain("anthropic, bedrock, google");
     expect(code).toBe(2);
   });
 });
 
 describe("doctor --vendor", () => {
-  let vendor: Loopback | undefined;
+  let vendor: LoopbackServer | undefined;
   afterEach(() => vendor?.stop());
 
   type Answer = { status: number; type?: string; body: string; headers?: Record<string, string> };
   const ask = async (answer: Answer, more: readonly string[] = [], model = "anthropic/claude-opus-5") => {
-    vendor = await Loopback.start((response) => {
+    vendor = await LoopbackServer.start((response) => {
       response.writeHead(answer.status, {
         "content-type": answer.type ?? "application/json",
         ...answer.headers,
@@ -56,7 +56,7 @@ describe("doctor --vendor", () => {
       response.end(answer.body);
     });
     const url = model.startsWith("openai") ? `${vendor.url}/v1` : vendor.url;
-    return await holdfast(["doctor", "--vendor", model, "--base-url", url, "--json", ...more], env);
+    return await runHoldfast(["doctor", "--vendor", model, "--base-url", url, "--json", ...more], env);
   };
   const refusal = (type: string, message: string) =>
     JSON.stringify({ type: "error", error: { type, message } });
@@ -153,18 +153,18 @@ describe("doctor --vendor", () => {
   });
 
   test("explains silence, a closed port and a missing key", async () => {
-    vendor = await Loopback.start(() => undefined);
+    vendor = await LoopbackServer.start(() => undefined);
     const at = ["doctor", "--vendor", "openai", "--json", "--base-url"];
-    const silent = await holdfast([...at, vendor.url, "--timeout", "0.3"], env);
+    const silent = await runHoldfast([...at, vendor.url, "--timeout", "0.3"], env);
     expect(JSON.parse(silent.out)).toMatchObject({ answer: "time", found: "no answer within 0.3 s" });
     await vendor.stop();
-    const closed = await holdfast([...at, vendor.url], env);
+    const closed = await runHoldfast([...at, vendor.url], env);
     expect(JSON.parse(closed.out)).toMatchObject({
       answer: "unreachable",
       found: expect.stringContaining("ECONNREFUSED"),
     });
     vendor = undefined;
-    const keyless = await holdfast([...at, "http://127.0.0.1:1"], { HOLDFAST_HOME: folder });
+    const keyless = await runHoldfast([...at, "http://127.0.0.1:1"], { HOLDFAST_HOME: folder });
     expect(JSON.parse(keyless.out)).toMatchObject({
       answer: "key-missing",
       advice: expect.stringContaining("set OPENAI_API_KEY"),
@@ -172,10 +172,10 @@ describe("doctor --vendor", () => {
   });
 
   test("shows people what was asked, where, what came back and what to do", async () => {
-    vendor = await Loopback.start((response) =>
+    vendor = await LoopbackServer.start((response) =>
       response.writeHead(401).end(refusal("authentication_error", "no")),
     );
-    const { out } = await holdfast(["doctor", "--vendor", "anthropic", "--base-url", vendor.url], env);
+    const { out } = await runHoldfast(["doctor", "--vendor", "anthropic", "--base-url", vendor.url], env);
     expect(out).toMatch(/asked +anthropic\/claude-haiku-5-5 by anthropic_messages\n +at +http:\/\/127/);
     expect(out).toMatch(
       /with +the key in ANTHROPIC_API_KEY\n +came back +refused, after \d+ ms: .*\n +do +check/,
@@ -183,23 +183,23 @@ describe("doctor --vendor", () => {
   });
 
   test("wants a provider that is there, and a deployment where only that says it", async () => {
-    expect(await holdfast(["doctor", "--vendor", "antropic"], env)).toMatchObject({
+    expect(await runHoldfast(["doctor", "--vendor", "antropic"], env)).toMatchObject({
       code: 2,
       err: expect.stringContaining('Did you mean "anthropic"?'),
     });
-    expect((await holdfast(["doctor", "--vendor", "azure"], env)).err).toContain("--vendor azure/ID");
+    expect((await runHoldfast(["doctor", "--vendor", "azure"], env)).err).toContain("--vendor azure/ID");
   });
 
   test("refuses an address that is none, and options of a vendor without one", async () => {
     const vendor = ["doctor", "--vendor", "anthropic", "--base-url"];
     for (const url of ["nowhere", "ftp://127.0.0.1"]) {
-      expect(await holdfast([...vendor, url], env)).toMatchObject({
+      expect(await runHoldfast([...vendor, url], env)).toMatchObject({
         code: 2,
         err: expect.stringContaining(`--base-url "${url}" is not a URL`),
       });
     }
     for (const option of ["--base-url", "--timeout"]) {
-      expect(await holdfast(["doctor", option, "5"], env)).toMatchObject({
+      expect(await runHoldfast(["doctor", option, "5"], env)).toMatchObject({
         code: 2,
         err: expect.stringContaining(`${option} is about a vendor`),
       });

@@ -2,15 +2,15 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { documentOf } from "../openapi/support.ts";
-import { holdfast } from "./terminal.ts";
+import { createDocument } from "../openapi/sample-api.ts";
+import { runHoldfast } from "./terminal.ts";
 
 let folder: string;
 let spec: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdfast-openapi-cli-"));
   spec = join(folder, "api.json");
-  const document = documentOf({
+  const document = createDocument({
     "/repos": { get: { operationId: "repos/list", tags: ["repos"] }, post: {} },
     "/users/{id}": { delete: { operationId: "users/delete" } },
   });
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("inspect lists names, replay classes, and what is left out and why [OAPI-02, OAPI-05]", async () => {
-  const { code, out, err } = await holdfast(["openapi", "inspect", spec]);
+  const { code, out, err } = await runHoldfast(["openapi", "inspect", spec]);
   expect(code).toBe(0);
   expect(out.split("\n")).toEqual([
     "Test 1",
@@ -34,7 +34,7 @@ test("inspect lists names, replay classes, and what is left out and why [OAPI-02
     "",
   ]);
   expect(err).toBe("warning: openapi inspect: left out POST /repos: it has no operationId\n");
-  expect(await holdfast(["openapi", "inspect", spec, "--strict"])).toMatchObject({ code: 1 });
+  expect(await runHoldfast(["openapi", "inspect", spec, "--strict"])).toMatchObject({ code: 1 });
 });
 
 test("options that cannot be kept are said as they were written", async () => {
@@ -42,7 +42,7 @@ test("options that cannot be kept are said as they were written", async () => {
     ["--base-url", "nowhere"],
     ["--prefix", "a b"],
   ] as const) {
-    expect(await holdfast(["openapi", "inspect", spec, option, value])).toMatchObject({
+    expect(await runHoldfast(["openapi", "inspect", spec, option, value])).toMatchObject({
       code: 2,
       err: expect.stringMatching(new RegExp(`${option} "${value}" (?:is not a URL|must be 1 to 40 letters)`)),
     });
@@ -50,7 +50,7 @@ test("options that cannot be kept are said as they were written", async () => {
 });
 
 test("the filter, the prefix, and lines of JSON", async () => {
-  const { code, out } = await holdfast([
+  const { code, out } = await runHoldfast([
     "openapi",
     "inspect",
     spec,
@@ -74,8 +74,8 @@ test("the filter, the prefix, and lines of JSON", async () => {
 });
 
 test("what cannot be read is bad input, and says why", async () => {
-  const gone = await holdfast(["openapi", "inspect", join(folder, "gone.yaml")]);
+  const gone = await runHoldfast(["openapi", "inspect", join(folder, "gone.yaml")]);
   expect(gone).toMatchObject({ code: 2, out: "" });
   expect(gone.err).toMatch(/gone\.yaml cannot be read: there is no such file/);
-  expect(await holdfast(["openapi", "inspect", spec, "--base-url", "nowhere"])).toMatchObject({ code: 2 });
+  expect(await runHoldfast(["openapi", "inspect", spec, "--base-url", "nowhere"])).toMatchObject({ code: 2 });
 });

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { forTerminal, printJson, printJsonLine } from "../../src/apps/cli/output.ts";
-import { paletteFor } from "../../src/apps/cli/palette.ts";
-import { holdfast } from "./terminal.ts";
+import { printJson, printJsonLine, sanitizeForTerminal } from "../../src/apps/cli/output.ts";
+import { createPalette } from "../../src/apps/cli/palette.ts";
+import { runHoldfast } from "./terminal.ts";
 
 const FOLDER = join(import.meta.dirname, "../../src/apps/cli");
 
@@ -58,13 +58,13 @@ test("a standard stream reaches no function but those of the output, a terminal'
 });
 
 test("colours of ours go through, and those of a text from elsewhere do not", () => {
-  const paint = paletteFor({ isTTY: true }, {});
-  expect(forTerminal(paint.red("a\u001b[31mb"))).toBe("\u001b[31mab\u001b[39m");
-  expect(forTerminal(`${paint.bold("x")} \u001b[1my`)).toBe("\u001b[1mx\u001b[22m y");
+  const paint = createPalette({ isTTY: true }, {});
+  expect(sanitizeForTerminal(paint.red("a\u001b[31mb"))).toBe("\u001b[31mab\u001b[39m");
+  expect(sanitizeForTerminal(`${paint.bold("x")} \u001b[1my`)).toBe("\u001b[1mx\u001b[22m y");
 });
 
 test("what turns the direction of writing round, and C1 controls, are shown as their numbers", () => {
-  expect(forTerminal("gnp.\u202eexe \u2066a\u2069 \u009b2J\u0085")).toBe(
+  expect(sanitizeForTerminal("gnp.\u202eexe \u2066a\u2069 \u009b2J\u0085")).toBe(
     "gnp.\\u202eexe \\u2066a\\u2069 \\u009b2J\\u0085",
   );
 });
@@ -78,7 +78,7 @@ test("property: nothing that is printed steers a terminal, and JSON says the sam
     fc.property(
       fc.array(letter).map((parts) => parts.join("")),
       (text) => {
-        expect(forTerminal(text)).not.toMatch(STEERS);
+        expect(sanitizeForTerminal(text)).not.toMatch(STEERS);
         const json = printed((stream) => printJson(stream, { text }));
         expect(json.slice(0, -1)).not.toMatch(STEERS);
         expect(JSON.parse(json)).toEqual(JSON.parse(JSON.stringify({ text })));
@@ -99,7 +99,7 @@ test("a line of an export is cleaned for a terminal, and byte for byte the same 
 test("an error that repeats words from elsewhere does not steer the terminal, nor does the help for a wrong command", async () => {
   const words = "no\u001b[2J\u009b\u202ewhere";
   for (const args of [["config", "show", `${words}.toml`], [words]]) {
-    const { err, out } = await holdfast(args);
+    const { err, out } = await runHoldfast(args);
     expect(`${out}${err}`.replaceAll("\n", "")).not.toMatch(STEERS);
     expect(err).toContain("no\\u009b\\u202ewhere");
   }

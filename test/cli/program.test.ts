@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { buildProgram } from "../../src/apps/cli/program.ts";
-import { holdfast, terminal } from "./terminal.ts";
+import { createTerminal, runHoldfast } from "./terminal.ts";
 
 /** Nothing listens on port 1, and connecting to it is refused at once. */
 const NOWHERE = ["--address", "127.0.0.1:1"];
@@ -14,7 +14,9 @@ beforeEach(async () => {
 });
 afterEach(() => rm(home, { recursive: true, force: true }));
 
-const commands = buildProgram(terminal().streams, async () => {}).commands.map((command) => command.name());
+const commands = buildProgram(createTerminal().streams, async () => {}).commands.map((command) =>
+  command.name(),
+);
 
 test("pin: the commands", () => {
   expect(commands).toEqual([
@@ -69,7 +71,7 @@ test("pin: the commands", () => {
 
 describe.each(commands)("holdfast %s --help", (command) => {
   test("says what it does, with two examples at least, and the options of all commands", async () => {
-    const { code, out, err } = await holdfast([command, "--help"]);
+    const { code, out, err } = await runHoldfast([command, "--help"]);
     expect(code).toBe(0);
     expect(err).toBe("");
     const examples = out.match(new RegExp(`^ {2}\\$ .*holdfast ${command}\\b.*$`, "gm")) ?? [];
@@ -81,14 +83,14 @@ describe.each(commands)("holdfast %s --help", (command) => {
 });
 
 test("holdfast --help tells the exit codes and the environment", async () => {
-  const { code, out } = await holdfast(["--help"]);
+  const { code, out } = await runHoldfast(["--help"]);
   expect(code).toBe(0);
   for (const word of ["Exit codes:", "130", "HOLDFAST_HOME", "HOLDFAST_DEBUG", "TEMPORAL_"])
     expect(out).toContain(word);
 });
 
 test("--version is the package's", async () => {
-  const { code, out } = await holdfast(["--version"]);
+  const { code, out } = await runHoldfast(["--version"]);
   expect(code).toBe(0);
   expect(out).toMatch(/^\d+\.\d+\.\d+\n$/);
 });
@@ -107,7 +109,7 @@ test.each([
   [["approve", "s", "--arguments", "[1]", ...NOWHERE], "one JSON object"],
   [["approve", "s", "--arguments", "@/nowhere/at-all.json", ...NOWHERE], "/nowhere/at-all.json"],
 ])("%j is bad usage, with a hint on standard error", async (args, hint) => {
-  const { code, out, err } = await holdfast([...args, "--home", home]);
+  const { code, out, err } = await runHoldfast([...args, "--home", home]);
   expect({ code, out }).toEqual({ code: 2, out: "" });
   expect(err).toContain(hint);
 });
@@ -124,7 +126,7 @@ test.each([
   ["stop", "s"],
   ["run", "x", "--model", "anthropic/m"],
 ])("%s without a server: exit code 3, one sentence, no stack", async (...args) => {
-  const { code, out, err } = await holdfast([...args, ...NOWHERE, "--home", home]);
+  const { code, out, err } = await runHoldfast([...args, ...NOWHERE, "--home", home]);
   expect({ code, out }).toEqual({ code: 3, out: "" });
   expect(err).toMatch(/^holdfast: No Temporal server can be reached at 127\.0\.0\.1:1 .*holdfast dev/m);
   expect(err).not.toMatch(/^\s+at /m);
@@ -134,7 +136,7 @@ test("an address from Temporal's own environment counts as named: no server is s
   const env = { TEMPORAL_ADDRESS: "127.0.0.1:1", HOME: home };
   vi.stubEnv("TEMPORAL_ADDRESS", "127.0.0.1:1");
   try {
-    const { code, err } = await holdfast(["run", "x", "--model", "anthropic/m", "--home", home], env);
+    const { code, err } = await runHoldfast(["run", "x", "--model", "anthropic/m", "--home", home], env);
     expect(code).toBe(3);
     expect(err).toContain("TEMPORAL_ADDRESS");
   } finally {
@@ -143,12 +145,12 @@ test("an address from Temporal's own environment counts as named: no server is s
 });
 
 test("HOLDFAST_DEBUG=1 shows the stack", async () => {
-  const { err } = await holdfast(["list", ...NOWHERE], { HOLDFAST_DEBUG: "1" });
+  const { err } = await runHoldfast(["list", ...NOWHERE], { HOLDFAST_DEBUG: "1" });
   expect(err).toMatch(/^\s+at /m);
 });
 
 test("--json: the error is an object too, with code and facts", async () => {
-  const { code, out, err } = await holdfast(["list", "--json", ...NOWHERE]);
+  const { code, out, err } = await runHoldfast(["list", "--json", ...NOWHERE]);
   expect(code).toBe(3);
   expect(JSON.parse(out)).toMatchObject({
     type: "error",
@@ -161,7 +163,7 @@ test("--json: the error is an object too, with code and facts", async () => {
 
 test("doctor without a server fails, goes on with its other checks, and shows no key", async () => {
   const key = "sk-very-secret-value";
-  const { code, out } = await holdfast(["doctor", "--json", ...NOWHERE, "--home", home], {
+  const { code, out } = await runHoldfast(["doctor", "--json", ...NOWHERE, "--home", home], {
     ANTHROPIC_API_KEY: key,
     PATH: "",
     HOLDFAST_CACHE: home,

@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
-import { paletteFor, printable } from "../../src/apps/cli/palette.ts";
+import { createPalette, stripControls } from "../../src/apps/cli/palette.ts";
 import { Renderer } from "../../src/apps/cli/render.ts";
-import { callSummary, shortened } from "../../src/apps/cli/words.ts";
+import { shortenText, summarizeCall } from "../../src/apps/cli/text.ts";
 import type { AgentMessage, WatchItem } from "../../src/client/index.ts";
 import type { EventBody } from "../../src/schema/record.ts";
-import type { DeltaBody } from "../../src/store/stream/stream.ts";
+import type { DeltaBody } from "../../src/store/stream/stream-hub.ts";
 
 const loopId = "s.p.m.1";
 const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
@@ -81,7 +81,7 @@ function shown(...items: WatchItem[]): string {
     write: (part) => {
       text += part;
     },
-    paint: paletteFor({}, {}),
+    paint: createPalette({}, {}),
     ownWords: new Set(["my prompt"]),
   });
   for (const item of items) renderer.show(item);
@@ -147,13 +147,13 @@ test("words of others are shown, the person's own are not repeated", () => {
 
 test("neither model nor tool can steer the terminal", () => {
   const evil = "a\u001b[2Jb\u001b]0;title\u0007c\u009bd\te\r\nf\rg";
-  expect(printable(evil)).toBe("ab]0;titlec\\u009bd\te\nf\ng");
+  expect(stripControls(evil)).toBe("ab]0;titlec\\u009bd\te\nf\ng");
   expect(shown(live({ type: "text", text: "\u001b[31mred" }))).toBe("red\n");
-  expect(shortened("\u001b[31mred\nline", 80)).toBe("red line");
+  expect(shortenText("\u001b[31mred\nline", 80)).toBe("red line");
 });
 
 test("colours on a terminal only, and as NO_COLOR and FORCE_COLOR say", () => {
-  const red = (isTTY: boolean, env: NodeJS.ProcessEnv) => paletteFor({ isTTY }, env).red("x") !== "x";
+  const red = (isTTY: boolean, env: NodeJS.ProcessEnv) => createPalette({ isTTY }, env).red("x") !== "x";
   expect(red(true, {})).toBe(true);
   expect(red(false, {})).toBe(false);
   expect(red(true, { TERM: "dumb" })).toBe(false);
@@ -164,11 +164,11 @@ test("colours on a terminal only, and as NO_COLOR and FORCE_COLOR say", () => {
 });
 
 test("a call in one line", () => {
-  expect(callSummary({ command: "npm\n test" })).toBe("npm test");
-  expect(callSummary({ path: "a.ts", content: "x" })).toBe("a.ts");
-  expect(callSummary({ count: 3 })).toBe('{"count":3}');
-  expect(callSummary("not json")).toBe('"not json"');
-  expect(callSummary({ command: "x".repeat(500) })).toHaveLength(120);
+  expect(summarizeCall({ command: "npm\n test" })).toBe("npm test");
+  expect(summarizeCall({ path: "a.ts", content: "x" })).toBe("a.ts");
+  expect(summarizeCall({ count: 3 })).toBe('{"count":3}');
+  expect(summarizeCall("not json")).toBe('"not json"');
+  expect(summarizeCall({ command: "x".repeat(500) })).toHaveLength(120);
 });
 
 test("a move to another definition is a line of its own, and so is one that was refused [3.8]", () => {

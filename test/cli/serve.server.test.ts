@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { main } from "../../src/apps/cli/program.ts";
-import { isLoopback, tokenFrom } from "../../src/apps/cli/serve-token.ts";
+import { isLoopback, resolveToken } from "../../src/apps/cli/serve-token.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { terminal } from "./terminal.ts";
+import { createTerminal } from "./terminal.ts";
 
 let home: string;
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const place = () => {
 };
 
 function serving(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const { streams, said, signals } = terminal({ env });
+  const { streams, said, signals } = createTerminal({ env });
   const code = main(["serve", "--port", "0", ...args, ...place()], streams);
   return { code, said, interrupt: () => signals.emit("SIGTERM") };
 }
@@ -86,7 +86,7 @@ describe("holdfast serve", () => {
       2,
       expect.stringContaining("16"),
     ]);
-    const { streams, said } = terminal();
+    const { streams, said } = createTerminal();
     expect(await main(["serve", "--port", `${port}`, ...place()], streams)).toBe(2);
     expect(said.err).toContain("--port");
     taken.close();
@@ -97,18 +97,18 @@ describe("where the token comes from", () => {
   test("a file is read without its last line break; one that others can read is warned about", async () => {
     const file = join(home, "token");
     await writeFile(file, "a-token-in-a-file-0123\n", { mode: 0o600 });
-    expect(tokenFrom({ tokenFile: file }, "0.0.0.0", {})).toEqual({
+    expect(resolveToken({ tokenFile: file }, "0.0.0.0", {})).toEqual({
       token: "a-token-in-a-file-0123",
       isNew: false,
     });
     await chmod(file, 0o644);
-    expect(tokenFrom({ tokenFile: file }, "0.0.0.0", {}).warning).toContain("chmod 600");
-    expect(() => tokenFrom({ tokenFile: join(home, "none") }, "127.0.0.1", {})).toThrow(/cannot be read/);
-    expect(() => tokenFrom({ tokenFile: file, tokenEnv: "X" }, "127.0.0.1", {})).toThrow(/leave one out/);
+    expect(resolveToken({ tokenFile: file }, "0.0.0.0", {}).warning).toContain("chmod 600");
+    expect(() => resolveToken({ tokenFile: join(home, "none") }, "127.0.0.1", {})).toThrow(/cannot be read/);
+    expect(() => resolveToken({ tokenFile: file, tokenEnv: "X" }, "127.0.0.1", {})).toThrow(/leave one out/);
   });
 
   test("made ones differ, and only where the machine alone can ask", () => {
-    const made = [1, 2].map(() => tokenFrom({}, "127.0.0.1", {}));
+    const made = [1, 2].map(() => resolveToken({}, "127.0.0.1", {}));
     expect(made[0]?.token).toMatch(/^[\w-]{43}$/);
     expect(made[0]?.token).not.toBe(made[1]?.token);
     expect(["localhost", "127.0.0.1", "127.9.9.9", "::1"].every(isLoopback)).toBe(true);

@@ -1,19 +1,19 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { skillText, written } from "../skills/folders.ts";
-import { temporaryFolder } from "../tools/workspace.ts";
-import { holdfast } from "./terminal.ts";
+import { formatSkill, writeFiles } from "../skills/skill-folders.ts";
+import { createTemporaryFolder } from "../tools/tool-context.ts";
+import { runHoldfast } from "./terminal.ts";
 
 async function stocked() {
-  const home = await temporaryFolder();
-  await written(home, {
-    ".holdfast/skills/git/SKILL.md": skillText("git", { head: "allowed-tools: Bash(git:*)\n" }),
-    "more/git/SKILL.md": skillText("git", { description: "Another one." }),
-    "more/note/SKILL.md": skillText("note"),
-    "bad/odd/SKILL.md": skillText("odd", { head: "licence: MIT\n" }),
+  const home = await createTemporaryFolder();
+  await writeFiles(home, {
+    ".holdfast/skills/git/SKILL.md": formatSkill("git", { head: "allowed-tools: Bash(git:*)\n" }),
+    "more/git/SKILL.md": formatSkill("git", { description: "Another one." }),
+    "more/note/SKILL.md": formatSkill("note"),
+    "bad/odd/SKILL.md": formatSkill("odd", { head: "licence: MIT\n" }),
     "bad/none/SKILL.md": "---\nname: none\n---\nx\n",
-    "bad/Loud/SKILL.md": skillText("Loud"),
+    "bad/Loud/SKILL.md": formatSkill("Loud"),
   });
   return home;
 }
@@ -26,12 +26,12 @@ test("skills are listed: of the home, of folders, of an agent [SKL-03]", async (
       .trim()
       .split("\n")
       .map((line) => line.split(/ {2,}/));
-  expect(rows(await holdfast(["skills", "list"], env))).toEqual([
+  expect(rows(await runHoldfast(["skills", "list"], env))).toEqual([
     ["NAME", "FOLDER", "DESCRIPTION"],
     ["git", `${home}/.holdfast/skills/git`, "Does git."],
   ]);
   const both = ["skills", "list", "--folder", "~/.holdfast/skills", "--folder", join(home, "more"), "--json"];
-  const told = (await holdfast(both, env)).out
+  const told = (await runHoldfast(both, env)).out
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
@@ -44,7 +44,7 @@ test("skills are listed: of the home, of folders, of an agent [SKL-03]", async (
     file,
     `[provider]\nmodel = "m"\napi_key = "\${KEY}"\n[skills]\nfolders = ["~/missing", "more"]\nnames = ["note", "nope"]\n[agent]\nworkspace = "${home}"\n`,
   );
-  const agent = await holdfast(["skills", "list", "--agent", file], env);
+  const agent = await runHoldfast(["skills", "list", "--agent", file], env);
   expect(rows(agent).map(([name]) => name)).toEqual(["NAME", "note"]);
   expect(agent.err).toContain('There is no skill "nope"');
 });
@@ -52,7 +52,7 @@ test("skills are listed: of the home, of folders, of an agent [SKL-03]", async (
 test("check says what is wrong with file and line, and ends with 1 [SKL-02]", async () => {
   const home = await stocked();
   const bad = join(home, "bad");
-  const { code, out } = await holdfast(["skills", "check", bad, join(home, "more/note")]);
+  const { code, out } = await runHoldfast(["skills", "check", bad, join(home, "more/note")]);
   expect(code).toBe(1);
   expect(out.trim().split("\n")).toEqual([
     `${bad}/Loud/SKILL.md:2: error: name: "Loud" may hold small letters (a-z), digits and hyphens alone`,
@@ -63,9 +63,9 @@ test("check says what is wrong with file and line, and ends with 1 [SKL-02]", as
     "2 errors, 1 warning",
   ]);
   const odd = join(bad, "odd");
-  expect((await holdfast(["skills", "check", odd])).code).toBe(0);
-  expect((await holdfast(["skills", "check", odd, "--strict"])).code).toBe(1);
-  const { out: json } = await holdfast(["skills", "check", odd, "--json"]);
+  expect((await runHoldfast(["skills", "check", odd])).code).toBe(0);
+  expect((await runHoldfast(["skills", "check", odd, "--strict"])).code).toBe(1);
+  const { out: json } = await runHoldfast(["skills", "check", odd, "--json"]);
   expect(JSON.parse(json)).toMatchObject({
     type: "check",
     name: "odd",
@@ -75,12 +75,20 @@ test("check says what is wrong with file and line, and ends with 1 [SKL-02]", as
 });
 
 test("check of a folder without skills fails where it was named, and not where it is the default", async () => {
-  const home = await temporaryFolder();
-  expect(await holdfast(["skills", "check", home])).toMatchObject({
+  const home = await createTemporaryFolder();
+  expect(await runHoldfast(["skills", "check", home])).toMatchObject({
     code: 1,
     out: expect.stringContaining(`${home}: error: there is no folder with a SKILL.md in it`),
   });
   const none = expect.stringMatching(/^No skills in .*\.holdfast\/skills \(which is not there\)\.\n$/);
-  expect(await holdfast(["skills", "check"], { HOME: home })).toMatchObject({ code: 0, out: "", err: none });
-  expect(await holdfast(["skills", "list"], { HOME: home })).toMatchObject({ code: 0, out: "", err: none });
+  expect(await runHoldfast(["skills", "check"], { HOME: home })).toMatchObject({
+    code: 0,
+    out: "",
+    err: none,
+  });
+  expect(await runHoldfast(["skills", "list"], { HOME: home })).toMatchObject({
+    code: 0,
+    out: "",
+    err: none,
+  });
 });

@@ -22,14 +22,14 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 test("output that a full disk does not take is told once and remembered, and ends nothing", async () => {
   const { stdout, stderr, said } = outputs("ENOSPC");
   const output = guardOutput(stdout, stderr, () => expect.unreachable("nobody has left"));
-  expect(output.lost()).toBeUndefined();
+  expect(output.getError()).toBeUndefined();
   stdout.write("one");
   await turn();
   stdout.emit("error", Object.assign(new Error("ENOSPC: no"), { code: "ENOSPC" }));
   expect(said.join("")).toBe(
     "holdfast: standard output cannot be written, and what is printed is lost: ENOSPC: no\n",
   );
-  expect(output.lost()?.message).toBe("ENOSPC: no");
+  expect(output.getError()?.message).toBe("ENOSPC: no");
   stderr.emit("error", new Error("nobody is left to tell"));
 });
 
@@ -41,5 +41,5 @@ test("a reader that has left is no error", async () => {
   });
   stdout.write("one");
   await turn();
-  expect([left, said, output.lost()]).toEqual([1, [], undefined]);
+  expect([left, said, output.getError()]).toEqual([1, [], undefined]);
 });

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { checkLive, checkRoom } from "../../src/apps/cli/checks.ts";
 import { Context } from "../../src/apps/cli/context.ts";
+import { checkFreeSpace, checkLive } from "../../src/apps/cli/doctor-checks.ts";
 import { main } from "../../src/apps/cli/program.ts";
 import { prepareHome } from "../../src/apps/cli/start-checks.ts";
 
@@ -57,7 +57,7 @@ test("live output below a place that cannot be written is not called well", asyn
 });
 
 test("a full disk is a failure, with what to do", async () => {
-  expect(await checkRoom(join(NO_DISK, "holdfast"))).toEqual({
+  expect(await checkFreeSpace(join(NO_DISK, "holdfast"))).toEqual({
     name: "room",
     verdict: "fail",
     found: "0 MB are free at /proc: the disk is full",

@@ -3,27 +3,27 @@ import { PassThrough } from "node:stream";
 import { main } from "../../src/apps/cli/program.ts";
 
 /** Standard streams that remember. */
-export function terminal(options: { readonly env?: NodeJS.ProcessEnv; readonly isTTY?: boolean } = {}) {
+export function createTerminal(options: { readonly env?: NodeJS.ProcessEnv; readonly isTTY?: boolean } = {}) {
   const stdin = Object.assign(new PassThrough(), { isTTY: options.isTTY ?? false });
   const stdout = Object.assign(new PassThrough(), { isTTY: options.isTTY ?? false, columns: 80 });
   const stderr = Object.assign(new PassThrough(), { isTTY: options.isTTY ?? false, columns: 100 });
-  const said = { out: "", err: "" };
+  const output = { out: "", err: "" };
   stdout.on("data", (chunk: Buffer) => {
-    said.out += chunk.toString();
+    output.out += chunk.toString();
   });
   stderr.on("data", (chunk: Buffer) => {
-    said.err += chunk.toString();
+    output.err += chunk.toString();
   });
   const signals = new EventEmitter();
-  return { streams: { stdin, stdout, stderr, env: options.env ?? {}, signals }, said, signals };
+  return { streams: { stdin, stdout, stderr, env: options.env ?? {}, signals }, said: output, signals };
 }
 
 /** Runs one command line to its end. */
-export async function holdfast(
+export async function runHoldfast(
   args: readonly string[],
   env: NodeJS.ProcessEnv = {},
 ): Promise<{ code: number; out: string; err: string }> {
-  const { streams, said } = terminal({ env });
+  const { streams, said: output } = createTerminal({ env });
   const code = await main(args, streams);
-  return { code, ...said };
+  return { code, ...output };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { Command } from "commander";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { buildProgram } from "../../src/apps/cli/program.ts";
-import { holdfast, terminal } from "./terminal.ts";
+import { createTerminal, runHoldfast } from "./terminal.ts";
 
 /** Nothing listens on port 1: a file that is not refused leads to another exit code. */
 const NOWHERE = ["--address", "127.0.0.1:1"];
@@ -48,7 +48,7 @@ const LINES: readonly (readonly [string, () => readonly string[]])[] = [
 ];
 
 test.each(LINES)("%s --untrusted refuses a file that reads another one", async (_, line) => {
-  const { code, out, err } = await holdfast([...line(), "--untrusted", "--home", home, ...NOWHERE]);
+  const { code, out, err } = await runHoldfast([...line(), "--untrusted", "--home", home, ...NOWHERE]);
   expect(code).toBe(2);
   expect(err).toContain("names a file to read, which an untrusted file may not");
   expect(out + err).not.toContain("The secret words");
@@ -59,7 +59,7 @@ test("every command that reads agent files takes --untrusted", () => {
     command,
     ...command.commands.flatMap(commandsOf),
   ];
-  const readers = commandsOf(buildProgram(terminal().streams, async () => {})).filter(({ options }) =>
+  const readers = commandsOf(buildProgram(createTerminal().streams, async () => {})).filter(({ options }) =>
     options.some(
       ({ flags, description }) =>
         /--(agent|definition) <file/.test(flags) || /agent files?\b/.test(description),

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { builtFile } from "../../src/testing/built-file.ts";
+import { resolveBuiltFile } from "../../src/testing/built-file.ts";
 
 const KEY = Buffer.alloc(32, 5).toString("base64");
 
@@ -10,7 +10,7 @@ type WorkerChildModule = typeof import("../../src/apps/cli/worker-child.ts");
 test.runIf(existsSync("/proc/self/environ"))(
   "a worker gets its secrets through a pipe: /proc never shows them",
   async () => {
-    const url = pathToFileURL(builtFile("cli/worker-child.js")).href;
+    const url = pathToFileURL(resolveBuiltFile("cli/worker-child.js")).href;
     const { spawnWorker } = (await import(url)) as WorkerChildModule;
     let said = "";
     const child = spawnWorker(

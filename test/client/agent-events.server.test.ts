@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { AgentEvent } from "../../src/schema/agent-event.ts";
-import { connectTo } from "../workflows/support/connected.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { connectClient } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -43,7 +43,7 @@ test("answers are told while they are made; in the end all is told once, in orde
 
   const passing = ["MessageUpdate", "ToolExecutionUpdate", "ProgressMessage"];
   const durable = seen.filter(({ type }) => !passing.includes(type));
-  expect(durable.map(({ type }) => type)).toEqual(await session.eventTypes());
+  expect(durable.map(({ type }) => type)).toEqual(await session.readEventTypes());
   expect(seen[0]).toMatchObject({
     type: "AgentStart",
     agentId: (await holdfast.session(session.id).record()).agentId,
@@ -55,7 +55,7 @@ test("answers are told while they are made; in the end all is told once, in orde
   expect(seen[0]).toMatchObject({
     agentId: expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f-]{21}$/),
   });
-  const recorded = (await session.entries()).map(({ message }) => message);
+  const recorded = (await session.readEntries()).map(({ message }) => message);
   expect(seen.at(-1)).toMatchObject({ type: "AgentEnd", messages: recorded });
   const ends = seen.flatMap((event) => (event.type === "MessageEnd" ? [event.message] : []));
   expect(ends).toEqual(recorded);

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { main } from "../../src/apps/cli/program.ts";
 import { type Holdfast, HoldfastError } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { terminal } from "../cli/terminal.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo, placeOf } from "../workflows/support/connected.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { createTerminal } from "../cli/terminal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient, formatConnectionOptions, runCommandLine } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
 
 /** What was really done, in order. */
 const done: string[] = [];
@@ -33,21 +33,21 @@ const wire = defineTool({
   execute: async ({ to }) => `wired to ${to}`,
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [pay, wire] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [pay, wire] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
   await stage.close();
 });
 
-const cli = (...args: readonly string[]) => commandLine(stage, ...args);
+const cli = (...args: readonly string[]) => runCommandLine(stage, ...args);
 
 /** A run whose calls all wait for a person: one payment after the name of each. */
-async function asking(...payees: readonly string[]): Promise<Session> {
+async function asking(...payees: readonly string[]): Promise<TestSession> {
   const toolCalls = payees.map((to) => ({ id: `call-${to}`, name: "pay", arguments: { to } }));
   const session = stage.session({
     replies: [{ toolCalls }, { text: "Well." }],
@@ -59,55 +59,58 @@ async function asking(...payees: readonly string[]): Promise<Session> {
 }
 const POLL = { timeout: 15_000, interval: 20 };
 
-async function results(session: Session): Promise<readonly string[]> {
-  return (await session.conversation()).filter((line) => line.startsWith("toolResult"));
+async function results(session: TestSession): Promise<readonly string[]> {
+  return (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
 }
 
-thorough("client and command line answer calls that wait, each with its own answer [TMP-11]", async () => {
-  const session = await asking("ann", "bob", "cleo");
-  const status = await holdfast.status(session.id);
-  expect(status).toMatchObject({ status: "needs-approval", doing: expect.stringContaining("pay: ann") });
-  const [first] = await holdfast.approvals(session.id);
-  expect(first).toMatchObject({
-    toolCallId: "call-ann",
-    tool: "pay",
-    summary: "ann",
-    arguments: { to: "ann" },
-  });
+thoroughTest(
+  "client and command line answer calls that wait, each with its own answer [TMP-11]",
+  async () => {
+    const session = await asking("ann", "bob", "cleo");
+    const status = await holdfast.status(session.id);
+    expect(status).toMatchObject({ status: "needs-approval", doing: expect.stringContaining("pay: ann") });
+    const [first] = await holdfast.approvals(session.id);
+    expect(first).toMatchObject({
+      toolCallId: "call-ann",
+      tool: "pay",
+      summary: "ann",
+      arguments: { to: "ann" },
+    });
 
-  const shown = await cli("status", session.id);
-  expect(shown.out).toContain("needs-approval");
-  expect(shown.out).toMatch(/waits +pay: ann\n.*why .*\n.*since .*until somebody answers/);
-  expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
+    const shown = await cli("status", session.id);
+    expect(shown.out).toContain("needs-approval");
+    expect(shown.out).toMatch(/waits +pay: ann\n.*why .*\n.*since .*until somebody answers/);
+    expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
 
-  await expect(holdfast.approve(session.id)).rejects.toMatchObject({
-    code: "input-invalid",
-    message: expect.stringContaining("call-bob"),
-  });
-  expect(await holdfast.approve(session.id, "call-ann", { by: "a person" })).toMatchObject({
-    tool: "pay",
-    waiting: 2,
-  });
-  const denied = await cli("deny", session.id, "call-bob", "--reason", "owes us", "--json");
-  expect({ ...denied, out: JSON.parse(denied.out) }).toMatchObject({
-    code: 0,
-    out: { answer: "refused", toolCallId: "call-bob", tool: "pay", waiting: 1 },
-  });
-  const changed = await cli("approve", session.id, "--arguments", '{"to":"dora"}');
-  expect(changed).toMatchObject({ code: 0, out: "approved with other arguments: pay\n" });
+    await expect(holdfast.approve(session.id)).rejects.toMatchObject({
+      code: "input-invalid",
+      message: expect.stringContaining("call-bob"),
+    });
+    expect(await holdfast.approve(session.id, "call-ann", { by: "a person" })).toMatchObject({
+      tool: "pay",
+      waiting: 2,
+    });
+    const denied = await cli("deny", session.id, "call-bob", "--reason", "owes us", "--json");
+    expect({ ...denied, out: JSON.parse(denied.out) }).toMatchObject({
+      code: 0,
+      out: { answer: "refused", toolCallId: "call-bob", tool: "pay", waiting: 1 },
+    });
+    const changed = await cli("approve", session.id, "--arguments", '{"to":"dora"}');
+    expect(changed).toMatchObject({ code: 0, out: "approved with other arguments: pay\n" });
 
-  await session.result();
-  expect(await results(session)).toEqual([
-    "toolResult: paid ann",
-    "toolResult: Refused by a person: owes us",
-    "toolResult: paid dora",
-  ]);
-  expect(done.splice(0)).toEqual(["ann", "dora"]);
-  const answers = (await session.events()).flatMap(({ body }) =>
-    "permission" in body ? [body.permission] : [],
-  );
-  expect(answers).toContainEqual(expect.objectContaining({ answer: "approved", by: "a person" }));
-});
+    await session.readResult();
+    expect(await results(session)).toEqual([
+      "toolResult: paid ann",
+      "toolResult: Refused by a person: owes us",
+      "toolResult: paid dora",
+    ]);
+    expect(done.splice(0)).toEqual(["ann", "dora"]);
+    const answers = (await session.readEvents()).flatMap(({ body }) =>
+      "permission" in body ? [body.permission] : [],
+    );
+    expect(answers).toContainEqual(expect.objectContaining({ answer: "approved", by: "a person" }));
+  },
+);
 
 test("an answer to nothing is refused, and says what to look at", async () => {
   const session = await asking("eve");
@@ -117,8 +120,8 @@ test("an answer to nothing is refused, and says what to look at", async () => {
   expect(wrong.err).toContain(`holdfast status ${session.id}`);
   const { code } = await cli("deny", session.id);
   expect(code).toBe(0);
-  await session.result();
-  for (const late of [() => holdfast.refuse(session.id), () => holdfast.approve(session.id, "call-eve")]) {
+  await session.readResult();
+  for (const late of [() => holdfast.deny(session.id), () => holdfast.approve(session.id, "call-eve")]) {
     await expect(late()).rejects.toMatchObject({
       code: "approval-unknown",
       message: expect.stringContaining("at rest"),
@@ -126,15 +129,15 @@ test("an answer to nothing is refused, and says what to look at", async () => {
   }
   const unknown = await cli("approve", "no-such-session");
   expect(unknown).toMatchObject({ code: 2, err: expect.stringContaining("There is no session") });
-  const long = await holdfast.refuse(session.id, undefined, { reason: "x".repeat(40_000) }).catch((e) => e);
+  const long = await holdfast.deny(session.id, undefined, { reason: "x".repeat(40_000) }).catch((e) => e);
   expect(long).toBeInstanceOf(HoldfastError);
   expect(long.code).toBe("input-too-large");
 });
 
 test("chat asks in place, one after the other, and sees answers from elsewhere", async () => {
   const session = await asking("fred", "gina", "hugo");
-  const { streams, said } = terminal({ isTTY: true });
-  const chatting = main(["chat", "--session", session.id, ...placeOf(stage)], streams);
+  const { streams, said } = createTerminal({ isTTY: true });
+  const chatting = main(["chat", "--session", session.id, ...formatConnectionOptions(stage)], streams);
   await expect.poll(() => said.out, POLL).toContain("approve? y/n/a/e > ");
   expect(said.out).toContain('"to": "fred"');
   expect(said.out).not.toContain('"to": "gina"');
@@ -148,7 +151,7 @@ test("chat asks in place, one after the other, and sees answers from elsewhere",
   streams.stdin.write("/approvals\r");
   await expect.poll(() => said.out.split('"to": "hugo"').length, POLL).toBe(3);
   streams.stdin.write("n he is away\r");
-  await session.result();
+  await session.readResult();
   await expect.poll(() => said.out, POLL).toContain("Well.");
   streams.stdin.write("/quit\r");
   await chatting;
@@ -173,9 +176,12 @@ test("a run that waits says so once, with the command to answer it with, and goe
       },
     ],
   });
-  const { streams, said } = terminal();
+  const { streams, said } = createTerminal();
   const model = ["--model", "local/test-model", "--base-url", stage.model.openaiBaseUrl, "--tools", "wire"];
-  const running = main(["run", "Wire it", "--session", id, ...model, ...placeOf(stage)], streams);
+  const running = main(
+    ["run", "Wire it", "--session", id, ...model, ...formatConnectionOptions(stage)],
+    streams,
+  );
   await expect.poll(() => said.err, POLL).toContain("Waits for approval: wire");
   expect(said.err).toContain(`yes: holdfast approve ${id} call-kim --address`);
   expect((await cli("list", "--status", "needs-approval")).out).toContain(id);
@@ -192,7 +198,7 @@ test("compact reaches a run, or makes a loop of its own at rest; a long focus is
     code: "input-too-large",
   });
   await holdfast.approve(session.id);
-  await session.result();
+  await session.readResult();
   const { events } = await session.handle.fetchHistory();
   const focuses = (events ?? []).flatMap(({ workflowExecutionSignaledEventAttributes: signal }) =>
     signal?.signalName === "compact"

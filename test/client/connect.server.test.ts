@@ -8,7 +8,7 @@ import { afterEach, beforeEach, expect, inject, test } from "vitest";
 import { type ConnectOptions, connect } from "../../src/client/connection/connect.ts";
 import type { Holdfast } from "../../src/client/holdfast.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 const server = inject("temporal");
 const agent = { model: anthropic("some-model") };
@@ -67,21 +67,24 @@ test("where nothing listens: the address, what was said, and what to do", async 
   });
 });
 
-thorough("where something listens that is no Temporal server: unreachable within the time-out", async () => {
-  const silent = createServer((socket) => socket.on("error", () => undefined));
-  const sockets = new Set<{ destroy(): void }>();
-  silent.on("connection", (socket) => sockets.add(socket));
-  undo.push(() => {
-    for (const socket of sockets) socket.destroy();
-    return new Promise((resolve) => silent.close(resolve));
-  });
-  const port = await new Promise<number>((resolve) => {
-    silent.listen(0, "127.0.0.1", () => resolve((silent.address() as { port: number }).port));
-  });
-  await expect(
-    connect({ address: `127.0.0.1:${port}`, home, connectTimeoutMs: 1_000 }),
-  ).rejects.toMatchObject({ code: "unreachable" });
-});
+thoroughTest(
+  "where something listens that is no Temporal server: unreachable within the time-out",
+  async () => {
+    const silent = createServer((socket) => socket.on("error", () => undefined));
+    const sockets = new Set<{ destroy(): void }>();
+    silent.on("connection", (socket) => sockets.add(socket));
+    undo.push(() => {
+      for (const socket of sockets) socket.destroy();
+      return new Promise((resolve) => silent.close(resolve));
+    });
+    const port = await new Promise<number>((resolve) => {
+      silent.listen(0, "127.0.0.1", () => resolve((silent.address() as { port: number }).port));
+    });
+    await expect(
+      connect({ address: `127.0.0.1:${port}`, home, connectTimeoutMs: 1_000 }),
+    ).rejects.toMatchObject({ code: "unreachable" });
+  },
+);
 
 test("a wrong namespace: those that are there, and the command that makes it", async () => {
   await expect(open({ namespace: "nosuch" })).rejects.toMatchObject({
@@ -91,7 +94,7 @@ test("a wrong namespace: those that are there, and the command that makes it", a
   });
 });
 
-thorough("connecting opens nothing on this machine", async () => {
+thoroughTest("connecting opens nothing on this machine", async () => {
   const folder = join(home, "not-yet");
   const holdfast = await open({ home: folder });
   expect(await holdfast.status("nosuch").catch((error) => error.code)).toBe("session-unknown");
@@ -148,7 +151,7 @@ test("what is wrong is found before anything is started", async () => {
   await expect(holdfast.status(session)).rejects.toMatchObject({ code: "session-unknown" });
 });
 
-thorough(
+thoroughTest(
   "without a worker, status is what the server shows, and a terminated run has no result",
   async () => {
     const holdfast = await open();
@@ -172,7 +175,7 @@ thorough(
   },
 );
 
-thorough("a long prompt is stored, and travels as its hash", async () => {
+thoroughTest("a long prompt is stored, and travels as its hash", async () => {
   const holdfast = await open();
   const prompt = "long ".repeat(10_000);
   const session = await holdfast.start({ agent, prompt });
@@ -187,7 +190,7 @@ thorough("a long prompt is stored, and travels as its hash", async () => {
   expect(request.prompt).toEqual({ id: expect.any(String), ref: expect.stringMatching(/^[0-9a-f]{64}$/) });
 });
 
-thorough("stop and steer of a session that never was are told apart from one at rest", async () => {
+thoroughTest("stop and steer of a session that never was are told apart from one at rest", async () => {
   const holdfast = await open();
   await expect(holdfast.stop("nosuch")).rejects.toMatchObject({ code: "session-unknown" });
   await expect(holdfast.prompt("nosuch", "hello")).rejects.toMatchObject({ code: "session-unknown" });

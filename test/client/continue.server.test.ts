@@ -1,30 +1,30 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "../workflows/support/gates.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
   await stage.close();
 });
 
-const cli = (...args: readonly string[]) => commandLine(stage, ...args);
+const cli = (...args: readonly string[]) => runCommandLine(stage, ...args);
 
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 
-thorough(
+thoroughTest(
   "a run that met its limit is continued with more, by client and command line [LOOP-04, LIM-02]",
   async () => {
-    gates.of("more").open();
+    gates.get("more").open();
     const session = stage.session({
       replies: [hold("more"), hold("more"), { text: "At last." }],
       agent: { tools: ["hold"], limits: { maxTurns: 1 } },
@@ -47,10 +47,10 @@ test("a loop is run once more, and the first answer stays [LOOP-06]", async () =
   expect(code).toBe(0);
   const last = JSON.parse(out.trim().split("\n").at(-1) ?? "");
   expect(last).toMatchObject({ type: "result", outcome: { type: "answered" } });
-  const loops = await stage.transcript.loops(session.id);
+  const loops = await stage.transcript.readLoops(session.id);
   expect(loops.map(({ kind }) => kind.type)).toEqual(["initial", "rerun"]);
   expect(new Set(loops.map(({ branch }) => branch)).size).toBe(2);
-  expect(await session.conversation()).toEqual(["user: Say something", "assistant: First."]);
+  expect(await session.readConversation()).toEqual(["user: Say something", "assistant: First."]);
   expect((await cli("rerun", session.id, "--loop", "nope")).err).toMatch(/has no loop nope; it has .*\.1/);
 });
 
@@ -60,14 +60,14 @@ test("the limits of a run are raised while it runs; nonsense and a session at re
     agent: { tools: ["hold"], limits: { maxTurns: 1 } },
   });
   await session.start("Go");
-  await gates.of("raise").arrived;
+  await gates.get("raise").arrived;
   expect((await cli("raise-limit", session.id)).code).toBe(2);
   const lower = await cli("raise-limit", session.id, "--max-tokens", "5");
   expect([lower.code, lower.err]).toEqual([2, expect.stringContaining("can only be raised")]);
   const raised = await cli("raise-limit", session.id, "--max-turns", "7", "--json");
   expect(JSON.parse(raised.out)).toMatchObject({ type: "limits", maxTurns: 7 });
-  gates.of("raise").open();
-  expect((await session.result()).outcome.type).toBe("answered");
+  gates.get("raise").open();
+  expect((await session.readResult()).outcome.type).toBe("answered");
   const rest = await cli("raise-limit", session.id, "--max-turns", "9");
   expect(rest.code).not.toBe(0);
   expect(rest.err).toContain("at rest, and no loop of it runs");
@@ -78,7 +78,7 @@ test("the limits of a run are raised while it runs; nonsense and a session at re
   });
 });
 
-thorough("a session that is not known is said so", async () => {
+thoroughTest("a session that is not known is said so", async () => {
   const { code, err } = await cli("continue", "never-heard-of");
   expect([code, err]).toEqual([2, expect.stringContaining("has no session never-heard-of")]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { parsedDefinition } from "../../src/activities/step/definitions.ts";
-import { HoldfastError } from "../../src/client/error.ts";
-import { checkWorkspace, validDefinition } from "../../src/client/runs/pinned-definition.ts";
+import { parseDefinition } from "../../src/activities/step/definitions.ts";
+import { HoldfastError } from "../../src/client/holdfast-error.ts";
+import { checkWorkspace, validateDefinition } from "../../src/client/runs/pin-definition.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
 
 const model = anthropic("some-model");
@@ -17,7 +17,7 @@ function refusal(work: () => unknown): HoldfastError {
 }
 
 test("a definition is made whole with the defaults", () => {
-  expect(validDefinition({ model })).toMatchObject({ name: "agent", limits: { maxTurns: 50 }, tools: [] });
+  expect(validateDefinition({ model })).toMatchObject({ name: "agent", limits: { maxTurns: 50 }, tools: [] });
 });
 
 test("all problems are told at once, misspelt keys with the name that was meant", () => {
@@ -28,7 +28,7 @@ test("all problems are told at once, misspelt keys with the name that was meant"
     systmPrompt: "x",
     permissions: { rules: [{ tool: "bash", comand: "ls", outcome: "allow" }] },
   };
-  const { code, facts, message } = refusal(() => validDefinition(definition as never));
+  const { code, facts, message } = refusal(() => validateDefinition(definition as never));
   expect(code).toBe("definition-invalid");
   expect(facts.problems).toEqual(
     expect.arrayContaining([
@@ -46,18 +46,18 @@ test("all problems are told at once, misspelt keys with the name that was meant"
 test("a batch of no calls is refused at every door, by its field's name [PHI-13l]", () => {
   for (const size of [0, -1, 1.5]) {
     const definition = { model, toolStrategy: { type: "batched" as const, size } };
-    const { code, facts } = refusal(() => validDefinition(definition));
+    const { code, facts } = refusal(() => validateDefinition(definition));
     expect(code).toBe("definition-invalid");
     expect(facts.problems).toEqual([expect.stringMatching(/^toolStrategy\.size: /)]);
-    expect(() => parsedDefinition(definition)).toThrow(/The definition is not valid: toolStrategy\.size: /);
+    expect(() => parseDefinition(definition)).toThrow(/The definition is not valid: toolStrategy\.size: /);
   }
   const one = { model, toolStrategy: { type: "batched" as const, size: 1 } };
-  expect(validDefinition(one).toolStrategy).toEqual(one.toolStrategy);
+  expect(validateDefinition(one).toolStrategy).toEqual(one.toolStrategy);
 });
 
 test("a key in the place of its reference is refused without being repeated", () => {
   const key = "sk-ant-0123456789abcdef";
-  const { message } = refusal(() => validDefinition({ model: { ...model, apiKey: key } }));
+  const { message } = refusal(() => validateDefinition({ model: { ...model, apiKey: key } }));
   expect(message).toContain("model.apiKey");
   expect(message).not.toContain(key);
 });
@@ -67,7 +67,7 @@ test.each([
   ["relative/folder", "not absolute"],
   [import.meta.filename, "it is not a folder"],
 ])("the workspace %s is refused: %s", async (workspace, said) => {
-  await expect(checkWorkspace({ ...validDefinition({ model }), workspace })).rejects.toMatchObject({
+  await expect(checkWorkspace({ ...validateDefinition({ model }), workspace })).rejects.toMatchObject({
     code: "workspace-invalid",
     message: expect.stringContaining(said),
   });
@@ -80,5 +80,5 @@ test.each([
     'hooks.before-turn.0.timeoutMS: unknown key; did you mean "timeoutMs"?',
   ],
 ])("a misspelt key in one form of a choice is told with the name that was meant [CB-09]", (wrong, said) => {
-  expect(() => validDefinition({ model, ...wrong } as never)).toThrow(said);
+  expect(() => validateDefinition({ model, ...wrong } as never)).toThrow(said);
 });

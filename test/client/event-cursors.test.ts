@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { cursorOf, placeOf } from "../../src/client/read/cursor.ts";
+import { formatCursor, parseCursor } from "../../src/client/read/event-cursor.ts";
 import type { SessionEvent } from "../../src/client/read/session-events.ts";
 import type { AgentEvent } from "../../src/schema/agent-event.ts";
 import { LocalHub } from "../../src/store/stream/local-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { Reader, Timeline, type TurnPlan } from "./timeline.ts";
+import { BackgroundReader, Timeline, type TurnPlan } from "./timeline.ts";
 
 let dir: string;
 let runs = 0;
@@ -51,7 +51,7 @@ describe("events that are read in parts", () => {
         const timeline = new Timeline(own);
         const { whole } = timeline;
         const visits: (() => { told: AgentEvent[]; expected: AgentEvent[] })[] = [];
-        const readers: Reader[] = [];
+        const readers: BackgroundReader[] = [];
         let moment = 0;
         await timeline.play(turns, async () => {
           moment += 1;
@@ -59,8 +59,8 @@ describe("events that are read in parts", () => {
             const index = behind % Math.max(1, whole.events.length);
             const left = whole.events[index];
             if (left === undefined) continue;
-            const reader = new Reader(timeline.link, left.cursor);
-            await reader.ready();
+            const reader = new BackgroundReader(timeline.link, left.cursor);
+            await reader.waitUntilReady();
             // Of what was recorded when one came back, the record tells the rest.
             const recorded = new Set(timeline.recorded);
             const isShown = (event: AgentEvent) => !recorded.has(subjectOf(event) ?? "");
@@ -114,9 +114,9 @@ describe("a cursor", () => {
   test("holds a place whole, and is safe in an address", () => {
     fc.assert(
       fc.property(fc.string(), place, (session, at) => {
-        const cursor = cursorOf(session, at);
+        const cursor = formatCursor(session, at);
         expect(encodeURIComponent(cursor)).toBe(cursor);
-        expect(placeOf(session, cursor)).toEqual(
+        expect(parseCursor(session, cursor)).toEqual(
           at.group === undefined ? { offset: at.offset, first: at.first, loops: at.loops } : at,
         );
       }),
@@ -125,15 +125,17 @@ describe("a cursor", () => {
 
   test("is short", () => {
     const at = { offset: 2 ** 52, first: 9, loops: [{ next: 1200, turnAt: 1190, started: true }] };
-    expect(cursorOf("some session", at).length).toBeLessThan(32);
+    expect(formatCursor("some session", at).length).toBeLessThan(32);
   });
 
   test("of another session, or none at all, is refused in words", () => {
-    const cursor = cursorOf("one", { offset: 1, first: 0, loops: [] });
-    expect(() => placeOf("two", cursor)).toThrow(
+    const cursor = formatCursor("one", { offset: 1, first: 0, loops: [] });
+    expect(() => parseCursor("two", cursor)).toThrow(
       /of session two cannot go on from .* is one of another session/,
     );
     for (const word of ["", "next", "1", `${cursor}.!`, "2abcde.0.0"])
-      expect(() => placeOf("one", word)).toThrow(/is none that `session.events\(\)` has given.*Begin anew/);
+      expect(() => parseCursor("one", word)).toThrow(
+        /is none that `session.events\(\)` has given.*Begin anew/,
+      );
   });
 });

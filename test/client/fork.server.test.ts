@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "../workflows/support/gates.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
   await stage.close();
 });
 
-const cli = (...args: readonly string[]) => commandLine(stage, ...args);
+const cli = (...args: readonly string[]) => runCommandLine(stage, ...args);
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 const texts = async (id: string, branch?: string) =>
   (await holdfast.messages(id, branch === undefined ? {} : { branch })).map(({ message }) =>
@@ -27,7 +27,7 @@ const texts = async (id: string, branch?: string) =>
   );
 
 describe("a fork", () => {
-  thorough(
+  thoroughTest(
     "goes on with another prompt and another model, and what it left stays [HITL-01, SES-08]",
     async () => {
       const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
@@ -38,7 +38,7 @@ describe("a fork", () => {
       expect([branch, from.position]).toEqual(["branch-1", 2]);
       await holdfast.prompt(session.id, "Something else", { branch });
       await own.result();
-      expect(session.seen(2)).toEqual(["user: First", "assistant: One.", "user: Something else"]);
+      expect(session.listSeenMessages(2)).toEqual(["user: First", "assistant: One.", "user: Something else"]);
       expect(await texts(session.id)).toEqual([
         "user: First",
         "assistant: One.",
@@ -46,7 +46,7 @@ describe("a fork", () => {
         "assistant: Two.",
       ]);
       expect(await texts(session.id, "main")).toHaveLength(4);
-      const loops = await stage.transcript.loops(session.id);
+      const loops = await stage.transcript.readLoops(session.id);
       expect(loops.at(-1)).toMatchObject({
         branch,
         kind: { type: "branch" },
@@ -61,7 +61,7 @@ describe("a fork", () => {
       agent: { tools: ["hold"] },
     });
     await session.start("Go");
-    await gates.of("beside").arrived;
+    await gates.get("beside").arrived;
     const other = `${session.id}-other`;
     const forked = await cli("fork", session.id, "--at", "1", "--as", other, "--json");
     expect(JSON.parse(forked.out)).toMatchObject({
@@ -72,12 +72,12 @@ describe("a fork", () => {
       workspace: stage.home,
     });
     const beside = await holdfast.session(other).continue();
-    gates.of("beside").open();
-    const [mine, theirs] = await Promise.all([session.result(), beside.result()]);
+    gates.get("beside").open();
+    const [mine, theirs] = await Promise.all([session.readResult(), beside.result()]);
     expect([mine.outcome.type, theirs.outcome.type]).toEqual(["answered", "answered"]);
     expect((await texts(session.id)).at(-1)).not.toBe("extension");
     expect((await texts(other))[0]).toBe("user: Go");
-    expect(await stage.transcript.branches(session.id)).toEqual([{ id: "main" }]);
+    expect(await stage.transcript.readBranches(session.id)).toEqual([{ id: "main" }]);
     const shown = await holdfast.request(other);
     expect(shown.messages[0]?.message.content).toEqual([{ type: "text", text: "Go" }]);
   });
@@ -111,7 +111,7 @@ describe("a fork", () => {
   });
 });
 
-thorough(
+thoroughTest(
   "a fork into a new session shows what its model was sent, through the compaction of the session that it began in [DBG-01]",
   async () => {
     const long = "All work and no play makes a long day. ".repeat(60);
@@ -133,7 +133,7 @@ thorough(
       },
     });
     await session.run("Go");
-    const before = session.requests().length;
+    const before = session.listRequests().length;
     const { session: other } = await holdfast.session(session.id).fork({ as: `${session.id}-next` });
     stage.model.script({
       conversations: [
@@ -145,7 +145,7 @@ thorough(
     });
     await holdfast.prompt(other, "And now?");
     await holdfast.session(other).result();
-    const sent = session.seen(before);
+    const sent = session.listSeenMessages(before);
     expect(sent.some((line) => line.includes("[Summary]"))).toBe(true);
     const shown = async () =>
       (await holdfast.request(other)).messages.flatMap(({ message }) =>
@@ -155,7 +155,7 @@ thorough(
     expect(made.filter((text) => text !== "toolCall")).toEqual(
       sent.filter((line) => !line.startsWith("assistant: calls ")).map((line) => line.replace(/^\w+: /, "")),
     );
-    await stage.transcript.bequeath(session.id);
+    await stage.transcript.detachForks(session.id);
     expect(await shown()).toEqual(made);
   },
 );
@@ -170,7 +170,7 @@ describe("a rewind", () => {
     expect(back.err).toContain(`Files in ${stage.home} are as they are now`);
     expect(await texts(session.id)).toEqual(["user: First", "assistant: One."]);
     await session.run("Third");
-    expect(session.seen(2)).toEqual(["user: First", "assistant: One.", "user: Third"]);
+    expect(session.listSeenMessages(2)).toEqual(["user: First", "assistant: One.", "user: Third"]);
     const tree = await cli("show", session.id, "--branches");
     expect(tree.out).toMatch(/● main 4 messages\n.*#0 .*initial.*\n.*#2 .*initial/);
     expect(tree.out).toMatch(/ {2}● back-1 from #2 · 4 messages · a rewind.*← head\n.*#2 .*\.3 /);
@@ -195,22 +195,22 @@ describe("a rewind", () => {
   test("is refused while a run is open, also one that waits, and possible when that was ended from outside", async () => {
     const session = stage.session({ replies: [hold("open"), { text: "Done." }], agent: { tools: ["hold"] } });
     await session.start("Go", { mode: "interactive" });
-    await gates.of("open").arrived;
+    await gates.get("open").arrived;
     const refused = await cli("rewind", session.id, "--to", "0");
     expect(refused.code).not.toBe(0);
     expect(refused.err).toContain("a run of it is open");
     expect(refused.err).toContain(`holdfast stop ${session.id}`);
     await session.handle.terminate("by hand");
-    gates.of("open").open();
+    gates.get("open").open();
     const { head } = await holdfast.session(session.id).rewind({ to: { at: 1 } });
     expect(head.position).toBe(1);
-    expect((await stage.transcript.loops(session.id))[0]).toMatchObject({ status: "aborted" });
+    expect((await stage.transcript.readLoops(session.id))[0]).toMatchObject({ status: "aborted" });
   });
 });
 
 describe("starting again from a turn of the past [HITL-01, SES-08, DBG-01]", () => {
   test("asks the model again what it was asked then, or another model, or with another prompt", async () => {
-    gates.of("past").open();
+    gates.get("past").open();
     const session = stage.session({
       replies: [hold("past"), { text: "An answer." }, { text: "Another." }],
       agent: { tools: ["hold"] },
@@ -227,7 +227,7 @@ describe("starting again from a turn of the past [HITL-01, SES-08, DBG-01]", () 
     );
     const again = await cli("branch", session.id, "--turn", "1", "--json");
     expect(again.code).toBe(0);
-    expect(session.seen(2)).toEqual(session.seen(1));
+    expect(session.listSeenMessages(2)).toEqual(session.listSeenMessages(1));
     const first = `${session.id}.anthropic.test-model.1`;
     const run = await holdfast.session(session.id).branch({
       loop: first,
@@ -236,14 +236,14 @@ describe("starting again from a turn of the past [HITL-01, SES-08, DBG-01]", () 
       changes: { systemPrompt: "Be brief." },
     });
     expect((await run.result()).outcome.type).toBe("answered");
-    expect(session.seen(3)).toEqual(["user: Look elsewhere"]);
-    expect(JSON.stringify(session.requests()[3]?.body?.["system"])).toContain("Be brief.");
+    expect(session.listSeenMessages(3)).toEqual(["user: Look elsewhere"]);
+    expect(JSON.stringify(session.listRequests()[3]?.body?.["system"])).toContain("Be brief.");
     const behind = await holdfast.session(session.id).branch({ loop: first, turn: 1, prompt: "And now?" });
     await behind.result();
-    const asked = session.seen(5);
-    expect(asked.slice(0, session.seen(1).length)).toEqual(session.seen(1));
+    const asked = session.listSeenMessages(5);
+    expect(asked.slice(0, session.listSeenMessages(1).length)).toEqual(session.listSeenMessages(1));
     expect(asked.at(-1)).toContain("And now?");
-    const loops = await stage.transcript.loops(session.id);
+    const loops = await stage.transcript.readLoops(session.id);
     expect(loops.map(({ kind }) => kind.type)).toEqual(["initial", "branch", "branch", "branch"]);
     expect(new Set(loops.map(({ branch }) => branch)).size).toBe(4);
     expect(loops.slice(1).map(({ parentLoopId }) => parentLoopId)).toEqual([first, loops[1]?.loopId, first]);
@@ -252,57 +252,62 @@ describe("starting again from a turn of the past [HITL-01, SES-08, DBG-01]", () 
   });
 });
 
-thorough("a turn has the same number before and after a branch began in its place [HITL-01]", async () => {
-  gates.of("again").open();
-  const session = stage.session({
-    replies: [
-      hold("again"),
-      { text: "One." },
-      { text: "Two." },
-      { text: "Three." },
-      { text: "Four." },
-      { text: "Five." },
-    ],
-    agent: { tools: ["hold"] },
-  });
-  await session.run("Look");
-  for (const request of [2, 3, 4]) {
-    const again = await cli("branch", session.id, "--turn", "1", "--json");
-    expect(again.err).not.toContain("no answer");
-    expect(again.code).toBe(0);
-    expect(session.seen(request)).toEqual(session.seen(1));
-  }
-  expect((await holdfast.request(session.id, { turn: 1 })).messages).toHaveLength(3);
-  expect((await holdfast.request(session.id, { turn: 0 })).messages).toHaveLength(1);
-  // Behind turn 0 stands the place that turn 1 begins at.
-  const { from } = await holdfast.session(session.id).fork({ turn: 0 });
-  expect(from.position).toBe(3);
-  const refused = await cli("branch", session.id, "--turn", "2");
-  expect(refused.err).toMatch(/no answer/);
-  // At the first turn, another prompt takes the place of the old one, and the count begins anew.
-  const anew = await holdfast.session(session.id).branch({ turn: 0, prompt: "Look elsewhere" });
-  await anew.result();
-  expect(session.seen(5)).toEqual(["user: Look elsewhere"]);
-  expect((await holdfast.request(session.id, { turn: 0 })).messages).toHaveLength(1);
-});
+thoroughTest(
+  "a turn has the same number before and after a branch began in its place [HITL-01]",
+  async () => {
+    gates.get("again").open();
+    const session = stage.session({
+      replies: [
+        hold("again"),
+        { text: "One." },
+        { text: "Two." },
+        { text: "Three." },
+        { text: "Four." },
+        { text: "Five." },
+      ],
+      agent: { tools: ["hold"] },
+    });
+    await session.run("Look");
+    for (const request of [2, 3, 4]) {
+      const again = await cli("branch", session.id, "--turn", "1", "--json");
+      expect(again.err).not.toContain("no answer");
+      expect(again.code).toBe(0);
+      expect(session.listSeenMessages(request)).toEqual(session.listSeenMessages(1));
+    }
+    expect((await holdfast.request(session.id, { turn: 1 })).messages).toHaveLength(3);
+    expect((await holdfast.request(session.id, { turn: 0 })).messages).toHaveLength(1);
+    // Behind turn 0 stands the place that turn 1 begins at.
+    const { from } = await holdfast.session(session.id).fork({ turn: 0 });
+    expect(from.position).toBe(3);
+    const refused = await cli("branch", session.id, "--turn", "2");
+    expect(refused.err).toMatch(/no answer/);
+    // At the first turn, another prompt takes the place of the old one, and the count begins anew.
+    const anew = await holdfast.session(session.id).branch({ turn: 0, prompt: "Look elsewhere" });
+    await anew.result();
+    expect(session.listSeenMessages(5)).toEqual(["user: Look elsewhere"]);
+    expect((await holdfast.request(session.id, { turn: 0 })).messages).toHaveLength(1);
+  },
+);
 
 describe("a session that is left for a new one [SES-13, SES-19, ID-01]", () => {
-  thorough("goes on with the agent and its definition, not with the conversation", async () => {
+  thoroughTest("goes on with the agent and its definition, not with the conversation", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
     const next = await holdfast.session(session.id).newSession();
     expect(next.id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
     await next.prompt("Second");
     expect((await next.result()).outcome.type).toBe("answered");
-    expect(session.seen(1)).toEqual(["user: Second"]);
-    const [old, young] = await Promise.all([session.id, next.id].map((id) => stage.transcript.session(id)));
+    expect(session.listSeenMessages(1)).toEqual(["user: Second"]);
+    const [old, young] = await Promise.all(
+      [session.id, next.id].map((id) => stage.transcript.readSession(id)),
+    );
     expect(young).toMatchObject({
       agentId: old?.agentId,
       formation: { type: "explicit", previousSession: session.id },
       loops: 1,
     });
     expect(old?.agentId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
-    expect((await stage.transcript.loops(next.id))[0]?.loopId).toBe(`${next.id}.anthropic.test-model.1`);
+    expect((await stage.transcript.readLoops(next.id))[0]?.loopId).toBe(`${next.id}.anthropic.test-model.1`);
   });
 
   test("when it was idle for longer than is said; words for the old one find the new one", async () => {
@@ -311,14 +316,14 @@ describe("a session that is left for a new one [SES-13, SES-19, ID-01]", () => {
     expect(await holdfast.session(session.id).rotateAfter(60_000)).toBeUndefined();
     const stayed = await holdfast.prompt(session.id, "Second", { rotateAfterMs: 60_000 });
     expect(stayed.session).toBe(session.id);
-    await session.result();
-    const { lastActiveAtMs = 0 } = (await stage.transcript.session(session.id)) ?? {};
+    await session.readResult();
+    const { lastActiveAtMs = 0 } = (await stage.transcript.readSession(session.id)) ?? {};
     await new Promise((resolve) => setTimeout(resolve, Math.max(0, lastActiveAtMs + 5 - Date.now())));
     const moved = await holdfast.prompt(session.id, "Third", { rotateAfterMs: 1 });
     expect(moved.session).not.toBe(session.id);
     expect((await holdfast.session(moved.session).result()).outcome.type).toBe("answered");
-    expect(session.seen(2)).toEqual(["user: Third"]);
-    expect((await stage.transcript.session(moved.session))?.formation).toEqual({
+    expect(session.listSeenMessages(2)).toEqual(["user: Third"]);
+    expect((await stage.transcript.readSession(moved.session))?.formation).toEqual({
       type: "inactivity_timeout",
       thresholdSecs: 0.001,
       previousSession: session.id,

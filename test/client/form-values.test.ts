@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { fittedValues, formFields, typedValue } from "../../src/client/runs/form-values.ts";
+import { checkFormValues, listFormFields, parseTypedValue } from "../../src/client/runs/form-values.ts";
 
 const schema = {
   type: "object",
@@ -31,7 +31,7 @@ describe("values of a form that a tool asks a person for [MCP-04]", () => {
       agreed: false,
       colours: ["red"],
     };
-    expect(fittedValues(schema, given)).toEqual({ ok: true, values: { ...given, copies: 1 } });
+    expect(checkFormValues(schema, given)).toEqual({ ok: true, values: { ...given, copies: 1 } });
   });
 
   test("that do not fit are each named, with what was found and what is expected", () => {
@@ -44,7 +44,7 @@ describe("values of a form that a tool asks a person for [MCP-04]", () => {
       colours: ["pink"],
       age: 3,
     };
-    const fitted = fittedValues(schema, given);
+    const fitted = checkFormValues(schema, given);
     expect(fitted.ok ? [] : fitted.problems).toEqual([
       expect.stringMatching(/^age: there is no such field; the form has name, mail/),
       "name: it is required (a text of 2 to 5 letters)",
@@ -55,12 +55,12 @@ describe("values of a form that a tool asks a person for [MCP-04]", () => {
       'agreed: found "yes", expected true or false',
       'colours: found ["pink"], expected a list of "red", "green", "blue" of at most 2',
     ]);
-    expect(fittedValues(schema, { name: "Augusta" }).ok).toBe(false);
-    expect(fittedValues(schema, { name: "Ada", colours: ["red", "green", "blue"] }).ok).toBe(false);
+    expect(checkFormValues(schema, { name: "Augusta" }).ok).toBe(false);
+    expect(checkFormValues(schema, { name: "Ada", colours: ["red", "green", "blue"] }).ok).toBe(false);
   });
 
   test("are read from what was typed by what the field wants", () => {
-    const typed = (name: string, text: string) => typedValue(schema, name, text);
+    const typed = (name: string, text: string) => parseTypedValue(schema, name, text);
     expect([typed("name", "12"), typed("copies", "2"), typed("agreed", "true")]).toEqual(["12", 2, true]);
     expect([typed("colours", "red, blue"), typed("colours", '["red"]'), typed("copies", "two")]).toEqual([
       ["red", "blue"],
@@ -70,8 +70,10 @@ describe("values of a form that a tool asks a person for [MCP-04]", () => {
   });
 
   test("a schema that makes no sense asks for nothing, and names that mean something to a language are names", () => {
-    expect(formFields({ properties: { a: 7 } })).toMatchObject([{ name: "a", required: false }]);
-    expect(fittedValues({ properties: "no" }, {})).toEqual({ ok: true, values: {} });
-    expect(fittedValues(schema, JSON.parse('{"name":"Ada","__proto__":"x","toString":"y"}')).ok).toBe(false);
+    expect(listFormFields({ properties: { a: 7 } })).toMatchObject([{ name: "a", required: false }]);
+    expect(checkFormValues({ properties: "no" }, {})).toEqual({ ok: true, values: {} });
+    expect(checkFormValues(schema, JSON.parse('{"name":"Ada","__proto__":"x","toString":"y"}')).ok).toBe(
+      false,
+    );
   });
 });

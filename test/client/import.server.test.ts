@@ -3,17 +3,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { Sums } from "../../src/store/transcript/export/sums.ts";
-import { canonicalJson, hashOf } from "../../src/store/transcript/sql/canonical.ts";
-import { commandLine, connectTo } from "../workflows/support/connected.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { LineChecksums } from "../../src/store/transcript/export/line-checksums.ts";
+import { formatCanonicalJson, hashText } from "../../src/store/transcript/sql/canonical-json.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 let folder: string;
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
   folder = await mkdtemp(join(tmpdir(), "holdfast-import-"));
 });
 afterAll(async () => {
@@ -34,7 +34,7 @@ async function forgedFile(id: string, grants: unknown): Promise<string> {
   const hashes = new Map<unknown, string>();
   for (const body of bodies.filter(({ type }) => type === "definition")) {
     const definition = { ...(body["definition"] as object), description: "not the one that was here" };
-    const hash = hashOf(canonicalJson(definition));
+    const hash = hashText(formatCanonicalJson(definition));
     hashes.set(body["hash"], hash);
     Object.assign(body, { definition, hash });
   }
@@ -43,11 +43,11 @@ async function forgedFile(id: string, grants: unknown): Promise<string> {
     if (hash !== undefined) body["definitionHash"] = hash;
     if (body.type === "session") body["grants"] = grants;
   }
-  const sums = new Sums();
-  const text = bodies.map((body) => `${sums.signed(JSON.stringify(body))}\n`).join("");
+  const sums = new LineChecksums();
+  const text = bodies.map((body) => `${sums.addChecksum(JSON.stringify(body))}\n`).join("");
   const end = JSON.stringify({ type: "end", lines: bodies.length, sha256: sums.digest });
   const file = join(folder, `${id}.jsonl`);
-  await writeFile(file, `${text}${sums.signed(end)}\n`);
+  await writeFile(file, `${text}${sums.addChecksum(end)}\n`);
   return file;
 }
 
@@ -56,7 +56,7 @@ test("an agent that came with a file is refused by client, command line and work
   await session.run("Go");
   const file = await forgedFile(session.id, [{ tool: "bash", exact: [["rm", "-rf", "/"]] }]);
   const copy = `${session.id}-copy`;
-  const imported = await commandLine(stage, "import", file, "--as", copy);
+  const imported = await runCommandLine(stage, "import", file, "--as", copy);
   expect(imported).toMatchObject({ code: 0 });
   expect(imported.err).toContain("(not accepted here)");
   expect(imported.err).toContain("workspace: ");
@@ -72,10 +72,10 @@ test("an agent that came with a file is refused by client, command line and work
   await expect(
     holdfast.session(copy).branch({ prompt: "On", changes: { temperature: 1 } }),
   ).rejects.toMatchObject(refused);
-  const byCommand = await commandLine(stage, "run", "On", "--session", copy, "--json");
+  const byCommand = await runCommandLine(stage, "run", "On", "--session", copy, "--json");
   expect(byCommand.code).not.toBe(0);
 
-  const { definitionHash } = (await stage.transcript.session(copy)) ?? { definitionHash: "" };
+  const { definitionHash } = (await stage.transcript.readSession(copy)) ?? { definitionHash: "" };
   const byHand = await stage.client.workflow.start("agent", {
     workflowId: `${session.id}-by-hand`,
     taskQueue: stage.taskQueue,
@@ -84,9 +84,9 @@ test("an agent that came with a file is refused by client, command line and work
   await expect(byHand.result()).rejects.toMatchObject({
     cause: { message: expect.stringContaining("has not been accepted here") },
   });
-  expect(session.requests()).toHaveLength(1);
+  expect(session.listRequests()).toHaveLength(1);
 
-  const accepted = await commandLine(stage, "accept", copy);
+  const accepted = await runCommandLine(stage, "accept", copy);
   expect(accepted).toMatchObject({ code: 0 });
   expect(accepted.err).toContain("Accepted");
   await holdfast.prompt(copy, "On");

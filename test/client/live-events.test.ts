@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { LiveEvents } from "../../src/client/read/live-events.ts";
 import { AgentEvent, StreamDelta } from "../../src/schema/agent-event.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import type { Delta, DeltaBody } from "../../src/store/stream/stream.ts";
+import type { Delta, DeltaBody } from "../../src/store/stream/stream-hub.ts";
 
 const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 const ASKED = { model: "m", provider: "p" };
@@ -41,12 +41,12 @@ class Watched {
   readonly events: AgentEvent[] = [];
 
   live(...deltas: Delta[]): this {
-    for (const one of deltas) this.#take(this.#live.live(one, ASKED));
+    for (const one of deltas) this.#take(this.#live.addLive(one, ASKED));
     return this;
   }
 
   recorded(...events: AgentEvent[]): this {
-    for (const event of events) this.#take(this.#live.recorded(event));
+    for (const event of events) this.#take(this.#live.addRecorded(event));
     return this;
   }
 

@@ -1,13 +1,13 @@
 import { expect, test } from "vitest";
-import { BUSY_TEXT } from "../../src/client/failures.ts";
+import { BUSY_TEXT } from "../../src/client/client-errors.ts";
 import * as client from "../../src/client/index.ts";
-import { KEYS } from "../../src/client/runs/labels.ts";
-import { RUN_FAILED } from "../../src/client/runs/result.ts";
-import { INLINE_BYTES } from "../../src/client/runs/words.ts";
-import { INLINE_BYTES as CORE_INLINE_BYTES } from "../../src/core/machine/append.ts";
+import { RUN_FAILED } from "../../src/client/runs/await-result.ts";
+import { INLINE_BYTES } from "../../src/client/runs/message-input.ts";
+import { KEYS } from "../../src/client/runs/run-labels.ts";
+import { INLINE_BYTES as CORE_INLINE_BYTES } from "../../src/core/machine/append-message.ts";
 import { SEARCH_ATTRIBUTES } from "../../src/schema/search-attributes.ts";
-import { BUSY_TEXT as RUN_BUSY_TEXT } from "../../src/workflows/listen.ts";
-import { RUN_FAILED as RUN_RUN_FAILED } from "../../src/workflows/result.ts";
+import { BUSY_TEXT as RUN_BUSY_TEXT } from "../../src/workflows/run-handlers.ts";
+import { RUN_FAILED as RUN_RUN_FAILED } from "../../src/workflows/run-result.ts";
 
 test("pin: what the client says and reads is what the run says", () => {
   expect(BUSY_TEXT).toBe("Agent is already streaming. Use steer() or follow_up().");

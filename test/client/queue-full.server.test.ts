@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { problemOf } from "../../src/apps/server/problem.ts";
+import { toProblem } from "../../src/apps/server/problem.ts";
 import { type Holdfast, HoldfastError } from "../../src/client/index.ts";
-import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../../src/core/machine/waiting-messages.ts";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES } from "../../src/core/machine/queue-size.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "../workflows/support/gates.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -23,11 +23,11 @@ afterAll(async () => {
 });
 
 /** Signals, as anything that knows Temporal can send them. */
-async function fill(session: Session, count: number): Promise<void> {
+async function fill(session: TestSession, count: number): Promise<void> {
   for (let sent = 0; sent < count; sent++) {
     await session.handle.signal(followUpSignal, { id: `f${sent}`, text: `note ${sent}` });
   }
-  await eventually(async () => (await session.status()).queued.followUps === count);
+  await eventually(async () => (await session.readStatus()).queued.followUps === count);
 }
 
 test("a run whose queue is full refuses one more: by update, before a signal, and on the command line; nothing that it took is lost", async () => {
@@ -40,7 +40,7 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
     agent: { tools: ["hold"], followUpMode: "all" },
   });
   await session.start("Go");
-  await gates.of("full").arrived;
+  await gates.get("full").arrived;
   await fill(session, MAX_WAITING_MESSAGES);
 
   const facts = {
@@ -54,42 +54,45 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
     expect(refused).toBeInstanceOf(HoldfastError);
     expect(refused).toMatchObject({ code: "queue-full", facts });
     expect(refused.message).toMatch(/did not take the message: 200 messages with \d+ bytes wait already/);
-    expect(problemOf(refused, "/v1")).toMatchObject({ status: 429, code: "queue-full", waiting: 200 });
+    expect(toProblem(refused, "/v1")).toMatchObject({ status: 429, code: "queue-full", waiting: 200 });
   }
   const sent = holdfast.send(session.id, "Too late", { whileRunning: "steer" });
   await expect(sent).rejects.toMatchObject({ code: "queue-full" });
   expect(await holdfast.steer(session.id, "note 7", { messageId: "f7", acknowledge: true })).toMatchObject({
     queued: MAX_WAITING_MESSAGES,
   });
-  const typed = await commandLine(stage, "steer", session.id, "Too late");
+  const typed = await runCommandLine(stage, "steer", session.id, "Too late");
   expect(typed.code).toBe(1);
   expect(typed.err).toMatch(/200 messages .* wait already, and at most 200 messages/);
 
   // A signal cannot be answered: the run says what it has refused.
   await session.handle.signal(followUpSignal, { id: "late", text: "one too many" });
-  await eventually(async () => (await session.status()).refusedMessages !== undefined);
-  expect((await session.status()).refusedMessages).toMatchObject({ messages: 1, newest: [{ id: "late" }] });
-  const shown = await commandLine(stage, "status", session.id);
+  await eventually(async () => (await session.readStatus()).refusedMessages !== undefined);
+  expect((await session.readStatus()).refusedMessages).toMatchObject({
+    messages: 1,
+    newest: [{ id: "late" }],
+  });
+  const shown = await runCommandLine(stage, "status", session.id);
   expect(shown.out).toMatch(/refused +1 message, for the queue was full/);
 
-  gates.of("full").open();
-  await session.result();
-  const followUps = (await session.conversation()).filter((line) => line.startsWith("user: note"));
+  gates.get("full").open();
+  await session.readResult();
+  const followUps = (await session.readConversation()).filter((line) => line.startsWith("user: note"));
   expect(followUps).toEqual(
     Array.from({ length: MAX_WAITING_MESSAGES }, (_, index) => `user: note ${index}`),
   );
-  const recorded = (await session.events()).flatMap(({ body }) =>
+  const recorded = (await session.readEvents()).flatMap(({ body }) =>
     body.type === "MessageRefused" ? [body] : [],
   );
   expect(recorded).toMatchObject([{ messageId: "late", queue: "follow-up", refused: 1 }]);
 }, 60_000);
 
-thorough("a session whose inbox is full takes no further message while no run is open", async () => {
+thoroughTest("a session whose inbox is full takes no further message while no run is open", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.run("First");
   await holdfast.steer(session.id, "note 0", { messageId: "f0" });
   for (let sent = 1; sent < MAX_WAITING_MESSAGES; sent++) {
-    const { args: _, ...options } = session.starting();
+    const { args: _, ...options } = session.createStartRequest();
     await stage.client.workflow.signalWithStart("agent", {
       ...options,
       args: [{}],
@@ -97,15 +100,15 @@ thorough("a session whose inbox is full takes no further message while no run is
       signalArgs: [{ id: `f${sent}`, text: `note ${sent}` }],
     });
   }
-  await eventually(async () => (await stage.transcript.inboxSize(session.id)) === MAX_WAITING_MESSAGES);
-  await session.result();
+  await eventually(async () => (await stage.transcript.countInbox(session.id)) === MAX_WAITING_MESSAGES);
+  await session.readResult();
   await expect(holdfast.followUp(session.id, "Too late")).rejects.toMatchObject({
     code: "queue-full",
     facts: { waiting: MAX_WAITING_MESSAGES },
     message: expect.stringMatching(/no run is open, and its inbox holds 200 messages/),
   });
   await session.run("Second");
-  expect(await stage.transcript.inboxSize(session.id)).toBe(0);
-  expect(session.seen(1)).toHaveLength(MAX_WAITING_MESSAGES + 3);
+  expect(await stage.transcript.countInbox(session.id)).toBe(0);
+  expect(session.listSeenMessages(1)).toHaveLength(MAX_WAITING_MESSAGES + 3);
   await holdfast.followUp(session.id, "Now there is room");
 });

@@ -1,20 +1,24 @@
 import { expect, test } from "vitest";
-import { type News, Recorded } from "../../src/client/read/recorded.ts";
+import { RecordedEventReader, type RecordedItem } from "../../src/client/read/recorded-event-reader.ts";
 import type { EvaluationRecord } from "../../src/store/transcript/evaluation.ts";
 import type { LoopRecord } from "../../src/store/transcript/loop.ts";
-import { answer, Book, delta, NO_USAGE } from "./book.ts";
+import { answer, delta, EditableTranscript, NO_USAGE } from "./editable-transcript.ts";
 
-function follow(book: Book): Recorded {
-  return new Recorded(async () => book.transcript, "s");
+function follow(book: EditableTranscript): RecordedEventReader {
+  return new RecordedEventReader(async () => book.transcript, "s");
 }
 
-async function begin(recorded: Recorded, from: "loop" | "session" | "now", since?: Date): Promise<void> {
+async function begin(
+  recorded: RecordedEventReader,
+  from: "loop" | "session" | "now",
+  since?: Date,
+): Promise<void> {
   for await (const _ of recorded.begin(from, since));
 }
 
-async function news(recorded: Recorded): Promise<string[]> {
-  const items: News[] = [];
-  for await (const item of recorded.news()) items.push(item);
+async function news(recorded: RecordedEventReader): Promise<string[]> {
+  const items: RecordedItem[] = [];
+  for await (const item of recorded.readNew()) items.push(item);
   return items.map((item) => {
     if (item.type === "group") return item.event.type;
     return `${item.event.loopId}:${item.event.sequence}:${item.event.body.type}`;
@@ -54,79 +58,79 @@ function closed(id: string): Partial<EvaluationRecord> {
 }
 
 test("every event comes once, across loops, with the message that it names", async () => {
-  const book = new Book();
+  const book = new EditableTranscript();
   const recorded = follow(book);
   await begin(recorded, "session", undefined);
   expect(await news(recorded)).toEqual([]);
-  book.loop("one");
+  book.addLoop("one");
   book.messages.push(answer(0, "one"));
-  book.event("one", { type: "AgentStart", kind: { type: "initial" } });
-  book.event("one", { type: "MessageEnd", position: 0 });
-  const items: News[] = [];
-  for await (const item of recorded.news()) items.push(item);
+  book.addEvent("one", { type: "AgentStart", kind: { type: "initial" } });
+  book.addEvent("one", { type: "MessageEnd", position: 0 });
+  const items: RecordedItem[] = [];
+  for await (const item of recorded.readNew()) items.push(item);
   expect(items[1]).toMatchObject({ type: "event", message: { role: "assistant" } });
-  book.event("one", {
+  book.addEvent("one", {
     type: "AgentEnd",
     from: 0,
     to: 1,
     usage: NO_USAGE,
     outcome: { type: "answered", stopReason: "stop" },
   });
-  book.loop("two");
-  book.event("two", { type: "AgentStart", kind: { type: "default" } });
+  book.addLoop("two");
+  book.addEvent("two", { type: "AgentStart", kind: { type: "default" } });
   expect(await news(recorded)).toEqual(["one:2:AgentEnd", "two:0:AgentStart"]);
   expect(await news(recorded)).toEqual([]);
 });
 
 test("a loop that ended before the open run began is not shown to who follows that run", async () => {
-  const book = new Book();
-  book.loop("old", { status: "completed", endedAtMs: 1_000 });
-  book.event("old", { type: "AgentStart", kind: { type: "initial" } });
+  const book = new EditableTranscript();
+  book.addLoop("old", { status: "completed", endedAtMs: 1_000 });
+  book.addEvent("old", { type: "AgentStart", kind: { type: "initial" } });
   const recorded = follow(book);
   await begin(recorded, "loop", new Date(2_000));
-  book.loop("new");
-  book.event("new", { type: "AgentStart", kind: { type: "default" } });
+  book.addLoop("new");
+  book.addEvent("new", { type: "AgentStart", kind: { type: "default" } });
   expect(await news(recorded)).toEqual(["new:0:AgentStart"]);
   expect(await recorded.isOpen(delta("old", 0, { type: "text", text: "x" }))).toBe(false);
 });
 
 test("with no run open, the newest loop is shown whole", async () => {
-  const book = new Book();
-  book.loop("first", { status: "completed", endedAtMs: 1_000 });
-  book.loop("last", { status: "completed", endedAtMs: 2_000 });
-  book.event("last", { type: "AgentStart", kind: { type: "default" } });
+  const book = new EditableTranscript();
+  book.addLoop("first", { status: "completed", endedAtMs: 1_000 });
+  book.addLoop("last", { status: "completed", endedAtMs: 2_000 });
+  book.addEvent("last", { type: "AgentStart", kind: { type: "default" } });
   const recorded = follow(book);
   await begin(recorded, "loop", undefined);
   expect(await news(recorded)).toEqual(["last:0:AgentStart"]);
 });
 
 test("from now on: the loop that runs goes on behind what is recorded", async () => {
-  const book = new Book();
-  book.loop("one");
-  book.event("one", { type: "AgentStart", kind: { type: "initial" } });
+  const book = new EditableTranscript();
+  book.addLoop("one");
+  book.addEvent("one", { type: "AgentStart", kind: { type: "initial" } });
   const recorded = follow(book);
   await begin(recorded, "now", new Date(0));
-  book.event("one", { type: "TurnStart", turn: 0, trigger: "user" });
+  book.addEvent("one", { type: "TurnStart", turn: 0, trigger: "user" });
   expect(await news(recorded)).toEqual(["one:1:TurnStart"]);
 });
 
 test("live output is shown until what it is a part of is recorded", async () => {
-  const book = new Book();
+  const book = new EditableTranscript();
   const recorded = follow(book);
   await begin(recorded, "session", undefined);
   const text = async (turn: number) => recorded.isOpen(delta("one", turn, { type: "text", text: "x" }));
   const output = async (toolCallId: string) =>
     recorded.isOpen(delta("one", 0, { type: "tool-output", toolCallId, toolName: "bash", text: "x" }));
   expect(await text(0)).toBe(true);
-  book.loop("one");
+  book.addLoop("one");
   book.messages.push(answer(0, "one"));
-  book.event("one", { type: "TurnStart", turn: 0, trigger: "user" });
-  book.event("one", { type: "MessageEnd", position: 0 });
+  book.addEvent("one", { type: "TurnStart", turn: 0, trigger: "user" });
+  book.addEvent("one", { type: "MessageEnd", position: 0 });
   await news(recorded);
   expect(await text(0)).toBe(false);
   expect(await text(1)).toBe(true);
   expect(await output("a")).toBe(true);
-  book.event("one", {
+  book.addEvent("one", {
     type: "ToolExecutionEnd",
     toolCallId: "a",
     toolName: "bash",
@@ -139,10 +143,10 @@ test("live output is shown until what it is a part of is recorded", async () => 
 });
 
 test("the loops of an evaluation are watched together, between its brackets, and the warning comes before the judge [PAR-12, PAR-13]", async () => {
-  const book = new Book();
+  const book = new EditableTranscript();
   const open = (loopId: string, facts: Partial<LoopRecord> = {}) => {
-    book.loop(loopId, facts);
-    book.event(loopId, { type: "AgentStart", kind: { type: "initial" } });
+    book.addLoop(loopId, facts);
+    book.addEvent(loopId, { type: "AgentStart", kind: { type: "initial" } });
   };
   open("old", { status: "completed", endedAtMs: 1_000 });
   book.evaluations = [evaluation("e")];
@@ -162,28 +166,33 @@ test("the loops of an evaluation are watched together, between its brackets, and
 });
 
 test("who watches the newest loop is told nothing of an evaluation before it, however that ended", async () => {
-  const book = new Book();
+  const book = new EditableTranscript();
   book.evaluations = [evaluation("e", closed("e")), evaluation("cut-off")];
-  book.loop("e.1", { evaluation: "e", startedAtMs: 2_100, endedAtMs: 2_500 });
-  book.loop("cut-off.1", { evaluation: "cut-off", startedAtMs: 2_600, status: "aborted", endedAtMs: 4_000 });
-  book.loop("new", { startedAtMs: 5_000 });
-  book.event("new", { type: "AgentStart", kind: { type: "initial" } });
+  book.addLoop("e.1", { evaluation: "e", startedAtMs: 2_100, endedAtMs: 2_500 });
+  book.addLoop("cut-off.1", {
+    evaluation: "cut-off",
+    startedAtMs: 2_600,
+    status: "aborted",
+    endedAtMs: 4_000,
+  });
+  book.addLoop("new", { startedAtMs: 5_000 });
+  book.addEvent("new", { type: "AgentStart", kind: { type: "initial" } });
   const recorded = follow(book);
   await begin(recorded, "loop", new Date(4_900));
   expect(await news(recorded)).toEqual(["new:0:AgentStart"]);
 });
 
 test("who begins with what comes now is told of branches that are at work, not of what they have done", async () => {
-  const book = new Book();
+  const book = new EditableTranscript();
   book.evaluations = [evaluation("e")];
   for (const loopId of ["e.1", "e.2"]) {
-    book.loop(loopId, { evaluation: "e", startedAtMs: 2_100 });
-    book.event(loopId, { type: "AgentStart", kind: { type: "initial" } });
+    book.addLoop(loopId, { evaluation: "e", startedAtMs: 2_100 });
+    book.addEvent(loopId, { type: "AgentStart", kind: { type: "initial" } });
   }
   const recorded = follow(book);
   await begin(recorded, "now", new Date(1_900));
   expect(await news(recorded)).toEqual([]);
-  book.event("e.1", { type: "TurnStart", turn: 0, trigger: "user" });
+  book.addEvent("e.1", { type: "TurnStart", turn: 0, trigger: "user" });
   expect(await news(recorded)).toEqual(["e.1:1:TurnStart"]);
   book.evaluations = [evaluation("e", closed("e"))];
   expect(await news(recorded)).toEqual(["ParallelLoopEnd"]);

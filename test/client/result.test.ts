@@ -7,9 +7,9 @@ import {
   TimeoutType,
 } from "@temporalio/common";
 import { expect, test } from "vitest";
-import type { Link } from "../../src/client/connection/link.ts";
-import { awaitResult } from "../../src/client/runs/result.ts";
-import type { RunResult } from "../../src/workflows/result.ts";
+import type { ClientLink } from "../../src/client/connection/client-link.ts";
+import { awaitResult } from "../../src/client/runs/await-result.ts";
+import type { RunResult } from "../../src/workflows/run-result.ts";
 
 const failed: RunResult = {
   session: "s",
@@ -17,15 +17,15 @@ const failed: RunResult = {
   outcome: { type: "failed", fault: "rejected", message: "no" },
 };
 
-function linkOf(result: () => Promise<unknown>): Link {
+function linkOf(result: () => Promise<unknown>): ClientLink {
   return {
     address: "a",
     namespace: "n",
     client: { workflow: { getHandle: () => ({ result }) } },
-  } as unknown as Link;
+  } as unknown as ClientLink;
 }
 
-function failing(cause: Error): Link {
+function failing(cause: Error): ClientLink {
   return linkOf(() =>
     Promise.reject(new WorkflowFailedError("failed", cause, RetryState.NON_RETRYABLE_FAILURE)),
   );
@@ -58,7 +58,7 @@ test("a wait that its caller gives up is no refusal of the server's", async () =
         return await ask();
       },
     },
-  } as unknown as Link;
+  } as unknown as ClientLink;
   await expect(awaitResult(link, "s", { signal: leave.signal })).rejects.toMatchObject({
     code: "wait-cancelled",
     message: expect.stringMatching(

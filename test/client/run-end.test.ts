@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
+import type { ClientLink } from "../../src/client/connection/client-link.ts";
 import { GRPC } from "../../src/client/connection/grpc-status.ts";
-import type { Link } from "../../src/client/connection/link.ts";
-import { awaitResult } from "../../src/client/runs/result.ts";
-import { runEnd } from "../../src/client/runs/run-end.ts";
+import { awaitResult } from "../../src/client/runs/await-result.ts";
+import { waitForRunEnd } from "../../src/client/runs/run-end.ts";
 
 /** A server that gives these answers, one after the other. */
 function answering(...answers: (Error | "ended")[]) {
@@ -18,7 +18,7 @@ function answering(...answers: (Error | "ended")[]) {
     client: { workflow: { getHandle: () => handle } },
     connection: { withAbortSignal: (_: AbortSignal, ask: () => Promise<unknown>) => ask() },
   };
-  return { link: link as unknown as Link, times: () => asked };
+  return { link: link as unknown as ClientLink, times: () => asked };
 }
 
 const away = Object.assign(new Error("14 UNAVAILABLE: no connection"), {
@@ -30,7 +30,7 @@ const away = Object.assign(new Error("14 UNAVAILABLE: no connection"), {
 test("a server that is started again is waited for", async () => {
   const { link, times } = answering(away, away, "ended");
   const { signal } = new AbortController();
-  expect(await runEnd(link, "s", { runId: undefined, signal })).toBeUndefined();
+  expect(await waitForRunEnd(link, "s", { runId: undefined, signal })).toBeUndefined();
   expect(times()).toBe(3);
 });
 
@@ -67,7 +67,7 @@ test("a result that its caller waits for no longer, or that the server refuses, 
 test("who leaves does not wait for it", async () => {
   const { link } = answering(away);
   const leaving = new AbortController();
-  const end = runEnd(link, "s", { runId: undefined, signal: leaving.signal });
+  const end = waitForRunEnd(link, "s", { runId: undefined, signal: leaving.signal });
   leaving.abort();
   expect(await end).toBeUndefined();
 });

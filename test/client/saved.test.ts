@@ -8,9 +8,9 @@ import { sessionFromJson, sessionToJson } from "../../src/client/interop/saved-s
 import { FileSessionStore } from "../../src/client/interop/session-store.ts";
 import { type AgentMessage, StopReason } from "../../src/schema/message.ts";
 import type { RecordedSession } from "../../src/schema/recorded-session.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 
-const RUNS = runsOf(500);
+const RUNS = getRunCount(500);
 
 const counter = fc.nat(1e9);
 const usage = fc.record({

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast, HoldfastError } from "../../src/client/index.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "../workflows/support/connected.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "../workflows/support/gates.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -23,45 +23,48 @@ const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate 
 const answers = (count: number) => Array.from({ length: count }, (_, n) => ({ text: `Answer ${n}.` }));
 
 /** Every word of a person that the session has taken, in the conversation or waiting for the next loop. */
-async function taken(session: Session): Promise<string[]> {
-  const waiting = (await stage.transcript.inbox(session.id)).map(({ text }) => text);
-  const entered = (await session.conversation()).flatMap((line) =>
+async function taken(session: TestSession): Promise<string[]> {
+  const waiting = (await stage.transcript.readInbox(session.id)).map(({ text }) => text);
+  const entered = (await session.readConversation()).flatMap((line) =>
     line.startsWith("user: ") ? [line.slice(6)] : [],
   );
   return [...entered, ...waiting];
 }
 
 describe("one call that does what the conversation asks for [HITL-04]", () => {
-  thorough("nothing there yet: it opens the session, and needs the agent's definition for it", async () => {
-    const session = stage.session({ replies: answers(1) });
-    await expect(holdfast.send(session.id, "Hello")).rejects.toMatchObject({ code: "session-unknown" });
-    const sent = await holdfast.send(session.id, "Hello", { agent: session.definition, messageId: "m1" });
-    expect(sent).toMatchObject({ session: session.id, messageId: "m1", as: "opened" });
-    expect(await session.result()).toMatchObject({ text: "Answer 0." });
-    expect((await session.events())[0]?.body).toMatchObject({
-      type: "AgentStart",
-      kind: { type: "initial" },
-    });
-  });
+  thoroughTest(
+    "nothing there yet: it opens the session, and needs the agent's definition for it",
+    async () => {
+      const session = stage.session({ replies: answers(1) });
+      await expect(holdfast.send(session.id, "Hello")).rejects.toMatchObject({ code: "session-unknown" });
+      const sent = await holdfast.send(session.id, "Hello", { agent: session.definition, messageId: "m1" });
+      expect(sent).toMatchObject({ session: session.id, messageId: "m1", as: "opened" });
+      expect(await session.readResult()).toMatchObject({ text: "Answer 0." });
+      expect((await session.readEvents())[0]?.body).toMatchObject({
+        type: "AgentStart",
+        kind: { type: "initial" },
+      });
+    },
+  );
 
-  thorough("a prompt that was refused leaves an empty history: the next message opens it", async () => {
+  thoroughTest("a prompt that was refused leaves an empty history: the next message opens it", async () => {
     const session = stage.session({ agent: { model: { apiKey: "${NOT_THERE}" } } });
     await session.start("Go");
-    await session.failure();
+    await session.readFailure();
     const again = await holdfast.send(session.id, "Go", { agent: session.definition });
     expect(again.as).toBe("opened");
-    await session.failure();
+    await session.readFailure();
   });
 
-  thorough("it ends with an answer: a new prompt, with the definition that it had", async () => {
+  thoroughTest("it ends with an answer: a new prompt, with the definition that it had", async () => {
     const session = stage.session({ replies: answers(2) });
     await session.run("First");
     expect(await holdfast.send(session.id, "Second")).toMatchObject({ as: "prompted" });
-    await session.result();
-    expect(session.seen(1)).toEqual(["user: First", "assistant: Answer 0.", "user: Second"]);
+    await session.readResult();
+    expect(session.listSeenMessages(1)).toEqual(["user: First", "assistant: Answer 0.", "user: Second"]);
   });
 
-  thorough(
+  thoroughTest(
     "it ends with a word that nobody has answered: the model reads both, and the failed answer is not sent",
     async () => {
       const session = stage.session({
@@ -69,29 +72,29 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
         replies: answers(1),
       });
       await session.start("First");
-      await session.failure();
+      await session.readFailure();
       expect(await holdfast.send(session.id, "Please")).toMatchObject({ as: "continued" });
-      await session.result();
-      expect(session.seen(1)).toEqual(["user: First", "user: Please"]);
-      expect((await stage.transcript.loops(session.id)).map(({ kind }) => kind.type)).toEqual([
+      await session.readResult();
+      expect(session.listSeenMessages(1)).toEqual(["user: First", "user: Please"]);
+      expect((await stage.transcript.readLoops(session.id)).map(({ kind }) => kind.type)).toEqual([
         "initial",
         "default",
       ]);
     },
   );
 
-  thorough("it ends with a tool's result: the model reads it with the message behind it", async () => {
-    gates.of("last").open();
+  thoroughTest("it ends with a tool's result: the model reads it with the message behind it", async () => {
+    gates.get("last").open();
     const session = stage.session({
       replies: [hold("last"), ...answers(2)],
       faults: [{ fault: "server-error", status: 500, onTurn: 1 }],
       agent: { tools: ["hold"] },
     });
     await session.start("First");
-    await session.failure();
+    await session.readFailure();
     expect(await holdfast.send(session.id, "Go on")).toMatchObject({ as: "continued" });
-    await session.result();
-    expect(session.seen(2)).toEqual([
+    await session.readResult();
+    expect(session.listSeenMessages(2)).toEqual([
       "user: First",
       "assistant: calls hold",
       "user: passed last",
@@ -99,42 +102,42 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     ]);
   });
 
-  thorough("an interactive run that waits is prompted; no run is started", async () => {
+  thoroughTest("an interactive run that waits is prompted; no run is started", async () => {
     const session = stage.session({ replies: answers(2) });
     await session.start("First", { mode: "interactive" });
-    await expect.poll(async () => (await session.status()).status).toBe("waiting");
+    await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
     const sent = await holdfast.send(session.id, "Second");
     expect(sent).toMatchObject({ as: "prompted" });
     expect(sent.runId).toBeUndefined();
     await session.waitForRequest(1);
     await holdfast.stop(session.id);
-    await session.result();
+    await session.readResult();
   });
 
-  thorough("sent again under its id it is taken once", async () => {
+  thoroughTest("sent again under its id it is taken once", async () => {
     const session = stage.session({ replies: answers(3) });
     const options = { agent: session.definition, messageId: randomUUID() };
     await holdfast.send(session.id, "Once", options);
-    await session.result();
+    await session.readResult();
     await holdfast.send(session.id, "Once", options);
-    await session.result();
-    expect(session.seen(0)).toEqual(["user: Once"]);
-    expect(session.requests()).toHaveLength(1);
+    await session.readResult();
+    expect(session.listSeenMessages(0)).toEqual(["user: Once"]);
+    expect(session.listRequests()).toHaveLength(1);
   });
 });
 
 describe("while a loop is running [HITL-04, STEER-12]", () => {
-  thorough("it is refused, and the error says what to do", async () => {
+  thoroughTest("it is refused, and the error says what to do", async () => {
     const session = stage.session({ replies: [hold("busy"), ...answers(1)], agent: { tools: ["hold"] } });
     await session.start("First");
-    await gates.of("busy").arrived;
+    await gates.get("busy").arrived;
     const error = (await holdfast.send(session.id, "Second").catch((thrown) => thrown)) as HoldfastError;
     expect(error.code).toBe("session-busy");
     expect(error.message).toContain("Agent is already streaming. Use steer() or follow_up().");
     expect(error.message).toContain('whileRunning: "steer"');
     expect(error.facts.command).toBe(`holdfast steer ${session.id}`);
-    gates.of("busy").open();
-    await session.result();
+    gates.get("busy").open();
+    await session.readResult();
     expect(await taken(session)).toEqual(["First"]);
   });
 
@@ -144,15 +147,15 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
   ] as const)("%s: it is put before the agent", async (whileRunning, as, request) => {
     const session = stage.session({ replies: [hold(as), ...answers(2)], agent: { tools: ["hold"] } });
     await session.start("First");
-    await gates.of(as).arrived;
+    await gates.get(as).arrived;
     expect(await holdfast.send(session.id, "Second", { whileRunning })).toMatchObject({ as });
-    gates.of(as).open();
-    await session.result();
-    expect(session.seen(request).at(-1)).toBe("user: Second");
-    expect(session.seen(request - 1)).not.toContain("user: Second");
+    gates.get(as).open();
+    await session.readResult();
+    expect(session.listSeenMessages(request).at(-1)).toBe("user: Second");
+    expect(session.listSeenMessages(request - 1)).not.toContain("user: Second");
   });
 
-  thorough("many at once to a session at rest: each is taken once, whoever came first", async () => {
+  thoroughTest("many at once to a session at rest: each is taken once, whoever came first", async () => {
     const session = stage.session({ replies: answers(30) });
     const texts = Array.from({ length: 8 }, (_, n) => `message ${n}`);
     const sent = await Promise.all(
@@ -161,29 +164,32 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
       ),
     );
     expect(sent.some(({ as }) => as === "opened")).toBe(true);
-    await session.result();
+    await session.readResult();
     expect((await taken(session)).sort()).toEqual(texts);
   });
 
-  thorough("many at once without a word for it: each is either taken or told that it was not", async () => {
-    const session = stage.session({ replies: [hold("crowd"), ...answers(9)], agent: { tools: ["hold"] } });
-    const texts = Array.from({ length: 6 }, (_, n) => `message ${n}`);
-    const sent = await Promise.allSettled(
-      texts.map((text) => holdfast.send(session.id, text, { agent: session.definition })),
-    );
-    gates.of("crowd").open();
-    await session.result();
-    const through = texts.filter((_, n) => sent[n]?.status === "fulfilled");
-    expect(through).toHaveLength(1);
-    expect(await taken(session)).toEqual(through);
-    for (const one of sent) {
-      if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "session-busy" });
-    }
-  });
+  thoroughTest(
+    "many at once without a word for it: each is either taken or told that it was not",
+    async () => {
+      const session = stage.session({ replies: [hold("crowd"), ...answers(9)], agent: { tools: ["hold"] } });
+      const texts = Array.from({ length: 6 }, (_, n) => `message ${n}`);
+      const sent = await Promise.allSettled(
+        texts.map((text) => holdfast.send(session.id, text, { agent: session.definition })),
+      );
+      gates.get("crowd").open();
+      await session.readResult();
+      const through = texts.filter((_, n) => sent[n]?.status === "fulfilled");
+      expect(through).toHaveLength(1);
+      expect(await taken(session)).toEqual(through);
+      for (const one of sent) {
+        if (one.status === "rejected") expect(one.reason).toMatchObject({ code: "session-busy" });
+      }
+    },
+  );
 });
 
 describe("from the command line [HITL-04]", () => {
-  const cli = (...args: readonly string[]) => commandLine(stage, ...args);
+  const cli = (...args: readonly string[]) => runCommandLine(stage, ...args);
 
   test("a session at rest is prompted and shown; one that runs is steered when asked to", async () => {
     const session = stage.session({
@@ -197,14 +203,14 @@ describe("from the command line [HITL-04]", () => {
 
     const left = await cli("send", session.id, "More", "--detach");
     expect(left.code).toBe(0);
-    await gates.of("shell").arrived;
+    await gates.get("shell").arrived;
     const refused = await cli("send", session.id, "Stop that");
     expect([refused.code, refused.err]).toEqual([2, expect.stringContaining("already streaming")]);
     expect((await cli("send", session.id, "x", "--steer", "--follow-up")).code).toBe(2);
     const steered = await cli("send", session.id, "Stop", "that", "--steer");
     expect([steered.code, steered.err]).toEqual([0, expect.stringContaining("steered")]);
-    gates.of("shell").open();
-    await session.result();
-    expect(session.seen(3).at(-1)).toBe("user: Stop that");
+    gates.get("shell").open();
+    await session.readResult();
+    expect(session.listSeenMessages(3).at(-1)).toBe("user: Stop that");
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { wordsFromEnvironment } from "../../src/client/runs/show-words.ts";
+import { readRedactionFromEnvironment } from "../../src/client/runs/redact-content.ts";
 
 test.each([
   [undefined, {}],
@@ -7,9 +7,11 @@ test.each([
   ["on", {}],
   [" off ", { words: "none" }],
 ])("HOLDFAST_SHOW_WORDS=%s says %j [TMP-09]", (said, settings) => {
-  expect(wordsFromEnvironment(said === undefined ? {} : { HOLDFAST_SHOW_WORDS: said })).toEqual(settings);
+  expect(readRedactionFromEnvironment(said === undefined ? {} : { HOLDFAST_SHOW_WORDS: said })).toEqual(
+    settings,
+  );
 });
 
 test("a word that cannot be read is refused: it must not show them [TMP-09]", () => {
-  expect(() => wordsFromEnvironment({ HOLDFAST_SHOW_WORDS: "no" })).toThrow(/takes on and off/);
+  expect(() => readRedactionFromEnvironment({ HOLDFAST_SHOW_WORDS: "no" })).toThrow(/takes on and off/);
 });

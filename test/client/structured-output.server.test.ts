@@ -5,20 +5,20 @@ import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from "vites
 import { z } from "zod";
 import { main } from "../../src/apps/cli/program.ts";
 import { extractJson, type Holdfast, HoldfastError, zodOutput } from "../../src/client/index.ts";
-import { terminal } from "../cli/terminal.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "../workflows/support/connected.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { createTerminal } from "../cli/terminal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
 const Forecast = z.object({ city: z.string(), degrees: z.number().transform((number) => `${number}°`) });
 const WRITTEN = { city: "Ulm", degrees: 4 };
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 let folder: string;
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
   folder = await mkdtemp(join(tmpdir(), "holdfast-output-"));
 });
 afterAll(async () => {
@@ -33,21 +33,29 @@ function scripted(...values: unknown[]) {
 }
 
 describe("a run with a zod schema", () => {
-  thorough("gives its output parsed and typed, to this handle and to others [SO-01, PHI-09]", async () => {
-    const { id, definition } = scripted(WRITTEN);
-    const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
-    const { output } = await session.result();
-    expectTypeOf(output).toEqualTypeOf<{ city: string; degrees: string } | undefined>();
-    expect(output).toEqual({ city: "Ulm", degrees: "4°" });
-    expect((await holdfast.session(id).result()).output).toEqual(WRITTEN);
-    const other = holdfast.session(id, { output: z.object({ city: z.number() }) });
-    await expect(other.result()).rejects.toMatchObject({
-      code: "output-invalid",
-      message: expect.stringContaining("city: "),
-    });
-  });
+  thoroughTest(
+    "gives its output parsed and typed, to this handle and to others [SO-01, PHI-09]",
+    async () => {
+      const { id, definition } = scripted(WRITTEN);
+      const session = await holdfast.start({
+        agent: definition,
+        session: id,
+        prompt: "Go",
+        output: Forecast,
+      });
+      const { output } = await session.result();
+      expectTypeOf(output).toEqualTypeOf<{ city: string; degrees: string } | undefined>();
+      expect(output).toEqual({ city: "Ulm", degrees: "4°" });
+      expect((await holdfast.session(id).result()).output).toEqual(WRITTEN);
+      const other = holdfast.session(id, { output: z.object({ city: z.number() }) });
+      await expect(other.result()).rejects.toMatchObject({
+        code: "output-invalid",
+        message: expect.stringContaining("city: "),
+      });
+    },
+  );
 
-  thorough("reads an output that is too long for a result from the transcript [SO-01]", async () => {
+  thoroughTest("reads an output that is too long for a result from the transcript [SO-01]", async () => {
     const long = { ...WRITTEN, city: "x".repeat(40_000) };
     const { id, definition } = scripted(long);
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
@@ -55,7 +63,7 @@ describe("a run with a zod schema", () => {
     expect([json, output?.city]).toEqual(["cut", long.city]);
   });
 
-  thorough("has no output when the answer does not fit [SO-01]", async () => {
+  thoroughTest("has no output when the answer does not fit [SO-01]", async () => {
     const { id, definition } = scripted({}, {});
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
     const result = await session.result();
@@ -118,7 +126,7 @@ describe("holdfast run --output-schema", () => {
     });
     const file = join(folder, "schema.json");
     await writeFile(file, JSON.stringify({ type: "object", properties: { city: { type: "string" } } }));
-    const { streams, said } = terminal();
+    const { streams, said } = createTerminal();
     const model = ["--model", "local/test-model", "--base-url", stage.model.openaiBaseUrl, "--tools", "none"];
     const where = ["--address", stage.address, "--namespace", stage.namespace, "--home", stage.home];
     const queue = ["--task-queue", stage.taskQueue];
@@ -126,7 +134,7 @@ describe("holdfast run --output-schema", () => {
     return { code: await main(args, streams), ...said };
   };
 
-  thorough("prints the JSON alone, and the run beside it [SO-01]", async () => {
+  thoroughTest("prints the JSON alone, and the run beside it [SO-01]", async () => {
     const { code, out, err } = await run("Print it", [`\`\`\`json\n${JSON.stringify(WRITTEN)}\n\`\`\``]);
     expect({ code, out: JSON.parse(out), err }).toMatchObject({
       code: 0,
@@ -143,13 +151,13 @@ describe("holdfast run --output-schema", () => {
     expect(err).toContain("schema-mismatch");
   });
 
-  thorough("refuses a file that holds no JSON [SO-01]", async () => {
+  thoroughTest("refuses a file that holds no JSON [SO-01]", async () => {
     const { code, err } = await run("Refuse", [], "--output-schema", join(folder, "none.json"));
     expect([code, err]).toEqual([2, expect.stringContaining("--output-schema names the file")]);
   });
 });
 
-thorough("the examples of docs/structured-output.md hold [SO-01]", async () => {
+thoroughTest("the examples of docs/structured-output.md hold [SO-01]", async () => {
   const page = await readFile(new URL("../../docs/structured-output.md", import.meta.url), "utf8");
   const code = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
   const declared =

@@ -2,9 +2,9 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { loadProfile } from "../../src/client/connection/profile.ts";
-import { hostAndPort } from "../../src/client/connection/reach.ts";
-import { connectionTarget } from "../../src/config/connection-target.ts";
+import { loadProfile } from "../../src/client/connection/load-profile.ts";
+import { parseHostAndPort } from "../../src/client/connection/probe-address.ts";
+import { resolveConnectionTarget } from "../../src/config/connection-target.ts";
 
 let folder: string;
 let file: string;
@@ -26,12 +26,12 @@ namespace = "cloud-namespace"
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 function target(
-  options: Parameters<typeof connectionTarget>[0],
+  options: Parameters<typeof resolveConnectionTarget>[0],
   env: NodeJS.ProcessEnv,
   profile?: string,
-): ReturnType<typeof connectionTarget> {
+): ReturnType<typeof resolveConnectionTarget> {
   const { connectionOptions, namespace } = loadProfile(profile, env);
-  return connectionTarget(options, { address: connectionOptions.address, namespace });
+  return resolveConnectionTarget(options, { address: connectionOptions.address, namespace });
 }
 
 test("without a word from anybody: the usual address", () => {
@@ -78,7 +78,7 @@ test("a file that is not TOML is named as the Temporal configuration", async () 
 });
 
 test("addresses as people write them", () => {
-  expect(hostAndPort("localhost")).toEqual({ host: "localhost", port: 7233 });
-  expect(hostAndPort("10.0.0.1:99")).toEqual({ host: "10.0.0.1", port: 99 });
-  expect(hostAndPort("[::1]:99")).toEqual({ host: "::1", port: 99 });
+  expect(parseHostAndPort("localhost")).toEqual({ host: "localhost", port: 7233 });
+  expect(parseHostAndPort("10.0.0.1:99")).toEqual({ host: "10.0.0.1", port: 99 });
+  expect(parseHostAndPort("[::1]:99")).toEqual({ host: "::1", port: 99 });
 });

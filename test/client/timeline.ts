@@ -1,60 +1,60 @@
-import type { Link } from "../../src/client/connection/link.ts";
-import { type SessionEvent, sessionEvents } from "../../src/client/read/session-events.ts";
+import type { ClientLink } from "../../src/client/connection/client-link.ts";
+import { type SessionEvent, streamSessionEvents } from "../../src/client/read/session-events.ts";
 import type { EventBody } from "../../src/schema/record.ts";
 import type { LocalHub } from "../../src/store/stream/local-hub.ts";
-import type { Delta, DeltaBody } from "../../src/store/stream/stream.ts";
+import type { Delta, DeltaBody } from "../../src/store/stream/stream-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { answer, Book, delta, NO_USAGE } from "./book.ts";
+import { answer, delta, EditableTranscript, NO_USAGE } from "./editable-transcript.ts";
 
 /** A turn of a timeline: pieces of each attempt at its answer, and what its calls print. */
 export type TurnPlan = { readonly attempts: readonly number[]; readonly calls: readonly number[] };
 
 /** Reads a session's events in the background. */
-export class Reader {
+export class BackgroundReader {
   readonly events: SessionEvent[] = [];
-  readonly #leave = new AbortController();
+  readonly #leaveController = new AbortController();
   readonly done: Promise<void>;
 
   /** How often it has looked for loops. */
-  #looks = 0;
+  #polls = 0;
 
-  constructor(link: Link, from: string) {
-    const storage = { ...link.storage, existing: () => this.#looking(link) };
-    const own = { ...link, storage } as unknown as Link;
+  constructor(link: ClientLink, from: string) {
+    const storage = { ...link.storage, existing: () => this.#countPolls(link) };
+    const own = { ...link, storage } as unknown as ClientLink;
     this.done = (async () => {
-      for await (const event of sessionEvents(own, "s", { from, signal: this.#leave.signal }))
+      for await (const event of streamSessionEvents(own, "s", { from, signal: this.#leaveController.signal }))
         this.events.push(event);
     })();
   }
 
   /** Resolves when it has read what there was when it came, and waits for more. */
-  async ready(): Promise<void> {
-    await eventually(() => this.#looks > 1, { what: "a reader's second look", everyMs: 1 });
+  async waitUntilReady(): Promise<void> {
+    await eventually(() => this.#polls > 1, { what: "a reader's second look", everyMs: 1 });
     await new Promise((resolve) => setImmediate(resolve));
   }
 
-  async #looking(link: Link) {
-    const transcript = await link.storage.existing();
+  async #countPolls(link: ClientLink) {
+    const transcript = await link.storage.openExistingTranscript();
     if (transcript === undefined) return undefined;
     const loops = async (session: string) => {
-      this.#looks += 1;
-      return transcript.loops(session);
+      this.#polls += 1;
+      return transcript.readLoops(session);
     };
     return { ...transcript, loops };
   }
 
-  leave(): Promise<void> {
-    this.#leave.abort();
+  stop(): Promise<void> {
+    this.#leaveController.abort();
     return this.done;
   }
 }
 
 /** A run that a test plays: what is recorded is written to a book, what is shown live goes through a real hub. */
 export class Timeline {
-  readonly book = new Book();
+  readonly book = new EditableTranscript();
   readonly hub: LocalHub;
-  readonly link: Link;
-  readonly whole: Reader;
+  readonly link: ClientLink;
+  readonly whole: BackgroundReader;
   #end: () => void = () => undefined;
   #expected = 0;
   #command = 0;
@@ -74,37 +74,42 @@ export class Timeline {
       storage: { existing: async () => this.book.transcript, hub: () => hub },
       client: { workflow: { getHandle: () => handle } },
       connection: {
-        withAbortSignal: (signal: AbortSignal, ask: () => Promise<void>) => unless(signal, ask()),
+        withAbortSignal: (signal: AbortSignal, ask: () => Promise<void>) => raceAbort(signal, ask()),
       },
-    } as unknown as Link;
-    this.whole = new Reader(this.link, "session");
+    } as unknown as ClientLink;
+    this.whole = new BackgroundReader(this.link, "session");
   }
 
   /** @param pause - Called between any two things that happen. */
   async play(turns: readonly TurnPlan[], pause: () => Promise<void>): Promise<void> {
-    this.book.loop("l");
-    await this.#record(pause, { type: "AgentStart", kind: { type: "initial" } });
-    for (const [turn, plan] of turns.entries()) await this.#turn(turn, plan, pause);
+    this.book.addLoop("l");
+    await this.#recordEvents(pause, { type: "AgentStart", kind: { type: "initial" } });
+    for (const [turn, plan] of turns.entries()) await this.#playTurn(turn, plan, pause);
     const end = {
       from: 0,
       to: 0,
       usage: NO_USAGE,
       outcome: { type: "answered", stopReason: "stop" },
     } as const;
-    await this.#record(pause, { type: "AgentEnd", ...end });
+    await this.#recordEvents(pause, { type: "AgentEnd", ...end });
     this.#end();
   }
 
-  async #turn(turn: number, { attempts, calls }: TurnPlan, pause: () => Promise<void>): Promise<void> {
-    await this.#record(pause, { type: "TurnStart", turn, trigger: "user" });
+  async #playTurn(turn: number, { attempts, calls }: TurnPlan, pause: () => Promise<void>): Promise<void> {
+    await this.#recordEvents(pause, { type: "TurnStart", turn, trigger: "user" });
     const isShown = attempts.some((pieces) => pieces > 0);
     this.#command += 1;
     for (const [index, pieces] of attempts.entries()) {
       const of = { turn, command: this.#command, attempt: index + 1 };
-      await this.#show(pause, { type: "attempt" }, of, 0);
+      await this.#publishDelta(pause, { type: "attempt" }, of, 0);
       for (let piece = 0; piece < pieces; piece++) {
         const isFirst = piece === 0 && attempts.slice(0, index).every((before) => before === 0);
-        await this.#show(pause, { type: "text", text: `${turn}.${index}.${piece} ` }, of, isFirst ? 2 : 1);
+        await this.#publishDelta(
+          pause,
+          { type: "text", text: `${turn}.${index}.${piece} ` },
+          of,
+          isFirst ? 2 : 1,
+        );
       }
     }
     const message = answer(turn, "l");
@@ -113,15 +118,15 @@ export class Timeline {
     const position = this.book.messages.push({ ...message, content: parts } as typeof message) - 1;
     // Who has seen the answer live has had its start.
     if (isShown) this.#expected -= 1;
-    await this.#record(pause, { type: "MessageStart", position }, { type: "MessageEnd", position });
+    await this.#recordEvents(pause, { type: "MessageStart", position }, { type: "MessageEnd", position });
     this.recorded.add(`answer ${turn}`);
     for (const [call, pieces] of calls.entries())
-      await this.#call(turn, position, ids[call] ?? "", pieces, pause);
+      await this.#playCall(turn, position, ids[call] ?? "", pieces, pause);
     const ending = { turn, position, usage: NO_USAGE, results: calls.length };
-    await this.#record(pause, { type: "TurnEnd", ...ending });
+    await this.#recordEvents(pause, { type: "TurnEnd", ...ending });
   }
 
-  async #call(
+  async #playCall(
     turn: number,
     asked: number,
     id: string,
@@ -129,10 +134,10 @@ export class Timeline {
     pause: () => Promise<void>,
   ): Promise<void> {
     const call = { toolCallId: id, toolName: "t" };
-    await this.#record(pause, { type: "ToolExecutionStart", ...call, position: asked });
+    await this.#recordEvents(pause, { type: "ToolExecutionStart", ...call, position: asked });
     this.#command += 1;
     for (let piece = 0; piece < pieces; piece++) {
-      await this.#show(
+      await this.#publishDelta(
         pause,
         { type: "tool-output", ...call, text: `${id}.${piece} ` },
         { turn, command: this.#command },
@@ -141,7 +146,7 @@ export class Timeline {
     }
     const position =
       this.book.messages.push({ role: "toolResult", ...call, content: [], isError: false, timestamp: 0 }) - 1;
-    await this.#record(
+    await this.#recordEvents(
       pause,
       { type: "ToolExecutionEnd", ...call, position, isError: false },
       { type: "MessageStart", position },
@@ -150,7 +155,7 @@ export class Timeline {
     this.recorded.add(id);
   }
 
-  async #show(
+  async #publishDelta(
     pause: () => Promise<void>,
     body: DeltaBody,
     of: Partial<Delta>,
@@ -158,20 +163,20 @@ export class Timeline {
   ): Promise<void> {
     await pause();
     this.hub.publish({ ...delta("l", 0, body), ...of });
-    await this.#seen(events);
+    await this.#waitForEvents(events);
   }
 
   /** Events that are recorded together, as an activity brings them. */
-  async #record(pause: () => Promise<void>, ...bodies: EventBody[]): Promise<void> {
+  async #recordEvents(pause: () => Promise<void>, ...bodies: EventBody[]): Promise<void> {
     await pause();
-    for (const body of bodies) this.book.event("l", body);
+    for (const body of bodies) this.book.addEvent("l", body);
     const calls = bodies.flatMap((body) => (body.type === "ToolExecutionEnd" ? [body.toolCallId] : []));
     const isEnd = bodies.some(({ type }) => type === "TurnEnd" || type === "AgentEnd");
     this.hub.publish(delta("l", 0, { type: "recorded", sequence: 0, over: isEnd ? "all" : calls }));
-    await this.#seen(bodies.length);
+    await this.#waitForEvents(bodies.length);
   }
 
-  async #seen(events: number): Promise<void> {
+  async #waitForEvents(events: number): Promise<void> {
     this.#expected += events;
     await this.hub.flush();
     await eventually(() => this.whole.events.length >= this.#expected, {
@@ -181,9 +186,9 @@ export class Timeline {
   }
 }
 
-function unless<T>(signal: AbortSignal, asked: Promise<T>): Promise<T> {
+function raceAbort<T>(signal: AbortSignal, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     signal.addEventListener("abort", () => reject(new Error("left")), { once: true });
-    asked.then(resolve, reject);
+    promise.then(resolve, reject);
   });
 }

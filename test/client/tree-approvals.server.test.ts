@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { connect, type Holdfast } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "../workflows/support/connected.ts";
-import { Contest } from "../workflows/support/contest.ts";
-import { childOf, family, task } from "../workflows/support/family.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createAgentTree, createTaskCall, findChildSession } from "../workflows/support/agent-tree.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+import { TestEvaluation } from "../workflows/support/test-evaluation.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
 
 // Whatever waits for a person anywhere in a tree is found at its root, and answered there.
 
@@ -24,11 +24,11 @@ const pay = defineTool({
   },
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [pay] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [pay] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -41,7 +41,7 @@ const payment = (to: string, id = `call-${to}`) => ({ id, name: "pay", arguments
 const pays = (to: string, id?: string) => [{ toolCalls: [payment(to, id)] }, { text: `${to} has it.` }];
 
 async function results({ id }: { readonly id: string }): Promise<readonly string[]> {
-  const entries = await stage.transcript.entries(id, "main", 0, 99);
+  const entries = await stage.transcript.readEntries(id, "main", 0, 99);
   return entries.flatMap(({ message }) =>
     message.role === "toolResult"
       ? [message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("")]
@@ -50,10 +50,13 @@ async function results({ id }: { readonly id: string }): Promise<readonly string
 }
 
 /** An agent with two cashiers at work, each with a payment that waits; it waits for nothing itself. */
-async function cashiers(ids: { readonly left?: string; readonly right?: string } = {}): Promise<Session> {
-  const root = family(
+async function cashiers(ids: { readonly left?: string; readonly right?: string } = {}): Promise<TestSession> {
+  const root = createAgentTree(
     stage,
-    [{ toolCalls: [task("left", "pay ann"), task("right", "pay bob")] }, { text: "All paid." }],
+    [
+      { toolCalls: [createTaskCall("left", "pay ann"), createTaskCall("right", "pay bob")] },
+      { text: "All paid." },
+    ],
     { left: pays("ann", ids.left), right: pays("bob", ids.right) },
     {},
     asks,
@@ -75,7 +78,7 @@ test("calls of agents below are listed at the root with whose they are, and answ
   for (const { session } of waiting) expect(session).toMatch(`${root.id}.sub-`);
   expect(await holdfast.status(root.id)).toMatchObject({ status: "running", waitingBelow: 2, approvals: [] });
 
-  const shown = await commandLine(stage, "status", root.id);
+  const shown = await runCommandLine(stage, "status", root.id);
   expect(shown.out).toContain("2 calls of agents below it wait for a person");
   expect(shown.out).toMatch(/waits +left › pay: ann/);
   expect(shown.out).toMatch(/agents +2 at work, 0 over\n +left \(running\): pay ann · /);
@@ -92,19 +95,19 @@ test("calls of agents below are listed at the root with whose they are, and answ
     waiting: 1,
   });
   await expect.poll(() => holdfast.approvals(root.id), POLL).toHaveLength(1);
-  const denied = await commandLine(stage, "deny", root.id, "--reason", "owes us");
+  const denied = await runCommandLine(stage, "deny", root.id, "--reason", "owes us");
   expect(denied.out).toMatch(`refused: pay of ${root.id}.sub-`);
-  expect(await root.result()).toMatchObject({ text: "All paid." });
+  expect(await root.readResult()).toMatchObject({ text: "All paid." });
   expect(done.splice(0)).toEqual(["ann"]);
   await expect
     .poll(async () => (await holdfast.list()).find(({ session }) => session === ann?.session)?.root, POLL)
     .toBe(root.id);
-  const listed = await commandLine(stage, "list");
+  const listed = await runCommandLine(stage, "list");
   expect(listed.out).toMatch(/STARTED \(UTC\) +ROOT\n/);
   expect(await results(root)).toEqual(["ann has it.", "bob has it."]);
 });
 
-thorough("an id that waits at two agents is no answer; each is answered at its own session", async () => {
+thoroughTest("an id that waits at two agents is no answer; each is answered at its own session", async () => {
   const root = await cashiers({ left: "call-1", right: "call-1" });
   await expect(holdfast.approve(root.id, "call-1")).rejects.toMatchObject({
     code: "input-invalid",
@@ -113,15 +116,15 @@ thorough("an id that waits at two agents is no answer; each is answered at its o
   for (const { session, toolCallId } of await holdfast.approvals(root.id)) {
     await holdfast.approve(session, toolCallId);
   }
-  await root.result();
+  await root.readResult();
   expect(done.splice(0).sort()).toEqual(["ann", "bob"]);
 });
 
-thorough("without search attributes what waits below is found all the same", async () => {
+thoroughTest("without search attributes what waits below is found all the same", async () => {
   const bare = await connect({ ...stage, searchAttributes: false });
-  const root = family(
+  const root = createAgentTree(
     stage,
-    [{ toolCalls: [task("left", "pay ann")] }, { text: "Paid." }],
+    [{ toolCalls: [createTaskCall("left", "pay ann")] }, { text: "Paid." }],
     { left: pays("ann") },
     {},
     asks,
@@ -135,11 +138,11 @@ thorough("without search attributes what waits below is found all the same", asy
   await bare.close();
 });
 
-thorough("time in which an agent below waits for a person is not of its caller's", async () => {
+thoroughTest("time in which an agent below waits for a person is not of its caller's", async () => {
   const limits = { maxDurationMs: 2_500 };
-  const root = family(
+  const root = createAgentTree(
     stage,
-    [{ toolCalls: [task("left", "pay ann")] }, { text: "Paid in time." }],
+    [{ toolCalls: [createTaskCall("left", "pay ann")] }, { text: "Paid in time." }],
     { left: pays("ann") },
     { limits },
     { ...asks, limits },
@@ -148,16 +151,16 @@ thorough("time in which an agent below waits for a person is not of its caller's
   await expect.poll(() => holdfast.approvals(root.id).catch(() => []), POLL).toHaveLength(1);
   await new Promise((resolve) => setTimeout(resolve, 3_000));
   await holdfast.approve(root.id);
-  expect(await root.result()).toMatchObject({ outcome: { type: "answered" }, text: "Paid in time." });
-  const child = await childOf(stage, root);
-  expect(await stage.transcript.loops(child.id)).toMatchObject([{ outcome: { type: "answered" } }]);
+  expect(await root.readResult()).toMatchObject({ outcome: { type: "answered" }, text: "Paid in time." });
+  const child = await findChildSession(stage, root);
+  expect(await stage.transcript.readLoops(child.id)).toMatchObject([{ outcome: { type: "answered" } }]);
   done.splice(0);
 });
 
-thorough(
+thoroughTest(
   "a branch of an evaluation that waits is found at the evaluation's session, and answered there",
   async () => {
-    const contest = new Contest(stage, [
+    const contest = new TestEvaluation(stage, [
       { says: pays("cid"), agent: asks },
       { says: [{ text: "Nobody is paid." }] },
     ]);

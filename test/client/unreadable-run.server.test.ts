@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "../workflows/support/connected.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -33,7 +33,7 @@ async function startUnreadable(workflowId: string): Promise<void> {
   await expect.poll(attempt, { timeout: 30_000 }).toBeGreaterThan(1);
 }
 
-thorough(
+thoroughTest(
   "stop ends a run whose workflow task fails for ever, and says why",
   async () => {
     const id = stage.session().id;
@@ -49,12 +49,12 @@ thorough(
   60_000,
 );
 
-thorough(
+thoroughTest(
   "stop by the command line ends it too",
   async () => {
     const id = stage.session().id;
     await startUnreadable(id);
-    expect(await commandLine(stage, "stop", id)).toMatchObject({ code: 0 });
+    expect(await runCommandLine(stage, "stop", id)).toMatchObject({ code: 0 });
     expect((await stage.client.workflow.getHandle(id).describe()).status.name).toBe("TERMINATED");
   },
   60_000,
@@ -65,5 +65,5 @@ test("stop of a run that works is left to the run: it ends with its record whole
   await session.start("Go");
   await stage.model.waitForHold("readable");
   expect(await holdfast.stop(session.id, "enough")).toBe(true);
-  expect(await session.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
+  expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
 });

@@ -1,20 +1,20 @@
 import { expect, test } from "vitest";
-import type { Link } from "../../src/client/connection/link.ts";
-import { attributesAtStart, summaryOf } from "../../src/client/runs/labels.ts";
-import { INLINE_BYTES, MAX_MESSAGE_BYTES, pack } from "../../src/client/runs/words.ts";
-import { sessionId } from "../../src/client/session-id.ts";
+import type { ClientLink } from "../../src/client/connection/client-link.ts";
+import { resolveSessionId } from "../../src/client/resolve-session-id.ts";
+import { createMessageInput, INLINE_BYTES, MAX_MESSAGE_BYTES } from "../../src/client/runs/message-input.ts";
+import { buildStartAttributes, formatSummary } from "../../src/client/runs/run-labels.ts";
 
 /** A link whose transcript takes texts and nothing else. */
-function linkWithTexts(): { link: Link; texts: string[] } {
+function linkWithTexts(): { link: ClientLink; texts: string[] } {
   const texts: string[] = [];
   const putText = async (text: string) => `hash-${texts.push(text)}`;
-  return { link: { storage: { transcript: async () => ({ putText }) } } as unknown as Link, texts };
+  return { link: { storage: { transcript: async () => ({ putText }) } } as unknown as ClientLink, texts };
 }
 
 test("words up to 32 KiB of UTF-8 travel inline, and never touch the transcript", async () => {
   const { link, texts } = linkWithTexts();
   const text = "x".repeat(INLINE_BYTES);
-  expect(await pack(link, text, "prompt", "id-1")).toEqual({ id: "id-1", text });
+  expect(await createMessageInput(link, text, "prompt", "id-1")).toEqual({ id: "id-1", text });
   expect(texts).toEqual([]);
 });
 
@@ -22,13 +22,13 @@ test("one byte more, and they are stored first: bytes count, not characters", as
   const { link, texts } = linkWithTexts();
   const text = `${"é".repeat(INLINE_BYTES / 2)}x`;
   expect(text.length).toBeLessThan(INLINE_BYTES);
-  expect(await pack(link, text, "prompt", "id-2")).toEqual({ id: "id-2", ref: "hash-1" });
+  expect(await createMessageInput(link, text, "prompt", "id-2")).toEqual({ id: "id-2", ref: "hash-1" });
   expect(texts).toEqual([text]);
 });
 
 test("more than 10 MB are refused with both numbers, and nothing is stored", async () => {
   const { link, texts } = linkWithTexts();
-  await expect(pack(link, "x".repeat(MAX_MESSAGE_BYTES + 1), "prompt")).rejects.toMatchObject({
+  await expect(createMessageInput(link, "x".repeat(MAX_MESSAGE_BYTES + 1), "prompt")).rejects.toMatchObject({
     code: "input-too-large",
     facts: { bytes: MAX_MESSAGE_BYTES + 1, maxBytes: MAX_MESSAGE_BYTES },
   });
@@ -36,13 +36,13 @@ test("more than 10 MB are refused with both numbers, and nothing is stored", asy
 });
 
 test.each(["", "  \n "])("empty words (%j) are refused", async (text) => {
-  await expect(pack(linkWithTexts().link, text, "steering message")).rejects.toThrow(
+  await expect(createMessageInput(linkWithTexts().link, text, "steering message")).rejects.toThrow(
     "The steering message is empty",
   );
 });
 
 test("an id that no store keeps is refused", async () => {
-  await expect(pack(linkWithTexts().link, "words", "prompt", "a\0b")).rejects.toMatchObject({
+  await expect(createMessageInput(linkWithTexts().link, "words", "prompt", "a\0b")).rejects.toMatchObject({
     code: "input-invalid",
     message: expect.stringContaining('"a\\u0000b"'),
   });
@@ -50,28 +50,31 @@ test("an id that no store keeps is refused", async () => {
 
 test("each message has an id of its own unless the sender made one", async () => {
   const { link } = linkWithTexts();
-  const [first, second] = [await pack(link, "a", "prompt"), await pack(link, "a", "prompt")];
+  const [first, second] = [
+    await createMessageInput(link, "a", "prompt"),
+    await createMessageInput(link, "a", "prompt"),
+  ];
   expect(first.id).not.toBe(second.id);
 });
 
 test("a summary is one short line, and shows no key", () => {
   const key = ["sk", "ant", "0123456789abcdefghij"].join("-");
-  const summary = summaryOf(`use ${key}\nand then ${"long ".repeat(200)}`);
+  const summary = formatSummary(`use ${key}\nand then ${"long ".repeat(200)}`);
   expect(summary).not.toContain(key);
   expect(summary).not.toContain("\n");
   expect(Buffer.byteLength(JSON.stringify(summary))).toBeLessThan(400);
 });
 
 test("without a definition, agent and model are left for the run to say", () => {
-  const names = attributesAtStart("s-1", undefined).map(({ key }) => key.name);
+  const names = buildStartAttributes("s-1", undefined).map(({ key }) => key.name);
   expect(names.sort()).toEqual(["HoldfastCostUsd", "HoldfastSession", "HoldfastStatus", "HoldfastTurns"]);
 });
 
 test.each(["", "a b", "a/b", "a\nb", "x".repeat(201)])("%j cannot be a session's id", (id) => {
-  expect(() => sessionId(id)).toThrow(expect.objectContaining({ code: "input-invalid" }));
+  expect(() => resolveSessionId(id)).toThrow(expect.objectContaining({ code: "input-invalid" }));
 });
 
 test("a session without an id gets a new one", () => {
-  expect(sessionId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
-  expect(sessionId("mine")).toBe("mine");
+  expect(resolveSessionId()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4/);
+  expect(resolveSessionId("mine")).toBe("mine");
 });

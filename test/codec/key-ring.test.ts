@@ -2,12 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { encryptionOf } from "../../src/platform/encryption/encryption.ts";
 import { KeyError } from "../../src/platform/encryption/key-error.ts";
-import { KeyRing, keyIdOf } from "../../src/platform/encryption/key-ring.ts";
-import { environmentOf } from "./keys.ts";
+import { KeyRing, readKeyId } from "../../src/platform/encryption/key-ring.ts";
+import { resolveEncryption } from "../../src/platform/encryption/resolve-encryption.ts";
+import { createKeyEnvironment } from "./key-environment.ts";
 
-const env = environmentOf("A", "B");
+const env = createKeyEnvironment("A", "B");
 const text = Buffer.from("the words");
 const folder = mkdtempSync(join(tmpdir(), "holdfast-keys-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,70 +23,72 @@ function faultOf(work: () => unknown): string {
 }
 
 describe("the first key seals, all of them open [TMP-09]", () => {
-  const old = KeyRing.of("a=env:A", env);
-  const both = KeyRing.of("b=env:B,a=env:A", env);
+  const old = KeyRing.fromReferences("a=env:A", env);
+  const both = KeyRing.fromReferences("b=env:B,a=env:A", env);
 
   test("a key that was put in front, and one that was there before", () => {
-    const sealedThen = old.seal("transcript", text, "here");
-    const sealedNow = both.seal("transcript", text, "here");
-    expect([keyIdOf(sealedThen), keyIdOf(sealedNow)]).toEqual(["a", "b"]);
-    expect(both.open("transcript", sealedThen, "here").toString()).toBe("the words");
-    expect(both.open("transcript", sealedNow, "here").toString()).toBe("the words");
+    const sealedThen = old.encrypt("transcript", text, "here");
+    const sealedNow = both.encrypt("transcript", text, "here");
+    expect([readKeyId(sealedThen), readKeyId(sealedNow)]).toEqual(["a", "b"]);
+    expect(both.decrypt("transcript", sealedThen, "here").toString()).toBe("the words");
+    expect(both.decrypt("transcript", sealedNow, "here").toString()).toBe("the words");
   });
 
   test("a key that is not here is named, with what to do", () => {
-    const sealed = both.seal("transcript", text, "here");
-    expect(faultOf(() => old.open("transcript", sealed, "here"))).toMatch(
+    const sealed = both.encrypt("transcript", text, "here");
+    expect(faultOf(() => old.decrypt("transcript", sealed, "here"))).toMatch(
       /^missing: Sealed with key "b".*has "a".*HOLDFAST_ENCRYPTION_KEYS/,
     );
   });
 
   test("behind `plain` keys open, and none seals", () => {
-    const ring = KeyRing.of("plain,a=env:A", env);
-    expect(ring.writes).toBeUndefined();
-    expect(ring.open("live", old.seal("live", text, ""), "").toString()).toBe("the words");
-    expect(encryptionOf({ keys: "plain,a=env:A" }, env)).toMatchObject({
+    const ring = KeyRing.fromReferences("plain,a=env:A", env);
+    expect(ring.writeKeyId).toBeUndefined();
+    expect(ring.decrypt("live", old.encrypt("live", text, ""), "").toString()).toBe("the words");
+    expect(resolveEncryption({ keys: "plain,a=env:A" }, env)).toMatchObject({
       payloads: false,
       transcript: false,
     });
   });
 
   test("nothing of the text is in what is sealed, and no two are alike", () => {
-    const one = old.seal("live", text, "");
+    const one = old.encrypt("live", text, "");
     expect(one.includes(text)).toBe(false);
-    expect(one.equals(old.seal("live", text, ""))).toBe(false);
+    expect(one.equals(old.encrypt("live", text, ""))).toBe(false);
   });
 });
 
 describe("what was changed does not open [TMP-09]", () => {
-  const ring = KeyRing.of("a=env:A", env);
-  const sealed = ring.seal("transcript", text, "row 1");
+  const ring = KeyRing.fromReferences("a=env:A", env);
+  const sealed = ring.encrypt("transcript", text, "row 1");
 
   test("each of its bits counts", () => {
     for (let at = 0; at < sealed.length; at++) {
       const changed = Buffer.from(sealed);
       changed[at] = changed[at]! ^ 1;
-      expect(faultOf(() => ring.open("transcript", changed, "row 1"))).toMatch(/^(mismatch|missing): /);
+      expect(faultOf(() => ring.decrypt("transcript", changed, "row 1"))).toMatch(/^(mismatch|missing): /);
     }
   });
 
   test("cut off anywhere, or longer than it was", () => {
     for (let end = 0; end < sealed.length; end++) {
-      expect(faultOf(() => ring.open("transcript", sealed.subarray(0, end), "row 1"))).toMatch(/^mismatch: /);
+      expect(faultOf(() => ring.decrypt("transcript", sealed.subarray(0, end), "row 1"))).toMatch(
+        /^mismatch: /,
+      );
     }
     const longer = Buffer.concat([sealed, Buffer.from([0])]);
-    expect(faultOf(() => ring.open("transcript", longer, "row 1"))).toMatch(/^mismatch: /);
+    expect(faultOf(() => ring.decrypt("transcript", longer, "row 1"))).toMatch(/^mismatch: /);
   });
 
   test("moved to another place, or taken for another purpose", () => {
-    expect(faultOf(() => ring.open("transcript", sealed, "row 2"))).toMatch(/^mismatch: .*"a".*moved/);
-    expect(faultOf(() => ring.open("payload", sealed, "row 1"))).toMatch(/^mismatch: /);
+    expect(faultOf(() => ring.decrypt("transcript", sealed, "row 2"))).toMatch(/^mismatch: .*"a".*moved/);
+    expect(faultOf(() => ring.decrypt("payload", sealed, "row 1"))).toMatch(/^mismatch: /);
   });
 
   test("another key of the same name", () => {
-    const other = KeyRing.of("a=env:B", env);
+    const other = KeyRing.fromReferences("a=env:B", env);
     expect(other.fingerprint("a")).not.toBe(ring.fingerprint("a"));
-    expect(faultOf(() => other.open("transcript", sealed, "row 1"))).toMatch(/^mismatch: .*another key/);
+    expect(faultOf(() => other.decrypt("transcript", sealed, "row 1"))).toMatch(/^mismatch: .*another key/);
   });
 });
 
@@ -97,9 +99,9 @@ describe("keys are named, never held in configuration [TMP-09]", () => {
   writeFileSync(short, "c2hvcnQ=");
 
   test("from a file, in hex as in base64", () => {
-    const ring = KeyRing.of(`f=file:${file}`, {});
-    const same = KeyRing.of("f=env:SAME", { SAME: Buffer.alloc(32, 7).toString("base64") });
-    expect(same.open("live", ring.seal("live", text, ""), "").toString()).toBe("the words");
+    const ring = KeyRing.fromReferences(`f=file:${file}`, {});
+    const same = KeyRing.fromReferences("f=env:SAME", { SAME: Buffer.alloc(32, 7).toString("base64") });
+    expect(same.decrypt("live", ring.encrypt("live", text, ""), "").toString()).toBe("the words");
   });
 
   test.each([
@@ -112,7 +114,7 @@ describe("keys are named, never held in configuration [TMP-09]", () => {
     [`a=file:${short}`, /"a" .*is not 32 bytes.*openssl rand -base64 32/],
     ["a=env:A,a=env:B", /two keys "a"/],
   ])("what cannot be used says why, and repeats no key (%#)", (references, why) => {
-    const said = faultOf(() => KeyRing.of(references, env));
+    const said = faultOf(() => KeyRing.fromReferences(references, env));
     expect(said).toMatch(/^invalid: /);
     expect(said).toMatch(why);
     expect(said).not.toContain(env["A"]!);
@@ -120,15 +122,15 @@ describe("keys are named, never held in configuration [TMP-09]", () => {
 
   test("parts by name, and no other word", () => {
     const keys = { HOLDFAST_ENCRYPTION_KEYS: "a=env:A", ...env };
-    expect(encryptionOf(undefined, keys)).toMatchObject({ payloads: true, transcript: true });
-    expect(encryptionOf(undefined, { ...keys, HOLDFAST_ENCRYPT: "payloads" })).toMatchObject({
+    expect(resolveEncryption(undefined, keys)).toMatchObject({ payloads: true, transcript: true });
+    expect(resolveEncryption(undefined, { ...keys, HOLDFAST_ENCRYPT: "payloads" })).toMatchObject({
       payloads: true,
       transcript: false,
     });
-    expect(faultOf(() => encryptionOf(undefined, { ...keys, HOLDFAST_ENCRYPT: "everything" }))).toMatch(
+    expect(faultOf(() => resolveEncryption(undefined, { ...keys, HOLDFAST_ENCRYPT: "everything" }))).toMatch(
       /"everything"; it takes payloads and transcript/,
     );
-    expect(faultOf(() => encryptionOf(undefined, { HOLDFAST_ENCRYPT: "payloads" }))).toMatch(/no key/);
-    expect(encryptionOf(undefined, {})).toMatchObject({ payloads: false, transcript: false });
+    expect(faultOf(() => resolveEncryption(undefined, { HOLDFAST_ENCRYPT: "payloads" }))).toMatch(/no key/);
+    expect(resolveEncryption(undefined, {})).toMatchObject({ payloads: false, transcript: false });
   });
 });

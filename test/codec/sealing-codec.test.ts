@@ -1,18 +1,18 @@
 import { defaultPayloadConverter, type Payload, type SerializationContext } from "@temporalio/common";
 import { describe, expect, test } from "vitest";
-import { encryptionOf, NO_ENCRYPTION } from "../../src/platform/encryption/encryption.ts";
-import { SealingCodec } from "../../src/platform/encryption/sealing-codec.ts";
+import { EncryptionCodec } from "../../src/platform/encryption/encryption-codec.ts";
+import { NO_ENCRYPTION, resolveEncryption } from "../../src/platform/encryption/resolve-encryption.ts";
 import {
-  identityWith,
-  identityWithout,
-  keyNames,
-  keysOfIdentity,
-  understand,
+  addKeysToIdentity,
+  canReadEachOther,
+  getKeyNames,
+  parseIdentityKeys,
+  removeKeysFromIdentity,
 } from "../../src/platform/encryption/worker-keys.ts";
-import { environmentOf } from "./keys.ts";
+import { createKeyEnvironment } from "./key-environment.ts";
 
-const env = environmentOf("A", "B");
-const codecOf = (keys: string) => new SealingCodec(encryptionOf({ keys }, env));
+const env = createKeyEnvironment("A", "B");
+const codecOf = (keys: string) => new EncryptionCodec(resolveEncryption({ keys }, env));
 const a = codecOf("a=env:A");
 const words = defaultPayloadConverter.toPayload({ prompt: "MARKER" });
 const of = (workflowId: string): SerializationContext => ({ type: "workflow", namespace: "n", workflowId });
@@ -40,12 +40,14 @@ describe("payloads are sealed on their way to Temporal [TMP-09]", () => {
 
   test("what is plain stays readable, and without keys all is written plain", async () => {
     expect(await a.decode([words])).toEqual([words]);
-    expect(await new SealingCodec(NO_ENCRYPTION).encode([words], of("w"))).toEqual([words]);
+    expect(await new EncryptionCodec(NO_ENCRYPTION).encode([words], of("w"))).toEqual([words]);
   });
 
   test("whoever lacks the key is told which one it is", async () => {
     const sealed = await a.encode([words], of("w"));
-    await expect(new SealingCodec(NO_ENCRYPTION).decode(sealed)).rejects.toThrow(/key "a".*which has none/);
+    await expect(new EncryptionCodec(NO_ENCRYPTION).decode(sealed)).rejects.toThrow(
+      /key "a".*which has none/,
+    );
     await expect(codecOf("b=env:B").decode(sealed)).rejects.toThrow(/key "a".*has "b"/);
     await expect(codecOf("a=env:B").decode(sealed)).rejects.toThrow(/key "a".*another key/);
   });
@@ -75,23 +77,26 @@ describe("a payload opens for its own workflow alone [TMP-09]", () => {
 });
 
 describe("who has which keys [TMP-09]", () => {
-  const names = (keys: string) => keyNames(encryptionOf({ keys }, env));
-  const none = keyNames(NO_ENCRYPTION);
+  const names = (keys: string) => getKeyNames(resolveEncryption({ keys }, env));
+  const none = getKeyNames(NO_ENCRYPTION);
 
   test("a worker's identity says it, and nothing else changes", () => {
-    const identity = identityWith("host:1", encryptionOf({ keys: "b=env:B,a=env:A" }, env));
+    const identity = addKeysToIdentity("host:1", resolveEncryption({ keys: "b=env:B,a=env:A" }, env));
     expect(identity).not.toContain(env["A"]!.slice(0, 10));
-    expect(keysOfIdentity(identity)).toEqual(names("b=env:B,a=env:A"));
-    expect(identityWithout(identity)).toBe("host:1");
-    expect([identityWith("host:1", NO_ENCRYPTION), keysOfIdentity("host:1")]).toEqual(["host:1", none]);
+    expect(parseIdentityKeys(identity)).toEqual(names("b=env:B,a=env:A"));
+    expect(removeKeysFromIdentity(identity)).toBe("host:1");
+    expect([addKeysToIdentity("host:1", NO_ENCRYPTION), parseIdentityKeys("host:1")]).toEqual([
+      "host:1",
+      none,
+    ]);
   });
 
   test("two understand each other when each reads what the other writes", () => {
-    expect(understand(names("a=env:A"), names("b=env:B,a=env:A"))).toBe(false);
-    expect(understand(names("a=env:A,b=env:B"), names("b=env:B,a=env:A"))).toBe(true);
-    expect(understand(names("a=env:A"), names("a=env:B"))).toBe(false);
-    expect(understand(names("a=env:A"), none)).toBe(false);
-    expect(understand(names("plain,a=env:A"), none)).toBe(true);
-    expect(understand(names("plain,a=env:A"), names("a=env:A"))).toBe(true);
+    expect(canReadEachOther(names("a=env:A"), names("b=env:B,a=env:A"))).toBe(false);
+    expect(canReadEachOther(names("a=env:A,b=env:B"), names("b=env:B,a=env:A"))).toBe(true);
+    expect(canReadEachOther(names("a=env:A"), names("a=env:B"))).toBe(false);
+    expect(canReadEachOther(names("a=env:A"), none)).toBe(false);
+    expect(canReadEachOther(names("plain,a=env:A"), none)).toBe(true);
+    expect(canReadEachOther(names("plain,a=env:A"), names("a=env:A"))).toBe(true);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { agentOf, definitions, load, PROVIDER, problemsOf } from "./files.ts";
+import { listProblems, load, loadAgent, loadDefinitions, PROVIDER } from "./agent-files.ts";
 
 const JSON_PROVIDER = { provider: { model: "claude-x", api_key: "${KEY}" } };
 
@@ -14,18 +14,18 @@ describe("formats", () => {
     });
     const yaml =
       'provider: {model: claude-x, api_key: "${KEY}"}\nagent:\n  profile:\n    temperature: 0.5\ntools:\n  enabled:\n    - bash\n';
-    const expected = agentOf(toml);
+    const expected = loadAgent(toml);
     expect(expected).toMatchObject({ temperature: 0.5, tools: ["bash"] });
-    expect(definitions(json, { format: "json" })).toEqual({ agent: expected });
-    expect(definitions(yaml, { format: "yaml" })).toEqual({ agent: expected });
+    expect(loadDefinitions(json, { format: "json" })).toEqual({ agent: expected });
+    expect(loadDefinitions(yaml, { format: "yaml" })).toEqual({ agent: expected });
     for (const text of [PROVIDER + toml, json, yaml]) {
-      expect(definitions(text, { name: "agent.conf" })).toEqual({ agent: expected });
+      expect(loadDefinitions(text, { name: "agent.conf" })).toEqual({ agent: expected });
     }
   });
 
   test("YAML's anchors, aliases and merges are followed [CFG-01]", () => {
     const { name, model } = Object.values(
-      definitions(
+      loadDefinitions(
         "base: &base {api_key: '${KEY}', reasoning: true}\nprovider:\n  <<: *base\n  model: claude-x\nagent: {profile: {name: &n nina}}\n",
         { format: "yaml" },
       ),
@@ -47,11 +47,11 @@ describe("formats", () => {
       context: null,
       workspace: "/home/me/project",
     });
-    expect(agentOf("")).toEqual({ ...rest, model });
+    expect(loadAgent("")).toEqual({ ...rest, model });
   });
 
   test("without [provider] there is no model, and that is said [CFG-30, CFG-02]", () => {
-    expect(problemsOf('[agent]\nsystem_prompt = "x"')).toMatchObject([
+    expect(listProblems('[agent]\nsystem_prompt = "x"')).toMatchObject([
       { kind: "missing-model", severity: "error", field: "provider", expected: "[provider]" },
     ]);
   });
@@ -68,7 +68,7 @@ describe("variables", () => {
         yaml: 'provider: {model: claude-x, api_key: "${KEY}", base_url: ${URL}, reasoning: ${ON}}\nagent: {system_prompt: "In ${MODE}."}\nexecution:\n  max_turns: ${TURNS}\n',
         json: '{"provider": {"model": "claude-x", "api_key": "${KEY}", "base_url": "${URL}", "reasoning": ${ON}}, "agent": {"system_prompt": "In ${MODE}."}, "execution": {"max_turns": ${TURNS}}}',
       }[format];
-      expect(Object.values(definitions(text, { env, format }))[0]).toMatchObject({
+      expect(Object.values(loadDefinitions(text, { env, format }))[0]).toMatchObject({
         systemPrompt: 'In test "mode".',
         limits: { maxTurns: 12 },
         model: { reasoning: true, baseUrl: "http://h/v1", apiKey: "${KEY}" },
@@ -78,7 +78,7 @@ describe("variables", () => {
 
   test("keys and headers stay references, whatever the environment holds [CFG-03, CFG-15]", () => {
     const text = `${PROVIDER}headers = { Authorization = "Bearer \${TOKEN}", Plain = "p" }\n`;
-    const { model } = agentOf(text, { env: { KEY: "sk-1", TOKEN: "t" } });
+    const { model } = loadAgent(text, { env: { KEY: "sk-1", TOKEN: "t" } });
     expect(model).toMatchObject({
       apiKey: "${KEY}",
       headers: { Authorization: "Bearer ${TOKEN}", Plain: "p" },
@@ -87,16 +87,16 @@ describe("variables", () => {
 
   test("what is no name of a variable stays as it is, and $${NAME} is the text ${NAME} [CFG-03]", () => {
     const text = '[agent]\nsystem_prompt = "${} ${UNCLOSED ${a-b} $${MODE} $$${MODE}"';
-    expect(agentOf(text, { env }).systemPrompt).toBe("${} ${UNCLOSED ${a-b} ${MODE} $${MODE}");
+    expect(loadAgent(text, { env }).systemPrompt).toBe("${} ${UNCLOSED ${a-b} ${MODE} $${MODE}");
   });
 
   test("a comment may speak of a variable that is not set [CFG-03]", () => {
-    expect(agentOf("# ${NOT_SET}\n").name).toBe("agent");
+    expect(loadAgent("# ${NOT_SET}\n").name).toBe("agent");
   });
 
   test("what a variable holds cannot add keys or leave its quotes [CFG-03]", () => {
     const evil = { X: '"\nworkspace = "/etc' };
-    expect(agentOf('[agent]\nsystem_prompt = "a ${X}"', { env: evil })).toMatchObject({
+    expect(loadAgent('[agent]\nsystem_prompt = "a ${X}"', { env: evil })).toMatchObject({
       systemPrompt: `a ${evil.X}`,
       workspace: "/home/me/project",
     });
@@ -124,7 +124,7 @@ max_tokens = 7
 
 describe("agents and profiles", () => {
   test("the fields of a profile [CFG-04, CFG-05]", () => {
-    expect(agentOf(PROFILES)).toMatchObject({
+    expect(loadAgent(PROFILES)).toMatchObject({
       name: "base",
       description: "for all",
       systemPrompt: "base prompt",
@@ -136,7 +136,7 @@ describe("agents and profiles", () => {
   });
 
   test("an instance of a profile overrides, and falls back on the profile [CFG-06]", () => {
-    const { a } = definitions(
+    const { a } = loadDefinitions(
       `${PROVIDER}${PROFILES}[[agent.instances]]\nname = "a"\nagent_profile = "{{agent_profile.coder}}"`,
     );
     expect(a).toMatchObject({
@@ -149,7 +149,7 @@ describe("agents and profiles", () => {
   });
 
   test("a file may hold several agents, each with sections of its own; without a name one is unnamed [CFG-07]", () => {
-    const agents = definitions(`${PROVIDER}${PROFILES}
+    const agents = loadDefinitions(`${PROVIDER}${PROFILES}
 [execution]
 max_turns = 9
 max_cost = "none"
@@ -190,7 +190,7 @@ model = "claude-fast"
   ])(
     "the agent's prompt comes before the profile's instance, that before the base %#  [CFG-08]",
     (agent, expected) => {
-      const { a } = definitions(
+      const { a } = loadDefinitions(
         `${agent}${PROFILES}[[agent.instances]]\nname = "a"\nagent_profile = "coder"\n${PROVIDER}`,
       );
       expect(a!.systemPrompt).toBe(expected);
@@ -199,8 +199,8 @@ model = "claude-fast"
 
   test("an instance's own prompt is the first; without any there is none [CFG-08]", () => {
     const own = '[agent]\nsystem_prompt = "x"\n[[agent.instances]]\nsystem_prompt = "own"\n';
-    expect(agentOf(own).systemPrompt).toBe("own");
-    expect(agentOf("").systemPrompt).toBe("");
+    expect(loadAgent(own).systemPrompt).toBe("own");
+    expect(loadAgent("").systemPrompt).toBe("");
   });
 
   test.each([
@@ -219,7 +219,7 @@ model = "claude-fast"
   ])(
     "the workspace: instance, agent, profile, default, current folder %# [CFG-12, CFG-26]",
     (text, expected) => {
-      expect(agentOf(`${text}${PROVIDER}`).workspace).toBe(expected);
+      expect(loadAgent(`${text}${PROVIDER}`).workspace).toBe(expected);
     },
   );
 });
@@ -232,7 +232,7 @@ describe("prompts", () => {
   };
 
   test("inline, from a file of the workspace, from an absolute path, or word by word [CFG-09]", () => {
-    const prompt = (text: string) => agentOf(`${text}\n${PROVIDER}`, { files }).systemPrompt;
+    const prompt = (text: string) => loadAgent(`${text}\n${PROVIDER}`, { files }).systemPrompt;
     expect(prompt('[agent]\nsystem_prompt = "file:a.md"')).toBe("from a");
     expect(prompt('[agent.profile]\nsystem_prompt = "file:/abs/b.md"')).toBe("from b");
     expect(prompt('[agent]\nworkspace = "p"\nsystem_prompt = "file:c.md"')).toBe("from c");
@@ -254,7 +254,7 @@ blocks = [{ name = "instructions", order = 5 }, { name = "identity", max_length 
 `;
 
   test("blocks in order, cut to their length, with an empty line between [CFG-10, CFG-11]", () => {
-    const { systemPrompt } = agentOf(
+    const { systemPrompt } = loadAgent(
       composed('type = "{{system_prompt_strategy.mine}}"', ', { name = "constraints", order = -1 }'),
       { files },
     );
@@ -267,7 +267,7 @@ blocks = [{ name = "instructions", order = 5 }, { name = "identity", max_length 
     ['type = "agent"', "You are an engineer.\n\nfrom a\n\nNever."],
     ['type = "minimal"', "You are an engineer."],
   ])("a strategy that needs no declaration: %s [CFG-11]", (type, expected) => {
-    expect(agentOf(composed(type), { files }).systemPrompt).toBe(expected);
+    expect(loadAgent(composed(type), { files }).systemPrompt).toBe(expected);
   });
 });
 
@@ -283,12 +283,12 @@ describe("references", () => {
     "{{ coder }}",
     "coder",
   ])("%s [CFG-13, CFG-14]", (reference) => {
-    expect(definitions(file(reference))["a"]!.temperature).toBe(0.7);
+    expect(loadDefinitions(file(reference))["a"]!.temperature).toBe(0.7);
   });
 
   test("{{#id#}} is a literal id, and nothing else finds it [CFG-13]", () => {
-    expect(definitions(file("{{#p-1#}}"))["a"]!.maxTokens).toBe(7);
-    expect(problemsOf(file("{{p-1}}"))).toMatchObject([{ kind: "invalid-field", found: '"{{p-1}}"' }]);
+    expect(loadDefinitions(file("{{#p-1#}}"))["a"]!.maxTokens).toBe(7);
+    expect(listProblems(file("{{p-1}}"))).toMatchObject([{ kind: "invalid-field", found: '"{{p-1}}"' }]);
   });
 });
 
@@ -301,18 +301,18 @@ describe("providers", () => {
     ["gemini", "google_generative_ai", "google", "https://generativelanguage.googleapis.com"],
     ["bedrock", "bedrock_converse_stream", "bedrock", "https://bedrock-runtime.us-east-1.amazonaws.com"],
   ])("api = %s [CFG-16, PROV-26]", (api, canonical, provider, baseUrl) => {
-    const { model } = agentOf(`[provider]\nmodel = "m"\napi_key = "\${K}"\napi = "${api}"\n`);
+    const { model } = loadAgent(`[provider]\nmodel = "m"\napi_key = "\${K}"\napi = "${api}"\n`);
     expect(model).toMatchObject({ api: canonical, provider, baseUrl });
   });
 
   test.each(["azure", "vertex"])("%s must say where it is [CFG-16, PROV-26]", (api) => {
     const text = `[provider]\nmodel = "m"\napi = "${api}"\n`;
-    expect(problemsOf(text)).toMatchObject([{ severity: "error", field: "provider" }]);
-    expect(agentOf(`${text}url = "https://h/"\n`).model.baseUrl).toBe("https://h");
+    expect(listProblems(text)).toMatchObject([{ severity: "error", field: "provider" }]);
+    expect(loadAgent(`${text}url = "https://h/"\n`).model.baseUrl).toBe("https://h");
   });
 
   test("every field, rates and what a server does otherwise [CFG-15, CFG-18]", () => {
-    const { model } = agentOf(`[provider]
+    const { model } = loadAgent(`[provider]
 model = "m"
 name = "M"
 api = "openai"
@@ -347,7 +347,7 @@ max_tokens_field = "max_completion_tokens"
   });
 
   test("a named provider is whole by itself; its plain name will do [CFG-17, X-32]", () => {
-    const { model } = agentOf(
+    const { model } = loadAgent(
       `${PROVIDER}reasoning = true\n[[provider.instances]]\nname = "fast"\nmodel = "claude-f"\napi_key = ""\n[[agent.instances]]\nprovider = "fast"\n`,
     );
     expect(model).toMatchObject({ id: "claude-f", name: "fast", reasoning: false });
@@ -357,10 +357,10 @@ max_tokens_field = "max_completion_tokens"
 
 test("a protocol of a worker's own is custom_NAME, and says where it is [CFG-16, PROV-26]", () => {
   const text = '[provider]\nmodel = "m"\napi = "custom_gateway"\n';
-  expect(problemsOf(text)).toMatchObject([
+  expect(listProblems(text)).toMatchObject([
     { severity: "error", field: "provider", message: expect.stringContaining("base_url must be said") },
   ]);
-  expect(agentOf(`${text}base_url = "http://h/v1/"\n`).model).toMatchObject({
+  expect(loadAgent(`${text}base_url = "http://h/v1/"\n`).model).toMatchObject({
     api: "custom_gateway",
     provider: "gateway",
     baseUrl: "http://h/v1",
@@ -380,7 +380,7 @@ api_key = "\${SPARE_KEY}"
   test("are named providers or tables, each made whole as the model is; keys stay references [CFG-15, CFG-17]", () => {
     const text = `${PROVIDER}[agent]\nfallbacks = ["{{provider.spare}}", { model = "m", api = "openai", url = "http://h/v1/" }]\n${SPARE}`;
     const whole = { contextWindow: 200_000, maxTokens: 8192, reasoning: false, headers: {} };
-    expect(agentOf(text, { env: { SPARE_KEY: "sk-1" } }).fallbacks).toMatchObject([
+    expect(loadAgent(text, { env: { SPARE_KEY: "sk-1" } }).fallbacks).toMatchObject([
       {
         ...whole,
         id: "gpt-x",
@@ -393,7 +393,7 @@ api_key = "\${SPARE_KEY}"
   });
 
   test("of an agent are its own, else those of [agent]; a sub-agent has its own alone [CFG-07, SUB-12]", () => {
-    const all = definitions(`${PROVIDER}
+    const all = loadDefinitions(`${PROVIDER}
 [agent]
 fallbacks = ["spare"]
 [[agent.instances]]
@@ -412,7 +412,7 @@ fallbacks = ["spare"]
 ${SPARE}`);
     expect(Object.values(all).map(ids)).toEqual([["gpt-x"], ["claude-own", "gpt-x"], []]);
     expect(all["own"]?.subAgents?.map(({ agent }) => ids(agent))).toEqual([undefined, ["gpt-x"]]);
-    expect(ids(agentOf(PROVIDER))).toBeUndefined();
+    expect(ids(loadAgent(PROVIDER))).toBeUndefined();
   });
 
   test("each value says where it comes from [CFG-29]", () => {
@@ -433,15 +433,15 @@ describe("sections", () => {
   test("tools, and how their calls run [CFG-19, CFG-20]", () => {
     const text =
       '[session]\nscope = "persistent"\n[tools]\nenabled = ["file_read"]\ntool_strategy = "batched"\nstrict = true\ntimeout_ms = 5\n';
-    expect(agentOf(text)).toMatchObject({
+    expect(loadAgent(text)).toMatchObject({
       sessionScope: "persistent",
       tools: ["file_read"],
       toolStrategy: { type: "batched", size: 3 },
       strict: true,
       toolTimeoutMs: 5,
     });
-    expect(agentOf(`${text}batch_size = 8\n`).toolStrategy).toEqual({ type: "batched", size: 8 });
-    expect(agentOf('[tools]\ntool_strategy = "sequential"').toolStrategy).toEqual({ type: "sequential" });
+    expect(loadAgent(`${text}batch_size = 8\n`).toolStrategy).toEqual({ type: "batched", size: 8 });
+    expect(loadAgent('[tools]\ntool_strategy = "sequential"').toolStrategy).toEqual({ type: "sequential" });
   });
 
   const COMPACTION = "max_context_tokens = 1000\nsystem_prompt_tokens = 5\n";
@@ -449,7 +449,7 @@ describe("sections", () => {
     'compact_at_pct = 0.5\ncompact_budget_threshold_pct = 0.1\nfocus_message = "f"\nkeep_first_turns = 1\n';
 
   test("compaction, in one section or in two [CFG-21, X-31]", () => {
-    const flat = agentOf(`[compaction]\n${COMPACTION}${INNER}`).context;
+    const flat = loadAgent(`[compaction]\n${COMPACTION}${INNER}`).context;
     expect(flat).toMatchObject({
       maxContextTokens: 1000,
       systemPromptTokens: 5,
@@ -462,15 +462,15 @@ describe("sections", () => {
         maxSummaryTokens: 2000,
       },
     });
-    expect(agentOf(`[context]\n${COMPACTION}[context.compaction]\n${INNER}`).context).toEqual(flat);
-    expect(agentOf(`[context]\nmax_context_tokens = 7\n[compaction]\n${COMPACTION}${INNER}`).context).toEqual(
-      flat,
-    );
+    expect(loadAgent(`[context]\n${COMPACTION}[context.compaction]\n${INNER}`).context).toEqual(flat);
+    expect(
+      loadAgent(`[context]\nmax_context_tokens = 7\n[compaction]\n${COMPACTION}${INNER}`).context,
+    ).toEqual(flat);
   });
 
   test("a profile chooses a variation, whose other fields are the section's [CFG-22]", () => {
     const text = `[compaction]\n${COMPACTION}${INNER}[[compaction.instances]]\nid = "{{%coding%}}"\nkeep_first_turns = 6\n[agent.profile]\ncompaction = "{{compaction.coding}}"\n`;
-    expect(agentOf(text).context?.compaction).toMatchObject({ keepFirstTurns: 6, compactAtPct: 0.5 });
+    expect(loadAgent(text).context?.compaction).toMatchObject({ keepFirstTurns: 6, compactAtPct: 0.5 });
   });
 
   test("limits, retries, cache and queues; a word switches a limit off [CFG-23]", () => {
@@ -488,7 +488,7 @@ strategy = { cache_system = true, cache_tools = false, cache_messages = true }
 max_depth = 2
 max_children = "none"
 `;
-    expect(agentOf(text)).toMatchObject({
+    expect(loadAgent(text)).toMatchObject({
       limits: { maxTurns: null, maxTotalTokens: 5, maxDurationMs: 1500, maxCostUsd: null },
       retry: { maxRetries: 0, maxDelayMs: 9, backoffMultiplier: 2 },
       cache: { enabled: true, strategy: { cacheSystem: true, cacheTools: false, cacheMessages: true } },
@@ -509,7 +509,7 @@ transform_context = "plug::t"
 input_filters = ["a", "b"]
 convert_to_llm = "c"
 `;
-    expect(agentOf(text)).toMatchObject({
+    expect(loadAgent(text)).toMatchObject({
       hooks: {
         "before-loop": ["plug::before_loop"],
         "before-task": [{ command: "./on start.sh" }],
@@ -536,7 +536,7 @@ newest_of_kind = 1
 [output]
 schema = '{"type": "object", "properties": {"a": {"enum": [null, 1]}}}'
 `;
-    expect(agentOf(text)).toMatchObject({
+    expect(loadAgent(text)).toMatchObject({
       permissions: {
         otherwise: "ask",
         rules: [{ tool: ["bash", "edit_*"], command: "git push", outcome: "deny", reason: "no" }],
@@ -573,7 +573,7 @@ max_turns = 3
 `;
 
   test("name, description, prompt, model, provider, limits and tools; they inherit nothing [CFG-24, SUB-04, SUB-12, X-30]", () => {
-    const { subAgents = [], limits } = agentOf(PROVIDER + TWO);
+    const { subAgents = [], limits } = loadAgent(PROVIDER + TWO);
     expect(limits.maxTurns).toBe(3);
     expect(subAgents).toMatchObject([
       {
@@ -598,7 +598,7 @@ max_turns = 3
 
   test("an agent may choose among them [CFG-24]", () => {
     const some = `${PROVIDER}${TWO}[[agent.instances]]\nname = "a"\nsub_agents = ["{{sub_agent.writer}}"]\n[[agent.instances]]\nname = "b"\nsub_agents = []\n`;
-    const { a, b } = definitions(some);
+    const { a, b } = loadDefinitions(some);
     expect(a!.subAgents?.map(({ name }) => name)).toEqual(["writer"]);
     expect(b!.subAgents).toEqual([]);
   });
@@ -626,12 +626,12 @@ describe("skills", () => {
       { folders: ["b"], allowTools: true },
     ],
   ])("are what the section and the nearest list of names say: %j [CFG-05, CFG-06]", (text, skills) => {
-    expect(agentOf(`${PROVIDER}${text}`).skills).toEqual(skills);
+    expect(loadAgent(`${PROVIDER}${text}`).skills).toEqual(skills);
   });
 
   test("a sub-agent has those of its own table alone [SUB-12]", () => {
     const sub = (own: string) =>
-      agentOf(`${PROVIDER}[skills]\nfolders = ["a"]\n[[sub_agents.instances]]\nname = "s"\n${own}`)
+      loadAgent(`${PROVIDER}[skills]\nfolders = ["a"]\n[[sub_agents.instances]]\nname = "s"\n${own}`)
         .subAgents?.[0]?.agent.skills;
     expect(sub("")).toBeUndefined();
     expect(sub('skills = ["x"]')).toMatchObject({ folders: ["~/.holdfast/skills"], names: ["x"] });

@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { calcPrice } from "@pydantic/genai-prices";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { loadAgents } from "../../src/config/agent-file/load.ts";
-import { writeAgent } from "../../src/config/agent-file/write.ts";
+import { loadAgents } from "../../src/config/agent-file/load-agents.ts";
+import { writeAgent } from "../../src/config/agent-file/write-agent.ts";
 import { Catalogue } from "../../src/config/catalogue/catalogue.ts";
-import { CatalogueError, catalogueOf, ownModels } from "../../src/config/catalogue/user-file.ts";
+import { CatalogueError, parseUserModels, readCatalogue } from "../../src/config/catalogue/user-file.ts";
 import { parseModel } from "../../src/config/parse-model.ts";
 import {
   anthropic,
@@ -18,10 +18,10 @@ import {
   openrouter,
   vertex,
 } from "../../src/config/vendor-models.ts";
-import { costOf } from "../../src/core/budget/usage.ts";
-import { claudeModel } from "../../src/models/claude-models.ts";
-import { geminiModel } from "../../src/models/gemini/models.ts";
-import { reasonsByName } from "../../src/models/openai-models.ts";
+import { computeCost } from "../../src/core/budget/usage.ts";
+import { describeClaudeModel } from "../../src/models/claude-model.ts";
+import { describeGeminiModel } from "../../src/models/gemini/gemini-model.ts";
+import { isReasoningModel } from "../../src/models/openai-models.ts";
 
 const catalogue = new Catalogue();
 
@@ -43,9 +43,10 @@ describe("what is built in", () => {
 
   test("models think as their adapters make them [THK-01]", () => {
     for (const { provider, id, thinking } of catalogue.entries()) {
-      if (provider === "anthropic") expect(thinking, id).toBe(claudeModel(id).thinking);
-      if (provider === "google") expect(thinking, id).toBe(geminiModel({ id }).thinking?.by);
-      if (provider === "openai" && id !== "gpt-5.3") expect(thinking !== "none", id).toBe(reasonsByName(id));
+      if (provider === "anthropic") expect(thinking, id).toBe(describeClaudeModel(id).thinking);
+      if (provider === "google") expect(thinking, id).toBe(describeGeminiModel({ id }).thinking?.by);
+      if (provider === "openai" && id !== "gpt-5.3")
+        expect(thinking !== "none", id).toBe(isReasoningModel(id));
     }
   });
 
@@ -86,7 +87,7 @@ describe("a model by its name", () => {
       },
     });
     const usage = { input: 1e6, output: 0, reasoning: 0, cacheRead: 1e6, cacheWrite: 1e6, totalTokens: 3e6 };
-    expect(costOf(usage, model.cost)).toBeCloseTo(9.2);
+    expect(computeCost(usage, model.cost)).toBeCloseTo(9.2);
   });
 
   test("what is said wins, a zero too", () => {
@@ -151,10 +152,10 @@ describe("a long question", () => {
       );
       const [input = 0, output = 0, read = 0, write = 0] = dearer;
       const millions = above! / 1e6;
-      expect(costOf(usage(above!), cost)).toBeCloseTo(millions * usual! + out!, 9);
-      expect(costOf(usage(above! + 1), cost)).toBeCloseTo((millions + 1e-6) * input + output, 9);
+      expect(computeCost(usage(above!), cost)).toBeCloseTo(millions * usual! + out!, 9);
+      expect(computeCost(usage(above! + 1), cost)).toBeCloseTo((millions + 1e-6) * input + output, 9);
       // What is read from a cache, or written to it, makes a question long too.
-      expect(costOf(usage(1, above! - 1, 1), cost)).toBeCloseTo(
+      expect(computeCost(usage(1, above! - 1, 1), cost)).toBeCloseTo(
         1e-6 * input + (millions - 1e-6) * read + 1e-6 * write + output,
         9,
       );
@@ -172,7 +173,7 @@ describe("a long question", () => {
         const said = { input_tokens: asked, cache_read_tokens: 1000, output_tokens: 500 };
         const timestamp = new Date("2026-11-22T12:00:00Z");
         const theirs = calcPrice(said, id, { providerId: provider, timestamp })?.total_price;
-        const ours = costOf({ ...usage(asked - 1000, 1000), output: 500 }, cost!);
+        const ours = computeCost({ ...usage(asked - 1000, 1000), output: 500 }, cost!);
         expect(ours, `${provider}/${id} ${asked}`).toBeCloseTo(theirs ?? Number.NaN, 9);
       }
     }
@@ -181,8 +182,8 @@ describe("a long question", () => {
   test("of several that one answer took counts by itself", () => {
     const { cost } = parseModel("anthropic/claude-sonnet-4-5", {}, catalogue);
     const sum = usage(300_000);
-    expect(costOf(sum, cost, 150_001)).toBeCloseTo(0.9 + 15, 9);
-    expect(costOf(sum, cost, 200_001)).toBeCloseTo(1.8 + 22.5, 9);
+    expect(computeCost(sum, cost, 150_001)).toBeCloseTo(0.9 + 15, 9);
+    expect(computeCost(sum, cost, 200_001)).toBeCloseTo(1.8 + 22.5, 9);
   });
 });
 
@@ -208,7 +209,7 @@ context_window = 5
 `,
     );
     for (const env of [{ HOLDFAST_MODELS: file }, { HOLDFAST_HOME: folder }]) {
-      const own = catalogueOf(env);
+      const own = readCatalogue(env);
       expect(parseModel("anthropic/claude-opus-5-5", {}, own)).toMatchObject({
         contextWindow: 1_000_000,
         maxTokens: 7,
@@ -223,9 +224,9 @@ context_window = 5
   });
 
   test("that is absent is no matter, unless it was named", () => {
-    expect(catalogueOf({ HOLDFAST_HOME: folder }).entries()).toEqual(catalogue.entries());
+    expect(readCatalogue({ HOLDFAST_HOME: folder }).entries()).toEqual(catalogue.entries());
     const named = join(folder, "none.toml");
-    expect(() => catalogueOf({ HOLDFAST_MODELS: named })).toThrow(
+    expect(() => readCatalogue({ HOLDFAST_MODELS: named })).toThrow(
       `${named} cannot be read: there is no such file`,
     );
   });
@@ -237,8 +238,8 @@ context_window = 5
     ['[models."a/b"]\nmax_token = 1', "max_token"],
     ["[models", "is not TOML"],
   ])("that is not sound is refused with the place: %j", (text, said) => {
-    expect(() => ownModels(text, "models.toml")).toThrow(CatalogueError);
-    expect(() => ownModels(text, "models.toml")).toThrow(said);
+    expect(() => parseUserModels(text, "models.toml")).toThrow(CatalogueError);
+    expect(() => parseUserModels(text, "models.toml")).toThrow(said);
   });
 });
 

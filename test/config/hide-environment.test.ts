@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { builtFile } from "../../src/testing/built-file.ts";
+import { resolveBuiltFile } from "../../src/testing/built-file.ts";
 
 const KEY = "0123456789abcdef-key-material";
 
@@ -15,7 +15,7 @@ async function run(code: string, env: Record<string, string>): Promise<unknown> 
   return JSON.parse(stdout);
 }
 
-const moduleAt = (file: string) => JSON.stringify(pathToFileURL(builtFile(file)).href);
+const moduleAt = (file: string) => JSON.stringify(pathToFileURL(resolveBuiltFile(file)).href);
 
 test.runIf(existsSync("/proc/self/environ"))(
   "a process hides its secrets from /proc and keeps them for itself and its children",

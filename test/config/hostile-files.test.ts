@@ -3,10 +3,10 @@ import { mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { sessionId } from "../../src/client/session-id.ts";
-import { readAgents } from "../../src/config/agent-file/read.ts";
+import { resolveSessionId } from "../../src/client/resolve-session-id.ts";
+import { readAgents } from "../../src/config/agent-file/read-agents.ts";
 import { parseArguments } from "../../src/models/json.ts";
-import { readObject } from "../../src/tools/argument-repair/loose-json.ts";
+import { readLooseObject } from "../../src/tools/argument-repair/read-loose-json.ts";
 
 const PROVIDER = '[provider]\nmodel = "claude-opus-5"\napi_key = "${KEY}"\n';
 const DEEP = 20_000;
@@ -103,13 +103,13 @@ test("arguments that are nested without end stay text, and are refused in words 
     "{".repeat(DEEP),
   ]) {
     expect(parseArguments(text)).toBe(text);
-    expect(readObject(text)).toEqual({ ok: false, found: "JSON of more than 256 levels" });
+    expect(readLooseObject(text)).toEqual({ ok: false, found: "JSON of more than 256 levels" });
   }
   const brackets = JSON.stringify({ command: "[".repeat(DEEP) });
   expect(parseArguments(brackets)).toEqual({ command: "[".repeat(DEEP) });
 });
 
 test.each(["\ud800", "a\udfffb"])("a session cannot be named by half of a character: %j", (id) => {
-  expect(() => sessionId(id)).toThrow(/cannot be a session's id: it holds half of a character/);
-  expect(sessionId("😀")).toBe("😀");
+  expect(() => resolveSessionId(id)).toThrow(/cannot be a session's id: it holds half of a character/);
+  expect(resolveSessionId("😀")).toBe("😀");
 });

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { writeMode } from "../../src/config/agent-file/write-mode.ts";
-import { problemLine } from "../../src/config/problem.ts";
-import { FORMATS } from "../../src/config/source/format.ts";
+import { formatProblem } from "../../src/config/problem.ts";
+import { FORMATS } from "../../src/config/source/source-format.ts";
 import { WorkMode as Mode, type WorkMode, type WorkModeInput } from "../../src/schema/mode.ts";
-import { anyDefinition } from "./definitions.ts";
-import { load, PROVIDER, problemsOf } from "./files.ts";
+import { listProblems, load, PROVIDER } from "./agent-files.ts";
+import { anyDefinition } from "./any-definition.ts";
 
 const TEAM = `${PROVIDER}cost = { input_per_million = 1 }
 [[agent.instances]]
@@ -16,7 +16,7 @@ name = "editor"
 
 function modeOf(text: string): WorkMode | undefined {
   const { mode, problems } = load(TEAM + text);
-  expect(problems.map(problemLine)).toEqual([]);
+  expect(problems.map(formatProblem)).toEqual([]);
   return mode;
 }
 
@@ -121,7 +121,7 @@ input = { type = "object" }
     ],
     ['[mode]\ntype = "fan-out"\nmax_turn = 3', "mode.max_turn", /did you mean "max_turns"/],
   ])("%s is an error with its place", (text, field, message) => {
-    const problems = problemsOf(TEAM + text).filter(({ severity }) => severity === "error");
+    const problems = listProblems(TEAM + text).filter(({ severity }) => severity === "error");
     expect(problems.map((problem) => problem.field)).toContain(field);
     expect(problems.map((problem) => problem.message).join("\n")).toMatch(message);
   });
@@ -200,7 +200,7 @@ describe.each(FORMATS)("%s", (format) => {
       fc.property(anyMode, (mode) => {
         const written = writeMode(mode, format);
         const read = load(written, { format, env: { HOME: "/home/x", A: "a", B_1: "b" } });
-        const said = read.problems.filter(({ severity }) => severity === "error").map(problemLine);
+        const said = read.problems.filter(({ severity }) => severity === "error").map(formatProblem);
         expect(said, written).toEqual([]);
         expect(read.mode, written).toEqual(mode);
       }),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { readAgents } from "../../src/config/agent-file/read.ts";
-import { problemLine } from "../../src/config/problem.ts";
-import { load, PROVIDER, problemOf, problemsOf } from "./files.ts";
+import { readAgents } from "../../src/config/agent-file/read-agents.ts";
+import { formatProblem } from "../../src/config/problem.ts";
+import { listProblems, load, loadProblem, PROVIDER } from "./agent-files.ts";
 
 describe("errors", () => {
   test("all of a file at once, each with its place, what was found, what is expected and the nearest word [CFG-27]", () => {
@@ -20,7 +20,7 @@ agent_profile = "{{coder}}"
 system_prompt = "\${NOT_SET}"
 `;
     expect(
-      problemsOf(text).map(({ line, column, field, found, nearest, kind }) => [
+      listProblems(text).map(({ line, column, field, found, nearest, kind }) => [
         line,
         column,
         field,
@@ -49,7 +49,7 @@ system_prompt = "\${NOT_SET}"
     ["[callbacks]\nbefore_turn = 3", "a hook, or a list of hooks"],
     ['[agent.profile]\nprofile_id = "7"', "a text"],
   ])("%s: expected is %s [CFG-27]", (text, expected) => {
-    expect(problemOf(text).expected).toContain(expected);
+    expect(loadProblem(text).expected).toContain(expected);
   });
 
   test.each([
@@ -60,13 +60,13 @@ system_prompt = "\${NOT_SET}"
     ['["a", { hook = 3 }]', "callbacks.before_turn[1].hook", "3", undefined],
     ["{ }", "callbacks.before_turn", "{}", undefined],
   ])("of a hook %s: the value that is wrong, not all of it [CFG-27]", (text, field, found, nearest) => {
-    expect(problemsOf(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`)).toMatchObject([{ field }]);
-    const problem = problemOf(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`);
+    expect(listProblems(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`)).toMatchObject([{ field }]);
+    const problem = loadProblem(`${PROVIDER}[callbacks]\nbefore_turn = ${text}`);
     expect([problem.found, problem.nearest]).toEqual([found, nearest]);
   });
 
   test("the nearest word of an output's kind [CFG-27, SO-01]", () => {
-    const kind = (said: string) => problemOf(`${PROVIDER}[output]\ntype = "${said}"`).nearest;
+    const kind = (said: string) => loadProblem(`${PROVIDER}[output]\ntype = "${said}"`).nearest;
     expect([kind("jsn"), kind("json_schema"), kind("txt")]).toEqual(["json", "json-schema", "text"]);
   });
 
@@ -79,7 +79,7 @@ system_prompt = "\${NOT_SET}"
     ["json", '{\n"provider": {"model": "a", "model": "b"}}', 2],
     ["json", "[1]", 1],
   ] as const)("a text that is not %s: %j [CFG-27]", (format, text, line) => {
-    const [problem] = problemsOf(text, { format });
+    const [problem] = listProblems(text, { format });
     expect(problem).toMatchObject({ kind: "parse", severity: "error", line });
   });
 
@@ -87,7 +87,7 @@ system_prompt = "\${NOT_SET}"
     expect(readAgents("/nowhere/agent.toml").problems).toMatchObject([
       { kind: "io", file: "/nowhere/agent.toml" },
     ]);
-    expect(problemOf('[agent]\nsystem_prompt = "file:no.md"')).toMatchObject({
+    expect(loadProblem('[agent]\nsystem_prompt = "file:no.md"')).toMatchObject({
       kind: "io",
       line: 2,
       message: expect.stringContaining("/home/me/project/no.md"),
@@ -95,24 +95,24 @@ system_prompt = "\${NOT_SET}"
   });
 
   test("rules of the definition itself are told at the field [CFG-27]", () => {
-    expect(problemOf("[compaction]\nmax_context_tokens = 100")).toMatchObject({
+    expect(loadProblem("[compaction]\nmax_context_tokens = 100")).toMatchObject({
       line: 2,
       field: "compaction.max_context_tokens",
     });
-    expect(problemOf('[permissions]\nrules = [{ path = "../x", outcome = "deny" }]').field).toBe(
+    expect(loadProblem('[permissions]\nrules = [{ path = "../x", outcome = "deny" }]').field).toBe(
       "permissions.rules[0].path",
     );
-    expect(problemOf('[output]\nschema = { type = "array" }').field).toBe("output.schema");
+    expect(loadProblem('[output]\nschema = { type = "array" }').field).toBe("output.schema");
   });
 
   test("places count in the file as it was written, with variables of any length before them [CFG-27, CFG-03]", () => {
     const text = `${PROVIDER}name = "\${A}\${LONG_NAME_OF_A_VARIABLE}"\nreasoning = 1\n`;
-    expect(problemsOf(text, { env: { A: "x".repeat(99), LONG_NAME_OF_A_VARIABLE: "" } })).toMatchObject([
+    expect(listProblems(text, { env: { A: "x".repeat(99), LONG_NAME_OF_A_VARIABLE: "" } })).toMatchObject([
       { line: 5, column: 13, endColumn: 14, excerpt: "reasoning = 1" },
     ]);
     const inline =
       '{"agent": {"system_prompt": "${A}", "workspce": 1}, "provider": {"model": "claude", "api_key": "${K}"}}';
-    expect(problemsOf(inline, { format: "json", env: { A: "" } })).toMatchObject([
+    expect(listProblems(inline, { format: "json", env: { A: "" } })).toMatchObject([
       { line: 1, column: 37, endColumn: 47, nearest: "workspace" },
     ]);
   });
@@ -124,7 +124,7 @@ system_prompt = "\${NOT_SET}"
       `[provider]\nmodel = "claude"\napi_key = "${key}`,
       `[provider]\nmodel = "claude"\n\n[provider.headers]\nAuthorization = 3 # ${key}`,
     ]) {
-      const said = JSON.stringify(problemsOf(text));
+      const said = JSON.stringify(listProblems(text));
       expect(said).toContain('"error"');
       expect(said).not.toContain(key);
     }
@@ -141,7 +141,7 @@ describe("references that lead nowhere", () => {
     ["{{provider.both}}", "is a provider, and a agent_profile is expected here"],
     ["both", '"both" is ambiguous: write {{provider.both}} or {{compaction.both}}'],
   ])("%s [CFG-14]", (reference, message) => {
-    expect(problemOf(file(reference))).toMatchObject({
+    expect(loadProblem(file(reference))).toMatchObject({
       field: "agent.instances[0].agent_profile",
       line: 5,
       message: expect.stringContaining(message),
@@ -149,10 +149,10 @@ describe("references that lead nowhere", () => {
   });
 
   test("two of one name, and a name declared in the wrong place [CFG-13, CFG-14]", () => {
-    expect(problemOf(file("coder", '[[compaction.instances]]\nid = "{{%both%}}"')).message).toContain(
+    expect(loadProblem(file("coder", '[[compaction.instances]]\nid = "{{%both%}}"')).message).toContain(
       "another compaction",
     );
-    expect(problemOf(file("coder", '[[compaction.instances]]\nid = "{{provider.x}}"')).message).toContain(
+    expect(loadProblem(file("coder", '[[compaction.instances]]\nid = "{{provider.x}}"')).message).toContain(
       "is a compaction",
     );
   });
@@ -197,7 +197,7 @@ ${fallbacks.includes("broken") ? "context_window = 0" : ""}
 model = "claude"
 api_key = "\${K}"
 ${PROVIDER}`;
-    const problems = problemsOf(text);
+    const problems = listProblems(text);
     expect(problems).toMatchObject([{ severity: "error", line, field }]);
     expect(problems[0]?.message).toContain(words);
   });
@@ -208,26 +208,26 @@ ${PROVIDER}`;
 max_cost = 5
 [agent]
 fallbacks = [${table}]`;
-    expect(problemsOf(fallback('{ modle = "claude", api_key = "${K}" }'))).toMatchObject([
+    expect(listProblems(fallback('{ modle = "claude", api_key = "${K}" }'))).toMatchObject([
       { severity: "error", field: "execution.max_cost" },
       { kind: "mistake", field: "agent.fallbacks[0]", message: expect.stringContaining("no model is named") },
       { kind: "unknown-key", field: "agent.fallbacks[0].modle", nearest: "model" },
     ]);
-    expect(problemsOf(fallback('{ model = "claude-y", api_key = "${K}" }')).map(problemLine)).toEqual([
+    expect(listProblems(fallback('{ model = "claude-y", api_key = "${K}" }')).map(formatProblem)).toEqual([
       expect.stringContaining(
         "agent.toml:6:12: error: execution.max_cost: a cost limit cannot be kept: the price of anthropic/claude-y is unknown.",
       ),
     ]);
     const rates = "cost = { input_per_million = 1 }";
-    expect(problemsOf(fallback(`{ model = "claude-y", api_key = "\${K}", ${rates} }`))).toEqual([]);
+    expect(listProblems(fallback(`{ model = "claude-y", api_key = "\${K}", ${rates} }`))).toEqual([]);
     const local = 'model = "m", api = "openai", url = "http://127.0.0.1:1"';
-    expect(problemsOf(fallback(`{ ${local} }`))).toMatchObject([{ severity: "error" }]);
-    expect(problemsOf(fallback(`{ ${local}, cost = { input_per_million = 0 } }`))).toEqual([]);
+    expect(listProblems(fallback(`{ ${local} }`))).toMatchObject([{ severity: "error" }]);
+    expect(listProblems(fallback(`{ ${local}, cost = { input_per_million = 0 } }`))).toEqual([]);
   });
 
   test("a key that stands in a fallback is refused, and shown nowhere [CFG-15]", () => {
     const key = "sk-ant-api03-abcdefghijkl";
-    const said = problemsOf(`${PROVIDER}[agent]\nfallbacks = [{ model = "claude", api_key = "${key}" }]`);
+    const said = listProblems(`${PROVIDER}[agent]\nfallbacks = [{ model = "claude", api_key = "${key}" }]`);
     expect(said).toMatchObject([{ severity: "error", field: "agent.fallbacks[0].api_key" }]);
     expect(JSON.stringify(said)).not.toContain(key);
   });
@@ -235,13 +235,13 @@ fallbacks = [${table}]`;
   test("sub-agents that call each other in a circle [CFG-24]", () => {
     const text =
       '[[sub_agents.instances]]\nname = "a"\nsub_agents = ["b"]\n[[sub_agents.instances]]\nname = "b"\nsub_agents = ["a"]\n';
-    expect(problemsOf(text + PROVIDER).map(({ message }) => message)).toContainEqual(
+    expect(listProblems(text + PROVIDER).map(({ message }) => message)).toContainEqual(
       expect.stringContaining("a → b → a"),
     );
   });
 
   test("two agents of one name [CFG-07]", () => {
-    expect(problemOf('[[agent.instances]]\nname = "a"\n[[agent.instances]]\nname = "a"').message).toContain(
+    expect(loadProblem('[[agent.instances]]\nname = "a"\n[[agent.instances]]\nname = "a"').message).toContain(
       'another agent "a"',
     );
   });
@@ -313,7 +313,7 @@ describe("warnings", () => {
       'did you mean "identity"?',
     ],
   ])("%s [CFG-28, CFG-20]", (text, kind, field, words) => {
-    const problem = problemOf(text, { knownTools: ["read_file", "search"] });
+    const problem = loadProblem(text, { knownTools: ["read_file", "search"] });
     expect(problem).toMatchObject({ kind, field, severity: "warning" });
     expect(problem.message).toContain(words);
   });
@@ -326,21 +326,21 @@ describe("warnings", () => {
     ["[execution]\nmax_cst = 3", "execution.max_cst"],
     ['[callbacks]\nbefor_turn = "x"', "callbacks.befor_turn"],
   ])("an unknown key is an error where passing it over would loosen something: %s", (text, field) => {
-    expect(problemOf(text)).toMatchObject({ kind: "unknown-key", severity: "error", field });
+    expect(loadProblem(text)).toMatchObject({ kind: "unknown-key", severity: "error", field });
   });
 
   test("a compaction strategy that is nearly a built-in one is an error, any other a doubt, or an error where all are known", () => {
     const withStrategy = (name: string) =>
       `[context]\nmax_context_tokens = 1000\nsystem_prompt_tokens = 0\n[compaction]\nstrategy = "${name}"`;
-    expect(problemOf(withStrategy("tierd"))).toMatchObject({
+    expect(loadProblem(withStrategy("tierd"))).toMatchObject({
       kind: "invalid-field",
       severity: "error",
       field: "compaction.strategy",
       message: 'there is no compaction strategy "tierd"; did you mean "tiered"?',
     });
-    expect(problemOf(withStrategy("headline"))).toMatchObject({ kind: "mistake", severity: "warning" });
+    expect(loadProblem(withStrategy("headline"))).toMatchObject({ kind: "mistake", severity: "warning" });
     const strict = { knownStrategies: ["block", "summary", "tiered"] };
-    expect(problemOf(withStrategy("headline"), strict)).toMatchObject({
+    expect(loadProblem(withStrategy("headline"), strict)).toMatchObject({
       severity: "error",
       message: 'there is no compaction strategy "headline"; known are block, summary, tiered',
     });

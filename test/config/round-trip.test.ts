@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { definitionHash } from "../../src/client/runs/definition-hash.ts";
-import { writeAgent } from "../../src/config/agent-file/write.ts";
-import { problemLine } from "../../src/config/problem.ts";
-import { FORMATS } from "../../src/config/source/format.ts";
+import { hashDefinition } from "../../src/client/runs/hash-definition.ts";
+import { writeAgent } from "../../src/config/agent-file/write-agent.ts";
+import { formatProblem } from "../../src/config/problem.ts";
+import { FORMATS } from "../../src/config/source/source-format.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { anyDefinition, DRAWN_FIELDS } from "./definitions.ts";
-import { load } from "./files.ts";
+import { load } from "./agent-files.ts";
+import { anyDefinition, DRAWN_FIELDS } from "./any-definition.ts";
 
 /** Variables must not matter: what is written holds references to keys alone. */
 const env = { HOME: "/home/x", A: "a", B_1: "b" };
@@ -17,10 +17,10 @@ describe.each(FORMATS)("%s", (format) => {
       fc.property(anyDefinition, (definition) => {
         const text = writeAgent(definition, format);
         const { agents, problems } = load(text, { format, env });
-        const said = problems.filter(({ severity }) => severity === "error").map(problemLine);
+        const said = problems.filter(({ severity }) => severity === "error").map(formatProblem);
         expect(said, text).toEqual([]);
         expect(agents[0]!.definition, text).toEqual(definition);
-        expect(definitionHash(agents[0]!.definition)).toBe(definitionHash(definition));
+        expect(hashDefinition(agents[0]!.definition)).toBe(hashDefinition(definition));
       }),
       { numRuns: 60 },
     );

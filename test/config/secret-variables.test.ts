@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { saysSecret, secretVariables } from "../../src/config/secret-variables.ts";
+import { findSecretVariables, isSecretName } from "../../src/config/secret-variables.ts";
 
-const names = (env: Record<string, string>) => secretVariables(env).map(({ name }) => name);
-const secretsIn = (env: Record<string, string>) => secretVariables(env).flatMap(({ secrets }) => secrets);
+const names = (env: Record<string, string>) => findSecretVariables(env).map(({ name }) => name);
+const secretsIn = (env: Record<string, string>) => findSecretVariables(env).flatMap(({ secrets }) => secrets);
 
 test.each([
   "ANTHROPIC_API_KEY",
@@ -21,7 +21,7 @@ test.each([
   "apiKey",
   "VAULT_SECRET_ID",
 ])("%s names a secret", (name) => {
-  expect(saysSecret(name)).toBe(true);
+  expect(isSecretName(name)).toBe(true);
 });
 
 test.each([
@@ -37,7 +37,7 @@ test.each([
   "MONKEY",
   "HOLDFAST_ENCRYPTION_KEYS",
 ])("%s names none", (name) => {
-  expect(saysSecret(name)).toBe(false);
+  expect(isSecretName(name)).toBe(false);
 });
 
 test("numbers of tokens, switches, files that are there and folders are no secrets", () => {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 const SCRIPT = resolve(import.meta.dirname, "../../scripts/conformance.mjs");
 
@@ -83,7 +83,7 @@ test("the document says of each requirement what it is, who proves it, and how i
   expect(written(root)).toContain("| AAA: First things | 5 | 4 | 0 | 0 | 1 |  |");
 });
 
-thorough("writing it twice changes nothing, and the check is content", () => {
+thoroughTest("writing it twice changes nothing, and the check is content", () => {
   const root = project(NAMES_ALL);
   conformance(root);
   const first = written(root);
@@ -92,7 +92,7 @@ thorough("writing it twice changes nothing, and the check is content", () => {
   expect(conformance(root, "--check")).toEqual({ status: 0, stderr: "" });
 });
 
-thorough("the check fails when the document is stale or not there, and does not mend it", () => {
+thoroughTest("the check fails when the document is stale or not there, and does not mend it", () => {
   const root = project(NAMES_ALL);
   expect(conformance(root, "--check")).toMatchObject({
     status: 1,
@@ -110,7 +110,7 @@ thorough("the check fails when the document is stale or not there, and does not 
   expect(written(root)).toBe(before);
 });
 
-thorough.each([
+thoroughTest.each([
   ["an id that there is not", "x [AAA-09]", "AAA-09"],
   ["an area that there is not", "x [CCC-01]", "CCC-01"],
   ["a part that there is not", "x (AAA-02z)", "AAA-02z"],
@@ -143,7 +143,7 @@ test("a requirement of a finished area without a test fails; of another area it 
   expect(conformance(root, "--check").status).toBe(1);
 });
 
-thorough("a test that is skipped, planned or expected to fail proves nothing", () => {
+thoroughTest("a test that is skipped, planned or expected to fail proves nothing", () => {
   const root = project(
     called("test.skip", '"x [AAA-01]"') +
       called("test.todo", '"x [AAA-01]"') +
@@ -154,13 +154,13 @@ thorough("a test that is skipped, planned or expected to fail proves nothing", (
   expect(conformance(root).stderr).toContain("AAA-01 (One | thing) has no test");
 });
 
-thorough("a test that runs only where it can proves what it names", () => {
+thoroughTest("a test that runs only where it can proves what it names", () => {
   const root = project(called("test.skipIf(process.platform === 'win32')", '"x [AAA-01]"'));
   conformance(root);
   expect(rows(root)[0]).toBe("| AAA-01 | One \\| thing | `test/some/a.test.ts`: x | proven |");
 });
 
-thorough("lists that contradict themselves are named", () => {
+thoroughTest("lists that contradict themselves are named", () => {
   const [first] = REQUIREMENTS.requirements;
   const requirements = {
     ...REQUIREMENTS,

@@ -12,8 +12,8 @@ import {
   subarray,
   tuple,
 } from "fast-check";
-import { pendingApprovals } from "../../src/core/machine/approvals.ts";
-import type { HookWord, ToolFacts } from "../../src/core/machine/state/digest.ts";
+import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
+import type { HookResult, ToolFacts } from "../../src/core/machine/state/digest.ts";
 import type { QueueMode } from "../../src/schema/definition.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
 import type { Outcome } from "../../src/schema/record.ts";
@@ -257,7 +257,7 @@ const OUTCOMES: readonly Outcome[] = [
 /** What hooks answer, by what they are asked alone: a crash makes them be asked again. */
 function moody(seed: number): NonNullable<Setting["words"]> {
   return ({ ask, turn }) => {
-    const wordOf = (subject: number): HookWord => {
+    const wordOf = (subject: number): HookResult => {
       const mood = (seed + 7 * turn + 3 * subject + ask.point.length) % 11;
       if (mood === 0) return { type: "no", hook: "moody", reason: "no" };
       if (ask.point === "before-turn" && mood === 1) return { type: "end", hook: "moody", text: "enough" };
@@ -438,7 +438,7 @@ export function act(run: Play, action: Action): boolean {
       run.transcript.intrude(run.state.branch, run.transcript.entries(run.state.branch).length);
       return true;
     case "answer": {
-      const asked = pendingApprovals(run.state);
+      const asked = listPendingApprovals(run.state);
       const call = asked[action.pick % Math.max(1, asked.length)];
       if (call === undefined) return false;
       run.answer(call.toolCallId, action.yes, action.always);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { agentEvent, positionsOf } from "../../src/conversation/agent-event.ts";
+import { buildAgentEvent, getPositionRange } from "../../src/conversation/agent-event.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { AgentEvent } from "../../src/schema/agent-event.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
@@ -13,9 +13,9 @@ function told(run: Play, loopId = "s.test.1", kind: ContinuationKind = INITIAL):
   const place = { agentId: "helper", sessionId: "s", loopId, kind };
   return run.transcript.eventsOf(loopId).map((stored) => {
     const event: LoopEvent = { ...stored, loopId };
-    const { from, to } = positionsOf(event.body);
+    const { from, to } = getPositionRange(event.body);
     const entries = run.transcript.entries("main").slice(from, to);
-    const whole = agentEvent(
+    const whole = buildAgentEvent(
       place,
       event,
       entries.map(({ message }) => message),
@@ -254,9 +254,9 @@ describe("what a model does to its own view", () => {
       messagesRemoved: 2,
       memo: { position: 5, call: 0, tokens: 9 },
     };
-    expect(positionsOf(body)).toEqual({ from: 1, to: 6 });
+    expect(getPositionRange(body)).toEqual({ from: 1, to: 6 });
     const messages = [answer(11), user(12), answer(13), answer(14), answer(15, "the port is 8080")];
-    expect(agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, messages)).toEqual({
+    expect(buildAgentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, messages)).toEqual({
       type: "PrunApplied",
       loopId: "s.test.1",
       prunedTimestamps: [11, 14],
@@ -273,7 +273,7 @@ describe("what a model does to its own view", () => {
       applied: false,
       reason: "no",
     };
-    const event = agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
+    const event = buildAgentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
     expect(event).toEqual({ ...body, loopId: "s.test.1" });
   });
 
@@ -281,7 +281,7 @@ describe("what a model does to its own view", () => {
     const change = { field: "model", said: "id a → b", takesEffect: "next-turn" as const };
     const told = { from: "a", to: "b", applied: true, changes: [change], warnings: ["dear"] };
     const body = { type: "DefinitionChanged" as const, ...told, terms: "hash" };
-    const event = agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
+    const event = buildAgentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
     const timestamp = "1970-01-01T00:00:00.000Z";
     expect(event).toEqual({ type: body.type, ...told, loopId: "s.test.1", timestamp });
     expect(AgentEvent.parse(event)).toEqual(event);
@@ -291,7 +291,7 @@ describe("what a model does to its own view", () => {
     const from = [{ provider: "anthropic", model: "a", fault: "rate-limited", said: "overloaded" }];
     const told = { to: { provider: "openai", model: "b" }, from };
     const body = { type: "ModelFellBack" as const, turn: 2, ...told };
-    const event = agentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
+    const event = buildAgentEvent(place, { loopId: "s.test.1", sequence: 0, atMs: 0, body }, []);
     const timestamp = "1970-01-01T00:00:00.000Z";
     expect(event).toEqual({ type: body.type, turnIndex: 2, ...told, loopId: "s.test.1", timestamp });
     expect(AgentEvent.parse(event)).toEqual(event);
@@ -339,7 +339,7 @@ describe("the schema of events", () => {
     };
     for (const loopId of branches) {
       const place = { agentId: "a", sessionId: "s", loopId, kind: INITIAL };
-      expect(agentEvent(place, { ...event, loopId }, [])).toMatchObject({ loopId });
+      expect(buildAgentEvent(place, { ...event, loopId }, [])).toMatchObject({ loopId });
     }
   });
 });

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { pendingApprovals } from "../../src/core/machine/approvals.ts";
-import { statusOf } from "../../src/core/machine/status.ts";
+import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
+import { buildStatus } from "../../src/core/machine/status.ts";
 import { calls, play, says } from "./play.ts";
 
 const ASK_BASH = { rules: [{ tool: "bash", outcome: "ask" as const, reason: "bash is powerful" }] };
 const PUSH = { commands: [{ words: ["git", "push", "origin"] }], paths: [] };
 
 const waiting = (run: ReturnType<typeof play>) =>
-  pendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
+  listPendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
 
 describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => {
   test("waits, while its siblings go on, and what happened meanwhile is written down", () => {
@@ -18,7 +18,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.command).toMatchObject({ type: "record" });
     run.step();
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
-    expect(statusOf(run.state)).toMatchObject({
+    expect(buildStatus(run.state)).toMatchObject({
       status: "needs-approval",
       doing: "waiting for a person's word on bash",
       approvals: [{ toolCallId: "c0.0", tool: "bash", reason: "bash is powerful" }],
@@ -156,7 +156,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
       permissions: ASK_BASH,
     });
     run.until("wait");
-    expect(pendingApprovals(run.state)).toMatchObject([{ covers: ["exactly `git push origin`"] }]);
+    expect(listPendingApprovals(run.state)).toMatchObject([{ covers: ["exactly `git push origin`"] }]);
     run.answer("c0.0", true, true).settle();
     expect(run.executed).toHaveLength(2);
     expect(waiting(run)).toEqual(["c2.0"]);
@@ -189,7 +189,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     const fed = calls({ name: "bash", facts: { commands: [{ words: ["psql", "db"], fed: true }] } });
     const run = play({ replies: [fed, fed, says("done")], permissions: ASK_BASH });
     run.until("wait");
-    expect(pendingApprovals(run.state)).toMatchObject([{ covers: [] }]);
+    expect(listPendingApprovals(run.state)).toMatchObject([{ covers: [] }]);
     run.answer("c0.0", true, true).settle();
     expect(waiting(run)).toEqual(["c1.0"]);
   });

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/core/machine/apply.ts";
 import { next } from "../../src/core/machine/next.ts";
-import { start } from "../../src/core/machine/start.ts";
+import { buildInitialState } from "../../src/core/machine/start.ts";
 
 const PROBLEM = "The prompt has no words.";
 const begun = () =>
   apply(
-    start({
+    buildInitialState({
       session: "s",
       mode: "run",
       idleTimeoutMs: null,

@@ -12,10 +12,10 @@ import fc, {
   record,
 } from "fast-check";
 import { describe, test } from "vitest";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { type Action, MAX_STEP, Tree } from "./budget-tree.ts";
 
-const RUNS = runsOf(500);
+const RUNS = getRunCount(500);
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 describe("any tree, in any order", () => {

@@ -1,20 +1,20 @@
 import { expect } from "vitest";
 import {
   type Account,
-  allowance,
-  left,
+  computeRemaining,
+  getAllowance,
   openAccount,
   release,
-  setAside,
+  setOwnAllowance,
   settle,
-  used,
-  withOwn,
+  sumReserved,
+  sumUsed,
 } from "../../src/core/budget/account.ts";
 import {
   type Allowance,
   type Amounts,
   addAmounts,
-  NOTHING,
+  NO_AMOUNTS,
   toNanoUsd,
 } from "../../src/core/budget/amounts.ts";
 import type { Spent } from "../../src/core/budget/limits.ts";
@@ -95,7 +95,7 @@ export class Tree {
         this.#die(agent);
         return;
       case "raise":
-        agent.account = withOwn(agent.account, raised(agent.account.own, action.by));
+        agent.account = setOwnAllowance(agent.account, raised(agent.account.own, action.by));
         return;
       case "continue-as-new":
         agent.account = JSON.parse(JSON.stringify(agent.account)) as Account;
@@ -111,7 +111,7 @@ export class Tree {
       children: [],
       account,
       spent: { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 },
-      real: NOTHING,
+      real: NO_AMOUNTS,
       inFlight: undefined,
       over: false,
       crews: [],
@@ -122,7 +122,7 @@ export class Tree {
   }
 
   #beginStep(agent: Agent, { tokens, costUsd }: Step): void {
-    const { turns, tokens: rest, nanoUsd } = left(agent.account, agent.spent, 0);
+    const { turns, tokens: rest, nanoUsd } = computeRemaining(agent.account, agent.spent, 0);
     if (agent.inFlight === undefined && turns !== 0 && rest !== 0 && nanoUsd !== 0) {
       agent.inFlight = { tokens, costUsd };
     }
@@ -139,7 +139,7 @@ export class Tree {
       costUsd: (costUsd ?? 0) + step.costUsd,
     };
     agent.real = addAmounts(agent.real, {
-      ...NOTHING,
+      ...NO_AMOUNTS,
       turns: 1,
       tokens: step.tokens,
       nanoUsd: toNanoUsd(step.costUsd),
@@ -170,7 +170,7 @@ export class Tree {
   #end(agent: Agent): void {
     for (const child of agent.children) if (!child.over) this.#end(child);
     this.#endStep(agent);
-    this.#settle(agent, used(agent.account, agent.spent));
+    this.#settle(agent, sumUsed(agent.account, agent.spent));
   }
 
   /** With all below it, and nobody saw the end of the steps in flight: the record of each shows what it had spent. */
@@ -203,7 +203,7 @@ export class Tree {
   }
 
   #wrong(agent: Agent, { total, agents, height, sideBySide }: Sums): readonly string[] {
-    const limits = allowance(agent.account);
+    const limits = getAllowance(agent.account);
     const { open } = agent.account;
     const atWork = agent.children.filter(({ over }) => !over).length;
     const passed = (part: (typeof SPENDING)[number]) => {
@@ -216,12 +216,14 @@ export class Tree {
       ["depth is passed", height > limits.depth],
       [
         "what is set aside is no whole number",
-        ![...Object.values(open), setAside(agent.account)].every(isWhole),
+        ![...Object.values(open), sumReserved(agent.account)].every(isWhole),
       ],
       ["open children are not those at work", !agent.over && Object.keys(open).length !== atWork],
       [
         "something left is below zero",
-        Object.values(left(agent.account, agent.spent, 0)).some((rest) => rest !== null && rest < 0),
+        Object.values(computeRemaining(agent.account, agent.spent, 0)).some(
+          (rest) => rest !== null && rest < 0,
+        ),
       ],
     ];
     return wrong.flatMap(([what, is]) => (is ? [`${agent.id}: ${what}`] : []));
@@ -233,9 +235,9 @@ export class Tree {
     if (this.root.over) return;
     this.#endStep(this.root);
     expect(this.root.account.open).toEqual({});
-    expect(setAside(this.root.account)).toEqual(NOTHING);
+    expect(sumReserved(this.root.account)).toEqual(NO_AMOUNTS);
     const started = this.all.length - 1;
-    expect(used(this.root.account, this.root.spent)).toEqual({ ...totalOf(this.root), children: started });
+    expect(sumUsed(this.root.account, this.root.spent)).toEqual({ ...totalOf(this.root), children: started });
   }
 }
 
@@ -244,7 +246,7 @@ function below(agent: Agent): Agent[] {
 }
 
 function totalOf(agent: Agent): Amounts {
-  return below(agent).reduce((sum, { real }) => addAmounts(sum, real), NOTHING);
+  return below(agent).reduce((sum, { real }) => addAmounts(sum, real), NO_AMOUNTS);
 }
 
 type Sums = {

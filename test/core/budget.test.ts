@@ -10,32 +10,32 @@ import fc, {
 import { describe, expect, test } from "vitest";
 import {
   type Account,
-  left,
+  computeRemaining,
+  extendDeadline,
   openAccount,
-  postponed,
   release,
-  setAside,
+  setOwnAllowance,
   settle,
-  used,
-  withOwn,
+  sumReserved,
+  sumUsed,
 } from "../../src/core/budget/account.ts";
 import {
   type Allowance,
   addAmounts,
-  allowanceOf,
-  amountsOf,
-  NOTHING,
+  buildAllowance,
+  NO_AMOUNTS,
+  toAmounts,
   toNanoUsd,
   toUsd,
 } from "../../src/core/budget/amounts.ts";
-import { fairShares } from "../../src/core/budget/fair-shares.ts";
+import { computeFairShares } from "../../src/core/budget/fair-shares.ts";
 import type { Spent } from "../../src/core/budget/limits.ts";
-import { budgetReached } from "../../src/core/budget/refusal.ts";
 import { type Reservation, reserve } from "../../src/core/budget/reserve.ts";
+import { findExhaustedBudget } from "../../src/core/budget/shortage.ts";
 import { Delegation, Limits } from "../../src/schema/definition.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 
-const RUNS = runsOf(500);
+const RUNS = getRunCount(500);
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 const FREE: Allowance = {
@@ -62,7 +62,7 @@ const begin = (account: Account, own: readonly Partial<Allowance>[], spent = UNS
 describe("an account", () => {
   test("a definition's limits are the allowance; its time begins when it begins [LIM-02]", () => {
     const limits = Limits.parse({ maxTurns: 5, maxTotalTokens: null, maxDurationMs: 1000, maxCostUsd: 0.25 });
-    expect(allowanceOf(limits, { maxDepth: 3, maxChildren: null }, 7000)).toEqual({
+    expect(buildAllowance(limits, { maxDepth: 3, maxChildren: null }, 7000)).toEqual({
       turns: 5,
       tokens: null,
       nanoUsd: 250_000_000,
@@ -70,8 +70,8 @@ describe("an account", () => {
       deadlineMs: 8000,
       depth: 3,
     });
-    expect(allowanceOf(limits, undefined, 0)).toEqual(allowanceOf(limits, Delegation.parse({}), 0));
-    expect(allowanceOf({ ...limits, maxDurationMs: null, maxCostUsd: null }, undefined, 0)).toMatchObject({
+    expect(buildAllowance(limits, undefined, 0)).toEqual(buildAllowance(limits, Delegation.parse({}), 0));
+    expect(buildAllowance({ ...limits, maxDurationMs: null, maxCostUsd: null }, undefined, 0)).toMatchObject({
       deadlineMs: null,
       nanoUsd: null,
     });
@@ -94,7 +94,7 @@ describe("an account", () => {
       },
     };
     const spent = { turns: 4, tokens: 30, durationMs: 0, costUsd: 0.5 };
-    expect(left(account, spent, 300)).toEqual({
+    expect(computeRemaining(account, spent, 300)).toEqual({
       turns: 30,
       tokens: 620,
       nanoUsd: toNanoUsd(0.125),
@@ -102,14 +102,21 @@ describe("an account", () => {
       timeMs: 600,
       depth: 2,
     });
-    expect(used(account, spent)).toEqual({ turns: 14, tokens: 130, nanoUsd: toNanoUsd(0.75), children: 3 });
-    expect(left(account, { turns: 99, tokens: 9999, durationMs: 0, costUsd: 9 }, 901)).toMatchObject({
+    expect(sumUsed(account, spent)).toEqual({
+      turns: 14,
+      tokens: 130,
+      nanoUsd: toNanoUsd(0.75),
+      children: 3,
+    });
+    expect(
+      computeRemaining(account, { turns: 99, tokens: 9999, durationMs: 0, costUsd: 9 }, 901),
+    ).toMatchObject({
       turns: 0,
       tokens: 0,
       nanoUsd: 0,
       timeMs: 0,
     });
-    expect(left(openAccount(FREE), spent, 0)).toEqual({
+    expect(computeRemaining(openAccount(FREE), spent, 0)).toEqual({
       turns: null,
       tokens: null,
       nanoUsd: null,
@@ -124,45 +131,50 @@ describe("an account", () => {
       { tokens: 200, children: 0 },
       { tokens: 300, children: 4, depth: 1 },
     ]);
-    expect(left(account, UNSPENT, 0)).toMatchObject({ tokens: 400, children: 4 });
+    expect(computeRemaining(account, UNSPENT, 0)).toMatchObject({ tokens: 400, children: 4 });
     const spent = { turns: 2, tokens: 120, nanoUsd: 7, children: 1 };
     const settled = settle(account, "c1", spent);
     expect(settled.settled).toEqual({ turns: 2, tokens: 120, nanoUsd: 7, children: 2 });
-    expect(left(settled, UNSPENT, 0)).toMatchObject({ tokens: 580, children: 7 });
+    expect(computeRemaining(settled, UNSPENT, 0)).toMatchObject({ tokens: 580, children: 7 });
     expect(settle(settled, "c1", spent)).toBe(settled);
     expect(settle(settled, "toString", spent)).toBe(settled);
     const released = release(settled, "c0");
-    expect(left(released, UNSPENT, 0)).toMatchObject({ tokens: 780, children: 8 });
-    expect(setAside(released)).toEqual(NOTHING);
+    expect(computeRemaining(released, UNSPENT, 0)).toMatchObject({ tokens: 780, children: 8 });
+    expect(sumReserved(released)).toEqual(NO_AMOUNTS);
   });
 
   test("limits that are raised or lowered keep what was spent, and never pass what the parent gave", () => {
     const account = openAccount(allowed({ tokens: 100, turns: 5 }), allowed({ tokens: 300, turns: 5 }));
     const spent = { ...UNSPENT, tokens: 90, turns: 2 };
-    expect(left(withOwn(account, allowed({ tokens: 200 })), spent, 0)).toMatchObject({
+    expect(computeRemaining(setOwnAllowance(account, allowed({ tokens: 200 })), spent, 0)).toMatchObject({
       tokens: 110,
       turns: 3,
     });
-    expect(left(withOwn(account, allowed({ tokens: 1000 })), spent, 0)).toMatchObject({
+    expect(computeRemaining(setOwnAllowance(account, allowed({ tokens: 1000 })), spent, 0)).toMatchObject({
       tokens: 210,
       turns: 3,
     });
-    expect(left(withOwn(account, FREE), spent, 0)).toMatchObject({ tokens: 210, depth: 9 });
-    expect(left(withOwn(account, allowed({ tokens: 50 })), spent, 0)).toMatchObject({ tokens: 0 });
+    expect(computeRemaining(setOwnAllowance(account, FREE), spent, 0)).toMatchObject({
+      tokens: 210,
+      depth: 9,
+    });
+    expect(computeRemaining(setOwnAllowance(account, allowed({ tokens: 50 })), spent, 0)).toMatchObject({
+      tokens: 0,
+    });
   });
 
   test("time that does not count moves one's own deadline, and not the parent's", () => {
     const account = openAccount(allowed({ deadlineMs: 100 }), allowed({ deadlineMs: 150 }));
-    expect(left(postponed(account, 30), UNSPENT, 50).timeMs).toBe(80);
-    expect(left(postponed(account, 300), UNSPENT, 50).timeMs).toBe(100);
-    expect(postponed(openAccount(FREE), 30)).toEqual(openAccount(FREE));
+    expect(computeRemaining(extendDeadline(account, 30), UNSPENT, 50).timeMs).toBe(80);
+    expect(computeRemaining(extendDeadline(account, 300), UNSPENT, 50).timeMs).toBe(100);
+    expect(extendDeadline(openAccount(FREE), 30)).toEqual(openAccount(FREE));
   });
 
   test("dollars are exact over ten thousand children, where sums of fractions drift", () => {
-    const one = amountsOf({ ...UNSPENT, costUsd: 0.1 });
-    const sum = Array.from({ length: 10_000 }).reduce<typeof NOTHING>(
+    const one = toAmounts({ ...UNSPENT, costUsd: 0.1 });
+    const sum = Array.from({ length: 10_000 }).reduce<typeof NO_AMOUNTS>(
       (total) => addAmounts(total, one),
-      NOTHING,
+      NO_AMOUNTS,
     );
     expect(toUsd(sum.nanoUsd)).toBe(1000);
     expect(Array.from({ length: 10_000 }).reduce<number>((total) => total + 0.1, 0)).not.toBe(1000);
@@ -251,7 +263,7 @@ describe("setting aside for children that begin together", () => {
     const caps = listOf(oneof(nat(40), constant(null)), { minLength: 1, maxLength: 8 });
     check(
       property(nat(200), caps, constantFrom(0, 1), (amount, capped, kept) => {
-        const shares = fairShares(amount, capped, kept);
+        const shares = computeFairShares(amount, capped, kept);
         const sum = shares.reduce((total, share) => total + share, 0);
         expect(sum).toBeLessThanOrEqual(amount);
         const uncapped = shares.filter((share, index) => share !== capped[index]);
@@ -267,30 +279,30 @@ describe("setting aside for children that begin together", () => {
 
 test("a budget that is spent or set aside is told in words, the tree's and the parent's [LIM-03]", () => {
   const { account } = begin(openAccount(allowed({ tokens: 900 })), [{ tokens: 400 }]);
-  expect(budgetReached(account, { ...UNSPENT, tokens: 499 }, 0)).toBeUndefined();
-  expect(budgetReached(account, { ...UNSPENT, tokens: 500 }, 0)).toBe(
+  expect(findExhaustedBudget(account, { ...UNSPENT, tokens: 499 }, 0)).toBeUndefined();
+  expect(findExhaustedBudget(account, { ...UNSPENT, tokens: 500 }, 0)).toBe(
     "Budget of tokens reached: none left of 900 (500 spent, 400 set aside for agents at work)",
   );
   const child = openAccount(FREE, allowed({ turns: 3, nanoUsd: toNanoUsd(0.5), deadlineMs: 90 }));
-  expect(budgetReached(child, { ...UNSPENT, turns: 3 }, 0)).toBe(
+  expect(findExhaustedBudget(child, { ...UNSPENT, turns: 3 }, 0)).toBe(
     "Budget of turns reached: none left of 3 (3 spent)",
   );
-  expect(budgetReached(child, { ...UNSPENT, costUsd: 0.5 }, 0)).toBe(
+  expect(findExhaustedBudget(child, { ...UNSPENT, costUsd: 0.5 }, 0)).toBe(
     "Budget of dollars reached: none left of $0.5000 ($0.5000 spent)",
   );
-  expect(budgetReached(child, UNSPENT, 89)).toBeUndefined();
-  expect(budgetReached(child, UNSPENT, 90)).toBe("Budget of time reached: the deadline has passed");
+  expect(findExhaustedBudget(child, UNSPENT, 89)).toBeUndefined();
+  expect(findExhaustedBudget(child, UNSPENT, 90)).toBe("Budget of time reached: the deadline has passed");
 });
 
 test("behind a child whose cost is unknown nothing is left of a budget of dollars, and nothing else changes", () => {
-  const spent = { ...NOTHING, turns: 1, nanoUsd: null };
-  const bounded = { ...openAccount({ ...FREE, nanoUsd: toNanoUsd(2), depth: 1 }), open: { a: NOTHING } };
+  const spent = { ...NO_AMOUNTS, turns: 1, nanoUsd: null };
+  const bounded = { ...openAccount({ ...FREE, nanoUsd: toNanoUsd(2), depth: 1 }), open: { a: NO_AMOUNTS } };
   const account = settle(bounded, "a", spent);
-  expect(used(account, UNSPENT)).toMatchObject({ turns: 1, nanoUsd: null });
-  expect(left(account, UNSPENT, 0)).toMatchObject({ nanoUsd: 0, turns: null });
-  expect(budgetReached(account, UNSPENT, 0)).toBe(
+  expect(sumUsed(account, UNSPENT)).toMatchObject({ turns: 1, nanoUsd: null });
+  expect(computeRemaining(account, UNSPENT, 0)).toMatchObject({ nanoUsd: 0, turns: null });
+  expect(findExhaustedBudget(account, UNSPENT, 0)).toBe(
     "Budget of dollars cannot be kept: what was spent of $2.0000 is unknown",
   );
-  const unbounded = settle({ ...openAccount(FREE), open: { a: NOTHING } }, "a", spent);
-  expect(budgetReached(unbounded, UNSPENT, 0)).toBeUndefined();
+  const unbounded = settle({ ...openAccount(FREE), open: { a: NO_AMOUNTS } }, "a", spent);
+  expect(findExhaustedBudget(unbounded, UNSPENT, 0)).toBeUndefined();
 });

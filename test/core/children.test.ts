@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { dashboard } from "../../src/core/machine/dashboard.ts";
+import { formatDashboard } from "../../src/core/machine/dashboard.ts";
 import type { CallToolsCommand } from "../../src/core/machine/state/command.ts";
 import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
-import { statusOf } from "../../src/core/machine/status.ts";
+import { buildStatus } from "../../src/core/machine/status.ts";
 import { SubAgentLimits } from "../../src/schema/definition.ts";
 import { calls, type Play, play, says } from "./play.ts";
 
@@ -206,31 +206,36 @@ describe("what people are shown of sub-agents", () => {
       replies: [calls("scout", "writer"), says("x")],
     });
     run.until("call-tools");
-    const reserved = statusOf(run.state).budget?.turns.reserved ?? 0;
-    expect(statusOf(run.state).budget?.turns).toEqual({ limit: 10, used: 0, reserved, left: 10 - reserved });
+    const reserved = buildStatus(run.state).budget?.turns.reserved ?? 0;
+    expect(buildStatus(run.state).budget?.turns).toEqual({
+      limit: 10,
+      used: 0,
+      reserved,
+      left: 10 - reserved,
+    });
     run.child(0, { used });
-    const { budget } = statusOf(run.state);
+    const { budget } = buildStatus(run.state);
     expect(budget).toMatchObject({
       turns: { used: 2, reserved: reserved / 2 },
       usd: { limit: 2, used: 0.5 },
       children: { limit: 100, used: 2, reserved: 1 },
     });
     run.child(1).until("call-model");
-    expect(dashboard(run.state)).toContain(
+    expect(formatDashboard(run.state)).toContain(
       "- **Budget**: turns 4 of 10, cost $0.5000 of $2.0000, sub-agents 3 of 100",
     );
     run.settle();
-    expect(statusOf(run.state).budget).toBeUndefined();
+    expect(buildStatus(run.state).budget).toBeUndefined();
   });
 
   test("their cost is in the cost of their caller, when they are over", () => {
     const run = play({ tools, replies: [calls("scout"), says("x")] }).until("call-tools");
-    expect(statusOf(run.state).costUsd).toBe(0);
+    expect(buildStatus(run.state).costUsd).toBe(0);
     run.child(0, { used });
-    expect(statusOf(run.state).costUsd).toBe(0.5);
-    expect(dashboard(run.state)).toContain("$0.5000, $0.5000 of it by sub-agents");
+    expect(buildStatus(run.state).costUsd).toBe(0.5);
+    expect(formatDashboard(run.state)).toContain("$0.5000, $0.5000 of it by sub-agents");
     run.settle();
-    expect(statusOf(run.state).costUsd).toBe(0.5);
+    expect(buildStatus(run.state).costUsd).toBe(0.5);
   });
 
   test("those at work first, then the newest that are over: ten rows and a count", () => {
@@ -243,12 +248,14 @@ describe("what people are shown of sub-agents", () => {
     run.until("call-tools");
     for (let call = 0; call < 30; call += 1) run.child(call, { session: `s.${call}` });
     run.until("call-tools").tell({ type: "child-started", call: 0, session: "s.writer" });
-    const { children } = statusOf(run.state);
+    const { children } = buildStatus(run.state);
     expect(children).toMatchObject({ running: 1, over: 30 });
     expect(children?.rows).toHaveLength(10);
     expect(children?.rows[0]).toMatchObject({ session: "s.writer", agent: "writer", status: "running" });
     expect(children?.rows[1]).toMatchObject({ agent: "scout", status: "completed" });
     expect(run.state.childrenOver?.last).toHaveLength(10);
-    expect(dashboard(run.state)).toContain("- **Sub-agents**: 1 at work, 30 over\n  - writer (running)");
+    expect(formatDashboard(run.state)).toContain(
+      "- **Sub-agents**: 1 at work, 30 over\n  - writer (running)",
+    );
   });
 });

@@ -3,8 +3,8 @@ import { describe, expect, test } from "vitest";
 import {
   clipMessage,
   clipText,
+  formatEntry,
   MIN_CLIPPED_CHARS,
-  shownMessage,
 } from "../../src/conversation/compaction/clip.ts";
 import type { AgentMessage, ToolResultMessage, UserMessage } from "../../src/schema/message.ts";
 import { entriesOf, result, texts, user } from "./compaction-messages.ts";
@@ -70,8 +70,8 @@ describe("a message that is clipped", () => {
     const [entry] = entriesOf([user("w".repeat(900))]);
     if (entry === undefined) throw new Error("there is one");
     const length = (message: AgentMessage) => texts([message])[0]?.length;
-    expect(length(shownMessage(entry, { wordChars: 400 }))).toBeLessThanOrEqual(400);
-    expect(length(shownMessage(entry, { chars: 400, cut: 1 }))).toBe(900);
-    expect(length(shownMessage({ ...entry, origin: "machine" }, { wordChars: 400 }))).toBe(900);
+    expect(length(formatEntry(entry, { wordChars: 400 }))).toBeLessThanOrEqual(400);
+    expect(length(formatEntry(entry, { chars: 400, cut: 1 }))).toBe(900);
+    expect(length(formatEntry({ ...entry, origin: "machine" }, { wordChars: 400 }))).toBe(900);
   });
 });

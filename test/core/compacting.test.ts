@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/core/machine/apply.ts";
-import { compactionDue, contextTokens } from "../../src/core/machine/compacting.ts";
+import { countContextTokens, findCompactionReason } from "../../src/core/machine/compact-view.ts";
 import { next } from "../../src/core/machine/next.ts";
 import type { CompactCommand } from "../../src/core/machine/state/command.ts";
 import { calls, type Play, play, type Reply, says, usageOf } from "./play.ts";
@@ -34,9 +34,9 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
   test("counts as the vendor counts, and by estimate what came later (CTX-05)", () => {
     const replies = [{ ...calls("edit"), usage: usageOf(900, 50) }, says("done")];
     const run = play({ replies }).until("call-tools");
-    expect(contextTokens(run.state)).toBe(950);
+    expect(countContextTokens(run.state)).toBe(950);
     run.step();
-    expect(contextTokens(run.state)).toBeGreaterThan(950);
+    expect(countContextTokens(run.state)).toBeGreaterThan(950);
     expect(kinds(play({ replies, compactAbove: 940 }).settle())).toEqual([
       "call-model",
       "compact",
@@ -54,12 +54,12 @@ describe("a view that has grown [CTX-05, CTX-09, CMP-13, EVT-09, EVT-13]", () =>
   test("is made smaller above its bound, and not at it [CTX-09]", () => {
     const { state } = play({ compactAbove: 1_000_000 }).until("call-model");
     const due = (compactAbove: number) =>
-      compactionDue({
+      findCompactionReason({
         ...state,
         pinned: { ...state.pinned, context: { compactAbove } } as typeof state.pinned,
       });
-    expect(due(contextTokens(state))).toBeUndefined();
-    expect(due(contextTokens(state) - 1)).toEqual({ type: "grown" });
+    expect(due(countContextTokens(state))).toBeUndefined();
+    expect(due(countContextTokens(state) - 1)).toEqual({ type: "grown" });
   });
 
   test("is not pruned afterwards: what a model may take out begins behind the compaction [PRUN-09]", () => {

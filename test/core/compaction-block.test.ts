@@ -1,23 +1,23 @@
 import fc, { type Arbitrary, array, boolean, constantFrom, nat, property, record, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { planBlock as planned } from "../../src/conversation/compaction/block.ts";
-import { isWordsOfPeople, shownMessage } from "../../src/conversation/compaction/clip.ts";
+import { planBlock as planned } from "../../src/conversation/compaction/block-plan.ts";
+import { formatEntry, isUserText } from "../../src/conversation/compaction/clip.ts";
+import { buildPlaceholder } from "../../src/conversation/compaction/placeholder.ts";
 import { isText, type PlanOptions, type Section } from "../../src/conversation/compaction/plan.ts";
-import { standIn } from "../../src/conversation/compaction/stand-in.ts";
-import { summarise, turnLine } from "../../src/conversation/compaction/summary.ts";
+import { formatTurn, summarise } from "../../src/conversation/compaction/turn-summary.ts";
 import {
-  entriesOfTurns,
-  loopsOf,
-  positionsOfTurns,
-  turnsOf,
+  getEntries,
+  getPositionRange,
+  groupLoops,
+  groupTurns,
 } from "../../src/conversation/compaction/turns.ts";
 import { materialise } from "../../src/conversation/materialise.ts";
 import { estimateMessage } from "../../src/core/view/estimate.ts";
 import { CompactionConfig } from "../../src/schema/context.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
-import { runsOf } from "../support/depth.ts";
 import { alike, must } from "../support/must.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import {
   answer,
   anyMessages,
@@ -35,7 +35,7 @@ import {
   user,
 } from "./compaction-messages.ts";
 
-const RUNS = runsOf(10_000);
+const RUNS = getRunCount(10_000);
 const PATIENCE_MS = 120_000;
 const ROOMY = 1_000_000;
 const WINDOW = { maxContextTokens: 100_000 };
@@ -65,22 +65,22 @@ function shown(sections: readonly Section[], entries: readonly Entry[]): readonl
   return sections.flatMap(({ from, to, as }) => {
     const inside = entries.filter(({ position }) => position >= from && position < to);
     const form = as === "whole" ? {} : as;
-    if (!isText(as)) return inside.map((entry) => shownMessage(entry, form));
+    if (!isText(as)) return inside.map((entry) => formatEntry(entry, form));
     const { wordsFrom = Number.POSITIVE_INFINITY } = as;
-    const words = inside.filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry));
-    return [standIn(as.summary, 0), ...words.map((entry) => shownMessage(entry, form))];
+    const words = inside.filter((entry) => entry.position >= wordsFrom && isUserText(entry));
+    return [buildPlaceholder(as.summary, 0), ...words.map((entry) => formatEntry(entry, form))];
   });
 }
 
 describe("turns", () => {
   test("are the entries of one turn id; an entry without one is a turn of its own [CMP-11]", () => {
     const entries = entriesOf([user("old"), user("older"), ...loop("L.1", 2), user("later")], 5);
-    const turns = turnsOf(entries);
+    const turns = groupTurns(entries);
     expect(turns.map((turn) => turn.entries.length)).toEqual([1, 1, 3, 2, 1]);
     expect(turns.map(({ id }) => id?.turnIndex)).toEqual([undefined, undefined, 0, 1, undefined]);
-    expect(positionsOfTurns(turns, { start: 2, end: 3 })).toEqual({ from: 7, to: 12 });
-    expect(entriesOfTurns(turns, { start: 0, end: 1 })).toEqual(entries.slice(0, 2));
-    expect(positionsOfTurns(turns, { start: 5, end: 9 })).toBeUndefined();
+    expect(getPositionRange(turns, { start: 2, end: 3 })).toEqual({ from: 7, to: 12 });
+    expect(getEntries(turns, { start: 0, end: 1 })).toEqual(entries.slice(0, 2));
+    expect(getPositionRange(turns, { start: 5, end: 9 })).toBeUndefined();
   });
 
   test("keep an answer and its results together, whatever their turn ids [CMP-08, CMP-09]", () => {
@@ -90,7 +90,7 @@ describe("turns", () => {
       result("a", "1"),
       user("next"),
     ];
-    expect(turnsOf(entriesOf(apart)).map((turn) => turn.entries.length)).toEqual([3, 1]);
+    expect(groupTurns(entriesOf(apart)).map((turn) => turn.entries.length)).toEqual([3, 1]);
   });
 
   test("have the id of the first of their entries that says one [CMP-09, CMP-11]", () => {
@@ -100,7 +100,7 @@ describe("turns", () => {
       inTurn(result("b", "2"), "L.1", 5),
       inTurn(user("still"), "L.1", 4),
     ];
-    const turns = turnsOf(entriesOf(late));
+    const turns = groupTurns(entriesOf(late));
     expect(turns.map(({ id, entries }) => [id, entries.length])).toEqual([
       [{ loopId: "L.1", turnIndex: 4 }, 4],
     ]);
@@ -108,21 +108,21 @@ describe("turns", () => {
 
   test("take an application's message along with what it follows [CMP-11]", () => {
     const mixed = [inTurn(user("hi"), "L.1", 0), extension(1), inTurn(answer("yes"), "L.1", 0)];
-    expect(turnsOf(entriesOf(mixed)).length).toBe(1);
+    expect(groupTurns(entriesOf(mixed)).length).toBe(1);
   });
 
   test("the same number in another loop is another turn, and loops are told apart [CMP-07, CMP-16]", () => {
-    const turns = turnsOf(entriesOf([user("inbox"), ...loop("L.1", 1), ...loop("L.2", 2), user("x")]));
+    const turns = groupTurns(entriesOf([user("inbox"), ...loop("L.1", 1), ...loop("L.2", 2), user("x")]));
     expect(turns.length).toBe(5);
-    expect(loopsOf(turns).map((loopTurns) => loopTurns.length)).toEqual([2, 3]);
-    expect(loopsOf(turnsOf(entriesOf([user("a"), answer("b")]))).length).toBe(1);
+    expect(groupLoops(turns).map((loopTurns) => loopTurns.length)).toEqual([2, 3]);
+    expect(groupLoops(groupTurns(entriesOf([user("a"), answer("b")]))).length).toBe(1);
   });
 });
 
 describe("the line of a turn", () => {
   const lineOf = (...messages: AgentMessage[]) => {
     const entries = entriesOf(messages.map((message) => inTurn(message, "L.1", 0)));
-    return turnLine(turnsOf(entries)[0] as never);
+    return formatTurn(groupTurns(entries)[0] as never);
   };
 
   test("says what people said and what the answer said or did [CMP-04]", () => {
@@ -165,7 +165,7 @@ describe("the line of a turn", () => {
 });
 
 describe("a summary", () => {
-  const four = () => turnsOf(entriesOf(loop("L.1", 4)));
+  const four = () => groupTurns(entriesOf(loop("L.1", 4)));
 
   test("has one line for each turn [CMP-04]", () => {
     expect(summarise(four(), 2000, estimateMessage).split("\n")).toEqual([
@@ -178,7 +178,7 @@ describe("a summary", () => {
 
   test("drops the turns beyond its tokens, and counts them [CMP-04]", () => {
     const turns = four();
-    const whole = estimateMessage(standIn(summarise(turns, 2000, estimateMessage), 0));
+    const whole = estimateMessage(buildPlaceholder(summarise(turns, 2000, estimateMessage), 0));
     expect(summarise(turns, whole, estimateMessage)).not.toContain("more");
     expect(summarise(turns, whole - 1, estimateMessage)).toMatch(
       /turn 2\n\[\.\.\. 1 more turn\(s\) \.\.\.\]$/,
@@ -191,7 +191,7 @@ describe("a summary", () => {
   });
 
   test("tells the last turn where its line is shorter than one that counts it [CMP-04]", () => {
-    const turns = turnsOf(entriesOf([answer("asked"), answer("x")]));
+    const turns = groupTurns(entriesOf([answer("asked"), answer("x")]));
     const lengthOf = (message: AgentMessage) => texts([message]).join("").length;
     const whole = "[Summary] Assistant: asked\n[Summary] Assistant: x";
     expect(summarise(turns, whole.length, lengthOf)).toBe(whole);
@@ -201,8 +201,8 @@ describe("a summary", () => {
   test("is never longer than it may be [CMP-04]", () => {
     fc.assert(
       property(soundMessages, nat(300), (messages, maxTokens) => {
-        const text = summarise(turnsOf(entriesOf(messages)), maxTokens, estimateMessage);
-        if (text !== "") expect(estimateMessage(standIn(text, 0))).toBeLessThanOrEqual(maxTokens);
+        const text = summarise(groupTurns(entriesOf(messages)), maxTokens, estimateMessage);
+        if (text !== "") expect(estimateMessage(buildPlaceholder(text, 0))).toBeLessThanOrEqual(maxTokens);
       }),
       { numRuns: RUNS },
     );
@@ -226,7 +226,7 @@ describe("the default plan", () => {
 
   test("is of sections, each a range of turns with both ends and what stands for it [CMP-02]", () => {
     const entries = entriesOf(loop("L.1", 20, lines(60)));
-    const turns = turnsOf(entries);
+    const turns = groupTurns(entries);
     const sections = planBlock(entries, config(), ROOMY, WINDOW);
     const ranges = [
       { start: 0, end: 1 },
@@ -235,14 +235,14 @@ describe("the default plan", () => {
       { start: 19, end: 19 },
     ];
     expect(sections.map(({ from, to }) => ({ from, to }))).toEqual(
-      ranges.map((range) => positionsOfTurns(turns, range)),
+      ranges.map((range) => getPositionRange(turns, range)),
     );
     expect(sections.map(({ turns: count }) => count)).toEqual(
       ranges.map(({ start, end }) => end - start + 1),
     );
     const messages = shown(sections, entries);
     const [first = [], middle = [], recent = [], unread = []] = ranges.map((range) =>
-      entriesOfTurns(turns, range),
+      getEntries(turns, range),
     );
     expect(messages.slice(0, first.length)).toEqual(first.map(({ message }) => message));
     const as = sections[1]?.as;

@@ -1,14 +1,18 @@
 import fc, { array, constant, nat, oneof, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type CheckedPlan, checkPlan, entriesToPlan } from "../../src/conversation/compaction/custom.ts";
-import { type Section, spansOf } from "../../src/conversation/compaction/plan.ts";
+import {
+  type CheckedPlan,
+  checkPlan,
+  selectPlannableEntries,
+} from "../../src/conversation/compaction/custom-plan.ts";
+import { type Section, toSpans } from "../../src/conversation/compaction/plan.ts";
 import { materialise } from "../../src/conversation/materialise.ts";
-import { orphanIn } from "../../src/conversation/orphans.ts";
-import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
+import { COMPACTION_KIND } from "../../src/conversation/message-visibility.ts";
+import { findOrphan } from "../../src/conversation/orphans.ts";
 import type { WantedForm as SectionForm } from "../../src/schema/context.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import {
   answer,
   entriesOf,
@@ -20,7 +24,7 @@ import {
   user,
 } from "./compaction-messages.ts";
 
-const RUNS = runsOf(5000);
+const RUNS = getRunCount(5000);
 const ROOMY = { budget: 1_000_000, maxTextTokens: 1000 };
 const notes = (summary = "what was said"): SectionForm => ({ summary });
 
@@ -75,7 +79,7 @@ describe("what a strategy wants", () => {
   test("does not hold what the machine keeps for people [CMP-10]", () => {
     const kept: AgentMessage = { role: "extension", kind: COMPACTION_KIND, data: {}, timestamp: 0 };
     const entries = entriesOf([user("a"), kept, extension("own"), user("b")]);
-    expect(entriesToPlan(entries).map(({ position }) => position)).toEqual([0, 2, 3]);
+    expect(selectPlannableEntries(entries).map(({ position }) => position)).toEqual([0, 2, 3]);
   });
 
   test.each([
@@ -224,9 +228,9 @@ test("whatever is wanted: a plan that is taken keeps every entry once, no orphan
           [{ role: "extension", kind: COMPACTION_KIND, data: { sections: texts }, timestamp: 0 }],
           position,
         );
-        const ranges = spansOf(plan.sections, position);
+        const ranges = toSpans(plan.sections, position);
         const seen = materialise({ branch: "main", ranges }, [...entries, ...kept]);
-        expect(orphanIn(seen)).toBeUndefined();
+        expect(findOrphan(seen)).toBeUndefined();
         expect(totalOf(seen)).toBeLessThanOrEqual(budget);
       },
     ),

@@ -1,26 +1,26 @@
 import fc, { array, boolean, constant, constantFrom, integer, nat, oneof, option, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { planBlock } from "../../src/conversation/compaction/block.ts";
-import { messageText } from "../../src/conversation/compaction/clip.ts";
-import { checkPlan, entriesToPlan } from "../../src/conversation/compaction/custom.ts";
-import { isText, type Plan, type PlanOptions, spansOf } from "../../src/conversation/compaction/plan.ts";
-import { planTiered } from "../../src/conversation/compaction/tiered.ts";
+import { planBlock } from "../../src/conversation/compaction/block-plan.ts";
+import { getMessageText } from "../../src/conversation/compaction/clip.ts";
+import { checkPlan, selectPlannableEntries } from "../../src/conversation/compaction/custom-plan.ts";
+import { isText, type Plan, type PlanOptions, toSpans } from "../../src/conversation/compaction/plan.ts";
+import { planTiered } from "../../src/conversation/compaction/tiered-plan.ts";
 import { materialise } from "../../src/conversation/materialise.ts";
-import { orphanIn } from "../../src/conversation/orphans.ts";
-import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
+import { COMPACTION_KIND } from "../../src/conversation/message-visibility.ts";
+import { findOrphan } from "../../src/conversation/orphans.ts";
 import { estimateMessage } from "../../src/core/view/estimate.ts";
-import { rangesOf } from "../../src/core/view/view-ranges.ts";
+import { toViewRanges } from "../../src/core/view/view-ranges.ts";
 import type { WantedSection } from "../../src/schema/context.ts";
 import { CompactionConfig, ContextConfig } from "../../src/schema/context.ts";
 import type { AgentMessage, Message } from "../../src/schema/message.ts";
 import type { Entry, EntryOrigin } from "../../src/schema/record.ts";
-import { runsOf } from "../support/depth.ts";
 import { must } from "../support/must.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { answer, inTurn, result, totalOf, user } from "./compaction-messages.ts";
 
 // The rules of docs/loop.md ("What a compaction keeps"), for every strategy and every setting.
 
-const RUNS = runsOf(500);
+const RUNS = getRunCount(500);
 const PATIENCE_MS = 180_000;
 
 const READER = "read_full_message";
@@ -167,7 +167,7 @@ const strategies = {
     lengths: array(nat(6), { maxLength: 6 }),
     forms: array(constantFrom("whole", { cut: 3 }, { summary: "a text" }), { minLength: 8, maxLength: 8 }),
   }).map(({ lengths, forms }) => ({ entries, budget }: Asked) => {
-    const given = entriesToPlan(entries);
+    const given = selectPlannableEntries(entries);
     const wanted: WantedSection[] = [];
     let at = 0;
     for (const [index, length] of [...lengths, given.length].entries()) {
@@ -191,8 +191,8 @@ function seenOf(plan: Extract<Plan, { ok: true }>, entries: readonly Entry[]): r
     message: { role: "extension", kind: COMPACTION_KIND, data: { sections }, timestamp: 0 },
     tokens: 0,
   };
-  const spans = spansOf(plan.sections, position);
-  return materialise(rangesOf({ branch: "main", spans }), [...entries, kept]);
+  const spans = toSpans(plan.sections, position);
+  return materialise(toViewRanges({ branch: "main", spans }), [...entries, kept]);
 }
 
 /** The text as it was, or its head and tail around a marker by which the rest can be read. */
@@ -232,11 +232,11 @@ describe.each(Object.keys(strategies) as (keyof typeof strategies)[])("the strat
           const seen = seenOf(plan, talk.entries);
           must(totalOf(seen) <= budget, `${totalOf(seen)} tokens fit in ${budget}`);
           must(seen[0]?.role === "user", `the first message is a user's, not of ${seen[0]?.role}`);
-          must(orphanIn(seen) === undefined, `no orphan: ${orphanIn(seen)}`);
+          must(findOrphan(seen) === undefined, `no orphan: ${findOrphan(seen)}`);
           const users = seen.filter(({ role }) => role === "user");
           for (const position of talk.words) {
             const { message } = talk.entries[position] as Entry;
-            const said = messageText(message as Message);
+            const said = getMessageText(message as Message);
             must(
               users.some((shown) => isHeld(partsText(shown), said, position)),
               `the words at ${position} are held`,
@@ -251,7 +251,7 @@ describe.each(Object.keys(strategies) as (keyof typeof strategies)[])("the strat
           }
           if (name === "an application's") return;
           for (const position of talk.unread) {
-            const said = messageText((talk.entries[position] as Entry).message as Message);
+            const said = getMessageText((talk.entries[position] as Entry).message as Message);
             must(
               seen.some((shown) => isHeld(partsText(shown), said, position)),
               `the result at ${position} is held`,

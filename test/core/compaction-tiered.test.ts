@@ -1,14 +1,14 @@
 import fc, { type IProperty, nat, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { isWordsOfPeople, shownMessage } from "../../src/conversation/compaction/clip.ts";
+import { formatEntry, isUserText } from "../../src/conversation/compaction/clip.ts";
 import { cutText, cutToolResult } from "../../src/conversation/compaction/cut-text.ts";
+import { buildPlaceholder } from "../../src/conversation/compaction/placeholder.ts";
 import { isText, type Section } from "../../src/conversation/compaction/plan.ts";
-import { standIn } from "../../src/conversation/compaction/stand-in.ts";
-import { planTiered } from "../../src/conversation/compaction/tiered.ts";
-import { orphanIn } from "../../src/conversation/orphans.ts";
+import { planTiered } from "../../src/conversation/compaction/tiered-plan.ts";
+import { findOrphan } from "../../src/conversation/orphans.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import {
   answer,
   anyMessages,
@@ -25,7 +25,7 @@ import {
   user,
 } from "./compaction-messages.ts";
 
-const RUNS = runsOf(10_000);
+const RUNS = getRunCount(10_000);
 const PATIENCE_MS = 120_000;
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
@@ -46,10 +46,10 @@ function shown(sections: readonly Section[], entries: readonly Entry[]): readonl
   return sections.flatMap(({ from, to, as }) => {
     const inside = entries.filter(({ position }) => position >= from && position < to);
     const form = as === "whole" ? {} : as;
-    if (!isText(as)) return inside.map((entry) => shownMessage(entry, form));
+    if (!isText(as)) return inside.map((entry) => formatEntry(entry, form));
     const { wordsFrom = Number.POSITIVE_INFINITY } = as;
-    const words = inside.filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry));
-    return [standIn(as.summary, 0), ...words.map((entry) => shownMessage(entry, form))];
+    const words = inside.filter((entry) => entry.position >= wordsFrom && isUserText(entry));
+    return [buildPlaceholder(as.summary, 0), ...words.map((entry) => formatEntry(entry, form))];
   });
 }
 
@@ -270,7 +270,7 @@ describe("any conversation, any budget", () => {
         property(soundMessages, options, (messages, { budget, ...config }) => {
           const entries = entriesOf(messages);
           const plan = planTiered(entries, config, budget);
-          if (plan.ok) expect(orphanIn(shown(plan.sections, entries))).toBeUndefined();
+          if (plan.ok) expect(findOrphan(shown(plan.sections, entries))).toBeUndefined();
         }),
       );
     },

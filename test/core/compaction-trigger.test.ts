@@ -1,13 +1,13 @@
 import fc, { double, nat, property } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { loopsInScope } from "../../src/conversation/compaction/scope.ts";
+import { countLoopsInScope } from "../../src/conversation/compaction/scope.ts";
 import {
-  contextTokens,
-  headroom,
+  addUnreportedTokens,
+  computeHeadroom,
+  computeMessageBudget,
+  computeTriggerLevel,
+  getReportedSize,
   isCompactionDue,
-  messageBudget,
-  reportedBy,
-  triggerLevel,
 } from "../../src/core/machine/compaction-trigger.ts";
 import { CompactionConfig, ContextConfig } from "../../src/schema/context.ts";
 
@@ -45,14 +45,14 @@ describe("the configuration", () => {
 
 describe("the trigger", () => {
   test("fires above 81,000 tokens with the defaults [CTX-09]", () => {
-    expect(triggerLevel(DEFAULTS)).toBe(81_000);
+    expect(computeTriggerLevel(DEFAULTS)).toBe(81_000);
     expect(isCompactionDue(DEFAULTS, 81_000)).toBe(false);
     expect(isCompactionDue(DEFAULTS, 81_001)).toBe(true);
-    expect(headroom(DEFAULTS, 81_000)).toBeCloseTo(0.05, 9);
-    expect(messageBudget(DEFAULTS)).toBe(96_000);
+    expect(computeHeadroom(DEFAULTS, 81_000)).toBeCloseTo(0.05, 9);
+    expect(computeMessageBudget(DEFAULTS)).toBe(96_000);
     // In binary 0.102 less 0.003 is a hair below 0.099.
     const odd = ContextConfig.parse({ compaction: { compactAtPct: 0.102, budgetThresholdPct: 0.003 } });
-    expect(triggerLevel(odd)).toBe(5900);
+    expect(computeTriggerLevel(odd)).toBe(5900);
   });
 
   test("fires exactly when the headroom is below the threshold [CTX-09]", () => {
@@ -61,9 +61,9 @@ describe("the trigger", () => {
     fc.assert(
       property(share, part, nat(200_000), (compactAtPct, budgetThresholdPct, tokens) => {
         const config = ContextConfig.parse({ compaction: { compactAtPct, budgetThresholdPct } });
-        const left = headroom(config, tokens) - budgetThresholdPct;
+        const left = computeHeadroom(config, tokens) - budgetThresholdPct;
         if (Math.abs(left) > 1e-9) expect(isCompactionDue(config, tokens)).toBe(left < 0);
-        expect(isCompactionDue(config, triggerLevel(config))).toBe(false);
+        expect(isCompactionDue(config, computeTriggerLevel(config))).toBe(false);
       }),
       { numRuns: 10_000 },
     );
@@ -74,35 +74,35 @@ describe("the size of a context", () => {
   const usage = { input: 100, output: 20, reasoning: 5, cacheRead: 300, cacheWrite: 40, totalTokens: 9999 };
 
   test("is the last report and the estimate of what came later [CTX-05]", () => {
-    const reported = reportedBy(usage, 400);
+    const reported = getReportedSize(usage, 400);
     expect(reported).toEqual({ tokens: 460, estimated: 400 });
-    expect(contextTokens(400, reported)).toBe(460);
-    expect(contextTokens(475, reported)).toBe(535);
+    expect(addUnreportedTokens(400, reported)).toBe(460);
+    expect(addUnreportedTokens(475, reported)).toBe(535);
   });
 
   test("is the estimate without a report, and when a vendor reports nothing [CTX-05]", () => {
-    expect(contextTokens(400)).toBe(400);
+    expect(addUnreportedTokens(400)).toBe(400);
     const nothing = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
-    expect(reportedBy(nothing, 400)).toBeUndefined();
+    expect(getReportedSize(nothing, 400)).toBeUndefined();
   });
 });
 
 describe("the scope", () => {
   test("of a fixed number takes so many earlier loops [CMP-05]", () => {
-    expect(loopsInScope({ type: "fixed", loops: 3 }, [1, 1, 1, 1, 1], 10)).toBe(3);
-    expect(loopsInScope({ type: "fixed", loops: 3 }, [1, 1], 10)).toBe(2);
-    expect(loopsInScope({ type: "fixed", loops: 0 }, [1, 1], 10)).toBe(0);
+    expect(countLoopsInScope({ type: "fixed", loops: 3 }, [1, 1, 1, 1, 1], 10)).toBe(3);
+    expect(countLoopsInScope({ type: "fixed", loops: 3 }, [1, 1], 10)).toBe(2);
+    expect(countLoopsInScope({ type: "fixed", loops: 0 }, [1, 1], 10)).toBe(0);
   });
 
   test("of a token budget walks back until the window would be passed [CMP-05, CMP-12]", () => {
     const scope = { type: "token-budget" } as const;
-    expect(loopsInScope(scope, [40, 40, 40, 40], 100)).toBe(2);
-    expect(loopsInScope(scope, [40, 50, 50], 100)).toBe(2);
-    expect(loopsInScope(scope, [10, 20], 100)).toBe(2);
-    expect(loopsInScope(scope, [], 100)).toBe(0);
+    expect(countLoopsInScope(scope, [40, 40, 40, 40], 100)).toBe(2);
+    expect(countLoopsInScope(scope, [40, 50, 50], 100)).toBe(2);
+    expect(countLoopsInScope(scope, [10, 20], 100)).toBe(2);
+    expect(countLoopsInScope(scope, [], 100)).toBe(0);
   });
 
   test("of a token budget takes a nearest loop that is larger than the window [CMP-05]", () => {
-    expect(loopsInScope({ type: "token-budget" }, [10, 150], 100)).toBe(1);
+    expect(countLoopsInScope({ type: "token-budget" }, [10, 150], 100)).toBe(1);
   });
 });

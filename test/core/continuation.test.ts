@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/core/machine/apply.ts";
 import { next } from "../../src/core/machine/next.ts";
-import { start } from "../../src/core/machine/start.ts";
+import { buildInitialState } from "../../src/core/machine/start.ts";
 import type { State } from "../../src/core/machine/state/state.ts";
 import type { Continuation } from "../../src/schema/definition.ts";
 
@@ -12,7 +12,7 @@ const message = (id: string) => ({ id, text: id, atMs: 0 });
 function begun(continuation: Continuation): State {
   const common = { session: "s", mode: "run", idleTimeoutMs: null, localSteps: true } as const;
   const asked = { hash: "hash-asked" };
-  const fresh = start({ ...common, asked, prompts: [message("prompt")], continuation, nowMs: 0 });
+  const fresh = buildInitialState({ ...common, asked, prompts: [message("prompt")], continuation, nowMs: 0 });
   const steered = apply(fresh, { type: "steered", message: message("steering"), atMs: 1 });
   const queued = apply(steered, { type: "followed-up", message: message("follow-up"), atMs: 2 });
   return apply(queued, { type: "begun", atMs: 3 });

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import {
-  changedLimits,
-  definitionChanges,
-  missingTools,
+  compareDefinitions,
+  findChangedLimits,
+  findMissingTools,
+  listToolNames,
   TAKES_EFFECT,
-  toolNamesOf,
 } from "../../src/core/machine/definition-changes.ts";
 import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/definition.ts";
 
@@ -21,7 +21,7 @@ const MODEL = {
 const definition = (rest: Partial<AgentDefinitionInput> = {}) =>
   AgentDefinition.parse({ model: MODEL, ...rest });
 const between = (from: Partial<AgentDefinitionInput>, to: Partial<AgentDefinitionInput>) =>
-  definitionChanges(definition(from), definition(to));
+  compareDefinitions(definition(from), definition(to));
 const said = (from: Partial<AgentDefinitionInput>, to: Partial<AgentDefinitionInput>) =>
   between(from, to).changes.map((change) => `${change.field}: ${change.said}`);
 
@@ -94,13 +94,13 @@ describe("what another definition changes [3.8]", () => {
   test("limits that say the same as before are none of it", () => {
     const from = definition({ limits: { maxTurns: 5, maxCostUsd: 1 } }).limits;
     const to = definition({ limits: { maxTurns: 5, maxCostUsd: null } }).limits;
-    expect(changedLimits(from, to)).toEqual({ maxCostUsd: null });
+    expect(findChangedLimits(from, to)).toEqual({ maxCostUsd: null });
   });
 
   test("waits for the person who is asked about a tool that would go", () => {
-    const names = toolNamesOf({ tools: ["file_read"] });
-    expect(missingTools([{ tool: "read_file", toolCallId: "1" }], names)).toEqual([]);
-    expect(missingTools([{ tool: "bash", toolCallId: "1" }], names)).toEqual([
+    const names = listToolNames({ tools: ["file_read"] });
+    expect(findMissingTools([{ tool: "read_file", toolCallId: "1" }], names)).toEqual([]);
+    expect(findMissingTools([{ tool: "bash", toolCallId: "1" }], names)).toEqual([
       expect.stringContaining("The call 1 of bash waits for a person"),
     ]);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { definitionSummary, summaryLines } from "../../src/client/read/definition-summary.ts";
+import { formatSummaryLines, summariseDefinition } from "../../src/client/read/definition-summary.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 
 const model = {
@@ -29,7 +29,7 @@ test("a summary names all that an agent reaches for: addresses, programs, names 
       },
     ],
   });
-  expect(summaryLines(definitionSummary(definition))).toEqual([
+  expect(formatSummaryLines(summariseDefinition(definition))).toEqual([
     "agent stranger, model p/m",
     "workspace: /srv/app",
     "tools: bash, MCP server near, MCP server far, agent scout",
@@ -46,7 +46,7 @@ test("a summary stays short and on lines of its own, whatever a definition holds
     model,
     tools: Array.from({ length: 500 }, (_, at) => `tool-${at}-${"x".repeat(1000)}`),
   });
-  const lines = summaryLines(definitionSummary(definition));
+  const lines = formatSummaryLines(summariseDefinition(definition));
   expect(lines.join("\n").split("\n")).toHaveLength(lines.length);
   expect(lines.join("").length).toBeLessThan(6000);
   expect(lines.join("")).toContain("and 480 more");

@@ -1,24 +1,24 @@
 import fc, { type IProperty, integer, array as listOf, nat, oneof, property, string } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { fitMaterial, judgeBudget } from "../../src/conversation/evaluation/fit-material.ts";
+import { computeJudgeBudget, fitMaterial } from "../../src/conversation/evaluation/fit-material.ts";
 import {
+  buildJudgeMaterial,
+  getLastAnswerText,
   type JudgeMaterial,
-  judgeMaterial,
-  lastAnswerText,
 } from "../../src/conversation/evaluation/judge-material.ts";
 import {
-  fittedJudgePrompt,
+  buildFittedJudgePrompt,
+  buildJudgePrompt,
+  buildJudgeSystemPrompt,
   JUDGE_SYSTEM_PROMPT,
-  judgePrompt,
-  judgeSystemPrompt,
 } from "../../src/conversation/evaluation/judge-prompt.ts";
-import { hardLimit, shorten } from "../../src/conversation/evaluation/text-tiers.ts";
-import { utf8Length } from "../../src/core/view/estimate.ts";
+import { computeHardLimit, shortenText } from "../../src/conversation/evaluation/text-tiers.ts";
+import { countUtf8Bytes } from "../../src/core/view/estimate.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { answer, extension, lines, result, user } from "./compaction-messages.ts";
 
-const RUNS = runsOf(500);
+const RUNS = getRunCount(500);
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 const IMAGE = { type: "image", data: "AAAA", mimeType: "image/png" } as const;
@@ -42,8 +42,8 @@ describe("what a judge is shown", () => {
       answer("Two particles share a state..."),
     ];
     const two = [answer("Think of two magic dice...")];
-    const material = judgeMaterial(context, prompts, [one, two].map(lastAnswerText));
-    expect(judgePrompt(material)).toBe(`Prior conversation context:
+    const material = buildJudgeMaterial(context, prompts, [one, two].map(getLastAnswerText));
+    expect(buildJudgePrompt(material)).toBe(`Prior conversation context:
 User: What is quantum mechanics?
 Assistant: Let me look.
 Assistant: The branch of physics that...
@@ -61,8 +61,8 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
   });
 
   test("without prior context there is no section for it [PAR-07]", () => {
-    const material = judgeMaterial([result("a", "x")], [user("one"), extension(1), user("two")], ["r"]);
-    expect(judgePrompt(material)).toBe(
+    const material = buildJudgeMaterial([result("a", "x")], [user("one"), extension(1), user("two")], ["r"]);
+    expect(buildJudgePrompt(material)).toBe(
       'Original query:\none\ntwo\n\nResponse 1:\nr\n\nWhich response is best? Reply with ONLY the response number (e.g., "1" or "2").',
     );
   });
@@ -75,13 +75,13 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
       answer("looking", ["a"]),
       result("a", "out"),
     ];
-    expect(judgeMaterial(context, [], [])).toEqual({
+    expect(buildJudgeMaterial(context, [], [])).toEqual({
       prior: "User: first\nAssistant: done",
       query: "second",
       responses: [],
     });
-    expect(judgeMaterial([user("only")], [], [])).toEqual({ prior: "", query: "only", responses: [] });
-    expect(judgeMaterial([answer("nobody asked")], [], [])).toEqual({
+    expect(buildJudgeMaterial([user("only")], [], [])).toEqual({ prior: "", query: "only", responses: [] });
+    expect(buildJudgeMaterial([answer("nobody asked")], [], [])).toEqual({
       prior: "Assistant: nobody asked",
       query: "",
       responses: [],
@@ -90,53 +90,53 @@ Which response is best? Reply with ONLY the response number (e.g., "1" or "2").`
 
   test("a response is the text of the last answer alone, whole, or empty [PAR-07]", () => {
     expect(
-      lastAnswerText([
+      getLastAnswerText([
         answer("early"),
         said(text("a"), { type: "thinking", thinking: "t" }, text("b")),
         user("stopped"),
       ]),
     ).toBe("ab");
-    expect(lastAnswerText([answer("early"), answer("", ["c"])])).toBe("");
-    expect(lastAnswerText([user("q")])).toBe("");
+    expect(getLastAnswerText([answer("early"), answer("", ["c"])])).toBe("");
+    expect(getLastAnswerText([user("q")])).toBe("");
   });
 
   test("a judge without a system prompt of its own has the built-in one [PAR-06]", () => {
-    expect(judgeSystemPrompt(undefined)).toBe(JUDGE_SYSTEM_PROMPT);
-    expect(judgeSystemPrompt(" \n")).toBe(JUDGE_SYSTEM_PROMPT);
-    expect(judgeSystemPrompt("Prefer short ones.")).toBe("Prefer short ones.");
+    expect(buildJudgeSystemPrompt(undefined)).toBe(JUDGE_SYSTEM_PROMPT);
+    expect(buildJudgeSystemPrompt(" \n")).toBe(JUDGE_SYSTEM_PROMPT);
+    expect(buildJudgeSystemPrompt("Prefer short ones.")).toBe("Prefer short ones.");
     expect(JUDGE_SYSTEM_PROMPT).toContain("ONLY the number");
   });
 });
 
 describe("the tiers", () => {
   test("the first keeps the last 80 lines [PAR-11]", () => {
-    expect(shorten(lines(80), 1, 0)).toBe(lines(80));
-    expect(shorten(lines(81), 1, 0)).toBe(lines(81).split("\n").slice(1).join("\n"));
-    expect(shorten(`${lines(81)}\n`, 1, 0)).toBe(`${lines(81).split("\n").slice(1).join("\n")}\n`);
-    expect(shorten(`${lines(80)}\n`, 1, 0)).toBe(`${lines(80)}\n`);
+    expect(shortenText(lines(80), 1, 0)).toBe(lines(80));
+    expect(shortenText(lines(81), 1, 0)).toBe(lines(81).split("\n").slice(1).join("\n"));
+    expect(shortenText(`${lines(81)}\n`, 1, 0)).toBe(`${lines(81).split("\n").slice(1).join("\n")}\n`);
+    expect(shortenText(`${lines(80)}\n`, 1, 0)).toBe(`${lines(80)}\n`);
   });
 
   test("the second keeps the first and the last paragraph [PAR-11]", () => {
-    expect(shorten("a\na\n\nb\n \t\nc\n\n\n\nd\nd", 2, 0)).toBe("a\na\n\n...\n\nd\nd");
-    expect(shorten("a\r\n\r\nbbbb\r\n\r\nc", 2, 0)).toMatch(/^a\r?\n\n\.\.\.\n\nc$/);
-    expect(shorten("\n\na\n\nb\n\n", 2, 0)).toBe("\n\na\n\nb\n\n");
-    expect(shorten(lines(500), 2, 0)).toBe(lines(500));
+    expect(shortenText("a\na\n\nb\n \t\nc\n\n\n\nd\nd", 2, 0)).toBe("a\na\n\n...\n\nd\nd");
+    expect(shortenText("a\r\n\r\nbbbb\r\n\r\nc", 2, 0)).toMatch(/^a\r?\n\n\.\.\.\n\nc$/);
+    expect(shortenText("\n\na\n\nb\n\n", 2, 0)).toBe("\n\na\n\nb\n\n");
+    expect(shortenText(lines(500), 2, 0)).toBe(lines(500));
   });
 
   test("the third cuts to four characters a token, shared by the texts, and leaves 200 [PAR-11, X-21]", () => {
-    expect(hardLimit(1000, 3)).toBe(1333);
-    expect(hardLimit(100, 3)).toBe(200);
-    expect(hardLimit(-5, 1)).toBe(200);
-    expect(hardLimit(60, 0)).toBe(240);
-    expect(shorten("x".repeat(300), 3, 250)).toBe("x".repeat(250));
-    expect(shorten("x".repeat(250), 3, 250)).toBe("x".repeat(250));
+    expect(computeHardLimit(1000, 3)).toBe(1333);
+    expect(computeHardLimit(100, 3)).toBe(200);
+    expect(computeHardLimit(-5, 1)).toBe(200);
+    expect(computeHardLimit(60, 0)).toBe(240);
+    expect(shortenText("x".repeat(300), 3, 250)).toBe("x".repeat(250));
+    expect(shortenText("x".repeat(250), 3, 250)).toBe("x".repeat(250));
   });
 
   test("the third counts bytes beyond 200 characters, and parts no character [PAR-11]", () => {
-    expect(shorten("語".repeat(500), 3, 900)).toBe("語".repeat(300));
-    expect(shorten("語".repeat(500), 3, 899)).toBe("語".repeat(299));
-    expect(shorten("😀".repeat(500), 3, 200)).toBe("😀".repeat(200));
-    expect(shorten("é".repeat(500), 3, 451)).toBe("é".repeat(225));
+    expect(shortenText("語".repeat(500), 3, 900)).toBe("語".repeat(300));
+    expect(shortenText("語".repeat(500), 3, 899)).toBe("語".repeat(299));
+    expect(shortenText("😀".repeat(500), 3, 200)).toBe("😀".repeat(200));
+    expect(shortenText("é".repeat(500), 3, 451)).toBe("é".repeat(225));
   });
 });
 
@@ -147,9 +147,9 @@ describe("fitting a judge's window", () => {
     Array.from({ length: count }, (_, index) => `${index}`.padEnd(size, ".")).join("\n\n");
 
   test("four fifths of the window are for prior context and responses; no window, no limit [PAR-10]", () => {
-    expect(judgeBudget({ maxContextTokens: 100_000 })).toBe(80_000);
-    expect(judgeBudget({ maxContextTokens: 9 })).toBe(7);
-    expect(judgeBudget(null)).toBeUndefined();
+    expect(computeJudgeBudget({ maxContextTokens: 100_000 })).toBe(80_000);
+    expect(computeJudgeBudget({ maxContextTokens: 9 })).toBe(7);
+    expect(computeJudgeBudget(null)).toBeUndefined();
     const huge = fit("p".repeat(900_000), ["r".repeat(900_000)], undefined);
     expect(huge.tiers).toEqual({ prior: 0, responses: 0 });
     expect(huge.material.prior).toHaveLength(900_000);
@@ -207,11 +207,11 @@ describe("fitting a judge's window", () => {
 
   test("what cannot fit is judged all the same, with a warning [PAR-12]", () => {
     const responses = Array.from({ length: 5 }, () => "r".repeat(999));
-    const { prompt, warning, tiers } = fittedJudgePrompt({ prior: "", query: "q", responses }, 240);
+    const { prompt, warning, tiers } = buildFittedJudgePrompt({ prior: "", query: "q", responses }, 240);
     expect(tiers).toEqual({ prior: 3, responses: 3 });
     expect(warning).toContain("about 250 tokens, where 240 fit");
     expect(prompt.match(/Response \d:\nr{200}\n/g)).toHaveLength(5);
-    expect(fittedJudgePrompt({ prior: "", query: "q", responses }, 250).warning).toBeUndefined();
+    expect(buildFittedJudgePrompt({ prior: "", query: "q", responses }, 250).warning).toBeUndefined();
   });
 
   test("whatever the texts, it fits, or is cut to the last, and says so [PAR-11, PAR-12]", () => {
@@ -230,7 +230,7 @@ describe("fitting a judge's window", () => {
           const material: JudgeMaterial = { prior, query: "q", responses };
           const fitted = fitMaterial(material, budget);
           const bytes = [fitted.material.prior, ...fitted.material.responses].reduce(
-            (sum, part) => sum + utf8Length(part),
+            (sum, part) => sum + countUtf8Bytes(part),
             0,
           );
           expect(Math.ceil(bytes / 4) <= budget).toBe(fitted.warning === undefined);
@@ -238,7 +238,7 @@ describe("fitting a judge's window", () => {
           if (fitted.warning === undefined) return;
           expect([...fitted.material.prior].length).toBeLessThanOrEqual(200);
           const longest = Math.max(...fitted.material.responses.map((part) => [...part].length));
-          expect(longest).toBeLessThanOrEqual(hardLimit(budget, responses.length));
+          expect(longest).toBeLessThanOrEqual(computeHardLimit(budget, responses.length));
         },
       ),
     );

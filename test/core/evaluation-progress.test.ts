@@ -1,14 +1,14 @@
 import { describe, expect, test } from "vitest";
-import { orNoLimit } from "../../src/core/budget/limits.ts";
-import type { OpenedAgent } from "../../src/core/evaluation/digest.ts";
+import { fillLimits } from "../../src/core/budget/limits.ts";
+import type { OpenedAgent } from "../../src/core/evaluation/evaluation-digest.ts";
+import { type EvaluationProgress, evaluationMode } from "../../src/core/evaluation/evaluation-progress.ts";
 import { addBranches, branchEnd, shareRequest } from "../../src/core/evaluation/parts.ts";
-import { type EvaluationProgress, evaluationMode } from "../../src/core/evaluation/progress.ts";
 import { type JobState, openJob } from "../../src/core/job/job.ts";
 import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
-import { jobStatus } from "../../src/core/job/job-status.ts";
+import { buildJobStatus } from "../../src/core/job/job-status.ts";
 import { beginPartWith, endPart, reserveShares } from "../../src/core/job/parts.ts";
 import type { PartEnd } from "../../src/core/machine/task.ts";
-import { utf8Length } from "../../src/core/view/estimate.ts";
+import { countUtf8Bytes } from "../../src/core/view/estimate.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
 const agent = (number: number, limits: Partial<Limits> = {}): OpenedAgent => ({
@@ -32,7 +32,7 @@ function open(agents: readonly OpenedAgent[], limits: Partial<Limits> = {}): Job
   const opened = { evaluation: "e", at, branches: agents.slice(0, -1), limits };
   const judge = agents.at(-1);
   return addBranches(
-    openJob({ ...plain, limits: orNoLimit({}) }),
+    openJob({ ...plain, limits: fillLimits({}) }),
     { ...opened, ...(judge && { judge }) },
     1000,
   );
@@ -40,7 +40,7 @@ function open(agents: readonly OpenedAgent[], limits: Partial<Limits> = {}): Job
 
 const evaluation = (branches: number) => open(Array.from({ length: branches + 1 }, (_, at) => agent(at + 1)));
 const status = (state: JobState, progress: Partial<EvaluationProgress> = {}) =>
-  jobStatus(state, evaluationMode(state, { ...COMPARING, ...progress }), 1000);
+  buildJobStatus(state, evaluationMode(state, { ...COMPARING, ...progress }), 1000);
 
 const answered = { type: "answered", stopReason: "stop" } as const;
 const report = {
@@ -110,7 +110,7 @@ describe("where an evaluation stands", () => {
       agentName: `|${"\u00e4".repeat(300)}\n`,
     }));
     const text = jobDashboard(status({ ...open(named), goal: "x".repeat(4000) }), [["Strategy", "judge"]]);
-    expect(utf8Length(text)).toBeLessThan(20_000);
+    expect(countUtf8Bytes(text)).toBeLessThan(20_000);
     expect(text).toContain("- **Strategy**: judge");
     expect(text).toContain("and 161 more");
   });

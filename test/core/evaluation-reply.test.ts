@@ -1,25 +1,25 @@
 import { describe, expect, test } from "vitest";
 import {
-  decisionWithoutJudge,
-  firstInteger,
-  judgeDecision,
-  judgedBranches,
+  decideWithoutJudge,
+  findFirstInteger,
+  listJudgedBranches,
+  parseJudgeReply,
 } from "../../src/conversation/evaluation/judge-decision.ts";
 import { branches } from "./evaluation-outcomes.ts";
 
 describe("a judge's reply", () => {
   const outcomes = branches(["answered", 1], ["failed", 1], ["answered", 1], ["answered", 1]);
-  const reply = (text: string) => judgeDecision(outcomes, { status: { type: "answered" }, text });
+  const reply = (text: string) => parseJudgeReply(outcomes, { status: { type: "answered" }, text });
 
   test("its first integer is the number of a response, of those that were compared [PAR-08, GAP-10]", () => {
-    expect(judgedBranches(outcomes)).toEqual([0, 2, 3]);
+    expect(listJudgedBranches(outcomes)).toEqual([0, 2, 3]);
     expect(reply("1")).toMatchObject({ selected: 0, by: "strategy" });
     expect(reply("Response 2 is better than 3.")).toMatchObject({ selected: 2, by: "strategy" });
     expect(reply("3").reason).toBe(
       "The judge chose branch 4 as response 3. Without an answer: branch 2 (failed).",
     );
     expect(
-      judgeDecision(branches(["answered", 1], ["answered", 1]), {
+      parseJudgeReply(branches(["answered", 1], ["answered", 1]), {
         status: { type: "answered" },
         text: "**2**",
       }).reason,
@@ -27,10 +27,10 @@ describe("a judge's reply", () => {
   });
 
   test("a minus before a number is a sign, a hyphen behind a word is none [PAR-08]", () => {
-    expect(firstInteger("Response-2, not 1")).toBe(2);
-    expect(firstInteger("-1")).toBe(-1);
-    expect(firstInteger("2.5")).toBe(2);
-    expect(firstInteger("none")).toBeUndefined();
+    expect(findFirstInteger("Response-2, not 1")).toBe(2);
+    expect(findFirstInteger("-1")).toBe(-1);
+    expect(findFirstInteger("2.5")).toBe(2);
+    expect(findFirstInteger("none")).toBeUndefined();
   });
 
   test("without a usable number the first branch that answered is taken, with the reason [GAP-10]", () => {
@@ -42,12 +42,12 @@ describe("a judge's reply", () => {
       );
     }
     const later = branches(["stopped", 1], ["answered", 1], ["answered", 1]);
-    expect(judgeDecision(later, { status: { type: "answered" }, text: "?" }).selected).toBe(1);
+    expect(parseJudgeReply(later, { status: { type: "answered" }, text: "?" }).selected).toBe(1);
   });
 
   test("a judge that did not answer leaves it to the fallback; its words are short and free of secrets [GAP-10]", () => {
     const reason = `401 for key sk-${"a".repeat(40)} ${"x".repeat(999)}`;
-    const decision = judgeDecision(outcomes, { status: { type: "failed", reason }, text: "2" });
+    const decision = parseJudgeReply(outcomes, { status: { type: "failed", reason }, text: "2" });
     expect(decision).toMatchObject({ selected: 0, by: "fallback" });
     expect(decision.reason).toMatch(
       /^The judge gave no answer \(failed\): 401 for key \*\*\* x+\.\.\. Branch 1 is taken/,
@@ -57,12 +57,12 @@ describe("a judge's reply", () => {
   });
 
   test("where there is nothing to compare no judge is asked [PAR-06, GAP-10]", () => {
-    expect(decisionWithoutJudge(outcomes)).toBeUndefined();
-    expect(decisionWithoutJudge(branches(["failed", 1], ["answered", 1]))).toMatchObject({
+    expect(decideWithoutJudge(outcomes)).toBeUndefined();
+    expect(decideWithoutJudge(branches(["failed", 1], ["answered", 1]))).toMatchObject({
       selected: 1,
       by: "strategy",
     });
-    expect(decisionWithoutJudge(branches(["failed", 1, 0], ["stopped", 1, 4]))).toMatchObject({
+    expect(decideWithoutJudge(branches(["failed", 1, 0], ["stopped", 1, 4]))).toMatchObject({
       selected: 1,
       by: "fallback",
     });

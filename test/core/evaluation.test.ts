@@ -11,46 +11,50 @@ import fc, {
   tuple,
 } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { choose, customDecision, strategyProblem } from "../../src/conversation/evaluation/strategies.ts";
+import {
+  checkCustomChoice,
+  chooseBranch,
+  findStrategyProblem,
+} from "../../src/conversation/evaluation/strategies.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import {
   type BranchStatus,
   isUsable,
-  statusOf,
-  totalUsage,
+  sumUsage,
+  toBranchStatus,
 } from "../../src/core/evaluation/branch-outcome.ts";
-import { fallback } from "../../src/core/evaluation/decision.ts";
+import { buildFallbackDecision } from "../../src/core/evaluation/decision.ts";
 import type { PlainStrategy } from "../../src/schema/evaluation.ts";
 import type { Outcome } from "../../src/schema/record.ts";
-import { loopNumbers } from "../../src/store/transcript/loop-numbers.ts";
-import { runsOf } from "../support/depth.ts";
+import { assignLoopNumbers } from "../../src/store/transcript/loop-numbers.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { branches } from "./evaluation-outcomes.ts";
 
-const RUNS = runsOf(500);
+const RUNS = getRunCount(500);
 const check = <T>(checked: IProperty<T>) => fc.assert(checked, { numRuns: RUNS });
 
 type Part = readonly [BranchStatus["type"], number, number?];
 const selected = (strategy: PlainStrategy, ...parts: readonly Part[]) =>
-  choose(strategy, branches(...parts)).selected;
+  chooseBranch(strategy, branches(...parts)).selected;
 
 describe("strategies that ask no model", () => {
   test("transparent passes its one branch through, and refuses more before anything begins [PAR-05]", () => {
-    expect(choose("transparent", branches(["answered", 7]))).toEqual({
+    expect(chooseBranch("transparent", branches(["answered", 7]))).toEqual({
       selected: 0,
       by: "strategy",
       reason: "Branch 1 is the only one.",
     });
-    expect(strategyProblem("transparent", 1)).toBeUndefined();
-    expect(strategyProblem("transparent", 2)).toMatch(/cannot choose among 2/);
-    expect(() => choose("transparent", branches(["answered", 7], ["failed", 0]))).toThrow(
+    expect(findStrategyProblem("transparent", 1)).toBeUndefined();
+    expect(findStrategyProblem("transparent", 2)).toMatch(/cannot choose among 2/);
+    expect(() => chooseBranch("transparent", branches(["answered", 7], ["failed", 0]))).toThrow(
       /cannot choose among 2/,
     );
   });
 
   test("an evaluation of nothing is refused [PAR-04]", () => {
-    expect(strategyProblem("judge", 0)).toMatch(/at least one configuration/);
-    expect(strategyProblem("judge", 1)).toBeUndefined();
-    expect(() => choose("pick-first", [])).toThrow(/at least one configuration/);
+    expect(findStrategyProblem("judge", 0)).toMatch(/at least one configuration/);
+    expect(findStrategyProblem("judge", 1)).toBeUndefined();
+    expect(() => chooseBranch("pick-first", [])).toThrow(/at least one configuration/);
   });
 
   test("pick-first takes the first, token-efficient the fewest tokens, elaborate the most [PAR-05]", () => {
@@ -62,17 +66,17 @@ describe("strategies that ask no model", () => {
     expect(selected("pick-first", ...three)).toBe(0);
     expect(selected("token-efficient", ...three)).toBe(1);
     expect(selected("elaborate", ...three)).toBe(2);
-    expect(choose("token-efficient", branches(...three)).reason).toBe(
+    expect(chooseBranch("token-efficient", branches(...three)).reason).toBe(
       "Branch 2 used the fewest tokens of those that answered, 20.",
     );
-    expect(choose("elaborate", branches(...three)).reason).toContain("Branch 3 used the most tokens");
+    expect(chooseBranch("elaborate", branches(...three)).reason).toContain("Branch 3 used the most tokens");
   });
 
   test("equal counts go to the lowest index, whatever order the outcomes come in [PAR-05, GAP-10]", () => {
     const equal = branches(["answered", 90], ["answered", 20], ["answered", 20], ["answered", 90]).reverse();
-    expect(choose("token-efficient", equal).selected).toBe(1);
-    expect(choose("elaborate", equal).selected).toBe(0);
-    expect(choose("pick-first", equal).selected).toBe(0);
+    expect(chooseBranch("token-efficient", equal).selected).toBe(1);
+    expect(chooseBranch("elaborate", equal).selected).toBe(0);
+    expect(chooseBranch("pick-first", equal).selected).toBe(0);
   });
 
   test("branches that failed, were stopped or went over their budget lose none of the others [GAP-10]", () => {
@@ -86,7 +90,7 @@ describe("strategies that ask no model", () => {
     expect(selected("pick-first", ...mixed)).toBe(1);
     expect(selected("token-efficient", ...mixed)).toBe(1);
     expect(selected("elaborate", ...mixed)).toBe(3);
-    expect(choose("pick-first", branches(...mixed))).toEqual({
+    expect(chooseBranch("pick-first", branches(...mixed))).toEqual({
       selected: 1,
       by: "strategy",
       reason:
@@ -97,17 +101,17 @@ describe("strategies that ask no model", () => {
   test("when none answered the first that left a text is taken, else the first, and the decision says so [GAP-10]", () => {
     const worded = branches(["failed", 5, 0], ["stopped", 9, 12], ["over-budget", 1, 80]);
     for (const strategy of ["pick-first", "token-efficient", "elaborate"] as const) {
-      expect(choose(strategy, worded)).toEqual({
+      expect(chooseBranch(strategy, worded)).toEqual({
         selected: 1,
         by: "fallback",
         reason:
           "No branch answered. Branch 2 is taken, the first that left a text. Without an answer: branch 1 (failed), branch 2 (stopped), branch 3 (over-budget).",
       });
     }
-    const silent = choose("elaborate", branches(["failed", 5, 0], ["failed", 9, 0]));
+    const silent = chooseBranch("elaborate", branches(["failed", 5, 0], ["failed", 9, 0]));
     expect(silent).toMatchObject({ selected: 0, by: "fallback" });
     expect(silent.reason).toContain("Branch 1 is taken, the first of all, which left no text either.");
-    expect(choose("transparent", branches(["failed", 0, 0])).by).toBe("fallback");
+    expect(chooseBranch("transparent", branches(["failed", 0, 0])).by).toBe("fallback");
   });
 
   const anyBranches = listOf(
@@ -124,9 +128,9 @@ describe("strategies that ask no model", () => {
         wild,
         (outcomes, strategy, choice) => {
           for (const decision of [
-            choose(strategy, outcomes),
-            customDecision("mine", outcomes, choice),
-            fallback(outcomes, "Why."),
+            chooseBranch(strategy, outcomes),
+            checkCustomChoice("mine", outcomes, choice),
+            buildFallbackDecision(outcomes, "Why."),
           ]) {
             const taken = outcomes[decision.selected];
             expect(taken).toBeDefined();
@@ -143,8 +147,8 @@ describe("strategies of an application", () => {
   const outcomes = branches(["failed", 1], ["answered", 30], ["answered", 40]);
 
   test("the index that one gives is followed [PAR-04]", () => {
-    expect(customDecision("longest", outcomes, 2)).toMatchObject({ selected: 2, by: "strategy" });
-    expect(customDecision("longest", outcomes, 2).reason).toContain('Strategy "longest" chose branch 3.');
+    expect(checkCustomChoice("longest", outcomes, 2)).toMatchObject({ selected: 2, by: "strategy" });
+    expect(checkCustomChoice("longest", outcomes, 2).reason).toContain('Strategy "longest" chose branch 3.');
   });
 
   test("anything but the index of a branch that answered leaves it to the fallback, with the reason [PAR-04, GAP-10]", () => {
@@ -156,13 +160,13 @@ describe("strategies of an application", () => {
       ["1", "a value of type string"],
       [undefined, "a value of type undefined"],
     ] as const) {
-      const decision = customDecision("longest", outcomes, given);
+      const decision = checkCustomChoice("longest", outcomes, given);
       expect(decision).toMatchObject({ selected: 1, by: "fallback" });
       expect(decision.reason).toContain(
         `gave ${said}; the index of a branch that answered was expected (1, 2).`,
       );
     }
-    expect(customDecision("longest", branches(["failed", 1, 0], ["failed", 1, 0]), 1)).toMatchObject({
+    expect(checkCustomChoice("longest", branches(["failed", 1, 0], ["failed", 1, 0]), 1)).toMatchObject({
       selected: 0,
       by: "fallback",
     });
@@ -197,12 +201,12 @@ test("each end of a loop is an outcome of its branch [PAR-03]", () => {
       { type: "failed", reason: "Nothing was asked of it." },
     ],
   ];
-  for (const [outcome, status] of ends) expect(statusOf(outcome)).toEqual(status);
+  for (const [outcome, status] of ends) expect(toBranchStatus(outcome)).toEqual(status);
 });
 
 test("usage is that of every branch and of the evaluation [PAR-01]", () => {
   const judge = { ...NO_USAGE, input: 3, output: 4, totalTokens: 7 };
-  expect(totalUsage(branches(["answered", 10], ["failed", 5], ["over-budget", 2]), judge)).toEqual({
+  expect(sumUsage(branches(["answered", 10], ["failed", 5], ["over-budget", 2]), judge)).toEqual({
     ...NO_USAGE,
     input: 20,
     output: 4,
@@ -211,13 +215,13 @@ test("usage is that of every branch and of the evaluation [PAR-01]", () => {
 });
 
 test("branches and judge are numbered on, over all their configurations, and never meet an id that there is [PAR-13, X-16]", () => {
-  expect(loopNumbers(["p.opus", "p.haiku", "p.opus"], () => 0)).toEqual([1, 2, 3]);
+  expect(assignLoopNumbers(["p.opus", "p.haiku", "p.opus"], () => 0)).toEqual([1, 2, 3]);
   const last = new Map([
     ["p.opus", 2],
     ["p.haiku", 5],
     ["p.other", 9],
   ]);
-  expect(loopNumbers(["p.opus", "p.haiku", "p.opus"], (segment) => last.get(segment) ?? 0)).toEqual([
+  expect(assignLoopNumbers(["p.opus", "p.haiku", "p.opus"], (segment) => last.get(segment) ?? 0)).toEqual([
     6, 7, 8,
   ]);
 });

@@ -1,6 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Fork, type Outbox, type OutboxEvent, outboxMessage } from "../../src/core/machine/outbox.ts";
-import type { PersonMessage } from "../../src/core/machine/state/state.ts";
+import {
+  buildOutboxMessage,
+  type NewBranch,
+  type Outbox,
+  type OutboxEvent,
+} from "../../src/core/machine/outbox.ts";
+import type { InboundMessage } from "../../src/core/machine/state/state.ts";
 import { estimateMessage } from "../../src/core/view/estimate.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { ContinuationKind, Entry, EntryOrigin, Outcome } from "../../src/schema/record.ts";
@@ -23,7 +28,7 @@ export type Place = {
   readonly loopId: string;
   readonly branch: string;
   readonly base: number;
-  readonly fork?: Fork;
+  readonly fork?: NewBranch;
 };
 export type NewEntry = {
   readonly position: number;
@@ -40,7 +45,7 @@ export class FakeTranscript {
   readonly events = new Map<string, Map<number, OutboxEvent>>();
   readonly steps = new Map<string, Step>();
   readonly loops: Loop[] = [];
-  inbox: PersonMessage[] = [];
+  inbox: InboundMessage[] = [];
   head = "main";
 
   /** Writes the outbox and takes the step, or gives back what it has stored. */
@@ -79,7 +84,7 @@ export class FakeTranscript {
         (entry): NewEntry => ({
           position: entry.position,
           origin: entry.origin,
-          message: outboxMessage(entry, place.loopId),
+          message: buildOutboxMessage(entry, place.loopId),
           ...(entry.body.type === "person" || entry.body.type === "refused"
             ? { messageId: entry.body.message.id }
             : {}),
@@ -132,7 +137,7 @@ export class FakeTranscript {
     return this.entries(branchId).some(({ messageId }) => messageId === id);
   }
 
-  putInbox(messages: readonly PersonMessage[]): void {
+  putInbox(messages: readonly InboundMessage[]): void {
     for (const message of messages) {
       if (this.inbox.some(({ id }) => id === message.id) || this.isEntered(this.head, message.id)) continue;
       this.inbox.push(message);
@@ -164,7 +169,7 @@ export class FakeTranscript {
     return branch;
   }
 
-  #fork(run: string, parent: string, { at, by }: Fork): Branch {
+  #fork(run: string, parent: string, { at, by }: NewBranch): Branch {
     const id = `${parent}<${run}@${at}/${by}`;
     const made = this.branches.get(id) ?? { id, parent: { branch: parent, position: at }, own: new Map() };
     this.branches.set(id, made);

@@ -1,11 +1,11 @@
 import { assert, constantFrom, property } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { materialise } from "../../src/conversation/materialise.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import { calls, type Judge, type Play, play, type Setting, says, textOf } from "./play.ts";
 
-const RUNS = Math.min(500, runsOf(500));
+const RUNS = Math.min(500, getRunCount(500));
 const reason = 'not "bad"';
 
 describe("a prompt that is rejected", () => {

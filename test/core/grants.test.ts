@@ -1,14 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  coverageOf,
+  addGrant,
+  buildGrant,
+  describeCoverage,
   type Grant,
-  grantFor,
   isGranted,
   MAX_GRANTS,
   MAX_GRANTS_CHARS,
   readGrants,
-  withGrant,
 } from "../../src/core/permission/grants.ts";
 
 const bash = (...commands: readonly (readonly string[])[]) => ({
@@ -67,10 +67,10 @@ describe("what a user has allowed for the rest of a session", () => {
       name: "bash",
       facts: { commands: [{ words, known: true as const }] },
     });
-    const ls = [grantFor(known("ls", "src"))!];
+    const ls = [buildGrant(known("ls", "src"))!];
     expect(isGranted(ls, known("ls", "test"))).toBe(true);
     expect(isGranted(ls, bash(["ls", "--odd"]))).toBe(false);
-    const push = [grantFor(bash(["git", "push", "origin"]))!];
+    const push = [buildGrant(bash(["git", "push", "origin"]))!];
     expect(isGranted(push, bash(["git", "push", "origin"]))).toBe(true);
     for (const words of [
       ["git", "push"],
@@ -94,8 +94,8 @@ describe("what a user has allowed for the rest of a session", () => {
       { commands: [{ words: [] }] },
     ];
     for (const one of facts) {
-      expect(grantFor({ name: "bash", facts: one }), JSON.stringify(one)).toBeUndefined();
-      expect(coverageOf({ name: "bash", facts: one })).toEqual([]);
+      expect(buildGrant({ name: "bash", facts: one }), JSON.stringify(one)).toBeUndefined();
+      expect(describeCoverage({ name: "bash", facts: one })).toEqual([]);
     }
   });
 
@@ -103,11 +103,11 @@ describe("what a user has allowed for the rest of a session", () => {
     const facts = {
       commands: [{ words: ["ls", "src"], known: true as const }, { words: ["npm", "test"] }],
     };
-    expect(coverageOf({ name: "bash", facts })).toEqual([
+    expect(describeCoverage({ name: "bash", facts })).toEqual([
       "`ls` with any arguments within the workspace",
       "exactly `npm test`",
     ]);
-    expect(coverageOf({ name: "pay" })).toEqual(["every call of pay"]);
+    expect(describeCoverage({ name: "pay" })).toEqual(["every call of pay"]);
   });
 
   test("keeps a bounded number of grants and of words, the newest", () => {
@@ -115,8 +115,8 @@ describe("what a user has allowed for the rest of a session", () => {
     let few: readonly Grant[] = [];
     let many: readonly Grant[] = [];
     for (let index = 0; index < 100; index++) {
-      few = withGrant(few, long(index));
-      many = withGrant(many, { tool: `t${index}` });
+      few = addGrant(few, long(index));
+      many = addGrant(many, { tool: `t${index}` });
     }
     expect(JSON.stringify(few).length).toBeLessThan(MAX_GRANTS_CHARS * 1.2);
     expect(few.at(-1)).toEqual(long(99));

@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
-import { GO_ON_TEXT } from "../../src/core/machine/hooked.ts";
+import { CONTINUE_TEXT } from "../../src/core/machine/hook-results.ts";
 import type { RunHookCommand } from "../../src/core/machine/state/command.ts";
-import type { HookWord } from "../../src/core/machine/state/digest.ts";
+import type { HookResult } from "../../src/core/machine/state/digest.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
 import { calls, play, says, usageOf } from "./play.ts";
 
 const ALL = HOOK_POINTS;
-const YES: HookWord = { type: "yes" };
-const no = (reason = "not now"): HookWord => ({ type: "no", hook: "guard", reason });
+const YES: HookResult = { type: "yes" };
+const no = (reason = "not now"): HookResult => ({ type: "no", hook: "guard", reason });
 /** This word at this point, yes at all others. */
 const saying =
-  (point: string, ...words: readonly HookWord[]) =>
-  ({ ask }: RunHookCommand): readonly HookWord[] =>
+  (point: string, ...words: readonly HookResult[]) =>
+  ({ ask }: RunHookCommand): readonly HookResult[] =>
     ask.point === point ? words : "calls" in ask ? ask.calls.map(() => YES) : [YES];
 const askedAt = (run: ReturnType<typeof play>) => run.hooked.map(({ line }) => line);
 const big = (text: string) => says(text, { usage: usageOf(500, 1) });
@@ -326,7 +326,7 @@ describe("on-text", () => {
       "model: one",
       "machine: test it",
       "model: two",
-      `machine: ${GO_ON_TEXT}`,
+      `machine: ${CONTINUE_TEXT}`,
       "model: three",
     ]);
   });

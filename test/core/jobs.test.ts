@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { NOTHING } from "../../src/core/budget/amounts.ts";
+import { NO_AMOUNTS } from "../../src/core/budget/amounts.ts";
 import {
   addParts,
+  getSpentByJob,
   type JobState,
   openJob,
   partWord,
   requestStop,
-  usedByJob,
 } from "../../src/core/job/job.ts";
 import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
-import { jobStatus } from "../../src/core/job/job-status.ts";
+import { buildJobStatus } from "../../src/core/job/job-status.ts";
 import { beginPart, endPart, recallPart, settlePart } from "../../src/core/job/parts.ts";
-import { afterRound } from "../../src/core/job/rounds.ts";
+import { decideAfterRound } from "../../src/core/job/rounds.ts";
 import type { PartEnd } from "../../src/core/machine/task.ts";
 import type { Outcome } from "../../src/schema/record.ts";
 
@@ -38,7 +38,7 @@ const ended = (turns: number): PartEnd => ({
     branch: "main",
     tokens: 0,
     messages: 0,
-    used: { ...NOTHING, turns },
+    used: { ...NO_AMOUNTS, turns },
   },
 });
 
@@ -64,9 +64,9 @@ describe("what a job may spend", () => {
     const over = endPart(first.state, 0, gone, 0, "when-known");
     expect(over.counts).toMatchObject({ failed: 1, waiting: 1 });
     expect(beginPart(over, 1, 1, 0)).toMatchObject({ type: "refused" });
-    const settled = settlePart(over, 0, { ...NOTHING, turns: 4 });
+    const settled = settlePart(over, 0, { ...NO_AMOUNTS, turns: 4 });
     expect(begun(settled, 1, 1).given.turns).toBe(6);
-    expect(settlePart(settled, 0, { ...NOTHING, turns: 4 })).toBe(settled);
+    expect(settlePart(settled, 0, { ...NO_AMOUNTS, turns: 4 })).toBe(settled);
   });
 
   test("with nothing left, a part is refused with a reason", () => {
@@ -119,16 +119,20 @@ describe("how an autonomous agent goes on", () => {
       { type: "end", done: true },
     ],
   ])("one that %s", (_, rest, at, expected) => {
-    expect(afterRound(answered, rest, at, limits)).toMatchObject(expected);
+    expect(decideAfterRound(answered, rest, at, limits)).toMatchObject(expected);
   });
 
   test("a round at its own limit is followed by another; one that failed ends it", () => {
-    expect(afterRound({ type: "limit-reached", reason: "50/50" }, undefined, now, limits)).toEqual({
+    expect(decideAfterRound({ type: "limit-reached", reason: "50/50" }, undefined, now, limits)).toEqual({
       type: "round",
       idle: 1,
     });
     const failed: Outcome = { type: "failed", fault: "auth", message: "no" };
-    expect(afterRound(failed, undefined, now, limits)).toEqual({ type: "end", outcome: failed, done: false });
+    expect(decideAfterRound(failed, undefined, now, limits)).toEqual({
+      type: "end",
+      outcome: failed,
+      done: false,
+    });
   });
 });
 
@@ -201,7 +205,7 @@ describe("whatever the parts do, and in whatever order", () => {
         expect(ends.account.open).toEqual({});
         expect(ends.counts.running).toBe(0);
         const spent = ends.parts.reduce((sum, { used }) => sum + used.turns, 0);
-        expect(usedByJob(ends).turns).toBe(spent);
+        expect(getSpentByJob(ends).turns).toBe(spent);
       }),
     );
   });
@@ -213,7 +217,7 @@ test("the first reason of a stop counts, and none once the job is over", () => {
   expect(requestStop(stopped, "again")).toBe(stopped);
   const over = { ...job(1, null), outcome: answered };
   expect(requestStop(over, "late")).toBe(over);
-  expect(jobStatus(stopped, {}, 0)).toMatchObject({ status: "stopping", job: { stop: "enough" } });
+  expect(buildJobStatus(stopped, {}, 0)).toMatchObject({ status: "stopping", job: { stop: "enough" } });
 });
 
 test("what an earlier start of the job has done counts, and is not done again", () => {
@@ -237,7 +241,7 @@ test("status and dashboard of many parts stay small, and no name breaks the tabl
     state = begun(state, index, 1).state;
     if (index % 2 === 0) state = endPart(state, index, ended(1), 0);
   }
-  const status = jobStatus(state, {}, 0);
+  const status = buildJobStatus(state, {}, 0);
   expect(status).toMatchObject({
     status: "running",
     doing: "150 parts are at work",
@@ -254,12 +258,12 @@ test("status and dashboard of many parts stay small, and no name breaks the tabl
 
 test("status and dashboard show what of the budget is set aside, used and left, while the job runs", () => {
   const first = begun(job(2, 10), 0, 2);
-  const show = (state: JobState) => jobDashboard(jobStatus(state, {}, 0));
-  const turns = (state: JobState) => jobStatus(state, {}, 0).budget?.turns;
+  const show = (state: JobState) => jobDashboard(buildJobStatus(state, {}, 0));
+  const turns = (state: JobState) => buildJobStatus(state, {}, 0).budget?.turns;
   expect(turns(first.state)).toEqual({ limit: 10, used: 0, reserved: 5, left: 5 });
   expect(show(first.state)).toContain("turns 0 + 5 set aside of 10");
   const over = endPart(first.state, 0, ended(3), 0);
   expect(turns(over)).toEqual({ limit: 10, used: 3, reserved: 0, left: 7 });
   expect(show(job(1, null))).toContain("**Budget**: without limit");
-  expect(jobStatus({ ...over, outcome: answered }, {}, 0).budget).toBeUndefined();
+  expect(buildJobStatus({ ...over, outcome: answered }, {}, 0).budget).toBeUndefined();
 });

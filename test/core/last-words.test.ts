@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { limitReached } from "../../src/core/budget/limits.ts";
+import { findReachedLimit } from "../../src/core/budget/limits.ts";
 import { apply } from "../../src/core/machine/apply.ts";
 import { next } from "../../src/core/machine/next.ts";
 import { EMPTY_OUTBOX, emit, isEmpty } from "../../src/core/machine/outbox.ts";
-import { EMPTY_QUEUES, poll } from "../../src/core/machine/queues.ts";
-import { start } from "../../src/core/machine/start.ts";
+import { EMPTY_QUEUES, pollQueue } from "../../src/core/machine/queues.ts";
+import { buildInitialState } from "../../src/core/machine/start.ts";
 import type { LoopDigest } from "../../src/core/machine/state/digest.ts";
 import type { Continuation } from "../../src/schema/definition.ts";
 import { calls, NO_LIMITS, type Play, play, says } from "./play.ts";
@@ -110,7 +110,7 @@ describe("a loop that opens without a new message", () => {
     const common = { session: "s", mode: "run", idleTimeoutMs: null, localSteps: true } as const;
     const prompts = continuation === undefined ? [{ id: "known", text: "again", atMs: 0 }] : [];
     const asked = { hash: "hash-asked" };
-    const fresh = start({
+    const fresh = buildInitialState({
       ...common,
       asked,
       prompts,
@@ -155,8 +155,8 @@ describe("edges", () => {
   test("money is spent up when the sum is met, not when it is passed [LIM-02]", () => {
     const limits = { ...NO_LIMITS, maxCostUsd: 1 };
     const spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 1 };
-    expect(limitReached(limits, spent)).toBe("Max cost reached ($1.0000/$1.0000)");
-    expect(limitReached(limits, { ...spent, costUsd: 0.999 })).toBeUndefined();
+    expect(findReachedLimit(limits, spent)).toBe("Max cost reached ($1.0000/$1.0000)");
+    expect(findReachedLimit(limits, { ...spent, costUsd: 0.999 })).toBeUndefined();
   });
 
   test("an outbox is empty when it holds neither", () => {
@@ -181,7 +181,7 @@ describe("edges", () => {
       steering: [message("a"), message("b")],
       followUps: [message("c"), message("d")],
     };
-    expect(poll({ ...fresh, queues }, "steering").taken.map(({ id }) => id)).toEqual(["a"]);
-    expect(poll({ ...fresh, queues }, "followUps").taken.map(({ id }) => id)).toEqual(["c"]);
+    expect(pollQueue({ ...fresh, queues }, "steering").taken.map(({ id }) => id)).toEqual(["a"]);
+    expect(pollQueue({ ...fresh, queues }, "followUps").taken.map(({ id }) => id)).toEqual(["c"]);
   });
 });

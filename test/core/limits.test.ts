@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { limitReached } from "../../src/core/budget/limits.ts";
-import { dashboard } from "../../src/core/machine/dashboard.ts";
-import { statusOf } from "../../src/core/machine/status.ts";
+import { findReachedLimit } from "../../src/core/budget/limits.ts";
+import { formatDashboard } from "../../src/core/machine/dashboard.ts";
+import { buildStatus } from "../../src/core/machine/status.ts";
 import type { Limits } from "../../src/schema/definition.ts";
 import { calls, NO_LIMITS, type Play, play, says, usageOf } from "./play.ts";
 
@@ -103,8 +103,8 @@ describe("limits", () => {
       { ...says("end"), costUsd: null },
     ];
     const run = play({ replies }).settle();
-    expect(statusOf(run.state).costUsd).toBeNull();
-    expect(dashboard(run.state)).toContain("- **Cost**: —");
+    expect(buildStatus(run.state).costUsd).toBeNull();
+    expect(formatDashboard(run.state)).toContain("- **Cost**: —");
     expect(run.commands.at(-1)).toMatchObject({ type: "close-loop", costUsd: null });
   });
 
@@ -234,7 +234,7 @@ describe("limits", () => {
 
 test("the words of limits, in order of importance [LIM-03, X-20]", () => {
   const spent = { turns: 50, tokens: 7, durationMs: 61_999, costUsd: 0.12345 };
-  const reason = (limits: object) => limitReached({ ...NO_LIMITS, ...limits }, spent);
+  const reason = (limits: object) => findReachedLimit({ ...NO_LIMITS, ...limits }, spent);
   expect(reason({})).toBeUndefined();
   expect(
     reason({ maxTurns: 51, maxTotalTokens: 8, maxDurationMs: 62_000, maxCostUsd: 0.13 }),

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { calls, play, says } from "./play.ts";
 
 const PATIENCE_MS = 120_000;
 
 describe("long sessions", () => {
-  thorough(
+  thoroughTest(
     "of three thousand turns keep a state under 64 KiB, and a view of all entries [RIG-04]",
     () => {
       const turns = 3000;

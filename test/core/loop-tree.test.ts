@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
-  childrenOf,
-  loopChainTo,
-  loopOf,
-  originOf,
-  parallelSiblings,
-  rootLoops,
+  buildLoopChain,
+  findChildren,
+  findLoop,
+  findParallelSiblings,
+  findRootLoops,
+  getLoopOrigin,
+  sumUsage,
   type TreeLoop,
-  totalUsageOf,
 } from "../../src/conversation/loop-tree.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import type { ContinuationKind } from "../../src/schema/record.ts";
@@ -47,11 +47,11 @@ describe("how a loop came to be [SES-08]", () => {
     ["caller.a.1", initial, "sub-agent"],
   ];
   test.each(rows)("parent %s and kind %j: %s", (parent, kind, origin) => {
-    expect(originOf(loop("s.a.2", parent, { kind }))).toBe(origin);
+    expect(getLoopOrigin(loop("s.a.2", parent, { kind }))).toBe(origin);
   });
 
   test("a sub-agent's session begins with its caller's name, and is another one all the same", () => {
-    expect(originOf({ ...loop("s.sub-1.sub.1", "s.a.1", { kind: initial }), session: "s.sub-1" })).toBe(
+    expect(getLoopOrigin({ ...loop("s.sub-1.sub.1", "s.a.1", { kind: initial }), session: "s.sub-1" })).toBe(
       "sub-agent",
     );
   });
@@ -59,29 +59,29 @@ describe("how a loop came to be [SES-08]", () => {
 
 describe("questions about the loops of a session [SES-09]", () => {
   test("roots and children, in order of start", () => {
-    expect(ids(rootLoops(loops))).toEqual(["s.a.1"]);
-    expect(ids(rootLoops(loops.slice(1)))).toEqual(["s.a.2", "s.b.3", "s.c.4", "s.j.5"]);
-    expect(ids(childrenOf(loops, "s.a.1"))).toEqual(["s.a.2", "s.b.3", "s.c.4", "s.j.5"]);
-    expect(childrenOf(loops, "s.b.7")).toEqual([]);
+    expect(ids(findRootLoops(loops))).toEqual(["s.a.1"]);
+    expect(ids(findRootLoops(loops.slice(1)))).toEqual(["s.a.2", "s.b.3", "s.c.4", "s.j.5"]);
+    expect(ids(findChildren(loops, "s.a.1"))).toEqual(["s.a.2", "s.b.3", "s.c.4", "s.j.5"]);
+    expect(findChildren(loops, "s.b.7")).toEqual([]);
   });
 
   test("siblings of a branch are all branches of its evaluation, itself among them, and not the judge", () => {
-    expect(ids(parallelSiblings(loops, "s.c.4"))).toEqual(["s.a.2", "s.b.3", "s.c.4"]);
-    expect(parallelSiblings(loops, "s.j.5")).toEqual([]);
-    expect(parallelSiblings(loops, "s.b.6")).toEqual([]);
+    expect(ids(findParallelSiblings(loops, "s.c.4"))).toEqual(["s.a.2", "s.b.3", "s.c.4"]);
+    expect(findParallelSiblings(loops, "s.j.5")).toEqual([]);
+    expect(findParallelSiblings(loops, "s.b.6")).toEqual([]);
   });
 
   test("one loop, and what all of them have used", () => {
-    expect(loopOf(loops, "s.b.3")).toBe(loops[2]);
-    expect(loopOf(loops, "nobody")).toBeUndefined();
-    expect(totalUsageOf(loops)).toMatchObject({ input: 18, output: 12, totalTokens: 30 });
+    expect(findLoop(loops, "s.b.3")).toBe(loops[2]);
+    expect(findLoop(loops, "nobody")).toBeUndefined();
+    expect(sumUsage(loops)).toMatchObject({ input: 18, output: 12, totalTokens: 30 });
   });
 
   test("the way to a loop goes from the root over what was chosen", () => {
-    expect(ids(loopChainTo(loops, "s.b.7"))).toEqual(["s.a.1", "s.b.3", "s.b.6", "s.b.7"]);
-    expect(ids(loopChainTo(loops, "s.c.4"))).toEqual(["s.a.1", "s.c.4"]);
-    expect(loopChainTo(loops, "nobody")).toEqual([]);
+    expect(ids(buildLoopChain(loops, "s.b.7"))).toEqual(["s.a.1", "s.b.3", "s.b.6", "s.b.7"]);
+    expect(ids(buildLoopChain(loops, "s.c.4"))).toEqual(["s.a.1", "s.c.4"]);
+    expect(buildLoopChain(loops, "nobody")).toEqual([]);
     const astray = [...loops, loop("s.a.8", "s.a.2")];
-    expect(ids(loopChainTo(astray, "s.a.8"))).toEqual(["s.a.1", "s.b.3", "s.a.8"]);
+    expect(ids(buildLoopChain(astray, "s.a.8"))).toEqual(["s.a.1", "s.b.3", "s.a.8"]);
   });
 });

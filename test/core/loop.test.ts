@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { loopSegment } from "../../src/conversation/loop-segment.ts";
+import { buildLoopSegment } from "../../src/conversation/loop-segment.ts";
 import { apply } from "../../src/core/machine/apply.ts";
 import { calls, play, says, throughJson, usageOf } from "./play.ts";
 
@@ -323,8 +323,8 @@ describe("names of loops", () => {
   };
 
   test("the segment is the definition's own id, or vendor, model and thinking [ID-02]", () => {
-    expect(loopSegment({ configId: "mine", model, thinking: "high" })).toBe("mine");
-    expect(loopSegment({ model, thinking: "off" })).toBe("anthropic.large-4.5-beta");
-    expect(loopSegment({ model, thinking: "low" })).toBe("anthropic.large-4.5-beta.low");
+    expect(buildLoopSegment({ configId: "mine", model, thinking: "high" })).toBe("mine");
+    expect(buildLoopSegment({ model, thinking: "off" })).toBe("anthropic.large-4.5-beta");
+    expect(buildLoopSegment({ model, thinking: "low" })).toBe("anthropic.large-4.5-beta.low");
   });
 });

@@ -12,11 +12,11 @@ import {
 } from "fast-check";
 import { expect, test } from "vitest";
 import type { Allowance } from "../../src/core/budget/amounts.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { answer, MachineTree, type Move } from "./machine-tree.ts";
 
 /** A tree is a score of runs of the other properties. */
-const RUNS = Math.ceil(runsOf(2000) / 20);
+const RUNS = Math.ceil(getRunCount(2000) / 20);
 
 const limits = record({
   turns: option(integer({ min: 1, max: 60 }), { nil: null }),

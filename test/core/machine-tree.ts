@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Allowance, type Amounts, addAmounts, NOTHING } from "../../src/core/budget/amounts.ts";
+import { type Allowance, type Amounts, addAmounts, NO_AMOUNTS } from "../../src/core/budget/amounts.ts";
 import type { CallToolCommand } from "../../src/core/machine/state/command.ts";
 import type { TaskReport } from "../../src/core/machine/task.ts";
 import { type Play, play, type Reply, usageOf } from "./play.ts";
@@ -171,7 +171,7 @@ function withAllBelow(agent: Agent): readonly Agent[] {
 /** Of turns that have ended: what the records of an agent and of all below it show. */
 function spentBelow(agent: Agent): Amounts {
   const all = withAllBelow(agent);
-  const own = all.map(({ run }) => ownOf(run)).reduce(addAmounts, NOTHING);
+  const own = all.map(({ run }) => ownOf(run)).reduce(addAmounts, NO_AMOUNTS);
   return { ...own, children: all.length - 1 };
 }
 
@@ -180,7 +180,7 @@ function ownOf({ transcript, state }: Play): Amounts {
   const known = new Map([...written, ...state.outbox.events].map((event) => [event.sequence, event.body]));
   const usages = [...known.values()].flatMap((body) => (body.type === "TurnEnd" ? [body.usage] : []));
   const tokens = usages.reduce((sum, { input, output }) => sum + input + output, 0);
-  return { ...NOTHING, turns: usages.length, tokens };
+  return { ...NO_AMOUNTS, turns: usages.length, tokens };
 }
 
 export const answer = (tokens: number, names: readonly string[]): Reply => ({

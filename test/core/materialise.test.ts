@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { materialise, materialiseAll } from "../../src/conversation/materialise.ts";
+import { COMPACTION_KIND, isForUsersOnly } from "../../src/conversation/message-visibility.ts";
 import { UNANSWERED_CALL } from "../../src/conversation/orphans.ts";
-import { COMPACTION_KIND, isKeptForPeople } from "../../src/conversation/seen-messages.ts";
-import { REFUSED_KIND } from "../../src/core/machine/refused.ts";
-import { tagText } from "../../src/core/view/tag.ts";
-import type { Range } from "../../src/core/view/view-ranges.ts";
+import { REJECTED_KIND } from "../../src/core/machine/rejected-message.ts";
+import { formatTag } from "../../src/core/view/tag.ts";
+import type { ViewRange } from "../../src/core/view/view-ranges.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { answer, entriesOf, extension, lines, result, texts, user } from "./compaction-messages.ts";
@@ -17,12 +17,12 @@ const compaction = (...sections: readonly string[]): AgentMessage => ({
   data: { sections: sections.map((text) => ({ text })) },
   timestamp: 99,
 });
-const refused: AgentMessage = { role: "extension", kind: REFUSED_KIND, data: { text: "x" }, timestamp: 0 };
+const refused: AgentMessage = { role: "extension", kind: REJECTED_KIND, data: { text: "x" }, timestamp: 0 };
 const remembering = (memo: string): AgentMessage => ({
   ...answer("", ["m"], 70),
   content: [{ type: "toolCall", id: "m", name: "prun_with_memo", arguments: { memo } }],
 });
-const of = (...ranges: readonly Range[]) => ({ branch: "main", ranges });
+const of = (...ranges: readonly ViewRange[]) => ({ branch: "main", ranges });
 const whole = (entries: readonly Entry[]) => of({ from: 0, to: entries.length });
 
 describe("a range", () => {
@@ -61,7 +61,7 @@ describe("a range", () => {
     const elsewhere = (branch: string, position: number) =>
       branch === "b" && position === 12 ? compaction("from b") : undefined;
     const range = { from: 0, to: 3, instead: { branch: "b", position: 12, section: 0 } };
-    expect(texts(materialise(of(range), entries, { elsewhere }))).toEqual(["from b"]);
+    expect(texts(materialise(of(range), entries, { readMessage: elsewhere }))).toEqual(["from b"]);
   });
 
   test.each([
@@ -106,7 +106,7 @@ describe("tags of going back", () => {
   const tagEntry = (position: number): Entry => ({
     position,
     origin: "machine",
-    message: user(tagText("failure", 0, "a lesson")),
+    message: user(formatTag("failure", 0, "a lesson")),
     tokens: 1,
   });
   const entries = [...entriesOf([user("a")]), tagEntry(1), tagEntry(2)];
@@ -142,7 +142,7 @@ describe("who sees what", () => {
   });
 
   test("what the machine keeps for people is an extension of its own kinds", () => {
-    expect([user("a"), extension("own"), refused, compaction("x")].map(isKeptForPeople)).toEqual([
+    expect([user("a"), extension("own"), refused, compaction("x")].map(isForUsersOnly)).toEqual([
       false,
       false,
       true,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
-import { statusOf } from "../../src/core/machine/status.ts";
+import { buildStatus } from "../../src/core/machine/status.ts";
 import { calls, NO_LIMITS, type Play, play, type Setting, says, TOOLS, usageOf } from "./play.ts";
 
 const bash = { bash: TOOLS["bash"] as ToolFacts };
@@ -21,13 +21,17 @@ const changed = (run: Play) =>
 describe("a run that is moved to another definition [3.8]", () => {
   test("keeps its own until the turn is over, and is asked by the other one then", () => {
     const run = running().update("other");
-    expect(statusOf(run.state)).toMatchObject({ definitionHash: "hash", movesTo: "other", model: "model-1" });
+    expect(buildStatus(run.state)).toMatchObject({
+      definitionHash: "hash",
+      movesTo: "other",
+      model: "model-1",
+    });
     expect(run.call(0).definitionHash).toBe("hash");
     run.step();
     expect(run.command).toMatchObject({ type: "move-definition", from: "hash", to: "other", turn: 1 });
     run.step();
     expect(run.command).toMatchObject({ type: "call-model", definitionHash: "other", turn: 1 });
-    expect(statusOf(run.state)).toMatchObject({
+    expect(buildStatus(run.state)).toMatchObject({
       definitionHash: "other",
       movesTo: undefined,
       model: "model-2",

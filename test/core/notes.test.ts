@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { problemWithNotes } from "../../src/conversation/compaction/notes.ts";
+import { findNotesProblem } from "../../src/conversation/compaction/notes-check.ts";
 
 const RECORD = [
   "user: Please find out why the nightly import of invoices fails since Tuesday and repair it.",
@@ -23,7 +23,7 @@ test.each([
   ["Done.", "stop", "have 5 characters only"],
   ["Here goes some poem regarding lovely flowers", "stop", "repeat not one word of what they sum up"],
 ] as const)("notes are not taken that say nothing of the record: %j, %s [CMP-10]", (notes, stop, problem) => {
-  expect(problemWithNotes(notes, stop, RECORD)).toBe(problem);
+  expect(findNotesProblem(notes, stop, RECORD)).toBe(problem);
 });
 
 test.each([
@@ -32,9 +32,9 @@ test.each([
   "La importación nocturna falla: importer.py busca vat_number, que la migración 0042 cambió.",
   `The user asked why the import fails. A first answer said "I cannot help with that". ${"More work. ".repeat(40)}`,
 ])("notes of what was said are taken, in any language: %s [CMP-10]", (notes) => {
-  expect(problemWithNotes(notes, "stop", RECORD)).toBeUndefined();
+  expect(findNotesProblem(notes, "stop", RECORD)).toBeUndefined();
 });
 
 test("of a record of few words, any words will do [CMP-10]", () => {
-  expect(problemWithNotes("a greeting", "stop", "user: hi")).toBeUndefined();
+  expect(findNotesProblem("a greeting", "stop", "user: hi")).toBeUndefined();
 });

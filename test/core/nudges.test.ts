@@ -2,11 +2,11 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NUDGE_DEFAULTS, TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-intent.ts";
 import { AgentDefinition, NudgeSettings } from "../../src/schema/definition.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import { calls, type Play, play, type Reply, says } from "./play.ts";
 
-const RUNS = Math.min(500, runsOf(500));
+const RUNS = Math.min(500, getRunCount(500));
 const NUDGE = `machine: ${TOOL_INTENT_NUDGE}`;
 const MAX = NUDGE_DEFAULTS.maxNudges;
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { OfferChange } from "../../src/core/machine/offers.ts";
+import type { ToolListChange } from "../../src/core/machine/tool-list-change.ts";
 import { calls, type Play, play, type Setting, says } from "./play.ts";
 
-const change = (run: Play, more: Partial<OfferChange> = {}): OfferChange => ({
+const change = (run: Play, more: Partial<ToolListChange> = {}): ToolListChange => ({
   loopId: run.state.loop?.loopId ?? "",
   server: "files",
   hash: "h1",
@@ -11,7 +11,7 @@ const change = (run: Play, more: Partial<OfferChange> = {}): OfferChange => ({
   changed: [],
   ...more,
 });
-const tell = (run: Play, more: Partial<OfferChange> = {}) =>
+const tell = (run: Play, more: Partial<ToolListChange> = {}) =>
   run.tell({ type: "offers-changed", ...change(run, more) });
 const asked = (setting: Setting = {}) => play({ replies: [calls("bash"), says("b")], ...setting });
 const told = (run: Play) => run.lines.filter((line) => line.startsWith("machine: The MCP server"));

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { materialiseAll } from "../../src/conversation/materialise.ts";
-import { orphanIn } from "../../src/conversation/orphans.ts";
-import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
+import { COMPACTION_KIND } from "../../src/conversation/message-visibility.ts";
+import { findOrphan } from "../../src/conversation/orphans.ts";
 import type { AgentMessage, AssistantMessage } from "../../src/schema/message.ts";
 import { usageOf, userMessage } from "./play.ts";
 
@@ -26,17 +26,17 @@ const answer = (...ids: string[]): AssistantMessage => ({
 });
 
 test("calls with their results behind them, in any order, are whole; an application's messages are overlooked [CB-10]", () => {
-  expect(orphanIn([user, answer("a", "b"), result("b"), own("note"), result("a"), user])).toBeUndefined();
+  expect(findOrphan([user, answer("a", "b"), result("b"), own("note"), result("a"), user])).toBeUndefined();
 });
 
 test("a call without a result, at the end or in the middle, is named [CB-10]", () => {
-  expect(orphanIn([answer("a")])).toContain("call a");
-  expect(orphanIn([answer("a", "b"), result("a"), user, result("b")])).toContain("call b");
+  expect(findOrphan([answer("a")])).toContain("call a");
+  expect(findOrphan([answer("a", "b"), result("a"), user, result("b")])).toContain("call b");
 });
 
 test("a result that follows no such call is named [CB-10]", () => {
-  expect(orphanIn([user, result("a")])).toContain("call a");
-  expect(orphanIn([answer("a"), result("a"), result("a")])).toContain("call a");
+  expect(findOrphan([user, result("a")])).toContain("call a");
+  expect(findOrphan([answer("a"), result("a"), result("a")])).toContain("call a");
 });
 
 test("an application sees its own messages, and not those of the machine [LOOP-22]", () => {

@@ -1,20 +1,20 @@
 import { array, assert, boolean, constant, constantFrom, option, property, record, string } from "fast-check";
 import { describe, expect, test, vi } from "vitest";
 import {
-  boundFacts,
   type CallFacts,
   type CommandFact,
+  limitFacts,
   MAX_FACTS,
   MAX_FACTS_CHARS,
   type PathFact,
 } from "../../src/core/permission/call-facts.ts";
-import { decide } from "../../src/core/permission/permission.ts";
+import { decidePermission } from "../../src/core/permission/permission.ts";
 import { matchNameGlob, matchPathGlob } from "../../src/platform/text/glob.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
 import { cpuMs } from "../support/cpu-time.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 
-const RUNS = runsOf(2000);
+const RUNS = getRunCount(2000);
 vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });
 const STRICTNESS = { allow: 0, ask: 1, deny: 2 };
 
@@ -35,7 +35,7 @@ type Asked = { tool?: string; agent?: string; interactive?: boolean; replay?: "p
 
 function judge(policy: PermissionPolicyInput, facts: CallFacts, asked: Asked = {}) {
   const { tool = "bash", agent = "agent", interactive = true, replay = "unsafe" } = asked;
-  return decide(PermissionPolicy.parse(policy), { tool, replay }, facts, { agent, interactive });
+  return decidePermission(PermissionPolicy.parse(policy), { tool, replay }, facts, { agent, interactive });
 }
 
 /** "allow 0", "ask otherwise". */
@@ -339,7 +339,7 @@ describe("properties", () => {
     const policy: PermissionPolicy = { rules, otherwise: "deny" };
     const asked = { interactive: true, replay: "unsafe" as const };
     const outcome = (command: CommandFact) =>
-      judge(policy, boundFacts({ commands: [command] }), asked).outcome;
+      judge(policy, limitFacts({ commands: [command] }), asked).outcome;
     expect(outcome({ words: ["git", "y".repeat(200)] })).toBe("deny");
     expect(outcome({ words: ["git", "y*"], fixed: 1 })).toBe("deny");
     expect(outcome({ words: ["git", "s*"], fixed: 1 })).toBe("deny");
@@ -353,10 +353,10 @@ describe("properties", () => {
     void assert(
       property(policy, many, option(path), asked, (policy, commands: CommandFact[], path, asked) => {
         const whole: CallFacts = { commands, ...(path === null ? {} : { paths: [path] }) };
-        const bounded = boundFacts(whole);
+        const bounded = limitFacts(whole);
         expect(JSON.stringify(bounded).length).toBeLessThan(MAX_FACTS_CHARS * 2);
         expect(bounded.commands?.length).toBeLessThanOrEqual(MAX_FACTS);
-        expect(boundFacts(bounded)).toEqual(bounded);
+        expect(limitFacts(bounded)).toEqual(bounded);
         if (policy.rules.length === 0) return;
         const before = STRICTNESS[judge(policy, whole, asked).outcome];
         if (bounded.cut === undefined) {

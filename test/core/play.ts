@@ -1,21 +1,25 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import { materialise } from "../../src/conversation/materialise.ts";
+import { COMPACTION_KIND } from "../../src/conversation/message-visibility.ts";
 import { choosePrune } from "../../src/conversation/pruning/choose-prune.ts";
 import { chooseRevert } from "../../src/conversation/pruning/choose-revert.ts";
-import { prunedStateOf, replayPruned } from "../../src/conversation/pruning/replay-view.ts";
-import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
-import { allowance, setAside, used } from "../../src/core/budget/account.ts";
-import { type Allowance, type Amounts, addAmounts, NOTHING } from "../../src/core/budget/amounts.ts";
-import { spentBy } from "../../src/core/budget/limits.ts";
+import { replayPruned, toPrunedState } from "../../src/conversation/pruning/replay-prunes.ts";
+import { getAllowance, sumReserved, sumUsed } from "../../src/core/budget/account.ts";
+import { type Allowance, type Amounts, addAmounts, NO_AMOUNTS } from "../../src/core/budget/amounts.ts";
+import { computeSpent } from "../../src/core/budget/limits.ts";
 import { apply } from "../../src/core/machine/apply.ts";
-import { pendingApprovals } from "../../src/core/machine/approvals.ts";
+import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
 import { next } from "../../src/core/machine/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../src/core/machine/outbox.ts";
-import { canTake } from "../../src/core/machine/queues.ts";
-import { REFUSED_KIND, refusedMessage, spokenContent } from "../../src/core/machine/refused.ts";
-import { start } from "../../src/core/machine/start.ts";
-import type { Calling } from "../../src/core/machine/state/calling.ts";
+import { hasRoom } from "../../src/core/machine/queues.ts";
+import {
+  buildRejectedMessage,
+  buildUserContent,
+  REJECTED_KIND,
+} from "../../src/core/machine/rejected-message.ts";
+import { buildInitialState } from "../../src/core/machine/start.ts";
+import type { CallingTools } from "../../src/core/machine/state/call-status.ts";
 import type {
   CallModelCommand,
   CallToolCommand,
@@ -23,32 +27,32 @@ import type {
   Command,
   CompactCommand,
   FilterInputCommand,
-  MoveDefinitionCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
+  UpdateDefinitionCommand,
 } from "../../src/core/machine/state/command.ts";
 import type {
   CallDigest,
   CompactDigest,
+  DefinitionUpdateDigest,
   FilterDigest,
   HookDigest,
-  HookWord,
+  HookResult,
   InputVerdict,
   LoopDigest,
   ModelDigest,
-  MoveDigest,
   OutputVerdict,
   PinnedDigest,
   QuestionRef,
   ToolDigest,
   ToolFacts,
 } from "../../src/core/machine/state/digest.ts";
-import type { RunEvent, Setback } from "../../src/core/machine/state/run-event.ts";
-import type { PersonMessage, State } from "../../src/core/machine/state/state.ts";
+import type { RunEvent, StepFailure } from "../../src/core/machine/state/run-event.ts";
+import type { InboundMessage, State } from "../../src/core/machine/state/state.ts";
 import type { TaskReport } from "../../src/core/machine/task.ts";
 import { estimateMessage } from "../../src/core/view/estimate.ts";
-import { viewLength } from "../../src/core/view/view.ts";
+import { countEntries } from "../../src/core/view/view.ts";
 import type { ViewRequest } from "../../src/core/view/view-request.ts";
 import { truncateForPreview } from "../../src/platform/text/preview.ts";
 import type { Delegation, Limits, QueueMode, RepeatSettings } from "../../src/schema/definition.ts";
@@ -137,7 +141,7 @@ export type Setting = {
   /** Points that have hooks. */
   readonly hooks?: readonly HookPoint[] | undefined;
   /** What they answer, by what they are asked; yes unless said. The same whenever it is asked again. */
-  readonly words?: (command: RunHookCommand) => readonly HookWord[];
+  readonly words?: (command: RunHookCommand) => readonly HookResult[];
   /** What the filters say of words that wait; nobody is asked when absent. */
   readonly judges?: Judge | undefined;
   /** What other definitions say, by their hashes, or why the run may not be moved to them; the same as before unless said. */
@@ -170,14 +174,14 @@ function reportOf(session: string): TaskReport {
 export type Fate = Partial<TaskReport> | "gone" | "unseen";
 
 /** What an agent counts for beside what it uses. */
-const ONE_MORE: Amounts = { ...NOTHING, children: 1 };
+const ONE_MORE: Amounts = { ...NO_AMOUNTS, children: 1 };
 
 /** A warning, a rejection, or nothing. */
 export type Judge = (
-  message: PersonMessage,
+  message: InboundMessage,
 ) => { readonly warn: string } | { readonly reject: string } | undefined;
 
-function verdictOn(message: PersonMessage, judges: Judge | undefined): InputVerdict {
+function verdictOn(message: InboundMessage, judges: Judge | undefined): InputVerdict {
   const { id } = message;
   const said = judges?.(message);
   if (said === undefined) return { id, type: "pass" };
@@ -266,7 +270,7 @@ export class Play {
     this.run = setting.run ?? "run1";
     const prompts = (setting.prompts ?? ["hi"]).map((text) => this.#message(text));
     for (const { id } of prompts) this.accepted.push({ id, queue: "prompt" });
-    this.state = start({
+    this.state = buildInitialState({
       session: setting.session ?? "s",
       mode: setting.mode ?? "run",
       idleTimeoutMs: setting.idleTimeoutMs ?? null,
@@ -301,7 +305,7 @@ export class Play {
     return this.tell({ type: "queues-cleared", queue });
   }
   answer(toolCallId: string, yes = true, always = false): this {
-    const asked = pendingApprovals(this.state).find((one) => one.toolCallId === toolCallId);
+    const asked = listPendingApprovals(this.state).find((one) => one.toolCallId === toolCallId);
     if (asked?.question !== undefined) {
       const said = yes ? { answer: "accept" as const, values: "values-1" } : { answer: "decline" as const };
       return this.tell({
@@ -429,7 +433,7 @@ export class Play {
   }
 
   /** The step did not get to its end, having reached so far. */
-  setBack(setback: Setback, reached: Reached = "nothing", call = this.running[0] ?? 0): this {
+  setBack(setback: StepFailure, reached: Reached = "nothing", call = this.running[0] ?? 0): this {
     const { command } = this;
     if (command.type === "call-tools") {
       if (this.call(call).child !== undefined) return this.childSetBack(call, setback);
@@ -456,7 +460,7 @@ export class Play {
   }
 
   /** A sub-agent does not hang on a worker: it is not lost with one, and does not go elsewhere. */
-  private childSetBack(call: number, { type }: Setback): this {
+  private childSetBack(call: number, { type }: StepFailure): this {
     if (type === "lost" || type === "elsewhere") return this;
     return this.childGone(call, false);
   }
@@ -637,7 +641,7 @@ export class Play {
       message:
         rejected === undefined
           ? userMessage(text ?? `text of ${ref}`, atMs, warnings.get(id))
-          : refusedMessage(text ?? `text of ${ref}`, rejected, atMs),
+          : buildRejectedMessage(text ?? `text of ${ref}`, rejected, atMs),
     }));
     if (rejected !== undefined) for (const { position } of entries) this.#unseen.add(position);
     transcript.openLoop(loopId, kind);
@@ -707,7 +711,7 @@ export class Play {
     };
   }
 
-  #move(command: MoveDefinitionCommand, reached: Reached): MoveDigest {
+  #move(command: UpdateDefinitionCommand, reached: Reached): DefinitionUpdateDigest {
     const { to, limits, loopId } = command;
     const { branch, result } = this.#write(command, loopId, reached, (): object => {
       const other = this.setting.definitions?.[to];
@@ -726,7 +730,7 @@ export class Play {
         terms: `terms of ${to}`,
       };
     });
-    return { ...(result as MoveDigest), branch };
+    return { ...(result as DefinitionUpdateDigest), branch };
   }
 
   #runHook(command: RunHookCommand, reached: Reached): HookDigest {
@@ -740,7 +744,7 @@ export class Play {
     this.hooked.push({ loopId, behind, line: hookLine(command) });
     if (reached === "claimed") return lost;
     const asked = "calls" in ask ? ask.calls : [ask];
-    const words = this.setting.words?.(command) ?? asked.map((): HookWord => ({ type: "yes" }));
+    const words = this.setting.words?.(command) ?? asked.map((): HookResult => ({ type: "yes" }));
     const { fork: _, ...rest } = command;
     const place = { ...rest, branch: claimed.branch };
     const stored = this.transcript.store(key, command.generation, place, EMPTY_OUTBOX, [], { words });
@@ -862,7 +866,7 @@ export class Play {
         : {
             ...unchanged,
             spans: [{ from: first.from, to: last.to, turns, tokens: 10, instead }, ...spans.slice(-2)],
-            messagesBefore: viewLength(this.state.view),
+            messagesBefore: countEntries(this.state.view),
             messagesAfter: 3,
             tokensBefore: command.tokens,
             tokensAfter: 10 + spans.slice(-2).reduce((sum, { tokens }) => sum + tokens, 0),
@@ -921,7 +925,7 @@ export class Play {
     this.#checkView(command.view.ranges, entries);
     must(entries.length >= command.position, "the outbox is written before the model is asked");
     const elsewhere = (one: string, position: number) => this.transcript.entryAt(one, position)?.message;
-    const messages = materialise({ ...command.view, branch }, entries, { elsewhere });
+    const messages = materialise({ ...command.view, branch }, entries, { readMessage: elsewhere });
     must(/user|toolResult/.test(messages.at(-1)?.role ?? ""), "the model is asked behind something new");
     expectNoOrphans(messages);
   }
@@ -930,7 +934,7 @@ export class Play {
   #checkChangedView({ view }: CallModelCommand, branch: string): void {
     const elsewhere = (one: string, position: number) => this.transcript.entryAt(one, position)?.message;
     const entries = this.transcript.entries(branch);
-    const messages = materialise({ ...view, branch }, entries, { elsewhere });
+    const messages = materialise({ ...view, branch }, entries, { readMessage: elsewhere });
     const spoken = entries.filter(({ origin, message }) => message.role === "user" && origin !== "machine");
     for (const { message } of spoken) {
       must(messages.includes(message as (typeof messages)[number]), "words of people stay in the view");
@@ -940,7 +944,7 @@ export class Play {
       events.map(({ body }) => body),
       this.left,
     );
-    const { pruned, memos } = prunedStateOf(this.state.view.spans);
+    const { pruned, memos } = toPrunedState(this.state.view.spans);
     same({ pruned, memos }, { pruned: replayed.pruned, memos: replayed.memos }, "events replay to the view");
   }
 
@@ -959,7 +963,7 @@ export class Play {
   }
 
   #write(
-    command: CloseLoopCommand | RecordCommand | MoveDefinitionCommand,
+    command: CloseLoopCommand | RecordCommand | UpdateDefinitionCommand,
     loopId: string,
     reached: Reached,
     also: () => object,
@@ -980,7 +984,7 @@ export class Play {
     return this.setting.light === true ? text : `${text}${" ".repeat(300)}${SECRET_OF_TEXT}`;
   }
 
-  #message(text: string, id = `${this.setting.run ?? ""}m${++this.#ids}`): PersonMessage {
+  #message(text: string, id = `${this.setting.run ?? ""}m${++this.#ids}`): InboundMessage {
     return { id, text, atMs: this.now };
   }
 
@@ -1023,7 +1027,7 @@ export class Play {
       const { id } = event.message;
       const queue =
         event.type === "steered" ? "steering" : event.type === "prompted" ? "prompt" : "follow-up";
-      const taken = event.type === "prompted" || canTake(before, event.message);
+      const taken = event.type === "prompted" || hasRoom(before, event.message);
       if (taken && !this.accepted.some((known) => known.id === id)) this.accepted.push({ id, queue });
     }
     if (event.type === "queues-cleared") {
@@ -1048,7 +1052,7 @@ export class Play {
     const status = phase.type === "calling-tools" ? phase.calls[call]?.status : undefined;
     if (loop === undefined || status?.type !== "running") return;
     const { loopId, turn } = loop;
-    this.settled.push({ loopId, turn, used: addAmounts(report?.used ?? NOTHING, ONE_MORE) });
+    this.settled.push({ loopId, turn, used: addAmounts(report?.used ?? NO_AMOUNTS, ONE_MORE) });
   }
 
   /** I1 to I6, after every event. */
@@ -1127,7 +1131,7 @@ export class Play {
     return this.transcript
       .entries(this.transcript.head)
       .flatMap(({ message, messageId }) =>
-        message.role === "extension" && message.kind === REFUSED_KIND ? (messageId ?? []) : [],
+        message.role === "extension" && message.kind === REJECTED_KIND ? (messageId ?? []) : [],
       );
   }
 
@@ -1181,15 +1185,15 @@ export class Play {
     );
     same(Object.keys(account?.open ?? {}).sort(), atWork.sort(), "I6: shares are open for those at work");
     const over = this.settled.filter((one) => one.loopId === loopId);
-    const sum = over.map((one) => one.used).reduce(addAmounts, NOTHING);
-    same(account?.settled ?? NOTHING, sum, "I6: what is over counts as it was used");
+    const sum = over.map((one) => one.used).reduce(addAmounts, NO_AMOUNTS);
+    same(account?.settled ?? NO_AMOUNTS, sum, "I6: what is over counts as it was used");
     const begins = atWork.length > this.#atWork;
     this.#atWork = atWork.length;
     this.sideBySide = Math.max(this.sideBySide, atWork.length);
     if (account === undefined || !begins) return;
-    const spent = { ...spentBy(loop, this.now), turns: turn + 1 };
-    const whole = addAmounts(used(account, spent), setAside(account));
-    const most = allowance(account);
+    const spent = { ...computeSpent(loop, this.now), turns: turn + 1 };
+    const whole = addAmounts(sumUsed(account, spent), sumReserved(account));
+    const most = getAllowance(account);
     for (const part of ["turns", "tokens", "nanoUsd", "children"] as const) {
       const limit = most[part];
       must(limit === null || (whole[part] ?? 0) <= limit, `I6: no more ${part} are set aside than there are`);
@@ -1246,7 +1250,7 @@ export class Play {
 }
 
 /** Calls that are under way, also while hooks are asked about them. */
-function callingOf({ phase }: State): Calling | undefined {
+function callingOf({ phase }: State): CallingTools | undefined {
   if (phase.type === "hooking") return "calling" in phase.question ? phase.question.calling : undefined;
   return phase.type === "calling-tools" ? phase : undefined;
 }
@@ -1271,7 +1275,7 @@ function deepFreeze<Value>(value: Value): Value {
 }
 
 export function userMessage(text: string, timestamp: number, warning?: string): AgentMessage {
-  return { role: "user", content: [...spokenContent(text, warning)], timestamp };
+  return { role: "user", content: [...buildUserContent(text, warning)], timestamp };
 }
 
 export function textOf(message: AgentMessage): string {
@@ -1292,7 +1296,7 @@ function lineOf({ origin, message }: Entry): string {
     case "toolResult":
       return `${message.toolName}${message.isError ? "!" : ""}: ${text}`;
     case "extension":
-      return message.kind === REFUSED_KIND
+      return message.kind === REJECTED_KIND
         ? `refused ${origin}: ${(message.data as { text: string }).text}`
         : `extension: ${text}`;
   }

@@ -1,16 +1,16 @@
 import { type Arbitrary, assert, asyncProperty, sample, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Amounts, addAmounts, NOTHING, toUsd } from "../../src/core/budget/amounts.ts";
+import { type Amounts, addAmounts, NO_AMOUNTS, toUsd } from "../../src/core/budget/amounts.ts";
 import type { Usage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
 import { NO_LIMITS, type Play, play } from "./play.ts";
 
 // Whatever the world answers and people do: play.ts checks I1 to I6 after every event, and at the end that nothing
 // was lost, doubled or left open.
 
-const RUNS = runsOf(2000);
+const RUNS = getRunCount(2000);
 const PATIENCE_MS = 120_000 + RUNS * 100;
 
 /** Lets the process breathe now and then, so that the test runner does not take it for dead. */
@@ -139,7 +139,7 @@ function isOfChild(body: EventBody): boolean {
 /** Of the sub-agents that were called before the turn. */
 function usedBefore(run: Play, loopId: string, turn: number): Amounts {
   const before = run.settled.filter((one) => one.loopId === loopId && one.turn < turn);
-  return before.map(({ used }) => used).reduce(addAmounts, NOTHING);
+  return before.map(({ used }) => used).reduce(addAmounts, NO_AMOUNTS);
 }
 
 function expectWithinLimits(run: Play, loopId: string): void {

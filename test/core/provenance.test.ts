@@ -1,16 +1,16 @@
 import fc, { array, constantFrom, integer, option, property, record } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { materialise } from "../../src/conversation/materialise.ts";
-import { sourced } from "../../src/conversation/provenance.ts";
-import { lineOf } from "../../src/conversation/pruning/branch-line.ts";
-import { type LoopTrace, pastView } from "../../src/conversation/pruning/past-view.ts";
-import { COMPACTION_KIND } from "../../src/conversation/seen-messages.ts";
-import type { Range } from "../../src/core/view/view-ranges.ts";
+import { COMPACTION_KIND } from "../../src/conversation/message-visibility.ts";
+import { traceMessages } from "../../src/conversation/provenance.ts";
+import { listAncestry } from "../../src/conversation/pruning/branch-ancestry.ts";
+import { type LoopTrace, rebuildView } from "../../src/conversation/pruning/past-view.ts";
+import type { ViewRange } from "../../src/core/view/view-ranges.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry, EntryOrigin, EventBody } from "../../src/schema/record.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 
-const RUNS = runsOf(2000);
+const RUNS = getRunCount(2000);
 const turnId = { loopId: "s.m.1", turnIndex: 3 };
 const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 
@@ -39,7 +39,7 @@ const result = (toolCallId: string, text = "found"): AgentMessage => ({
   timestamp: 1,
   turnId,
 });
-const compaction = (sections: number, ranges?: readonly Range[]): AgentMessage => ({
+const compaction = (sections: number, ranges?: readonly ViewRange[]): AgentMessage => ({
   role: "extension",
   kind: COMPACTION_KIND,
   data: {
@@ -63,14 +63,17 @@ describe("where a message comes from [PHI-07]", () => {
     ["tool", user("a"), "unknown"],
     ["machine", answer(), "turn"],
   ] as const)("an entry of origin %s", (origin, message, type) => {
-    const [only] = sourced({ branch: "main", ranges: [{ from: 0, to: 1 }] }, entriesOf([origin, message]));
+    const [only] = traceMessages(
+      { branch: "main", ranges: [{ from: 0, to: 1 }] },
+      entriesOf([origin, message]),
+    );
     expect(only?.origin).toMatchObject({ type, position: 0, loopId: "s.m.1", turn: 3 });
   });
 
   test("the sender's id comes along", () => {
     const [entry] = entriesOf(["prompt", user("a")]);
     const entries = [{ ...(entry as Entry), messageId: "m1" }];
-    const [only] = sourced({ branch: "main", ranges: [{ from: 0, to: 1 }] }, entries);
+    const [only] = traceMessages({ branch: "main", ranges: [{ from: 0, to: 1 }] }, entries);
     expect(only?.origin).toMatchObject({ messageId: "m1" });
   });
 
@@ -83,13 +86,13 @@ describe("where a message comes from [PHI-07]", () => {
       ["model", answer("b")],
       ["machine", compaction(2)],
     );
-    const ranges: Range[] = [
+    const ranges: ViewRange[] = [
       { from: 0, to: 1, instead: { position: 5, section: 1 } },
       { from: 1, to: 3, cut: 2 },
       { from: 3, to: 4, instead: { position: 5, section: 0 } },
       { from: 4, to: 5 },
     ];
-    expect(sourced({ branch: "main", ranges }, entries).map(({ origin }) => origin)).toMatchObject([
+    expect(traceMessages({ branch: "main", ranges }, entries).map(({ origin }) => origin)).toMatchObject([
       { type: "compaction", position: 5, section: 1, from: 0, to: 1 },
       { type: "turn", role: "assistant", position: 1 },
       { type: "turn", role: "toolResult", position: 2, cut: 2 },
@@ -97,7 +100,7 @@ describe("where a message comes from [PHI-07]", () => {
       { type: "turn", role: "assistant", position: 4 },
       { type: "machine" },
     ]);
-    const made = sourced({ branch: "main", ranges }, entries);
+    const made = traceMessages({ branch: "main", ranges }, entries);
     expect(made.at(-1)?.origin).not.toHaveProperty("position");
     expect(made[1]?.origin).not.toHaveProperty("cut");
   });
@@ -128,7 +131,7 @@ describe("where a message comes from [PHI-07]", () => {
         );
         const position = entries.length - 1;
         let from = 0;
-        const ranges = parts.map(({ length, cut, text }): Range => {
+        const ranges = parts.map(({ length, cut, text }): ViewRange => {
           const to = Math.min(position, from + length);
           const range = {
             from,
@@ -143,7 +146,7 @@ describe("where a message comes from [PHI-07]", () => {
           return range;
         });
         const view = { branch: "main", ranges };
-        const made = sourced(view, entries);
+        const made = traceMessages(view, entries);
         expect(made.map(({ message: one }) => one)).toStrictEqual(materialise(view, entries));
         for (const { message: one, origin } of made) {
           if (origin.type === "compaction")
@@ -175,7 +178,7 @@ describe("the view of a past answer [PHI-07]", () => {
     estimatedTokensAfter: 1,
     loopsCompacted: 1,
   });
-  const left: Range[] = [{ from: 0, to: 2, cut: 4 }];
+  const left: ViewRange[] = [{ from: 0, to: 2, cut: 4 }];
   const loop = (from: number, events: EventBody[], more: Partial<LoopTrace> = {}): LoopTrace => ({
     branches: ["main"],
     from,
@@ -197,7 +200,7 @@ describe("the view of a past answer [PHI-07]", () => {
 
   const branches = [{ id: "main" }, { id: "fork", parent: { branch: "main", position: 4 } }];
   const seenBy = (loops: LoopTrace[], position: number) =>
-    pastView(loops, branches, { branch: loops.at(-1)?.branches.at(-1) ?? "", position });
+    rebuildView(loops, branches, { branch: loops.at(-1)?.branches.at(-1) ?? "", position });
 
   test("all that stood before it, as long as nothing was compacted", () => {
     expect(seenBy([first], 1)).toEqual(whole(1));
@@ -268,7 +271,7 @@ describe("the view of a past answer [PHI-07]", () => {
       branches: ["main", "back"],
     });
     const all = [...branches, { id: "back", parent: { branch: "main", position: 3 } }];
-    const at = (branch: string, position: number) => pastView([told], all, { branch, position });
+    const at = (branch: string, position: number) => rebuildView([told], all, { branch, position });
     expect(at("main", 5)).toEqual(whole(5));
     expect(at("back", 4)).toEqual({ type: "view", view: { branch: "back", ranges: [{ from: 0, to: 4 }] } });
     expect(at("back", 1)).toEqual({ type: "view", view: { branch: "back", ranges: [{ from: 0, to: 1 }] } });
@@ -291,7 +294,7 @@ describe("the branches that hold what one shows", () => {
       { id: "late", parent: { branch: "main", position: 10 } },
       { id: "early", parent: { branch: "late", position: 3 } },
     ];
-    expect(lineOf(branches, "early")).toEqual([
+    expect(listAncestry(branches, "early")).toEqual([
       { id: "early", until: Number.POSITIVE_INFINITY },
       { id: "late", until: 3 },
       { id: "main", until: 3 },

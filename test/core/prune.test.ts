@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { choosePruned, type InRunItem } from "../../src/conversation/pruning/prune.ts";
+import { type InRunItem, selectPruned } from "../../src/conversation/pruning/prune.ts";
 
 const answer = (
   position: number,
@@ -34,34 +34,34 @@ describe("what leaves the view", () => {
   ];
 
   test("the oldest first, until so many tokens are met [PRUN-02]", () => {
-    expect(choosePruned(items, 310)).toEqual({ positions: [1, 2, 3], tokens: 310 });
-    expect(choosePruned(items, 311)).toEqual({ positions: [1, 2, 3, 5], tokens: 350 });
-    expect(choosePruned(items, 0)).toEqual({ positions: [], tokens: 0 });
+    expect(selectPruned(items, 310)).toEqual({ positions: [1, 2, 3], tokens: 310 });
+    expect(selectPruned(items, 311)).toEqual({ positions: [1, 2, 3, 5], tokens: 350 });
+    expect(selectPruned(items, 0)).toEqual({ positions: [], tokens: 0 });
   });
 
   test("an answer leaves with all its results, and what is reported is what was removed [PRUN-02, PRUN-11, PHI-13i]", () => {
-    expect(choosePruned(items, 1)).toEqual({ positions: [1, 2, 3], tokens: 310 });
+    expect(selectPruned(items, 1)).toEqual({ positions: [1, 2, 3], tokens: 310 });
   });
 
   test("the call in progress stays, however much is asked [PRUN-11, PHI-13i]", () => {
-    expect(choosePruned(items, 100_000)).toEqual({ positions: [1, 2, 3, 5, 7, 8], tokens: 410 });
+    expect(selectPruned(items, 100_000)).toEqual({ positions: [1, 2, 3, 5, 7, 8], tokens: 410 });
     const batch = [answer(1, 10, ["a", "p"]), result(2, 500, "a"), result(3, 1, "p", true)];
-    expect(choosePruned(batch, 100)).toEqual({ positions: [], tokens: 0 });
+    expect(selectPruned(batch, 100)).toEqual({ positions: [], tokens: 0 });
   });
 
   test("an answer that waits for a result stays, and a newer one leaves instead [PRUN-11]", () => {
     const waiting = [answer(1, 10, ["a", "b"]), result(2, 500, "a"), answer(4, 5)];
-    expect(choosePruned(waiting, 100)).toEqual({ positions: [4], tokens: 5 });
+    expect(selectPruned(waiting, 100)).toEqual({ positions: [4], tokens: 5 });
   });
 
   test("a result belongs to the newest answer that asked for it: ids repeat [PRUN-11, GAP-08]", () => {
     const again = [answer(1, 1, ["a"]), result(2, 1, "a"), answer(3, 1, ["a"]), result(4, 1, "a")];
-    expect(choosePruned(again, 2).positions).toEqual([1, 2]);
-    expect(choosePruned(again.slice(2), 1).positions).toEqual([3, 4]);
+    expect(selectPruned(again, 2).positions).toEqual([1, 2]);
+    expect(selectPruned(again.slice(2), 1).positions).toEqual([3, 4]);
   });
 
   test("a result that nobody asked for may leave by itself [PRUN-02]", () => {
-    expect(choosePruned([result(1, 5, "x"), answer(2, 7)], 5)).toEqual({ positions: [1], tokens: 5 });
+    expect(selectPruned([result(1, 5, "x"), answer(2, 7)], 5)).toEqual({ positions: [1], tokens: 5 });
   });
 });
 
@@ -107,7 +107,7 @@ describe("any run, any target", () => {
   test("takes whole answers from the oldest on, no more than needed, and reports just them [PRUN-02, PRUN-11, PHI-13i]", () => {
     fc.assert(
       fc.property(runs, fc.integer({ min: -10, max: 6000 }), ({ items, groups }, target) => {
-        const pruned = choosePruned(items, target);
+        const pruned = selectPruned(items, target);
         const tokensAt = (positions: readonly number[]) =>
           items.reduce((sum, item) => sum + (positions.includes(item.position) ? item.tokens : 0), 0);
         expect(pruned.tokens).toBe(tokensAt(pruned.positions));

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { BranchAt } from "../../src/conversation/pruning/branch-line.ts";
-import { type LoopEvents, prunedBefore } from "../../src/conversation/pruning/pruned-before.ts";
+import type { BranchNode } from "../../src/conversation/pruning/branch-ancestry.ts";
+import { type LoopEvents, replayEarlierPrunes } from "../../src/conversation/pruning/earlier-prunes.ts";
 import type { EventBody } from "../../src/schema/record.ts";
 
 const message = (position: number): EventBody => ({ type: "MessageStart", position });
@@ -20,7 +20,7 @@ const goBack = (from: number, to: number): EventBody => ({
   applied: true,
 });
 
-const fork = (id: string, branch: string, position: number): BranchAt => ({
+const fork = (id: string, branch: string, position: number): BranchNode => ({
   id,
   parent: { branch, position },
 });
@@ -28,9 +28,9 @@ const prunedAt = (
   branch: string,
   from: number,
   loops: readonly LoopEvents[],
-  forks: readonly BranchAt[] = [],
+  forks: readonly BranchNode[] = [],
 ) =>
-  prunedBefore({ branch, from }, loops, [{ id: "main" }, ...forks], [])
+  replayEarlierPrunes({ branch, from }, loops, [{ id: "main" }, ...forks], [])
     ?.spans.filter(({ words }) => words === true)
     .map((span) => [span.from, span.to]);
 
@@ -42,7 +42,7 @@ describe("what a loop in the middle of earlier ones begins with", () => {
   };
 
   test("a place after the answer that has pruned, and its results, sees the prune and its memo [PRUN-07]", () => {
-    const view = prunedBefore({ branch: "main", from: 7 }, [loop], [{ id: "main" }], []);
+    const view = replayEarlierPrunes({ branch: "main", from: 7 }, [loop], [{ id: "main" }], []);
     expect(view?.spans).toMatchObject([
       { from: 0, to: 1 },
       { from: 1, to: 3, words: true, memos: [{ position: 5, call: 0, tokens: 3 }] },

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { apply } from "../../src/core/machine/apply.ts";
-import { canTake } from "../../src/core/machine/queues.ts";
-import { start } from "../../src/core/machine/start.ts";
-import type { State } from "../../src/core/machine/state/state.ts";
-import { statusOf } from "../../src/core/machine/status.ts";
 import {
-  countWaiting,
-  MAX_REFUSED_SHOWN,
+  MAX_LISTED_REJECTIONS,
   MAX_WAITING_BYTES,
   MAX_WAITING_MESSAGES,
-} from "../../src/core/machine/waiting-messages.ts";
+  measureQueues,
+} from "../../src/core/machine/queue-size.ts";
+import { hasRoom } from "../../src/core/machine/queues.ts";
+import { buildInitialState } from "../../src/core/machine/start.ts";
+import type { State } from "../../src/core/machine/state/state.ts";
+import { buildStatus } from "../../src/core/machine/status.ts";
 import { play } from "./play.ts";
 
 const message = (id: string, words: { text?: string; ref?: string } = { text: "x" }) => ({
@@ -46,7 +46,7 @@ describe("the queues of a run", () => {
         refused: 1,
       },
     ]);
-    expect(statusOf(more).refusedMessages).toEqual({
+    expect(buildStatus(more).refusedMessages).toEqual({
       messages: 1,
       newest: [{ id: "followed-up-50", atMs: 1 }],
     });
@@ -56,12 +56,12 @@ describe("the queues of a run", () => {
     const half = "é".repeat(MAX_WAITING_BYTES / 4);
     let state = apply(asking(), { type: "steered", message: message("a", { text: half }), atMs: 2 });
     state = apply(state, { type: "followed-up", message: message("b", { text: half }), atMs: 2 });
-    expect(countWaiting(state.queues)).toEqual({ messages: 2, bytes: MAX_WAITING_BYTES });
-    expect(canTake(state, message("c", { text: "x" }))).toBe(false);
+    expect(measureQueues(state.queues)).toEqual({ messages: 2, bytes: MAX_WAITING_BYTES });
+    expect(hasRoom(state, message("c", { text: "x" }))).toBe(false);
     const one = apply(asking(), { type: "steered", message: message("a", { text: half }), atMs: 2 });
     const long = apply(one, { type: "steered", message: message("l", { ref: "0".repeat(64) }), atMs: 2 });
     expect(long.queues.steering).toHaveLength(2);
-    expect(countWaiting(long.queues).bytes).toBe(MAX_WAITING_BYTES / 2 + 64);
+    expect(measureQueues(long.queues).bytes).toBe(MAX_WAITING_BYTES / 2 + 64);
   });
 
   test("take a refused message when it is sent again and there is room", () => {
@@ -74,7 +74,7 @@ describe("the queues of a run", () => {
   test("take a repeated message as taken, however full they are", () => {
     const full = send(asking(), MAX_WAITING_MESSAGES);
     const again = send(full, 1, "steered", MAX_WAITING_MESSAGES - 1);
-    expect(canTake(full, message(`steered-${MAX_WAITING_MESSAGES - 1}`))).toBe(true);
+    expect(hasRoom(full, message(`steered-${MAX_WAITING_MESSAGES - 1}`))).toBe(true);
     expect(again.queues).toEqual(full.queues);
     expect(refusals(again)).toEqual([]);
   });
@@ -83,13 +83,13 @@ describe("the queues of a run", () => {
     const flooded = send(send(asking(), 3000), 3000, "followed-up");
     expect(JSON.stringify(flooded).length).toBeLessThan(96 * 1024);
     expect(refusals(flooded).length).toBeLessThanOrEqual(20);
-    expect(statusOf(flooded).refusedMessages).toMatchObject({ messages: 5800 });
-    expect(statusOf(flooded).refusedMessages?.newest).toHaveLength(MAX_REFUSED_SHOWN);
-    expect(statusOf(flooded).refusedMessages?.newest.at(-1)?.id).toBe("followed-up-2999");
+    expect(buildStatus(flooded).refusedMessages).toMatchObject({ messages: 5800 });
+    expect(buildStatus(flooded).refusedMessages?.newest).toHaveLength(MAX_LISTED_REJECTIONS);
+    expect(buildStatus(flooded).refusedMessages?.newest.at(-1)?.id).toBe("followed-up-2999");
   });
 
   test("are bounded before the first loop too, where there is no record yet", () => {
-    const fresh = start({
+    const fresh = buildInitialState({
       session: "s",
       mode: "run",
       idleTimeoutMs: null,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { redact, redactWhole, redactWords, shownBriefly } from "../../src/platform/text/redact.ts";
+import { redact, redactCommandWords, redactPreview, redactWhole } from "../../src/platform/text/redact.ts";
 import { cpuMs } from "../support/cpu-time.ts";
 import { CORPUS, HARMLESS } from "./secret-shapes.ts";
 
@@ -36,7 +36,7 @@ describe("a corpus of keys [DBG-03]", () => {
     for (const said of [text, `"${text}"`, `x\n${text}\ny`, `(${text})`, `${text}, ${text}`]) {
       expect(redact(said)).not.toContain(secret);
       expect(redactWhole(said)).not.toContain(secret);
-      expect(shownBriefly(said, 4000)).not.toContain(secret);
+      expect(redactPreview(said, 4000)).not.toContain(secret);
     }
     expect(redact(text)).toContain("***");
   });
@@ -51,7 +51,7 @@ describe("a corpus of keys [DBG-03]", () => {
   });
 
   test("in the words of a command the secret stands behind its flag", () => {
-    expect(redactWords(["deploy", "--password", "hunter22", "--api-key", "-v", "ok"])).toEqual([
+    expect(redactCommandWords(["deploy", "--password", "hunter22", "--api-key", "-v", "ok"])).toEqual([
       "deploy",
       "--password",
       "***",
@@ -112,7 +112,7 @@ test.each([
 test("of a text without end, the beginning is shown [DBG-03]", () => {
   for (const part of ["y", "sk-", "eyJ", "token=", " "]) {
     const text = `sk-live-0123456789abcdef ${part.repeat(10_000_000 / part.length)}`;
-    expect(shownBriefly(text, 20)).toMatch(/^\*\*\* /);
-    expect(shownBriefly(text, 20).length).toBeLessThanOrEqual(23);
+    expect(redactPreview(text, 20)).toMatch(/^\*\*\* /);
+    expect(redactPreview(text, 20).length).toBeLessThanOrEqual(23);
   }
 });

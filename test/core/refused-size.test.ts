@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { targetOf } from "../../src/conversation/compaction/target.ts";
-import { refusedSize } from "../../src/conversation/refused-size.ts";
-import { contextFor, inputRoom, triggerLevel } from "../../src/core/machine/compaction-trigger.ts";
+import { computeTarget } from "../../src/conversation/compaction/target.ts";
+import { parseOverflowSize } from "../../src/conversation/overflow-size.ts";
+import {
+  buildContextConfig,
+  computeInputRoom,
+  computeTriggerLevel,
+} from "../../src/core/machine/compaction-trigger.ts";
 import { ContextConfig } from "../../src/schema/context.ts";
 
 describe("the sizes in a vendor's refusal", () => {
@@ -43,7 +47,7 @@ describe("the sizes in a vendor's refusal", () => {
       32_768,
     ],
   ])("are read: %s", (said, asked, limit) => {
-    expect(refusedSize(said)).toEqual({ asked, limit });
+    expect(parseOverflowSize(said)).toEqual({ asked, limit });
   });
 
   test.each([
@@ -53,7 +57,7 @@ describe("the sizes in a vendor's refusal", () => {
     "400 status code (no body)",
     "too many tokens: 32000 of 32000",
   ])("are not made up: %s", (said) => {
-    expect(refusedSize(said)).toBeUndefined();
+    expect(parseOverflowSize(said)).toBeUndefined();
   });
 });
 
@@ -63,28 +67,28 @@ describe("how small a view must become", () => {
   const overflow = (said: string) => ({ type: "overflow" as const, said });
 
   test("is the level of the trigger, where it has grown or a person asks", () => {
-    expect(targetOf(context, { type: "grown" }, sent)).toBe(81_000);
-    expect(targetOf(context, { type: "asked" }, sent)).toBe(81_000);
+    expect(computeTarget(context, { type: "grown" }, sent)).toBe(81_000);
+    expect(computeTarget(context, { type: "asked" }, sent)).toBe(81_000);
   });
 
   test("is less than that where the vendor counts more tokens than we estimate [CTX-05]", () => {
-    expect(targetOf(context, { type: "grown" }, { ...sent, tokens: 29_000 })).toBe(40_500);
+    expect(computeTarget(context, { type: "grown" }, { ...sent, tokens: 29_000 })).toBe(40_500);
   });
 
   test("follows the numbers of the vendor's refusal, by our own measure [OVF-05, X-09]", () => {
     // 15,000 by our estimate were 30,000 for the vendor, which takes 20,000: 10,000 of ours, less a tenth and the rest.
-    expect(targetOf(context, overflow("30000 tokens > 20000 maximum"), sent)).toBe(8000);
+    expect(computeTarget(context, overflow("30000 tokens > 20000 maximum"), sent)).toBe(8000);
   });
 
   test("else the window of the model [OVF-05]", () => {
     const large = { ...sent, estimated: 70_000, tokens: 70_000, window: 50_000 };
-    expect(targetOf(context, overflow("Input is too long"), large)).toBe(44_000);
+    expect(computeTarget(context, overflow("Input is too long"), large)).toBe(44_000);
   });
 
   test("else half of what was sent, and always less than that [OVF-05]", () => {
-    expect(targetOf(context, overflow("Input is too long"), sent)).toBe(7000);
-    expect(targetOf(context, overflow("900000 > 1000"), sent)).toBe(7000);
-    expect(targetOf(context, overflow("36000 > 35999"), { ...sent, besides: 0 })).toBeLessThan(14_000);
+    expect(computeTarget(context, overflow("Input is too long"), sent)).toBe(7000);
+    expect(computeTarget(context, overflow("900000 > 1000"), sent)).toBe(7000);
+    expect(computeTarget(context, overflow("36000 > 35999"), { ...sent, besides: 0 })).toBeLessThan(14_000);
   });
 });
 
@@ -93,16 +97,16 @@ describe("the window of the model", () => {
 
   test("counts where it is smaller than that of the settings, less the longest answer [CTX-09]", () => {
     const context = ContextConfig.parse({});
-    expect(contextFor(context, asking(200_000))).toBe(context);
-    expect(inputRoom(asking(32_000))).toBe(24_000);
-    const small = contextFor(context, asking(32_000));
+    expect(buildContextConfig(context, asking(200_000))).toBe(context);
+    expect(computeInputRoom(asking(32_000))).toBe(24_000);
+    const small = buildContextConfig(context, asking(32_000));
     expect(small).toMatchObject({ maxContextTokens: 24_000, systemPromptTokens: 960 });
-    expect(triggerLevel(small)).toBe(19_440);
-    expect(triggerLevel(contextFor(context, asking(4096)))).toBeGreaterThan(2000);
+    expect(computeTriggerLevel(small)).toBe(19_440);
+    expect(computeTriggerLevel(buildContextConfig(context, asking(4096)))).toBeGreaterThan(2000);
   });
 
   test("less an answer of at most a quarter of it, or the definition's own", () => {
-    expect(inputRoom(asking(100_000, 64_000))).toBe(75_000);
-    expect(inputRoom({ ...asking(100_000, 64_000), maxTokens: 1000 })).toBe(99_000);
+    expect(computeInputRoom(asking(100_000, 64_000))).toBe(75_000);
+    expect(computeInputRoom({ ...asking(100_000, 64_000), maxTokens: 1000 })).toBe(99_000);
   });
 });

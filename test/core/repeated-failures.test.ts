@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pendingApprovals } from "../../src/core/machine/approvals.ts";
+import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
 import { RepeatSettings } from "../../src/schema/definition.ts";
 import { calls, play, type Reply, says } from "./play.ts";
 
@@ -111,22 +111,22 @@ describe("a call that fails in the same way again and again", () => {
         replies: repeated(missing, 50),
         ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
       });
-      while (run.state.phase.type !== "ended" && pendingApprovals(run.state).length === 0) run.step();
+      while (run.state.phase.type !== "ended" && listPendingApprovals(run.state).length === 0) run.step();
       return run;
     };
-    const waiting = (run: ReturnType<typeof play>) => pendingApprovals(run.state)[0]?.toolCallId ?? "";
+    const waiting = (run: ReturnType<typeof play>) => listPendingApprovals(run.state)[0]?.toolCallId ?? "";
 
     test("the call waits with the reason, and nothing of the answer's text is shown to them", () => {
       const run = stuck();
       expect(asked(run)).toBe(8);
-      expect(pendingApprovals(run.state)).toMatchObject([
+      expect(listPendingApprovals(run.state)).toMatchObject([
         {
           tool: "nope",
           reason:
             "Call of nope failed in the same way 8 times (8/8): Tool nope not found. May the agent go on?",
         },
       ]);
-      expect(Object.keys(pendingApprovals(run.state)[0] ?? {})).not.toContain("failed");
+      expect(Object.keys(listPendingApprovals(run.state)[0] ?? {})).not.toContain("failed");
     });
 
     test("who approves lets the agent go on, with a new count; the call itself is not run", () => {
@@ -135,7 +135,7 @@ describe("a call that fails in the same way again and again", () => {
       while (asked(run) < 9) run.step();
       expect(run.executed).toEqual([]);
       expect(results(run)[7]).toContain("Tool nope not found");
-      while (run.state.phase.type !== "ended" && pendingApprovals(run.state).length === 0) run.step();
+      while (run.state.phase.type !== "ended" && listPendingApprovals(run.state).length === 0) run.step();
       expect(asked(run)).toBe(16);
     });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { MAX_COUNTED } from "../../src/core/machine/repeated-mistakes.ts";
+import { MAX_COUNTED } from "../../src/core/machine/repeated-failures.ts";
 import { calls, play, says } from "./play.ts";
 
 const wrong = { name: "bash", invalid: "command: found nothing, expected text" };

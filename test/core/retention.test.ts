@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judge, nothingCounted } from "../../src/core/machine/retention.ts";
+import { buildEmptyCounts, judgeSession } from "../../src/core/machine/retention.ts";
 import type { RetentionPolicy } from "../../src/schema/retention.ts";
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -9,9 +9,9 @@ function goers(
   policy: RetentionPolicy,
   sessions: readonly (readonly [string, number, number])[],
 ): readonly number[] {
-  let counted = nothingCounted(policy);
+  let counted = buildEmptyCounts(policy);
   return sessions.flatMap(([agentName, days, bytes], index) => {
-    const verdict = judge(policy, counted, { agentName, lastActiveAtMs: -days * DAY, bytes }, 0);
+    const verdict = judgeSession(policy, counted, { agentName, lastActiveAtMs: -days * DAY, bytes }, 0);
     counted = verdict.counted;
     return verdict.why === undefined ? [] : [index];
   });

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { maskFor } from "../../src/models/mask.ts";
-import { secretForms } from "../../src/platform/text/secret-forms.ts";
-import { Masking } from "../../src/tools/sources/mcp/references.ts";
-import { UsedSecrets } from "../../src/tools/sources/openapi/secrets.ts";
+import { createMask } from "../../src/models/secret-masks.ts";
+import { listSecretForms } from "../../src/platform/text/secret-forms.ts";
+import { SecretMasker } from "../../src/tools/sources/mcp/secret-references.ts";
+import { RequestSecrets } from "../../src/tools/sources/openapi/request-secrets.ts";
 
 const SECRET = "a!b'c(d)*e&f<g>/h+i j\"k\\é";
 
@@ -31,22 +31,22 @@ const REPEATED: readonly (readonly [string, string])[] = [
 
 describe("secrets that an answer repeats [OAPI-04]", () => {
   test.each(REPEATED)("%s: an API", (_, form) => {
-    const used = new UsedSecrets(() => SECRET);
+    const used = new RequestSecrets(() => SECRET);
     used.resolve("${KEY}");
     expect(used.mask(`>${form}<`)).toBe(">****<");
   });
 
   test.each(REPEATED)("%s: an MCP server", (_, form) => {
     const transport = { type: "http", url: "http://h/", headers: { "x-key": "${KEY}" } } as const;
-    expect(new Masking({ transport }, () => SECRET).mask(`>${form}<`)).toBe(">***<");
+    expect(new SecretMasker({ transport }, () => SECRET).mask(`>${form}<`)).toBe(">***<");
   });
 
   test.each(REPEATED)("%s: what a worker stores and shows", (_, form) => {
-    expect(maskFor([SECRET])(`>${form}<`)).toBe(">***<");
+    expect(createMask([SECRET])(`>${form}<`)).toBe(">***<");
   });
 
   test("a line break behind it, which no header is sent with, hides nothing", () => {
-    const used = new UsedSecrets(() => "tok-secret-line\n");
+    const used = new RequestSecrets(() => "tok-secret-line\n");
     used.resolve("Bearer ${KEY}");
     expect(used.mask("Bearer tok-secret-line")).toBe("Bearer ****");
   });
@@ -54,8 +54,8 @@ describe("secrets that an answer repeats [OAPI-04]", () => {
   test("every text has forms, none of them short", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
-        for (const form of secretForms(text)) expect(form.length).toBeGreaterThanOrEqual(6);
-        if (text.length >= 6) expect(secretForms(text)).toContain(text);
+        for (const form of listSecretForms(text)) expect(form.length).toBeGreaterThanOrEqual(6);
+        if (text.length >= 6) expect(listSecretForms(text)).toContain(text);
       }),
     );
   });

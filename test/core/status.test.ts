@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { dashboard } from "../../src/core/machine/dashboard.ts";
-import { statusOf, statusWord } from "../../src/core/machine/status.ts";
+import { formatDashboard } from "../../src/core/machine/dashboard.ts";
+import { buildStatus, getStatusCode } from "../../src/core/machine/status.ts";
 import { calls, type Play, play, says } from "./play.ts";
 
 const bytes = (text: string) => Buffer.byteLength(text);
 
 describe("status", () => {
   test("one word says where a run stands [IRON-01]", () => {
-    const word = (run: Play) => statusWord(run.state);
+    const word = (run: Play) => getStatusCode(run.state);
     expect(word(play({ held: true }))).toBe("running");
     expect(word(play().until("call-model"))).toBe("running");
     expect(word(play({ mode: "interactive" }).settle())).toBe("waiting");
@@ -20,7 +20,7 @@ describe("status", () => {
   });
 
   test("the step is said in a person's words [IRON-01]", () => {
-    const doing = (run: Play) => statusOf(run.state).doing;
+    const doing = (run: Play) => buildStatus(run.state).doing;
     expect(doing(play({ held: true }))).toBe("opening the loop");
     expect(doing(play().until("call-model"))).toBe("asking the model (turn 0)");
     const tools = play({ replies: [calls({ name: "bash", summary: "npm test" }, "edit")] }).until(
@@ -40,19 +40,19 @@ describe("status", () => {
       replies: [says("a", { costUsd: 1 }), { ...calls("bash"), costUsd: 2 }],
     });
     run.settle().prompt("b").until("call-tools").steer("x").followUp("y").followUp("z");
-    expect(statusOf(run.state)).toMatchObject({
+    expect(buildStatus(run.state)).toMatchObject({
       turns: 1,
       costUsd: 3,
       queued: { steering: 1, followUps: 2 },
       lastText: "calling",
     });
-    expect(statusOf(run.step().state)).toMatchObject({ turns: 2 });
-    expect(statusOf(run.settle().state)).toMatchObject({ turns: 5, loopId: "s.test.2" });
+    expect(buildStatus(run.step().state)).toMatchObject({ turns: 2 });
+    expect(buildStatus(run.settle().state)).toMatchObject({ turns: 5, loopId: "s.test.2" });
   });
 
   test("the last words are short and whole characters, also when the loop is over [IRON-14]", () => {
     const run = play({ replies: [says("\u{1F980}".repeat(300))] }).settle();
-    const text = statusOf(run.state).lastText ?? "";
+    const text = buildStatus(run.state).lastText ?? "";
     expect(bytes(text)).toBeLessThanOrEqual(259);
     expect(text).toBe(`${"\u{1F980}".repeat(64)}...`);
   });
@@ -60,8 +60,8 @@ describe("status", () => {
   test("a key that somebody said is not shown on the screen [3.16]", () => {
     const key = "sk-abcdefghijklmnopqrstuvwxyz012345";
     const run = play({ prompts: [`use ${key}`], replies: [says(`I use ${key}`)] }).settle();
-    expect(dashboard(run.state)).not.toContain(key);
-    expect(JSON.stringify(statusOf(run.state))).not.toContain(key);
+    expect(formatDashboard(run.state)).not.toContain(key);
+    expect(JSON.stringify(buildStatus(run.state))).not.toContain(key);
   });
 });
 
@@ -73,7 +73,7 @@ describe("dashboard", () => {
       replies: [calls({ name: "bash", summary: "npm test" })],
     });
     run.until("call-tools");
-    expect(dashboard(run.state).split("\n")).toEqual([
+    expect(formatDashboard(run.state).split("\n")).toEqual([
       "- **Status**: **running** · running bash: npm test",
       "- **Goal**: mend the test",
       "- **Agent**: tester",
@@ -85,13 +85,13 @@ describe("dashboard", () => {
       "- **Queued**: 0 steering, 0 follow-up",
       "- **Last words**: calling",
     ]);
-    expect(dashboard(play({ held: true }).state)).toContain("none yet");
+    expect(formatDashboard(play({ held: true }).state)).toContain("none yet");
   });
 
   test("stays on its lines, whatever people and models write [IRON-01]", () => {
     const run = play({ prompts: ["a\n\nb\r\n# c"], replies: [says("x\ny")] }).settle();
-    expect(dashboard(run.state).split("\n")).toHaveLength(9);
-    expect(dashboard(run.state)).toContain("a b # c");
+    expect(formatDashboard(run.state).split("\n")).toHaveLength(9);
+    expect(formatDashboard(run.state)).toContain("a b # c");
   });
 
   test("has no more than 4 KiB, however many calls and sub-agents run [IRON-01]", () => {
@@ -101,8 +101,8 @@ describe("dashboard", () => {
       replies: [calls(...many), says("\u4e16".repeat(5000))],
     });
     run.until("call-tools");
-    expect(bytes(dashboard(run.state))).toBeLessThanOrEqual(4096);
+    expect(bytes(formatDashboard(run.state))).toBeLessThanOrEqual(4096);
     run.settle();
-    expect(bytes(dashboard(run.state))).toBeLessThanOrEqual(4096);
+    expect(bytes(formatDashboard(run.state))).toBeLessThanOrEqual(4096);
   });
 });

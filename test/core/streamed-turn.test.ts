@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  applyDelta,
   EMPTY_TURN,
   endStream,
   type PartialTurn,
   type TurnDelta,
   type TurnPart,
-  takeDelta,
 } from "../../src/conversation/streamed-turn.ts";
 
 type Fed = { readonly turn: PartialTurn; readonly whole: readonly (readonly TurnPart[])[] };
@@ -15,7 +15,7 @@ function feed(deltas: readonly TurnDelta[], from: PartialTurn = EMPTY_TURN): Fed
   const whole: (readonly TurnPart[])[] = [];
   let turn = from;
   for (const delta of deltas) {
-    const step = takeDelta(turn, delta);
+    const step = applyDelta(turn, delta);
     turn = step.turn;
     whole.push(step.whole);
   }

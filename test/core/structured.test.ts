@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { OutputVerdict } from "../../src/core/machine/state/digest.ts";
-import { ACCEPTED_TEXT, refusedBeside } from "../../src/core/machine/structured.ts";
+import { ACCEPTED_TEXT, formatNotAlone } from "../../src/core/machine/structured-output.ts";
 import { type CallScript, calls, type Play, play, type Reply, says } from "./play.ts";
 
 const OK: OutputVerdict = { ok: true };
@@ -133,7 +133,7 @@ describe("a call of the final tool", () => {
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash", "edit"]);
     expect(run.lines.slice(2, 5)).toEqual([
       "bash: bash ok",
-      `final_answer!: ${refusedBeside({ name: "final_answer" })}`,
+      `final_answer!: ${formatNotAlone({ name: "final_answer" })}`,
       "edit: edit ok",
     ]);
     expect(repairs(run)).toEqual([false, false]);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { NOTHING } from "../../src/core/budget/amounts.ts";
+import { NO_AMOUNTS } from "../../src/core/budget/amounts.ts";
 import type { JobState } from "../../src/core/job/job.ts";
 import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
-import { jobStatus } from "../../src/core/job/job-status.ts";
+import { buildJobStatus } from "../../src/core/job/job-status.ts";
 import { endPart } from "../../src/core/job/parts.ts";
-import { delegate, LEAD, openTeam } from "../../src/core/job/team.ts";
-import { teamResult, teamStatus, teamView } from "../../src/core/job/team-shown.ts";
+import { beginMember, LEAD_SUFFIX, openTeam } from "../../src/core/job/team.ts";
+import { buildTeamResult, buildTeamStatus, buildTeamView } from "../../src/core/job/team-status.ts";
 import type { PartEnd, TaskReport } from "../../src/core/machine/task.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
@@ -25,7 +25,7 @@ const unbound = {
 };
 
 function begun(state: JobState, agent: string, task = "x") {
-  const said = delegate(state, TEAM, { agent, task }, 2000);
+  const said = beginMember(state, TEAM, { agent, task }, 2000);
   if (said.type === "refused") throw new Error(said.reason);
   return said;
 }
@@ -47,7 +47,7 @@ function report(turns: number, more: Partial<TaskReport> = {}): { type: "reporte
     tokens: 0,
     messages: 2,
   };
-  return { type: "reported", report: { ...told, used: { ...NOTHING, turns }, ...more } };
+  return { type: "reported", report: { ...told, used: { ...NO_AMOUNTS, turns }, ...more } };
 }
 
 describe("what agents of a team may spend", () => {
@@ -57,13 +57,13 @@ describe("what agents of a team may spend", () => {
     const first = begun(state, "scout");
     const second = begun(first.state, "writer");
     expect([first.given.turns, second.given.turns]).toEqual([30, 30]);
-    expect(delegate(second.state, TEAM, { agent: "scout", task: "more" }, 2000)).toMatchObject({
+    expect(beginMember(second.state, TEAM, { agent: "scout", task: "more" }, 2000)).toMatchObject({
       type: "refused",
       reason: expect.stringContaining("too few turns are left"),
     });
     const freed = memberOver(second.state, "scout-1", report(10));
     expect(begun(freed, "scout").given.turns).toBe(20);
-    expect(jobStatus(freed, teamStatus(freed), 2000)).toMatchObject({
+    expect(buildJobStatus(freed, buildTeamStatus(freed), 2000)).toMatchObject({
       turns: 10,
       budget: { turns: { limit: 90, used: 10, reserved: 60, left: 20 }, timeMs: { left: 59_000 } },
     });
@@ -77,7 +77,7 @@ describe("what agents of a team may spend", () => {
   });
 
   test("is over with the job's time", () => {
-    const late = delegate(openTeam(opening, TEAM).state, TEAM, { agent: "scout", task: "x" }, 61_000);
+    const late = beginMember(openTeam(opening, TEAM).state, TEAM, { agent: "scout", task: "x" }, 61_000);
     expect(late).toMatchObject({ type: "refused", reason: expect.stringContaining("time") });
   });
 });
@@ -86,7 +86,7 @@ describe("the table of a team", () => {
   test("keeps everyone that was begun, each under an id and a session of its own", () => {
     let { state } = openTeam(unbound, TEAM);
     for (const agent of ["scout", "writer", "scout"]) ({ state } = begun(state, agent));
-    expect(teamView(state, TEAM).members.map(({ id, session }) => [id, session])).toEqual([
+    expect(buildTeamView(state, TEAM).members.map(({ id, session }) => [id, session])).toEqual([
       ["scout-1", "job.scout-1"],
       ["writer-1", "job.writer-1"],
       ["scout-2", "job.scout-2"],
@@ -97,11 +97,11 @@ describe("the table of a team", () => {
       report(1, { outcome: { type: "stopped", reason: "enough" }, position: 3 }),
     );
     state = memberOver(state, "scout-2", { type: "lost", how: "it was terminated", cause: "ended" });
-    expect(teamView(state, TEAM, ["writer-1", "ghost-1"])).toMatchObject({
+    expect(buildTeamView(state, TEAM, ["writer-1", "ghost-1"])).toMatchObject({
       members: [{ status: "stopped", reason: "enough", words: { branch: "main", position: 3 } }],
       unknown: ["ghost-1"],
     });
-    expect(teamResult(state, ANSWERED, "ok")).toMatchObject({
+    expect(buildTeamResult(state, ANSWERED, "ok")).toMatchObject({
       count: 3,
       text: "ok",
       agents: [
@@ -113,11 +113,11 @@ describe("the table of a team", () => {
   });
 
   test.each([
-    ["the lead is over", (state: JobState) => endPart(state, LEAD, report(1), 2000)],
+    ["the lead is over", (state: JobState) => endPart(state, LEAD_SUFFIX, report(1), 2000)],
     ["the job is stopped", (state: JobState) => ({ ...state, stop: { reason: "enough" } })],
   ])("takes nobody when %s", (_, end) => {
     expect(
-      delegate(end(openTeam(opening, TEAM).state), TEAM, { agent: "scout", task: "x" }, 2000),
+      beginMember(end(openTeam(opening, TEAM).state), TEAM, { agent: "scout", task: "x" }, 2000),
     ).toMatchObject({
       type: "refused",
       reason: expect.stringContaining("ending"),
@@ -130,7 +130,7 @@ describe("the table of a team", () => {
       ({ state } = begun(state, "scout", "\u4e16\n".repeat(300)));
       if (at < 20) state = memberOver(state, `scout-${at + 1}`, report(1));
     }
-    const status = jobStatus(state, teamStatus(state), 2000);
+    const status = buildJobStatus(state, buildTeamStatus(state), 2000);
     expect(status).toMatchObject({
       doing: "the lead and 20 agents are at work",
       children: { running: 21, over: 20 },

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
   announcesToolCall,
-  judgeText,
+  decideNudge,
   NUDGE_DEFAULTS,
   TOOL_INTENT_NUDGE,
 } from "../../src/core/machine/tool-intent.ts";
@@ -84,7 +84,7 @@ describe("the nudge", () => {
   test("comes twice for three texts with intent, and then the text is the answer [IRON-02, IRON-10, IRON-11]", () => {
     let nudges = 0;
     const verdicts = [1, 2, 3].map(() => {
-      const verdict = judgeText(NUDGE_DEFAULTS, { intent: true, mayCall: true, nudges });
+      const verdict = decideNudge(NUDGE_DEFAULTS, { intent: true, mayCall: true, nudges });
       nudges = verdict.nudges;
       return verdict;
     });
@@ -96,7 +96,7 @@ describe("the nudge", () => {
   });
 
   test("is counted anew after a text without intent [IRON-11]", () => {
-    expect(judgeText(NUDGE_DEFAULTS, { intent: false, mayCall: true, nudges: 2 })).toEqual({
+    expect(decideNudge(NUDGE_DEFAULTS, { intent: false, mayCall: true, nudges: 2 })).toEqual({
       nudge: false,
       nudges: 0,
     });
@@ -104,8 +104,8 @@ describe("the nudge", () => {
 
   test("comes only where it is enabled and a call could be made [IRON-10]", () => {
     const intent = { intent: true, mayCall: true, nudges: 0 };
-    expect(judgeText({ enabled: false, maxNudges: 2 }, intent).nudge).toBe(false);
-    expect(judgeText({ enabled: true, maxNudges: 0 }, intent).nudge).toBe(false);
-    expect(judgeText(NUDGE_DEFAULTS, { ...intent, mayCall: false })).toEqual({ nudge: false, nudges: 0 });
+    expect(decideNudge({ enabled: false, maxNudges: 2 }, intent).nudge).toBe(false);
+    expect(decideNudge({ enabled: true, maxNudges: 0 }, intent).nudge).toBe(false);
+    expect(decideNudge(NUDGE_DEFAULTS, { ...intent, mayCall: false })).toEqual({ nudge: false, nudges: 0 });
   });
 });

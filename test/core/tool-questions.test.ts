@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { pendingApprovals } from "../../src/core/machine/approvals.ts";
-import { statusOf } from "../../src/core/machine/status.ts";
+import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
+import { buildStatus } from "../../src/core/machine/status.ts";
 import { calls, type Play, play, says } from "./play.ts";
 
-const waiting = (run: Play) => pendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
+const waiting = (run: Play) => listPendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
 
 const eventsOf = (run: Play, tool: string) =>
   run.transcript
@@ -16,7 +16,7 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     const run = play({ replies: [calls("edit"), says("done")] });
     run.until("call-tools").asks(0);
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
-    expect(statusOf(run.state)).toMatchObject({
+    expect(buildStatus(run.state)).toMatchObject({
       status: "needs-approval",
       doing: "waiting for a person's word on edit",
       approvals: [

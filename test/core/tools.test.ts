@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CUT_OFF_TEXT } from "../../src/core/machine/calls.ts";
+import { CUT_OFF_TEXT } from "../../src/core/machine/call-batches.ts";
 import { calls, type Play, play, says } from "./play.ts";
 
 const five = calls("bash", "edit", "bash", "edit", "bash");

@@ -2,8 +2,8 @@ import fc, { oneof, property } from "fast-check";
 import { expect, test } from "vitest";
 import { STEPS } from "../../src/core/machine/steps.ts";
 import { ALWAYS_ACCEPTED, TRANSITIONS } from "../../src/core/machine/transitions.ts";
-import { thorough } from "../support/depth.ts";
 import { must } from "../support/must.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
 import type { Setting } from "./play.ts";
 
@@ -56,7 +56,7 @@ test("the machine moves as the table of transitions says", () => {
   expect(walk(400).size).toBeGreaterThan(20);
 });
 
-thorough(
+thoroughTest(
   "every row of the table of transitions is walked",
   () => {
     const walked = walk(4000);

@@ -2,20 +2,25 @@ import { array, assert, boolean, constantFrom, integer, nat, property, record, s
 import { describe, expect, test, vi } from "vitest";
 import { materialise } from "../../src/conversation/materialise.ts";
 import { UNANSWERED_CALL } from "../../src/conversation/orphans.ts";
-import { addUsage, cacheHitRate, costOf, NO_USAGE } from "../../src/core/budget/usage.ts";
-import { estimateBody } from "../../src/core/machine/append.ts";
-import { type OutboxBody, outboxMessage } from "../../src/core/machine/outbox.ts";
-import { estimateContent, estimateMessage, estimateText, utf8Length } from "../../src/core/view/estimate.ts";
-import { extendView, type View, viewTokens } from "../../src/core/view/view.ts";
-import { rangesOf } from "../../src/core/view/view-ranges.ts";
+import { addUsage, computeCacheHitRate, computeCost, NO_USAGE } from "../../src/core/budget/usage.ts";
+import { estimateBody } from "../../src/core/machine/append-message.ts";
+import { buildOutboxMessage, type OutboxBody } from "../../src/core/machine/outbox.ts";
+import {
+  countUtf8Bytes,
+  estimateContent,
+  estimateMessage,
+  estimateText,
+} from "../../src/core/view/estimate.ts";
+import { extendView, sumViewTokens, type View } from "../../src/core/view/view.ts";
+import { toViewRanges } from "../../src/core/view/view-ranges.ts";
 import { assertNever } from "../../src/platform/text/assert-never.ts";
 import { truncateForPreview } from "../../src/platform/text/preview.ts";
 import type { AgentMessage, Usage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
-import { runsOf } from "../support/depth.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { expectNoOrphans, usageOf, userMessage } from "./play.ts";
 
-const RUNS = runsOf(2000);
+const RUNS = getRunCount(2000);
 vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });
 
 describe("previews", () => {
@@ -68,7 +73,7 @@ describe("estimates", () => {
     void assert(
       property(string({ unit: "binary" }), string({ unit: "grapheme" }), (binary, graphemes) => {
         for (const text of [binary, graphemes, `${graphemes}\ud83e`, `\udd80${graphemes}`]) {
-          if (utf8Length(text) !== Buffer.byteLength(text)) throw new Error(JSON.stringify(text));
+          if (countUtf8Bytes(text) !== Buffer.byteLength(text)) throw new Error(JSON.stringify(text));
         }
       }),
       { numRuns: RUNS },
@@ -79,7 +84,7 @@ describe("estimates", () => {
       "\ud83e\ud83e\udd80",
       "\u007f\u0080\u07ff\u0800\ud7ff\ue000\uffff",
     ]) {
-      expect(utf8Length(text)).toBe(Buffer.byteLength(text));
+      expect(countUtf8Bytes(text)).toBe(Buffer.byteLength(text));
     }
   });
 
@@ -88,7 +93,7 @@ describe("estimates", () => {
     for (const piece of pieces) {
       for (let shift = 0; shift < 3; shift += 1) {
         const text = "x".repeat(shift) + piece.repeat(40_000);
-        expect(utf8Length(text)).toBe(Buffer.byteLength(text));
+        expect(countUtf8Bytes(text)).toBe(Buffer.byteLength(text));
       }
     }
   });
@@ -126,7 +131,7 @@ describe("estimates", () => {
       { type: "result", toolCallId: "c", toolName: "search", text: "Cancelled" },
     ];
     for (const body of bodies) {
-      const message = outboxMessage({ position: 0, origin: "machine", atMs: 0, turn: 0, body }, "loop");
+      const message = buildOutboxMessage({ position: 0, origin: "machine", atMs: 0, turn: 0, body }, "loop");
       expect(estimateBody(body)).toBe(estimateMessage(message));
     }
     expect(estimateBody({ type: "person", message: { id: "m", ref: "r", atMs: 0 } })).toBe(8196);
@@ -141,12 +146,12 @@ describe("messages of the outbox", () => {
   test("words of a person keep the time at which they were said, and stored words are put in [TYP-13]", () => {
     const said = entry({ type: "person", message: { id: "m", ref: "r", atMs: 5 } });
     const content = [{ type: "text", text: "stored" }];
-    expect(outboxMessage(said, "l", "stored")).toEqual({ role: "user", content, timestamp: 5, turnId });
+    expect(buildOutboxMessage(said, "l", "stored")).toEqual({ role: "user", content, timestamp: 5, turnId });
   });
 
   test("results of the machine are errors [TOOL-05]", () => {
     const body = { type: "result" as const, toolCallId: "c", toolName: "t", text: "x" };
-    expect(outboxMessage(entry(body), "l")).toMatchObject({
+    expect(buildOutboxMessage(entry(body), "l")).toMatchObject({
       role: "toolResult",
       isError: true,
       timestamp: 7,
@@ -156,7 +161,7 @@ describe("messages of the outbox", () => {
 
   test("no answer is an assistant's message without words [LOOP-24]", () => {
     const body = { type: "no-answer" as const, stopReason: "aborted" as const, errorMessage: "why" };
-    expect(outboxMessage(entry(body), "l")).toEqual({
+    expect(buildOutboxMessage(entry(body), "l")).toEqual({
       role: "assistant",
       content: [{ type: "text", text: "" }],
       stopReason: "aborted",
@@ -210,16 +215,16 @@ describe("usage", () => {
       cacheWrite: 4e6,
       totalTokens: 0,
     };
-    expect(costOf(parts, { input: 1, output: 10, cacheRead: 100, cacheWrite: 1000 })).toBe(
+    expect(computeCost(parts, { input: 1, output: 10, cacheRead: 100, cacheWrite: 1000 })).toBe(
       1 + 20 + 300 + 4000,
     );
-    expect(costOf(parts, { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })).toBe(0);
+    expect(computeCost(parts, { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 })).toBe(0);
   });
 
   test("the rate of cache hits is of all that went in [TYP-08]", () => {
-    expect(cacheHitRate(NO_USAGE)).toBe(0);
-    expect(cacheHitRate({ ...usageOf(10, 99), cacheRead: 30, cacheWrite: 60 })).toBe(0.3);
-    expect(cacheHitRate({ ...NO_USAGE, cacheRead: 5 })).toBe(1);
+    expect(computeCacheHitRate(NO_USAGE)).toBe(0);
+    expect(computeCacheHitRate({ ...usageOf(10, 99), cacheRead: 30, cacheWrite: 60 })).toBe(0.3);
+    expect(computeCacheHitRate({ ...NO_USAGE, cacheRead: 5 })).toBe(1);
   });
 });
 
@@ -241,10 +246,12 @@ describe("views", () => {
           at = to;
         }
         expect(at).toBe(entries.length);
-        expect(viewTokens(view)).toBe(entries.reduce((sum, { tokens }) => sum + tokens, 0));
+        expect(sumViewTokens(view)).toBe(entries.reduce((sum, { tokens }) => sum + tokens, 0));
         const turns = entries.filter(({ newTurn }, index) => newTurn || index === 0).length;
         expect(view.spans.reduce((sum, span) => sum + span.turns, 0)).toBe(turns);
-        expect(rangesOf(view).ranges).toEqual(entries.length === 0 ? [] : [{ from: 0, to: entries.length }]);
+        expect(toViewRanges(view).ranges).toEqual(
+          entries.length === 0 ? [] : [{ from: 0, to: entries.length }],
+        );
       }),
       { numRuns: RUNS },
     );
@@ -262,7 +269,7 @@ describe("views", () => {
     for (let position = 10; position < 200; position++)
       view = extendView(view, { position, tokens: 1, newTurn: true });
     expect(view.spans.length).toBeLessThanOrEqual(48);
-    expect(rangesOf(view).ranges).toEqual([
+    expect(toViewRanges(view).ranges).toEqual([
       { from: 0, to: 2 },
       { from: 10, to: 200 },
     ]);
@@ -270,7 +277,7 @@ describe("views", () => {
 
   test("ranges join neighbours only [RIG-04]", () => {
     const span = (from: number, to: number) => ({ from, to, turns: 1, tokens: 1 });
-    expect(rangesOf({ branch: "b", spans: [span(0, 2), span(2, 3), span(5, 6)] })).toEqual({
+    expect(toViewRanges({ branch: "b", spans: [span(0, 2), span(2, 3), span(5, 6)] })).toEqual({
       branch: "b",
       ranges: [
         { from: 0, to: 3 },

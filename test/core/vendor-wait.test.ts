@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { statusOf } from "../../src/core/machine/status.ts";
-import { nextLook } from "../../src/core/machine/vendor-wait.ts";
+import { buildStatus } from "../../src/core/machine/status.ts";
+import { planNextAttempt } from "../../src/core/machine/vendor-wait.ts";
 import { NO_LIMITS, type Play, play, says } from "./play.ts";
 
 const HOUR = 3_600_000;
@@ -19,8 +19,8 @@ test("a vendor that wants a long pause is waited for by the run, which says unti
   const run = waiting();
   const untilMs = run.state.nowMs + 600_000;
   expect(run.command).toEqual({ type: "wait", untilMs });
-  expect(statusOf(run.state).doing).toContain(`waiting until ${new Date(untilMs).toISOString()}`);
-  expect(statusOf(run.state).doing).toContain("rate-limited: come back later");
+  expect(buildStatus(run.state).doing).toContain(`waiting until ${new Date(untilMs).toISOString()}`);
+  expect(buildStatus(run.state).doing).toContain("rate-limited: come back later");
   run.timePassed();
   expect(run.command.type).toBe("wait");
   run.pass(600_000).timePassed();
@@ -81,6 +81,6 @@ test.each([
   ["one behind the loop's end is the run's, however short", 7000, 1000, {}, 6000, "wait", 7000],
   ["zero is at once", 0, 1000, {}, undefined, "retry", 1],
 ] as const)("%s", (_, retryAfterMs, backoffMs, retry, leftMs, type, ms) => {
-  const next = nextLook(retryAfterMs, backoffMs, retry, leftMs);
+  const next = planNextAttempt(retryAfterMs, backoffMs, retry, leftMs);
   expect(next).toEqual(type === "retry" ? { type, delayMs: ms } : { type, forMs: ms });
 });

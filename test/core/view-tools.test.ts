@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { materialise } from "../../src/conversation/materialise.ts";
-import { prunedStateOf, replayPruned } from "../../src/conversation/pruning/replay-view.ts";
+import { replayPruned, toPrunedState } from "../../src/conversation/pruning/replay-prunes.ts";
 import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
-import { labelled, positionNamed } from "../../src/core/view/labels.ts";
-import { viewTokens } from "../../src/core/view/view.ts";
-import { rangesOf } from "../../src/core/view/view-ranges.ts";
-import { runsOf } from "../support/depth.ts";
+import { addLabels, parseLabel } from "../../src/core/view/labels.ts";
+import { sumViewTokens } from "../../src/core/view/view.ts";
+import { toViewRanges } from "../../src/core/view/view-ranges.ts";
+import { getRunCount } from "../support/test-depth.ts";
 import { act, anyActions, finish, settings } from "./actions.ts";
 import { type CallScript, calls, play, says, TOOLS, throughJson } from "./play.ts";
 
@@ -37,7 +37,7 @@ const replies = fc.array(
 /** A fake compaction and a foreign run know nothing of pruned spans. */
 const actions = anyActions.map((all) => all.filter(({ type }) => type !== "compact" && type !== "intrude"));
 
-const RUNS = runsOf(2000);
+const RUNS = getRunCount(2000);
 
 describe("whatever a model prunes and wherever it goes back", () => {
   test(
@@ -69,7 +69,7 @@ describe("pruning", () => {
   test("takes from the view what it reports, and drops the vendor's count [PRUN-02, PRUN-04, PHI-13i]", () => {
     const run = play({ replies: [calls("bash"), calls("bash"), calls(prun(1)), says("done")], tools });
     run.until("call-tools").step().until("call-tools").step().until("call-tools");
-    const before = viewTokens(run.state.view);
+    const before = sumViewTokens(run.state.view);
     run.step();
     const [event] = run.transcript
       .eventsOf(run.transcript.loops[0]?.loopId ?? "")
@@ -79,7 +79,7 @@ describe("pruning", () => {
     expect(event).toMatchObject({ pruned: [{ from: 1, to: 3 }], messagesRemoved: 2 });
     expect(run.state.counted).toBeUndefined();
     const own = run.transcript.entryAt("main", 6)?.tokens ?? 0;
-    expect(viewTokens(run.state.view)).toBe(before + own - (event?.tokensRemoved ?? 0));
+    expect(sumViewTokens(run.state.view)).toBe(before + own - (event?.tokensRemoved ?? 0));
     expect(result?.to).toBe(7);
     run.settle();
   });
@@ -124,8 +124,8 @@ describe("pruning", () => {
 describe("going back", () => {
   const lesson = (count: number) => Array.from({ length: count }, () => calls(back("n0")));
   const shownTags = (run: ReturnType<typeof play>) =>
-    materialise(rangesOf(run.state.view), run.transcript.entries(run.state.branch), {
-      elsewhere: (branch, position) => run.transcript.entryAt(branch, position)?.message,
+    materialise(toViewRanges(run.state.view), run.transcript.entries(run.state.branch), {
+      readMessage: (branch, position) => run.transcript.entryAt(branch, position)?.message,
     }).filter(({ content }) => content[0]?.type === "text" && content[0].text.startsWith("[Back at")).length;
 
   test("lessons fade after five turns, but the newest three stay [PHI-02]", () => {
@@ -161,8 +161,8 @@ describe("going back", () => {
       tools,
     }).settle();
     expect(shownTags(run)).toBe(2);
-    const [, words] = materialise(rangesOf(run.state.view), run.transcript.entries(run.state.branch), {
-      elsewhere: (branch, position) => run.transcript.entryAt(branch, position)?.message,
+    const [, words] = materialise(toViewRanges(run.state.view), run.transcript.entries(run.state.branch), {
+      readMessage: (branch, position) => run.transcript.entryAt(branch, position)?.message,
     });
     expect(words).toMatchObject({
       role: "user",
@@ -171,7 +171,7 @@ describe("going back", () => {
     expect(run.left).toHaveLength(2);
     const events = run.transcript.eventsOf(run.transcript.loops[0]?.loopId ?? "").map(({ body }) => body);
     const { memos } = replayPruned(events, run.left);
-    expect(memos).toEqual(prunedStateOf(run.state.view.spans).memos);
+    expect(memos).toEqual(toPrunedState(run.state.view.spans).memos);
     expect(memos[0]?.branch).toBe("main");
   });
 
@@ -216,11 +216,11 @@ describe("going back", () => {
 
   test("takes the names that labels give, with and without the n [PHI-01]", () => {
     expect([
-      positionNamed("n12"),
-      positionNamed("12"),
-      positionNamed(" N3 "),
-      positionNamed("last"),
-      positionNamed("n-1"),
+      parseLabel("n12"),
+      parseLabel("12"),
+      parseLabel(" N3 "),
+      parseLabel("last"),
+      parseLabel("n-1"),
     ]).toEqual([12, 12, 3, undefined, undefined]);
   });
 
@@ -243,6 +243,6 @@ describe("going back", () => {
     if (last === undefined) throw new Error("nothing was asked");
     const plain = materialise(last.view, entries.slice(0, last.position));
     expect(plain).toEqual(entries.slice(0, last.position).map(({ message }) => message));
-    expect(throughJson(labelled([], new Map()))).toEqual([]);
+    expect(throughJson(addLabels([], new Map()))).toEqual([]);
   });
 });

@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
 import {
+  countEntries,
   EMPTY_VIEW,
   extendView,
   isPlainView,
   joinPruned,
-  leftOf,
+  replaceSpans,
   type Span,
+  toViewSnapshot,
   type View,
-  viewLength,
-  withSpans,
 } from "../../src/core/view/view.ts";
-import { rangesOf, textsElsewhere, viewEnd } from "../../src/core/view/view-ranges.ts";
+import { findViewEnd, listForeignTexts, toViewRanges } from "../../src/core/view/view-ranges.ts";
 
 // A view as data: what joins and what stays apart.
 
@@ -59,7 +59,9 @@ describe("a plain view", () => {
 describe("what a loop leaves of its view", () => {
   test("has no branch, and its tags are new", () => {
     const faded = { tangent: 3 };
-    const left = leftOf(view([span(0, 2)], { liveFrom: 1, tags: [tag, { ...tag, position: 4 }], faded }));
+    const left = toViewSnapshot(
+      view([span(0, 2)], { liveFrom: 1, tags: [tag, { ...tag, position: 4 }], faded }),
+    );
     expect(left).toEqual({
       spans: [span(0, 2)],
       liveFrom: 1,
@@ -72,8 +74,8 @@ describe("what a loop leaves of its view", () => {
   });
 
   test("says nothing of tags where there are none", () => {
-    expect(leftOf(view([span(0, 2)], { tags: [] }))).toStrictEqual({ spans: [span(0, 2)] });
-    expect(leftOf(view([span(0, 2)]))).toStrictEqual({ spans: [span(0, 2)] });
+    expect(toViewSnapshot(view([span(0, 2)], { tags: [] }))).toStrictEqual({ spans: [span(0, 2)] });
+    expect(toViewSnapshot(view([span(0, 2)]))).toStrictEqual({ spans: [span(0, 2)] });
   });
 });
 
@@ -165,17 +167,17 @@ describe("spans that were pruned", () => {
 
 test("spans between two borders are put in place of those that stood there", () => {
   const before = view([span(0, 2), span(2, 4), span(4, 6), span(6, 8)], { liveFrom: 1 });
-  expect(withSpans(before, 2, 6, [span(2, 6, { words: true })])).toEqual(
+  expect(replaceSpans(before, 2, 6, [span(2, 6, { words: true })])).toEqual(
     view([span(0, 2), span(2, 6, { words: true }), span(6, 8)], { liveFrom: 1 }),
   );
 });
 
 test("the length of a view is that of all its spans", () => {
-  expect(viewLength(view([span(0, 2), span(5, 9, { instead: { position: 9, section: 0 } })]))).toBe(6);
+  expect(countEntries(view([span(0, 2), span(5, 9, { instead: { position: 9, section: 0 } })]))).toBe(6);
 });
 
 describe("the ranges of a view", () => {
-  const ranges = (...spans: readonly Span[]) => rangesOf(view(spans)).ranges;
+  const ranges = (...spans: readonly Span[]) => toViewRanges(view(spans)).ranges;
   const instead = (section: number) => ({ position: 9, section });
 
   test("join neighbours that are shown alike", () => {
@@ -195,12 +197,12 @@ describe("the ranges of a view", () => {
   });
 
   test("say what has faded, where anything has", () => {
-    expect(rangesOf(view([], { faded: { failure: 3 } }))).toStrictEqual({
+    expect(toViewRanges(view([], { faded: { failure: 3 } }))).toStrictEqual({
       branch: "main",
       ranges: [],
       faded: { failure: 3 },
     });
-    expect(rangesOf(view([]))).toStrictEqual({ branch: "main", ranges: [] });
+    expect(toViewRanges(view([]))).toStrictEqual({ branch: "main", ranges: [] });
   });
 });
 
@@ -209,7 +211,8 @@ describe("what a view needs", () => {
   const range = { from: 0, to: 4 };
 
   test("of its own branch ends behind the last entry or text that it shows", () => {
-    const end = (...ranges: Parameters<typeof viewEnd>[0]["ranges"]) => viewEnd({ branch: "main", ranges });
+    const end = (...ranges: Parameters<typeof findViewEnd>[0]["ranges"]) =>
+      findViewEnd({ branch: "main", ranges });
     expect(end()).toBe(0);
     expect(end({ from: 0, to: 9 }, { from: 9, to: 20 })).toBe(20);
     expect(end({ ...range, instead })).toBe(13);
@@ -224,7 +227,7 @@ describe("what a view needs", () => {
       { from: 4, to: 6, instead: { ...instead, branch: "b" } },
       { from: 6, to: 8 },
     ];
-    expect(textsElsewhere({ branch: "main", ranges })).toEqual([
+    expect(listForeignTexts({ branch: "main", ranges })).toEqual([
       { branch: "c", position: 7 },
       { branch: "b", position: 12 },
     ]);

@@ -1,20 +1,25 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { startProxy } from "./support/proxy.ts";
-import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import {
+  type CrashEnvironment,
+  expectComplete,
+  openCrashEnvironment,
+  waitForExecution,
+} from "./support/crash-environment.ts";
+import { startProxy } from "./support/stalling-proxy.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
 /** One that slept for ten seconds is told by its own SDK that its call is over, and never comes to the store. */
 const TRIES = 4;
 
-thorough(
+thoroughTest(
   "a worker that slept beyond its heartbeats is fenced: its late answer is refused, the other's is kept",
   async () => {
     for (let tried = 1; ; tried++) {
@@ -31,24 +36,24 @@ thorough(
 async function sleepThrough(hold: string): Promise<boolean> {
   const session = stage.session({ replies: [{ text: "Kept answer.", holdUntil: hold }] });
   const proxy = await startProxy(stage.address);
-  const asleep = await stage.worker({ address: proxy.address, env: { HOLDFAST_LOG: "debug" } });
+  const asleep = await stage.startWorker({ address: proxy.address, env: { HOLDFAST_LOG: "debug" } });
   await session.start("Go");
   await stage.model.waitForHold(hold);
   asleep.signal("SIGSTOP");
-  const awake = await stage.worker();
+  const awake = await stage.startWorker();
   // The other takes over right behind the heartbeat's five seconds.
   await stage.client.workflowService.resetStickyTaskQueue({
     namespace: stage.namespace,
     execution: { workflowId: session.id },
   });
-  const again = await executed(stage, session, "model", 2, 20_000);
+  const again = await waitForExecution(stage, session, "model", 2, 20_000);
   expect(again.process).toBe(awake.id);
   const second = await session.waitForRequest(1);
   await eventually(() => second.heldAt === hold);
   // The sleeper's answer comes first: it wakes with the whole of it while the other still listens.
   awake.signal("SIGSTOP");
   stage.model.release(hold);
-  await eventually(() => session.requests()[0]?.outcome === "answered");
+  await eventually(() => session.listRequests()[0]?.outcome === "answered");
   // Nobody can tell it that its time is over: it must come to the store.
   proxy.stall();
   asleep.signal("SIGCONT");
@@ -59,12 +64,12 @@ async function sleepThrough(hold: string): Promise<boolean> {
     () => true,
     () => false,
   );
-  proxy.flow();
-  expect((await session.entries()).length).toBe(1);
+  proxy.resume();
+  expect((await session.readEntries()).length).toBe(1);
   awake.signal("SIGCONT");
-  expect(await session.result()).toMatchObject({ text: "Kept answer." });
-  expect(await session.conversation()).toEqual(["user: Go", "assistant: Kept answer."]);
-  await expectWhole(stage, session);
+  expect(await session.readResult()).toMatchObject({ text: "Kept answer." });
+  expect(await session.readConversation()).toEqual(["user: Go", "assistant: Kept answer."]);
+  await expectComplete(stage, session);
   await asleep.kill("SIGKILL");
   await awake.kill("SIGKILL");
   await proxy.close();

@@ -7,10 +7,10 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { testAgent } from "../../src/testing/test-agent.ts";
-import { holdfast } from "../cli/terminal.ts";
-import { thorough } from "../support/depth.ts";
-import { type Machine, startMachine } from "./support/machine.ts";
+import { createTestAgent } from "../../src/testing/test-agent.ts";
+import { runHoldfast } from "../cli/terminal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { startMachine, type TestMachine } from "./support/test-machine.ts";
 
 // Backups of a machine at work, taken and put back with the commands that an operator types (docs/operations.md).
 
@@ -27,13 +27,13 @@ async function folder(): Promise<string> {
 }
 
 async function command(...args: string[]): Promise<Record<string, unknown>> {
-  const { code, out, err } = await holdfast([...args, "--json"]);
+  const { code, out, err } = await runHoldfast([...args, "--json"]);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   return JSON.parse(out) as Record<string, unknown>;
 }
 
 function agent(workspace: string, session: string) {
-  return testAgent(model, {
+  return createTestAgent(model, {
     workspace,
     tools: ["bash"],
     model: { headers: { "x-conversation": session } },
@@ -58,7 +58,7 @@ function runs(workspace: string): Record<string, number> {
   );
 }
 
-thorough(
+thoroughTest(
   "a backup of runs in flight, put back after everything has died: they go on, nothing is lost or done twice",
   async () => {
     const [home, copy, workspace] = [await folder(), await folder(), await folder()];
@@ -84,7 +84,7 @@ thorough(
     const before = await SqliteTranscript.open({ path: join(copy, "b", "transcript.db"), readOnly: true });
     const known = new Map<string, { answers: number; claimed: string[] }>();
     for (const session of sessions) {
-      const steps = await before.steps(session);
+      const steps = await before.readSteps(session);
       known.set(session, {
         answers: steps.filter((step) => step.kind === "model" && step.storedAtMs !== undefined).length,
         claimed: steps
@@ -139,14 +139,14 @@ async function puzzled(
   copies: string,
   transcript: "early" | "late",
   server: "early" | "late",
-): Promise<Machine> {
+): Promise<TestMachine> {
   const home = join(await folder(), "home");
   await command("restore", join(copies, transcript), "--home", home, "--only", "transcript");
   await command("restore", join(copies, server), "--home", home, "--only", "server");
   return await startMachine(home);
 }
 
-thorough(
+thoroughTest(
   "a transcript that is ahead of Temporal's store: the run goes on by what is stored, nothing is asked or done twice",
   async () => {
     const session = "ahead";
@@ -160,7 +160,7 @@ thorough(
   60_000,
 );
 
-thorough(
+thoroughTest(
   "a transcript that is behind: the run says what is missing and ends; the session goes on with what is there",
   async () => {
     const session = "behind";
@@ -177,7 +177,7 @@ thorough(
   60_000,
 );
 
-thorough(
+thoroughTest(
   "no transcript at all: the run says so and ends",
   async () => {
     const session = "gone";
@@ -192,7 +192,7 @@ thorough(
   60_000,
 );
 
-thorough(
+thoroughTest(
   "no store of the server: sessions and results are there to read, and go on with the next prompt",
   async () => {
     const session = "alone";
@@ -208,14 +208,14 @@ thorough(
   60_000,
 );
 
-thorough(
+thoroughTest(
   "a transcript that went another way than the restored store: the prompt is refused with words, the next run takes it",
   async () => {
     const session = "parted";
     const [home, copies, workspace] = [await folder(), await folder(), await folder()];
     const machine = await startMachine(home);
     model.script({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
-    const resting = (one: Machine, turns: number) =>
+    const resting = (one: TestMachine, turns: number) =>
       eventually(
         async () => {
           const status = await one.holdfast.status(session);
@@ -255,28 +255,28 @@ thorough(
 test("a backup overwrites nothing, and a restore neither; a damaged backup is refused", async () => {
   const [home, copies] = [await folder(), await folder()];
   const at = join(copies, "b");
-  const nothing = await holdfast(["backup", at, "--home", home]);
+  const nothing = await runHoldfast(["backup", at, "--home", home]);
   expect(nothing).toMatchObject({ code: 2 });
   expect(nothing.err).toContain("nothing to back up");
   await (await SqliteTranscript.open({ path: join(home, "transcript.db") })).close();
-  const manifest = await holdfast(["backup", at, "--home", home, "--json"]);
+  const manifest = await runHoldfast(["backup", at, "--home", home, "--json"]);
   expect(manifest.err).toContain("no server of its own");
   expect(readdirSync(at).sort()).toEqual(["manifest.json", "transcript.db"]);
-  const again = await holdfast(["backup", at, "--home", home]);
+  const again = await runHoldfast(["backup", at, "--home", home]);
   expect(again).toMatchObject({ code: 2 });
   expect(again.err).toContain("is not empty");
   expect(readdirSync(copies)).toEqual(["b"]);
-  const over = await holdfast(["restore", at, "--home", home]);
+  const over = await runHoldfast(["restore", at, "--home", home]);
   expect(over).toMatchObject({ code: 2 });
   expect(over.err).toContain("nothing is overwritten");
   appendFileSync(join(at, "transcript.db"), "x");
   const other = join(copies, "other");
-  const damaged = await holdfast(["restore", at, "--home", other]);
+  const damaged = await runHoldfast(["restore", at, "--home", other]);
   expect(damaged).toMatchObject({ code: 1 });
   expect(damaged.err).toMatch(/damaged: .*transcript\.db/);
   expect(existsSync(join(other, "transcript.db"))).toBe(false);
   mkdirSync(join(copies, "empty"));
-  expect((await holdfast(["restore", join(copies, "empty"), "--home", other])).err).toContain(
+  expect((await runHoldfast(["restore", join(copies, "empty"), "--home", other])).err).toContain(
     "is not a backup",
   );
 }, 30_000);

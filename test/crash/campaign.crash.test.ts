@@ -2,14 +2,14 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { expect } from "vitest";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 const SCRIPT = fileURLToPath(new URL("../../scripts/crash.mjs", import.meta.url));
 
 /** Two waves; `.ci/run` plays the short campaign, `npm run crash` the long one. */
 const SLICE = ["--quick", "--kills", "24", "--runs", "11", "--minutes", "3", "--seed", "7"];
 
-thorough(
+thoroughTest(
   "a slice of the crash campaign: workers die at four points under eleven agents, and nothing is lost, twice, paid again or left over [TMP-07, CMP-13, STEER-01]",
   async () => {
     const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT, ...SLICE, "--json"]);

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { campaignStage, MANY } from "./support/campaign.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts";
 
-const { play, stage } = campaignStage();
+const { play, stage } = openCampaignEnvironment();
 
 const SHIFT = fileURLToPath(new URL("./support/shift-clock.mjs", import.meta.url));
 /** Of Debian's package `libfaketime`: moves the clock of the whole process, the SDK's native part included. */
@@ -35,7 +35,7 @@ for (const [name, what, steps] of [
   ["clock-on", "an hour on, and back", ["+3600", "+0"]],
   ["clock-back", "an hour back, and two on", ["-3600", "+3600"]],
 ] as const) {
-  thorough(
+  thoroughTest(
     `the clock of a worker steps ${what} while agents work, and the worker is killed: nothing is lost, nothing is done twice`,
     async () => {
       const file = join(stage().folder, `${name}.txt`);
@@ -43,7 +43,7 @@ for (const [name, what, steps] of [
       const { violations, kills } = await play({
         name,
         workers: [["store:before:40"]],
-        scenarios: [...MANY],
+        scenarios: [...VARIED_SCENARIOS],
         env: movable(file),
         during: async () => {
           for (const step of steps) {

@@ -1,14 +1,19 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { startProxy } from "./support/proxy.ts";
-import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
+import {
+  type CrashEnvironment,
+  expectComplete,
+  openCrashEnvironment,
+  waitForExecution,
+} from "./support/crash-environment.ts";
+import { startProxy } from "./support/stalling-proxy.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -18,7 +23,7 @@ const asksForNotes = ({ body }: { readonly body?: unknown }) => JSON.stringify(b
 const COMPACTION = { continuation: { kind: { type: "compaction" as const } } };
 
 /** A session at rest with a long context, and a model whose notes on it wait for a gate of this name. */
-function atRest(gate: string): Session {
+function atRest(gate: string): TestSession {
   const compaction = { strategy: "summary", keepFirstTurns: 1, keepRecentTurns: 2, maxSummaryTokens: 200 };
   const context = { maxContextTokens: 100_000, systemPromptTokens: 100, compaction };
   const session = stage.session({ agent: { tools: ["list_files"], context } });
@@ -40,64 +45,64 @@ function atRest(gate: string): Session {
   return session;
 }
 
-async function expectSmaller(session: Session): Promise<void> {
-  expect(await session.result()).toMatchObject({
+async function expectSmaller(session: TestSession): Promise<void> {
+  expect(await session.readResult()).toMatchObject({
     outcome: { type: "answered", stopReason: "contextCompacted" },
   });
-  expect(await session.eventTypes(1)).toEqual([
+  expect(await session.readEventTypes(1)).toEqual([
     "AgentStart",
     "CompactionStarted",
     "CompactionEnded",
     "AgentEnd",
   ]);
-  const kept = (await session.entries()).filter(({ message }) => message.role === "extension");
+  const kept = (await session.readEntries()).filter(({ message }) => message.role === "extension");
   expect(kept).toHaveLength(1);
   expect(await session.run("And now?")).toMatchObject({ text: "Again." });
-  const after = session.seen(session.requests().length - 1);
+  const after = session.listSeenMessages(session.listRequests().length - 1);
   expect(after.filter((line) => line.includes("Notes."))).toHaveLength(1);
   expect(after.filter((line) => line.includes("All work")).length).toBeLessThan(4);
-  await expectWhole(stage, session);
+  await expectComplete(stage, session);
 }
 
-thorough(
+thoroughTest(
   "killed while a session at rest is made smaller: the model is asked for its notes again, and they are kept once [CMP-13]",
   async () => {
     const session = atRest("killed");
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await session.run("Go");
     await session.start(undefined, COMPACTION);
     await stage.model.waitForHold("killed");
     await first.kill("SIGKILL");
-    await stage.worker();
-    await executed(stage, session, "compact", 2);
+    await stage.startWorker();
+    await waitForExecution(stage, session, "compact", 2);
     stage.model.release("killed");
     await expectSmaller(session);
-    expect(session.requests().filter(asksForNotes)).toHaveLength(2);
+    expect(session.listRequests().filter(asksForNotes)).toHaveLength(2);
   },
   60_000,
 );
 
-thorough(
+thoroughTest(
   "killed after the smaller context was stored and before Temporal knows: the model is not asked again [CMP-13]",
   async () => {
     const proxy = await startProxy(stage.address);
     const session = atRest("stored");
-    const first = await stage.worker({ address: proxy.address });
+    const first = await stage.startWorker({ address: proxy.address });
     await session.run("Go");
     await session.start(undefined, COMPACTION);
     await stage.model.waitForHold("stored");
     proxy.stall();
     stage.model.release("stored");
     await eventually(async () =>
-      (await stage.transcript.steps(session.id)).some(
+      (await stage.transcript.readSteps(session.id)).some(
         ({ kind, storedAtMs }) => kind === "compact" && storedAtMs,
       ),
     );
     await first.kill("SIGKILL");
     await proxy.close();
-    await stage.worker();
+    await stage.startWorker();
     await expectSmaller(session);
-    expect(session.requests().filter(asksForNotes)).toHaveLength(1);
+    expect(session.listRequests().filter(asksForNotes)).toHaveLength(1);
   },
   60_000,
 );

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { carrying } from "./support/processes.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
+import { listToolProcesses } from "./support/tool-processes.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -18,42 +18,42 @@ function bash(label: string) {
 
 test("SIGTERM: a command that ends in time keeps its result, and the run goes on with the next worker", async () => {
   const session = stage.session({ replies: [bash("short"), { text: "Done." }], agent: { tools: ["bash"] } });
-  const first = await stage.worker();
+  const first = await stage.startWorker();
   await session.start("Go");
-  await stage.started("short");
+  await stage.waitForStart("short");
   // The next worker is ready first: a draining worker waits only a few seconds for its calls.
-  await stage.worker();
+  await stage.startWorker();
   const ended = first.kill("SIGTERM");
-  stage.go("short");
+  stage.release("short");
   expect(await ended).toEqual({ code: 0, signal: null });
-  expect(await session.result()).toMatchObject({ text: "Done." });
-  expect((await session.conversation())[2]).toContain("finished");
-  expect(stage.runs("short")).toBe(1);
-  await expectWhole(stage, session);
+  expect(await session.readResult()).toMatchObject({ text: "Done." });
+  expect((await session.readConversation())[2]).toContain("finished");
+  expect(stage.countRuns("short")).toBe(1);
+  await expectComplete(stage, session);
 }, 40_000);
 
-thorough(
+thoroughTest(
   "SIGTERM: a command that does not end in time is handed back as unknown, and never run again",
   async () => {
     const session = stage.session({
       replies: [bash("long"), { text: "I look." }],
       agent: { tools: ["bash"] },
     });
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await session.start("Go");
-    await stage.started("long");
+    await stage.waitForStart("long");
     await stage.printed("printed by long");
     const { runId } = await session.handle.describe();
     const ended = first.kill("SIGTERM");
-    await stage.worker();
+    await stage.startWorker();
     expect(await ended).toEqual({ code: 0, signal: null });
-    expect(await session.result()).toMatchObject({ text: "I look." });
-    expect((await session.conversation())[2]).toMatch(
+    expect(await session.readResult()).toMatchObject({ text: "I look." });
+    expect((await session.readConversation())[2]).toMatch(
       /outcome of this call is unknown[\s\S]*printed by long/,
     );
-    expect(carrying(`${runId}/`)).toEqual([]);
-    expect(stage.runs("long")).toBe(1);
-    await expectWhole(stage, session);
+    expect(listToolProcesses(`${runId}/`)).toEqual([]);
+    expect(stage.countRuns("long")).toBe(1);
+    await expectComplete(stage, session);
   },
   40_000,
 );
@@ -66,19 +66,19 @@ function said(worker: { stderr(): string }): string[] {
     .flatMap((line) => (line.startsWith("{") ? [(JSON.parse(line) as { msg: string }).msg] : []));
 }
 
-thorough(
+thoroughTest(
   "SIGTERM: a worker says what it waits for, and for how long; the time is an option",
   async () => {
     const session = stage.session({
       replies: [bash("told"), { text: "I look." }],
       agent: { tools: ["bash"] },
     });
-    const first = await stage.worker({ env: { HOLDFAST_DRAIN_SECONDS: "1.5" } });
+    const first = await stage.startWorker({ env: { HOLDFAST_DRAIN_SECONDS: "1.5" } });
     await session.start("Go");
-    await stage.started("told");
+    await stage.waitForStart("told");
     const begun = performance.now();
     const ended = first.kill("SIGTERM").then((end) => ({ ...end, tookMs: performance.now() - begun }));
-    await stage.worker();
+    await stage.startWorker();
     const { tookMs, ...end } = await ended;
     expect(end).toEqual({ code: 0, signal: null });
     // Not of the start of the other worker, which takes its time beside others.
@@ -88,58 +88,58 @@ thorough(
       new RegExp(`^Asked to end: no new work; 2 s are left for bash of ${session.id}`),
     );
     expect(words.at(-1)).toBe("Ended: 0 steps finished, 1 handed back");
-    expect(await session.result()).toMatchObject({ text: "I look." });
+    expect(await session.readResult()).toMatchObject({ text: "I look." });
   },
   40_000,
 );
 
-thorough(
+thoroughTest(
   "a second SIGTERM hands back at once what runs; nothing of it is left over",
   async () => {
     const session = stage.session({
       replies: [bash("hurry"), { text: "I look." }],
       agent: { tools: ["bash"] },
     });
-    const first = await stage.worker({ env: { HOLDFAST_DRAIN_SECONDS: "600" } });
+    const first = await stage.startWorker({ env: { HOLDFAST_DRAIN_SECONDS: "600" } });
     await session.start("Go");
-    await stage.started("hurry");
+    await stage.waitForStart("hurry");
     await stage.printed("printed by hurry");
     const { runId } = await session.handle.describe();
-    await stage.worker();
+    await stage.startWorker();
     first.signal("SIGTERM");
     await eventually(() => said(first).length > 0, { what: "the first word of the drain" });
     const begun = performance.now();
     expect(await first.kill("SIGTERM")).toEqual({ code: 0, signal: null });
     expect(performance.now() - begun).toBeLessThan(5000);
-    expect(await session.result()).toMatchObject({ text: "I look." });
-    expect((await session.conversation())[2]).toMatch(
+    expect(await session.readResult()).toMatchObject({ text: "I look." });
+    expect((await session.readConversation())[2]).toMatch(
       /outcome of this call is unknown[\s\S]*printed by hurry/,
     );
-    await eventually(() => carrying(`${runId}/`).length === 0, { what: "the end of the command" });
-    expect(stage.runs("hurry")).toBe(1);
-    await expectWhole(stage, session);
+    await eventually(() => listToolProcesses(`${runId}/`).length === 0, { what: "the end of the command" });
+    expect(stage.countRuns("hurry")).toBe(1);
+    await expectComplete(stage, session);
   },
   40_000,
 );
 
-thorough(
+thoroughTest(
   "an answer that is under way through five deploys is asked for again each time, and comes [RIG-04]",
   async () => {
     const session = stage.session({ replies: [{ text: "At last.", holdUntil: "deployed" }] });
     const env = { HOLDFAST_DRAIN_SECONDS: "0" };
-    let worker = await stage.worker({ env });
+    let worker = await stage.startWorker({ env });
     await session.start("Go");
     const asked = () => stage.model.requests.filter((one) => one.conversation === session.id).length;
     for (let deploy = 1; deploy <= 5; deploy += 1) {
       await eventually(() => asked() === deploy, { what: `question ${deploy}` });
-      const next = await stage.worker({ env });
+      const next = await stage.startWorker({ env });
       expect(await worker.kill("SIGTERM")).toEqual({ code: 0, signal: null });
       worker = next;
     }
     await eventually(() => asked() === 6, { what: "question 6" });
     stage.model.release("deployed");
-    expect(await session.result()).toMatchObject({ text: "At last." });
-    await expectWhole(stage, session);
+    expect(await session.readResult()).toMatchObject({ text: "At last." });
+    await expectComplete(stage, session);
   },
   60_000,
 );

@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { Contest } from "../workflows/support/contest.ts";
-import { type CrashStage, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { TestEvaluation } from "../workflows/support/test-evaluation.ts";
+import { type CrashEnvironment, openCrashEnvironment } from "./support/crash-environment.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "killed while branches answer, and again while the judge does: nothing that was answered is asked again [PAR-01, PAR-06]",
   async () => {
-    const contest = new Contest(
+    const contest = new TestEvaluation(
       stage,
       [
         { says: [{ text: "quick" }] },
@@ -27,36 +27,36 @@ thorough(
       ],
       { says: [{ text: "2", holdUntil: "judge" }] },
     );
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await contest.start("Compare");
     await stage.model.waitForHold("branch");
     await first.kill("SIGKILL");
     stage.model.release("branch");
-    const second = await stage.worker();
+    const second = await stage.startWorker();
     await stage.model.waitForHold("judge");
     await second.kill("SIGKILL");
     stage.model.release("judge");
-    await stage.worker();
+    await stage.startWorker();
     expect(await contest.result()).toMatchObject({
       text: "slow but good",
       decision: { selected: 1, by: "strategy" },
       losers: [{ status: { type: "answered" } }],
     });
     expect(stage.model.answersRepaid()).toBe(0);
-    const [quick, slow] = contest.agents.map((agent) => agent.requests().length);
+    const [quick, slow] = contest.agents.map((agent) => agent.listRequests().length);
     expect(quick).toBe(1);
     expect(slow).toBe(3);
-    expect(contest.judge?.requests()).toHaveLength(2);
-    const loops = await stage.transcript.loops(contest.id);
+    expect(contest.judge?.listRequests()).toHaveLength(2);
+    const loops = await stage.transcript.readLoops(contest.id);
     expect(loops.map(({ status }) => status)).toEqual(["completed", "completed", "completed"]);
     expect(loops.filter(({ parallel }) => parallel?.isSelected)).toHaveLength(1);
     for (const { loopId } of loops) {
-      const events = await stage.transcript.events(loopId, 0);
+      const events = await stage.transcript.readEvents(loopId, 0);
       expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
       expect(events.filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
     }
     // Main, a branch of each agent, and the judge's: nobody had to leave his own.
-    expect(await stage.transcript.branches(contest.id)).toHaveLength(4);
+    expect(await stage.transcript.readBranches(contest.id)).toHaveLength(4);
   },
   90_000,
 );

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { SessionEvent } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "../workflows/support/connected.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { type CrashStage, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient } from "../workflows/support/test-client.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
+import { type CrashEnvironment, openCrashEnvironment } from "./support/crash-environment.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -18,11 +18,11 @@ const PASSING = ["MessageUpdate", "ToolExecutionUpdate", "ProgressMessage"];
 
 /** Reads on from a place with a client of its own, to an event that is asked for or to the end. */
 async function read(
-  session: Session,
+  session: TestSession,
   from: string,
   until: (event: SessionEvent["event"]) => boolean = () => false,
 ): Promise<SessionEvent[]> {
-  const client = await connectTo(stage);
+  const client = await connectClient(stage);
   const seen: SessionEvent[] = [];
   try {
     for await (const one of client.events(session.id, { from })) {
@@ -35,10 +35,10 @@ async function read(
   return seen;
 }
 
-async function expectOnce(session: Session, seen: readonly SessionEvent[]): Promise<void> {
+async function expectOnce(session: TestSession, seen: readonly SessionEvent[]): Promise<void> {
   const durable = seen.map(({ event }) => event.type).filter((type) => !PASSING.includes(type));
-  expect(durable).toEqual(await session.eventTypes());
-  const recorded = (await session.entries()).map(({ message }) => message);
+  expect(durable).toEqual(await session.readEventTypes());
+  const recorded = (await session.readEntries()).map(({ message }) => message);
   expect(seen.flatMap(({ event }) => (event.type === "MessageEnd" ? [event.message] : []))).toEqual(recorded);
 }
 
@@ -51,7 +51,7 @@ async function liveBytes(): Promise<number> {
   return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
 }
 
-thorough(
+thoroughTest(
   "a client that leaves in the middle of an answer goes on in another one, over the worker's SIGKILL: each event once, and nothing kept in the end [EVT-16, LOOP-23]",
   async () => {
     const session = stage.session({
@@ -60,15 +60,15 @@ thorough(
         { text: "Never seen." },
       ],
     });
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await session.start("Go");
     await stage.model.waitForHold("kill");
     const before = await read(session, "loop", ({ type }) => type === "MessageUpdate");
     await first.kill("SIGKILL");
-    await stage.worker();
+    await stage.startWorker();
     // The answer is asked for anew: it is told from its beginning, under the start that was told already.
     const after = read(session, before.at(-1)?.cursor ?? "");
-    await eventually(() => session.requests().length > 1, { what: "the second request" });
+    await eventually(() => session.listRequests().length > 1, { what: "the second request" });
     stage.model.release("kill");
     const whole = [...before, ...(await after)];
     await expectOnce(session, whole);
@@ -82,10 +82,10 @@ thorough(
   60_000,
 );
 
-thorough(
+thoroughTest(
   "one who left before a continuation as new, and comes back behind the end, is told the rest once",
   async () => {
-    await stage.worker();
+    await stage.startWorker();
     const session = stage.session({
       replies: [
         ...Array.from({ length: 8 }, () => ({ toolCalls: [{ name: "list_files", arguments: {} }] })),
@@ -95,7 +95,7 @@ thorough(
     });
     await session.start("Go", { settings: { rotateAfterEvents: 30 } });
     const before = await read(session, "session", ({ type }) => type === "TurnStart");
-    await session.result();
+    await session.readResult();
     const middle = await read(session, before.at(-1)?.cursor ?? "", ({ type }) => type === "TurnEnd");
     const rest = await read(session, middle.at(-1)?.cursor ?? "");
     await expectOnce(session, [...before, ...middle, ...rest]);
@@ -103,10 +103,10 @@ thorough(
   60_000,
 );
 
-thorough(
+thoroughTest(
   "an answer that the vendor refused at first is told once, and what its first attempt had shown is replaced",
   async () => {
-    await stage.worker();
+    await stage.startWorker();
     const session = stage.session({
       replies: [{ text: "right from here", chunkSize: 4 }],
       faults: [{ fault: "cut", afterChunks: 4, reply: { text: "wrong all along", chunkSize: 4 }, times: 1 }],

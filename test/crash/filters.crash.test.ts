@@ -1,44 +1,49 @@
 import { once } from "node:events";
 import { afterAll, beforeAll, expect } from "vitest";
 import { steerSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { applicationWorker } from "./support/application.ts";
-import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { startApplicationWorker } from "./support/application-worker.ts";
+import {
+  type CrashEnvironment,
+  expectComplete,
+  openCrashEnvironment,
+  waitForExecution,
+} from "./support/crash-environment.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "killed while a filter looks at steering: it is asked again, and the message is taken up once [PHI-08, PHI-13b]",
   async () => {
     const session = stage.session({
       replies: [{ text: "First.", holdUntil: "first" }, { text: "Second." }],
       agent: { inputFilters: ["waits"] },
     });
-    const first = await applicationWorker(stage);
+    const first = await startApplicationWorker(stage);
     await session.start("Go");
     await stage.model.waitForHold("first");
     await session.handle.signal(steerSignal, { id: "s1", text: "wait for me" });
     stage.model.release("first");
-    await stage.started("filter");
+    await stage.waitForStart("filter");
     first.kill("SIGKILL");
     await once(first, "exit");
-    await applicationWorker(stage);
-    await executed(stage, session, "filter-input", 2);
-    stage.go("filter");
-    expect(await session.result()).toMatchObject({ text: "Second." });
-    expect(stage.runs("filter")).toBe(2);
-    expect(await session.conversation()).toEqual([
+    await startApplicationWorker(stage);
+    await waitForExecution(stage, session, "filter-input", 2);
+    stage.release("filter");
+    expect(await session.readResult()).toMatchObject({ text: "Second." });
+    expect(stage.countRuns("filter")).toBe(2);
+    expect(await session.readConversation()).toEqual([
       "user: Go",
       "assistant: First.",
       "user: wait for me[Warning: looked at]",
       "assistant: Second.",
     ]);
-    await expectWhole(stage, session);
+    await expectComplete(stage, session);
   },
   40_000,
 );

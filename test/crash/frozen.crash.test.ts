@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { campaignStage } from "./support/campaign.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openCampaignEnvironment } from "./support/campaign.ts";
 
-const { play, stage } = campaignStage();
+const { play, stage } = openCampaignEnvironment();
 
 /** Each refusal is one log line. */
 function refusals(log: string): number {
@@ -13,7 +13,7 @@ function refusals(log: string): number {
     .filter((line) => /fenced|FencedError/.test(line)).length;
 }
 
-thorough(
+thoroughTest(
   "frozen right before an answer is stored, for longer than its heartbeats: another asks again, and the late write is refused by the fence",
   async () => {
     let refused = 0;

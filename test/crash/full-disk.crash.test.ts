@@ -3,10 +3,10 @@ import { closeSync, mkdirSync, openSync, readFileSync, rmSync, statSync, writeSy
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { campaignStage, MANY } from "./support/campaign.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts";
 
-const { play, stage } = campaignStage();
+const { play, stage } = openCampaignEnvironment();
 
 const FULL_MS = 4000;
 const CHUNK = Buffer.alloc(4096);
@@ -44,7 +44,7 @@ function limitFiles(pid: number, home: string): () => void {
   return () => limit("unlimited:unlimited");
 }
 
-thorough(
+thoroughTest(
   "the disk of the store fills up while agents work, and has room again: they wait, and go on without a loss, although the worker is killed",
   async () => {
     const home = join(stage().folder, "small");
@@ -59,7 +59,7 @@ thorough(
         name: "full",
         home,
         workers: [],
-        scenarios: [...MANY],
+        scenarios: [...VARIED_SCENARIOS],
         during: async ({ keep }) => {
           const worker = await keep(["store:after:40"]);
           ({ log } = worker);

@@ -4,15 +4,15 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect } from "vitest";
 import { readProcess } from "../../src/platform/process/process-table.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { applicationWorker } from "./support/application.ts";
-import { startProxy } from "./support/proxy.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { startApplicationWorker } from "./support/application-worker.ts";
+import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
+import { startProxy } from "./support/stalling-proxy.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -31,30 +31,30 @@ function waitingHook(label: string): { command: string } {
   return { command: `./${label}.sh` };
 }
 
-thorough(
+thoroughTest(
   "killed in a hook: its processes are gone, it is asked again under the same id, and the run goes on [CB-08, PHI-10]",
   async () => {
     const session = stage.session({
       replies: [{ text: "Fine." }],
       agent: { hooks: { "before-turn": [waitingHook("killed")] } },
     });
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await session.start("Go");
     await eventually(() => lines("killed.asked").length === 1);
     const [pid, id] = lines("killed.asked")[0]?.split(" ") ?? [];
     await first.kill("SIGKILL");
     await eventually(async () => (await readProcess(Number(pid))) === undefined);
-    await stage.worker();
+    await stage.startWorker();
     await eventually(() => lines("killed.asked").length === 2, { timeoutMs: 15_000 });
-    stage.go("killed");
-    expect(await session.result()).toMatchObject({ text: "Fine." });
+    stage.release("killed");
+    expect(await session.readResult()).toMatchObject({ text: "Fine." });
     expect(lines("killed.asked")[1]?.split(" ")[1]).toBe(id);
-    await expectWhole(stage, session);
+    await expectComplete(stage, session);
   },
   40_000,
 );
 
-thorough(
+thoroughTest(
   "killed after a hook's answer was stored and before Temporal knows: it is not asked again [PHI-10]",
   async () => {
     const proxy = await startProxy(stage.address);
@@ -62,47 +62,47 @@ thorough(
       replies: [{ text: "Fine." }],
       agent: { hooks: { "before-turn": [waitingHook("stored")] } },
     });
-    const first = await stage.worker({ address: proxy.address });
+    const first = await stage.startWorker({ address: proxy.address });
     await session.start("Go");
     await eventually(() => lines("stored.asked").length === 1);
     proxy.stall();
-    stage.go("stored");
+    stage.release("stored");
     await eventually(async () =>
-      (await stage.transcript.steps(session.id)).some(
+      (await stage.transcript.readSteps(session.id)).some(
         ({ kind, storedAtMs }) => kind === "run-hook" && storedAtMs,
       ),
     );
     await first.kill("SIGKILL");
     await proxy.close();
-    await stage.worker();
-    expect(await session.result()).toMatchObject({ text: "Fine." });
+    await stage.startWorker();
+    expect(await session.readResult()).toMatchObject({ text: "Fine." });
     expect(lines("stored.asked")).toHaveLength(1);
-    await expectWhole(stage, session);
+    await expectComplete(stage, session);
   },
   40_000,
 );
 
-thorough.each(["before-turn", "after-turn"] as const)(
+thoroughTest.each(["before-turn", "after-turn"] as const)(
   "killed in a function of the application at %s: it is asked again under the same id, and the run goes on [CB-08, PHI-10]",
   async (point) => {
     const session = stage.session({
       replies: [{ text: "Fine." }],
       agent: { hooks: { [point]: ["waits"] } },
     });
-    const first = await applicationWorker(stage);
+    const first = await startApplicationWorker(stage);
     await session.start("Go");
-    await stage.started(point);
+    await stage.waitForStart(point);
     first.kill("SIGKILL");
     await once(first, "exit");
-    await applicationWorker(stage);
-    await eventually(() => stage.runs(point) === 2, { timeoutMs: 15_000 });
-    stage.go(point);
-    expect(await session.result()).toMatchObject({ text: "Fine." });
+    await startApplicationWorker(stage);
+    await eventually(() => stage.countRuns(point) === 2, { timeoutMs: 15_000 });
+    stage.release(point);
+    expect(await session.readResult()).toMatchObject({ text: "Fine." });
     const ids = lines(`${point}.runs`);
     expect(ids).toEqual([ids[0], ids[0]]);
-    expect(session.requests()).toHaveLength(1);
-    expect(await session.conversation()).toEqual(["user: Go", "assistant: Fine."]);
-    await expectWhole(stage, session);
+    expect(session.listRequests()).toHaveLength(1);
+    expect(await session.readConversation()).toEqual(["user: Go", "assistant: Fine."]);
+    await expectComplete(stage, session);
   },
   40_000,
 );

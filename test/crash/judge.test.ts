@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 // @ts-expect-error: the campaign is plain JavaScript, as its programs are
-import { judge as plainJudge } from "./campaign/judge.mjs";
+import { checkRun as plainJudge } from "./campaign/check-run.mjs";
 
 // The judge of the crash campaign, over evidence that real runs have left: of code as it is, and of code that was broken
 // on purpose.

@@ -4,8 +4,8 @@ import { describe, expect, test } from "vitest";
 import { KILL_POINTS, type KillPoint } from "../../src/platform/kill-point.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
-import { keepWorker } from "./support/keeper.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
+import { superviseArmedWorker } from "./support/supervised-worker.ts";
 
 // Kills a worker once at every kill point. Each kill hits a run of its own; the next worker finishes that run before it is
 // killed at the next point. `npm run crash` kills under many runs at a time, and also around calls to the server.
@@ -23,7 +23,7 @@ const REQUEST_REPEATED: readonly KillPoint[] = [
 ];
 
 /** Plays a run that waits for an approval, executes a command that must not run twice, and answers. */
-async function playRun(stage: CrashStage, point: KillPoint): Promise<void> {
+async function playRun(stage: CrashEnvironment, point: KillPoint): Promise<void> {
   const log = join(stage.home, `${point}.runs`);
   const session = stage.session({
     replies: [
@@ -39,17 +39,17 @@ async function playRun(stage: CrashStage, point: KillPoint): Promise<void> {
     what: "an approval to answer",
   });
   await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] });
-  expect(await session.result(), point).toMatchObject({ text: "Done." });
-  await expectWhole(stage, session);
+  expect(await session.readResult(), point).toMatchObject({ text: "Done." });
+  await expectComplete(stage, session);
 
   const runs = existsSync(log) ? readFileSync(log, "utf8").trim().split("\n").length : 0;
-  const [result] = (await session.entries()).filter(({ message }) => message.role === "toolResult");
+  const [result] = (await session.readEntries()).filter(({ message }) => message.role === "toolResult");
   const hasSucceeded = result?.message.role === "toolResult" && !result.message.isError;
   expect(runs, `${point}: executions of the command`).toBeLessThanOrEqual(1);
   if (hasSucceeded) expect(runs, `${point}: a result without an execution`).toBe(1);
-  const answers = (await session.entries()).filter(({ message }) => message.role === "assistant");
+  const answers = (await session.readEntries()).filter(({ message }) => message.role === "assistant");
   expect(answers, point).toHaveLength(2);
-  expect(session.requests().length, `${point}: model requests`).toBe(
+  expect(session.listRequests().length, `${point}: model requests`).toBe(
     REQUEST_REPEATED.includes(point) ? 3 : 2,
   );
 }
@@ -65,18 +65,18 @@ const RECOVERY_KILLS: Partial<Record<KillPoint, KillPoint>> = {
 type OnTestFinished = (cleanUp: () => Promise<void>) => void;
 
 async function killAt(points: readonly KillPoint[], onFinished: OnTestFinished): Promise<void> {
-  const stage = await openCrashStage();
+  const stage = await openCrashEnvironment();
   onFinished(() => stage.close());
   const killsOf = (point: KillPoint) => [point, RECOVERY_KILLS[point] ?? []].flat();
   const kills = points.flatMap(killsOf);
-  const worker = await keepWorker(stage, kills);
+  const worker = await superviseArmedWorker(stage, kills);
   onFinished(() => worker.stop());
   for (const point of points) {
     worker.arm(...killsOf(point));
     await playRun(stage, point);
   }
   expect(worker.ownEnds).toEqual([]);
-  expect(worker.killed()).toEqual(kills);
+  expect(worker.listKills()).toEqual(kills);
 }
 
 test("every recovery kill point follows a kill during work", () => {

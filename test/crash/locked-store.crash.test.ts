@@ -2,21 +2,21 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Database from "libsql";
 import { expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { campaignStage, MANY } from "./support/campaign.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts";
 
-const { play } = campaignStage();
+const { play } = openCampaignEnvironment();
 
 /** Longer than a write waits for a lock by itself. */
 const LOCKED_MS = 12_000;
 
-thorough(
+thoroughTest(
   "a backup copies the store while agents work, and another program keeps it locked: they wait, and the worker that was killed meanwhile costs nothing",
   async () => {
     const { violations, kills } = await play({
       name: "locked",
       workers: [["store:before:30"]],
-      scenarios: [...MANY],
+      scenarios: [...VARIED_SCENARIOS],
       during: async ({ home }) => {
         await sleep(1500);
         const database = new Database(join(home, "transcript.db"), { timeout: 5000 });

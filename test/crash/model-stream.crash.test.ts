@@ -1,13 +1,18 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { startProxy } from "./support/proxy.ts";
-import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import {
+  type CrashEnvironment,
+  expectComplete,
+  openCrashEnvironment,
+  waitForExecution,
+} from "./support/crash-environment.ts";
+import { startProxy } from "./support/stalling-proxy.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -15,110 +20,110 @@ afterAll(() => stage.close());
 const RECOGNISED_MS = 3000;
 
 for (const holdAt of ["head", "middle"] as const) {
-  thorough(
+  thoroughTest(
     `killed at the ${holdAt} of a model stream, with a sibling: asked again within 3 s, answered once`,
     async () => {
       const gate = `kill-${holdAt}`;
       const session = stage.session({ replies: [{ text: "The whole answer.", holdUntil: gate, holdAt }] });
-      const first = await stage.worker();
+      const first = await stage.startWorker();
       await session.start("Go");
       await stage.model.waitForHold(gate);
-      const second = await stage.worker();
+      const second = await stage.startWorker();
       const killedAt = Date.now();
       await first.kill("SIGKILL");
-      const again = await executed(stage, session, "model", 2);
+      const again = await waitForExecution(stage, session, "model", 2);
       expect(again.startedAtMs - killedAt).toBeLessThan(RECOGNISED_MS);
       expect(again.process).toBe(second.id);
       stage.model.release(gate);
-      expect(await session.result()).toMatchObject({ text: "The whole answer." });
-      expect(session.requests().map(({ outcome }) => outcome)).toEqual(["aborted-by-client", "answered"]);
-      expect(await session.conversation()).toEqual(["user: Go", "assistant: The whole answer."]);
-      await expectWhole(stage, session);
+      expect(await session.readResult()).toMatchObject({ text: "The whole answer." });
+      expect(session.listRequests().map(({ outcome }) => outcome)).toEqual(["aborted-by-client", "answered"]);
+      expect(await session.readConversation()).toEqual(["user: Go", "assistant: The whole answer."]);
+      await expectComplete(stage, session);
     },
     40_000,
   );
 }
 
-thorough(
+thoroughTest(
   "killed after the last byte and before the answer was stored: paid again, kept once",
   async () => {
     const session = stage.session({ replies: [{ text: "Unread.", holdUntil: "unread", holdAt: "end" }] });
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await session.start("Go");
     const request = await stage.model.waitForHold("unread");
     first.signal("SIGSTOP");
     stage.model.release("unread");
     await eventually(() => request.outcome === "answered");
     await first.kill("SIGKILL");
-    await stage.worker();
-    expect(await session.result()).toMatchObject({ text: "Unread." });
-    expect(session.requests().map(({ outcome }) => outcome)).toEqual(["answered", "answered"]);
-    expect(await session.conversation()).toEqual(["user: Go", "assistant: Unread."]);
-    await expectWhole(stage, session);
+    await stage.startWorker();
+    expect(await session.readResult()).toMatchObject({ text: "Unread." });
+    expect(session.listRequests().map(({ outcome }) => outcome)).toEqual(["answered", "answered"]);
+    expect(await session.readConversation()).toEqual(["user: Go", "assistant: Unread."]);
+    await expectComplete(stage, session);
   },
   40_000,
 );
 
-thorough(
+thoroughTest(
   "killed after the answer was stored and before Temporal knows: never paid again (design 3.5)",
   async () => {
     const proxy = await startProxy(stage.address);
     const session = stage.session({ replies: [{ text: "Stored.", holdUntil: "stored" }] });
-    const first = await stage.worker({ address: proxy.address });
+    const first = await stage.startWorker({ address: proxy.address });
     await session.start("Go");
     await stage.model.waitForHold("stored");
     proxy.stall();
     stage.model.release("stored");
     await eventually(async () =>
-      (await stage.transcript.steps(session.id)).some(
+      (await stage.transcript.readSteps(session.id)).some(
         ({ kind, storedAtMs }) => kind === "model" && storedAtMs,
       ),
     );
     expect((await session.handle.describe()).raw.pendingActivities).toHaveLength(1);
     await first.kill("SIGKILL");
     await proxy.close();
-    await stage.worker();
-    expect(await session.result()).toMatchObject({ text: "Stored." });
-    expect(session.requests()).toHaveLength(1);
-    await expectWhole(stage, session);
+    await stage.startWorker();
+    expect(await session.readResult()).toMatchObject({ text: "Stored." });
+    expect(session.listRequests()).toHaveLength(1);
+    await expectComplete(stage, session);
   },
   40_000,
 );
 
-thorough(
+thoroughTest(
   "without recognition, as for a lost host, it is noticed within 12 s",
   async () => {
     const session = stage.session({ replies: [{ text: "Late.", holdUntil: "lost-host" }] });
-    const first = await stage.worker({ recognition: false });
+    const first = await stage.startWorker({ recognition: false });
     await session.start("Go");
     await stage.model.waitForHold("lost-host");
-    await stage.worker({ recognition: false });
+    await stage.startWorker({ recognition: false });
     const killedAt = Date.now();
     await first.kill("SIGKILL");
-    const again = await executed(stage, session, "model", 2);
+    const again = await waitForExecution(stage, session, "model", 2);
     expect(again.startedAtMs - killedAt).toBeLessThan(12_000);
     stage.model.release("lost-host");
-    expect(await session.result()).toMatchObject({ text: "Late." });
-    await expectWhole(stage, session);
+    expect(await session.readResult()).toMatchObject({ text: "Late." });
+    await expectComplete(stage, session);
   },
   40_000,
 );
 
-thorough(
+thoroughTest(
   "three workers in a row that die over one model call end the run with that word",
   async () => {
     const session = stage.session({ replies: [{ text: "Never.", holdUntil: "three" }] });
     await session.start("Go");
-    let worker = await stage.worker();
+    let worker = await stage.startWorker();
     for (let death = 1; death <= 3; death++) {
-      await executed(stage, session, "model", death);
+      await waitForExecution(stage, session, "model", death);
       await session.waitForRequest(death - 1);
       await worker.kill("SIGKILL");
-      worker = await stage.worker();
+      worker = await stage.startWorker();
     }
-    const { result } = await session.failure();
+    const { result } = await session.readFailure();
     expect(result?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
-    expect(session.requests()).toHaveLength(3);
+    expect(session.listRequests()).toHaveLength(3);
   },
   60_000,
 );

@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { steerSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { lockTranscript } from "./support/lock.ts";
-import { startProxy } from "./support/proxy.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
+import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
+import { startProxy } from "./support/stalling-proxy.ts";
+import { lockTranscript } from "./support/transcript-lock.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-function runningActivity(session: Session, type: string) {
+function runningActivity(session: TestSession, type: string) {
   return eventually(
     async () => {
       const { raw } = await session.handle.describe();
@@ -27,57 +27,57 @@ function runningActivity(session: Session, type: string) {
   );
 }
 
-thorough(
+thoroughTest(
   "killed during open-loop: one loop, one prompt, and what was steered meanwhile is read once",
   async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     const unlock = lockTranscript(stage.home);
     await session.start("Go");
     await runningActivity(session, "open-loop");
     await session.handle.signal(steerSignal, "Mind this");
     await first.kill("SIGKILL");
     unlock();
-    await stage.worker();
-    await session.result();
-    const conversation = await session.conversation();
+    await stage.startWorker();
+    await session.readResult();
+    const conversation = await session.readConversation();
     expect(conversation.filter((line) => line.startsWith("user")).sort()).toEqual([
       "user: Go",
       "user: Mind this",
     ]);
-    expect(await stage.transcript.loops(session.id)).toHaveLength(1);
-    await expectWhole(stage, session);
+    expect(await stage.transcript.readLoops(session.id)).toHaveLength(1);
+    await expectComplete(stage, session);
   },
   40_000,
 );
 
-thorough(
+thoroughTest(
   "killed during close-loop: the loop is closed once, with its terminal event",
   async () => {
     const proxy = await startProxy(stage.address);
     const session = stage.session({ replies: [{ text: "One.", holdUntil: "closing" }] });
-    const first = await stage.worker({ address: proxy.address });
+    const first = await stage.startWorker({ address: proxy.address });
     await session.start("Go");
     await stage.model.waitForHold("closing");
     proxy.stall();
     stage.model.release("closing");
     await eventually(async () =>
-      (await stage.transcript.steps(session.id)).some(
+      (await stage.transcript.readSteps(session.id)).some(
         ({ kind, storedAtMs }) => kind === "model" && storedAtMs,
       ),
     );
     const unlock = lockTranscript(stage.home);
-    proxy.flow();
+    proxy.resume();
     await runningActivity(session, "close-loop");
     await session.handle.signal(steerSignal, { id: "late", text: "Too late" });
     await first.kill("SIGKILL");
     unlock();
     await proxy.close();
-    await stage.worker();
-    expect(await session.result()).toMatchObject({ text: "One.", outcome: { type: "answered" } });
-    expect((await stage.transcript.inbox(session.id)).map(({ id }) => id)).toEqual(["late"]);
-    expect(session.requests()).toHaveLength(1);
-    await expectWhole(stage, session);
+    await stage.startWorker();
+    expect(await session.readResult()).toMatchObject({ text: "One.", outcome: { type: "answered" } });
+    expect((await stage.transcript.readInbox(session.id)).map(({ id }) => id)).toEqual(["late"]);
+    expect(session.listRequests()).toHaveLength(1);
+    await expectComplete(stage, session);
   },
   40_000,
 );

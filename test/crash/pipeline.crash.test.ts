@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "../workflows/support/connected.ts";
-import { cast, talk } from "../workflows/support/jobs.ts";
-import { type CrashStage, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createMembers, readConversation } from "../workflows/support/job-agents.ts";
+import { connectClient } from "../workflows/support/test-client.ts";
+import { type CrashEnvironment, openCrashEnvironment } from "./support/crash-environment.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "killed within a stage, and again between two stages: nothing is asked twice [ORC-02, RIG-04]",
   async () => {
-    const { first, second, third } = cast(stage, {
+    const { first, second, third } = createMembers(stage, {
       first: {
         says: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "One.", holdUntil: "within" }],
         tools: ["list_files"],
@@ -23,8 +23,8 @@ thorough(
       second: { says: [{ text: "Two.", holdUntil: "between", holdAt: "end" }] },
       third: { says: [{ text: "Three." }] },
     });
-    const holdfast = await connectTo(stage);
-    const one = await stage.worker();
+    const holdfast = await connectClient(stage);
+    const one = await stage.startWorker();
     const job = await holdfast.startJob({
       task: "Go",
       mode: {
@@ -39,18 +39,18 @@ thorough(
     await stage.model.waitForHold("within");
     await one.kill("SIGKILL");
     stage.model.release("within");
-    const two = await stage.worker();
+    const two = await stage.startWorker();
     await stage.model.waitForHold("between");
     stage.model.release("between");
     // The answer of the second stage is stored, and its prompt for the third is about to be made.
     await closedLoop(`${job.id}.b`);
     await two.kill("SIGKILL");
-    await stage.worker();
+    await stage.startWorker();
     expect(await job.result()).toMatchObject({ outcome: { type: "answered" }, text: "Three.", turns: 4 });
-    expect(await talk(stage, `${job.id}.b`)).toEqual(["user: One.", "assistant: Two."]);
-    expect(await talk(stage, `${job.id}.c`)).toEqual(["user: Two.", "assistant: Three."]);
+    expect(await readConversation(stage, `${job.id}.b`)).toEqual(["user: One.", "assistant: Two."]);
+    expect(await readConversation(stage, `${job.id}.c`)).toEqual(["user: Two.", "assistant: Three."]);
     for (const name of ["a", "b", "c"]) {
-      expect(await stage.transcript.loops(`${job.id}.${name}`)).toMatchObject([
+      expect(await stage.transcript.readLoops(`${job.id}.${name}`)).toMatchObject([
         { outcome: { type: "answered" } },
       ]);
     }
@@ -62,7 +62,7 @@ thorough(
 
 async function closedLoop(session: string): Promise<void> {
   await eventually(
-    async () => (await stage.transcript.loops(session)).some(({ status }) => status === "completed"),
+    async () => (await stage.transcript.readLoops(session)).some(({ status }) => status === "completed"),
     { what: `the end of ${session}`, everyMs: 2 },
   );
 }

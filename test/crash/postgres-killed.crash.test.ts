@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { type PostgresServer, postgresBinaries, startPostgres } from "../support/postgres.ts";
-import { campaignStage, MANY } from "./support/campaign.ts";
+import { findPostgresBinaries, type PostgresServer, startPostgres } from "../support/postgres.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts";
 
-describe.skipIf(postgresBinaries() === undefined)("with the transcript in PostgreSQL", () => {
-  const { play } = campaignStage();
+describe.skipIf(findPostgresBinaries() === undefined)("with the transcript in PostgreSQL", () => {
+  const { play } = openCampaignEnvironment();
   let postgres: PostgresServer;
   beforeAll(async () => {
     postgres = await startPostgres();
   });
   afterAll(() => postgres.stop());
 
-  thorough(
+  thoroughTest(
     "PostgreSQL is killed while agents work, each of two workers dies over a commit, and all come back: nothing is lost, nothing is done twice",
     async () => {
       const { violations, kills } = await play({
         name: "postgres",
         workers: [["commit:end:20"], ["commit:done:20"]],
-        scenarios: [...MANY],
+        scenarios: [...VARIED_SCENARIOS],
         env: { HOLDFAST_DATABASE_URL: postgres.url(await postgres.database()) },
         during: async () => {
           await sleep(2000);

@@ -4,17 +4,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect } from "vitest";
 import type { WorkerProcess } from "../../src/testing/worker-process.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
+import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
 
 const ONE_MORE = fileURLToPath(new URL("./support/one-more-tool.mjs", import.meta.url));
 const TOOLS = fileURLToPath(new URL("./support/tools.mjs", import.meta.url));
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -30,21 +30,24 @@ const SCRIPT = {
   replies: [STEP, STEP, STEP, { text: "Every step is done, and none of them twice.", chunkDelayMs: 40 }],
 };
 
-function busy(): Session {
+function busy(): TestSession {
   const session = stage.session({ agent: { tools: ["bash"] } });
   stage.model.script(SCRIPT);
   return session;
 }
 
-thorough(
+thoroughTest(
   "a rolling deploy under load, between two versions, costs no answer and no error (design 3.5)",
   async () => {
     const versions = [
       { tools: [TOOLS], env: {} },
       { tools: [TOOLS, ONE_MORE], env: {} },
     ];
-    const workers: WorkerProcess[] = [await stage.worker(versions[0]), await stage.worker(versions[0])];
-    const sessions: Session[] = [];
+    const workers: WorkerProcess[] = [
+      await stage.startWorker(versions[0]),
+      await stage.startWorker(versions[0]),
+    ];
+    const sessions: TestSession[] = [];
     let deploying = true;
     const results: Promise<unknown>[] = [];
     const oneByOne = async (): Promise<void> => {
@@ -59,7 +62,7 @@ thorough(
     const lanes = Array.from({ length: RUNS_AT_ONCE }, oneByOne);
     const inFlight: number[] = [];
     for (let deploy = 1; deploy <= DEPLOYS; deploy += 1) {
-      workers.push(await stage.worker(versions[deploy % 2]));
+      workers.push(await stage.startWorker(versions[deploy % 2]));
       await sleep(300);
       inFlight.push(await openRuns());
       expect(await workers.shift()?.kill("SIGTERM")).toEqual({ code: 0, signal: null });
@@ -76,7 +79,7 @@ thorough(
     for (const name of ran) expect(readFileSync(join(stage.home, name), "utf8")).toBe("run\n");
     const late: string[] = [];
     for (const session of sessions) {
-      await expectWhole(stage, session);
+      await expectComplete(stage, session);
       const seen = await troubles(session);
       expect(seen.filter((trouble) => !LATE.includes(trouble))).toEqual([]);
       late.push(...seen);
@@ -105,7 +108,7 @@ const LATE_OF = 4;
 const LATE_BY_TYPE: Readonly<Record<number, string>> = { 1: LOST, 2: NOT_TAKEN };
 
 /** What an operator would call an error, as the run's history has it. */
-async function troubles(session: Session): Promise<string[]> {
+async function troubles(session: TestSession): Promise<string[]> {
   const { events } = await session.handle.fetchHistory();
   return (events ?? []).flatMap((event) => {
     const { activityTaskFailedEventAttributes: failed, workflowTaskFailedEventAttributes: taskFailed } =

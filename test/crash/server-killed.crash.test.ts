@@ -1,20 +1,20 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { campaignStage, MANY } from "./support/campaign.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts";
 
-const { play, stage } = campaignStage();
+const { play, stage } = openCampaignEnvironment();
 
 /** Runs are in the middle of their work by then. */
 const AT_WORK_MS = 2000;
 
-thorough(
+thoroughTest(
   "the Temporal server is killed twice in the middle of everything, and started again on its file: the runs go on",
   async () => {
     const { violations } = await play({
       name: "server",
       workers: [[]],
-      scenarios: [...MANY, "approval-pending"],
+      scenarios: [...VARIED_SCENARIOS, "approval-pending"],
       during: async () => {
         await sleep(AT_WORK_MS);
         await stage().killServer(1000);
@@ -27,13 +27,13 @@ thorough(
   180_000,
 );
 
-thorough(
+thoroughTest(
   "the Temporal server and a worker are killed at once",
   async () => {
     const { violations } = await play({
       name: "both",
       workers: [[]],
-      scenarios: [...MANY],
+      scenarios: [...VARIED_SCENARIOS],
       during: async ({ keepers }) => {
         await sleep(AT_WORK_MS);
         const first = keepers[0]?.pid;

@@ -5,16 +5,16 @@ import { describePending } from "../../src/apps/cli/pending-view.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "../workflows/support/connected.ts";
-import { lockTranscript } from "./support/lock.ts";
-import { type CrashStage, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
+import { type CrashEnvironment, openCrashEnvironment } from "./support/crash-environment.ts";
+import { lockTranscript } from "./support/transcript-lock.ts";
 
 // The transcript is away while runs are at work: a worker says so, and goes on by itself when it is back.
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -28,7 +28,7 @@ function said(worker: { stderr(): string }): string[] {
 /** A run whose answer comes when the gate is opened, and what the doctor says meanwhile. */
 async function away(gate: string, takeAway: () => () => void, words: RegExp) {
   const session = stage.session({ replies: [{ text: "Here it is.", holdUntil: gate }] });
-  const worker = await stage.worker();
+  const worker = await stage.startWorker();
   await session.start("Go");
   await stage.model.waitForHold(gate);
   const giveBack = takeAway();
@@ -37,24 +37,24 @@ async function away(gate: string, takeAway: () => () => void, words: RegExp) {
     what: `the worker's word of it, beside ${said(worker).join("; ")}`,
     timeoutMs: 25_000,
   });
-  const doctor = await commandLine(stage, "doctor");
+  const doctor = await runCommandLine(stage, "doctor");
   giveBack();
-  expect(await session.result()).toMatchObject({ text: "Here it is." });
+  expect(await session.readResult()).toMatchObject({ text: "Here it is." });
   await eventually(() =>
     said(worker).some((line) => line.startsWith("No step waits for the transcript any more")),
   );
-  expect(session.requests()).toHaveLength(1);
+  expect(session.listRequests()).toHaveLength(1);
   // As a process sees it that opens it now.
   const transcript = await SqliteTranscript.open({ path: join(stage.home, "transcript.db") });
   onTestFinished(() => transcript.close());
-  expect((await transcript.loops(session.id)).map(({ status }) => status)).toEqual(["completed"]);
-  expect(await transcript.entries(session.id, "main", 0, 100)).toHaveLength(2);
+  expect((await transcript.readLoops(session.id)).map(({ status }) => status)).toEqual(["completed"]);
+  expect(await transcript.readEntries(session.id, "main", 0, 100)).toHaveLength(2);
   expect(said(worker).filter((line) => words.test(line)).length).toBeLessThanOrEqual(3);
   await worker.kill("SIGTERM");
   return doctor;
 }
 
-thorough(
+thoroughTest(
   "a transcript that is locked: said, waited for, and seen by the doctor",
   async () => {
     const doctor = await away(
@@ -68,22 +68,22 @@ thorough(
   60_000,
 );
 
-thorough(
+thoroughTest(
   "a call that is to begin while the transcript is away waits for it, says so in status, and runs once; the model is told nothing of it",
   async () => {
     const session = stage.session({
       replies: [{ toolCalls: [{ name: "quick_unsafe", arguments: { label: "away" } }] }, { text: "Done." }],
       agent: { tools: ["quick_unsafe"], permissions: { otherwise: "ask" } },
     });
-    const worker = await stage.worker();
+    const worker = await stage.startWorker();
     await session.start("Go");
     await eventually(async () => (await session.handle.query(statusQuery)).approvals.length === 1);
-    await eventually(async () => (await stage.transcript.steps(session.id)).at(-1)?.kind === "record");
+    await eventually(async () => (await stage.transcript.readSteps(session.id)).at(-1)?.kind === "record");
     const files = ["", "-wal", "-shm"].map((end) => join(stage.home, `transcript.db${end}`));
     for (const file of files) renameSync(file, `${file}.away`);
     try {
       await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] });
-      const holdfast = await connectTo(stage);
+      const holdfast = await connectClient(stage);
       onTestFinished(() => holdfast.close());
       const { pending } = await eventually(
         async () => {
@@ -96,13 +96,13 @@ thorough(
         { type: "quick_unsafe", state: "started", attempt: 1, waits: { for: "store" } },
       ]);
       expect(describePending(pending[0]!, Date.now())).toMatch(/waits for the transcript, .*for \d+ s/);
-      expect(stage.runs("away")).toBe(0);
+      expect(stage.countRuns("away")).toBe(0);
     } finally {
       for (const file of files) renameSync(`${file}.away`, file);
     }
-    expect(await session.result()).toMatchObject({ text: "Done." });
-    expect(stage.runs("away")).toBe(1);
-    const told = (await session.conversation()).join("\n");
+    expect(await session.readResult()).toMatchObject({ text: "Done." });
+    expect(stage.countRuns("away")).toBe(1);
+    const told = (await session.readConversation()).join("\n");
     expect(told).toContain("finished away");
     expect(told).not.toMatch(/unknown|worker|transcript/i);
     await worker.kill("SIGTERM");
@@ -110,7 +110,7 @@ thorough(
   60_000,
 );
 
-thorough(
+thoroughTest(
   "a transcript whose file is gone: nothing is written elsewhere, no empty one is made, and it goes on when it is back",
   async () => {
     const files = ["", "-wal", "-shm"].map((end) => join(stage.home, `transcript.db${end}`));

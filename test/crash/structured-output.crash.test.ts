@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { startProxy } from "./support/proxy.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
+import { startProxy } from "./support/stalling-proxy.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -17,7 +17,7 @@ const final = (value: object, more: object = {}) => ({
 });
 const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
 
-thorough(
+thoroughTest(
   "killed between an answer that does not fit and its repair: repaired once, paid once [SO-01]",
   async () => {
     const proxy = await startProxy(stage.address);
@@ -25,38 +25,38 @@ thorough(
       replies: [final({ a: "one" }, { holdUntil: "unfit" }), final({ a: 1 }, { holdUntil: "repair" })],
       agent: { output: { type: "json-schema", schema } },
     });
-    const first = await stage.worker({ address: proxy.address });
+    const first = await stage.startWorker({ address: proxy.address });
     await session.start("Go");
     await stage.model.waitForHold("unfit");
     proxy.stall();
     stage.model.release("unfit");
     await eventually(async () =>
-      (await stage.transcript.steps(session.id)).some(
+      (await stage.transcript.readSteps(session.id)).some(
         ({ kind, storedAtMs }) => kind === "model" && storedAtMs,
       ),
     );
     await first.kill("SIGKILL");
     await proxy.close();
-    const second = await stage.worker();
+    const second = await stage.startWorker();
     await stage.model.waitForHold("repair");
     await second.kill("SIGKILL");
-    await stage.worker();
+    await stage.startWorker();
     await session.waitForRequest(2);
     stage.model.release("repair");
-    expect(await session.result()).toMatchObject({ text: '{"a":1}', json: "whole", position: 3 });
-    expect(session.requests().map(({ outcome }) => outcome)).toEqual([
+    expect(await session.readResult()).toMatchObject({ text: '{"a":1}', json: "whole", position: 3 });
+    expect(session.listRequests().map(({ outcome }) => outcome)).toEqual([
       "answered",
       "aborted-by-client",
       "answered",
     ]);
-    expect(await session.conversation()).toEqual([
+    expect(await session.readConversation()).toEqual([
       "user: Go",
       "assistant: ",
       'toolResult: Not accepted: a: found the text "one", expected a number',
       "assistant: ",
       "toolResult: Accepted.",
     ]);
-    await expectWhole(stage, session);
+    await expectComplete(stage, session);
   },
   60_000,
 );

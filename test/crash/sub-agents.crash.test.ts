@@ -1,21 +1,26 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { childOf, family, task } from "../workflows/support/family.ts";
-import { type CrashStage, expectWhole, lateTasks, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createAgentTree, createTaskCall, findChildSession } from "../workflows/support/agent-tree.ts";
+import {
+  type CrashEnvironment,
+  countTimedOutTasks,
+  expectComplete,
+  openCrashEnvironment,
+} from "./support/crash-environment.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "killed while a sub-agent answers, and again while its caller does: one child, one result, nothing paid twice [SUB-01, SUB-05, RIG-04]",
   async () => {
-    const parent = family(
+    const parent = createAgentTree(
       stage,
-      [{ toolCalls: [task("scout", "Look")] }, { text: "Done.", holdUntil: "caller" }],
+      [{ toolCalls: [createTaskCall("scout", "Look")] }, { text: "Done.", holdUntil: "caller" }],
       {
         scout: [
           { toolCalls: [{ name: "list_files", arguments: {} }] },
@@ -23,34 +28,34 @@ thorough(
         ],
       },
     );
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await parent.start("Go");
     await stage.model.waitForHold("child");
     await first.kill("SIGKILL");
     stage.model.release("child");
-    const second = await stage.worker();
+    const second = await stage.startWorker();
     await stage.model.waitForHold("caller");
     await second.kill("SIGKILL");
     stage.model.release("caller");
-    await stage.worker();
-    expect(await parent.result()).toMatchObject({ text: "Done." });
-    expect(await parent.conversation()).toEqual([
+    await stage.startWorker();
+    expect(await parent.readResult()).toMatchObject({ text: "Done." });
+    expect(await parent.readConversation()).toEqual([
       "user: Go",
       "assistant: ",
       "toolResult: Seen.",
       "assistant: Done.",
     ]);
-    const children = await stage.transcript.sessions({ limit: 9, spawnedBy: parent.id });
+    const children = await stage.transcript.findSessions({ limit: 9, spawnedBy: parent.id });
     expect(children).toHaveLength(1);
-    const child = await childOf(stage, parent);
-    expect(await stage.transcript.loops(child.id)).toMatchObject([
+    const child = await findChildSession(stage, parent);
+    expect(await stage.transcript.readLoops(child.id)).toMatchObject([
       { outcome: { type: "answered" }, turns: 2 },
     ]);
-    const ends = (await parent.events()).filter(({ body }) => body.type === "ToolExecutionEnd");
+    const ends = (await parent.readEvents()).filter(({ body }) => body.type === "ToolExecutionEnd");
     expect(ends).toHaveLength(1);
     expect(stage.model.answersRepaid()).toBe(0);
-    expect(await lateTasks(stage, parent.id)).toBe(0);
-    await expectWhole(stage, parent);
+    expect(await countTimedOutTasks(stage, parent.id)).toBe(0);
+    await expectComplete(stage, parent);
   },
   60_000,
 );

@@ -2,18 +2,18 @@ import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import { superviseWorker } from "../../src/testing/supervised-worker.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { startWorkerProcess } from "../../src/testing/worker-process.ts";
-import { thorough } from "../support/depth.ts";
-import { TEST_KEY } from "../workflows/support/temporal.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { TEST_KEY } from "../workflows/support/test-environment.ts";
+import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "under supervision a killed worker is followed by another, and the run ends as if nothing had happened",
   async () => {
     const { address, namespace, home, taskQueue } = stage;
@@ -32,16 +32,16 @@ thorough(
     await stage.model.waitForHold("supervised");
     const successor = await worker.kill("SIGKILL");
     stage.model.release("supervised");
-    expect(await session.result()).toMatchObject({ text: "Whole." });
+    expect(await session.readResult()).toMatchObject({ text: "Whole." });
     expect(worker.current()).toBe(successor);
     expect(ready).toHaveLength(2);
     expect(worker.restarts()).toBe(1);
-    await expectWhole(stage, session);
+    await expectComplete(stage, session);
   },
   40_000,
 );
 
-thorough(
+thoroughTest(
   "a worker that cannot start says why",
   async () => {
     const { address, home, taskQueue } = stage;

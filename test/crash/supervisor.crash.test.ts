@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { Team } from "../workflows/support/team.ts";
-import { type CrashStage, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { TestTeam } from "../workflows/support/test-team.ts";
+import { type CrashEnvironment, openCrashEnvironment } from "./support/crash-environment.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "killed while delegated agents work and their lead waits, and again while it answers: nothing is delegated twice [ORC-01]",
   async () => {
     const delegate = (agent: string) => ({ name: "delegate", arguments: { agent, task: `Be ${agent}` } });
-    const team = new Team(
+    const team = new TestTeam(
       stage,
       [
         { toolCalls: [delegate("scout"), delegate("writer")] },
@@ -29,19 +29,19 @@ thorough(
         ],
       },
     );
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await team.start();
     await stage.model.waitForHold("scout");
     await stage.model.waitForHold("writer");
-    await expect.poll(() => team.asked().length, { timeout: 15_000 }).toBe(2);
+    await expect.poll(() => team.countRequests().length, { timeout: 15_000 }).toBe(2);
     await first.kill("SIGKILL");
     stage.model.release("scout");
     stage.model.release("writer");
-    const second = await stage.worker();
+    const second = await stage.startWorker();
     await stage.model.waitForHold("lead");
     await second.kill("SIGKILL");
     stage.model.release("lead");
-    await stage.worker();
+    await stage.startWorker();
     expect(await team.result()).toMatchObject({
       text: "Done.",
       count: 2,
@@ -50,11 +50,13 @@ thorough(
         { id: "writer-1", status: "completed" },
       ],
     });
-    expect((await team.results()).at(-1)).toBe(
+    expect((await team.readToolResults()).at(-1)).toBe(
       "[scout-1: completed] Be scout\nSeen.\n\n[writer-1: completed] Be writer\nWritten.",
     );
     for (const part of ["lead", "scout-1", "writer-1"]) {
-      expect(await stage.transcript.loops(`${team.job}.${part}`)).toMatchObject([{ status: "completed" }]);
+      expect(await stage.transcript.readLoops(`${team.job}.${part}`)).toMatchObject([
+        { status: "completed" },
+      ]);
     }
     expect(stage.model.answersRepaid()).toBe(0);
   },

@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { NASTY, stdio } from "../mcp/support/servers.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "../workflows/support/connected.ts";
-import { textsIn } from "../workflows/support/texts-in.ts";
-import { type CrashStage, openCrashStage } from "./support/temporal.ts";
+import { createStdioServer, MISBEHAVING_SERVER } from "../mcp/support/mcp-servers.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { listTexts } from "../workflows/support/list-texts.ts";
+import { connectClient, runCommandLine } from "../workflows/support/test-client.ts";
+import { type CrashEnvironment, openCrashEnvironment } from "./support/crash-environment.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openCrashStage();
-  holdfast = await connectTo(stage);
+  stage = await openCrashEnvironment();
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -19,11 +19,11 @@ afterAll(async () => {
 
 const POLL = { timeout: 20_000, interval: 50 };
 
-thorough(
+thoroughTest(
   "killed while a server's question waits: the next worker gives the server the answer; one is declined, one stopped [MCP-04, TMP-11]",
   async () => {
     const elicit = (id: string) => ({ toolCalls: [{ id, name: "ask__elicit", arguments: {} }] });
-    const server = stdio(NASTY, {}, { name: "ask", include: ["elicit"] });
+    const server = createStdioServer(MISBEHAVING_SERVER, {}, { name: "ask", include: ["elicit"] });
     const session = stage.session({
       replies: [elicit("one"), elicit("two"), elicit("three"), { text: "Never." }],
       agent: { mcp: [server] },
@@ -35,7 +35,7 @@ thorough(
       const [call] = await holdfast.approvals(session.id);
       return call;
     };
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await session.start("Go");
     expect(await waiting("one")).toMatchObject({
       tool: "ask__elicit",
@@ -47,8 +47,8 @@ thorough(
     expect(raw.pendingActivities ?? []).toEqual([]);
     await first.kill("SIGKILL");
 
-    await stage.worker();
-    const shown = await commandLine(stage, "answer", session.id);
+    await stage.startWorker();
+    const shown = await runCommandLine(stage, "answer", session.id);
     expect(shown.out).toMatch(
       /Waits for an answer: ask__elicit[\s\S]*Your name\?[\s\S]*- name: a text; "Ada" unless said/,
     );
@@ -61,7 +61,7 @@ thorough(
       ),
     });
     await expect(holdfast.approve(session.id, "one")).rejects.toMatchObject({ code: "input-invalid" });
-    expect(await commandLine(stage, "answer", session.id, "--value", "name=Grace Hopper")).toMatchObject({
+    expect(await runCommandLine(stage, "answer", session.id, "--value", "name=Grace Hopper")).toMatchObject({
       code: 0,
       out: "answered: ask__elicit\n",
     });
@@ -70,27 +70,27 @@ thorough(
     await holdfast.answer(session.id, "two", { answer: "decline", by: "ada" });
     await waiting("three");
     await holdfast.stop(session.id, "enough");
-    expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
-    expect((await session.conversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
+    expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
+    expect((await session.readConversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
       expect.stringContaining('{"action":"accept","content":{"name":"Grace Hopper"}}'),
       expect.stringContaining('{"action":"decline"}'),
       expect.stringContaining("Cancelled"),
     ]);
 
-    const ends = (await session.events()).flatMap(({ body }) =>
+    const ends = (await session.readEvents()).flatMap(({ body }) =>
       body.type === "ToolExecutionEnd" ? (body.questions ?? []) : [],
     );
     expect(ends).toMatchObject([{ answer: "accept" }, { answer: "decline", by: "ada" }, {}]);
     expect(ends[2]).not.toHaveProperty("answer");
     const { question = "", values = "" } = ends[0] ?? {};
-    expect(await stage.transcript.text(question)).toContain("Your name?");
-    expect(await stage.transcript.text(values)).toBe('{"name":"Grace Hopper"}');
+    expect(await stage.transcript.readText(question)).toContain("Your name?");
+    expect(await stage.transcript.readText(values)).toBe('{"name":"Grace Hopper"}');
     const { events } = await session.handle.fetchHistory();
-    expect(textsIn(events).filter((text) => text.includes("Your name?"))).toEqual([]);
+    expect(listTexts(events).filter((text) => text.includes("Your name?"))).toEqual([]);
     // The server repeats the answer in its result, whose beginning a digest holds.
     const told = (events ?? []).filter(({ activityTaskCompletedEventAttributes: done }) => done == null);
-    expect(textsIn(told).filter((text) => text.includes("Grace"))).toEqual([]);
-    const exported = await commandLine(stage, "export", session.id);
+    expect(listTexts(told).filter((text) => text.includes("Grace"))).toEqual([]);
+    const exported = await runCommandLine(stage, "export", session.id);
     expect(exported.out).toContain("Your name?");
   },
   90_000,

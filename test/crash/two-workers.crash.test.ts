@@ -1,16 +1,16 @@
 import { expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { campaignStage, MANY } from "./support/campaign.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openCampaignEnvironment, VARIED_SCENARIOS } from "./support/campaign.ts";
 
-const { play } = campaignStage();
+const { play } = openCampaignEnvironment();
 
-thorough(
+thoroughTest(
   "two workers at once, each killed in the middle of its work: the other one, and who takes its place, go on with all of it",
   async () => {
     const { violations, kills } = await play({
       name: "pair",
       workers: [["stream:bytes:120"], ["store:before:25"]],
-      scenarios: [...MANY, "approval-pending", "stop-in-flight"],
+      scenarios: [...VARIED_SCENARIOS, "approval-pending", "stop-in-flight"],
     });
     expect(violations).toEqual([]);
     expect(kills.map(({ point }) => point).sort()).toEqual(["store:before", "stream:bytes"]);

@@ -2,21 +2,26 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { updateDefinitionUpdate } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { lockAfterClaim } from "./support/lock.ts";
-import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import {
+  type CrashEnvironment,
+  expectComplete,
+  openCrashEnvironment,
+  waitForExecution,
+} from "./support/crash-environment.ts";
+import { lockAfterClaim } from "./support/transcript-lock.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "killed in a move to another definition: it is moved once, and asked by the other one [3.8, PHI-13b]",
   async () => {
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     let begun = 0;
     const begin = async () => {
       begun += 1;
@@ -35,7 +40,7 @@ thorough(
       const definitionHash = await stage.transcript.saveDefinition(other);
       await session.handle.executeUpdate(updateDefinitionUpdate, { args: [{ definitionHash }] });
       stage.model.release(hold);
-      await eventually(() => session.requests()[0]?.outcome === "answered", { everyMs: 1 });
+      await eventually(() => session.listRequests()[0]?.outcome === "answered", { everyMs: 1 });
       return {
         session,
         definitionHash,
@@ -43,27 +48,27 @@ thorough(
       };
     };
     const isStored = async (id: string) =>
-      (await stage.transcript.steps(id)).some(
+      (await stage.transcript.readSteps(id)).some(
         ({ kind, storedAtMs }) => kind === "move-definition" && storedAtMs !== undefined,
       );
     // What is claimed may be stored before the lock is there: then another one is moved.
     let { session, definitionHash, unlock } = await begin();
     for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
       unlock();
-      await session.result();
+      await session.readResult();
       ({ session, definitionHash, unlock } = await begin());
     }
     await first.kill("SIGKILL");
     unlock();
-    await stage.worker();
-    expect(await session.result()).toMatchObject({ text: "Done." });
-    await executed(stage, session, "move-definition", 2);
-    const events = await session.events();
+    await stage.startWorker();
+    expect(await session.readResult()).toMatchObject({ text: "Done." });
+    await waitForExecution(stage, session, "move-definition", 2);
+    const events = await session.readEvents();
     const moves = events.filter(({ body }) => body.type === "DefinitionChanged");
     expect(moves.map(({ body }) => body)).toMatchObject([{ to: definitionHash, applied: true }]);
-    expect(JSON.stringify(session.requests()[1]?.body?.["system"])).toContain("You are another.");
-    expect((await stage.transcript.session(session.id))?.definitionHash).toBe(definitionHash);
-    await expectWhole(stage, session);
+    expect(JSON.stringify(session.listRequests()[1]?.body?.["system"])).toContain("You are another.");
+    expect((await stage.transcript.readSession(session.id))?.definitionHash).toBe(definitionHash);
+    await expectComplete(stage, session);
   },
   90_000,
 );

@@ -5,22 +5,22 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { builtFile } from "../../src/testing/built-file.ts";
+import { resolveBuiltFile } from "../../src/testing/built-file.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "../workflows/support/connected.ts";
-import { TEST_KEY } from "../workflows/support/temporal.ts";
-import { type CrashStage, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient } from "../workflows/support/test-client.ts";
+import { TEST_KEY } from "../workflows/support/test-environment.ts";
+import { type CrashEnvironment, openCrashEnvironment } from "./support/crash-environment.ts";
 
 // Runs that live through an upgrade (design 3.15): under rule sets, and under Temporal's worker versioning.
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 let holdfast: Holdfast;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
-  holdfast = await connectTo(stage, { rotateAfterEvents: 30 });
+  stage = await openCrashEnvironment();
+  holdfast = await connectClient(stage, { rotateAfterEvents: 30 });
 });
 afterAll(async () => {
   await holdfast.close();
@@ -31,7 +31,7 @@ const SCRIPT = fileURLToPath(new URL("./support/version-worker.mjs", import.meta
 
 /** This release, and one with one more rule set. */
 function bundles(): { readonly now: string; readonly next: string } {
-  const now = builtFile("workflow-bundle.js");
+  const now = resolveBuiltFile("workflow-bundle.js");
   const code = readFileSync(now, "utf8");
   const changed = code.replace(/const RULES = (\d+);/, (_, rules) => `const RULES = ${Number(rules) + 1};`);
   expect(changed).not.toBe(code);
@@ -93,7 +93,7 @@ async function failedTasks(session: string): Promise<number> {
   return (events ?? []).filter((event) => event.workflowTaskFailedEventAttributes != null).length;
 }
 
-thorough(
+thoroughTest(
   "a run goes on under the rules that it was started with, and is raised when it continues as new, not before",
   async () => {
     const { now, next } = bundles();
@@ -152,11 +152,11 @@ async function versionOf(session: string): Promise<string | undefined> {
   return raw.workflowExecutionInfo?.versioningInfo?.deploymentVersion?.buildId ?? undefined;
 }
 
-thorough(
+thoroughTest(
   "worker versioning, pinned: a run stays with its version until it continues as new, and moves then",
   async () => {
     const version = (buildId: string) =>
-      stage.worker({
+      stage.startWorker({
         env: {
           HOLDFAST_BUILD_ID: buildId,
           HOLDFAST_DEPLOYMENT: DEPLOYMENT,

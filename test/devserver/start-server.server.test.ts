@@ -8,14 +8,14 @@ import { pathToFileURL } from "node:url";
 import { Connection } from "@temporalio/client";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
-  missingSearchAttributes,
+  findMissingSearchAttributes,
+  findSearchAttributeGaps,
   registerSearchAttributes,
-  searchAttributeGaps,
 } from "../../src/client/connection/search-attributes.ts";
-import { isListening, notReady } from "../../src/devserver/health.ts";
+import { findReadinessProblem, isListening } from "../../src/devserver/server-readiness.ts";
 import { ServerStartError } from "../../src/devserver/server-start-error.ts";
 import { type DevServer, startDevServer } from "../../src/devserver/start-server.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 const BUILT = resolve(import.meta.dirname, "../../dist/devserver/start-server.js");
 
@@ -46,7 +46,7 @@ async function occupied(): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-thorough(
+thoroughTest(
   "an ephemeral server serves on loopback with our search attributes and leaves nothing behind",
   async () => {
     const server = await started({ ephemeral: true });
@@ -54,7 +54,7 @@ thorough(
     expect(server.address).toMatch(/^127\.0\.0\.1:\d+$/);
     const connection = await Connection.connect({ address: server.address });
     undo.push(() => connection.close());
-    expect(await searchAttributeGaps(connection, "default")).toEqual({ missing: [], wrongType: [] });
+    expect(await findSearchAttributeGaps(connection, "default")).toEqual({ missing: [], wrongType: [] });
     expect((await fetch(server.uiUrl ?? "")).status).toBe(200);
     const home = dirname(server.logFile ?? "");
     expect(existsSync(home)).toBe(true);
@@ -65,20 +65,22 @@ thorough(
   },
 );
 
-thorough("ports that are taken are avoided", async () => {
+thoroughTest("ports that are taken are avoided", async () => {
   const [port, uiPort] = [await occupied(), await occupied()];
   const server = await started({ dataDir: folder, port, uiPort });
   expect(portOf(server.address)).not.toBe(port);
   expect(server.uiUrl).not.toContain(`:${uiPort}`);
-  expect(await notReady({ address: server.address, namespace: "default" }, 5_000)).toBeUndefined();
+  expect(
+    await findReadinessProblem({ address: server.address, namespace: "default" }, 5_000),
+  ).toBeUndefined();
 });
 
-thorough("a second start on the same folder joins the first and does not end it", async () => {
+thoroughTest("a second start on the same folder joins the first and does not end it", async () => {
   const first = await started({ dataDir: folder, port: 0, uiPort: 0, namespace: "house" });
   const second = await startDevServer({ dataDir: folder, port: 0, uiPort: 0, namespace: "house" });
   expect(second).toMatchObject({ address: first.address, uiUrl: first.uiUrl, alreadyRunning: true });
   await second.stop();
-  expect(await notReady({ address: first.address, namespace: "house" }, 5_000)).toBeUndefined();
+  expect(await findReadinessProblem({ address: first.address, namespace: "house" }, 5_000)).toBeUndefined();
 });
 
 test("two starts at once on one folder give one server", async () => {
@@ -94,7 +96,7 @@ test("a healthy server at the asked address is joined", async () => {
   expect(joined).toMatchObject({ address: running.address, alreadyRunning: true });
 });
 
-thorough("what it stored is there after a restart, and so are both logs", async () => {
+thoroughTest("what it stored is there after a restart, and so are both logs", async () => {
   const options = { dataDir: folder, port: 0, uiPort: 0 };
   const first = await started(options);
   const connection = await Connection.connect({ address: first.address });
@@ -110,7 +112,7 @@ thorough("what it stored is there after a restart, and so are both logs", async 
   expect(second.alreadyRunning).toBe(false);
   const attributes = ["Kept"];
   expect(
-    await notReady({ address: second.address, namespace: "default", attributes }, 5_000),
+    await findReadinessProblem({ address: second.address, namespace: "default", attributes }, 5_000),
   ).toBeUndefined();
   expect(existsSync(join(folder, "temporal-server.log.previous"))).toBe(true);
 });
@@ -129,7 +131,7 @@ test("a server that ends by itself is reported with its own words", async () => 
   expect((error as Error).message).toContain("ended by itself");
 });
 
-thorough("a server that never serves is given up after the time limit and ended", async () => {
+thoroughTest("a server that never serves is given up after the time limit and ended", async () => {
   const binary = join(folder, "temporal");
   const pid = join(folder, "pid");
   const says = `case "$1" in --version) echo "temporal version 9 (Server 9.0.0)";; *) echo $$ > ${pid}; exec sleep 600;; esac`;
@@ -161,7 +163,7 @@ async function owner(ending: string): Promise<{ child: ChildProcess; address: st
   return { child, address, home: dirname(logFile) };
 }
 
-thorough.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
+thoroughTest.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
   "the server ends when its owner gets %s",
   async (signal) => {
     const { child, address, home } = await owner("");
@@ -172,7 +174,7 @@ thorough.each(["SIGKILL", "SIGTERM", "SIGINT"] as const)(
   },
 );
 
-thorough.each([
+thoroughTest.each([
   ["an uncaught error", "throw new Error('bug')"],
   ["process.exit", "process.exit(7)"],
 ])("the server ends when its owner ends by %s", async (_name, ending) => {
@@ -182,7 +184,7 @@ thorough.each([
   await expect.poll(() => existsSync(home), { timeout: 15_000 }).toBe(false);
 });
 
-thorough("search attributes that are missing are found and registered, once", async () => {
+thoroughTest("search attributes that are missing are found and registered, once", async () => {
   const server = await started({ ephemeral: true });
   const connection = await Connection.connect({ address: server.address });
   undo.push(() => connection.close());
@@ -192,14 +194,16 @@ thorough("search attributes that are missing are found and registered, once", as
     workflowExecutionRetentionPeriod: { seconds: 86_400 as unknown as never },
   });
   await expect
-    .poll(() => notReady({ address: server.address, namespace }, 5_000), { timeout: 30_000 })
+    .poll(() => findReadinessProblem({ address: server.address, namespace }, 5_000), { timeout: 30_000 })
     .toBeUndefined();
-  expect(await missingSearchAttributes(connection, namespace)).toHaveLength(6);
+  expect(await findMissingSearchAttributes(connection, namespace)).toHaveLength(6);
   await expect
     .poll(() => registerSearchAttributes(connection, namespace).catch((error: unknown) => error), {
       timeout: 30_000,
     })
     .toBeInstanceOf(Array);
-  await expect.poll(() => missingSearchAttributes(connection, namespace), { timeout: 30_000 }).toEqual([]);
+  await expect
+    .poll(() => findMissingSearchAttributes(connection, namespace), { timeout: 30_000 })
+    .toEqual([]);
   expect(await registerSearchAttributes(connection, namespace)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { deflateRawSync } from "node:zlib";
 
 /** A zip archive of one entry, as pip's wheels have them. */
-export function zipFile(name: string, content: Buffer, deflated = true): Buffer {
+export function createZip(name: string, content: Buffer, deflated = true): Buffer {
   const packed = deflated ? deflateRawSync(content) : content;
   const nameBytes = Buffer.from(name);
   const common = Buffer.alloc(26);
@@ -11,9 +11,9 @@ export function zipFile(name: string, content: Buffer, deflated = true): Buffer 
   common.writeUInt32LE(packed.length, 14);
   common.writeUInt32LE(content.length, 18);
   common.writeUInt16LE(nameBytes.length, 22);
-  const local = Buffer.concat([signature(0x04034b50), common, nameBytes, packed]);
+  const local = Buffer.concat([encodeSignature(0x04034b50), common, nameBytes, packed]);
   const directory = Buffer.concat([
-    signature(0x02014b50),
+    encodeSignature(0x02014b50),
     Buffer.from([20, 3]),
     common,
     Buffer.alloc(14),
@@ -24,10 +24,10 @@ export function zipFile(name: string, content: Buffer, deflated = true): Buffer 
   end.writeUInt16LE(1, 6);
   end.writeUInt32LE(directory.length, 8);
   end.writeUInt32LE(local.length, 12);
-  return Buffer.concat([local, directory, signature(0x06054b50), end]);
+  return Buffer.concat([local, directory, encodeSignature(0x06054b50), end]);
 }
 
-function signature(value: number): Buffer {
+function encodeSignature(value: number): Buffer {
   const buffer = Buffer.alloc(4);
   buffer.writeUInt32LE(value);
   return buffer;

@@ -1,15 +1,15 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { schemaText } from "../../src/config/agent-file/json-schema.ts";
-import { withReference } from "../../src/config/agent-file/reference.ts";
-import { SCHEMA_PATH, STARTER } from "../../src/config/agent-file/starter.ts";
-import { isSecretField } from "../../src/config/agent-file/validate.ts";
-import { writeAgent } from "../../src/config/agent-file/write.ts";
-import type { Format } from "../../src/config/source/format.ts";
-import { PARSERS } from "../../src/config/source/format.ts";
-import { plain } from "../../src/config/source/node.ts";
-import { definitions, load } from "../config/files.ts";
+import { insertReference } from "../../src/config/agent-file/format-reference.ts";
+import { formatPublishedSchema } from "../../src/config/agent-file/json-schema.ts";
+import { SCHEMA_PATH, STARTER } from "../../src/config/agent-file/starter-file.ts";
+import { isSecretField } from "../../src/config/agent-file/validate-file.ts";
+import { writeAgent } from "../../src/config/agent-file/write-agent.ts";
+import type { SourceFormat } from "../../src/config/source/source-format.ts";
+import { PARSERS } from "../../src/config/source/source-format.ts";
+import { toPlainValue } from "../../src/config/source/source-node.ts";
+import { load, loadDefinitions } from "../config/agent-files.ts";
 
 const root = new URL("../../", import.meta.url);
 const read = (path: string) => readFileSync(new URL(path, root), "utf8");
@@ -17,10 +17,10 @@ const page = read("docs/agents.md");
 const stored = read("agent.schema.json");
 const validates = new Ajv2020({ strict: false, validateFormats: false }).compile(JSON.parse(stored));
 
-function parsedValue(text: string, format: Format): unknown {
+function parsedValue(text: string, format: SourceFormat): unknown {
   const parsed = PARSERS[format](text);
   if (!parsed.ok) throw new Error(parsed.problems.map(({ message }) => message).join());
-  return plain(parsed.root);
+  return toPlainValue(parsed.root);
 }
 
 const examples = [
@@ -30,11 +30,11 @@ const examples = [
     format!,
     text!,
   ]),
-] as [string, Format, string][];
+] as [string, SourceFormat, string][];
 
 test("agent.schema.json and the reference of docs/agents.md are of today: npm run agent-schema [CFG-01]", () => {
-  expect(stored).toBe(schemaText());
-  expect(page).toBe(withReference(page));
+  expect(stored).toBe(formatPublishedSchema());
+  expect(page).toBe(insertReference(page));
 });
 
 test("the schema is in the package, where the starter's first line looks for it [CFG-01]", () => {
@@ -64,13 +64,13 @@ test("the starter with its comments taken off is one too [CFG-24]", () => {
     /^# (?=(?:\[\[|workspace|base_url|name =|description|system_prompt|tools))/gm,
     "",
   );
-  const { coder } = definitions(whole);
+  const { coder } = loadDefinitions(whole);
   expect(coder?.subAgents).toMatchObject([{ name: "researcher" }]);
   expect(coder?.model.baseUrl).toBe("http://127.0.0.1:8080/v1");
 });
 
 test("what is written fits the schema too", () => {
-  const { coder } = definitions(STARTER);
+  const { coder } = loadDefinitions(STARTER);
   expect(validates(parsedValue(writeAgent(coder!, "toml"), "toml"))).toBe(true);
 });
 

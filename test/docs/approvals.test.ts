@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { decide } from "../../src/core/permission/permission.ts";
+import { decidePermission } from "../../src/core/permission/permission.ts";
 import { ApprovalSettings } from "../../src/schema/definition.ts";
 import { PermissionPolicy } from "../../src/schema/permission.ts";
 
@@ -14,7 +14,7 @@ test("the example of docs/approvals.md is a policy, and decides as the page says
   const policy = PermissionPolicy.parse(example.permissions);
   expect(ApprovalSettings.parse(example.approvals)).toEqual({ timeoutMs: null, countsAsDuration: false });
   const bash = (...commands: string[][]) =>
-    decide(
+    decidePermission(
       policy,
       { tool: "bash", replay: "unsafe" },
       { commands: commands.map((words) => ({ words })) },
@@ -23,7 +23,7 @@ test("the example of docs/approvals.md is a policy, and decides as the page says
   expect(bash(["git", "status", "--short"])).toBe("allow");
   expect(bash(["git", "status"], ["rm", "-rf", "x"])).toBe("ask");
   const edit = (relative: string) =>
-    decide(
+    decidePermission(
       policy,
       { tool: "edit_file", replay: "idempotent" },
       { paths: [{ path: `/home/me/project/${relative}`, inside: true, relative }] },

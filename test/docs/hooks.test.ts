@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { HookRegistry } from "../../src/hooks/registry.ts";
+import { HookRegistry } from "../../src/hooks/hook-registry.ts";
 import { HOOK_POINTS, Hooks } from "../../src/schema/hooks.ts";
 import type { HoldfastWorkerOptions } from "../../src/worker.ts";
-import { BEFORE_TOOL, workspaceWith } from "../hooks/scripts.ts";
+import { BEFORE_TOOL, createWorkspace } from "../hooks/hook-script.ts";
 
 const page = readFileSync(new URL("../../docs/hooks.md", import.meta.url), "utf8");
 const block = (language: string) =>
@@ -55,7 +55,7 @@ test("the application's hook of docs/hooks.md answers as the page says [CB-11, I
 test("the command of docs/hooks.md lets an agent end when its tests pass, and else go on [CB-08, IRON-07]", async () => {
   const hooks = Hooks.parse(named);
   const endsIn = async (files: Record<string, string>) => {
-    const workspace = await workspaceWith({ "tests-pass.sh": block("sh"), ...files });
+    const workspace = await createWorkspace({ "tests-pass.sh": block("sh"), ...files });
     const uses = (hooks["on-text"] ?? []).map((use) => ({ ...(use as object), command: "./tests-pass.sh" }));
     const told = { ...turn, turnIndex: 0, text: "Done." };
     return (await new HookRegistry().run(uses, "on-text", told, options(workspace))).decision;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { load } from "../config/files.ts";
+import { load } from "../config/agent-files.ts";
 
 const page = readFileSync(new URL("../../docs/mcp.md", import.meta.url), "utf8");
 

@@ -3,10 +3,10 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { writeAgent } from "../../src/config/agent-file/write.ts";
-import { OpenApiSource } from "../../src/tools/sources/openapi/source.ts";
-import { definitions, problemsOf } from "../config/files.ts";
-import { documentOf, startApi } from "../openapi/support.ts";
+import { writeAgent } from "../../src/config/agent-file/write-agent.ts";
+import { OpenApiSource } from "../../src/tools/sources/openapi/open-api-source.ts";
+import { listProblems, loadDefinitions } from "../config/agent-files.ts";
+import { createDocument, startApi } from "../openapi/sample-api.ts";
 
 const page = readFileSync(new URL("../../docs/openapi.md", import.meta.url), "utf8");
 const example = /```toml\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
@@ -14,7 +14,7 @@ const example = /```toml\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "holdfast-openapi-docs-"));
-  const document = documentOf({
+  const document = createDocument({
     "/pets": {
       get: { operationId: "listPets", tags: ["pets"] },
       post: { operationId: "addPet", tags: ["shop"] },
@@ -26,15 +26,15 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 test("the example of docs/openapi.md is an agent whose calls arrive with their key [OAPI-01, OAPI-04, OAPI-05]", async () => {
-  expect(problemsOf(example)).toEqual([]);
+  expect(listProblems(example)).toEqual([]);
   const api = await startApi();
   const moved = example.replace("http://127.0.0.1:8080", api.url);
-  const [agent] = Object.values(definitions(moved, { env: { PETSTORE_TOKEN: "not put in" } }));
+  const [agent] = Object.values(loadDefinitions(moved, { env: { PETSTORE_TOKEN: "not put in" } }));
   const source = new OpenApiSource({ secrets: (name) => `value of ${name}` });
   const { tools = [], warnings } = await source.pin(agent!, {
     workspace: folder,
     signal: new AbortController().signal,
-    secrets: () => undefined,
+    getSecret: () => undefined,
     log: { info: () => undefined, warn: () => undefined },
   });
   expect(warnings).toEqual([]);
@@ -43,13 +43,13 @@ test("the example of docs/openapi.md is an agent whose calls arrive with their k
     ["pets__deletePet", "idempotent", true],
   ]);
   const signal = new AbortController().signal;
-  await source.tool(tools[0]!).execute({}, { signal, idempotencyKey: "k" } as never);
+  await source.createTool(tools[0]!).execute({}, { signal, idempotencyKey: "k" } as never);
   expect(api.seen).toMatchObject([
     { method: "GET", url: "/v1/pets", headers: { authorization: "Bearer value of PETSTORE_TOKEN" } },
   ]);
   await source.close();
   await api.close();
-  expect(definitions(writeAgent(agent!, "toml"))["agent"]?.openapi).toEqual(agent?.openapi);
+  expect(loadDefinitions(writeAgent(agent!, "toml"))["agent"]?.openapi).toEqual(agent?.openapi);
 });
 
 test.each([
@@ -62,7 +62,7 @@ test.each([
 ])("an agent file with %s is told what is wrong, without the secret", (line, why) => {
   const text = `${example.split("[[openapi")[0]}[[openapi.instances]]\nname = "a"\nspec = "a.yaml"\n${line}\n`;
   const fixed = line.startsWith("name") ? text.replace('name = "a"\n', "") : text;
-  const problems = problemsOf(fixed);
+  const problems = listProblems(fixed);
   expect(problems).toHaveLength(1);
   expect(problems[0]).toMatchObject({ severity: "error", message: expect.stringMatching(why) });
   expect(JSON.stringify(problems[0]?.message)).not.toContain("sk-1");

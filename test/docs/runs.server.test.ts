@@ -5,15 +5,21 @@ import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { ModelServer } from "../../src/testing/model-server/server.ts";
 import { type Provider, ProviderError } from "../../src/worker.ts";
-import { fine, HttpServer, handshake, json, messageOf } from "../mcp/support/http-server.ts";
-import { official } from "../mcp/support/servers.ts";
-import { documentOf, startApi } from "../openapi/support.ts";
-import { Loopback } from "../providers/loopback.ts";
-import { written } from "../skills/folders.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine } from "../workflows/support/connected.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
-import { keepWarnings } from "../workflows/support/warnings.ts";
+import {
+  answerHandshake,
+  createTextResult,
+  HttpServer,
+  parseMessage,
+  writeJson,
+} from "../mcp/support/http-server.ts";
+import { resolveOfficialServer } from "../mcp/support/mcp-servers.ts";
+import { createDocument, startApi } from "../openapi/sample-api.ts";
+import { LoopbackServer } from "../providers/loopback-server.ts";
+import { writeFiles } from "../skills/skill-folders.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { runCommandLine } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+import { recordWarnings } from "../workflows/support/warnings.ts";
 
 // The agent files of docs/, as printed, on `holdfast run`: only addresses and the values of variables are the test's.
 
@@ -39,8 +45,8 @@ async function customProviders(): Promise<Provider[]> {
 }
 
 /** The machine that Google's library finds itself on, which has a token for whoever asks. */
-async function machineWithToken(): Promise<Loopback> {
-  const metadata = await Loopback.start((response, { url }) => {
+async function machineWithToken(): Promise<LoopbackServer> {
+  const metadata = await LoopbackServer.start((response, { url }) => {
     response.writeHead(200, { "content-type": "application/json", "metadata-flavor": "Google" });
     response.end(url.includes("/token") ? JSON.stringify({ access_token: KEY, expires_in: 3600 }) : "p");
   });
@@ -50,12 +56,12 @@ async function machineWithToken(): Promise<Loopback> {
   return metadata;
 }
 
-const { log, warnings } = keepWarnings();
-let stage: Stage;
-let metadata: Loopback;
+const { log, warnings } = recordWarnings();
+let stage: TestEnvironment;
+let metadata: LoopbackServer;
 beforeAll(async () => {
   metadata = await machineWithToken();
-  stage = await openStage({
+  stage = await openTestEnvironment({
     log,
     secrets: () => KEY,
     registered: { providers: await customProviders() },
@@ -82,7 +88,7 @@ async function runFile(name: string, text: string, replies: readonly Reply[], ..
   stage.model.script({ apiKey: KEY, conversations: [{ match: task, replies: [...replies] }] });
   const from = stage.model.requests.length;
   const args = ["run", task, "--agent", file, "--workspace", stage.home, ...flags];
-  const { code, out, err } = await commandLine(stage, ...args, "--json");
+  const { code, out, err } = await runCommandLine(stage, ...args, "--json");
   const lines = out
     .trim()
     .split("\n")
@@ -93,7 +99,7 @@ async function runFile(name: string, text: string, replies: readonly Reply[], ..
     return ended && said?.role === "toolResult" ? [said] : [];
   });
   const result = lines.at(-1);
-  const [loop] = await stage.transcript.loops(String(result?.["session"]));
+  const [loop] = await stage.transcript.readLoops(String(result?.["session"]));
   const requests = stage.model.requests.slice(from);
   return { code, err, results, result, usage: loop?.usage, requests };
 }
@@ -119,7 +125,7 @@ describe("the agent files of docs/vendors run as printed", () => {
     bedrock: { api: "bedrock_converse_stream", at: ({ bedrockBaseUrl }) => bedrockBaseUrl, files: 2 },
   };
 
-  thorough("each page is tried, and says how another address is named [DOC-02]", async () => {
+  thoroughTest("each page is tried, and says how another address is named [DOC-02]", async () => {
     const pages = (await readdir(new URL("vendors/", DOCS))).map((name) => name.replace(/\.md$/, ""));
     expect(pages.filter((name) => name !== "custom").sort()).toEqual(Object.keys(VENDORS).sort());
     for (const name of Object.keys(VENDORS)) {
@@ -157,10 +163,10 @@ describe("the agent files of docs/vendors run as printed", () => {
     },
   );
 
-  thorough("custom: a vendor of one's own, by the code of its page [DOC-02, PROV-28]", async () => {
+  thoroughTest("custom: a vendor of one's own, by the code of its page [DOC-02, PROV-28]", async () => {
     const [text = ""] = blocks(await pageOf("vendors/custom"), "toml");
     const asked: { model: string; messages: { role: string }[]; tools: { name: string }[] }[] = [];
-    const gateway = await Loopback.start((response, { url, headers, body }) => {
+    const gateway = await LoopbackServer.start((response, { url, headers, body }) => {
       if (url !== "/answer" || headers.authorization !== `Bearer ${KEY}`) {
         return response.writeHead(401).end();
       }
@@ -187,22 +193,26 @@ describe("the agent files of docs/vendors run as printed", () => {
 
 test("the agent file of docs/mcp.md works with its two servers [MCP-08]", async () => {
   const [text = ""] = blocks(await pageOf("mcp"), "toml");
-  const library = await written(join(stage.home, "library"), { "note.txt": NOTE });
+  const library = await writeFiles(join(stage.home, "library"), { "note.txt": NOTE });
   const readOnly = { inputSchema: { type: "object", properties: { words: { type: "string" } } } };
   const tracker = await HttpServer.start((request, response) => {
-    const { id, method, params } = messageOf(request);
+    const { id, method, params } = parseMessage(request);
     if (request.headers.authorization !== `Bearer ${KEY}`) return response.writeHead(401).end();
     if (method === "tools/list") {
       const tools = ["search_issues", "get_issue", "delete_issue"].map((name) => ({ name, ...readOnly }));
-      return json(response, { jsonrpc: "2.0", id, result: { tools } });
+      return writeJson(response, { jsonrpc: "2.0", id, result: { tools } });
     }
-    if (method === "tools/call") return json(response, fine(id, `asked ${JSON.stringify(params)}`));
-    return handshake(request, response);
+    if (method === "tools/call")
+      return writeJson(response, createTextResult(id, `asked ${JSON.stringify(params)}`));
+    return answerHandshake(request, response);
   });
   try {
     const here = text
       .replace('"npx"', JSON.stringify(process.execPath))
-      .replace('"-y", "@modelcontextprotocol/server-filesystem"', JSON.stringify(official("filesystem")))
+      .replace(
+        '"-y", "@modelcontextprotocol/server-filesystem"',
+        JSON.stringify(resolveOfficialServer("filesystem")),
+      )
       .replace("/srv/library", library)
       .replace("https://mcp.example.com", tracker.origin);
     const replies: Reply[] = [
@@ -229,7 +239,7 @@ test("the agent file of docs/mcp.md works with its two servers [MCP-08]", async 
 
 test("the agent file of docs/openapi.md calls a server with its key [OAPI-01, OAPI-05]", async () => {
   const [text = ""] = blocks(await pageOf("openapi"), "toml");
-  const document = documentOf({
+  const document = createDocument({
     "/pets": { get: { operationId: "listPets", tags: ["pets"] }, post: { operationId: "addPet" } },
     "/pets/{petId}": { delete: { operationId: "deletePet", tags: ["pets"] } },
   });
@@ -251,7 +261,7 @@ test("the agent file of docs/openapi.md calls a server with its key [OAPI-01, OA
 test("the skill and the agent file of docs/skills.md: its words are read, its script is run [SKL-01, SKL-06]", async () => {
   const page = await pageOf("skills");
   const [text = ""] = blocks(page, "toml");
-  const folder = await written(join(stage.home, "skills"), {
+  const folder = await writeFiles(join(stage.home, "skills"), {
     "review/SKILL.md": blocks(page, "markdown")[0] ?? "",
     "review/scripts/changed.sh": 'echo "changed: note.txt"\n',
     "review/references/rules.md": "Small functions.\n",

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { runScenario } from "../../src/devkit/scenario/run.ts";
+import { runScenario } from "../../src/devkit/scenario/run-scenario.ts";
 import { readScenarios } from "../../src/devkit/scenario/schema.ts";
 
 const page = readFileSync(new URL("../../docs/scenarios.md", import.meta.url), "utf8");

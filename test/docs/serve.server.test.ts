@@ -3,12 +3,12 @@ import { readFileSync } from "node:fs";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { MAX_BODY_BYTES } from "../../src/apps/server/body.ts";
-import { DEFAULT_LIMITS } from "../../src/apps/server/streams.ts";
+import { DEFAULT_LIMITS } from "../../src/apps/server/open-streams.ts";
 import type { Holdfast } from "../../src/client/index.ts";
-import { type Started, startServer, TOKEN } from "../server/support.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "../workflows/support/connected.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { startServer, type TestApiServer, TOKEN } from "../server/test-api-server.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
 const page = readFileSync(new URL("../../docs/serve.md", import.meta.url), "utf8");
 const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block = ""]) =>
@@ -18,12 +18,12 @@ const commands = [...page.matchAll(/```sh\n([\s\S]*?)```/g)].flatMap(([, block =
     .filter((line) => line !== ""),
 );
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
-let server: Started;
+let server: TestApiServer;
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
   const agent = stage.session({ replies: [{ text: "Two files." }, { text: "None." }] }).definition;
   server = await startServer(holdfast, { agents: new Map([["coder", agent]]) });
 });
@@ -33,7 +33,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-thorough("the commands of docs/serve.md do what the page says, one after the other", async () => {
+thoroughTest("the commands of docs/serve.md do what the page says, one after the other", async () => {
   const env = { PATH: process.env["PATH"], URL: server.url, TOKEN };
   const said: string[] = [];
   for (const command of commands) {

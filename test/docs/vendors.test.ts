@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { problemLine } from "../../src/config/problem.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { formatProblem } from "../../src/config/problem.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { Protocol } from "../../src/schema/model.ts";
-import { load } from "../config/files.ts";
-import { http } from "../providers/play.ts";
+import { load } from "../config/agent-files.ts";
+import { createHttp } from "../providers/answer-reader.ts";
 
 const folder = new URL("../../docs/vendors/", import.meta.url);
-const registry = ProviderRegistry.default({ http: http() });
+const registry = ProviderRegistry.createDefault({ http: createHttp() });
 
 /** One's own vendor is registered in code: its page is of TypeScript. */
 const pages = readdirSync(folder).filter((name) => name.endsWith(".md") && name !== "custom.md");
@@ -20,7 +20,7 @@ describe.each(pages)("docs/vendors/%s", (name) => {
     expect(examples.length).toBeGreaterThan(0);
     for (const text of examples) {
       const { agents, problems } = load(text);
-      expect(problems.map(problemLine)).toEqual([]);
+      expect(problems.map(formatProblem)).toEqual([]);
       for (const { definition } of agents) {
         const { api } = definition.model;
         // A protocol of an application's own is one that the page shows how to speak.

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { WorkMode } from "../../src/schema/mode.ts";
-import { load } from "../config/files.ts";
+import { load } from "../config/agent-files.ts";
 
 const page = readFileSync(new URL("../../docs/work-modes.md", import.meta.url), "utf8");
 const examples = [...page.matchAll(/```toml\n([\s\S]*?)```/g)].map(([, text]) => text!);

@@ -7,7 +7,12 @@ import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { AgentDefinition } from "../../dist/schema/definition.js";
-import { startModelServer, startTestServer, TEST_KEY_NAME, testAgent } from "../../dist/testing/index.js";
+import {
+  createTestAgent,
+  startModelServer,
+  startTestServer,
+  TEST_KEY_NAME,
+} from "../../dist/testing/index.js";
 import { SqliteTranscript } from "../../dist/transcript/sqlite/sqlite-transcript.js";
 import { createWorker } from "../../dist/worker.js";
 
@@ -55,7 +60,7 @@ const working = worker.run();
 const connection = await Connection.connect({ address });
 const client = new Client({ connection, namespace });
 
-const bash = (command) => ({ name: "bash", arguments: { command } });
+const createBashCall = (command) => ({ name: "bash", arguments: { command } });
 const list = { name: "list_files", arguments: { path: "." } };
 const tools = ["bash", "list_files"];
 const TEAM_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"];
@@ -66,14 +71,21 @@ await record("one-turn", { replies: [{ text: "Good day." }] });
 await record("tools", {
   agent: { tools },
   replies: [
-    { toolCalls: [list, bash("echo one"), bash("echo two"), { name: "nope", arguments: {} }] },
+    {
+      toolCalls: [
+        list,
+        createBashCall("echo one"),
+        createBashCall("echo two"),
+        { name: "nope", arguments: {} },
+      ],
+    },
     { toolCalls: [list] },
     { text: "Done." },
   ],
 });
 await record("one-by-one", {
   agent: { tools, toolStrategy: { type: "sequential" } },
-  replies: [{ toolCalls: [list, bash("echo one"), list] }, { text: "Done." }],
+  replies: [{ toolCalls: [list, createBashCall("echo one"), list] }, { text: "Done." }],
 });
 await record("steered", {
   replies: [{ text: "One.", holdUntil: "steer" }, { text: "Two." }, { text: "Three." }],
@@ -94,9 +106,9 @@ await record("stopped", {
 });
 await record("cancelled", {
   agent: { tools },
-  replies: [{ toolCalls: [bash("echo x > started; sleep 60")] }],
+  replies: [{ toolCalls: [createBashCall("echo x > started; sleep 60")] }],
   meanwhile: async (handle) => {
-    await until(async () =>
+    await pollUntil(async () =>
       (await handle.describe()).raw.pendingActivities?.some((one) => one.activityType?.name === "bash"),
     );
     await handle.cancel();
@@ -118,13 +130,13 @@ await record("left-in-inbox", {
 await record("continued-as-new", {
   agent: { tools },
   start: { settings: { rotateAfterEvents: 25 } },
-  replies: [...Array.from({ length: 6 }, () => ({ toolCalls: [bash("true")] })), { text: "Done." }],
+  replies: [...Array.from({ length: 6 }, () => ({ toolCalls: [createBashCall("true")] })), { text: "Done." }],
 });
 await record("interactive", {
   start: { mode: "interactive", idleTimeoutMs: 1500 },
   replies: [{ text: "One." }, { text: "Two." }],
   meanwhile: async (handle) => {
-    await until(async () => (await handle.query("status")).status === "waiting");
+    await pollUntil(async () => (await handle.query("status")).status === "waiting");
     await handle.executeUpdate("prompt", { args: [{ id: "p2", text: "Second" }] });
   },
 });
@@ -132,13 +144,15 @@ await record("interactive", {
 await record("approved", {
   agent: { tools, permissions: { otherwise: "ask" }, approvals: { timeoutMs: 60_000 } },
   replies: [
-    { toolCalls: [bash("echo one"), bash("echo two"), bash("echo three"), list] },
-    { toolCalls: [bash("echo four")] },
+    {
+      toolCalls: [createBashCall("echo one"), createBashCall("echo two"), createBashCall("echo three"), list],
+    },
+    { toolCalls: [createBashCall("echo four")] },
     { text: "Done." },
   ],
   meanwhile: async (handle) => {
     const waiting = async (calls) => {
-      await until(async () => (await handle.query("status")).approvals.length === calls);
+      await pollUntil(async () => (await handle.query("status")).approvals.length === calls);
       return (await handle.query("status")).approvals;
     };
     const say = (words) => handle.executeUpdate("approve", { args: [words] });
@@ -183,7 +197,11 @@ await record("limits-raised", {
 });
 await record("moved", {
   agent: { tools },
-  replies: [{ toolCalls: [list], holdUntil: "move" }, { toolCalls: [bash("echo gone")] }, { text: "Done." }],
+  replies: [
+    { toolCalls: [list], holdUntil: "move" },
+    { toolCalls: [createBashCall("echo gone")] },
+    { text: "Done." },
+  ],
   meanwhile: async (handle, definition) => {
     await model.waitForHold("move");
     const other = AgentDefinition.parse({ ...definition, tools: ["list_files"], systemPrompt: "Another." });
@@ -211,7 +229,11 @@ const watched = [
 ];
 await record("hooked", {
   agent: { tools, hooks: Object.fromEntries(watched.map((point) => [point, ["watch"]])) },
-  replies: [{ toolCalls: [bash("echo one"), bash("echo forbidden")] }, { text: "Done?" }, { text: "Done." }],
+  replies: [
+    { toolCalls: [createBashCall("echo one"), createBashCall("echo forbidden")] },
+    { text: "Done?" },
+    { text: "Done." },
+  ],
 });
 await record("filtered", {
   agent: { tools, inputFilters: ["words"] },
@@ -277,7 +299,7 @@ await record("sub-agent-stopped", {
       {
         name: "helper",
         description: "helps",
-        agent: testAgent(model, { model: { headers: { "x-conversation": "helper" } } }),
+        agent: createTestAgent(model, { model: { headers: { "x-conversation": "helper" } } }),
       },
     ],
   },
@@ -349,7 +371,7 @@ await recordJob("autonomous", "autonomous", {
   agent: { tools: ["sleep", "finish_work"] },
   request: ({ work }) => ({ task: "Work", agent: "a", definitionHash: work, limits: { maxTurns: 50 } }),
   meanwhile: async (handle) => {
-    await until(async () => (await handle.query("status")).doing.includes("the build"));
+    await pollUntil(async () => (await handle.query("status")).doing.includes("the build"));
     await handle.signal("wake", "It is green");
   },
 });
@@ -437,7 +459,7 @@ await recordJob("evaluation-stopped", "evaluation", {
   }),
   meanwhile: async (handle) => {
     await model.waitForHold("branch");
-    await until(async () => (await handle.query("status")).branches[0].status === "answered");
+    await pollUntil(async () => (await handle.query("status")).branches[0].status === "answered");
     await handle.signal("stop", "enough");
   },
 });
@@ -481,7 +503,7 @@ async function record(
   model.script({
     conversations: [{ ...says([name, replies]), faults }, ...Object.entries(others).map(says)],
   });
-  const definition = testAgent(model, { ...agent, model: { headers: { "x-conversation": name } } });
+  const definition = createTestAgent(model, { ...agent, model: { headers: { "x-conversation": name } } });
   const options = {
     taskQueue: worker.taskQueue,
     workflowId: session,
@@ -510,7 +532,7 @@ async function recordJob(name, type, { stages, agent = {}, agents = {}, request,
   const hashes = {};
   for (const key of Object.keys(stages)) {
     const headers = { "x-conversation": conversation(key) };
-    const definition = testAgent(model, { ...agent, ...agents[key], model: { headers } });
+    const definition = createTestAgent(model, { ...agent, ...agents[key], model: { headers } });
     hashes[key] = await transcript.saveDefinition(definition);
   }
   const handle = await client.workflow.start(type, {
@@ -532,26 +554,26 @@ function isWanted(name) {
 async function keep(name, session, first) {
   const latest = client.workflow.getHandle(session);
   const result = await latest.result().catch((error) => error.cause?.details?.[0] ?? String(error));
-  await until(async () => (await latest.describe()).status.name !== "RUNNING");
+  await pollUntil(async () => (await latest.describe()).status.name !== "RUNNING");
   if (process.env.RESULTS) console.log(JSON.stringify({ name, result }));
   let runId = first;
   for (let part = 0; runId; part++) {
     const history = await client.workflow.getHandle(session, runId).fetchHistory();
     const file = join(folder, `${part === 0 ? name : `${name}-${part}`}.json`);
-    writeFileSync(file, `${withoutTraces(historyToJSON(history))}\n`);
+    writeFileSync(file, `${maskHistory(historyToJSON(history))}\n`);
     runId = history.events.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
   }
 }
 
 /** Who recorded it, and where, is nobody's business, and makes the files larger. */
-function withoutTraces(json) {
+function maskHistory(json) {
   const named = json.replaceAll(worker.id, "worker");
   return JSON.stringify(JSON.parse(named), (key, value) =>
     ["identity", "stackTrace"].includes(key) ? undefined : value,
   );
 }
 
-async function until(holds) {
+async function pollUntil(holds) {
   const giveUpAt = performance.now() + 20_000;
   while (!(await holds())) {
     if (performance.now() > giveUpAt) throw new Error("it did not come");

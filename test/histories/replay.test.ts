@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { afterAll, expect, test } from "vitest";
-import { builtFile } from "../../src/testing/built-file.ts";
+import { resolveBuiltFile } from "../../src/testing/built-file.ts";
 import { ReplayMismatchError, replayHistories } from "../../src/testing/replay.ts";
 
 Runtime.install({
@@ -20,7 +20,7 @@ afterAll(() => rmSync(scratch, { recursive: true }));
 
 /** The bundle with one planted change. */
 function changedBundle(name: string, from: RegExp, to: string): string {
-  const code = readFileSync(builtFile("workflow-bundle.js"), "utf8");
+  const code = readFileSync(resolveBuiltFile("workflow-bundle.js"), "utf8");
   const changed = code.replace(from, to);
   expect(changed, `${from} is not in the bundle: plant another change`).not.toBe(code);
   const file = join(scratch, `${name}.js`);

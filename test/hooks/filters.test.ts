@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { FilterRegistry, type FilterUse, filterText, type InputFilter } from "../../src/hooks/filters.ts";
+import { combineResults, FilterRegistry, type FilterUse, type InputFilter } from "../../src/hooks/filters.ts";
 
 const pass: InputFilter = () => ({ type: "pass" });
 const never = () => new Promise<never>(() => {});
@@ -9,13 +9,13 @@ const fails = () => {
 
 describe("what several filters say together", () => {
   test("nothing and passes are a pass [FILT-01]", () => {
-    expect(filterText([])).toEqual({ type: "pass" });
-    expect(filterText([{ type: "pass" }, { type: "pass" }])).toEqual({ type: "pass" });
+    expect(combineResults([])).toEqual({ type: "pass" });
+    expect(combineResults([{ type: "pass" }, { type: "pass" }])).toEqual({ type: "pass" });
   });
 
   test("warnings become one text, in order", () => {
     expect(
-      filterText([
+      combineResults([
         { type: "warn", warning: "personal data" },
         { type: "pass" },
         { type: "warn", warning: "long" },
@@ -25,7 +25,7 @@ describe("what several filters say together", () => {
 
   test("the first rejection wins and drops the warnings", () => {
     expect(
-      filterText([
+      combineResults([
         { type: "warn", warning: "w" },
         { type: "reject", reason: "first" },
         { type: "reject", reason: "second" },

@@ -1,16 +1,16 @@
 import { expect, test } from "vitest";
-import { Named } from "../../src/hooks/named.ts";
+import { NamedRegistry } from "../../src/hooks/named-registry.ts";
 
 test("functions are found by their names, which may be those of plug-ins [CB-09, TMP-10]", () => {
-  const named = new Named("context transform", { "rag::inject": 1, plain: 2 });
+  const named = new NamedRegistry("context transform", { "rag::inject": 1, plain: 2 });
   expect(named.names).toEqual(["plain", "rag::inject"]);
   expect(named.get("rag::inject")).toBe(1);
   expect(named.get("toString")).toBeUndefined();
 });
 
 test("a name that is empty or built in is refused [TMP-10]", () => {
-  expect(() => new Named("context transform", { " ": 1 })).toThrow(/needs a name/);
-  expect(() => new Named("compaction strategy", { block: 1 }, ["block"])).toThrow(
+  expect(() => new NamedRegistry("context transform", { " ": 1 })).toThrow(/needs a name/);
+  expect(() => new NamedRegistry("compaction strategy", { block: 1 }, ["block"])).toThrow(
     /"block": that one is built in/,
   );
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { HookContexts } from "../../src/hooks/hook-point.ts";
-import { HookRegistry, type HookRunOptions } from "../../src/hooks/registry.ts";
+import { HookRegistry, type HookRunOptions } from "../../src/hooks/hook-registry.ts";
 import { HOOK_POINTS, isUpdatePoint } from "../../src/schema/hooks.ts";
-import { BEFORE_TOOL, workspaceWith } from "./scripts.ts";
+import { BEFORE_TOOL, createWorkspace } from "./hook-script.ts";
 
 const USAGE = { input: 1, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 3 };
 const TURN = { id: "run-1/4/before-turn", sessionId: "s1", loopId: "s1.main.1", turnIndex: 0 };
@@ -159,7 +159,7 @@ describe("before something happens", () => {
   });
 
   test("commands and functions stand in one row; a script's no and failure count alike [CB-08]", async () => {
-    const workspace = await workspaceWith({ "no.sh": "echo closed >&2; exit 1", "hangs.sh": "sleep 600" });
+    const workspace = await createWorkspace({ "no.sh": "echo closed >&2; exit 1", "hangs.sh": "sleep 600" });
     const registry = new HookRegistry().register("yes", { "before-tool": () => true });
     const run = (command: string, policy = {}) =>
       registry.run(["yes", { command, ...policy }], "before-tool", BEFORE_TOOL, options({ workspace }));
@@ -177,7 +177,7 @@ describe("before something happens", () => {
 
 describe("commands", () => {
   test("are asked and told at every point but those of a tool's output [CB-08, X-29]", async () => {
-    const workspace = await workspaceWith({
+    const workspace = await createWorkspace({
       "told.py": "import json, os, sys\nprint(os.environ['HOLDFAST_HOOK'], sys.stdin.read())\nsys.exit(1)",
     });
     for (const point of HOOK_POINTS.filter((point) => !isUpdatePoint(point))) {

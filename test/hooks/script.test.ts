@@ -4,32 +4,32 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { runScript } from "../../src/hooks/script.ts";
 import { listProcesses } from "../../src/platform/process/process-table.ts";
 import { eventually } from "../tools/processes.ts";
-import { ask, BEFORE_TOOL, workspaceWith } from "./scripts.ts";
+import { BEFORE_TOOL, createWorkspace, runHookScript } from "./hook-script.ts";
 
 describe("the answer of a script", () => {
   test("is its exit code: 0 goes on, anything else is a no with what it printed [CB-08]", async () => {
-    const workspace = await workspaceWith({
+    const workspace = await createWorkspace({
       "yes.sh": "echo fine; exit 0",
       "no.sh": "echo aside; echo 'not on a Friday' >&2; exit 3",
       "out.sh": "echo 'only to stdout'; exit 1",
       "mute.sh": "exit 9",
     });
-    expect(await ask(workspace, "./yes.sh")).toEqual({ type: "yes" });
-    expect(await ask(workspace, "./no.sh")).toEqual({ type: "no", reason: "not on a Friday" });
-    expect(await ask(workspace, "./out.sh")).toEqual({ type: "no", reason: "only to stdout" });
-    expect(await ask(workspace, "./mute.sh")).toEqual({ type: "no", reason: "Exit code 9" });
+    expect(await runHookScript(workspace, "./yes.sh")).toEqual({ type: "yes" });
+    expect(await runHookScript(workspace, "./no.sh")).toEqual({ type: "no", reason: "not on a Friday" });
+    expect(await runHookScript(workspace, "./out.sh")).toEqual({ type: "no", reason: "only to stdout" });
+    expect(await runHookScript(workspace, "./mute.sh")).toEqual({ type: "no", reason: "Exit code 9" });
   });
 
   test("keeps the first 8 KiB of what it printed [CB-08]", async () => {
-    const workspace = await workspaceWith({
+    const workspace = await createWorkspace({
       "long.py": "import sys\nsys.stderr.write('x' * 1000000)\nsys.exit(1)",
     });
-    expect(await ask(workspace, "./long.py")).toEqual({ type: "no", reason: "x".repeat(8192) });
+    expect(await runHookScript(workspace, "./long.py")).toEqual({ type: "no", reason: "x".repeat(8192) });
   });
 
   test("is none when a signal ended it [CB-08]", async () => {
-    const workspace = await workspaceWith({ "dies.sh": "echo oh >&2; kill -SEGV $$" });
-    expect(await ask(workspace, "./dies.sh")).toEqual({
+    const workspace = await createWorkspace({ "dies.sh": "echo oh >&2; kill -SEGV $$" });
+    expect(await runHookScript(workspace, "./dies.sh")).toEqual({
       type: "failed",
       how: "killed",
       message: "Ended by SIGSEGV: oh",
@@ -39,10 +39,10 @@ describe("the answer of a script", () => {
 
 describe("what a script is told", () => {
   test("stands in its environment, and whole on its standard input [CB-08, X-29]", async () => {
-    const workspace = await workspaceWith({
+    const workspace = await createWorkspace({
       "told.sh": 'cat > input.json; env | grep "^HOLDFAST_" > environment; pwd > folder',
     });
-    expect(await ask(workspace, "./told.sh")).toEqual({ type: "yes" });
+    expect(await runHookScript(workspace, "./told.sh")).toEqual({ type: "yes" });
     const input: unknown = JSON.parse(await readFile(join(workspace, "input.json"), "utf8"));
     expect(input).toEqual({ hook: "before-tool", ...BEFORE_TOOL });
     const environment = (await readFile(join(workspace, "environment"), "utf8")).split("\n");
@@ -60,7 +60,7 @@ describe("what a script is told", () => {
   });
 
   test("leaves out what the point does not have [X-29]", async () => {
-    const workspace = await workspaceWith({ "told.sh": "env > environment" });
+    const workspace = await createWorkspace({ "told.sh": "env > environment" });
     const verdict = await runScript({
       command: "./told.sh",
       point: "after-task",
@@ -75,13 +75,13 @@ describe("what a script is told", () => {
   });
 
   test("of a long conversation holds up nobody, whether it is read or not [X-29]", async () => {
-    const workspace = await workspaceWith({
+    const workspace = await createWorkspace({
       "deaf.sh": "exit 0",
       "reads.py": "import json, sys\nsys.exit(0 if len(json.load(sys.stdin)['arguments']) == 5000000 else 1)",
     });
     const context = { ...BEFORE_TOOL, arguments: "x".repeat(5_000_000) };
-    expect(await ask(workspace, "./deaf.sh", { context })).toEqual({ type: "yes" });
-    expect(await ask(workspace, "./reads.py", { context })).toEqual({ type: "yes" });
+    expect(await runHookScript(workspace, "./deaf.sh", { context })).toEqual({ type: "yes" });
+    expect(await runHookScript(workspace, "./reads.py", { context })).toEqual({ type: "yes" });
   });
 
   test("holds nothing of the worker's environment but what is let through [CB-08]", async () => {
@@ -90,17 +90,17 @@ describe("what a script is told", () => {
     onTestFinished(() => {
       vi.unstubAllEnvs();
     });
-    const workspace = await workspaceWith({ "env.sh": "env > environment" });
-    await ask(workspace, "./env.sh", { allowEnvironment: ["HOOK_MAY_SEE"] });
+    const workspace = await createWorkspace({ "env.sh": "env > environment" });
+    await runHookScript(workspace, "./env.sh", { allowEnvironment: ["HOOK_MAY_SEE"] });
     const environment = await readFile(join(workspace, "environment"), "utf8");
     expect(environment).toContain("HOOK_MAY_SEE=this");
     expect(environment).not.toContain("sk-secret");
   });
 
   test("may hold a null character, which no environment can [X-29]", async () => {
-    const workspace = await workspaceWith({ "told.sh": 'test "$HOLDFAST_TOOL" = ab' });
+    const workspace = await createWorkspace({ "told.sh": 'test "$HOLDFAST_TOOL" = ab' });
     const context = { ...BEFORE_TOOL, toolName: "a\0b" };
-    expect(await ask(workspace, "./told.sh", { context })).toEqual({ type: "yes" });
+    expect(await runHookScript(workspace, "./told.sh", { context })).toEqual({ type: "yes" });
   });
 });
 
@@ -112,41 +112,41 @@ describe("who reads a script", () => {
     ["a.mjs", "import process from 'node:process'; process.exit(4)"],
     ["a.cjs", "require('node:process').exit(4)"],
   ])("is chosen by the ending of %s when it is not executable [PHI-11]", async (name, text) => {
-    const workspace = await workspaceWith({ [name]: text });
-    expect(await ask(workspace, `./${name}`)).toEqual({ type: "no", reason: "Exit code 4" });
+    const workspace = await createWorkspace({ [name]: text });
+    expect(await runHookScript(workspace, `./${name}`)).toEqual({ type: "no", reason: "Exit code 4" });
   });
 
   test("is named by the script itself when it is executable, whatever its ending [PHI-11]", async () => {
     const script = "#!/bin/sh\nexit 5";
-    const workspace = await workspaceWith({ "a.py": script, plain: script, "a.ts": script }, 0o755);
+    const workspace = await createWorkspace({ "a.py": script, plain: script, "a.ts": script }, 0o755);
     for (const name of ["./a.py", "./plain", "./a.ts"]) {
-      expect(await ask(workspace, name)).toEqual({ type: "no", reason: "Exit code 5" });
+      expect(await runHookScript(workspace, name)).toEqual({ type: "no", reason: "Exit code 5" });
     }
   });
 
   test("is chosen by ending when an executable script names none [PHI-11]", async () => {
-    const workspace = await workspaceWith({ "a.py": "import sys; sys.exit(6)" }, 0o755);
-    expect(await ask(workspace, "./a.py")).toEqual({ type: "no", reason: "Exit code 6" });
+    const workspace = await createWorkspace({ "a.py": "import sys; sys.exit(6)" }, 0o755);
+    expect(await runHookScript(workspace, "./a.py")).toEqual({ type: "no", reason: "Exit code 6" });
   });
 
   test("is the program that the command names, with its arguments [CB-08]", async () => {
-    const workspace = await workspaceWith({
+    const workspace = await createWorkspace({
       "my hook.py": "import sys; print(sys.argv[1:]); sys.exit(1)",
     });
-    expect(await ask(workspace, `python3 'my hook.py' "a b" --c`)).toEqual({
+    expect(await runHookScript(workspace, `python3 'my hook.py' "a b" --c`)).toEqual({
       type: "no",
       reason: "['a b', '--c']",
     });
-    expect(await ask(workspace, ["python3", "my hook.py", "$HOME;"])).toEqual({
+    expect(await runHookScript(workspace, ["python3", "my hook.py", "$HOME;"])).toEqual({
       type: "no",
       reason: "['$HOME;']",
     });
   });
 
   test("is nobody for TypeScript, and the refusal says what to do [PHI-11]", async () => {
-    const workspace = await workspaceWith({ "a.ts": "process.exit(0)", "b.mts": "" });
+    const workspace = await createWorkspace({ "a.ts": "process.exit(0)", "b.mts": "" });
     for (const name of ["./a.ts", "./b.mts"]) {
-      expect(await ask(workspace, name)).toMatchObject({
+      expect(await runHookScript(workspace, name)).toMatchObject({
         type: "failed",
         how: "not-runnable",
         message: expect.stringContaining("compile it to JavaScript"),
@@ -168,8 +168,8 @@ describe("a script that cannot be run is a failure, not an answer", () => {
     ["$HOME/a.sh", "not-runnable", '"$"'],
     ["./a.sh 'b", "not-runnable", "not closed"],
   ])("%s: %s [CB-08]", async (command, how, message) => {
-    const workspace = await workspaceWith({ "notes.txt": "exit 0", "a.sh": "exit 0", "b.sh": "exit 1" });
-    expect(await ask(workspace, command)).toMatchObject({
+    const workspace = await createWorkspace({ "notes.txt": "exit 0", "a.sh": "exit 0", "b.sh": "exit 1" });
+    expect(await runHookScript(workspace, command)).toMatchObject({
       type: "failed",
       how,
       message: expect.stringContaining(message),
@@ -177,7 +177,7 @@ describe("a script that cannot be run is a failure, not an answer", () => {
   });
 
   test("a workspace that is not there is named [CB-08]", async () => {
-    expect(await ask("/no/such/folder", "true")).toEqual({
+    expect(await runHookScript("/no/such/folder", "true")).toEqual({
       type: "failed",
       how: "not-found",
       message: "The workspace /no/such/folder is not a folder",
@@ -185,9 +185,12 @@ describe("a script that cannot be run is a failure, not an answer", () => {
   });
 
   test("a context that is no JSON is a failure [CB-08]", async () => {
-    const workspace = await workspaceWith({});
+    const workspace = await createWorkspace({});
     const context = { ...BEFORE_TOOL, arguments: 1n };
-    expect(await ask(workspace, "true", { context })).toMatchObject({ type: "failed", how: "threw" });
+    expect(await runHookScript(workspace, "true", { context })).toMatchObject({
+      type: "failed",
+      how: "threw",
+    });
   });
 });
 
@@ -207,9 +210,9 @@ describe("a script that hangs", () => {
   }
 
   test("is ended with its children when its time is over [CB-08]", async () => {
-    const workspace = await workspaceWith({ "hangs.sh": HANGS });
+    const workspace = await createWorkspace({ "hangs.sh": HANGS });
     const begunAt = performance.now();
-    const verdict = await ask(workspace, "./hangs.sh", { timeoutMs: 1_500, graceMs: 50 });
+    const verdict = await runHookScript(workspace, "./hangs.sh", { timeoutMs: 1_500, graceMs: 50 });
     // The limit that was asked for, not the 10 s of one that is not said.
     expect(performance.now() - begunAt).toBeLessThan(8_000);
     expect(verdict).toEqual({ type: "failed", how: "timed-out", message: "No answer within 1.5 s" });
@@ -219,9 +222,9 @@ describe("a script that hangs", () => {
   });
 
   test("is ended with its children when it is cancelled [CB-08]", async () => {
-    const workspace = await workspaceWith({ "hangs.sh": HANGS });
+    const workspace = await createWorkspace({ "hangs.sh": HANGS });
     const cancel = new AbortController();
-    const verdict = ask(workspace, "./hangs.sh", { signal: cancel.signal, graceMs: 50 });
+    const verdict = runHookScript(workspace, "./hangs.sh", { signal: cancel.signal, graceMs: 50 });
     const pids = await eventually(
       () => pidsOf(workspace),
       (seen) => seen.length === 2,
@@ -233,17 +236,17 @@ describe("a script that hangs", () => {
   });
 
   test("that left a child behind with its yes leaves it no longer than itself [CB-08]", async () => {
-    const workspace = await workspaceWith({ "leaves.sh": "sleep 600 & echo $! > pids; exit 0" });
-    expect(await ask(workspace, "./leaves.sh")).toEqual({ type: "yes" });
+    const workspace = await createWorkspace({ "leaves.sh": "sleep 600 & echo $! > pids; exit 0" });
+    expect(await runHookScript(workspace, "./leaves.sh")).toEqual({ type: "yes" });
     const pids = await pidsOf(workspace);
     expect(pids).toHaveLength(1);
     expect(await running(pids)).toEqual([]);
   });
 
   test("is not started when nobody waits any more [CB-08]", async () => {
-    const workspace = await workspaceWith({ "ran.sh": "touch ran" });
+    const workspace = await createWorkspace({ "ran.sh": "touch ran" });
     await writeFile(join(workspace, "ran"), "no");
-    const verdict = await ask(workspace, "rm ran", { signal: AbortSignal.abort() });
+    const verdict = await runHookScript(workspace, "rm ran", { signal: AbortSignal.abort() });
     expect(verdict).toMatchObject({ type: "failed", how: "cancelled" });
     expect(await readFile(join(workspace, "ran"), "utf8")).toBe("no");
   });

@@ -8,28 +8,28 @@ import { afterAll, beforeAll, expect } from "vitest";
 import { z } from "zod";
 import { createActivities } from "../../src/activities/index.ts";
 import { Conversations } from "../../src/activities/step/conversations.ts";
-import { Definitions, parsedDefinition } from "../../src/activities/step/definitions.ts";
+import { Definitions, parseDefinition } from "../../src/activities/step/definitions.ts";
 import { apply } from "../../src/core/machine/apply.ts";
-import { contextTokens } from "../../src/core/machine/compacting.ts";
-import { triggerLevel } from "../../src/core/machine/compaction-trigger.ts";
+import { countContextTokens } from "../../src/core/machine/compact-view.ts";
+import { computeTriggerLevel } from "../../src/core/machine/compaction-trigger.ts";
 import { next } from "../../src/core/machine/next.ts";
-import { start } from "../../src/core/machine/start.ts";
+import { buildInitialState } from "../../src/core/machine/start.ts";
 import type { RunEvent } from "../../src/core/machine/state/run-event.ts";
 import type { State } from "../../src/core/machine/state/state.ts";
-import { viewTokens } from "../../src/core/view/view.ts";
+import { sumViewTokens } from "../../src/core/view/view.ts";
 import { FilterRegistry } from "../../src/hooks/filters.ts";
-import { Named } from "../../src/hooks/named.ts";
-import { HookRegistry } from "../../src/hooks/registry.ts";
+import { HookRegistry } from "../../src/hooks/hook-registry.ts";
+import { NamedRegistry } from "../../src/hooks/named-registry.ts";
 import { Outages } from "../../src/models/outages.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { createLogger } from "../../src/platform/log.ts";
 import { NullHub } from "../../src/store/stream/null-hub.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { testAgent } from "../../src/testing/test-agent.ts";
-import { ToolRegistry } from "../../src/tools/registry.ts";
+import { createTestAgent } from "../../src/testing/test-agent.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
+import { ToolRegistry } from "../../src/tools/tool-registry.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 // One loop of a thousand turns: the machine and the activities of a worker, over a real transcript and a scripted
 // vendor, driven by a plain loop in place of Temporal.
@@ -83,15 +83,15 @@ function worker() {
     transcript,
     hub: new NullHub(),
     outages: new Outages(),
-    providers: ProviderRegistry.default(),
+    providers: ProviderRegistry.createDefault(),
     tools: new ToolRegistry([look]),
     filters: new FilterRegistry(),
     hooks: new HookRegistry(),
-    transforms: new Named("context transform"),
-    converters: new Named("context converter"),
-    reducers: new Named("reducer"),
-    compactions: new Named("compaction strategy"),
-    evaluations: new Named("evaluation strategy"),
+    transforms: new NamedRegistry("context transform"),
+    converters: new NamedRegistry("context converter"),
+    reducers: new NamedRegistry("reducer"),
+    compactions: new NamedRegistry("compaction strategy"),
+    evaluations: new NamedRegistry("evaluation strategy"),
     secrets: () => "sk-test",
     definitions: new Definitions(transcript),
     conversations: new Conversations(transcript),
@@ -122,11 +122,11 @@ function collected(): number {
   return process.memoryUsage().heapUsed;
 }
 
-thorough(
+thoroughTest(
   "a thousand turns: estimates, messages, state and memory stay bounded, the first and the last turns stay [TEST-08]",
   async () => {
-    const definition = parsedDefinition(
-      testAgent(model, {
+    const definition = parseDefinition(
+      createTestAgent(model, {
         tools: ["look"],
         limits: { maxTurns: TURNS, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null },
         context: {
@@ -141,11 +141,11 @@ thorough(
         },
       }),
     );
-    const trigger = triggerLevel(definition.context as NonNullable<typeof definition.context>);
+    const trigger = computeTriggerLevel(definition.context as NonNullable<typeof definition.context>);
     const act = worker();
     const prompts = [{ id: "p", text: "Look a thousand times", atMs: 0 }];
     const common = { session: "long", mode: "run", idleTimeoutMs: null, localSteps: false } as const;
-    let state: State = apply(start({ ...common, asked: { definition }, prompts, nowMs: 0 }), {
+    let state: State = apply(buildInitialState({ ...common, asked: { definition }, prompts, nowMs: 0 }), {
       type: "begun",
       atMs: 0,
     });
@@ -182,7 +182,7 @@ thorough(
         }
         case "call-model": {
           const { type, session, maxAttempts, ...input } = command;
-          expect(contextTokens(state)).toBeLessThanOrEqual(trigger);
+          expect(countContextTokens(state)).toBeLessThanOrEqual(trigger);
           const digest = await act("model", "model", input);
           lookAtRequest();
           tell({ type: "model-replied", digest, atMs });
@@ -213,7 +213,7 @@ thorough(
           expect(recent.slice(0, -1).every(({ cut }) => cut === 10)).toBe(true);
           expect(recent.at(-1)).not.toHaveProperty("cut");
           expect(recent.at(-1)?.to).toBe(state.length - 1);
-          expect(viewTokens(state.view)).toBeLessThan(trigger / 2);
+          expect(sumViewTokens(state.view)).toBeLessThan(trigger / 2);
           break;
         }
         case "close-loop": {
@@ -233,7 +233,7 @@ thorough(
     const between = Math.ceil(trigger / (MAX_TURN_TOKENS / 4));
     expect(mostMessages).toBeLessThanOrEqual(1 + 2 * (KEEP_FIRST + KEEP_RECENT) + 2 * between);
     expect(JSON.stringify(state).length).toBeLessThan(16 * 1024);
-    const length = await transcript.length("long", "main");
+    const length = await transcript.countEntries("long", "main");
     expect(length).toBe(1 + 2 * TURNS + compactions + 1);
     expect(heaps).toHaveLength(4);
     const [early = 0, ...later] = heaps;

@@ -3,9 +3,9 @@ import { afterAll, expect } from "vitest";
 import { z } from "zod";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
 
 // A hundred agents at once, each with an answer of ten calls that run together; of every tenth agent, one in a shell.
 
@@ -51,10 +51,10 @@ const crowd = defineTool({
   },
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 let open = false;
 async function begin(): Promise<void> {
-  stage = await openStage({ tools: [crowd] });
+  stage = await openTestEnvironment({ tools: [crowd] });
   open = true;
 }
 async function end(): Promise<void> {
@@ -64,7 +64,7 @@ async function end(): Promise<void> {
 afterAll(end);
 
 /** Sessions with a name each, and one script for all of them: a new script would take the place of the last. */
-function agents(count: number): { readonly session: Session; readonly name: string }[] {
+function agents(count: number): { readonly session: TestSession; readonly name: string }[] {
   const made = Array.from({ length: count }, () => {
     const session = stage.session({ agent: { tools: ["crowd", "bash"] } });
     crowds.set(session.id, new Crowd());
@@ -105,7 +105,7 @@ function working(): string[] {
     });
 }
 
-thorough(
+thoroughTest(
   "a hundred agents with ten calls each: results in order, each call once, and nothing is left behind [TEST-07]",
   async () => {
     await begin();
@@ -121,19 +121,21 @@ thorough(
     expect(results.map(({ text }) => text)).toEqual(many.map(({ name }) => name));
     for (const [index, { session, name: id }] of many.entries()) {
       const expected = Array.from({ length: CALLS }, (_, n) => `${id}/${n}`);
-      const [, answer, ...rest] = await session.entries();
+      const [, answer, ...rest] = await session.readEntries();
       const asked = answer?.message.role === "assistant" ? answer.message.content : [];
       const told = rest.flatMap(({ message }) => (message.role === "toolResult" ? [message] : []));
       expect(told.map(({ toolCallId }) => toolCallId)).toEqual(
         asked.flatMap((part) => (part.type === "toolCall" ? [part.id] : [])),
       );
       expect(told.flatMap(({ isError, content }) => (isError ? content : []))).toEqual([]);
-      expect(session.seen(1).slice(-CALLS)).toEqual(expected.map((text) => expect.stringContaining(text)));
-      expect(session.requests()).toHaveLength(2);
+      expect(session.listSeenMessages(1).slice(-CALLS)).toEqual(
+        expected.map((text) => expect.stringContaining(text)),
+      );
+      expect(session.listRequests()).toHaveLength(2);
       const ended = crowds.get(id)?.ended ?? [];
       const here = index % EVERY_SHELL === 0 ? CALLS - 1 : CALLS;
       expect([...ended].sort()).toEqual(Array.from({ length: here }, (_, n) => n));
-      for (const step of await stage.transcript.steps(session.id)) {
+      for (const step of await stage.transcript.readSteps(session.id)) {
         expect(step).toMatchObject({ executions: 1, storedAtMs: expect.any(Number) });
       }
     }

@@ -1,9 +1,9 @@
 import { temporal } from "@temporalio/proto";
 import { afterAll, beforeAll, expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { childSessions, family, task } from "../workflows/support/family.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
-import { expectWhole } from "../workflows/support/whole.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createAgentTree, createTaskCall, listChildSessions } from "../workflows/support/agent-tree.ts";
+import { expectComplete } from "../workflows/support/expect-complete.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 
 // Two hundred sub-agents under one root on one worker, fifty side by side at a time.
 
@@ -15,21 +15,21 @@ const MAX_BYTES_PER_CHILD = 4096;
 const ROTATE_AFTER_EVENTS = 400;
 const PATIENCE_MS = 240_000;
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "two hundred sub-agents under one root: each once, results in order, none lost by continue-as-new, 4 KB of history each [SUB-09, TEST-07]",
   async () => {
     const crews = Array.from({ length: CHILDREN / SIDE_BY_SIDE }, (_, crew) => ({
       toolCalls: Array.from({ length: SIDE_BY_SIDE }, (_, place) =>
-        task("scout", `number ${crew * SIDE_BY_SIDE + place}`),
+        createTaskCall("scout", `number ${crew * SIDE_BY_SIDE + place}`),
       ),
     }));
-    const root = family(
+    const root = createAgentTree(
       stage,
       [...crews, { text: "All of them." }],
       { scout: [{ text: "Done." }] },
@@ -46,24 +46,24 @@ thorough(
     }, 100);
     await root.start("Go", { settings: { rotateAfterEvents: ROTATE_AFTER_EVENTS } });
     const first = (await root.handle.describe()).runId;
-    const result = await root.result().finally(() => clearInterval(watching));
+    const result = await root.readResult().finally(() => clearInterval(watching));
     const ms = performance.now() - from;
 
     expect(result).toMatchObject({ text: "All of them.", outcome: { type: "answered" } });
-    const results = (await root.entries()).flatMap(({ message }) =>
+    const results = (await root.readEntries()).flatMap(({ message }) =>
       message.role === "toolResult" ? [message] : [],
     );
     expect(results).toHaveLength(CHILDREN);
     expect(results.filter(({ isError }) => isError)).toEqual([]);
-    await expectWhole(stage, root);
-    const children = await childSessions(stage, root);
+    await expectComplete(stage, root);
+    const children = await listChildSessions(stage, root);
     expect(children).toHaveLength(CHILDREN);
     expect(new Set(children.map(({ spawn }) => spawn?.toolCallId)).size).toBe(CHILDREN);
     expect(children.filter(({ status }) => status !== "completed")).toEqual([]);
     const tasks = await Promise.all(
       results.map(async ({ childLoopId = "" }) => {
         const session = childLoopId.replace(/\.sub\.1$/, "");
-        const [entry] = await stage.transcript.entries(session, "main", 0, 1);
+        const [entry] = await stage.transcript.readEntries(session, "main", 0, 1);
         const content = entry?.message.role === "user" ? entry.message.content : [];
         return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
       }),

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 // @ts-expect-error A script without types.
 const { runScenarios, SCENARIOS } = (await import("../../scripts/mcp-conformance.mjs")) as {
@@ -16,7 +16,7 @@ const SAMPLE = [
   "auth/scope-step-up",
 ];
 
-thorough(
+thoroughTest(
   "[MCP-01] [MCP-02] [MCP-03] one of each kind of the official conformance scenarios for clients passes",
   async () => {
     const rows = await runScenarios(SAMPLE);

@@ -1,10 +1,17 @@
 import type { ServerResponse } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import type { McpServer } from "../../src/schema/mcp.ts";
-import { resultOf, wordsOf } from "../../src/tools/sources/mcp/result.ts";
-import { discoverTokenUrl } from "../../src/tools/sources/mcp/sdk/discover.ts";
-import { fine, HttpServer, handshake, json, messageOf, type Seen } from "./support/http-server.ts";
-import { http, poolWith } from "./support/servers.ts";
+import { discoverTokenUrl } from "../../src/tools/sources/mcp/sdk/discover-token-url.ts";
+import { formatContent, toToolResult } from "../../src/tools/sources/mcp/tool-result.ts";
+import {
+  answerHandshake,
+  createTextResult,
+  HttpServer,
+  parseMessage,
+  type ReceivedRequest,
+  writeJson,
+} from "./support/http-server.ts";
+import { createHttpServer, createPool } from "./support/mcp-servers.ts";
 
 const { signal } = new AbortController();
 const closing: (() => unknown)[] = [];
@@ -12,27 +19,31 @@ afterEach(async () => {
   for (const close of closing.splice(0)) await close();
 });
 
-async function serving(answer: (request: Seen, response: ServerResponse) => unknown): Promise<HttpServer> {
+async function serving(
+  answer: (request: ReceivedRequest, response: ServerResponse) => unknown,
+): Promise<HttpServer> {
   const server = await HttpServer.start(answer);
   closing.push(() => server.close());
   return server;
 }
 
 async function call(server: McpServer, secrets: Record<string, string> = {}, times = 1): Promise<string> {
-  const { pool } = poolWith(secrets);
+  const { pool } = createPool(secrets);
   closing.unshift(() => pool.close());
   const texts: string[] = [];
   for (let time = 0; time < times; time += 1) {
-    const { result } = await pool.server(server).call("ok", {}, { signal });
-    texts.push(wordsOf(resultOf(result).content));
+    const { result } = await pool.getServer(server).callTool("ok", {}, { signal });
+    texts.push(formatContent(toToolResult(result).content));
   }
   return texts.join(", ");
 }
 
 /** Answers a call as the test says, and everything else as it must be. */
-const calls = (answer: (id: number | undefined, response: ServerResponse, request: Seen) => unknown) =>
+const calls = (
+  answer: (id: number | undefined, response: ServerResponse, request: ReceivedRequest) => unknown,
+) =>
   serving((request, response) => {
-    if (!handshake(request, response)) return answer(messageOf(request).id, response, request);
+    if (!answerHandshake(request, response)) return answer(parseMessage(request).id, response, request);
   });
 
 const events = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
@@ -42,14 +53,16 @@ describe("streamable HTTP", () => {
     let streamed = false;
     const server = await calls((id, response) => {
       streamed = !streamed;
-      if (!streamed) return json(response, fine(id));
+      if (!streamed) return writeJson(response, createTextResult(id));
       events(response).end(
-        `: hello\r\n\r\nevent: message\r\ndata: ${JSON.stringify(fine(id, "streamed"))}\r\n\r\n`,
+        `: hello\r\n\r\nevent: message\r\ndata: ${JSON.stringify(createTextResult(id, "streamed"))}\r\n\r\n`,
       );
     });
-    const definition = http(`${server.origin}/mcp`, { headers: { "x-api-key": "${KEY}", "x-team": "blue" } });
+    const definition = createHttpServer(`${server.origin}/mcp`, {
+      headers: { "x-api-key": "${KEY}", "x-team": "blue" },
+    });
     expect(await call(definition, { KEY: "k-123456" }, 2)).toBe("streamed, fine");
-    expect(server.seen.at(-1)?.headers).toMatchObject({
+    expect(server.received.at(-1)?.headers).toMatchObject({
       "x-api-key": "k-123456",
       "x-team": "blue",
       "mcp-protocol-version": "2025-11-25",
@@ -58,7 +71,7 @@ describe("streamable HTTP", () => {
 
   test("a stream that ends before its answer is told at once", async () => {
     const server = await calls((_, response) => events(response).end(": nothing more\n\n"));
-    await expect(call(http(server.origin))).rejects.toMatchObject({
+    await expect(call(createHttpServer(server.origin))).rejects.toMatchObject({
       fault: "closed",
       message: 'The MCP server "test" ended its answer before it was complete',
     });
@@ -69,7 +82,7 @@ describe("streamable HTTP", () => {
       events(response).write(": wait\n\n");
       setTimeout(() => response.destroy(), 50);
     });
-    await expect(call(http(server.origin))).rejects.toMatchObject({ fault: "closed" });
+    await expect(call(createHttpServer(server.origin))).rejects.toMatchObject({ fault: "closed" });
   });
 
   test.each([
@@ -77,7 +90,7 @@ describe("streamable HTTP", () => {
     ["an event that is no message", 'data: {"hello":1}\n\n', "protocol"],
   ])("%s is told at once", async (_, event, fault) => {
     const server = await calls((_id, response) => void events(response).write(event));
-    await expect(call(http(server.origin))).rejects.toMatchObject({ fault });
+    await expect(call(createHttpServer(server.origin))).rejects.toMatchObject({ fault });
   });
 
   test("a message that never ends is refused before it fills the memory", async () => {
@@ -89,7 +102,7 @@ describe("streamable HTTP", () => {
       };
       more();
     });
-    await expect(call(http(server.origin))).rejects.toMatchObject({
+    await expect(call(createHttpServer(server.origin))).rejects.toMatchObject({
       fault: "protocol",
       message: expect.stringMatching(/sent a message that is too long/),
     });
@@ -99,15 +112,15 @@ describe("streamable HTTP", () => {
     const page = await calls((_, response) =>
       response.writeHead(200, { "content-type": "text/html" }).end("<h1>Hi</h1>"),
     );
-    await expect(call(http(page.origin))).rejects.toThrow(/Unexpected content type: text\/html/);
+    await expect(call(createHttpServer(page.origin))).rejects.toThrow(/Unexpected content type: text\/html/);
     const broken = await calls((_, response) => response.writeHead(503).end("come back later"));
-    await expect(call(http(broken.origin))).rejects.toMatchObject({
+    await expect(call(createHttpServer(broken.origin))).rejects.toMatchObject({
       fault: "transport",
       code: 503,
       message: 'The MCP server "test" answered 503: come back later',
     });
     await broken.close();
-    await expect(call(http(broken.origin))).rejects.toThrow(
+    await expect(call(createHttpServer(broken.origin))).rejects.toThrow(
       /cannot be reached at http:\/\/127.0.0.1:\d+: .*ECONNREFUSED/,
     );
   });
@@ -117,24 +130,25 @@ describe("streamable HTTP", () => {
     const server = await serving((_, response) =>
       response.writeHead(307, { location: `${thief.origin}/mcp` }).end(),
     );
-    const definition = http(server.origin, { auth: { type: "bearer", token: "${TOKEN}" } });
+    const definition = createHttpServer(server.origin, { auth: { type: "bearer", token: "${TOKEN}" } });
     await expect(call(definition, { TOKEN: "t-123456" })).rejects.toThrow(/Redirect to .* not followed/);
-    expect(thief.seen).toEqual([]);
+    expect(thief.received).toEqual([]);
   });
 
   test("a session that the server has forgotten is begun anew, and the call is made once", async () => {
     let sessions = 0;
     const carried: string[] = [];
     const server = await serving((request, response) => {
-      const { method, id } = messageOf(request);
+      const { method, id } = parseMessage(request);
       if (method === "initialize") sessions += 1;
-      if (handshake(request, response, { "mcp-session-id": `session-${sessions}` })) return;
+      if (answerHandshake(request, response, { "mcp-session-id": `session-${sessions}` })) return;
       const session = String(request.headers["mcp-session-id"]);
-      if (session === "session-1" && carried.length === 1) return json(response, { error: "unknown" }, 404);
+      if (session === "session-1" && carried.length === 1)
+        return writeJson(response, { error: "unknown" }, 404);
       carried.push(session);
-      json(response, fine(id));
+      writeJson(response, createTextResult(id));
     });
-    expect(await call(http(server.origin), {}, 2)).toBe("fine, fine");
+    expect(await call(createHttpServer(server.origin), {}, 2)).toBe("fine, fine");
     expect(carried).toEqual(["session-1", "session-2"]);
   });
 });
@@ -149,11 +163,12 @@ describe("credentials", () => {
       if (request.path === "/token") {
         const basic = String(request.headers.authorization ?? "");
         const answer = give(new URLSearchParams(request.body), basic);
-        return json(response, answer, "error" in answer ? 400 : 200);
+        return writeJson(response, answer, "error" in answer ? 400 : 200);
       }
       const token = String(request.headers.authorization ?? "").replace(/^Bearer /, "");
       if (!accepts(token)) return response.writeHead(401).end("who are you?");
-      if (!handshake(request, response)) json(response, fine(messageOf(request).id, token));
+      if (!answerHandshake(request, response))
+        writeJson(response, createTextResult(parseMessage(request).id, token));
     });
   }
   const basicOf = (header: string) => Buffer.from(header.replace(/^Basic /, ""), "base64").toString();
@@ -161,14 +176,14 @@ describe("credentials", () => {
 
   test("a bearer token is sent; one that is refused is named, and never shown", async () => {
     const server = await guarded((token) => token === "good-token", nothing);
-    const definition = http(server.origin, { auth: { type: "bearer", token: "${TOKEN}" } });
+    const definition = createHttpServer(server.origin, { auth: { type: "bearer", token: "${TOKEN}" } });
     // The answer repeats the token: what is shown of it is the tool's business, what is logged is masked.
     expect(await call(definition, { TOKEN: "good-token" })).toBe("good-token");
     await expect(call(definition, { TOKEN: "stale-token" })).rejects.toMatchObject({
       fault: "auth",
       message: 'The MCP server "test" refused the token in ${TOKEN}: put a valid one there',
     });
-    await expect(call(http(server.origin))).rejects.toMatchObject({ fault: "auth" });
+    await expect(call(createHttpServer(server.origin))).rejects.toMatchObject({ fault: "auth" });
   });
 
   test("client credentials are exchanged once, and again when the token is refused", async () => {
@@ -186,7 +201,7 @@ describe("credentials", () => {
         return { access_token: valid, token_type: "Bearer", expires_in: 3600 };
       },
     );
-    const { pool } = poolWith({ SECRET: "a:b c" });
+    const { pool } = createPool({ SECRET: "a:b c" });
     closing.unshift(() => pool.close());
     const auth = {
       type: "oauth",
@@ -195,9 +210,11 @@ describe("credentials", () => {
       scope: "read",
       tokenUrl: `${server.origin}/token`,
     };
-    const definition = http(`${server.origin}/mcp`, { auth });
+    const definition = createHttpServer(`${server.origin}/mcp`, { auth });
     const once = async () =>
-      wordsOf(resultOf((await pool.server(definition).call("ok", {}, { signal })).result).content);
+      formatContent(
+        toToolResult((await pool.getServer(definition).callTool("ok", {}, { signal })).result).content,
+      );
     expect(await once()).toBe("token-1");
     expect(await once()).toBe("token-1");
     valid = "revoked";
@@ -220,8 +237,8 @@ describe("credentials", () => {
       clientSecret: "${SECRET}",
       tokenUrl: `${server.origin}/token`,
     };
-    await call(http(server.origin, { auth }), { SECRET: "secret" }, 2);
-    const calls = server.seen.filter(({ body }) => body.includes("tools/call"));
+    await call(createHttpServer(server.origin, { auth }), { SECRET: "secret" }, 2);
+    const calls = server.received.filter(({ body }) => body.includes("tools/call"));
     const [first, second] = calls.map(({ headers }) => headers.authorization);
     expect(first).toMatch(/^Bearer token-\d+$/);
     expect(second).not.toBe(first);
@@ -244,7 +261,7 @@ describe("credentials", () => {
       clientId: "me",
       tokenUrl: `${server.origin}/token`,
     };
-    const definition = http(server.origin, { auth });
+    const definition = createHttpServer(server.origin, { auth });
     expect(await call(definition, { ACCESS: "old-token", REFRESH: "refresh-1" })).toBe("fresh-token");
     await expect(call(definition, { ACCESS: "old-token", REFRESH: "gone-refresh" })).rejects.toMatchObject({
       fault: "auth",
@@ -256,10 +273,11 @@ describe("credentials", () => {
     let refuses = false;
     const server = await serving((request, response) => {
       const { authorization } = request.headers;
-      if (request.path === "/token" && refuses) return json(response, { error: `no ${authorization}` }, 400);
+      if (request.path === "/token" && refuses)
+        return writeJson(response, { error: `no ${authorization}` }, 400);
       if (request.path === "/token")
-        return json(response, { access_token: "given/out+1", token_type: "Bearer" });
-      if (!handshake(request, response)) response.writeHead(500).end(`no ${authorization}`);
+        return writeJson(response, { access_token: "given/out+1", token_type: "Bearer" });
+      if (!answerHandshake(request, response)) response.writeHead(500).end(`no ${authorization}`);
     });
     const auth = {
       type: "oauth",
@@ -267,11 +285,11 @@ describe("credentials", () => {
       clientSecret: "${SECRET}",
       tokenUrl: `${server.origin}/token`,
     };
-    await expect(call(http(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
+    await expect(call(createHttpServer(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
       /answered 500: no Bearer \*\*\*$/,
     );
     refuses = true;
-    await expect(call(http(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
+    await expect(call(createHttpServer(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
       /gave none: it answered 400, no Basic \*\*\*$/,
     );
   });
@@ -293,22 +311,26 @@ describe("credentials", () => {
     let issuer = "";
     const server = await serving((request, response) => {
       if (request.path === "/.well-known/oauth-authorization-server") {
-        return json(response, {
+        return writeJson(response, {
           issuer,
           authorization_endpoint: `${server.origin}/authorize`,
           token_endpoint: `${server.origin}/token`,
           response_types_supported: ["code"],
         });
       }
-      if (request.path === "/token") return json(response, { access_token: "found", token_type: "Bearer" });
-      if (!handshake(request, response))
-        json(response, fine(messageOf(request).id, String(request.headers.authorization)));
+      if (request.path === "/token")
+        return writeJson(response, { access_token: "found", token_type: "Bearer" });
+      if (!answerHandshake(request, response))
+        writeJson(
+          response,
+          createTextResult(parseMessage(request).id, String(request.headers.authorization)),
+        );
     });
     issuer = server.origin;
     const auth = { type: "oauth", clientId: "me", clientSecret: "${SECRET}", issuer };
-    expect(await call(http(server.origin, { auth }), { SECRET: "secret" })).toBe("Bearer found");
+    expect(await call(createHttpServer(server.origin, { auth }), { SECRET: "secret" })).toBe("Bearer found");
     issuer = "https://elsewhere.example";
-    await expect(call(http(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
+    await expect(call(createHttpServer(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
       /its description is that of another issuer/,
     );
   });

@@ -4,18 +4,24 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import type { McpServer } from "../../src/schema/mcp.ts";
-import { argumentCheck } from "../../src/tools/sources/mcp/arguments.ts";
+import { createArgumentParser } from "../../src/tools/sources/mcp/argument-parser.ts";
 import { BackOff } from "../../src/tools/sources/mcp/back-off.ts";
-import type { CallOptions, KeptServer } from "../../src/tools/sources/mcp/kept-server.ts";
-import { offered } from "../../src/tools/sources/mcp/offered.ts";
-import { resourceTools } from "../../src/tools/sources/mcp/resources.ts";
-import { resultOf, wordsOf } from "../../src/tools/sources/mcp/result.ts";
-import { toolOf } from "../../src/tools/sources/mcp/sdk/listings.ts";
-import { McpSource } from "../../src/tools/sources/mcp/source.ts";
-import { mcpTool } from "../../src/tools/sources/mcp/tools.ts";
+import { McpSource } from "../../src/tools/sources/mcp/mcp-source.ts";
+import { createMcpTool } from "../../src/tools/sources/mcp/mcp-tool.ts";
+import { pinTools } from "../../src/tools/sources/mcp/pin-tools.ts";
+import type { PooledServer, ToolCallOptions } from "../../src/tools/sources/mcp/pooled-server.ts";
+import { pinResourceTools } from "../../src/tools/sources/mcp/resource-tools.ts";
+import { toRemoteTool } from "../../src/tools/sources/mcp/sdk/listings.ts";
+import { formatContent, toToolResult } from "../../src/tools/sources/mcp/tool-result.ts";
 import { cpuMs } from "../support/cpu-time.ts";
-import { thorough } from "../support/depth.ts";
-import { context, NASTY, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import {
+  createContext,
+  createPool,
+  createStdioServer,
+  createTemporaryFolder,
+  MISBEHAVING_SERVER,
+} from "./support/mcp-servers.ts";
 
 const { signal } = new AbortController();
 const HOLDER = join(import.meta.dirname, "support/holder.mjs");
@@ -28,15 +34,19 @@ afterEach(async () => {
 type More = { readonly args?: readonly string[]; readonly env?: Record<string, string> };
 
 function nasty({ args = [], env = {} }: More = {}, more: object = {}) {
-  const server = stdio(NASTY, { args, env: { NASTY_TOKEN: "${NASTY_TOKEN}", ...env } }, more);
-  const { pool, lines } = poolWith({ NASTY_TOKEN: SECRET });
+  const server = createStdioServer(
+    MISBEHAVING_SERVER,
+    { args, env: { NASTY_TOKEN: "${NASTY_TOKEN}", ...env } },
+    more,
+  );
+  const { pool, lines } = createPool({ NASTY_TOKEN: SECRET });
   closing.push(() => pool.close());
-  return { server, pool, lines, kept: pool.server(server) };
+  return { server, pool, lines, kept: pool.getServer(server) };
 }
 
-const call = async (kept: KeptServer, name: string, options: Partial<CallOptions> = {}) => {
-  const { result, notes } = await kept.call(name, {}, { signal, ...options });
-  return [wordsOf(resultOf(result).content), ...notes].join("\n");
+const call = async (kept: PooledServer, name: string, options: Partial<ToolCallOptions> = {}) => {
+  const { result, notes } = await kept.callTool(name, {}, { signal, ...options });
+  return [formatContent(toToolResult(result).content), ...notes].join("\n");
 };
 const alive = (pid: number) => {
   try {
@@ -46,10 +56,10 @@ const alive = (pid: number) => {
     return false;
   }
 };
-const pinnedTool = (server: McpServer, kept: KeptServer, remote: string) => {
-  const pinned = offered(server, kept.known?.tools ?? []).tools.find((one) => one.remote === remote);
+const pinnedTool = (server: McpServer, kept: PooledServer, remote: string) => {
+  const pinned = pinTools(server, kept.lastListing?.tools ?? []).tools.find((one) => one.remote === remote);
   if (pinned === undefined) throw new Error(`no tool ${remote}`);
-  return mcpTool(pinned, server, () => kept);
+  return createMcpTool(pinned, server, () => kept);
 };
 
 describe("what a server may do to a call", () => {
@@ -118,7 +128,7 @@ describe("what a server may do to a call", () => {
       message: 'The MCP server "test" refused: wrong number of legs (-32602)',
     });
     const tool = pinnedTool(server, kept, "fails");
-    await expect(tool.execute({}, context().context)).rejects.toMatchObject({
+    await expect(tool.execute({}, createContext().context)).rejects.toMatchObject({
       name: "ToolError",
       fault: "failed",
       message: "the disk is full",
@@ -153,7 +163,7 @@ test("[MCP-05] a picture is what its bytes are: vendors refuse others, and the c
     mimeType,
   });
   const content = [image("GIF89a and more", "image/png"), image("<html>no picture</html>", "image/png")];
-  expect(resultOf({ content }).content).toEqual([
+  expect(toToolResult({ content }).content).toEqual([
     { ...content[0], mimeType: "image/gif" },
     { type: "text", text: "[image, image/png, 24 bytes: it cannot be shown to a model]" },
   ]);
@@ -163,40 +173,40 @@ describe("what a server may say of its tools", () => {
   const inputSchema = { type: "object" };
 
   test("a schema keeps no worker busy: patterns are the server's to compare, circles are passed over", () => {
-    const slow = argumentCheck({ properties: { q: { type: "string", pattern: "^(a+)+$" } } });
+    const slow = createArgumentParser({ properties: { q: { type: "string", pattern: "^(a+)+$" } } });
     const spentMs = cpuMs(() => {
       expect(slow({ q: `${"a".repeat(40)}!` })).toMatchObject({ ok: true });
     });
     expect(spentMs).toBeLessThan(2000);
     expect(slow({ q: 1 })).toMatchObject({ ok: false });
-    expect(argumentCheck({ $ref: "#" })({ q: 1 })).toMatchObject({ ok: true });
+    expect(createArgumentParser({ $ref: "#" })({ q: 1 })).toMatchObject({ ok: true });
   });
 
   test("a tool that cannot be read to its depth, or whose name is a book, is none", () => {
     const deep = JSON.parse(`${'{"x":'.repeat(100_000)}1${"}".repeat(100_000)}`) as object;
-    expect(toolOf({ name: "deep", inputSchema: deep })).toBeUndefined();
+    expect(toRemoteTool({ name: "deep", inputSchema: deep })).toBeUndefined();
     const long = { name: "n".repeat(1_000_000), inputSchema, hints: {}, needsTask: false };
-    const { tools, warnings } = offered(stdio(NASTY), [long]);
+    const { tools, warnings } = pinTools(createStdioServer(MISBEHAVING_SERVER), [long]);
     expect(tools).toEqual([]);
     expect(warnings).toEqual([expect.stringMatching(/is left out: its name has more than 512 characters$/)]);
   });
 
   test("a tool that has the name of one of ours is the server's", async () => {
-    const server = stdio(NASTY, {}, { resources: true });
-    const [tool] = offered(server, [
+    const server = createStdioServer(MISBEHAVING_SERVER, {}, { resources: true });
+    const [tool] = pinTools(server, [
       { name: "resources/list", inputSchema, hints: {}, needsTask: false },
     ]).tools;
-    const own = resourceTools(server)[0];
+    const own = pinResourceTools(server)[0];
     const source = new McpSource({ secrets: () => undefined, version: "0", log: console });
-    expect(source.tool({ ...tool!, data: { server } }).execute.toString()).not.toBe(
-      source.tool({ ...own!, data: { server } }).execute.toString(),
+    expect(source.createTool({ ...tool!, data: { server } }).execute.toString()).not.toBe(
+      source.createTool({ ...own!, data: { server } }).execute.toString(),
     );
     await source.close();
   });
 
   test("[MCP-05] names are made to fit and stay apart, words are bounded, what cannot be used is left out", async () => {
     const { kept, server } = nasty();
-    const { tools, warnings } = offered(server, (await kept.listing(signal)).tools);
+    const { tools, warnings } = pinTools(server, (await kept.getListing(signal)).tools);
     const names = new Map(tools.map(({ remote, name }) => [remote, name]));
     expect(names.get("read_file")).toBe("test__read_file");
     expect(names.get("read.file")).toMatch(/^test__read_file_[0-9a-f]{8}$/);
@@ -219,30 +229,30 @@ describe("what a server may say of its tools", () => {
 
   test("names do not depend on the order in which a server lists them", async () => {
     const { kept, server } = nasty();
-    const { tools: remote } = await kept.listing(signal);
+    const { tools: remote } = await kept.getListing(signal);
     const named = (list: typeof remote) =>
-      Object.fromEntries(offered(server, list).tools.map((one) => [one.remote, one.name]));
+      Object.fromEntries(pinTools(server, list).tools.map((one) => [one.remote, one.name]));
     const without = remote.filter(({ name }, index) => name !== "ok" || index === 0);
     expect(named([...without].reverse())).toEqual(named(without));
   });
 
   test("patterns choose tools; one that fits none is a warning", async () => {
     const { kept, server } = nasty();
-    const { tools: remote } = await kept.listing(signal);
+    const { tools: remote } = await kept.getListing(signal);
     const chosen = { ...server, prefix: "", include: ["read*", "ok"], exclude: ["*file"], confirm: ["okay"] };
-    const { tools, warnings } = offered({ ...chosen, exclude: ["read.*", "read file"] }, remote);
+    const { tools, warnings } = pinTools({ ...chosen, exclude: ["read.*", "read file"] }, remote);
     expect(tools.map(({ name }) => name)).toEqual(["ok", "read_file"]);
     expect(warnings).toContain('confirm of the MCP server test names "okay", which fits none of its tools');
   });
 
   test("a changed list is noticed, and said with the next result of a tool that it is about", async () => {
     const { kept, server } = nasty();
-    await kept.listing(signal);
+    await kept.getListing(signal);
     const [ok, gone, other] = ["ok", "goes", "changes"].map((name) => pinnedTool(server, kept, name));
     await call(kept, "change");
-    await vi.waitFor(() => expect(kept.known?.tools.map(({ name }) => name)).toContain("fresh"), 5000);
+    await vi.waitFor(() => expect(kept.lastListing?.tools.map(({ name }) => name)).toContain("fresh"), 5000);
     const said = async (tool: typeof ok) => {
-      const { content = [] } = (await tool?.execute({}, context().context)) ?? {};
+      const { content = [] } = (await tool?.execute({}, createContext().context)) ?? {};
       return content.map((part) => (part.type === "text" ? part.text : ""));
     };
     expect(await said(ok)).toEqual(["fine"]);
@@ -269,7 +279,7 @@ describe("what a server may ask", () => {
   test("a question is answered by who has made the call, and the time limit waits", async () => {
     const { kept } = nasty({}, { timeoutMs: 400, startTimeoutMs: 10_000 });
     const seen: unknown[] = [];
-    const ask: CallOptions["ask"] = async (question) => {
+    const ask: ToolCallOptions["ask"] = async (question) => {
       seen.push(question);
       await new Promise((resolve) => setTimeout(resolve, 700));
       return { type: "accept", values: { name: "Grace" } };
@@ -284,7 +294,7 @@ describe("what a server may ask", () => {
     const { kept } = nasty();
     expect(await call(kept, "sample")).toMatch(/"code":-1.*does not allow its servers to ask a model/);
     const { kept: allowed } = nasty({}, { sampling: true });
-    const sample: CallOptions["sample"] = async () => ({
+    const sample: ToolCallOptions["sample"] = async () => ({
       model: "m",
       role: "assistant",
       content: { type: "text", text: "Hello" },
@@ -297,7 +307,7 @@ describe("what a server may ask", () => {
 describe("how a server lives", () => {
   test("its pause after a failure is as long as said, whoever sets the clock meanwhile", async () => {
     const backOff = new BackOff();
-    backOff.failed("ended");
+    backOff.recordFailure("ended");
     vi.useFakeTimers({ toFake: ["Date"], now: Date.now() - 3_600_000 });
     closing.push(() => vi.useRealTimers());
     await expect(backOff.wait(signal)).resolves.toBeUndefined();
@@ -309,14 +319,14 @@ describe("how a server lives", () => {
       Array(3).fill("at most 1"),
     );
     const three = nasty({}, { concurrency: 3 });
-    await three.kept.listing(signal);
+    await three.kept.getListing(signal);
     expect(await Promise.all([1, 2, 3].map(() => call(three.kept, "busy")))).toEqual(
       Array(3).fill("at most 3"),
     );
   });
 
   test("[MCP-02] [MCP-03] [X-33] requests count from 1, and `initialized` is a notification", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const log = join(folder.path, "log");
     const { kept } = nasty({ args: [`log=${log}`] });
@@ -342,19 +352,19 @@ describe("how a server lives", () => {
   });
 
   test("[MCP-09] an idle server is ended by the end of its input, and started again when it is needed", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const log = join(folder.path, "log");
     const { pool, server } = nasty({ args: [`log=${log}`] }, { idleMs: 150 });
-    await call(pool.server(server), "ok");
+    await call(pool.getServer(server), "ok");
     const lines = () => readFileSync(log, "utf8");
     await vi.waitFor(() => expect(lines()).toContain("end of input"), 5000);
-    expect(await call(pool.server(server), "ok")).toBe("fine");
+    expect(await call(pool.getServer(server), "ok")).toBe("fine");
     expect(lines().match(/^start /gm)).toHaveLength(2);
   });
 
-  thorough("[MCP-09] one that does not listen is killed with its children", async () => {
-    const folder = temporaryFolder();
+  thoroughTest("[MCP-09] one that does not listen is killed with its children", async () => {
+    const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const file = join(folder.path, "pids");
     const { pool, kept } = nasty({ args: ["stubborn", `child=${file}`] });
@@ -367,7 +377,7 @@ describe("how a server lives", () => {
   });
 
   test("[MCP-09] a worker that is killed leaves no server behind", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     closing.push(folder.remove);
     const file = join(folder.path, "pids");
     const holder = spawn(process.execPath, [HOLDER, file], { stdio: ["ignore", "pipe", "inherit"] });
@@ -388,10 +398,10 @@ describe("how a server lives", () => {
     expect(await call(patient, "ok")).toBe("fine");
   });
 
-  thorough(
+  thoroughTest(
     "one that cannot start is tried less and less often",
     async () => {
-      const folder = temporaryFolder();
+      const folder = createTemporaryFolder();
       closing.push(folder.remove);
       const log = join(folder.path, "log");
       const { kept } = nasty({ args: [`log=${log}`, "die=7"] });
@@ -406,14 +416,16 @@ describe("how a server lives", () => {
   );
 
   test("a secret that is not set, a program and a folder that are not there are named", async () => {
-    const { pool } = poolWith();
+    const { pool } = createPool();
     closing.push(() => pool.close());
-    const failing = async (server: McpServer) => await call(pool.server(server), "ok").catch(String);
-    expect(await failing(stdio(NASTY, { env: { NASTY_TOKEN: "${NASTY_TOKEN}" } }))).toMatch(
-      /cannot be used: NASTY_TOKEN is not set in the environment of the worker/,
+    const failing = async (server: McpServer) => await call(pool.getServer(server), "ok").catch(String);
+    expect(
+      await failing(createStdioServer(MISBEHAVING_SERVER, { env: { NASTY_TOKEN: "${NASTY_TOKEN}" } })),
+    ).toMatch(/cannot be used: NASTY_TOKEN is not set in the environment of the worker/);
+    expect(await failing(createStdioServer(MISBEHAVING_SERVER, { cwd: "/nowhere/at/all" }))).toMatch(
+      /there is no such folder/,
     );
-    expect(await failing(stdio(NASTY, { cwd: "/nowhere/at/all" }))).toMatch(/there is no such folder/);
-    const missing = stdio(NASTY);
+    const missing = createStdioServer(MISBEHAVING_SERVER);
     const transport = { ...missing.transport, command: "no-such-program-here" } as McpServer["transport"];
     expect(await failing({ ...missing, transport })).toMatch(/ended with exit code 127.*not found/);
     expect(existsSync("/nowhere")).toBe(false);

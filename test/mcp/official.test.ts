@@ -2,12 +2,20 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { McpServer } from "../../src/schema/mcp.ts";
-import type { KeptServer } from "../../src/tools/sources/mcp/kept-server.ts";
-import { offered } from "../../src/tools/sources/mcp/offered.ts";
-import { resourceTool, resourceTools } from "../../src/tools/sources/mcp/resources.ts";
-import { mcpTool } from "../../src/tools/sources/mcp/tools.ts";
+import { createMcpTool } from "../../src/tools/sources/mcp/mcp-tool.ts";
+import { pinTools } from "../../src/tools/sources/mcp/pin-tools.ts";
+import type { PooledServer } from "../../src/tools/sources/mcp/pooled-server.ts";
+import { createResourceTool, pinResourceTools } from "../../src/tools/sources/mcp/resource-tools.ts";
 import type { ExecutableTool } from "../../src/tools/tool.ts";
-import { context, http, listening, official, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
+import {
+  createContext,
+  createHttpServer,
+  createPool,
+  createStdioServer,
+  createTemporaryFolder,
+  resolveOfficialServer,
+  startListeningServer,
+} from "./support/mcp-servers.ts";
 
 const { signal } = new AbortController();
 const closing: (() => Promise<void>)[] = [];
@@ -18,20 +26,20 @@ afterEach(async () => {
 /** The tools of a server as a worker has them, by the names that the server gives. */
 async function toolsOf(
   server: McpServer,
-): Promise<{ tool: (remote: string) => ExecutableTool; kept: KeptServer }> {
-  const { pool } = poolWith();
+): Promise<{ tool: (remote: string) => ExecutableTool; kept: PooledServer }> {
+  const { pool } = createPool();
   closing.push(() => pool.close());
-  const kept = pool.server(server);
-  const { tools } = offered(server, (await kept.listing(signal)).tools);
+  const kept = pool.getServer(server);
+  const { tools } = pinTools(server, (await kept.getListing(signal)).tools);
   const tool = (remote: string) => {
     const pinned = tools.find((one) => one.remote === remote);
     if (pinned === undefined) throw new Error(`no tool ${remote} among ${tools.map((one) => one.remote)}`);
-    return mcpTool(pinned, server, () => pool.server(server));
+    return createMcpTool(pinned, server, () => pool.getServer(server));
   };
   return { tool, kept };
 }
 
-const run = async (tool: ExecutableTool, parameters: object, given = context()) => {
+const run = async (tool: ExecutableTool, parameters: object, given = createContext()) => {
   const parsed = tool.parse(parameters);
   if (!parsed.ok) throw new Error(parsed.message);
   return await tool.execute(parsed.value, given.context);
@@ -39,21 +47,21 @@ const run = async (tool: ExecutableTool, parameters: object, given = context()) 
 const textOf = ({ content }: Awaited<ReturnType<ExecutableTool["execute"]>>) =>
   content.map((part) => (part.type === "text" ? part.text : `[${part.mimeType}]`)).join("\n");
 
-let remote: Awaited<ReturnType<typeof listening>>;
+let remote: Awaited<ReturnType<typeof startListeningServer>>;
 beforeAll(async () => {
-  remote = await listening(official("everything"), ["streamableHttp"]);
+  remote = await startListeningServer(resolveOfficialServer("everything"), ["streamableHttp"]);
 });
 afterAll(async () => {
   await remote.stop();
 });
 
 describe.each([
-  ["stdio", () => stdio(official("everything"), { args: ["stdio"] })],
-  ["streamable HTTP", () => http(remote.url)],
+  ["stdio", () => createStdioServer(resolveOfficialServer("everything"), { args: ["stdio"] })],
+  ["streamable HTTP", () => createHttpServer(remote.url)],
 ])("server-everything over %s", (_, server) => {
   test("[MCP-01] [MCP-03] [MCP-04] [MCP-05] lists its tools under its prefix, with schema and description", async () => {
     const { kept, tool } = await toolsOf(server());
-    const { facts } = await kept.listing(signal);
+    const { facts } = await kept.getListing(signal);
     expect(facts).toMatchObject({ protocolVersion: "2025-11-25", offers: { tools: true, prompts: true } });
     expect(tool("echo")).toMatchObject({
       name: "test__echo",
@@ -90,7 +98,7 @@ describe.each([
 
   test("[MCP-07] reports progress, and is given more time by it", async () => {
     const { tool } = await toolsOf({ ...server(), timeoutMs: 500, startTimeoutMs: 20_000 });
-    const given = context();
+    const given = createContext();
     const output = await run(tool("trigger-long-running-operation"), { duration: 1.2, steps: 4 }, given);
     expect(textOf(output)).toMatch(/completed/i);
     expect(given.progress).toEqual(["1 of 4", "2 of 4", "3 of 4", "4 of 4"]);
@@ -111,7 +119,7 @@ describe.each([
       tool("trigger-long-running-operation"),
       { duration: 20, steps: 40 },
       {
-        ...context(stop.signal),
+        ...createContext(stop.signal),
       },
     );
     setTimeout(() => stop.abort(), 200);
@@ -123,8 +131,8 @@ describe.each([
   test("its resources are read as tools are called, and its prompts are listed", async () => {
     const definition = { ...server(), resources: true };
     const { kept } = await toolsOf(definition);
-    const [list, read] = resourceTools(definition).map((pinned, index) =>
-      resourceTool(pinned, index === 0 ? "list" : "read", definition, () => kept),
+    const [list, read] = pinResourceTools(definition).map((pinned, index) =>
+      createResourceTool(pinned, index === 0 ? "list" : "read", definition, () => kept),
     );
     expect(list?.name).toBe("test__list_resources");
     const listed = textOf(await run(list as ExecutableTool, {}));
@@ -135,17 +143,21 @@ describe.each([
     await expect(run(read as ExecutableTool, { uri: "demo://nowhere" })).rejects.toThrow(
       /The MCP server "test" refused/,
     );
-    const prompts = await kept.ask(signal, (connection, request) => connection.listPrompts(request));
+    const prompts = await kept.run(signal, (connection, request) => connection.listPrompts(request));
     expect(prompts.map(({ name }) => name)).toContain("simple-prompt");
   });
 });
 
 describe("server-filesystem", () => {
   test("[MCP-04] reads and writes below its folder, and refuses what is outside of it", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     closing.push(async () => folder.remove());
     writeFileSync(join(folder.path, "note.txt"), "a note");
-    const server = stdio(official("filesystem"), { args: [folder.path] }, { trusted: true });
+    const server = createStdioServer(
+      resolveOfficialServer("filesystem"),
+      { args: [folder.path] },
+      { trusted: true },
+    );
     const { tool } = await toolsOf(server);
     expect(textOf(await run(tool("read_text_file"), { path: join(folder.path, "note.txt") }))).toContain(
       "a note",
@@ -159,10 +171,12 @@ describe("server-filesystem", () => {
   });
 
   test("what a trusted server says of its tools is their replay class; an untrusted one's are unsafe", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     closing.push(async () => folder.remove());
     const classes = async (more: object) => {
-      const { tool } = await toolsOf(stdio(official("filesystem"), { args: [folder.path] }, more));
+      const { tool } = await toolsOf(
+        createStdioServer(resolveOfficialServer("filesystem"), { args: [folder.path] }, more),
+      );
       return ["read_text_file", "create_directory", "write_file", "move_file"].map(
         (name) => tool(name).replay,
       );
@@ -175,10 +189,10 @@ describe("server-filesystem", () => {
 
 describe("server-memory", () => {
   test("[MCP-10] keeps what was said between calls of one process, whoever makes them", async () => {
-    const folder = temporaryFolder();
+    const folder = createTemporaryFolder();
     closing.push(async () => folder.remove());
     const env = { MEMORY_FILE_PATH: join(folder.path, "memory.json") };
-    const { tool } = await toolsOf(stdio(official("memory"), { env }));
+    const { tool } = await toolsOf(createStdioServer(resolveOfficialServer("memory"), { env }));
     const entities = ["Ada", "Grace"].map((name) => ({
       name,
       entityType: "person",

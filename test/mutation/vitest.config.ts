@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import LightFirst, { SLOWEST } from "./light-first.ts";
+import QuickFirstSequencer, { SLOWEST } from "./quick-first-sequencer.ts";
 
 /** About no file that is mutated, and slow. */
 const OTHERS = ["extract-json.test.ts", "streamed-turn.test.ts"];
@@ -12,8 +12,8 @@ export default defineConfig({
   test: {
     include: only.map((name) => `test/core/${name}.test.ts`),
     exclude: [...OTHERS, ...(isQuick ? SLOWEST : [])].map((name) => `test/core/${name}`),
-    setupFiles: ["test/mutation/same-runs.ts"],
-    sequence: { sequencer: LightFirst },
+    setupFiles: ["test/mutation/reset-mutant.ts"],
+    sequence: { sequencer: QuickFirstSequencer },
     // Modules are read once per mutant, not once per file: the core keeps nothing between two tests.
     poolOptions: { threads: { isolate: false } },
     env: { FC_RUNS: "60" },

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { loadInThread } from "../../src/tools/sources/openapi/load-in-thread.ts";
-import { documentOf, read, settings, startApi } from "./support.ts";
+import { createDocument, createSettings, parseDocument, startApi } from "./sample-api.ts";
 
 const get = (parameters: object) => ({ "/x": { get: { operationId: "x", ...parameters } } });
 
@@ -16,7 +16,7 @@ describe("documents that cannot be read to their end", () => {
   const never = new AbortController().signal;
   const reading = async (name: string, text: string, more: object = {}) => {
     await writeFile(join(folder, name), text);
-    return await loadInThread(settings({ spec: name, ...more }), folder, never);
+    return await loadInThread(createSettings({ spec: name, ...more }), folder, never);
   };
 
   test("one of 50 MB is not read at all", async () => {
@@ -25,7 +25,7 @@ describe("documents that cannot be read to their end", () => {
     await truncate(file, 50 * 1024 * 1024);
     const before = process.memoryUsage().rss;
     const begun = performance.now();
-    await expect(loadInThread(settings({ spec: file }), folder, never)).rejects.toThrow(
+    await expect(loadInThread(createSettings({ spec: file }), folder, never)).rejects.toThrow(
       /large\.json has more than 33554432 bytes: it was not read/,
     );
     expect(performance.now() - begun).toBeLessThan(5000);
@@ -42,7 +42,7 @@ describe("documents that cannot be read to their end", () => {
     });
     await expect(
       loadInThread(
-        settings({ spec: `${api.url}/api.json`, limits: { maxDocumentBytes: 1_000_000 } }),
+        createSettings({ spec: `${api.url}/api.json`, limits: { maxDocumentBytes: 1_000_000 } }),
         folder,
         never,
       ),
@@ -57,7 +57,7 @@ describe("documents that cannot be read to their end", () => {
       ticks += 1;
     }, 10);
     await expect(
-      loadInThread(settings({ spec: api.url, limits: { readTimeoutMs: 400 } }), folder, never),
+      loadInThread(createSettings({ spec: api.url, limits: { readTimeoutMs: 400 } }), folder, never),
     ).rejects.toThrow(/it took more than 400 ms/);
     clearInterval(clock);
     expect(ticks).toBeGreaterThan(10);
@@ -83,7 +83,7 @@ describe("documents that cannot be read to their end", () => {
   });
 
   test("more references than are allowed are refused", async () => {
-    const many = documentOf({}, { "x-many": Array.from({ length: 11 }, () => ({ $ref: "#/info" })) });
+    const many = createDocument({}, { "x-many": Array.from({ length: 11 }, () => ({ $ref: "#/info" })) });
     await expect(
       reading("many.json", JSON.stringify(many), { limits: { maxReferences: 10 } }),
     ).rejects.toThrow(/more than 10 references/);
@@ -96,7 +96,7 @@ describe("documents that cannot be read to their end", () => {
     const api = await startApi((_, response) => response.end('{"type":"string"}'));
     const document = (reference: string) =>
       JSON.stringify(
-        documentOf(get({ parameters: [{ in: "query", name: "q", schema: { $ref: reference } }] })),
+        createDocument(get({ parameters: [{ in: "query", name: "q", schema: { $ref: reference } }] })),
       );
     for (const [reference, why] of [
       [`../outside-${process.pid}.json`, /which is not below/],
@@ -118,7 +118,7 @@ describe("documents that cannot be read to their end", () => {
       "Color:\n  type: string\n  enum: [red]\nPair:\n  type: array\n  items: { $ref: '#/Color' }\n",
     );
     const text = JSON.stringify(
-      documentOf({
+      createDocument({
         ...get({ parameters: [{ in: "query", name: "q", schema: { $ref: "part.yaml#/Pair" } }] }),
         "/y": { get: { operationId: "y" } },
       }),
@@ -137,8 +137,8 @@ describe("documents that cannot be read to their end", () => {
 
 describe("schemas that grow", () => {
   test("one that holds itself is told once, and named where it comes again", async () => {
-    const { tools } = await read(
-      documentOf(
+    const { tools } = await parseDocument(
+      createDocument(
         {
           "/x": {
             post: {
@@ -179,8 +179,8 @@ describe("schemas that grow", () => {
       const $ref = `#/components/schemas/s${index - 1}`;
       schemas[`s${index}`] = { type: "object", properties: { a: { $ref }, b: { $ref } } };
     }
-    const { tools, warnings } = await read(
-      documentOf(
+    const { tools, warnings } = await parseDocument(
+      createDocument(
         get({ parameters: [{ in: "query", name: "q", schema: { $ref: "#/components/schemas/s60" } }] }),
         { components: { schemas } },
       ),
@@ -196,8 +196,8 @@ describe("schemas that grow", () => {
     const list = <Item>(length: number, item: (index: number) => Item) =>
       Array.from({ length }, (_, n) => item(n));
     const inQuery = (name: string, schema: object) => ({ in: "query", name, schema });
-    const { tools, leftOut } = await read(
-      documentOf({
+    const { tools, leftOut } = await parseDocument(
+      createDocument({
         "/choice": {
           get: {
             operationId: "choice",
@@ -229,8 +229,8 @@ describe("schemas that grow", () => {
 
   test("what nobody sees is not told to a model", async () => {
     const hidden = "Reads\u001b[2J it.\u{E0041}\u202E";
-    const { tools } = await read(
-      documentOf({
+    const { tools } = await parseDocument(
+      createDocument({
         "/x": {
           get: {
             operationId: "x",
@@ -250,8 +250,8 @@ describe("schemas that grow", () => {
   test("references in a circle without anything between them leave their operation out", async () => {
     const a = { $ref: "#/components/schemas/b" };
     const b = { $ref: "#/components/schemas/a" };
-    const { tools, leftOut } = await read(
-      documentOf(
+    const { tools, leftOut } = await parseDocument(
+      createDocument(
         {
           ...get({ parameters: [{ in: "query", name: "q", schema: a }] }),
           "/y": { get: { operationId: "y" } },
@@ -275,6 +275,6 @@ describe("what is no document of OpenAPI 3.0 or 3.1 [OAPI-01, OAPI-09]", () => {
     ['{"openapi":"4.0.0"}', /is OpenAPI 4\.0\.0/],
     ['{"info":{}}', /its key `openapi` is missing/],
   ])("%j", async (text, why) => {
-    await expect(read(text)).rejects.toThrow(why);
+    await expect(parseDocument(text)).rejects.toThrow(why);
   });
 });

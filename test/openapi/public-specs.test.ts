@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { named } from "../../src/tools/sources/names.ts";
-import type { Loaded } from "../../src/tools/sources/openapi/load.ts";
-import { call, read, startApi, textOf } from "./support.ts";
+import type { LoadedApi } from "../../src/tools/sources/openapi/load-api.ts";
+import { assignToolNames } from "../../src/tools/sources/tool-names.ts";
+import { callTool, getText, parseDocument, startApi } from "./sample-api.ts";
 
 // Documents as their publishers give them away:
 //   GitHub  3.0.3 JSON  1223 operations  npm @octokit/openapi 23.0.2, generated/api.github.com.json, without blanks
@@ -32,10 +32,10 @@ const api = await startApi((_, response) => {
   response.setHeader("content-type", "application/json").end('{"done":true}');
 });
 afterAll(api.close);
-const loaded = {} as Record<Name, Loaded>;
+const loaded = {} as Record<Name, LoadedApi>;
 beforeAll(async () => {
   for (const name of Object.keys(SPECS) as Name[]) {
-    loaded[name] = await read(SPECS[name](), { baseUrl: `${api.url}/base` });
+    loaded[name] = await parseDocument(SPECS[name](), { baseUrl: `${api.url}/base` });
   }
 });
 const tool = (name: Name, remote: string) => loaded[name].tools.find((one) => one.remote === remote);
@@ -44,7 +44,7 @@ describe.each(Object.keys(SPECS) as Name[])("%s", (name) => {
   test("all operations are tools, each with a name of its own and a schema that is one [OAPI-01, OAPI-02]", () => {
     const { tools, leftOut } = loaded[name];
     expect([tools.length, leftOut]).toEqual([COUNTS[name], []]);
-    const names = named(tools, []).map((one) => one.name);
+    const names = assignToolNames(tools, []).map((one) => one.name);
     expect(names.filter((one) => !/^[A-Za-z0-9_-]{1,64}$/.test(one))).toEqual([]);
     expect(new Set(names).size).toBe(COUNTS[name]);
     const ajv = new Ajv2020({ strict: false, validateFormats: false });
@@ -61,7 +61,7 @@ describe.each(Object.keys(SPECS) as Name[])("%s", (name) => {
   });
 
   test("the same document gives the same hashes, one for each operation", async () => {
-    const again = await read(SPECS[name](), { baseUrl: `${api.url}/base` });
+    const again = await parseDocument(SPECS[name](), { baseUrl: `${api.url}/base` });
     const hashes = again.tools.map(({ hash }) => hash);
     expect(hashes).toEqual(loaded[name].tools.map(({ hash }) => hash));
     expect(new Set(hashes).size).toBe(COUNTS[name]);
@@ -114,13 +114,13 @@ describe("calls of public APIs, as a server on this machine sees them [OAPI-06, 
     ["galaxy", "getPlanet", { planetId: 1 }, "GET", "/base/planets/1", ""],
     ["galaxy", "deletePlanet", { planetId: 2 }, "DELETE", "/base/planets/2", ""],
   ] as const)("%s %s", async (name, remote, values, method, url, body) => {
-    const output = await call(tool(name, remote), values);
+    const output = await callTool(tool(name, remote), values);
     expect(api.seen.at(-1)).toMatchObject({ method, url, body });
-    expect(textOf(output)).toBe(`${method} ${api.url}${url} → 200\n\n{"done":true}`);
+    expect(getText(output)).toBe(`${method} ${api.url}${url} → 200\n\n{"done":true}`);
   });
 
   test("galaxy uploadImage: a file of a form", async () => {
-    await call(tool("galaxy", "uploadImage"), { planetId: 1, body: { image: "GIF" } });
+    await callTool(tool("galaxy", "uploadImage"), { planetId: 1, body: { image: "GIF" } });
     const { headers, body } = api.seen.at(-1)!;
     const [, boundary] = /^multipart\/form-data; boundary=(.+)$/.exec(headers["content-type"] ?? "") ?? [];
     expect(body).toBe(

@@ -1,12 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { headerValue, type Manner, pathPart, queryPairs } from "../../src/tools/sources/openapi/serialise.ts";
+import {
+  type SerialisationStyle,
+  serialiseHeader,
+  serialisePathParameter,
+  serialiseQueryParameter,
+} from "../../src/tools/sources/openapi/serialise.ts";
 
 const LIST = ["blue", "black", "brown"];
 const TABLE = { R: 100, G: 200, B: 150 };
-const manner = (style: string, explode: boolean) => ({ style, explode }) as Manner;
+const manner = (style: string, explode: boolean) => ({ style, explode }) as SerialisationStyle;
 const query = (value: unknown, style: string, explode: boolean) =>
-  queryPairs("color", value, manner(style, explode))
+  serialiseQueryParameter("color", value, manner(style, explode))
     .map((pair) => pair.join("="))
     .join("&");
 
@@ -19,7 +24,7 @@ describe("the examples of OpenAPI 3.1.1, section Style Examples [OAPI-06]", () =
     ["simple", false, "", "blue", "blue,black,brown", "R,100,G,200,B,150"],
     ["simple", true, "", "blue", "blue,black,brown", "R=100,G=200,B=150"],
   ] as const)("path %s, explode %s", (style, explode, empty, word, list, table) => {
-    const part = (value: unknown) => pathPart("color", value, manner(style, explode));
+    const part = (value: unknown) => serialisePathParameter("color", value, manner(style, explode));
     expect([part(""), part("blue"), part(LIST), part(TABLE)]).toEqual([empty, word, list, table]);
   });
 
@@ -44,7 +49,7 @@ describe("the examples of OpenAPI 3.1.1, section Style Examples [OAPI-06]", () =
   });
 
   test("headers are lists with commas, and tables as they are spread", () => {
-    const value = (explode: boolean, of: unknown) => headerValue(of, manner("simple", explode));
+    const value = (explode: boolean, of: unknown) => serialiseHeader(of, manner("simple", explode));
     expect([value(false, LIST), value(false, TABLE), value(true, TABLE)]).toEqual([
       "blue,black,brown",
       "R,100,G,200,B,150",
@@ -60,7 +65,7 @@ test("tables within tables go on with brackets, lists of tables with numbers", (
 });
 
 test("reserved letters stay where they may, but for those that end a value or begin another", () => {
-  const [[, value]] = queryPairs("q", "a/b:c?d=e&f#g+h;i[j]'k", {
+  const [[, value]] = serialiseQueryParameter("q", "a/b:c?d=e&f#g+h;i[j]'k", {
     style: "form",
     explode: true,
     reserved: true,
@@ -78,8 +83,8 @@ const styles = fc.constantFrom("form", "spaceDelimited", "pipeDelimited", "deepO
 test("whatever a value holds, it is a value: no query is ended, no parameter named by it that is not its own", () => {
   fc.assert(
     fc.property(anything, styles, fc.boolean(), fc.boolean(), (value, style, explode, reserved) => {
-      const pairs = queryPairs("p", value, {
-        style: style as Manner["style"],
+      const pairs = serialiseQueryParameter("p", value, {
+        style: style as SerialisationStyle["style"],
         explode,
         ...(reserved ? { reserved } : {}),
       });

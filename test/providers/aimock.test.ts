@@ -1,14 +1,14 @@
 import { LLMock } from "@copilotkit/aimock";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { ModelConfig, type Protocol } from "../../src/schema/model.ts";
-import { faultOf, http, joined, question } from "./play.ts";
+import { catchProviderError, createHttp, createRequest, joinDeltas } from "./answer-reader.ts";
 
 // A peer that is not ours: what it says is what its makers took the protocols for. It is no oracle of the wire
 // (the vendors' SDKs are): it must be understood, and its inventions must do no harm.
 
-const pool = http();
-const providers = ProviderRegistry.default({ http: pool });
+const pool = createHttp();
+const providers = ProviderRegistry.createDefault({ http: pool });
 let mock: LLMock;
 beforeAll(async () => {
   mock = new LLMock({ port: 0, host: "127.0.0.1", chunkSize: 3 });
@@ -53,10 +53,10 @@ describe.each(PEERS)("%s", (api, id, path) => {
       baseUrl: `${mock.url}${path}`,
       contextWindow: 9999,
     });
-    const deltas: Parameters<typeof joined>[0][number][] = [];
+    const deltas: Parameters<typeof joinDeltas>[0][number][] = [];
     const schema = { type: "object", properties: {} };
     const tools = ["search", "read"].map((name) => ({ name, description: name, parameters: schema }));
-    const request = question(model, {
+    const request = createRequest(model, {
       messages: [{ role: "user", content: [{ type: "text", text }], timestamp: 1 }],
       tools: tools as never,
       ...(api === "google_vertex" && { apiKey: undefined, headers: { authorization: "Bearer ${T}" } }),
@@ -75,7 +75,7 @@ describe.each(PEERS)("%s", (api, id, path) => {
     expect(content[0]).toMatchObject({ type: "text", text: "Hello, wörld 👋 from far away." });
     expect(stopReason).toBe("stop");
     expect(deltas.length).toBeGreaterThan(3);
-    expect(joined(deltas)).toEqual(["text:Hello, wörld 👋 from far away."]);
+    expect(joinDeltas(deltas)).toEqual(["text:Hello, wörld 👋 from far away."]);
   });
 
   test("two calls of tools [PROV-07]", async () => {
@@ -88,10 +88,10 @@ describe.each(PEERS)("%s", (api, id, path) => {
   });
 
   test("faults are named: too many questions with its delay, a broken server, garbage, a hang-up [OVF-01]", async () => {
-    const many = await faultOf(ask("too many").answer);
+    const many = await catchProviderError(ask("too many").answer);
     expect(many).toMatchObject({ fault: "rate-limited", status: 429, retryAfterMs: 7000 });
-    expect(await faultOf(ask("break").answer)).toMatchObject({ fault: "api", status: 500 });
-    expect(["api", "network"]).toContain((await faultOf(ask("garbage").answer)).fault);
-    expect((await faultOf(ask("hang up").answer)).fault).toBe("network");
+    expect(await catchProviderError(ask("break").answer)).toMatchObject({ fault: "api", status: 500 });
+    expect(["api", "network"]).toContain((await catchProviderError(ask("garbage").answer)).fault);
+    expect((await catchProviderError(ask("hang up").answer)).fault).toBe("network");
   });
 });

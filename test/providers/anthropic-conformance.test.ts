@@ -1,16 +1,23 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, describe, expect, test } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import { AnthropicAssembler } from "../../src/models/anthropic-messages/stream.ts";
+import { AnthropicAssembler } from "../../src/models/anthropic-messages/anthropic-assembler.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import { Loopback, writeSlices } from "./loopback.ts";
-import { type context, http, joined, play, question, sse } from "./play.ts";
-import { cutPoints, randomSlices, singleBytes } from "./slices.ts";
+import {
+  type context,
+  createHttp,
+  createRequest,
+  encodeSse,
+  joinDeltas,
+  readAnswer,
+} from "./answer-reader.ts";
+import { LoopbackServer, writeSlices } from "./loopback-server.ts";
+import { pickCutPoints, sliceBytes, sliceRandomly } from "./slices.ts";
 import { anthropicStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const assemble = (given: typeof context) => new AnthropicAssembler(given);
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 
 /** The vendor's own reading of the same bytes. */
@@ -82,8 +89,8 @@ function ours({ content, stopReason, usage, responseId }: AssistantMessage) {
 }
 
 function expectDeltasToAddUp(bytes: Uint8Array): void {
-  const { message, deltas } = play(assemble, [bytes]);
-  const blocks = joined(deltas);
+  const { message, deltas } = readAnswer(assemble, [bytes]);
+  const blocks = joinDeltas(deltas);
   for (const [index, part] of message.content.entries()) {
     if (part.type === "text") expect(blocks[index]).toBe(`text:${part.text}`);
     if (part.type === "thinking" && part.thinking !== "")
@@ -98,21 +105,21 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Anthropic", () => {
 
   test.each(anthropicStreams)("$file: same as the SDK, in slices of every size", async ({ bytes }) => {
     const expected = translated(await sdkMessage(bytes));
-    expect(ours(play(assemble, [bytes]).message)).toEqual(expected);
-    expect(ours(play(assemble, singleBytes(bytes)).message)).toEqual(expected);
+    expect(ours(readAnswer(assemble, [bytes]).message)).toEqual(expected);
+    expect(ours(readAnswer(assemble, sliceBytes(bytes)).message)).toEqual(expected);
     for (let seed = 1; seed <= 8; seed += 1) {
-      expect(ours(play(assemble, randomSlices(bytes, seed)).message)).toEqual(expected);
+      expect(ours(readAnswer(assemble, sliceRandomly(bytes, seed)).message)).toEqual(expected);
     }
     expectDeltasToAddUp(bytes);
   });
 
   test.each(anthropicStreams)("$file: cut off anywhere, a fault as at the SDK", async ({ bytes }) => {
-    const whole = ours(play(assemble, [bytes]).message);
-    for (const at of [0, 1, bytes.length - 1, bytes.length - 2, ...cutPoints(bytes, 11, 24)]) {
+    const whole = ours(readAnswer(assemble, [bytes]).message);
+    for (const at of [0, 1, bytes.length - 1, bytes.length - 2, ...pickCutPoints(bytes, 11, 24)]) {
       const cut = bytes.subarray(0, at);
       const theirs = await sdkOutcome(cut);
       const mine = await Promise.resolve()
-        .then(() => ours(play(assemble, [cut]).message))
+        .then(() => ours(readAnswer(assemble, [cut]).message))
         .catch((error: unknown) => error);
       // The SDK wants the blank line behind the last event too.
       if (theirs === "error" && !(mine instanceof Error)) expect(mine).toEqual(whole);
@@ -125,16 +132,16 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Anthropic", () => {
     const expected = translated(await sdkMessage(bytes));
     const ways = [
       [bytes],
-      randomSlices(bytes, 3, 2000),
-      ...(bytes.length < 8000 ? [singleBytes(bytes)] : []),
+      sliceRandomly(bytes, 3, 2000),
+      ...(bytes.length < 8000 ? [sliceBytes(bytes)] : []),
     ];
     for (const slices of ways) {
-      const server = await Loopback.start(async (response) => {
+      const server = await LoopbackServer.start(async (response) => {
         response.writeHead(200, { "content-type": ct });
         await writeSlices(response, slices);
       });
       const provider = new AnthropicMessages({ http: pool, maxContinuations: 0 });
-      const request = question(anthropic("claude-x", { baseUrl: server.url }));
+      const request = createRequest(anthropic("claude-x", { baseUrl: server.url }));
       const message = await provider.stream(request, { signal: new AbortController().signal });
       expect(ours(message)).toEqual(expected);
       await server.stop();
@@ -232,10 +239,10 @@ const BUILT: Record<string, readonly unknown[]> = {
 
 describe("answers built to the vendor's types [PROV-09]", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
-    const bytes = sse(events);
+    const bytes = encodeSse(events);
     const expected = translated(await sdkMessage(bytes));
-    for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 5, 40)]) {
-      expect(ours(play(assemble, slices).message)).toEqual(expected);
+    for (const slices of [[bytes], sliceBytes(bytes), sliceRandomly(bytes, 5, 40)]) {
+      expect(ours(readAnswer(assemble, slices).message)).toEqual(expected);
     }
     expectDeltasToAddUp(bytes);
   });

@@ -1,13 +1,13 @@
 import Anthropic from "@anthropic-ai/sdk";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
+import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";
-import { sentBy } from "./exchange.ts";
-import { http } from "./play.ts";
+import { createHttp } from "./answer-reader.ts";
+import { captureRequest } from "./captured-request.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
 
 // Every conversation of the corpus, once through our adapter and once through the SDK: an own reading of its types.
 
@@ -117,7 +117,7 @@ function messagesOf(history: readonly Message[]): Anthropic.MessageParam[] {
 
 const blocksOf = ({ content }: Anthropic.MessageParam) => content as Block[];
 
-function translated(asked: Asked, { id, adaptive }: (typeof KINDS)[number]): Body {
+function translated(asked: CorpusRequest, { id, adaptive }: (typeof KINDS)[number]): Body {
   const messages = messagesOf(asked.messages);
   const prompt = messages.findLastIndex(
     (one) => one.role === "user" && !blocksOf(one).some(({ type }) => type === "tool_result"),
@@ -170,7 +170,7 @@ function translated(asked: Asked, { id, adaptive }: (typeof KINDS)[number]): Bod
   };
 }
 
-function marksOf({ enabled, strategy }: Asked["cache"]) {
+function marksOf({ enabled, strategy }: CorpusRequest["cache"]) {
   const all = enabled && strategy === "auto";
   if (all) return { cacheSystem: true, cacheTools: true, cacheMessages: true };
   const none = { cacheSystem: false, cacheTools: false, cacheMessages: false };
@@ -187,7 +187,7 @@ const wellFormedJson = (value: unknown) =>
     return Object.fromEntries(Object.entries(field).map(([key, inner]) => [whole(key), inner]));
   });
 
-const pool = http();
+const pool = createHttp();
 const signal = new AbortController().signal;
 let vendor: ModelServer;
 beforeAll(async () => {
@@ -205,11 +205,11 @@ describe.each(KINDS)("every conversation to $id [PROV-08, PROV-11]", (kind) => {
   test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
     const provider = new AnthropicMessages({ http: pool });
     const ask = (baseUrl: string) =>
-      provider.stream(questionTo(anthropic(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), {
+      provider.stream(createRequest(anthropic(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), {
         signal,
       });
-    const ours = await sentBy(ask);
-    const theirs = await sentBy((baseURL) =>
+    const ours = await captureRequest(ask);
+    const theirs = await captureRequest((baseURL) =>
       new Anthropic({ apiKey: CORPUS_KEY, baseURL, maxRetries: 0, logLevel: "off" }).messages.create(
         wellFormed(translated(conversation.asked, kind)) as Body,
       ),
@@ -247,8 +247,8 @@ describe("history before a block of thinking", () => {
   test.each(COMPARED)("$name: keeps its bytes when turns are added, cache marks excepted", (conversation) => {
     const { asked } = conversation;
     const body = (messages: readonly Message[]) =>
-      anthropicRequest({
-        ...questionTo(anthropic("claude-fable-5-2"), conversation),
+      buildAnthropicRequest({
+        ...createRequest(anthropic("claude-fable-5-2"), conversation),
         cache: { enabled: true, strategy: "auto" },
         messages,
       });

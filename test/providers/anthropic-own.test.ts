@@ -1,15 +1,15 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { costOf } from "../../src/core/budget/usage.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
-import { AnthropicAssembler } from "../../src/models/anthropic-messages/stream.ts";
+import { computeCost } from "../../src/core/budget/usage.ts";
+import { AnthropicAssembler } from "../../src/models/anthropic-messages/anthropic-assembler.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
+import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import type { ModelDelta, ModelRequest } from "../../src/models/provider.ts";
 import type { AssistantMessage, Content } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
-import { sentBy } from "./exchange.ts";
-import { Loopback } from "./loopback.ts";
-import { faultOf, http, play, question, sse } from "./play.ts";
+import { catchProviderError, createHttp, createRequest, encodeSse, readAnswer } from "./answer-reader.ts";
+import { captureRequest } from "./captured-request.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 
 // What only Anthropic has: its own tools, pauses, citations, refusals by category, tiers.
 
@@ -29,7 +29,7 @@ const tail = (stop_reason: string, usage: object = { output_tokens: 5 }, more: o
   { type: "message_stop" },
 ];
 const answer = (...events: object[]) =>
-  play((context) => new AnthropicAssembler(context), [sse(events)]).message;
+  readAnswer((context) => new AnthropicAssembler(context), [encodeSse(events)]).message;
 const own = (content: Content[], more: Partial<AssistantMessage> = {}): AssistantMessage => ({
   role: "assistant",
   content,
@@ -41,8 +41,8 @@ const own = (content: Content[], more: Partial<AssistantMessage> = {}): Assistan
   ...more,
 });
 const backOf = (message: AssistantMessage, more: Partial<ModelRequest> = {}) =>
-  anthropicRequest(
-    question(anthropic("claude-opus-5"), {
+  buildAnthropicRequest(
+    createRequest(anthropic("claude-opus-5"), {
       messages: [
         { role: "user", content: [{ type: "text", text: "a" }], timestamp: 1 },
         { ...message, provider: more.model?.provider ?? message.provider },
@@ -212,12 +212,12 @@ describe("an answer that is paused", () => {
 
   async function asking(parts: readonly (readonly object[])[], maxContinuations?: number) {
     let at = 0;
-    const server = await Loopback.start((response) => {
+    const server = await LoopbackServer.start((response) => {
       const events = parts[Math.min(at, parts.length - 1)] as readonly object[];
       at += 1;
-      response.writeHead(200, { "content-type": "text/event-stream" }).end(sse(events));
+      response.writeHead(200, { "content-type": "text/event-stream" }).end(encodeSse(events));
     });
-    const pool = http();
+    const pool = createHttp();
     cleanup.push(
       async () => await server.stop(),
       async () => await pool.close(),
@@ -227,7 +227,7 @@ describe("an answer that is paused", () => {
       ...(maxContinuations !== undefined && { maxContinuations }),
     });
     const deltas: ModelDelta[] = [];
-    const request = question(anthropic("claude-opus-5", { baseUrl: server.url }), { thinking: "low" });
+    const request = createRequest(anthropic("claude-opus-5", { baseUrl: server.url }), { thinking: "low" });
     const asked = provider.stream(request, {
       signal: new AbortController().signal,
       onDelta: (delta) => deltas.push(delta),
@@ -299,7 +299,7 @@ describe("an answer that is paused", () => {
       first,
       [head(), { type: "error", error: { type: "overloaded_error", message: "no" } }],
     ]);
-    expect(await faultOf(asked)).toMatchObject({ fault: "rate-limited" });
+    expect(await catchProviderError(asked)).toMatchObject({ fault: "rate-limited" });
   });
 });
 
@@ -314,7 +314,7 @@ describe("refusals, tiers and counters", () => {
 
   test("a tier is asked for by its name, and told when it is not the usual one", () => {
     const model: ModelConfig = { ...anthropic("claude-opus-5"), serviceTier: "standard_only" };
-    expect(anthropicRequest(question(model))).toMatchObject({ service_tier: "standard_only" });
+    expect(buildAnthropicRequest(createRequest(model))).toMatchObject({ service_tier: "standard_only" });
     const tier = (service_tier: unknown) =>
       answer(head({ input_tokens: 1, service_tier }), ...tail("end_turn")).serviceTier;
     expect([tier("priority"), tier("standard"), tier(null)]).toEqual(["priority", undefined, undefined]);
@@ -328,13 +328,13 @@ describe("refusals, tiers and counters", () => {
     expect(used({ cache_creation: null, cache_creation_input_tokens: null }).cacheWrite).toBe(0);
     const usage = used({ cache_creation: parts, cache_read_input_tokens: 1000 });
     const rates = { input: 5, output: 25, cacheRead: 0.5, cacheWrite: 6.25 };
-    expect(costOf(usage, rates)).toBeCloseTo((5 * 5 + 5 * 25 + 1000 * 0.5 + 42 * 6.25) / 1_000_000, 12);
+    expect(computeCost(usage, rates)).toBeCloseTo((5 * 5 + 5 * 25 + 1000 * 0.5 + 42 * 6.25) / 1_000_000, 12);
   });
 
   test("the style of thinking is the model's, unless the configuration has another", () => {
     const asked = (id: string, thinkingStyle?: ModelConfig["thinkingStyle"]) => {
       const model = { ...anthropic(id), ...(thinkingStyle !== undefined && { thinkingStyle }) };
-      return anthropicRequest(question(model, { thinking: "medium" })).thinking?.type;
+      return buildAnthropicRequest(createRequest(model, { thinking: "medium" })).thinking?.type;
     };
     expect([asked("claude-opus-4-6"), asked("claude-opus-5")]).toEqual(["enabled", "adaptive"]);
     expect([asked("claude-opus-4-6", "adaptive"), asked("my-own", "level")]).toEqual([
@@ -346,13 +346,13 @@ describe("refusals, tiers and counters", () => {
 });
 
 test("a token of OAuth is sent only as the owner configures it, in the client's own name [PROV-12, GAP-06]", async () => {
-  const pool = http();
+  const pool = createHttp();
   cleanup.push(async () => await pool.close());
   const headers = { Authorization: "Bearer ${OAUTH_TOKEN}", "anthropic-beta": "oauth-2025-04-20" };
-  const { headers: sent } = await sentBy((baseUrl) => {
+  const { headers: sent } = await captureRequest((baseUrl) => {
     const { apiKey: _, ...model } = anthropic("claude-opus-5", { baseUrl, headers });
     return new AnthropicMessages({ http: pool }).stream(
-      { ...question(model), apiKey: undefined },
+      { ...createRequest(model), apiKey: undefined },
       { signal: new AbortController().signal },
     );
   });

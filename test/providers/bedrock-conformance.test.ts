@@ -5,30 +5,30 @@ import {
 } from "@aws-sdk/client-bedrock-runtime";
 import { afterAll, describe, expect, test } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { BedrockConverse } from "../../src/models/bedrock-converse/provider.ts";
+import { BedrockConverse } from "../../src/models/bedrock-converse/bedrock-converse.ts";
 import { ProviderError, type ProviderFault } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
+import { catchProviderError, createHttp, createRequest, joinDeltas } from "./answer-reader.ts";
 import {
   call,
+  createSdkClient,
+  createTail,
   type Events,
-  eventFrame,
-  exceptionFrame,
-  frame,
+  encodeEvent,
+  encodeException,
+  encodeFrame,
+  encodeStream,
   head,
-  playFrames,
+  readFrames,
+  readSdkEvents,
   reasoning,
-  sdk,
-  sdkEvents,
-  stream,
-  tail,
   text,
-} from "./bedrock-play.ts";
-import { Loopback, writeSlices } from "./loopback.ts";
-import { faultOf, http, joined, question } from "./play.ts";
-import { randomSlices, singleBytes } from "./slices.ts";
+} from "./bedrock-stream.ts";
+import { LoopbackServer, writeSlices } from "./loopback-server.ts";
+import { sliceBytes, sliceRandomly } from "./slices.ts";
 import { bedrockErrors, bedrockStreams, VECTORS_PRESENT } from "./vectors.ts";
 
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 const signal = new AbortController().signal;
 
@@ -121,8 +121,8 @@ function ours({ content, stopReason, usage, serviceTier }: AssistantMessage) {
 }
 
 function expectDeltasToAddUp(bytes: Uint8Array): void {
-  const { message, deltas } = playFrames([bytes]);
-  const blocks = joined(deltas);
+  const { message, deltas } = readFrames([bytes]);
+  const blocks = joinDeltas(deltas);
   for (const [index, part] of message.content.entries()) {
     if (part.type === "text") expect(blocks[index]).toBe(`text:${part.text}`);
     if (part.type === "thinking" && part.thinking !== "")
@@ -133,20 +133,20 @@ function expectDeltasToAddUp(bytes: Uint8Array): void {
 }
 
 async function expectSame(bytes: Uint8Array, seeds: number): Promise<void> {
-  const expected = translated(await sdkEvents([bytes]));
-  expect(ours(playFrames([bytes]).message)).toEqual(expected);
-  expect(ours(playFrames(singleBytes(bytes)).message)).toEqual(expected);
+  const expected = translated(await readSdkEvents([bytes]));
+  expect(ours(readFrames([bytes]).message)).toEqual(expected);
+  expect(ours(readFrames(sliceBytes(bytes)).message)).toEqual(expected);
   for (let seed = 1; seed <= seeds; seed += 1) {
-    const slices = randomSlices(bytes, seed, 300);
-    expect(ours(playFrames(slices).message)).toEqual(expected);
+    const slices = sliceRandomly(bytes, seed, 300);
+    expect(ours(readFrames(slices).message)).toEqual(expected);
   }
-  expect(translated(await sdkEvents(randomSlices(bytes, 9, 300)))).toEqual(expected);
+  expect(translated(await readSdkEvents(sliceRandomly(bytes, 9, 300)))).toEqual(expected);
   expectDeltasToAddUp(bytes);
 }
 
 function outcome(bytes: Uint8Array): AssistantMessage | ProviderError {
   try {
-    return playFrames([bytes]).message;
+    return readFrames([bytes]).message;
   } catch (error) {
     if (error instanceof ProviderError) return error;
     throw error;
@@ -184,13 +184,13 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Bedrock [PROV-25, X-26]",
   });
 
   test.each(bedrockStreams)("$file: same over HTTP", async ({ bytes, ct }) => {
-    const expected = translated(await sdkEvents([bytes]));
-    for (const slices of [[bytes], randomSlices(bytes, 3, 2000), singleBytes(bytes)]) {
-      const server = await Loopback.start(async (response) => {
+    const expected = translated(await readSdkEvents([bytes]));
+    for (const slices of [[bytes], sliceRandomly(bytes, 3, 2000), sliceBytes(bytes)]) {
+      const server = await LoopbackServer.start(async (response) => {
         response.writeHead(200, { "content-type": ct, "x-amzn-requestid": "req-1" });
         await writeSlices(response, slices);
       });
-      const request = question(bedrock("amazon.nova-micro-v1:0", { baseUrl: server.url }));
+      const request = createRequest(bedrock("amazon.nova-micro-v1:0", { baseUrl: server.url }));
       const message = await new BedrockConverse({ http: pool }).stream(request, { signal });
       expect(ours(message)).toEqual(expected);
       expect(message.responseId).toBe("req-1");
@@ -199,7 +199,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Bedrock [PROV-25, X-26]",
   });
 
   test.each(bedrockStreams)("$file: cut off anywhere, it is whole or broken", async ({ bytes }) => {
-    const whole = ours(playFrames([bytes]).message);
+    const whole = ours(readFrames([bytes]).message);
     const stopped = endOfStop(bytes);
     for (const at of placesIn(bytes.length, 7)) {
       const got = outcome(bytes.subarray(0, at));
@@ -215,19 +215,19 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Bedrock [PROV-25, X-26]",
       damaged[at] = (damaged[at]! ^ (1 + (at % 255))) & 0xff;
       const got = outcome(damaged);
       expect([at, (got as ProviderError).fault]).toEqual([at, "network"]);
-      if (which % 5 === 0) await expect(sdkEvents([damaged])).rejects.toThrow();
+      if (which % 5 === 0) await expect(readSdkEvents([damaged])).rejects.toThrow();
     }
   });
 
   test.each(bedrockErrors)("$file: the error of the SDK", async ({ bytes, status, ct }) => {
     const type = "ValidationException:http://internal.amazon.com/coral/com.amazon.bedrock/";
     const headers = { "content-type": ct, "x-amzn-requestid": "req-2", "x-amzn-errortype": type };
-    const theirs = await sdk(() => ({ status, headers, bytes: [bytes] }))
+    const theirs = await createSdkClient(() => ({ status, headers, bytes: [bytes] }))
       .send(new ConverseStreamCommand({ modelId: "m", messages: [] }))
       .catch((error: unknown) => error as BedrockRuntimeServiceException);
-    const server = await Loopback.start((response) => response.writeHead(status, headers).end(bytes));
-    const request = question(bedrock("m", { baseUrl: server.url }));
-    const error = await faultOf(new BedrockConverse({ http: pool }).stream(request, { signal }));
+    const server = await LoopbackServer.start((response) => response.writeHead(status, headers).end(bytes));
+    const request = createRequest(bedrock("m", { baseUrl: server.url }));
+    const error = await catchProviderError(new BedrockConverse({ http: pool }).stream(request, { signal }));
     await server.stop();
     expect(theirs).toBeInstanceOf(BedrockRuntimeServiceException);
     if (!(theirs instanceof BedrockRuntimeServiceException)) return;
@@ -244,29 +244,33 @@ const BUILT: Record<string, Events> = {
   "fragments give one object": [
     ...head,
     ...call(0, "tooluse_1", "", '{"pa', 'th":"ä', "🌍", '","n":[1', ",2]}"),
-    ...tail("tool_use"),
+    ...createTail("tool_use"),
   ],
-  "no fragments give no arguments": [...head, ...call(0, "tooluse_1"), ...tail("tool_use")],
-  "arguments that are not JSON stay text": [...head, ...call(0, "tooluse_1", "{oops"), ...tail("tool_use")],
+  "no fragments give no arguments": [...head, ...call(0, "tooluse_1"), ...createTail("tool_use")],
+  "arguments that are not JSON stay text": [
+    ...head,
+    ...call(0, "tooluse_1", "{oops"),
+    ...createTail("tool_use"),
+  ],
   "reasoning with its signature, text, two calls": [
     ...head,
     ...reasoning(0, { text: "hm" }, { text: ", so" }, { signature: "sig==" }),
     ...text(1, "I will", " read"),
     ...call(2, "tooluse_1", '{"path":"a"}'),
     ...call(3, "tooluse_2", '{"path":"b"}'),
-    ...tail("tool_use"),
+    ...createTail("tool_use"),
   ],
   "reasoning whose text is omitted": [
     ...head,
     ...reasoning(0, { text: "" }, { signature: "sig==" }),
     ...text(1, "yes"),
-    ...tail("end_turn"),
+    ...createTail("end_turn"),
   ],
   "reasoning without a signature": [
     ...head,
     ...reasoning(0, { text: "hm" }),
     ...text(1, "yes"),
-    ...tail("end_turn"),
+    ...createTail("end_turn"),
   ],
   "encrypted reasoning, in two pieces": [
     ...head,
@@ -276,7 +280,7 @@ const BUILT: Record<string, Events> = {
       { redactedContent: Buffer.from("cde").toString("base64") },
     ),
     ...text(1, "yes"),
-    ...tail("end_turn"),
+    ...createTail("end_turn"),
   ],
   "blocks that are interleaved": [
     ...head,
@@ -288,26 +292,26 @@ const BUILT: Record<string, Events> = {
     { contentBlockDelta: { contentBlockIndex: 1, delta: { toolUse: { input: "1}" } } } },
     { contentBlockStop: { contentBlockIndex: 2 } },
     { contentBlockStop: { contentBlockIndex: 1 } },
-    ...tail("tool_use"),
+    ...createTail("tool_use"),
   ],
-  "an answer without content": [...head, ...tail("end_turn")],
+  "an answer without content": [...head, ...createTail("end_turn")],
   "a start that says nothing": [
     ...head,
     { contentBlockStart: { contentBlockIndex: 0, start: {} } },
     ...text(0, "hi"),
-    ...tail("end_turn"),
+    ...createTail("end_turn"),
   ],
   "unknown events and fields": [
     ...head,
     { somethingNew: { deep: [1] } },
     { contentBlockDelta: { contentBlockIndex: 0, delta: { hologram: "x" }, p: "abc" } },
     ...text(0, "hi"),
-    ...tail("end_turn", { novelty: true }),
+    ...createTail("end_turn", { novelty: true }),
   ],
   "what a cache gave and took, and a tier [CACHE-04]": [
     ...head,
     ...text(0, "hi"),
-    ...tail("end_turn", {
+    ...createTail("end_turn", {
       usage: {
         inputTokens: 5,
         outputTokens: 7,
@@ -322,23 +326,25 @@ const BUILT: Record<string, Events> = {
   ...Object.fromEntries(
     Object.keys(REASONS).map((reason) => [
       `stopped by ${reason} [PROV-07]`,
-      [...head, ...(reason === "tool_use" ? call(0, "t", "{}") : text(0, "half")), ...tail(reason)],
+      [...head, ...(reason === "tool_use" ? call(0, "t", "{}") : text(0, "half")), ...createTail(reason)],
     ]),
   ),
 };
 
 describe("answers built to the SDK's types [PROV-25]", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
-    await expectSame(stream(events), 3);
+    await expectSame(encodeStream(events), 3);
   });
 
   test("a guardrail says that it was one", () => {
-    const { message } = playFrames([stream([...head, ...text(0, "Sorry"), ...tail("guardrail_intervened")])]);
+    const { message } = readFrames([
+      encodeStream([...head, ...text(0, "Sorry"), ...createTail("guardrail_intervened")]),
+    ]);
     expect(message.errorMessage).toMatch(/guardrail.*guardrail_intervened/);
   });
 
   test.each(["malformed_model_output", "malformed_tool_use"])("%s is asked again", (reason) => {
-    const got = outcome(stream([...head, ...call(0, "t", "{"), ...tail(reason)]));
+    const got = outcome(encodeStream([...head, ...call(0, "t", "{"), ...createTail(reason)]));
     expect([(got as ProviderError).fault, (got as ProviderError).message]).toEqual([
       "network",
       expect.stringContaining(reason),
@@ -366,9 +372,9 @@ describe("answers built to the SDK's types [PROV-25]", () => {
       { contentBlockStop: { contentBlockIndex: 1 } },
       ...text(2, "It is so"),
       { contentBlockDelta: { contentBlockIndex: 2, delta: { citation: { title: "t" } } } },
-      ...tail("end_turn"),
+      ...createTail("end_turn"),
     ];
-    const { message } = playFrames([stream(events)]);
+    const { message } = readFrames([encodeStream(events)]);
     expect(message.stopReason).toBe("stop");
     expect(message.content).toEqual([
       {
@@ -408,7 +414,7 @@ describe("answers built to the SDK's types [PROV-25]", () => {
   test.each(["tool_use", "function", "mcp_tool_use", ""])(
     "a tool use of the type %j is a call, for only the server's own have another form",
     (type) => {
-      const { message } = playFrames([stream([...head, ...typed(type), ...tail("tool_use")])]);
+      const { message } = readFrames([encodeStream([...head, ...typed(type), ...createTail("tool_use")])]);
       expect(message.stopReason).toBe("toolUse");
       expect(message.content).toEqual([
         { type: "toolCall", id: "t1", name: "look", arguments: { path: "." } },
@@ -418,15 +424,15 @@ describe("answers built to the SDK's types [PROV-25]", () => {
 
   test("a tool use of an unknown type that the vendor has answered itself is no call of ours", () => {
     const result = { toolUseId: "t1", type: "mcp_tool_result", status: "success" };
-    const { message } = playFrames([
-      stream([
+    const { message } = readFrames([
+      encodeStream([
         ...head,
         ...typed("mcp_tool_use"),
         { contentBlockStart: { contentBlockIndex: 1, start: { toolResult: result } } },
         { contentBlockDelta: { contentBlockIndex: 1, delta: { toolResult: [{ text: "found" }] } } },
         { contentBlockStop: { contentBlockIndex: 1 } },
         ...text(2, "It is so"),
-        ...tail("end_turn"),
+        ...createTail("end_turn"),
       ]),
     ]);
     expect(message.stopReason).toBe("stop");
@@ -438,8 +444,8 @@ describe("answers built to the SDK's types [PROV-25]", () => {
   });
 
   test("two calls of one id are two calls", () => {
-    const { message } = playFrames([
-      stream([...head, ...call(0, "t", "{}"), ...call(1, "t", "{}"), ...tail("tool_use")]),
+    const { message } = readFrames([
+      encodeStream([...head, ...call(0, "t", "{}"), ...call(1, "t", "{}"), ...createTail("tool_use")]),
     ]);
     expect(message.content.map((part) => part.type === "toolCall" && part.id)).toEqual(["t", "t_2"]);
   });
@@ -465,14 +471,14 @@ const EXCEPTIONS: readonly [string, object, ProviderFault][] = [
 ];
 
 describe("errors in mid-stream [X-26, OVF-01, OVF-04]", () => {
-  const begun = stream([...head, ...text(0, "half an an")]);
+  const begun = encodeStream([...head, ...text(0, "half an an")]);
 
   test.each(EXCEPTIONS)("%s %j is %s, and an error of that name to the SDK", async (name, body, fault) => {
-    const bytes = Buffer.concat([begun, exceptionFrame(name, body)]);
+    const bytes = Buffer.concat([begun, encodeException(name, body)]);
     const got = outcome(bytes) as ProviderError;
     expect([got.fault, got.vendorType]).toEqual([fault, name]);
     expect(got.message).toContain((body as { message: string }).message);
-    await expect(sdkEvents([bytes])).rejects.toMatchObject({
+    await expect(readSdkEvents([bytes])).rejects.toMatchObject({
       name: name[0]!.toUpperCase() + name.slice(1),
       message: (body as { message: string }).message,
     });
@@ -483,26 +489,29 @@ describe("errors in mid-stream [X-26, OVF-01, OVF-04]", () => {
     ["somethingNewException", "api"],
     ["accessDeniedException", "auth"],
   ] as const)("%s, which the SDK does not know in a stream, is %s", (name, fault) => {
-    const got = outcome(Buffer.concat([begun, exceptionFrame(name, { message: "no" })])) as ProviderError;
+    const got = outcome(Buffer.concat([begun, encodeException(name, { message: "no" })])) as ProviderError;
     expect([got.fault, got.vendorType]).toEqual([fault, name]);
   });
 
   test("an error frame", async () => {
     const bytes = Buffer.concat([
       begun,
-      frame({ ":message-type": "error", ":error-code": "InternalFailure", ":error-message": "down" }, ""),
+      encodeFrame(
+        { ":message-type": "error", ":error-code": "InternalFailure", ":error-message": "down" },
+        "",
+      ),
     ]);
     const got = outcome(bytes) as ProviderError;
     expect([got.fault, got.vendorType]).toEqual(["api", "InternalFailure"]);
     expect(got.message).toContain("down");
-    await expect(sdkEvents([bytes])).rejects.toMatchObject({ name: "InternalFailure", message: "down" });
+    await expect(readSdkEvents([bytes])).rejects.toMatchObject({ name: "InternalFailure", message: "down" });
   });
 
   test("a frame without a type, and one whose event is not JSON", async () => {
-    for (const odd of [frame({ ":event-type": "messageStop" }, {}), eventFrame("messageStop", "{")]) {
+    for (const odd of [encodeFrame({ ":event-type": "messageStop" }, {}), encodeEvent("messageStop", "{")]) {
       const bytes = Buffer.concat([begun, odd]);
       expect((outcome(bytes) as ProviderError).fault).toBe("network");
-      await expect(sdkEvents([bytes])).rejects.toThrow();
+      await expect(readSdkEvents([bytes])).rejects.toThrow();
     }
   });
 });

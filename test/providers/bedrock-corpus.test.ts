@@ -9,13 +9,13 @@ import {
 } from "@aws-sdk/client-bedrock-runtime";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { BedrockConverse } from "../../src/models/bedrock-converse/provider.ts";
+import { BedrockConverse } from "../../src/models/bedrock-converse/bedrock-converse.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { eventFrame, type SdkRequest, sdk } from "./bedrock-play.ts";
-import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";
-import { sentBy } from "./exchange.ts";
-import { http } from "./play.ts";
+import { createHttp } from "./answer-reader.ts";
+import { createSdkClient, encodeEvent, type SdkRequest } from "./bedrock-stream.ts";
+import { captureRequest } from "./captured-request.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
 
 // Every conversation of the corpus, once through our adapter and once through Amazon's SDK: an own reading of its types.
 
@@ -134,7 +134,7 @@ function messagesOf(history: readonly Message[]): WireMessage[] {
   return made;
 }
 
-function translated(asked: Asked, { family }: Kind): Omit<ConverseStreamCommandInput, "modelId"> {
+function translated(asked: CorpusRequest, { family }: Kind): Omit<ConverseStreamCommandInput, "modelId"> {
   const messages = messagesOf(asked.messages);
   const prompt = messages.findLastIndex(
     ({ role, content }) => role === "user" && !content?.some((block) => block.toolResult !== undefined),
@@ -205,7 +205,7 @@ function translated(asked: Asked, { family }: Kind): Omit<ConverseStreamCommandI
   };
 }
 
-function toolsOf(asked: Asked, messages: readonly WireMessage[]): Tool[] {
+function toolsOf(asked: CorpusRequest, messages: readonly WireMessage[]): Tool[] {
   const offered = asked.tools.map(
     ({ name, description, parameters }): Tool => ({
       toolSpec: {
@@ -226,7 +226,7 @@ function toolsOf(asked: Asked, messages: readonly WireMessage[]): Tool[] {
   }));
 }
 
-function marksOf({ enabled, strategy }: Asked["cache"]) {
+function marksOf({ enabled, strategy }: CorpusRequest["cache"]) {
   if (enabled && strategy === "auto") return { cacheSystem: true, cacheTools: true, cacheMessages: true };
   const none = { cacheSystem: false, cacheTools: false, cacheMessages: false };
   return enabled && typeof strategy === "object" ? strategy : none;
@@ -246,10 +246,10 @@ async function theirs(
   input: ConverseStreamCommandInput,
 ): Promise<{ readonly path: string; readonly body: unknown }> {
   let sent: SdkRequest | undefined;
-  const client = sdk(
+  const client = createSdkClient(
     (request) => {
       sent = request;
-      return { bytes: [eventFrame("messageStart", { role: "assistant" })] };
+      return { bytes: [encodeEvent("messageStart", { role: "assistant" })] };
     },
     { token: { token: CORPUS_KEY }, authSchemePreference: ["httpBearerAuth"] },
   );
@@ -258,7 +258,7 @@ async function theirs(
   return { path, body: wellFormed(Buffer.from(body as Uint8Array).toString("utf8")) };
 }
 
-const pool = http();
+const pool = createHttp();
 const signal = new AbortController().signal;
 let vendor: ModelServer;
 beforeAll(async () => {
@@ -273,8 +273,10 @@ describe.each(KINDS)("every conversation to $id", (kind) => {
   test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
     const provider = new BedrockConverse({ http: pool });
     const ask = (baseUrl: string) =>
-      provider.stream(questionTo(bedrock(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), { signal });
-    const ours = await sentBy(ask);
+      provider.stream(createRequest(bedrock(kind.id, { baseUrl, maxTokens: LIMIT }), conversation), {
+        signal,
+      });
+    const ours = await captureRequest(ask);
     const expected = await theirs({ modelId: kind.id, ...translated(conversation.asked, kind) });
     expect(ours.body).toEqual(expected.body);
     expect(ours.url).toBe(expected.path);

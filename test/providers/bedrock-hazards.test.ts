@@ -1,51 +1,51 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { FrameReader } from "../../src/models/bedrock-converse/frames.ts";
-import { LineReader } from "../../src/models/bedrock-converse/lines.ts";
-import { BedrockConverse } from "../../src/models/bedrock-converse/provider.ts";
-import type { HttpOptions } from "../../src/models/http.ts";
+import { BedrockConverse } from "../../src/models/bedrock-converse/bedrock-converse.ts";
+import { FrameReader } from "../../src/models/bedrock-converse/frame-reader.ts";
+import { JsonLinesReader } from "../../src/models/bedrock-converse/json-lines-reader.ts";
+import type { HttpClientOptions } from "../../src/models/http-client.ts";
 import type { ModelRequest, StreamOptions } from "../../src/models/provider.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
 import type { Content } from "../../src/schema/message.ts";
 import { cpuMs } from "../support/cpu-time.ts";
+import { catchProviderError, createHttp, createRequest, plainVendor } from "./answer-reader.ts";
 import {
   call,
+  createTail,
   type Events,
-  eventFrame,
-  exceptionFrame,
+  encodeEvent,
+  encodeException,
+  encodeStream,
   head,
-  playFrames,
+  readFrames,
   reasoning,
-  stream,
-  tail,
   text,
-} from "./bedrock-play.ts";
-import { Loopback, writeSlices } from "./loopback.ts";
-import { faultOf, http, plainVendor, question } from "./play.ts";
-import { randomSlices, singleBytes } from "./slices.ts";
+} from "./bedrock-stream.ts";
+import { LoopbackServer, writeSlices } from "./loopback-server.ts";
+import { sliceBytes, sliceRandomly } from "./slices.ts";
 
 const TYPE = "application/vnd.amazon.eventstream";
 const STREAM = { "content-type": TYPE };
 const BEGUN = [...head, ...text(0, "Grüße ", "🌍!")];
-const WHOLE = stream([...BEGUN, ...tail("end_turn")]);
+const WHOLE = encodeStream([...BEGUN, ...createTail("end_turn")]);
 
 const cleanup: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
   for (const step of cleanup.splice(0).reverse()) await step();
 });
 
-async function serve(reply: Parameters<typeof Loopback.start>[0]): Promise<Loopback> {
-  const server = await Loopback.start(reply);
+async function serve(reply: Parameters<typeof LoopbackServer.start>[0]): Promise<LoopbackServer> {
+  const server = await LoopbackServer.start(reply);
   cleanup.push(async () => await server.stop());
   return server;
 }
 
-type Ask = HttpOptions & Partial<StreamOptions> & { readonly request?: Partial<ModelRequest> };
+type Ask = HttpClientOptions & Partial<StreamOptions> & { readonly request?: Partial<ModelRequest> };
 
 function ask(url: string, { signal, onDelta, request, ...options }: Ask = {}) {
-  const pool = http(options);
+  const pool = createHttp(options);
   cleanup.push(async () => await pool.close());
-  return new BedrockConverse({ http: pool }).stream(question(bedrock("m", { baseUrl: url }), request), {
+  return new BedrockConverse({ http: pool }).stream(createRequest(bedrock("m", { baseUrl: url }), request), {
     signal: signal ?? new AbortController().signal,
     onDelta,
   });
@@ -70,8 +70,8 @@ describe("an answer that is odd but whole", () => {
   test.each(["application/x-ndjson", "application/jsonl; charset=utf-8"])(
     "as lines of JSON (%s) [PROV-25, X-26]",
     async (type) => {
-      const bytes = lines([...BEGUN, ...call(1, "t", '{"a":', "1}"), ...tail("tool_use")]);
-      for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 2, 50)]) {
+      const bytes = lines([...BEGUN, ...call(1, "t", '{"a":', "1}"), ...createTail("tool_use")]);
+      for (const slices of [[bytes], sliceBytes(bytes), sliceRandomly(bytes, 2, 50)]) {
         const server = await serve(async (response) => {
           response.writeHead(200, { "content-type": type });
           await writeSlices(response, slices);
@@ -84,7 +84,7 @@ describe("an answer that is odd but whole", () => {
   );
 
   test("as lines of JSON that break off, make no sense, or say what went wrong", () => {
-    const read = (bytes: Buffer) => faultOfPlay(() => playFrames([bytes], new LineReader(plainVendor)));
+    const read = (bytes: Buffer) => faultOfPlay(() => readFrames([bytes], new JsonLinesReader(plainVendor)));
     expect(read(lines(BEGUN))).toBe("network");
     expect(read(Buffer.concat([lines(BEGUN), Buffer.from("<html>\n")]))).toBe("network");
     expect(read(lines([...BEGUN, { throttlingException: { message: "slow down" } }]))).toBe("rate-limited");
@@ -92,13 +92,13 @@ describe("an answer that is odd but whole", () => {
   });
 
   const shapes: Record<string, Events> = {
-    "an end that comes twice": [...BEGUN, ...tail("end_turn"), ...tail("max_tokens")],
-    "usage before the end": [...BEGUN, ...tail("end_turn").toReversed()],
+    "an end that comes twice": [...BEGUN, ...createTail("end_turn"), ...createTail("max_tokens")],
+    "usage before the end": [...BEGUN, ...createTail("end_turn").toReversed()],
     "no usage at all": [...BEGUN, { messageStop: { stopReason: "end_turn" } }],
-    "no beginning": [...text(0, "Grüße ", "🌍!"), ...tail("end_turn")],
+    "no beginning": [...text(0, "Grüße ", "🌍!"), ...createTail("end_turn")],
     "blocks that nothing ends": [
       { contentBlockDelta: { contentBlockIndex: 0, delta: { text: "Grüße 🌍!" } } },
-      ...tail("end_turn"),
+      ...createTail("end_turn"),
     ],
     "fields of the wrong kind": [
       { contentBlockStart: { contentBlockIndex: "x", start: [] } },
@@ -108,22 +108,22 @@ describe("an answer that is odd but whole", () => {
       { contentBlockDelta: { delta: { reasoningContent: { text: null } } } },
       { contentBlockStop: {} },
       ...BEGUN,
-      ...tail("end_turn", { usage: { inputTokens: "many", outputTokens: -1 }, serviceTier: 5 }),
+      ...createTail("end_turn", { usage: { inputTokens: "many", outputTokens: -1 }, serviceTier: 5 }),
     ],
-    "a reason to stop that is new": [...BEGUN, ...tail("bored")],
+    "a reason to stop that is new": [...BEGUN, ...createTail("bored")],
   };
   test.each(Object.entries(shapes))("%s", (_name, events) => {
-    const { message } = playFrames([stream(events)]);
+    const { message } = readFrames([encodeStream(events)]);
     expect([words(message), message.stopReason]).toEqual(["Grüße 🌍!", "stop"]);
   });
 
   test("text behind reasoning at one index is a block of its own, and so is what follows an end", () => {
-    const { message } = playFrames([
-      stream([
+    const { message } = readFrames([
+      encodeStream([
         ...reasoning(0, { text: "hm" }, { signature: "s" }),
         ...text(0, "a"),
         ...text(0, "b"),
-        ...tail("end_turn"),
+        ...createTail("end_turn"),
       ]),
     ]);
     expect(message.content).toEqual([
@@ -135,19 +135,19 @@ describe("an answer that is odd but whole", () => {
 
   test("a signature in pieces is one; usage before the end ends nothing", () => {
     const thought = reasoning(0, { text: "hm" }, { signature: "c2" }, { signature: "ln" });
-    expect(playFrames([stream([...thought, ...tail("end_turn")])]).message.content).toEqual([
+    expect(readFrames([encodeStream([...thought, ...createTail("end_turn")])]).message.content).toEqual([
       { type: "thinking", thinking: "hm", signature: "c2ln" },
     ]);
     const early = [...BEGUN, { metadata: { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } } }];
-    expect(() => playFrames([stream(early)])).toThrow("before the answer was complete");
-    const { message } = playFrames([stream([...early, ...tail("max_tokens")])]);
+    expect(() => readFrames([encodeStream(early)])).toThrow("before the answer was complete");
+    const { message } = readFrames([encodeStream([...early, ...createTail("max_tokens")])]);
     expect([message.stopReason, message.usage.input]).toEqual(["length", 12]);
   });
 
   test("a connection that is lost behind the last word of the answer, before its usage", async () => {
     const server = await serve((response, _received, request) => {
       response.writeHead(200, STREAM);
-      response.write(stream([...BEGUN, { messageStop: { stopReason: "end_turn" } }]), () =>
+      response.write(encodeStream([...BEGUN, { messageStop: { stopReason: "end_turn" } }]), () =>
         setTimeout(() => request.socket.destroy(), 20),
       );
     });
@@ -173,14 +173,14 @@ describe("what is no answer", () => {
     ["a page with status 502", 502, "text/html", "<html><body>Bad Gateway</body></html>"],
   ])("%s is refused", async (_name, status, type, body) => {
     const server = await serve((response) => response.writeHead(status, { "content-type": type }).end(body));
-    expect((await faultOf(ask(server.url))).fault).toBe("api");
+    expect((await catchProviderError(ask(server.url))).fault).toBe("api");
   });
 
   test("a redirect is refused, and the signature goes nowhere", async () => {
     const server = await serve((response) =>
       response.writeHead(307, { location: "http://127.0.0.1:1/x" }).end(),
     );
-    const error = await faultOf(ask(server.url));
+    const error = await catchProviderError(ask(server.url));
     expect(error.message).toContain("Redirects are not followed");
     expect(server.received).toHaveLength(1);
   });
@@ -188,7 +188,7 @@ describe("what is no answer", () => {
   test("a stream without a frame, and half a frame, are cut", async () => {
     for (const bytes of [Buffer.alloc(0), WHOLE.subarray(0, 9)]) {
       const server = await serve((response) => response.writeHead(200, STREAM).end(bytes));
-      expect(await faultOf(ask(server.url))).toMatchObject({
+      expect(await catchProviderError(ask(server.url))).toMatchObject({
         fault: "network",
         message: expect.stringContaining("ended before"),
       });
@@ -197,36 +197,38 @@ describe("what is no answer", () => {
 
   test("a page in place of the first frame is seen at once, not waited for", async () => {
     const server = await serve((response) => response.writeHead(200, STREAM).write("<html><body>Sign in"));
-    expect(await faultOf(ask(server.url))).toMatchObject({
+    expect(await catchProviderError(ask(server.url))).toMatchObject({
       fault: "network",
       message: expect.stringContaining("damaged frame"),
     });
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("an exception in mid-stream carries the id of its request and closes the connection", async () => {
     const bytes = Buffer.concat([
-      stream(BEGUN),
-      exceptionFrame("throttlingException", { message: "slow down" }),
+      encodeStream(BEGUN),
+      encodeException("throttlingException", { message: "slow down" }),
     ]);
     const server = await serve((response) =>
       response.writeHead(200, { ...STREAM, "x-amzn-requestid": "r-1" }).write(bytes),
     );
-    expect(await faultOf(ask(server.url))).toMatchObject({
+    expect(await catchProviderError(ask(server.url))).toMatchObject({
       fault: "rate-limited",
       requestId: "r-1",
       message: expect.stringContaining("slow down (throttlingException, request id r-1)"),
     });
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("silence in the middle, and cancelling there", async () => {
-    const server = await serve((response) => response.writeHead(200, STREAM).write(stream(BEGUN)));
-    expect((await faultOf(ask(server.url, { silenceTimeoutMs: 50 }))).message).toContain("silent for 50 ms");
+    const server = await serve((response) => response.writeHead(200, STREAM).write(encodeStream(BEGUN)));
+    expect((await catchProviderError(ask(server.url, { silenceTimeoutMs: 50 }))).message).toContain(
+      "silent for 50 ms",
+    );
     const controller = new AbortController();
     const cancelled = ask(server.url, { signal: controller.signal, onDelta: () => controller.abort() });
-    expect((await faultOf(cancelled)).fault).toBe("cancelled");
-    await server.allClosed();
+    expect((await catchProviderError(cancelled)).fault).toBe("cancelled");
+    await server.waitUntilClosed();
   });
 });
 
@@ -261,27 +263,27 @@ describe("an answer without measure", () => {
     "by %s is broken off at the limit, and its connection closed",
     async (_name, [first, more]) => {
       const server = await serve((response) => {
-        const piece = stream(more);
+        const piece = encodeStream(more);
         const next = () => response.write(piece, (error) => error ?? setImmediate(next));
-        response.writeHead(200, STREAM).write(stream([...head, ...first]));
+        response.writeHead(200, STREAM).write(encodeStream([...head, ...first]));
         next();
       });
-      const error = await faultOf(ask(server.url));
+      const error = await catchProviderError(ask(server.url));
       expect([error.fault, error.message]).toEqual([
         "api",
         expect.stringContaining(`at most ${LIMIT} are taken`),
       ]);
-      await server.allClosed();
+      await server.waitUntilClosed();
     },
   );
 
   test("by the number of its calls", () => {
     const calls = Array.from({ length: 257 }, (_, index) => call(index, `t${index}`, "{}")).flat();
-    expect(faultOfPlay(() => playFrames([stream([...head, ...calls])]))).toBe("api");
+    expect(faultOfPlay(() => readFrames([encodeStream([...head, ...calls])]))).toBe("api");
   });
 
   test("in one frame is refused where its length is known", () => {
-    const small = eventFrame("contentBlockDelta", {
+    const small = encodeEvent("contentBlockDelta", {
       contentBlockIndex: 0,
       delta: { text: "x".repeat(17 * 1024 * 1024) },
     });
@@ -290,12 +292,12 @@ describe("an answer without measure", () => {
   });
 
   test("a frame of many slices costs no more than a few times its size", () => {
-    const bytes = stream([...delta({ text: "x".repeat(4 * 1024 * 1024) }), ...tail("end_turn")]);
+    const bytes = encodeStream([...delta({ text: "x".repeat(4 * 1024 * 1024) }), ...createTail("end_turn")]);
     const slices = Array.from({ length: Math.ceil(bytes.length / 64) }, (_, index) =>
       bytes.subarray(index * 64, index * 64 + 64),
     );
     const spentMs = cpuMs(() => {
-      expect(words(playFrames(slices).message)).toHaveLength(4 * 1024 * 1024);
+      expect(words(readFrames(slices).message)).toHaveLength(4 * 1024 * 1024);
     });
     expect(spentMs).toBeLessThan(2000);
   });
@@ -308,7 +310,7 @@ test("names that every object in JavaScript has are names like others: of an exc
   expect(JSON.parse(server.received[0]?.body ?? "").messages[0].content).toEqual([
     { text: "(An image of type constructor is left out.)" },
   ]);
-  const thrown = () => playFrames([exceptionFrame("constructor", { message: "no" })]);
+  const thrown = () => readFrames([encodeException("constructor", { message: "no" })]);
   expect(thrown).toThrow(/no/);
   expect(faultOfPlay(thrown)).toBe("api");
 });
@@ -355,7 +357,7 @@ test("whatever a frame says, an answer or a fault comes of it", () => {
   const outcomes = new Map<string, number>();
   for (let run = 0; run < 3000; run += 1) {
     const events = Array.from({ length: 6 }, () => ({ [pick(names)]: value(pick([0, 1, 2, 3])) }));
-    const outcome = faultOfPlay(() => playFrames(randomSlices(stream(events), run + 1, 60)));
+    const outcome = faultOfPlay(() => readFrames(sliceRandomly(encodeStream(events), run + 1, 60)));
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
   }
   expect([...outcomes.keys()].sort()).toEqual(["network", "none"]);

@@ -1,19 +1,26 @@
 import { ConverseStreamCommand, type ConverseStreamCommandInput } from "@aws-sdk/client-bedrock-runtime";
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { BedrockConverse, type BedrockOptions } from "../../src/models/bedrock-converse/provider.ts";
-import { regionOf } from "../../src/models/bedrock-converse/region.ts";
+import { BedrockConverse, type BedrockOptions } from "../../src/models/bedrock-converse/bedrock-converse.ts";
+import { resolveRegion } from "../../src/models/bedrock-converse/resolve-region.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
-import { head, type SdkRequest, sdk, stream, tail, text as textEvents } from "./bedrock-play.ts";
-import { Loopback, type Received } from "./loopback.ts";
-import { faultOf, http, question } from "./play.ts";
+import { catchProviderError, createHttp, createRequest } from "./answer-reader.ts";
+import {
+  createSdkClient,
+  createTail,
+  encodeStream,
+  head,
+  type SdkRequest,
+  text as textEvents,
+} from "./bedrock-stream.ts";
+import { LoopbackServer, type ReceivedRequest } from "./loopback-server.ts";
 
 // The same meaning, once through our adapter and once through Amazon's SDK, whose types check our reading of the API:
 // what arrives must be the same JSON at the same path, signed with the same signature.
 
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 beforeEach(() => {
   for (const name of [
@@ -30,7 +37,7 @@ afterEach(() => {
 });
 
 const signal = new AbortController().signal;
-const ANSWER = stream([...head, ...textEvents(0, "hi"), ...tail("end_turn")]);
+const ANSWER = encodeStream([...head, ...textEvents(0, "hi"), ...createTail("end_turn")]);
 const EVENT_STREAM = { "content-type": "application/vnd.amazon.eventstream" };
 const NOW = Date.UTC(2026, 10, 22, 12, 34, 56);
 const KEYS = { accessKeyId: "AKIDEXAMPLE", secretAccessKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY" };
@@ -572,23 +579,23 @@ async function ours(
   id = CLAUDE,
   options: Partial<ModelConfig> = {},
   adapter: Partial<BedrockOptions> = {},
-): Promise<{ readonly got: Received; readonly url: string }> {
-  const server = await Loopback.start((response) => response.writeHead(200, EVENT_STREAM).end(ANSWER));
+): Promise<{ readonly got: ReceivedRequest; readonly url: string }> {
+  const server = await LoopbackServer.start((response) => response.writeHead(200, EVENT_STREAM).end(ANSWER));
   const model = { ...bedrock(id, { baseUrl: server.url, maxTokens: 8192 }), ...options };
   const provider = new BedrockConverse({ http: pool, ...adapter });
-  await provider.stream(question(model, { apiKey: PAIR, ...request }), { signal, now: () => NOW });
+  await provider.stream(createRequest(model, { apiKey: PAIR, ...request }), { signal, now: () => NOW });
   await server.stop();
   return { got: server.received[0]!, url: server.url };
 }
 
-type SdkOptions = Parameters<typeof sdk>[1];
+type SdkOptions = Parameters<typeof createSdkClient>[1];
 
 const SDK_ONLY = /^amz-sdk-|^x-amz-user-agent$|^content-length$/;
 
 /** Without the headers that only the SDK sends, which its signature would cover. */
 async function theirs(input: ConverseStreamCommandInput, options: SdkOptions = {}): Promise<SdkRequest> {
   let sent: SdkRequest | undefined;
-  const client = sdk(
+  const client = createSdkClient(
     (request) => {
       sent = request;
       return { headers: EVENT_STREAM, bytes: [ANSWER] };
@@ -697,9 +704,9 @@ describe("signatures [X-26, PROV-23]", () => {
   test.each(["a:", ":b", "a:b:", "a:b:c:d", "${A}:b:c:d"])(
     "the key %s is refused before anything is sent",
     async (apiKey) => {
-      const server = await Loopback.start((response) => response.end());
-      const request = question(bedrock(CLAUDE, { baseUrl: server.url }), { apiKey });
-      const error = await faultOf(new BedrockConverse({ http: pool }).stream(request, { signal }));
+      const server = await LoopbackServer.start((response) => response.end());
+      const request = createRequest(bedrock(CLAUDE, { baseUrl: server.url }), { apiKey });
+      const error = await catchProviderError(new BedrockConverse({ http: pool }).stream(request, { signal }));
       await server.stop();
       expect([error.fault, error.message]).toEqual([
         "auth",
@@ -711,7 +718,7 @@ describe("signatures [X-26, PROV-23]", () => {
 
   test("secrets of a key do not come back in an error, not even one by one", async () => {
     const apiKey = `${PAIR}:session-token-0123`;
-    const server = await Loopback.start((response) =>
+    const server = await LoopbackServer.start((response) =>
       response
         .writeHead(403, {
           "content-type": "application/json",
@@ -723,8 +730,8 @@ describe("signatures [X-26, PROV-23]", () => {
           }),
         ),
     );
-    const request = question(bedrock(CLAUDE, { baseUrl: server.url }), { apiKey });
-    const error = await faultOf(new BedrockConverse({ http: pool }).stream(request, { signal }));
+    const request = createRequest(bedrock(CLAUDE, { baseUrl: server.url }), { apiKey });
+    const error = await catchProviderError(new BedrockConverse({ http: pool }).stream(request, { signal }));
     await server.stop();
     expect([error.fault, error.vendorType]).toEqual(["auth", "InvalidSignatureException"]);
     expect(error.message).not.toMatch(/session-token-0123|wJalr/);
@@ -782,11 +789,11 @@ describe("how a model is held to an output [SO-01]", () => {
     [NOVA, closed, "final-tool"],
   ])("%s and %j: %s", (id, schema, road) => {
     const provider = new BedrockConverse({ http: pool });
-    expect(provider.outputRoad(bedrock(id), { type: "json-schema", schema })).toBe(road);
-    expect(provider.outputRoad(bedrock(id), { type: "json-schema", schema, strict: false })).toBe(
+    expect(provider.selectOutputMode(bedrock(id), { type: "json-schema", schema })).toBe(road);
+    expect(provider.selectOutputMode(bedrock(id), { type: "json-schema", schema, strict: false })).toBe(
       "final-tool",
     );
-    expect(provider.outputRoad(bedrock(id), { type: "json" })).toBe("final-tool");
+    expect(provider.selectOutputMode(bedrock(id), { type: "json" })).toBe("final-tool");
   });
 });
 
@@ -797,6 +804,6 @@ test.each([
   ["https://vpce-1.bedrock-runtime.ap-southeast-2.vpce.amazonaws.com", "ap-southeast-2"],
   ["https://proxy.example/bedrock-runtime.eu-west-3.", "sa-east-1"],
 ])("the region of %s is %s", (url, region) => {
-  expect(regionOf(url, { AWS_REGION: "", AWS_DEFAULT_REGION: "sa-east-1" })).toBe(region);
-  if (url.includes("proxy")) expect(regionOf(url, {})).toBe("us-east-1");
+  expect(resolveRegion(url, { AWS_REGION: "", AWS_DEFAULT_REGION: "sa-east-1" })).toBe(region);
+  if (url.includes("proxy")) expect(resolveRegion(url, {})).toBe("us-east-1");
 });

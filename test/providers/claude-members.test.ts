@@ -2,14 +2,14 @@ import type { BetaContentBlock } from "@anthropic-ai/sdk/resources/beta/messages
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anthropic, bedrock } from "../../src/config/vendor-models.ts";
-import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
-import { AnthropicAssembler } from "../../src/models/anthropic-messages/stream.ts";
-import { converseRequest } from "../../src/models/bedrock-converse/request.ts";
-import { thinkingFields } from "../../src/models/claude-thinking.ts";
+import { AnthropicAssembler } from "../../src/models/anthropic-messages/anthropic-assembler.ts";
+import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { buildConverseRequest } from "../../src/models/bedrock-converse/request.ts";
+import { buildThinkingFields } from "../../src/models/claude-thinking-fields.ts";
 import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";
 import { ThinkingLevel } from "../../src/schema/model.ts";
-import { eventFrame, playFrames } from "./bedrock-play.ts";
-import { play, question, sse } from "./play.ts";
+import { createRequest, encodeSse, readAnswer } from "./answer-reader.ts";
+import { encodeEvent, readFrames } from "./bedrock-stream.ts";
 
 // Every member of the unions of the vendors' types: kept, and sent back as it came.
 
@@ -26,7 +26,7 @@ function answer(blocks: readonly object[], usage: object = {}, stop = "end_turn"
     { type: "message_delta", delta: { stop_reason: stop }, usage: { output_tokens: 5, ...usage } },
     { type: "message_stop" },
   ];
-  const { message } = play((context) => new AnthropicAssembler(context), [sse(events)]);
+  const { message } = readAnswer((context) => new AnthropicAssembler(context), [encodeSse(events)]);
   return { ...message, provider: "anthropic" };
 }
 
@@ -58,8 +58,8 @@ const BLOCKS: Record<BetaContentBlock["type"], object> = {
 
 test.each(Object.entries(BLOCKS))("a block of %s goes back as it came [PROV-09, PROV-11]", (type, fields) => {
   const block = { type, ...fields };
-  const sent = anthropicRequest(
-    question(anthropic("claude-opus-5"), { messages: [user, answer([block]), user], cache: auto }),
+  const sent = buildAnthropicRequest(
+    createRequest(anthropic("claude-opus-5"), { messages: [user, answer([block]), user], cache: auto }),
   ).messages[1]?.content[0];
   const { cache_control: _, ...plain } = { cache_control: undefined, ...sent };
   expect(plain).toEqual(block);
@@ -85,10 +85,12 @@ describe("levels above high [THK-01]", () => {
     ["claude-opus-4-6", "adaptive", "high", "max"],
     ["claude-opus-4-5", "adaptive", "high", "high"],
   ] as const)("%s", (id, style, xhigh, max) => {
-    const effort = (level: ThinkingLevel) => thinkingFields(id, level, 4096, 8192, style).output_config;
+    const effort = (level: ThinkingLevel) => buildThinkingFields(id, level, 4096, 8192, style).output_config;
     expect([effort("xhigh"), effort("max")]).toEqual([{ effort: xhigh }, { effort: max }]);
     const model = { ...bedrock(`anthropic.${id}-v1:0`), ...(style && { thinkingStyle: style }) };
-    const fields = converseRequest(question(model, { thinking: "max" })).additionalModelRequestFields;
+    const fields = buildConverseRequest(
+      createRequest(model, { thinking: "max" }),
+    ).additionalModelRequestFields;
     expect(fields?.["output_config"]).toEqual({ effort: max });
   });
 
@@ -99,7 +101,7 @@ describe("levels above high [THK-01]", () => {
 
   test("between its tools: a beta with a budget, a kind of its own where it would be off", () => {
     const asked = (id: string, thinking: ThinkingLevel) =>
-      converseRequest(question({ ...bedrock(id), thinkingBetweenTools: true }, { thinking }))
+      buildConverseRequest(createRequest({ ...bedrock(id), thinkingBetweenTools: true }, { thinking }))
         .additionalModelRequestFields;
     expect(asked("anthropic.claude-sonnet-4-5-v1:0", "low")).toMatchObject({
       anthropic_beta: ["interleaved-thinking-2025-05-14"],
@@ -112,19 +114,21 @@ describe("levels above high [THK-01]", () => {
 
 test("Bedrock: citations and pictures go back as they came [PROV-25]", () => {
   const delta = (contentBlockIndex: number, one: object) =>
-    eventFrame("contentBlockDelta", { contentBlockIndex, delta: one });
+    encodeEvent("contentBlockDelta", { contentBlockIndex, delta: one });
   const citation = { title: "T", sourceContent: [{ text: "c" }], location: { web: { url: "https://h/" } } };
-  const { message } = playFrames([
+  const { message } = readFrames([
     delta(0, { text: "So." }),
     delta(0, { citation }),
-    eventFrame("contentBlockStart", { contentBlockIndex: 1, start: { image: { format: "png" } } }),
+    encodeEvent("contentBlockStart", { contentBlockIndex: 1, start: { image: { format: "png" } } }),
     delta(1, { image: { source: { bytes: "aGk=" } } }),
-    eventFrame("messageStop", { stopReason: "end_turn" }),
-    eventFrame("metadata", { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }),
+    encodeEvent("messageStop", { stopReason: "end_turn" }),
+    encodeEvent("metadata", { usage: { inputTokens: 1, outputTokens: 1, totalTokens: 2 } }),
   ]);
   const said = { ...message, provider: "bedrock", model: "anthropic.claude-opus-5" };
   const model = bedrock("anthropic.claude-opus-5");
-  expect(converseRequest(question(model, { messages: [user, said, user] })).messages[1]?.content).toEqual([
+  expect(
+    buildConverseRequest(createRequest(model, { messages: [user, said, user] })).messages[1]?.content,
+  ).toEqual([
     { citationsContent: { content: [{ text: "So." }], citations: [citation] } },
     { image: { format: "png", source: { bytes: "aGk=" } } },
   ]);
@@ -161,8 +165,8 @@ test("property: at most four marks, on blocks that may have one, and a past that
             timestamp: 1,
           });
         if (calls === 0) messages.push(user);
-        const body = anthropicRequest(
-          question(anthropic("claude-opus-5"), {
+        const body = buildAnthropicRequest(
+          createRequest(anthropic("claude-opus-5"), {
             messages,
             systemPrompt: "S",
             tools: [{ name: "read", description: "r", parameters: {} }],

@@ -1,17 +1,25 @@
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { local } from "../../src/config/vendor-models.ts";
-import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
-import { CompletionsAssembler } from "../../src/models/openai-completions/stream.ts";
+import { CompletionsAssembler } from "../../src/models/openai-completions/completions-assembler.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import { Loopback, writeSlices } from "./loopback.ts";
-import { type context, faultOf, http, joined, play, question, sse } from "./play.ts";
-import { cutPoints, randomSlices, singleBytes } from "./slices.ts";
+import {
+  catchProviderError,
+  type context,
+  createHttp,
+  createRequest,
+  encodeSse,
+  joinDeltas,
+  readAnswer,
+} from "./answer-reader.ts";
+import { LoopbackServer, writeSlices } from "./loopback-server.ts";
+import { pickCutPoints, sliceBytes, sliceRandomly } from "./slices.ts";
 import { completionStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const assemble = (given: typeof context) => new CompletionsAssembler(given);
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 
 /** Groq has its usage in a place of its own. */
@@ -111,7 +119,7 @@ function rawThinking(bytes: Buffer): string {
 }
 
 async function outcomeOf(bytes: Uint8Array): Promise<AssistantMessage | ProviderError> {
-  const played = Promise.resolve().then(() => play(assemble, [bytes]).message);
+  const played = Promise.resolve().then(() => readAnswer(assemble, [bytes]).message);
   return await played.catch((error: unknown) => {
     if (error instanceof ProviderError) return error;
     throw error;
@@ -130,15 +138,15 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
 
   test.each(whole)("$file ($host): same as the SDK, in slices of every size", async ({ bytes }) => {
     const expected = translated(await sdkCompletion(bytes));
-    const { message, deltas } = play(assemble, [bytes]);
+    const { message, deltas } = readAnswer(assemble, [bytes]);
     expect(ours(message)).toEqual(expected);
-    expect(play(assemble, singleBytes(bytes)).message).toEqual(message);
+    expect(readAnswer(assemble, sliceBytes(bytes)).message).toEqual(message);
     for (let seed = 1; seed <= 8; seed += 1) {
-      expect(play(assemble, randomSlices(bytes, seed)).message).toEqual(message);
+      expect(readAnswer(assemble, sliceRandomly(bytes, seed)).message).toEqual(message);
     }
     const thinking = message.content.map((part) => (part.type === "thinking" ? part.thinking : "")).join("");
     expect(thinking).toBe(rawThinking(bytes));
-    const blocks = joined(deltas);
+    const blocks = joinDeltas(deltas);
     for (const [index, part] of message.content.entries()) {
       if (part.type === "text") expect(blocks[index]).toBe(`text:${part.text}`);
       if (part.type === "thinking") expect(blocks[index]).toBe(`thinking:${part.thinking}`);
@@ -148,8 +156,8 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
   });
 
   test.each(whole)("$file ($host): cut off anywhere, a fault as at the SDK", async ({ bytes }) => {
-    const { content, stopReason } = play(assemble, [bytes]).message;
-    for (const at of [0, 1, bytes.length - 1, ...cutPoints(bytes, 11, 24)]) {
+    const { content, stopReason } = readAnswer(assemble, [bytes]).message;
+    for (const at of [0, 1, bytes.length - 1, ...pickCutPoints(bytes, 11, 24)]) {
       const cut = bytes.subarray(0, at);
       const theirs = await sdkCompletion(cut).then(translated, () => undefined);
       const mine = await outcomeOf(cut);
@@ -161,19 +169,19 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
   });
 
   test.each(whole)("$file ($host): same over HTTP", async ({ bytes, ct }) => {
-    const expected = play(assemble, [bytes]).message;
+    const expected = readAnswer(assemble, [bytes]).message;
     const ways = [
       [bytes],
-      randomSlices(bytes, 3, 8000),
-      ...(bytes.length < 4000 ? [singleBytes(bytes)] : []),
+      sliceRandomly(bytes, 3, 8000),
+      ...(bytes.length < 4000 ? [sliceBytes(bytes)] : []),
     ];
     for (const slices of ways) {
-      const server = await Loopback.start(async (response) => {
+      const server = await LoopbackServer.start(async (response) => {
         response.writeHead(200, { "content-type": ct });
         await writeSlices(response, slices);
       });
       const provider = new OpenAiCompletions({ http: pool });
-      const message = await provider.stream(question(local(server.url, "m")), {
+      const message = await provider.stream(createRequest(local(server.url, "m")), {
         signal: new AbortController().signal,
       });
       expect(ours(message)).toEqual(ours(expected));
@@ -185,8 +193,8 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of chat completions", () => 
   test.each(completionStreams.filter(isBroken))("$file: the error in mid-stream", async ({ bytes }) => {
     const theirs = await sdkCompletion(bytes).catch((error: unknown) => error);
     expect(theirs).toBeInstanceOf(OpenAI.APIError);
-    for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 9)]) {
-      const error = await faultOf((async () => play(assemble, slices))());
+    for (const slices of [[bytes], sliceBytes(bytes), sliceRandomly(bytes, 9)]) {
+      const error = await catchProviderError((async () => readAnswer(assemble, slices))());
       expect(error).toBeInstanceOf(ProviderError);
       expect(error.fault).toBe("api");
       expect(error.status).toBe(400);
@@ -258,9 +266,9 @@ const BUILT: Record<string, readonly unknown[]> = {
 
 describe("answers of chat completions built to the vendor's types [PROV-13]", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK", async (_name, events) => {
-    const bytes = sse([...events, "[DONE]"], false);
+    const bytes = encodeSse([...events, "[DONE]"], false);
     const expected = translated(await sdkCompletion(bytes));
-    for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 5, 40)])
-      expect(ours(play(assemble, slices).message)).toEqual(expected);
+    for (const slices of [[bytes], sliceBytes(bytes), sliceRandomly(bytes, 5, 40)])
+      expect(ours(readAnswer(assemble, slices).message)).toEqual(expected);
   });
 });

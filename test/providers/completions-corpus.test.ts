@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { local, openai, openrouter } from "../../src/config/vendor-models.ts";
-import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";
-import { sentBy } from "./exchange.ts";
-import { http } from "./play.ts";
+import { createHttp } from "./answer-reader.ts";
+import { captureRequest } from "./captured-request.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
 
 // Every conversation of the corpus, once through our adapter and once through the SDK: an own reading of its types.
 
@@ -143,7 +143,7 @@ function messagesOf(history: readonly Message[], { model }: Kind): Param[] {
   return made;
 }
 
-function translated(asked: Asked, kind: Kind): Body {
+function translated(asked: CorpusRequest, kind: Kind): Body {
   const { model, max } = kind;
   const ofOpenAi = model.provider === "openai";
   const newer = model.id.startsWith("gpt-5.6");
@@ -178,7 +178,7 @@ function translated(asked: Asked, kind: Kind): Body {
   };
 }
 
-function formatOf(output: NonNullable<Asked["output"]>): NonNullable<Body["response_format"]> {
+function formatOf(output: NonNullable<CorpusRequest["output"]>): NonNullable<Body["response_format"]> {
   if (output.type === "json") return { type: "json_object" };
   const { schema, name = "final_answer" } = output;
   // Of the corpus: closed and all required, or open.
@@ -197,7 +197,7 @@ const wellFormed = (value: unknown): Body =>
     }),
   );
 
-const pool = http();
+const pool = createHttp();
 const signal = new AbortController().signal;
 let vendor: ModelServer;
 beforeAll(async () => {
@@ -212,11 +212,14 @@ describe.each(KINDS)("every conversation to $name [PROV-13]", (kind) => {
   test.each(COMPARED)("$name: what the SDK sends, and nothing that the API refuses", async (conversation) => {
     const provider = new OpenAiCompletions({ http: pool });
     const ask = (url: string) =>
-      provider.stream(questionTo({ ...kind.model, maxTokens: LIMIT, baseUrl: `${url}/v1` }, conversation), {
-        signal,
-      });
-    const ours = await sentBy(ask);
-    const theirs = await sentBy((url) =>
+      provider.stream(
+        createRequest({ ...kind.model, maxTokens: LIMIT, baseUrl: `${url}/v1` }, conversation),
+        {
+          signal,
+        },
+      );
+    const ours = await captureRequest(ask);
+    const theirs = await captureRequest((url) =>
       new OpenAI({ apiKey: CORPUS_KEY, baseURL: `${url}/v1`, maxRetries: 0 }).chat.completions.create(
         wellFormed(translated(conversation.asked, kind)),
       ),

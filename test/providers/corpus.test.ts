@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { Message } from "../../src/schema/message.ts";
-import { CORPUS, makers } from "./corpus/index.ts";
+import { CORPUS, vendorSamples } from "./corpus/index.ts";
 
 describe("the corpus of conversations", () => {
   test("has names of its own, and enough of everything", () => {
@@ -9,7 +9,7 @@ describe("the corpus of conversations", () => {
     const asked = CORPUS.map((one) => one.asked);
     const answers = asked.flatMap(({ messages }) => messages.filter(({ role }) => role === "assistant"));
     expect(new Set(asked.map(({ thinking }) => thinking)).size).toBe(7);
-    for (const { provider } of makers) {
+    for (const { provider } of vendorSamples) {
       expect(
         answers.filter((one) => one.role === "assistant" && one.provider === provider).length,
       ).toBeGreaterThan(5);

@@ -3,10 +3,10 @@ import { chmod, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promise
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CommandCredential } from "../../src/models/credentials/command.ts";
-import { readFetched } from "../../src/models/credentials/credential.ts";
+import { CommandCredential } from "../../src/models/credentials/command-credential.ts";
+import { createCredentialSource } from "../../src/models/credentials/credential-source.ts";
+import { parseFetchedValue } from "../../src/models/credentials/fetched-credential.ts";
 import { runCommand } from "../../src/models/credentials/run-command.ts";
-import { credentialSource } from "../../src/models/credentials/source.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
 import { Credentials, type CredentialsInput } from "../../src/schema/credentials.ts";
 
@@ -22,7 +22,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const node = (code: string) => [process.execPath, "-e", code];
 const source = (credentials: CredentialsInput, warn?: (message: string) => void) =>
-  credentialSource(Credentials.parse(credentials), warn);
+  createCredentialSource(Credentials.parse(credentials), warn);
 
 async function refusal(work: Promise<unknown> | undefined): Promise<ProviderError> {
   const error = await work?.then(
@@ -62,7 +62,7 @@ describe("what is printed or written", () => {
     ],
     ["{not json", { value: "{not json" }],
   ])("[CRED-01] %j is read", (text, fetched) => {
-    expect(readFetched(text)).toEqual(fetched);
+    expect(parseFetchedValue(text)).toEqual(fetched);
   });
 });
 
@@ -108,9 +108,9 @@ describe("a command", () => {
     const { clock, make } = scripted([OLD, NEW]);
     const credential = make();
     await credential.prepare();
-    credential.forget(OLD);
+    credential.invalidate(OLD);
     await credential.prepare();
-    credential.forget(OLD);
+    credential.invalidate(OLD);
     await credential.prepare();
     expect([credential.value, clock.runs]).toEqual([NEW, 2]);
   });
@@ -119,7 +119,7 @@ describe("a command", () => {
     const { make } = scripted([OLD, "FAIL"]);
     const credential = make(1);
     await credential.prepare();
-    credential.forget(OLD);
+    credential.invalidate(OLD);
     const error = await refusal(credential.prepare());
     expect(error.fault).toBe("network");
     expect(error.message).toContain(`${NAME}: the command vault exited with 3 (no ticket for ***)`);

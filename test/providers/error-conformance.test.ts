@@ -2,14 +2,14 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { anthropic, local } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
 import type { ProviderFault } from "../../src/models/provider-error.ts";
-import { Loopback } from "./loopback.ts";
-import { faultOf, http, question } from "./play.ts";
+import { catchProviderError, createHttp, createRequest } from "./answer-reader.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 import { errorReplies, VECTORS_PRESENT } from "./vectors.ts";
 
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 const signal = new AbortController().signal;
 
@@ -38,16 +38,22 @@ async function both(url: string, ofAnthropic: boolean) {
       () => undefined,
       (error: unknown) => error,
     );
-    const request = question(anthropic("m", { baseUrl: url }));
-    return { theirs, ours: await faultOf(new AnthropicMessages({ http: pool }).stream(request, { signal })) };
+    const request = createRequest(anthropic("m", { baseUrl: url }));
+    return {
+      theirs,
+      ours: await catchProviderError(new AnthropicMessages({ http: pool }).stream(request, { signal })),
+    };
   }
   const client = new OpenAI({ apiKey: "k", maxRetries: 0, baseURL: `${url}/v1` });
   const theirs = await client.chat.completions.create({ model: "m", messages, stream: true }).then(
     () => undefined,
     (error: unknown) => error,
   );
-  const request = question(local(url, "m"));
-  return { theirs, ours: await faultOf(new OpenAiCompletions({ http: pool }).stream(request, { signal })) };
+  const request = createRequest(local(url, "m"));
+  return {
+    theirs,
+    ours: await catchProviderError(new OpenAiCompletions({ http: pool }).stream(request, { signal })),
+  };
 }
 
 /** The sentence for people, wherever a vendor puts it. */
@@ -63,7 +69,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded errors", () => {
     "$file ($host, $status): the same kind as the SDK's",
     async ({ host, bytes, status, ct }) => {
       const body = bytes.toString("utf8");
-      const server = await Loopback.start((response) =>
+      const server = await LoopbackServer.start((response) =>
         response.writeHead(status, { "content-type": ct }).end(body),
       );
       const { theirs, ours } = await both(server.url, host === "api.anthropic.com");
@@ -92,7 +98,7 @@ const STATUSES: readonly [number, ProviderFault][] = [
 test.each(STATUSES)("status %d is %s to us and to both SDKs", async (status, fault) => {
   const body = JSON.stringify({ error: { type: "some_error", message: "something" } });
   const headers = { "content-type": "application/json", "request-id": "req_1", "x-request-id": "req_1" };
-  const server = await Loopback.start((response) => response.writeHead(status, headers).end(body));
+  const server = await LoopbackServer.start((response) => response.writeHead(status, headers).end(body));
   for (const ofAnthropic of [true, false]) {
     const { theirs, ours } = await both(server.url, ofAnthropic);
     expect(ours.fault).toBe(fault);

@@ -2,15 +2,15 @@ import { BlockedReason, FinishReason, type Part } from "@google/genai";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import type { AnswerContext } from "../../src/models/assembler.ts";
-import { conversation } from "../../src/models/conversation.ts";
-import { GeminiAssembler } from "../../src/models/gemini/stream.ts";
-import { CompletionsAssembler } from "../../src/models/openai-completions/stream.ts";
+import { buildConversation } from "../../src/models/conversation.ts";
+import { GeminiAssembler } from "../../src/models/gemini/gemini-assembler.ts";
+import { CompletionsAssembler } from "../../src/models/openai-completions/completions-assembler.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
-import { idRuleOf, inputItems } from "../../src/models/responses/items.ts";
-import { ResponsesAssembler } from "../../src/models/responses/stream.ts";
+import { selectIdRule, toInputItems } from "../../src/models/responses/input-items.ts";
+import { ResponsesAssembler } from "../../src/models/responses/responses-assembler.ts";
 import type { Content, StopReason } from "../../src/schema/message.ts";
-import { asParts, joinedParts, sdkAnswer } from "./gemini-sdk.ts";
-import { play, sse } from "./play.ts";
+import { encodeSse, readAnswer } from "./answer-reader.ts";
+import { joinParts, readSdkAnswer, toParts } from "./gemini-sdk.ts";
 
 // Every member of the vendors' unions, as their SDKs' types list them: a member that is missing here does not compile.
 
@@ -46,7 +46,7 @@ describe("Responses [PROV-18]", () => {
   };
   const response = (fields: object) => ({ id: "resp_1", object: "response", output: [], ...fields });
   const stream = (between: readonly object[], output: readonly object[] = []) =>
-    sse([
+    encodeSse([
       { type: "response.created", response: response({ status: "in_progress" }) },
       ...between,
       { type: "response.completed", response: response({ status: "completed", output, usage: USAGE }) },
@@ -144,10 +144,12 @@ describe("Responses [PROV-18]", () => {
 
   test.each(Object.entries(EVENTS))("event %s", (type, { fields = {}, makes = [] }) => {
     const at = { output_index: 0, item_id: "item_1", content_index: 0, summary_index: 0, sequence_number: 1 };
-    const result = made(() => plain(play(responses, [stream([{ type, ...at, ...fields }])]).message.content));
+    const result = made(() =>
+      plain(readAnswer(responses, [stream([{ type, ...at, ...fields }])]).message.content),
+    );
     expect(result).toEqual(makes);
     // Nothing that an event may lack is fatal either.
-    const bare = made(() => play(responses, [stream([{ type }])]).message.stopReason);
+    const bare = made(() => readAnswer(responses, [stream([{ type }])]).message.stopReason);
     expect(["stop", "toolUse", "length", "api"]).toContain(bare);
   });
 
@@ -228,12 +230,12 @@ describe("Responses [PROV-18]", () => {
       const bytes = stream(events, output);
       const theirs = (await client(bytes).responses.stream({ model: "m", input: "x" }).finalResponse())
         .output;
-      const { message } = play(responses, [bytes]);
-      const { message: unlisted } = play(responses, [stream(events)]);
+      const { message } = readAnswer(responses, [bytes]);
+      const { message: unlisted } = readAnswer(responses, [stream(events)]);
       expect(unlisted.content).toEqual(message.content);
       if (!READ.has(type)) expect(message.content).toEqual([{ type: "vendor", kind: type, data: item }]);
       expect(message.stopReason).toBe(type === "function_call" ? "toolUse" : "stop");
-      const back = inputItems(conversation([message], message.provider, idRuleOf("vendor"))).slice(
+      const back = toInputItems(buildConversation([message], message.provider, selectIdRule("vendor"))).slice(
         0,
         output.length,
       );
@@ -243,7 +245,7 @@ describe("Responses [PROV-18]", () => {
   );
 
   test("usage, whole", () => {
-    expect(play(responses, [stream([])]).message.usage).toEqual({
+    expect(readAnswer(responses, [stream([])]).message.usage).toEqual({
       input: 6,
       output: 5,
       reasoning: 3,
@@ -267,8 +269,8 @@ describe("chat completions [PROV-13]", () => {
   const choice = (delta: object, finish: string | null = null, more: object = {}) =>
     chunk({ choices: [{ index: 0, delta, finish_reason: finish, ...more }] });
   const stream = (chunks: readonly object[], finish = "stop") =>
-    sse([choice({ role: "assistant" }), ...chunks, choice({}, finish), "[DONE]"], false);
-  const content = (...chunks: object[]) => plain(play(completions, [stream(chunks)]).message.content);
+    encodeSse([choice({ role: "assistant" }), ...chunks, choice({}, finish), "[DONE]"], false);
+  const content = (...chunks: object[]) => plain(readAnswer(completions, [stream(chunks)]).message.content);
 
   const DELTA: Readonly<Record<keyof OpenAI.ChatCompletionChunk.Choice.Delta, readonly [object, unknown]>> = {
     audio: [{ audio: { id: "a", data: "AAAA", expires_at: 1, transcript: "spoken" } }, [["text", "spoken"]]],
@@ -299,7 +301,7 @@ describe("chat completions [PROV-13]", () => {
     type: [{ index: 0, id: "t1", function: { name: "read" } }, ["t1", "read", {}]],
   };
   test.each(Object.entries(CALLS))("a call without or with another %s", (_name, [call, expected]) => {
-    const { message } = play(completions, [stream([choice({ tool_calls: [call] })])]);
+    const { message } = readAnswer(completions, [stream([choice({ tool_calls: [call] })])]);
     const [part] = message.content;
     expect(part?.type === "toolCall" && [part.id, part.name, part.arguments]).toEqual(expected);
     expect(message.stopReason).toBe("toolUse");
@@ -315,7 +317,7 @@ describe("chat completions [PROV-13]", () => {
   test.each(Object.entries(FINISH))(
     "finish reason %s, with nothing called: %s [PROV-07]",
     (finish, stopReason) => {
-      expect(play(completions, [stream([], finish)]).message.stopReason).toBe(stopReason);
+      expect(readAnswer(completions, [stream([], finish)]).message.stopReason).toBe(stopReason);
     },
   );
 
@@ -338,7 +340,7 @@ describe("chat completions [PROV-13]", () => {
         refusal: null,
       };
       const bytes = stream([{ ...choice({ content: "a" }, null, { logprobs }), [name]: value }]);
-      const { message } = play(completions, [bytes]);
+      const { message } = readAnswer(completions, [bytes]);
       const { choices } = await client(bytes)
         .chat.completions.stream({ model: "m", messages: [{ role: "user", content: "x" }] })
         .finalChatCompletion();
@@ -362,7 +364,7 @@ describe("chat completions [PROV-13]", () => {
       },
     };
     for (const where of [{ usage: details }, { x_groq: { usage: details } }]) {
-      const { usage } = play(completions, [stream([chunk({ choices: [], ...where })])]).message;
+      const { usage } = readAnswer(completions, [stream([chunk({ choices: [], ...where })])]).message;
       expect(usage).toEqual({
         input: 6,
         output: 8,
@@ -382,7 +384,7 @@ describe("Gemini [PROV-21]", () => {
     responseId: "r1",
   });
   const stream = (parts: readonly object[], more: object = {}) =>
-    sse([piece(parts), piece([], { finishReason: "STOP", ...more })], false);
+    encodeSse([piece(parts), piece([], { finishReason: "STOP", ...more })], false);
 
   /** A part with this field; and whether there is something in it to keep. */
   const PARTS: Readonly<Record<keyof Part, readonly [Part, boolean]>> = {
@@ -409,10 +411,10 @@ describe("Gemini [PROV-21]", () => {
   };
   test.each(Object.entries(PARTS))("part %s: as the SDK has it", async (name, [part, isKept]) => {
     const bytes = stream([part]);
-    const { message } = play(gemini, [bytes]);
-    expect(asParts(message)).toEqual(isKept ? joinedParts((await sdkAnswer("google", bytes)).parts) : []);
+    const { message } = readAnswer(gemini, [bytes]);
+    expect(toParts(message)).toEqual(isKept ? joinParts((await readSdkAnswer("google", bytes)).parts) : []);
     for (const nothing of [null, "", {}, [], 0])
-      expect(play(gemini, [stream([{ [name]: nothing }])]).message.stopReason).toMatch(/stop|toolUse/);
+      expect(readAnswer(gemini, [stream([{ [name]: nothing }])]).message.stopReason).toMatch(/stop|toolUse/);
   });
 
   const FINISH: Readonly<Record<FinishReason, StopReason | "network" | "api">> = {
@@ -437,14 +439,17 @@ describe("Gemini [PROV-21]", () => {
     TOO_MANY_TOOL_CALLS: "api",
   };
   test.each(Object.values(FinishReason))("finish reason %s [PROV-07]", (finishReason) => {
-    const bytes = sse([piece([{ text: "a" }]), piece([], { finishReason })], false);
-    expect(made(() => play(gemini, [bytes]).message.stopReason)).toBe(FINISH[finishReason]);
+    const bytes = encodeSse([piece([{ text: "a" }]), piece([], { finishReason })], false);
+    expect(made(() => readAnswer(gemini, [bytes]).message.stopReason)).toBe(FINISH[finishReason]);
   });
 
   test.each(Object.values(BlockedReason))("a prompt blocked: %s", (blockReason) => {
-    const bytes = sse([{ promptFeedback: { blockReason, safetyRatings: [] }, responseId: "r1" }], false);
+    const bytes = encodeSse(
+      [{ promptFeedback: { blockReason, safetyRatings: [] }, responseId: "r1" }],
+      false,
+    );
     const said = blockReason === "BLOCKED_REASON_UNSPECIFIED" ? "network" : "guardRail";
-    expect(made(() => play(gemini, [bytes]).message.stopReason)).toBe(said);
+    expect(made(() => readAnswer(gemini, [bytes]).message.stopReason)).toBe(said);
   });
 
   test("what stands beside an answer takes nothing from it", () => {
@@ -458,7 +463,7 @@ describe("Gemini [PROV-21]", () => {
       tokenCount: 3,
       continuationToken: "t",
     };
-    expect(play(gemini, [stream([{ text: "a" }], more)]).message.content).toEqual([text("a")]);
+    expect(readAnswer(gemini, [stream([{ text: "a" }], more)]).message.content).toEqual([text("a")]);
   });
 
   test("usage with its modalities", () => {
@@ -475,8 +480,8 @@ describe("Gemini [PROV-21]", () => {
       thoughtsTokenCount: 4,
       totalTokenCount: 21,
     };
-    const bytes = sse([piece([{ text: "a" }], { finishReason: "STOP" }), { usageMetadata }], false);
-    const { usage } = play(gemini, [bytes]).message;
+    const bytes = encodeSse([piece([{ text: "a" }], { finishReason: "STOP" }), { usageMetadata }], false);
+    const { usage } = readAnswer(gemini, [bytes]).message;
     expect(usage).toEqual({
       input: 9,
       output: 9,

@@ -1,14 +1,14 @@
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { expect, test } from "vitest";
-import { HTTP_LIMITS, type Http } from "../../src/models/http.ts";
+import { HTTP_LIMITS, type HttpClient } from "../../src/models/http-client.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
-import { isThorough } from "../support/depth.ts";
-import { Fuzz } from "./fuzz/mutate.ts";
-import { HAZARD_WIRES, type HazardWire, SAID } from "./hazards/index.ts";
-import { question } from "./play.ts";
+import { isThorough } from "../support/test-depth.ts";
+import { createRequest } from "./answer-reader.ts";
+import { StreamFuzzer } from "./fuzz/stream-fuzzer.ts";
+import { HAZARD_WIRES, type HazardWire, SAMPLE_ANSWER } from "./hazards/index.ts";
 
 // Streams that no vendor would send, made from such as vendors send: `npm run fuzz -- --inputs N [--seed S]` for a long
 // run. Each ends in a message as the schema has it or in a classified error, at once, and leaves nothing behind.
@@ -21,21 +21,21 @@ const MOST_MS = 2_000;
 const MOST_GROWTH_MB = 64;
 
 const SEEDS = [
-  SAID,
+  SAMPLE_ANSWER,
   { thinking: "hm", text: "So." },
   { calls: [{ id: "c", name: "read", pieces: Array.from('{"a":[1,{"b":null}]}') }] },
   { text: "" },
 ];
 
 /** Gives the slices in place of a network. */
-function fed(contentType: string, slices: readonly Uint8Array[]): Http {
+function fed(contentType: string, slices: readonly Uint8Array[]): HttpClient {
   const bytes = (async function* () {
     yield* slices;
   })();
   return {
     limits: HTTP_LIMITS,
     open: async () => ({ requestId: undefined, contentType, bytes, drain: () => {} }),
-  } as unknown as Http;
+  } as unknown as HttpClient;
 }
 
 async function outcome(
@@ -61,11 +61,13 @@ const heapMb = () => {
 test.each(HAZARD_WIRES)(
   "$protocol: no stream crashes the adapter, hangs it or stays in memory",
   async (wire) => {
-    const fuzz = new Fuzz(
+    const fuzz = new StreamFuzzer(
       SEED,
       SEEDS.map((said) => wire.frames(said)).concat([[wire.rateLimit, wire.unknown]]),
     );
-    const request = question(wire.model("http://127.0.0.1:9"), { apiKey: "AKIAREPLAYED:secret-0123456789" });
+    const request = createRequest(wire.model("http://127.0.0.1:9"), {
+      apiKey: "AKIAREPLAYED:secret-0123456789",
+    });
     const inputs = Math.ceil(INPUTS / HAZARD_WIRES.length);
     let warm = 0;
     let longest = 0;

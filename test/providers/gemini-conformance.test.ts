@@ -1,30 +1,37 @@
 import { afterAll, describe, expect, test } from "vitest";
 import { google, vertex } from "../../src/config/vendor-models.ts";
 import type { AnswerContext } from "../../src/models/assembler.ts";
-import { GeminiAssembler } from "../../src/models/gemini/stream.ts";
-import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/provider.ts";
-import { GoogleVertex } from "../../src/models/google-vertex/provider.ts";
+import { GeminiAssembler } from "../../src/models/gemini/gemini-assembler.ts";
+import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/google-generative-ai.ts";
+import { GoogleVertex } from "../../src/models/google-vertex/google-vertex.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import { asParts, joinedParts, sdkAnswer, type Vendor } from "./gemini-sdk.ts";
-import { Loopback, writeSlices } from "./loopback.ts";
-import { faultOf, http, joined, play, question, sse } from "./play.ts";
-import { randomSlices, singleBytes } from "./slices.ts";
+import {
+  catchProviderError,
+  createHttp,
+  createRequest,
+  encodeSse,
+  joinDeltas,
+  readAnswer,
+} from "./answer-reader.ts";
+import { joinParts, readSdkAnswer, toParts, type Vendor } from "./gemini-sdk.ts";
+import { LoopbackServer, writeSlices } from "./loopback-server.ts";
+import { sliceBytes, sliceRandomly } from "./slices.ts";
 import { geminiStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const assemble = (context: AnswerContext) => new GeminiAssembler(context, (call) => `google-fc-${call}`);
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 
 const STOPS: Record<string, string> = { STOP: "stop", MAX_TOKENS: "length" };
 
 /** What the SDK reads, in our words: its parts joined, its counters added up as its documentation says. */
 async function expected(vendor: Vendor, bytes: Uint8Array) {
-  const { parts, finish, usage, responseId } = await sdkAnswer(vendor, bytes);
+  const { parts, finish, usage, responseId } = await readSdkAnswer(vendor, bytes);
   const count = (name: string) => (usage[name] as number | undefined) ?? 0;
   const calls = parts.some((part) => part.functionCall !== undefined);
   const prompt = count("promptTokenCount") + count("toolUsePromptTokenCount");
   return {
-    parts: joinedParts(parts),
+    parts: joinParts(parts),
     stopReason: calls && finish === "STOP" ? "toolUse" : STOPS[finish ?? ""],
     usage: {
       input: prompt - count("cachedContentTokenCount"),
@@ -40,12 +47,12 @@ async function expected(vendor: Vendor, bytes: Uint8Array) {
 
 function ours(message: AssistantMessage) {
   const { stopReason, usage, responseId } = message;
-  return { parts: asParts(message), stopReason, usage, responseId };
+  return { parts: toParts(message), stopReason, usage, responseId };
 }
 
 function expectDeltasToAddUp(bytes: Uint8Array): void {
-  const { message, deltas } = play(assemble, [bytes]);
-  const blocks = joined(deltas);
+  const { message, deltas } = readAnswer(assemble, [bytes]);
+  const blocks = joinDeltas(deltas);
   for (const [index, part] of message.content.entries()) {
     if (part.type === "text" && part.text !== "") expect(blocks[index]).toBe(`text:${part.text}`);
     if (part.type === "thinking" && part.thinking !== "")
@@ -60,10 +67,10 @@ const vendorOf = (host: string): Vendor => (host.startsWith("aiplatform") ? "ver
 function ask(vendor: Vendor, url: string): Promise<AssistantMessage> {
   const options = { signal: new AbortController().signal };
   if (vendor === "google") {
-    const request = question(google("gemini-3-flash-preview", { baseUrl: url }));
+    const request = createRequest(google("gemini-3-flash-preview", { baseUrl: url }));
     return new GoogleGenerativeAi({ http: pool }).stream(request, options);
   }
-  const request = question(
+  const request = createRequest(
     vertex("gemini-3-flash-preview", { baseUrl: `${url}/v1/projects/p/locations/global` }),
   );
   return new GoogleVertex({ http: pool }).stream(request, options);
@@ -78,10 +85,10 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Gemini and Vertex", () =>
     "$file: same as the SDK, in slices of every size [PROV-21]",
     async ({ bytes, host }) => {
       const theirs = await expected(vendorOf(host), bytes);
-      expect(ours(play(assemble, [bytes]).message)).toEqual(theirs);
-      expect(ours(play(assemble, singleBytes(bytes)).message)).toEqual(theirs);
+      expect(ours(readAnswer(assemble, [bytes]).message)).toEqual(theirs);
+      expect(ours(readAnswer(assemble, sliceBytes(bytes)).message)).toEqual(theirs);
       for (let seed = 1; seed <= 8; seed += 1) {
-        expect(ours(play(assemble, randomSlices(bytes, seed)).message)).toEqual(theirs);
+        expect(ours(readAnswer(assemble, sliceRandomly(bytes, seed)).message)).toEqual(theirs);
       }
       expectDeltasToAddUp(bytes);
     },
@@ -92,11 +99,11 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Gemini and Vertex", () =>
     const theirs = await expected(vendor, bytes);
     const ways = [
       [bytes],
-      randomSlices(bytes, 3, 2000),
-      ...(bytes.length < 8000 ? [singleBytes(bytes)] : []),
+      sliceRandomly(bytes, 3, 2000),
+      ...(bytes.length < 8000 ? [sliceBytes(bytes)] : []),
     ];
     for (const slices of ways) {
-      const server = await Loopback.start(async (response) => {
+      const server = await LoopbackServer.start(async (response) => {
         response.writeHead(200, { "content-type": ct });
         await writeSlices(response, slices);
       });
@@ -113,10 +120,10 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of Gemini and Vertex", () =>
       const event = bytes.lastIndexOf("data:", end);
       for (let seed = 1; seed <= 6; seed += 1) {
         const at = Math.floor((event * seed) / 6);
-        const server = await Loopback.start((response) =>
+        const server = await LoopbackServer.start((response) =>
           response.writeHead(200, { "content-type": "text/event-stream" }).end(bytes.subarray(0, at)),
         );
-        expect(await faultOf(ask(vendorOf(host), server.url))).toMatchObject({ fault: "network" });
+        expect(await catchProviderError(ask(vendorOf(host), server.url))).toMatchObject({ fault: "network" });
         await server.stop();
       }
     },
@@ -178,11 +185,11 @@ const BUILT: Record<string, readonly unknown[]> = {
 
 describe("answers built to the vendor's types", () => {
   test.each(Object.entries(BUILT))("%s: same as the SDK [PROV-21]", async (_name, events) => {
-    const bytes = sse(events, false);
+    const bytes = encodeSse(events, false);
     for (const vendor of ["google", "vertex"] as const) {
       const theirs = await expected(vendor, bytes);
-      for (const slices of [[bytes], singleBytes(bytes), randomSlices(bytes, 5, 40)]) {
-        expect(ours(play(assemble, slices).message)).toEqual(theirs);
+      for (const slices of [[bytes], sliceBytes(bytes), sliceRandomly(bytes, 5, 40)]) {
+        expect(ours(readAnswer(assemble, slices).message)).toEqual(theirs);
       }
     }
     expectDeltasToAddUp(bytes);

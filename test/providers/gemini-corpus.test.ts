@@ -7,13 +7,13 @@ import {
 } from "@google/genai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { google } from "../../src/config/vendor-models.ts";
-import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/provider.ts";
+import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/google-generative-ai.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";
-import { sentBy } from "./exchange.ts";
-import { sdk } from "./gemini-sdk.ts";
-import { http } from "./play.ts";
+import { createHttp } from "./answer-reader.ts";
+import { captureRequest } from "./captured-request.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
+import { createSdk } from "./gemini-sdk.ts";
 
 // Every conversation of the corpus, once through our adapter and once through the SDK: an own reading of its types.
 
@@ -106,7 +106,7 @@ function contentsOf(history: readonly Message[]): Contents[] {
   return made.filter(({ parts = [] }) => parts.length > 0);
 }
 
-function configOf(asked: Asked): GenerateContentConfig {
+function configOf(asked: CorpusRequest): GenerateContentConfig {
   const { output, mustCall, temperature, thinking } = asked;
   const declared = asked.tools.map(({ name, description, parameters }) => ({
     name,
@@ -135,7 +135,7 @@ const wellFormed = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [whole(key), wellFormed(inner)]));
 };
 
-const pool = http();
+const pool = createHttp();
 const provider = new GoogleGenerativeAi({ http: pool });
 const signal = new AbortController().signal;
 let vendor: ModelServer;
@@ -152,10 +152,10 @@ describe("every conversation to Gemini", () => {
     "$name: what the SDK sends, and nothing that the API refuses [PROV-20]",
     async (one) => {
       const ask = (baseUrl: string) =>
-        provider.stream(questionTo(google(MODEL, { baseUrl }), one), { signal });
-      const ours = await sentBy(ask);
-      const theirs = await sentBy(async (baseUrl) => {
-        const { models } = sdk("google", { apiKey: CORPUS_KEY, httpOptions: { baseUrl } });
+        provider.stream(createRequest(google(MODEL, { baseUrl }), one), { signal });
+      const ours = await captureRequest(ask);
+      const theirs = await captureRequest(async (baseUrl) => {
+        const { models } = createSdk("google", { apiKey: CORPUS_KEY, httpOptions: { baseUrl } });
         const config = configOf(one.asked);
         return await models.generateContentStream({
           model: MODEL,

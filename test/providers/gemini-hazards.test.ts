@@ -1,14 +1,21 @@
 import fc from "fast-check";
 import { afterEach, describe, expect, test } from "vitest";
 import { google, vertex } from "../../src/config/vendor-models.ts";
-import { GeminiAssembler } from "../../src/models/gemini/stream.ts";
-import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/provider.ts";
-import { GoogleVertex } from "../../src/models/google-vertex/provider.ts";
-import type { HttpOptions } from "../../src/models/http.ts";
+import { GeminiAssembler } from "../../src/models/gemini/gemini-assembler.ts";
+import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/google-generative-ai.ts";
+import { GoogleVertex } from "../../src/models/google-vertex/google-vertex.ts";
+import type { HttpClientOptions } from "../../src/models/http-client.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import { Loopback } from "./loopback.ts";
-import { context, faultOf, http, play, question, sse } from "./play.ts";
+import {
+  catchProviderError,
+  context,
+  createHttp,
+  createRequest,
+  encodeSse,
+  readAnswer,
+} from "./answer-reader.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 
 const SECRET = "AIzaSecret0123456789abcdefghijklmnopqrs";
 const STREAM = { "content-type": "text/event-stream" };
@@ -18,25 +25,25 @@ afterEach(async () => {
   for (const step of cleanup.splice(0).reverse()) await step();
 });
 
-async function serve(reply: Parameters<typeof Loopback.start>[0]): Promise<Loopback> {
-  const server = await Loopback.start(reply);
+async function serve(reply: Parameters<typeof LoopbackServer.start>[0]): Promise<LoopbackServer> {
+  const server = await LoopbackServer.start(reply);
   cleanup.push(async () => await server.stop());
   return server;
 }
 const serving = (bytes: Buffer) => serve((response) => response.writeHead(200, STREAM).end(bytes));
 
-async function askBoth(url: string, options: HttpOptions = {}, signal = new AbortController().signal) {
-  const pool = http(options);
+async function askBoth(url: string, options: HttpClientOptions = {}, signal = new AbortController().signal) {
+  const pool = createHttp(options);
   cleanup.push(async () => await pool.close());
   const answers = [
     new GoogleGenerativeAi({ http: pool }).stream(
-      question(google("gemini-3-flash", { baseUrl: url }), { apiKey: SECRET }),
+      createRequest(google("gemini-3-flash", { baseUrl: url }), { apiKey: SECRET }),
       {
         signal,
       },
     ),
     new GoogleVertex({ http: pool }).stream(
-      question(vertex("m", { baseUrl: `${url}/v1/projects/p/locations/l` }), { apiKey: SECRET }),
+      createRequest(vertex("m", { baseUrl: `${url}/v1/projects/p/locations/l` }), { apiKey: SECRET }),
       { signal },
     ),
   ] as const;
@@ -50,7 +57,7 @@ async function answers(url: string): Promise<AssistantMessage[]> {
 }
 async function faults(
   url: string,
-  options: HttpOptions = {},
+  options: HttpClientOptions = {},
   signal?: AbortSignal,
 ): Promise<ProviderError[]> {
   return (await askBoth(url, options, signal)).map((one) => {
@@ -64,7 +71,7 @@ const piece = (text: string, more: object = {}) => ({
 });
 const USAGE = { usageMetadata: { promptTokenCount: 5, candidatesTokenCount: 3, totalTokenCount: 8 } };
 const EVENTS = [piece("Grüße "), piece("🌍!"), { ...piece("", { finishReason: "STOP" }), ...USAGE }];
-const COMPLETE = sse(EVENTS, false);
+const COMPLETE = encodeSse(EVENTS, false);
 const text = ({ content }: AssistantMessage) =>
   content.map((part) => (part.type === "text" ? part.text : `<${part.type}>`)).join("");
 
@@ -72,11 +79,11 @@ describe("a stream that is odd but whole", () => {
   const shapes: Record<string, Buffer> = {
     plain: COMPLETE,
     "with [DONE]": Buffer.concat([COMPLETE, Buffer.from("data: [DONE]\n\n")]),
-    "with each event as a list of one": sse(
+    "with each event as a list of one": encodeSse(
       EVENTS.map((event) => [event]),
       false,
     ),
-    "with unknown chunks, candidates and parts": sse(
+    "with unknown chunks, candidates and parts": encodeSse(
       [
         { news: 1, candidates: null, promptFeedback: {}, error: null },
         {
@@ -93,8 +100,8 @@ describe("a stream that is odd but whole", () => {
       ],
       false,
     ),
-    "with its end twice": sse([...EVENTS, EVENTS[2]], false),
-    "with usage first": sse([USAGE, EVENTS[0], EVENTS[1], piece("", { finishReason: "STOP" })], false),
+    "with its end twice": encodeSse([...EVENTS, EVENTS[2]], false),
+    "with usage first": encodeSse([USAGE, EVENTS[0], EVENTS[1], piece("", { finishReason: "STOP" })], false),
   };
 
   test.each(Object.entries(shapes))("%s [GAP-08]", async (_name, bytes) => {
@@ -138,7 +145,7 @@ describe("a stream that breaks", () => {
 
   test("an event that is not JSON is a network fault, and silence one after its limit", async () => {
     const bytes = Buffer.concat([
-      sse(EVENTS.slice(0, 1), false),
+      encodeSse(EVENTS.slice(0, 1), false),
       Buffer.from('data: {"candidates": [{"con\n\n'),
     ]);
     for (const error of await faults((await serving(bytes)).url)) {
@@ -154,7 +161,7 @@ describe("a stream that breaks", () => {
 
   test("an error in it is the vendor's, the key in it nobody's", async () => {
     const error = { code: 503, status: "UNAVAILABLE", message: `The model is overloaded for ${SECRET}.` };
-    const server = await serving(sse([EVENTS[0], { error }], false));
+    const server = await serving(encodeSse([EVENTS[0], { error }], false));
     for (const found of await faults(server.url)) {
       expect(found).toMatchObject({ fault: "rate-limited", status: 503, vendorType: "UNAVAILABLE" });
       expect(JSON.stringify([found.message, found.stack])).not.toContain(SECRET);
@@ -163,11 +170,11 @@ describe("a stream that breaks", () => {
 
   test("an answer without bounds is broken off", async () => {
     const much = piece("x".repeat(1024 * 1024));
-    for (const error of await faults((await serving(sse(Array(9).fill(much), false))).url)) {
+    for (const error of await faults((await serving(encodeSse(Array(9).fill(much), false))).url)) {
       expect(error).toMatchObject({ fault: "api", message: expect.stringContaining("broken off") });
     }
     const calls = Array(300).fill({ functionCall: { name: "t", args: {} } });
-    const many = sse([{ candidates: [{ content: { parts: calls } }] }], false);
+    const many = encodeSse([{ candidates: [{ content: { parts: calls } }] }], false);
     for (const error of await faults((await serving(many)).url)) expect(error.message).toContain("257 calls");
   });
 });
@@ -210,13 +217,13 @@ describe("an answer that is no stream", () => {
 
   test("without its key nothing is asked", async () => {
     const server = await serving(COMPLETE);
-    const pool = http();
+    const pool = createHttp();
     cleanup.push(async () => await pool.close());
-    const request = question(google("m", { baseUrl: server.url }), { apiKey: " " });
+    const request = createRequest(google("m", { baseUrl: server.url }), { apiKey: " " });
     const asked = new GoogleGenerativeAi({ http: pool }).stream(request, {
       signal: new AbortController().signal,
     });
-    expect(await faultOf(asked)).toMatchObject({ fault: "auth" });
+    expect(await catchProviderError(asked)).toMatchObject({ fault: "auth" });
     expect(server.received).toEqual([]);
   });
 });
@@ -269,9 +276,9 @@ test("property: whatever an event holds, there is an answer or a classified erro
   fc.assert(
     fc.property(fc.array(event, { maxLength: 5 }), (events) => {
       try {
-        const { message } = play(
+        const { message } = readAnswer(
           (given) => new GeminiAssembler(given, (n) => `c-${n}`),
-          [sse(events, false)],
+          [encodeSse(events, false)],
         );
         expect(JSON.parse(JSON.stringify(message))).toEqual(message);
         expect(message.provider).toBe(context.provider);

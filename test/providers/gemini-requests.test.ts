@@ -6,28 +6,31 @@ import {
 } from "@google/genai";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { google, vertex } from "../../src/config/vendor-models.ts";
-import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/provider.ts";
-import { GoogleVertex } from "../../src/models/google-vertex/provider.ts";
+import { GoogleGenerativeAi } from "../../src/models/google-generative-ai/google-generative-ai.ts";
+import { GoogleVertex } from "../../src/models/google-vertex/google-vertex.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
 import type { Message, Content as OurContent } from "../../src/schema/message.ts";
 import type { ToolDefinition } from "../../src/schema/tool.ts";
-import { LOCATION, sdk, type Vendor } from "./gemini-sdk.ts";
-import { Loopback, type Received } from "./loopback.ts";
-import { http, question, sse } from "./play.ts";
+import { createHttp, createRequest, encodeSse } from "./answer-reader.ts";
+import { createSdk, LOCATION, type Vendor } from "./gemini-sdk.ts";
+import { LoopbackServer, type ReceivedRequest } from "./loopback-server.ts";
 
 // The same meaning said to our adapter and to the vendor's SDK must be the same request.
 
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
-const servers: Loopback[] = [];
+const servers: LoopbackServer[] = [];
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.stop();
 });
 
-const ANSWER = sse([{ candidates: [{ content: { parts: [{ text: "ok" }] }, finishReason: "STOP" }] }], false);
+const ANSWER = encodeSse(
+  [{ candidates: [{ content: { parts: [{ text: "ok" }] }, finishReason: "STOP" }] }],
+  false,
+);
 
-async function serve(): Promise<Loopback> {
-  const server = await Loopback.start((response) =>
+async function serve(): Promise<LoopbackServer> {
+  const server = await LoopbackServer.start((response) =>
     response.writeHead(200, { "content-type": "text/event-stream" }).end(ANSWER),
   );
   servers.push(server);
@@ -42,7 +45,7 @@ type Said = {
 
 const HEADERS = ["content-type", "x-goog-api-key", "authorization"];
 
-function saidIn({ url, headers, body }: Received): Said {
+function saidIn({ url, headers, body }: ReceivedRequest): Said {
   const kept = Object.fromEntries(HEADERS.map((name) => [name, headers[name]?.toString()]));
   return { path: url, headers: kept, body: JSON.parse(body) };
 }
@@ -54,12 +57,12 @@ async function ours(vendor: Vendor, id: string, more: Partial<ModelRequest>): Pr
   const { project, location } = LOCATION;
   const signal = new AbortController().signal;
   if (vendor === "google") {
-    const request = question(google(id, { baseUrl: server.url }), { apiKey: KEY, ...more });
+    const request = createRequest(google(id, { baseUrl: server.url }), { apiKey: KEY, ...more });
     await new GoogleGenerativeAi({ http: pool }).stream(request, { signal });
   } else {
     const baseUrl = `${server.url}/v1beta1/projects/${project}/locations/${location}`;
     await new GoogleVertex({ http: pool }).stream(
-      question(vertex(id, { baseUrl }), { apiKey: "t", ...more }),
+      createRequest(vertex(id, { baseUrl }), { apiKey: "t", ...more }),
       {
         signal,
       },
@@ -76,7 +79,7 @@ async function theirs(
 ): Promise<Said> {
   const server = await serve();
   const key = vendor === "google" ? { apiKey: KEY } : {};
-  const { models } = sdk(vendor, { ...key, httpOptions: { baseUrl: server.url } });
+  const { models } = createSdk(vendor, { ...key, httpOptions: { baseUrl: server.url } });
   for await (const _ of await models.generateContentStream({ model, contents, config }));
   return saidIn(server.received[0]!);
 }
@@ -280,8 +283,8 @@ test("the tier: in the body to Gemini, in a header to Vertex", async () => {
   const ask = async (serviceTier: string) => {
     const gemini = google("gemini-3-flash", { baseUrl: server.url, serviceTier });
     const cloud = vertex("m", { baseUrl: `${server.url}/v1/projects/p/locations/l`, serviceTier });
-    await new GoogleGenerativeAi({ http: pool }).stream(question(gemini), { signal });
-    await new GoogleVertex({ http: pool }).stream(question(cloud), { signal });
+    await new GoogleGenerativeAi({ http: pool }).stream(createRequest(gemini), { signal });
+    await new GoogleVertex({ http: pool }).stream(createRequest(cloud), { signal });
     return server.received
       .splice(0)
       .map(({ headers, body }) => [
@@ -305,8 +308,11 @@ test("the tier: in the body to Gemini, in a header to Vertex", async () => {
 
 test("calls that come without a name of their own are named after the service that made them [PROV-21, PROV-22]", async () => {
   const call = { functionCall: { name: "t", args: {} } };
-  const bytes = sse([{ candidates: [{ content: { parts: [call, call] }, finishReason: "STOP" }] }], false);
-  const server = await Loopback.start((response) =>
+  const bytes = encodeSse(
+    [{ candidates: [{ content: { parts: [call, call] }, finishReason: "STOP" }] }],
+    false,
+  );
+  const server = await LoopbackServer.start((response) =>
     response.writeHead(200, { "content-type": "text/event-stream" }).end(bytes),
   );
   servers.push(server);
@@ -314,10 +320,10 @@ test("calls that come without a name of their own are named after the service th
   const cloud = vertex("m", { baseUrl: `${server.url}/v1/projects/p/locations/l` });
   const answers = [
     await new GoogleGenerativeAi({ http: pool }).stream(
-      question(google("m", { baseUrl: server.url })),
+      createRequest(google("m", { baseUrl: server.url })),
       options,
     ),
-    await new GoogleVertex({ http: pool }).stream(question(cloud), options),
+    await new GoogleVertex({ http: pool }).stream(createRequest(cloud), options),
   ];
   const ids = answers.map(({ content }) => content.map((part) => part.type === "toolCall" && part.id));
   expect(ids).toEqual([

@@ -1,18 +1,18 @@
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { parseModel } from "../../src/config/parse-model.ts";
 import { google, ModelError, vertex } from "../../src/config/vendor-models.ts";
-import { httpError, streamError } from "../../src/models/classify.ts";
-import { callIds } from "../../src/models/gemini/call-ids.ts";
-import { putPartial, stepsOf } from "../../src/models/gemini/partial-args.ts";
-import { geminiRequest, geminiRoad } from "../../src/models/gemini/request.ts";
-import { GeminiAssembler } from "../../src/models/gemini/stream.ts";
-import { geminiAddress } from "../../src/models/google-generative-ai/provider.ts";
-import { vertexAddress } from "../../src/models/google-vertex/address.ts";
+import { createCallIds } from "../../src/models/gemini/create-call-ids.ts";
+import { GeminiAssembler } from "../../src/models/gemini/gemini-assembler.ts";
+import { parsePath, putPartialValue } from "../../src/models/gemini/put-partial.ts";
+import { buildGeminiRequest, selectOutputMode } from "../../src/models/gemini/request.ts";
+import { buildGeminiUrl } from "../../src/models/google-generative-ai/google-generative-ai.ts";
+import { buildVertexUrl } from "../../src/models/google-vertex/build-vertex-url.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
+import { createHttpError, createStreamError } from "../../src/models/provider-error-from-response.ts";
 import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";
 import type { ModelConfig, ThinkingLevel } from "../../src/schema/model.ts";
-import { joined, plainVendor, play, question, sse } from "./play.ts";
+import { createRequest, encodeSse, joinDeltas, plainVendor, readAnswer } from "./answer-reader.ts";
 
 const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
@@ -48,7 +48,7 @@ const NEW = "gemini-3-flash-preview";
 const OLD = "gemini-2.5-flash";
 
 const asked = (messages: Message[], id = NEW, more: Partial<ModelRequest> = {}) =>
-  geminiRequest(question(google(id), { messages, ...more }));
+  buildGeminiRequest(createRequest(google(id), { messages, ...more }));
 const contents = (messages: Message[], id = NEW) => asked([user("hi"), ...messages], id).contents.slice(1);
 
 describe("what goes back", () => {
@@ -135,9 +135,9 @@ describe("what goes back", () => {
   });
 
   test("calls named by us never collide in a conversation [GAP-08]", () => {
-    expect(callIds("google-fc", [])(0)).toBe("google-fc-0");
+    expect(createCallIds("google-fc", [])(0)).toBe("google-fc-0");
     const before = [said([call("google-fc-0"), call("google-fc-1")]), said([call("vertex-fc-9")])];
-    const next = callIds("google-fc", before);
+    const next = createCallIds("google-fc", before);
     expect([next(0), next(1)]).toEqual(["google-fc-2", "google-fc-3"]);
     // Of histories that were written otherwise: each result goes to the call before it.
     const twice = contents([
@@ -153,7 +153,7 @@ describe("what goes back", () => {
 
 describe("thinking", () => {
   const config = (id: string, thinking: ThinkingLevel, more: Partial<ModelConfig> = {}, maxTokens?: number) =>
-    geminiRequest(question({ ...google(id), ...more }, { thinking, maxTokens })).generationConfig;
+    buildGeminiRequest(createRequest({ ...google(id), ...more }, { thinking, maxTokens })).generationConfig;
   const LEVELS = ["off", "minimal", "low", "medium", "high"] as const;
 
   test.each([
@@ -207,7 +207,7 @@ describe("thinking", () => {
 });
 
 test("the road to an output: native, and a final tool where formats and tools refuse each other [SO-01]", () => {
-  expect([google(NEW), google(OLD), google("gemma-3-27b-it")].map(geminiRoad)).toEqual([
+  expect([google(NEW), google(OLD), google("gemma-3-27b-it")].map(selectOutputMode)).toEqual([
     "native",
     "final-tool",
     "final-tool",
@@ -217,7 +217,7 @@ test("the road to an output: native, and a final tool where formats and tools re
 describe("answers", () => {
   const make = (context: ConstructorParameters<typeof GeminiAssembler>[0]) =>
     new GeminiAssembler(context, (n) => `vertex-fc-${n}`);
-  const answer = (...events: unknown[]) => play(make, [sse(events, false)]);
+  const answer = (...events: unknown[]) => readAnswer(make, [encodeSse(events, false)]);
   const failure = (...events: unknown[]): ProviderError => {
     try {
       answer(...events);
@@ -300,14 +300,14 @@ describe("answers", () => {
       { type: "toolCall", id: "vertex-fc-0", name: "read", arguments: args, signature: "Yw==" },
       { type: "toolCall", id: "vertex-fc-1", name: "list", arguments: { path: "." } },
     ]);
-    expect(joined(deltas).map((block) => JSON.parse(block.slice("toolCall:".length)))).toEqual([
+    expect(joinDeltas(deltas).map((block) => JSON.parse(block.slice("toolCall:".length)))).toEqual([
       args,
       { path: "." },
     ]);
   });
 
   test("a path into arguments builds only what it says", () => {
-    expect(stepsOf("$.a['b c'][\"d\"][2].e")).toEqual(["a", "b c", "d", 2, "e"]);
+    expect(parsePath("$.a['b c'][\"d\"][2].e")).toEqual(["a", "b c", "d", 2, "e"]);
     for (const path of [
       "",
       "$",
@@ -318,11 +318,11 @@ describe("answers", () => {
       "$.a[*]",
       `$${".a".repeat(40)}`,
     ])
-      expect(stepsOf(path), path).toBeUndefined();
+      expect(parsePath(path), path).toBeUndefined();
     const root: Record<string, unknown> = { a: 1 };
-    putPartial(root, { jsonPath: "$.toString", stringValue: "x" });
-    putPartial(root, { jsonPath: "$.a.b", stringValue: "y" });
-    putPartial(root, { jsonPath: "$.__proto__.polluted", stringValue: "z" });
+    putPartialValue(root, { jsonPath: "$.toString", stringValue: "x" });
+    putPartialValue(root, { jsonPath: "$.a.b", stringValue: "y" });
+    putPartialValue(root, { jsonPath: "$.__proto__.polluted", stringValue: "z" });
     expect(root).toEqual({ toString: "x", a: { b: "y" } });
     expect({}).not.toHaveProperty("polluted");
   });
@@ -367,7 +367,7 @@ describe("errors in Google's form", () => {
   const retry = { "@type": "type.googleapis.com/google.rpc.RetryInfo", retryDelay: "34.4s" };
   const reason = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason: "API_KEY_INVALID" };
   const http = (status: number, body: unknown, headers = {}) =>
-    httpError(plainVendor, { status, headers, body: JSON.stringify(body), bodyLost: false, now: 0 });
+    createHttpError(plainVendor, { status, headers, body: JSON.stringify(body), bodyLost: false, now: 0 });
 
   test.each([
     [400, "INVALID_ARGUMENT", [], "api"],
@@ -383,8 +383,8 @@ describe("errors in Google's form", () => {
       const errors = [
         http(code, body),
         http(code, [body]),
-        streamError(plainVendor, body),
-        streamError(plainVendor, [body]),
+        createStreamError(plainVendor, body),
+        createStreamError(plainVendor, [body]),
       ];
       for (const error of errors) expect(error).toMatchObject({ fault, status: code, vendorType: status });
       expect(errors[1]?.message).toBe(`vendor answered ${code}: so it is (${status})`);
@@ -395,7 +395,7 @@ describe("errors in Google's form", () => {
     const body = google(429, "RESOURCE_EXHAUSTED", [{ "@type": "x" }, retry]);
     expect(http(429, body).retryAfterMs).toBe(34_400);
     expect(http(429, body, { "retry-after": "2" }).retryAfterMs).toBe(2000);
-    expect(streamError(plainVendor, body).retryAfterMs).toBe(34_400);
+    expect(createStreamError(plainVendor, body).retryAfterMs).toBe(34_400);
     expect(
       http(429, google(429, "RESOURCE_EXHAUSTED", [{ ...retry, retryDelay: "soon" }])).retryAfterMs,
     ).toBeUndefined();
@@ -416,7 +416,7 @@ test.each([
   ["http://h/gemini", "tunedModels/m", "http://h/gemini/v1beta/tunedModels/m:streamGenerateContent?alt=sse"],
   ["http://h/v1?x=1", "m", "http://h/v1/models/m:streamGenerateContent?x=1&alt=sse"],
   ["http://h", "a b?c", "http://h/v1beta/models/a%20b%3Fc:streamGenerateContent?alt=sse"],
-])("Gemini at %s, %s [PROV-20] [X-25]", (base, id, url) => expect(geminiAddress(base, id)).toBe(url));
+])("Gemini at %s, %s [PROV-20] [X-25]", (base, id, url) => expect(buildGeminiUrl(base, id)).toBe(url));
 
 const BASE = "https://us-central1-aiplatform.googleapis.com/v1/projects/p/locations/us-central1";
 const METHOD = ":streamGenerateContent?alt=sse";
@@ -446,13 +446,13 @@ test.each([
     `https://aiplatform.googleapis.com/v1/projects/p/locations/global/publishers/google/models/m${METHOD}`,
   ],
 ])("Vertex at %s, %s [PROV-22] [GAP-09] [X-25]", (base, id, url) =>
-  expect(vertexAddress(base, id)).toBe(url),
+  expect(buildVertexUrl(base, id)).toBe(url),
 );
 
 test("a model's name leads nowhere else", () => {
   for (const id of ["../../x", "models/..", "", "a//b"])
-    expect(() => geminiAddress("http://h", id)).toThrow(ProviderError);
-  expect(() => vertexAddress(BASE, "publishers/google/models/../../x")).toThrow(ProviderError);
+    expect(() => buildGeminiUrl("http://h", id)).toThrow(ProviderError);
+  expect(() => buildVertexUrl(BASE, "publishers/google/models/../../x")).toThrow(ProviderError);
 });
 
 describe("models by name", () => {

@@ -6,7 +6,7 @@ export type Vendor = "google" | "vertex";
 
 export const LOCATION = { project: "p", location: "us-central1" } as const;
 
-export function sdk(vendor: Vendor, options: GoogleGenAIOptions): GoogleGenAI {
+export function createSdk(vendor: Vendor, options: GoogleGenAIOptions): GoogleGenAI {
   if (vendor === "google") return new GoogleGenAI({ apiKey: "k", vertexai: false, ...options });
   // With a token that is there already nobody is asked for one.
   const authClient = { getRequestHeaders: async () => new Headers({ authorization: "Bearer t" }) };
@@ -15,10 +15,10 @@ export function sdk(vendor: Vendor, options: GoogleGenAIOptions): GoogleGenAI {
 }
 
 /** What the SDK's chat makes of the bytes: the contents that it would send with the next question, and the last chunk. */
-export async function sdkAnswer(vendor: Vendor, bytes: Uint8Array) {
-  const answered = async () =>
+export async function readSdkAnswer(vendor: Vendor, bytes: Uint8Array) {
+  const readAnswer = async () =>
     new Response(bytes, { status: 200, headers: { "content-type": "text/event-stream" } });
-  const models = sdk(vendor, { httpOptions: { fetch: answered } }).models;
+  const models = createSdk(vendor, { httpOptions: { fetch: readAnswer } }).models;
   const stream = await models.generateContentStream({
     model: "gemini-3-flash-preview",
     contents: "x",
@@ -41,7 +41,7 @@ export async function sdkAnswer(vendor: Vendor, bytes: Uint8Array) {
 }
 
 /** Texts that came in pieces as one, as long as nothing was signed between; pieces that say nothing left out. */
-export function joinedParts(parts: readonly Part[]): Part[] {
+export function joinParts(parts: readonly Part[]): Part[] {
   const joined: Part[] = [];
   for (const part of parts) {
     const last = joined.at(-1);
@@ -59,7 +59,7 @@ export function joinedParts(parts: readonly Part[]): Part[] {
 }
 
 /** Our message in the vendor's words, without ids that are our own. */
-export function asParts({ content }: AssistantMessage): Part[] {
+export function toParts({ content }: AssistantMessage): Part[] {
   return content.map((part): Part => {
     switch (part.type) {
       case "text":

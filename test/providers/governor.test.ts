@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
 import { Governor } from "../../src/models/governor/governor.ts";
 import type { ModelRequest, Provider, StreamOptions } from "../../src/models/provider.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import { Loopback } from "./loopback.ts";
-import { faultOf, http, question, sse } from "./play.ts";
+import { catchProviderError, createHttp, createRequest, encodeSse } from "./answer-reader.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 
 const answer = { usage: { input: 1, output: 1, cacheRead: 0, cacheWrite: 0 } } as AssistantMessage;
 
@@ -28,7 +28,7 @@ function vendor() {
 
 const model = anthropic("claude-x");
 const ask = (provider: Provider, more: Partial<ModelRequest> = {}, signal = new AbortController().signal) =>
-  provider.stream(question(model, more), { signal });
+  provider.stream(createRequest(model, more), { signal });
 
 describe("waiting", () => {
   beforeEach(() => {
@@ -70,10 +70,10 @@ describe("waiting", () => {
     const waits: unknown[] = [];
     const signal = new AbortController().signal;
     const options = { signal, onWait: (wait: unknown) => waits.push(wait) };
-    const first = governed.stream(question(model), options);
+    const first = governed.stream(createRequest(model), options);
     await vi.advanceTimersByTimeAsync(0);
     expect(waits).toEqual([undefined]);
-    const second = governed.stream(question(model), options);
+    const second = governed.stream(createRequest(model), options);
     await vi.advanceTimersByTimeAsync(0);
     const rate = { for: "rate", vendor: "anthropic", ahead: 0 };
     expect(waits.slice(1)).toMatchObject([rate]);
@@ -89,7 +89,7 @@ describe("waiting", () => {
     const governed = new Governor({ limits: { anthropic: { concurrent: 1 } } }).govern(provider);
     const leaves = new AbortController();
     void ask(governed, { apiKey: "k", systemPrompt: "1" });
-    const cancelled = faultOf(ask(governed, { apiKey: "k", systemPrompt: "2" }, leaves.signal));
+    const cancelled = catchProviderError(ask(governed, { apiKey: "k", systemPrompt: "2" }, leaves.signal));
     void ask(governed, { apiKey: "k", systemPrompt: "3" });
     leaves.abort();
     expect((await cancelled).fault).toBe("cancelled");
@@ -101,12 +101,12 @@ describe("waiting", () => {
   test("a vendor that is closed for long is given back with the time, to those who wait and those who come", async () => {
     const { asked, provider } = vendor();
     const governed = new Governor({ limits: { anthropic: { concurrent: 1 } } }).govern(provider);
-    const first = faultOf(ask(governed));
-    const waits = faultOf(ask(governed));
+    const first = catchProviderError(ask(governed));
+    const waits = catchProviderError(ask(governed));
     await vi.advanceTimersByTimeAsync(0);
     asked[0]?.give(new ProviderError("rate-limited", "enough for today", { retryAfterMs: 3_600_000 }));
     expect((await first).message).toBe("enough for today");
-    for (const error of [await waits, await faultOf(ask(governed))]) {
+    for (const error of [await waits, await catchProviderError(ask(governed))]) {
       expect(error).toMatchObject({ fault: "rate-limited", retryAfterMs: 900_000 });
       expect(error.message).toContain("anthropic takes no question to claude-x yet");
     }
@@ -123,8 +123,8 @@ describe("waiting", () => {
     const limits = { anthropic: { concurrent: 1 } };
     const governed = new Governor({ limits, maxWaiting: 1, maxWaitMs: 5000 }).govern(provider);
     void ask(governed);
-    const waits = faultOf(ask(governed));
-    const refused = await faultOf(ask(governed));
+    const waits = catchProviderError(ask(governed));
+    const refused = await catchProviderError(ask(governed));
     expect(refused.message).toContain("1 questions to anthropic wait for their turn on this worker");
     await vi.advanceTimersByTimeAsync(5000);
     expect(await waits).toMatchObject({ fault: "rate-limited", retryAfterMs: 1000 });
@@ -142,7 +142,7 @@ test("many who ask a vendor that counts are not refused: they wait for its reset
   ];
   const statuses: number[] = [];
   let window = { endsAt: 0, left: MAX };
-  const server = await Loopback.start((response) => {
+  const server = await LoopbackServer.start((response) => {
     const now = performance.now();
     if (now >= window.endsAt) window = { endsAt: now + WINDOW_MS, left: MAX };
     window.left -= 1;
@@ -153,13 +153,13 @@ test("many who ask a vendor that counts are not refused: they wait for its reset
       "x-ratelimit-remaining-requests": `${Math.max(0, window.left)}`,
       "x-ratelimit-reset-requests": `${Math.ceil(window.endsAt - now)}ms`,
     });
-    response.end(status === 200 ? sse(message) : "{}");
+    response.end(status === 200 ? encodeSse(message) : "{}");
   });
-  const pool = http();
+  const pool = createHttp();
   try {
     const asIt = new AnthropicMessages({ http: pool });
     const [governed, counted] = [new Governor().govern(asIt), anthropic("claude-x", { baseUrl: server.url })];
-    const go = () => governed.stream(question(counted), { signal: new AbortController().signal });
+    const go = () => governed.stream(createRequest(counted), { signal: new AbortController().signal });
     await go();
     await Promise.all(Array.from({ length: 24 }, go));
     expect(statuses).toEqual(Array.from({ length: 25 }, () => 200));

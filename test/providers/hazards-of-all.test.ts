@@ -4,14 +4,21 @@ import { createServer, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import type { HttpOptions } from "../../src/models/http.ts";
+import type { HttpClientOptions } from "../../src/models/http-client.ts";
 import type { ModelDelta } from "../../src/models/provider.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
-import { bytes, HAZARD_WIRES, type HazardWire, SAID, type Said, widened } from "./hazards/index.ts";
-import { Loopback, writeSlices } from "./loopback.ts";
-import { faultOf, http, question } from "./play.ts";
-import { randomSlices, singleBytes } from "./slices.ts";
+import { catchProviderError, createHttp, createRequest } from "./answer-reader.ts";
+import {
+  type AnswerContent,
+  addUnknownFields,
+  encodeText,
+  HAZARD_WIRES,
+  type HazardWire,
+  SAMPLE_ANSWER,
+} from "./hazards/index.ts";
+import { LoopbackServer, writeSlices } from "./loopback-server.ts";
+import { sliceBytes, sliceRandomly } from "./slices.ts";
 
 // What a stream can do to an adapter: the same for every protocol, each with its own frames.
 
@@ -23,18 +30,20 @@ afterEach(async () => {
 type Reply = (response: ServerResponse, socket: Socket, path: string) => unknown;
 
 describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
-  async function ask(url: string, options: HttpOptions = {}) {
-    const pool = http(options);
+  async function ask(url: string, options: HttpClientOptions = {}) {
+    const pool = createHttp(options);
     cleanup.push(async () => await pool.close());
     return await wire
       .make(pool)
-      .stream(question(wire.model(url), { apiKey: "AKIAREPLAYED:secret-0123456789" }), {
+      .stream(createRequest(wire.model(url), { apiKey: "AKIAREPLAYED:secret-0123456789" }), {
         signal: new AbortController().signal,
       });
   }
 
   async function served(reply: Reply): Promise<string> {
-    const server = await Loopback.start((response, { url }, request) => reply(response, request.socket, url));
+    const server = await LoopbackServer.start((response, { url }, request) =>
+      reply(response, request.socket, url),
+    );
     cleanup.push(async () => await server.stop());
     return server.url;
   }
@@ -44,11 +53,11 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     await ask(
       await served((response) => writeSlices(response.writeHead(200, { ...type, ...headers }), slices)),
     );
-  const faulted = async (slices: readonly Uint8Array[]) => await faultOf(answered(slices));
-  const frames = (said: Said = SAID) => wire.frames(said);
+  const faulted = async (slices: readonly Uint8Array[]) => await catchProviderError(answered(slices));
+  const frames = (said: AnswerContent = SAMPLE_ANSWER) => wire.frames(said);
   const joined = (list: readonly Uint8Array[] = frames()) => Buffer.concat(list);
 
-  const expected = (said: Said = SAID) => [
+  const expected = (said: AnswerContent = SAMPLE_ANSWER) => [
     ...(said.text === undefined ? [] : [{ type: "text", text: said.text }]),
     ...(said.calls ?? []).map(({ name, pieces }) => {
       const text = pieces.join("");
@@ -60,7 +69,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       };
     }),
   ];
-  const expectWhole = (message: AssistantMessage, said: Said = SAID) => {
+  const expectWhole = (message: AssistantMessage, said: AnswerContent = SAMPLE_ANSWER) => {
     expect(() => AssistantMessage.parse(message)).not.toThrow();
     expect(message.content.map((part) => ({ ...part, signature: undefined }))).toMatchObject(expected(said));
     expect(message.stopReason).toBe((said.calls ?? []).length > 0 ? "toolUse" : "stop");
@@ -72,9 +81,9 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     test("whole, byte by byte, and in slices of any size", async () => {
       for (const slices of [
         [joined()],
-        singleBytes(joined()),
-        randomSlices(joined(), 1),
-        randomSlices(joined(), 2),
+        sliceBytes(joined()),
+        sliceRandomly(joined(), 1),
+        sliceRandomly(joined(), 2),
       ]) {
         const message = await answered(slices);
         expectWhole(message);
@@ -96,7 +105,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
     });
 
     test("with fields of tomorrow in all that the vendor says", async () => {
-      const wide = frames().map((frame) => wire.rewritten(frame, widened));
+      const wide = frames().map((frame) => wire.rewritten(frame, addUnknownFields));
       expect(
         Buffer.concat(wide)
           .toString("utf8")
@@ -131,7 +140,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       ["deflate", deflateSync],
       ["br", brotliCompressSync],
     ] as const)("compressed as %s, although nobody asked", async (encoding, compress) => {
-      expectWhole(await answered(randomSlices(compress(joined()), 3), { "content-encoding": encoding }));
+      expectWhole(await answered(sliceRandomly(compress(joined()), 3), { "content-encoding": encoding }));
     });
 
     test("over a connection that ends without a length", async () => {
@@ -158,15 +167,17 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
           text.replaceAll("data: ", "data:"),
         ];
         for (const shape of shapes) {
-          expectWhole(await answered([bytes(shape)]));
-          expectWhole(await answered(randomSlices(bytes(shape), 4)));
+          expectWhole(await answered([encodeText(shape)]));
+          expectWhole(await answered(sliceRandomly(encodeText(shape), 4)));
         }
       },
     );
   });
 
   describe("arguments", () => {
-    const call = (...pieces: string[]): Said => ({ calls: [{ id: "call_1", name: "read", pieces }] });
+    const call = (...pieces: string[]): AnswerContent => ({
+      calls: [{ id: "call_1", name: "read", pieces }],
+    });
     const long = JSON.stringify({
       list: Array.from({ length: 400 }, (_, at) => `ä${at}`),
       deep: [[[{ a: null }]]],
@@ -222,26 +233,26 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
         response.writeHead(200, type).flushHeaders();
         response.write(joined().subarray(0, 60), () => socket.destroy());
       });
-      expect((await faultOf(ask(lost))).fault).toBe("network");
+      expect((await catchProviderError(ask(lost))).fault).toBe("network");
       const zipped = gzipSync(joined());
       const cut = await served((response) =>
         response
           .writeHead(200, { ...type, "content-encoding": "gzip" })
           .end(zipped.subarray(0, zipped.length / 2)),
       );
-      expect((await faultOf(ask(cut))).fault).toBe("network");
+      expect((await catchProviderError(ask(cut))).fault).toBe("network");
     });
 
     test("when it goes on with comments, pings or empty pieces and says nothing", async () => {
       const empty = [wire.unknown, ...(wire.ping === undefined ? [] : [wire.ping])];
-      if (wire.isText) empty.push(bytes(": still here\n\n"));
+      if (wire.isText) empty.push(encodeText(": still here\n\n"));
       for (const piece of empty) {
         const url = await served((response) => {
           response.writeHead(200, type).write(frames()[0]);
           const timer = setInterval(() => response.write(piece), 5);
           response.on("close", () => clearInterval(timer));
         });
-        const error = await faultOf(ask(url, { idleTimeoutMs: 60 }));
+        const error = await catchProviderError(ask(url, { idleTimeoutMs: 60 }));
         expect(error.fault).toBe("network");
         expect(error.message).toContain("gone on for 60 ms without saying anything");
       }
@@ -265,8 +276,8 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       const never = await served(() => {});
       const stops = await served((response) => response.writeHead(200, type).write(joined().subarray(0, 60)));
       const [none, error] = await Promise.all([
-        faultOf(ask(never, { firstByteTimeoutMs: 50 })),
-        faultOf(ask(stops, { silenceTimeoutMs: 50 })),
+        catchProviderError(ask(never, { firstByteTimeoutMs: 50 })),
+        catchProviderError(ask(stops, { silenceTimeoutMs: 50 })),
       ]);
       expect(none).toMatchObject({ fault: "network" });
       expect(error).toMatchObject({ fault: "network" });
@@ -293,7 +304,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
         const url = await served((response) =>
           response.writeHead(status, { "content-type": kind }).end(body),
         );
-        expect(await faultOf(ask(url))).toMatchObject(fault);
+        expect(await catchProviderError(ask(url))).toMatchObject(fault);
       }
     });
 
@@ -313,27 +324,31 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
               .writeHead(status, { ...type, ...(location !== undefined && { location }) })
               .end(joined());
           });
-          expect(await faultOf(ask(url))).toMatchObject({ fault: "api", status });
+          expect(await catchProviderError(ask(url))).toMatchObject({ fault: "api", status });
         }
         expect(asked).toEqual(["first", "first", "first"]);
       },
     );
 
     test("when a proxy puts its page where the stream was to be, or into the middle of it", async () => {
-      const page = bytes("<!DOCTYPE html>\r\n<html><body><h1>504 Gateway Time-out</h1></body></html>\r\n");
+      const page = encodeText(
+        "<!DOCTYPE html>\r\n<html><body><h1>504 Gateway Time-out</h1></body></html>\r\n",
+      );
       const begun = frames().slice(0, 4);
-      for (const slices of [[page], [...begun, page], [...begun, bytes("\n\n"), page]])
+      for (const slices of [[page], [...begun, page], [...begun, encodeText("\n\n"), page]])
         expect((await faulted(slices)).fault).toBe("network");
       const url = await served((response) =>
         response.writeHead(403, { "content-type": "text/html" }).end(page),
       );
-      expect(await faultOf(ask(url))).toMatchObject({ fault: "auth", status: 403 });
+      expect(await catchProviderError(ask(url))).toMatchObject({ fault: "auth", status: 403 });
     });
 
     test("when it is compressed in a way that nobody reads, or says so and is not", async () => {
-      const error = await faultOf(answered([joined()], { "content-encoding": "zstd" }));
+      const error = await catchProviderError(answered([joined()], { "content-encoding": "zstd" }));
       expect(error).toMatchObject({ fault: "api" });
-      expect((await faultOf(answered([joined()], { "content-encoding": "gzip" }))).fault).toBe("network");
+      expect((await catchProviderError(answered([joined()], { "content-encoding": "gzip" }))).fault).toBe(
+        "network",
+      );
     });
 
     test("when a connection without a length ends too early", async () => {
@@ -346,13 +361,13 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
       await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
       cleanup.push(async () => await new Promise<void>((resolve) => server.close(() => resolve())));
       const { port } = server.address() as AddressInfo;
-      expect((await faultOf(ask(`http://127.0.0.1:${port}`))).fault).toBe("network");
+      expect((await catchProviderError(ask(`http://127.0.0.1:${port}`))).fault).toBe("network");
     });
   });
 
   test("its pieces add up to the message and end before it; what ends it is its message or a ProviderError; a signal ends it at once [PROV-04]", async () => {
     const watched = async (url: string, abortAt = Number.POSITIVE_INFINITY) => {
-      const pool = http();
+      const pool = createHttp();
       cleanup.push(async () => await pool.close());
       const provider = wire.make(pool);
       expect(provider.protocol).toBe(wire.protocol);
@@ -366,14 +381,14 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
         pieces += 1;
         if (pieces === abortAt) stopped.abort();
       };
-      const asked = question(wire.model(url), { apiKey: "AKIAREPLAYED:secret-0123456789" });
+      const asked = createRequest(wire.model(url), { apiKey: "AKIAREPLAYED:secret-0123456789" });
       const outcome = await provider
         .stream(asked, { signal: stopped.signal, onDelta, now: () => 4_000 })
         .catch((error: unknown) => error);
       over = true;
       return { outcome, blocks };
     };
-    const said = { ...SAID, thinking: "Let me see." };
+    const said = { ...SAMPLE_ANSWER, thinking: "Let me see." };
     const whole = await watched(
       await served((response) => response.writeHead(200, type).end(joined(frames(said)))),
     );
@@ -415,14 +430,14 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
 
   test("an answer of a megabyte arrives whole", async () => {
     const said = { text: "🌍 and more. ".repeat(80_000) };
-    expectWhole(await answered(randomSlices(joined(frames(said)), 7, 200_000)), said);
+    expectWhole(await answered(sliceRandomly(joined(frames(said)), 7, 200_000)), said);
   });
 });
 
 test("every adapter has an id of its own, which stays [PROV-04, TEST-10]", () => {
-  const ids = ProviderRegistry.default()
-    .protocols()
-    .map((protocol) => [protocol, ProviderRegistry.default().get(protocol)?.id]);
+  const ids = ProviderRegistry.createDefault()
+    .listProtocols()
+    .map((protocol) => [protocol, ProviderRegistry.createDefault().get(protocol)?.id]);
   expect(Object.fromEntries(ids)).toEqual({
     anthropic_messages: "anthropic",
     openai_completions: "openai",

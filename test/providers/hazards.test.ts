@@ -3,12 +3,12 @@ import { createServer } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
 import { anthropic, local } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import type { HttpOptions } from "../../src/models/http.ts";
-import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
+import type { HttpClientOptions } from "../../src/models/http-client.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
 import type { ModelDelta, ModelRequest } from "../../src/models/provider.ts";
-import { Loopback, writeSlices } from "./loopback.ts";
-import { faultOf, http, question, sse } from "./play.ts";
+import { catchProviderError, createHttp, createRequest, encodeSse } from "./answer-reader.ts";
+import { LoopbackServer, writeSlices } from "./loopback-server.ts";
 
 const SECRET = "sk-secret-0123456789abcdef";
 const STREAM = { "content-type": "text/event-stream" };
@@ -18,13 +18,13 @@ afterEach(async () => {
   for (const step of cleanup.splice(0).reverse()) await step();
 });
 
-async function serve(reply: Parameters<typeof Loopback.start>[0]): Promise<Loopback> {
-  const server = await Loopback.start(reply);
+async function serve(reply: Parameters<typeof LoopbackServer.start>[0]): Promise<LoopbackServer> {
+  const server = await LoopbackServer.start(reply);
   cleanup.push(async () => await server.stop());
   return server;
 }
 
-type Ask = HttpOptions & {
+type Ask = HttpClientOptions & {
   readonly retryServerErrors?: boolean;
   readonly signal?: AbortSignal;
   readonly now?: number;
@@ -37,12 +37,12 @@ function askWith(kind: "anthropic" | "completions") {
     { signal, now, retryServerErrors, onDelta, ...options }: Ask = {},
     more: Partial<ModelRequest> = {},
   ) => {
-    const pool = http(options);
+    const pool = createHttp(options);
     cleanup.push(async () => await pool.close());
     const adapter = { http: pool, retryServerErrors: retryServerErrors ?? false };
     const provider = kind === "anthropic" ? new AnthropicMessages(adapter) : new OpenAiCompletions(adapter);
     const model = kind === "anthropic" ? anthropic("claude-x", { baseUrl: url }) : local(url, "m");
-    return provider.stream(question(model, { apiKey: SECRET, ...more }), {
+    return provider.stream(createRequest(model, { apiKey: SECRET, ...more }), {
       signal: signal ?? new AbortController().signal,
       ...(onDelta !== undefined && { onDelta }),
       ...(now !== undefined && { now: () => now }),
@@ -58,7 +58,7 @@ const chunk = (delta: object, finish_reason: string | null = null) => ({
 });
 const TEXT = [chunk({ role: "assistant", content: "Grüße " }), chunk({ content: "🌍!" }), chunk({}, "stop")];
 const USAGE = { id: "c1", choices: [], usage: { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 } };
-const COMPLETE = sse([...TEXT, USAGE, "[DONE]"], false);
+const COMPLETE = encodeSse([...TEXT, USAGE, "[DONE]"], false);
 const CLAUDE = [
   { type: "message_start", message: { id: "msg_1", usage: { input_tokens: 1, output_tokens: 1 } } },
   { type: "content_block_start", index: 0, content_block: { type: "text", text: "" } },
@@ -79,11 +79,11 @@ describe("a stream", () => {
   ];
   const watched = async (bytes: Buffer) => {
     const server = await serve((response) => response.writeHead(200, STREAM).end(bytes));
-    const pool = http();
+    const pool = createHttp();
     cleanup.push(async () => await pool.close());
     const seen: string[] = [];
     const provider = new OpenAiCompletions({ http: pool, retryServerErrors: false });
-    const answered = provider.stream(question(local(server.url, "m")), {
+    const answered = provider.stream(createRequest(local(server.url, "m")), {
       signal: new AbortController().signal,
       onDelta: ({ type, delta }) => seen.push(`${type}: ${delta}`),
     });
@@ -96,12 +96,12 @@ describe("a stream", () => {
   const deltas = ["thinking: hm", "text: Hi", "toolCall: {}"];
 
   test("starts, brings deltas of three kinds, and ends with one message or one error, behind all of them [TYP-16]", async () => {
-    expect(await watched(sse([...PIECES, chunk({}, "tool_calls"), "[DONE]"], false))).toEqual([
+    expect(await watched(encodeSse([...PIECES, chunk({}, "tool_calls"), "[DONE]"], false))).toEqual([
       ...deltas,
       "done: toolUse",
     ]);
-    expect(await watched(sse(PIECES, false))).toEqual([...deltas, "error: network"]);
-    expect(await watched(sse([{ error: { message: "overloaded", code: 529 } }], false))).toEqual([
+    expect(await watched(encodeSse(PIECES, false))).toEqual([...deltas, "error: network"]);
+    expect(await watched(encodeSse([{ error: { message: "overloaded", code: 529 } }], false))).toEqual([
       expect.stringMatching(/^error: /),
     ]);
   });
@@ -117,7 +117,7 @@ describe("a stream that is cut", () => {
 
   test.each(Object.entries(cuts))("%s, by an orderly end, is a network fault", async (_name, at) => {
     const server = await serve((response) => response.writeHead(200, STREAM).end(COMPLETE.subarray(0, at)));
-    const error = await faultOf(askCompletions(server.url));
+    const error = await catchProviderError(askCompletions(server.url));
     expect(error).toMatchObject({
       fault: "network",
       message: "local: the stream ended before the answer was complete",
@@ -129,20 +129,22 @@ describe("a stream that is cut", () => {
       response.writeHead(200, STREAM).flushHeaders();
       response.write(COMPLETE.subarray(0, Math.max(at, 1)), () => request.socket.destroy());
     });
-    const error = await faultOf(askCompletions(server.url));
+    const error = await catchProviderError(askCompletions(server.url));
     expect(error.fault).toBe("network");
     expect(error.message).toMatch(/connection was (closed|reset)/);
   });
 
   test("Anthropic's without message_stop is a network fault, though its reason to stop is known", async () => {
-    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(CLAUDE.slice(0, -1))));
-    expect(await faultOf(askAnthropic(server.url))).toMatchObject({ fault: "network" });
+    const server = await serve((response) =>
+      response.writeHead(200, STREAM).end(encodeSse(CLAUDE.slice(0, -1))),
+    );
+    expect(await catchProviderError(askAnthropic(server.url))).toMatchObject({ fault: "network" });
   });
 
   test("after the finish reason, by a lost connection, is a whole answer", async () => {
     const server = await serve((response, _received, request) => {
       response.writeHead(200, STREAM).flushHeaders();
-      response.write(sse([...TEXT, USAGE], false), () => request.socket.destroy());
+      response.write(encodeSse([...TEXT, USAGE], false), () => request.socket.destroy());
     });
     const message = await askCompletions(server.url);
     expect(text(message)).toBe("Grüße 🌍!");
@@ -151,26 +153,26 @@ describe("a stream that is cut", () => {
 
   test("[DONE] without a finish reason is a cut behind the server", async () => {
     const server = await serve((response) =>
-      response.writeHead(200, STREAM).end(sse([TEXT[0], "[DONE]"], false)),
+      response.writeHead(200, STREAM).end(encodeSse([TEXT[0], "[DONE]"], false)),
     );
-    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "network" });
+    expect(await catchProviderError(askCompletions(server.url))).toMatchObject({ fault: "network" });
   });
 });
 
 describe("a stream that is odd but whole", () => {
   const shapes: Record<string, Buffer> = {
-    "without [DONE]": sse([...TEXT, USAGE], false),
+    "without [DONE]": encodeSse([...TEXT, USAGE], false),
     "with CRLF": Buffer.from(COMPLETE.toString().replaceAll("\n", "\r\n")),
     "with a byte order mark": Buffer.concat([Buffer.from([0xef, 0xbb, 0xbf]), COMPLETE]),
     "with comments, ids and unknown fields": Buffer.from(
       `: hello\n\nid: 4\nretry: 9\nodd: x\n${COMPLETE.toString()}`,
     ),
-    "with unknown chunks": sse(
+    "with unknown chunks": encodeSse(
       [{ object: "news" }, { choices: null }, ...TEXT, { choices: [{}] }, USAGE, "[DONE]"],
       false,
     ),
-    "with usage before the end": sse([...TEXT.slice(0, 2), USAGE, TEXT[2], "[DONE]"], false),
-    "with events after the end": Buffer.concat([COMPLETE, sse([chunk({ content: "no" })], false)]),
+    "with usage before the end": encodeSse([...TEXT.slice(0, 2), USAGE, TEXT[2], "[DONE]"], false),
+    "with events after the end": Buffer.concat([COMPLETE, encodeSse([chunk({ content: "no" })], false)]),
   };
 
   test.each(Object.entries(shapes))("%s", async (_name, bytes) => {
@@ -195,14 +197,16 @@ describe("a stream that is odd but whole", () => {
         .writeHead(200, { ...STREAM, "content-encoding": "gzip" })
         .end(gzipSync(COMPLETE).subarray(0, 40));
     });
-    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "network" });
+    expect(await catchProviderError(askCompletions(server.url))).toMatchObject({ fault: "network" });
   });
 
   test("an unknown encoding is said", async () => {
     const server = await serve((response) =>
       response.writeHead(200, { ...STREAM, "content-encoding": "zstd2" }).end("x"),
     );
-    expect((await faultOf(askCompletions(server.url))).message).toContain("unknown content-encoding");
+    expect((await catchProviderError(askCompletions(server.url))).message).toContain(
+      "unknown content-encoding",
+    );
   });
 
   test("Anthropic's with unknown events, blocks and deltas", async () => {
@@ -218,25 +222,25 @@ describe("a stream that is odd but whole", () => {
       { type: "content_block_delta", index: 9, delta: { type: "text_delta", text: "no" } },
       ...CLAUDE.slice(3),
     ];
-    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(odd)));
+    const server = await serve((response) => response.writeHead(200, STREAM).end(encodeSse(odd)));
     expect(text(await askAnthropic(server.url))).toBe("Grüße 🌍");
   });
 
   test("an end that the server does not close is not waited for, and its connection is given up", async () => {
-    const server = await serve((response) => response.writeHead(200, STREAM).write(sse(CLAUDE)));
+    const server = await serve((response) => response.writeHead(200, STREAM).write(encodeSse(CLAUDE)));
     expect(text(await askAnthropic(server.url))).toBe("Grüße 🌍");
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("a connection is used again after a whole answer", async () => {
-    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(CLAUDE)));
-    const pool = http();
+    const server = await serve((response) => response.writeHead(200, STREAM).end(encodeSse(CLAUDE)));
+    const pool = createHttp();
     cleanup.push(async () => await pool.close());
     const provider = new AnthropicMessages({ http: pool });
     for (let turn = 0; turn < 3; turn += 1) {
       // A connection is free again one round of the event loop after its answer.
       await new Promise((resolve) => setImmediate(resolve));
-      await provider.stream(question(anthropic("c", { baseUrl: server.url })), {
+      await provider.stream(createRequest(anthropic("c", { baseUrl: server.url })), {
         signal: new AbortController().signal,
       });
     }
@@ -252,7 +256,7 @@ describe("an answer that is no stream", () => {
     const server = await serve((response) =>
       response.writeHead(200, { "content-type": "text/html" }).end(PAGE),
     );
-    const error = await faultOf(askAnthropic(server.url));
+    const error = await catchProviderError(askAnthropic(server.url));
     expect(error).toMatchObject({ fault: "api", status: 200 });
     expect(error.message).toContain("an HTML page instead of a stream");
     expect(error.message).toContain("Sign in to the hotel network");
@@ -264,10 +268,10 @@ describe("an answer that is no stream", () => {
     const server = await serve((response) =>
       response.writeHead(502, { "content-type": "text/html" }).end(page),
     );
-    const error = await faultOf(askCompletions(server.url));
+    const error = await catchProviderError(askCompletions(server.url));
     expect(error).toMatchObject({ fault: "api", status: 502 });
     expect(error.message.length).toBeLessThan(600);
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("an error that never ends is cut, and its connection closed", async () => {
@@ -276,8 +280,8 @@ describe("an answer that is no stream", () => {
       response.writeHead(500);
       more();
     });
-    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "api", status: 500 });
-    await server.allClosed();
+    expect(await catchProviderError(askCompletions(server.url))).toMatchObject({ fault: "api", status: 500 });
+    await server.waitUntilClosed();
   });
 
   test("an error object with status 200 is an error of the vendor", async () => {
@@ -285,14 +289,14 @@ describe("an answer that is no stream", () => {
     const server = await serve((response) =>
       response.writeHead(200, { "content-type": "application/json" }).end(body),
     );
-    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "rate-limited" });
+    expect(await catchProviderError(askCompletions(server.url))).toMatchObject({ fault: "rate-limited" });
   });
 
   test("a whole answer in place of a stream is refused", async () => {
     const server = await serve((response) =>
       response.writeHead(200, { "content-type": "application/json" }).end("{}"),
     );
-    expect((await faultOf(askCompletions(server.url))).message).toContain("application/json");
+    expect((await catchProviderError(askCompletions(server.url))).message).toContain("application/json");
   });
 
   test("a redirect is refused, and the key goes nowhere", async () => {
@@ -300,7 +304,7 @@ describe("an answer that is no stream", () => {
     const server = await serve((response) =>
       response.writeHead(307, { location: `${target.url}/v1/chat/completions` }).end(),
     );
-    const error = await faultOf(askCompletions(server.url));
+    const error = await catchProviderError(askCompletions(server.url));
     expect(error).toMatchObject({ fault: "api", status: 307 });
     expect(error.message).toContain(target.url);
     expect(target.received).toEqual([]);
@@ -336,7 +340,7 @@ describe("errors with a status", () => {
     [{}, undefined],
   ])("429 with %j", async (headers, retryAfterMs) => {
     const server = await answer(429, limit, headers as Record<string, string>);
-    const error = await faultOf(askAnthropic(server.url, { now: NOW }));
+    const error = await catchProviderError(askAnthropic(server.url, { now: NOW }));
     expect(error).toMatchObject({
       fault: "rate-limited",
       status: 429,
@@ -349,18 +353,18 @@ describe("errors with a status", () => {
 
   test("overload is a rate limit, by status and by type; other server errors are not, unless asked [GAP-14]", async () => {
     const overloaded = { type: "error", error: { type: "overloaded_error", message: "Overloaded" } };
-    expect(await faultOf(askAnthropic((await answer(529, overloaded)).url))).toMatchObject({
+    expect(await catchProviderError(askAnthropic((await answer(529, overloaded)).url))).toMatchObject({
       fault: "rate-limited",
     });
-    expect(await faultOf(askAnthropic((await answer(503, overloaded)).url))).toMatchObject({
+    expect(await catchProviderError(askAnthropic((await answer(503, overloaded)).url))).toMatchObject({
       fault: "rate-limited",
     });
-    expect(await faultOf(askCompletions((await answer(529, "busy")).url))).toMatchObject({
+    expect(await catchProviderError(askCompletions((await answer(529, "busy")).url))).toMatchObject({
       fault: "rate-limited",
     });
     const down = await answer(500, { error: { type: "api_error", message: "down" } });
-    expect(await faultOf(askAnthropic(down.url))).toMatchObject({ fault: "api", status: 500 });
-    expect(await faultOf(askAnthropic(down.url, { retryServerErrors: true }))).toMatchObject({
+    expect(await catchProviderError(askAnthropic(down.url))).toMatchObject({ fault: "api", status: 500 });
+    expect(await catchProviderError(askAnthropic(down.url, { retryServerErrors: true }))).toMatchObject({
       fault: "network",
     });
   });
@@ -370,16 +374,24 @@ describe("errors with a status", () => {
       type: "error",
       error: { type: "invalid_request_error", message: "prompt is too long: 212000 tokens > 200000 maximum" },
     };
-    expect(await faultOf(askAnthropic((await answer(400, long)).url))).toMatchObject({ fault: "overflow" });
-    expect(await faultOf(askCompletions((await answer(400, "")).url))).toMatchObject({ fault: "overflow" });
-    expect(await faultOf(askCompletions((await answer(413, " \n")).url))).toMatchObject({
+    expect(await catchProviderError(askAnthropic((await answer(400, long)).url))).toMatchObject({
       fault: "overflow",
     });
-    expect(await faultOf(askCompletions((await answer(400, "bad")).url))).toMatchObject({ fault: "api" });
+    expect(await catchProviderError(askCompletions((await answer(400, "")).url))).toMatchObject({
+      fault: "overflow",
+    });
+    expect(await catchProviderError(askCompletions((await answer(413, " \n")).url))).toMatchObject({
+      fault: "overflow",
+    });
+    expect(await catchProviderError(askCompletions((await answer(400, "bad")).url))).toMatchObject({
+      fault: "api",
+    });
     const code = { error: { message: "no", code: "context_length_exceeded" } };
-    expect(await faultOf(askCompletions((await answer(400, code)).url))).toMatchObject({ fault: "overflow" });
+    expect(await catchProviderError(askCompletions((await answer(400, code)).url))).toMatchObject({
+      fault: "overflow",
+    });
     const throttled = { message: "Too many tokens, please wait before trying again." };
-    expect(await faultOf(askCompletions((await answer(429, throttled)).url))).toMatchObject({
+    expect(await catchProviderError(askCompletions((await answer(429, throttled)).url))).toMatchObject({
       fault: "rate-limited",
     });
   });
@@ -389,7 +401,7 @@ describe("errors with a status", () => {
       response.writeHead(400, { "content-length": "100" }).flushHeaders();
       setImmediate(() => request.socket.destroy());
     });
-    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault: "api", status: 400 });
+    expect(await catchProviderError(askCompletions(server.url))).toMatchObject({ fault: "api", status: 400 });
   });
 
   test("an echoed key is masked, also where the cut would fall into it", async () => {
@@ -398,11 +410,11 @@ describe("errors with a status", () => {
       error: { message: `${"x".repeat(490)}${SECRET} Incorrect API key ${SECRET}, team team-token-123456` },
     };
     const server = await answer(401, long, { "x-request-id": SECRET });
-    const error = await faultOf(askCompletions(server.url, {}, { headers }));
+    const error = await catchProviderError(askCompletions(server.url, {}, { headers }));
     expect(error.fault).toBe("auth");
     expect(error.message).toContain("***");
     const short = await answer(401, `Incorrect API key ${SECRET}, team team-token-123456`);
-    const again = await faultOf(askCompletions(short.url, {}, { headers }));
+    const again = await catchProviderError(askCompletions(short.url, {}, { headers }));
     expect(again.message).toBe("local answered 401: Incorrect API key ***, team ***");
     for (const said of [error, again]) {
       expect(JSON.stringify([said.message, said.stack, said.requestId, said.cause])).not.toMatch(
@@ -422,9 +434,9 @@ describe("errors in mid-stream", () => {
   ])("Anthropic's %j is %s", async (error, fault) => {
     const events = [...CLAUDE.slice(0, 3), { type: "error", error, request_id: "req_9" }];
     const server = await serve((response) =>
-      response.writeHead(200, { ...STREAM, "request-id": "req_8" }).end(sse(events)),
+      response.writeHead(200, { ...STREAM, "request-id": "req_8" }).end(encodeSse(events)),
     );
-    const got = await faultOf(askAnthropic(server.url));
+    const got = await catchProviderError(askAnthropic(server.url));
     expect(got).toMatchObject({ fault, vendorType: error.type, requestId: "req_9" });
     expect(got.message).toContain(error.message);
   });
@@ -439,9 +451,9 @@ describe("errors in mid-stream", () => {
     ["<html>502</html>", "network"],
   ])("a piece %j is %s", async (piece, fault) => {
     const server = await serve((response) =>
-      response.writeHead(200, STREAM).end(sse([TEXT[0], piece], false)),
+      response.writeHead(200, STREAM).end(encodeSse([TEXT[0], piece], false)),
     );
-    expect(await faultOf(askCompletions(server.url))).toMatchObject({ fault });
+    expect(await catchProviderError(askCompletions(server.url))).toMatchObject({ fault });
   });
 });
 
@@ -451,45 +463,49 @@ describe("time and connections", () => {
     await new Promise<void>((resolve) => free.listen(0, "127.0.0.1", resolve));
     const { port } = free.address() as AddressInfo;
     await new Promise((resolve) => free.close(resolve));
-    const error = await faultOf(askCompletions(`http://127.0.0.1:${port}`));
+    const error = await catchProviderError(askCompletions(`http://127.0.0.1:${port}`));
     expect(error).toMatchObject({ fault: "network" });
     expect(error.message).toBe(`local at 127.0.0.1:${port}: nothing listens there (ECONNREFUSED)`);
   });
 
   test("no head of an answer in time", async () => {
     const server = await serve(() => {});
-    const error = await faultOf(askCompletions(server.url, { firstByteTimeoutMs: 50 }));
+    const error = await catchProviderError(askCompletions(server.url, { firstByteTimeoutMs: 50 }));
     expect(error.fault).toBe("network");
     expect(error.message).toContain("no answer within 50 ms");
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("silence in the middle of an answer", async () => {
-    const server = await serve((response) => response.writeHead(200, STREAM).write(sse([TEXT[0]], false)));
-    const error = await faultOf(askCompletions(server.url, { silenceTimeoutMs: 50 }));
+    const server = await serve((response) =>
+      response.writeHead(200, STREAM).write(encodeSse([TEXT[0]], false)),
+    );
+    const error = await catchProviderError(askCompletions(server.url, { silenceTimeoutMs: 50 }));
     expect(error.fault).toBe("network");
     expect(error.message).toContain("silent for 50 ms");
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("cancelling before the head closes the connection", async () => {
     const controller = new AbortController();
     const server = await serve(() => controller.abort());
-    expect(await faultOf(askAnthropic(server.url, { signal: controller.signal }))).toMatchObject({
+    expect(await catchProviderError(askAnthropic(server.url, { signal: controller.signal }))).toMatchObject({
       fault: "cancelled",
     });
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("cancelling in the middle of an answer closes the connection", async () => {
     const controller = new AbortController();
-    const server = await serve((response) => response.writeHead(200, STREAM).write(sse(CLAUDE.slice(0, 3))));
-    const pool = http();
+    const server = await serve((response) =>
+      response.writeHead(200, STREAM).write(encodeSse(CLAUDE.slice(0, 3))),
+    );
+    const pool = createHttp();
     cleanup.push(async () => await pool.close());
     const provider = new AnthropicMessages({ http: pool });
-    const request = question(anthropic("c", { baseUrl: server.url }));
+    const request = createRequest(anthropic("c", { baseUrl: server.url }));
     const deltas: string[] = [];
-    const error = await faultOf(
+    const error = await catchProviderError(
       provider.stream(request, {
         signal: controller.signal,
         onDelta: ({ delta }) => {
@@ -500,24 +516,28 @@ describe("time and connections", () => {
     );
     expect(error).toMatchObject({ fault: "cancelled" });
     expect(deltas).toEqual(["Grüße 🌍"]);
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("cancelled beforehand, nothing is sent", async () => {
     const server = await serve(() => {});
-    expect(await faultOf(askAnthropic(server.url, { signal: AbortSignal.abort() }))).toMatchObject({
-      fault: "cancelled",
-    });
+    expect(await catchProviderError(askAnthropic(server.url, { signal: AbortSignal.abort() }))).toMatchObject(
+      {
+        fault: "cancelled",
+      },
+    );
     expect(server.received).toEqual([]);
   });
 
   test("whatever the reader of deltas throws comes back as a fault, and the connection closes", async () => {
-    const server = await serve((response) => response.writeHead(200, STREAM).write(sse(CLAUDE.slice(0, 3))));
-    const pool = http();
+    const server = await serve((response) =>
+      response.writeHead(200, STREAM).write(encodeSse(CLAUDE.slice(0, 3))),
+    );
+    const pool = createHttp();
     cleanup.push(async () => await pool.close());
     const cause = new Error("the watcher is gone");
-    const error = await faultOf(
-      new AnthropicMessages({ http: pool }).stream(question(anthropic("c", { baseUrl: server.url })), {
+    const error = await catchProviderError(
+      new AnthropicMessages({ http: pool }).stream(createRequest(anthropic("c", { baseUrl: server.url })), {
         signal: new AbortController().signal,
         onDelta: () => {
           throw cause;
@@ -525,12 +545,12 @@ describe("time and connections", () => {
       }),
     );
     expect(error).toMatchObject({ fault: "other", cause });
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("each question is asked once", async () => {
     const server = await serve((response) => response.writeHead(503).end("down"));
-    await faultOf(askCompletions(server.url));
+    await catchProviderError(askCompletions(server.url));
     expect(server.received.length).toBe(1);
   });
 });
@@ -538,7 +558,7 @@ describe("time and connections", () => {
 describe("keys and headers", () => {
   test("a model that names a key is not asked without one", async () => {
     const server = await serve(() => {});
-    const error = await faultOf(askAnthropic(server.url, {}, { apiKey: undefined }));
+    const error = await catchProviderError(askAnthropic(server.url, {}, { apiKey: undefined }));
     expect(error).toMatchObject({
       fault: "auth",
       message: `anthropic needs a key, and \${ANTHROPIC_API_KEY} is not set`,
@@ -548,7 +568,7 @@ describe("keys and headers", () => {
 
   test("a key that no header can hold is our fault, and is not shown", async () => {
     const server = await serve(() => {});
-    const error = await faultOf(askAnthropic(server.url, {}, { apiKey: "bad\nkey-0123456789" }));
+    const error = await catchProviderError(askAnthropic(server.url, {}, { apiKey: "bad\nkey-0123456789" }));
     expect(error.fault).toBe("other");
     expect(`${error.message} ${error.stack}`).not.toContain("key-0123456789");
   });
@@ -577,9 +597,9 @@ describe("an answer without measure", () => {
   const LIMIT = 8 * 1024 * 1024;
   const endless = async (first: readonly object[], more: object, named: boolean) =>
     await serve((response) => {
-      const piece = sse([more], named);
+      const piece = encodeSse([more], named);
       const next = () => response.write(piece, (error) => error ?? setImmediate(next));
-      response.writeHead(200, STREAM).write(sse(first, named));
+      response.writeHead(200, STREAM).write(encodeSse(first, named));
       next();
     });
   const PIECE = "ü".repeat(50_000);
@@ -604,14 +624,14 @@ describe("an answer without measure", () => {
     ],
   };
 
-  const refused = async (answered: Promise<unknown>, server: Loopback) => {
-    const error = await faultOf(answered);
+  const refused = async (answered: Promise<unknown>, server: LoopbackServer) => {
+    const error = await catchProviderError(answered);
     expect(error.fault).toBe("api");
     const [, found] = error.message.match(/: its answer had (\d+) bytes when it was broken off/) ?? [];
     expect(Number(found)).toBeGreaterThan(LIMIT);
     expect(Number(found)).toBeLessThan(LIMIT + 200_000);
     expect(error.message).toContain(`at most ${LIMIT} are taken`);
-    await server.allClosed();
+    await server.waitUntilClosed();
   };
 
   test.each(Object.entries(completions))(
@@ -641,12 +661,12 @@ describe("an answer without measure", () => {
       [() => askCompletions(many.url), many],
       [() => askAnthropic(others.url), others],
     ] as const) {
-      const error = await faultOf(answered());
+      const error = await catchProviderError(answered());
       expect(error.fault).toBe("api");
       expect(error.message).toContain(
         "its answer had 257 calls when it was broken off, and at most 256 are taken",
       );
-      await server.allClosed();
+      await server.waitUntilClosed();
     }
   });
 
@@ -656,17 +676,17 @@ describe("an answer without measure", () => {
       response.writeHead(200, STREAM).write("data: ");
       next();
     });
-    const error = await faultOf(askCompletions(server.url));
+    const error = await catchProviderError(askCompletions(server.url));
     expect(error.fault).toBe("api");
     expect(error.message).toContain(`at most ${2 * LIMIT} are taken`);
-    await server.allClosed();
+    await server.waitUntilClosed();
   });
 
   test("of the most that is taken is whole, however much the wire has around it", async () => {
     const wordy = { choices: [{ index: 0, delta: { content: "abcd" } }], padding: "p".repeat(4000) };
     const long = "x".repeat(LIMIT - 12_000);
     const events = [...Array(2500).fill(wordy), chunk({ content: long }), chunk({}, "stop"), "[DONE]"];
-    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(events, false)));
+    const server = await serve((response) => response.writeHead(200, STREAM).end(encodeSse(events, false)));
     expect(text(await askCompletions(server.url))).toHaveLength(LIMIT - 2000);
   });
 });
@@ -678,7 +698,7 @@ describe("the id of a call", () => {
       chunk({ tool_calls: [{ index: 0, id, function: { arguments: "}" } }] }),
       chunk({}, "tool_calls"),
     ];
-    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(events, false)));
+    const server = await serve((response) => response.writeHead(200, STREAM).end(encodeSse(events, false)));
     const seen: ModelDelta[] = [];
     const message = await askCompletions(server.url, { onDelta: (delta) => seen.push(delta) });
     const [call] = message.content;
@@ -700,7 +720,7 @@ describe("the id of a call", () => {
     });
     const blocks = ["t", "", "t", "", "t"].map(begun);
     const events = [...CLAUDE.slice(0, 1), ...blocks, { type: "message_stop" }];
-    const server = await serve((response) => response.writeHead(200, STREAM).end(sse(events, true)));
+    const server = await serve((response) => response.writeHead(200, STREAM).end(encodeSse(events, true)));
     const { content } = await askAnthropic(server.url);
     expect(content.map((part) => part.type === "toolCall" && part.id)).toEqual([
       ...["t", "call_2", "t_2", "call_4", "t_3"],

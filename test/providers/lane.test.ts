@@ -19,62 +19,62 @@ const left = (remaining: number, resetAtMs: number): RateLimits => [
 
 describe("configured limits", () => {
   test("without any, all go at once", () => {
-    expect(laneOf({}, [1, 2, 3]).next(0)).toEqual({ admitted: [1, 2, 3] });
+    expect(laneOf({}, [1, 2, 3]).admitNext(0)).toEqual({ admitted: [1, 2, 3] });
   });
 
   test("so many are under way at once, and who has waited longest is next", () => {
     const lane = laneOf({ concurrent: 2 }, [1, 2, 3, 4]);
-    expect(lane.next(0)).toEqual({ admitted: [1, 2] });
-    expect(lane.next(5)).toEqual({ admitted: [] });
-    lane.ended(2, answered(), 9);
-    expect(lane.next(9)).toEqual({ admitted: [3] });
-    lane.giveUp(4);
-    lane.ended(1, { type: "gone" }, 10);
-    expect(lane.next(10)).toEqual({ admitted: [] });
+    expect(lane.admitNext(0)).toEqual({ admitted: [1, 2] });
+    expect(lane.admitNext(5)).toEqual({ admitted: [] });
+    lane.recordEnd(2, answered(), 9);
+    expect(lane.admitNext(9)).toEqual({ admitted: [3] });
+    lane.leave(4);
+    lane.recordEnd(1, { type: "gone" }, 10);
+    expect(lane.admitNext(10)).toEqual({ admitted: [] });
   });
 
   test("so many go in any minute, and it says when the next may", () => {
     const lane = laneOf({ requestsPerMinute: 2 }, [1]);
-    lane.next(0);
+    lane.admitNext(0);
     for (const id of [2, 3]) lane.join(id, "m", 0);
-    expect(lane.next(40_000)).toEqual({ admitted: [2], wakeAtMs: MINUTE });
-    expect(lane.next(MINUTE - 1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
-    expect(lane.next(MINUTE)).toEqual({ admitted: [3] });
+    expect(lane.admitNext(40_000)).toEqual({ admitted: [2], wakeAtMs: MINUTE });
+    expect(lane.admitNext(MINUTE - 1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
+    expect(lane.admitNext(MINUTE)).toEqual({ admitted: [3] });
   });
 
   test("tokens count as they turned out, and a small question does not overtake a large one", () => {
     const lane = new Lane({ tokensPerMinute: 1000 });
     lane.join(1, "m", 900);
-    expect(lane.next(0).admitted).toEqual([1]);
+    expect(lane.admitNext(0).admitted).toEqual([1]);
     lane.join(2, "m", 500);
     lane.join(3, "m", 10);
-    expect(lane.next(1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
-    lane.ended(1, answered(450), 2);
-    expect(lane.next(2).admitted).toEqual([2, 3]);
+    expect(lane.admitNext(1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
+    lane.recordEnd(1, answered(450), 2);
+    expect(lane.admitNext(2).admitted).toEqual([2, 3]);
   });
 
   test("a question that is larger than a minute goes alone", () => {
     const lane = new Lane({ tokensPerMinute: 1000 });
     lane.join(1, "m", 100);
-    lane.next(0);
+    lane.admitNext(0);
     lane.join(2, "m", 5000);
-    expect(lane.next(10)).toEqual({ admitted: [], wakeAtMs: MINUTE });
-    expect(lane.next(MINUTE).admitted).toEqual([2]);
+    expect(lane.admitNext(10)).toEqual({ admitted: [], wakeAtMs: MINUTE });
+    expect(lane.admitNext(MINUTE).admitted).toEqual([2]);
   });
 });
 
 describe("what the vendor has said", () => {
   test("nothing goes before the reset when nothing is left; those under way count", () => {
     const lane = laneOf({}, [1, 2]);
-    lane.next(0);
-    lane.seen(1, left(2, 9000), 100);
+    lane.admitNext(0);
+    lane.recordLimits(1, left(2, 9000), 100);
     for (const id of [3, 4, 5]) lane.join(id, "m", 0);
-    expect(lane.next(100)).toEqual({ admitted: [3], wakeAtMs: 9000 });
-    expect(lane.next(9000).admitted).toEqual([]);
-    lane.ended(2, answered(), 9001);
-    lane.letIn(1);
-    lane.letIn(3);
-    expect(lane.next(9002).admitted).toEqual([4, 5]);
+    expect(lane.admitNext(100)).toEqual({ admitted: [3], wakeAtMs: 9000 });
+    expect(lane.admitNext(9000).admitted).toEqual([]);
+    lane.recordEnd(2, answered(), 9001);
+    lane.recordFirstAnswer(1);
+    lane.recordFirstAnswer(3);
+    expect(lane.admitNext(9002).admitted).toEqual([4, 5]);
   });
 
   test("behind a reset go as many as the vendor has said, or one that is told how many", () => {
@@ -83,58 +83,62 @@ describe("what the vendor has said", () => {
       [undefined, [2]],
     ] as const) {
       const lane = laneOf({}, [1]);
-      lane.next(0);
-      lane.seen(1, [{ name: "requests", counted: "requests", limit, remaining: 0, resetAtMs: 500 }], 1);
-      lane.ended(1, answered(), 2);
+      lane.admitNext(0);
+      lane.recordLimits(
+        1,
+        [{ name: "requests", counted: "requests", limit, remaining: 0, resetAtMs: 500 }],
+        1,
+      );
+      lane.recordEnd(1, answered(), 2);
       for (const id of [2, 3, 4]) lane.join(id, "m", 0);
-      expect(lane.next(2)).toEqual({ admitted: [], wakeAtMs: 500 });
-      expect(lane.next(500).admitted).toEqual(admitted);
+      expect(lane.admitNext(2)).toEqual({ admitted: [], wakeAtMs: 500 });
+      expect(lane.admitNext(500).admitted).toEqual(admitted);
     }
   });
 
   test("tokens that are used up count too, and what is left of them does not hold anybody up", () => {
     const lane = laneOf({}, [1]);
-    lane.next(0);
-    lane.seen(1, [{ name: "tokens", counted: "tokens", remaining: 1, resetAtMs: 5000 }], 1);
+    lane.admitNext(0);
+    lane.recordLimits(1, [{ name: "tokens", counted: "tokens", remaining: 1, resetAtMs: 5000 }], 1);
     lane.join(2, "m", 100_000);
-    expect(lane.next(1).admitted).toEqual([2]);
-    lane.seen(2, [{ name: "tokens", counted: "tokens", remaining: 0, resetAtMs: 5000 }], 2);
+    expect(lane.admitNext(1).admitted).toEqual([2]);
+    lane.recordLimits(2, [{ name: "tokens", counted: "tokens", remaining: 0, resetAtMs: 5000 }], 2);
     lane.join(3, "m", 1);
-    expect(lane.next(2)).toEqual({ admitted: [], wakeAtMs: 5000 });
+    expect(lane.admitNext(2)).toEqual({ admitted: [], wakeAtMs: 5000 });
   });
 
   test("is believed for a minute, a refusal for as long as it says, up to a quarter of an hour", () => {
     const lane = laneOf({}, [1]);
-    lane.next(0);
-    lane.seen(1, left(0, 86_400_000), 0);
+    lane.admitNext(0);
+    lane.recordLimits(1, left(0, 86_400_000), 0);
     lane.join(2, "m", 0);
-    expect(lane.next(1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
-    lane.ended(1, { type: "refused", retryAfterMs: 3_600_000 }, 2);
-    expect(lane.next(2)).toEqual({ admitted: [], wakeAtMs: 900_002 });
+    expect(lane.admitNext(1)).toEqual({ admitted: [], wakeAtMs: MINUTE });
+    lane.recordEnd(1, { type: "refused", retryAfterMs: 3_600_000 }, 2);
+    expect(lane.admitNext(2)).toEqual({ admitted: [], wakeAtMs: 900_002 });
   });
 
   test("is about its model, and holds up no other", () => {
     const lane = laneOf({}, [1], "large");
-    lane.next(0);
-    lane.ended(1, { type: "refused", retryAfterMs: 7000 }, 0);
+    lane.admitNext(0);
+    lane.recordEnd(1, { type: "refused", retryAfterMs: 7000 }, 0);
     lane.join(2, "large", 0);
     lane.join(3, "small", 0);
-    expect(lane.next(1)).toEqual({ admitted: [3], wakeAtMs: 7000 });
+    expect(lane.admitNext(1)).toEqual({ admitted: [3], wakeAtMs: 7000 });
   });
 
   test("behind a refusal one knocks, and one more for each that is let in", () => {
     const ids = [1, 2, 3, 4, 5, 6, 7, 8, 9];
     const lane = laneOf({}, ids.slice(0, 3));
-    lane.next(0);
-    for (const id of [1, 2, 3]) lane.ended(id, { type: "refused", retryAfterMs: 100 }, 0);
+    lane.admitNext(0);
+    for (const id of [1, 2, 3]) lane.recordEnd(id, { type: "refused", retryAfterMs: 100 }, 0);
     for (const id of ids.slice(3)) lane.join(id, "m", 0);
-    expect(lane.next(100).admitted).toEqual([4]);
-    expect(lane.next(101).admitted).toEqual([]);
-    expect(lane.letIn(4)).toBe(true);
-    expect(lane.next(102).admitted).toEqual([5, 6]);
-    lane.ended(5, answered(), 103);
-    lane.letIn(6);
-    expect(lane.next(104).admitted).toEqual([7, 8, 9]);
+    expect(lane.admitNext(100).admitted).toEqual([4]);
+    expect(lane.admitNext(101).admitted).toEqual([]);
+    expect(lane.recordFirstAnswer(4)).toBe(true);
+    expect(lane.admitNext(102).admitted).toEqual([5, 6]);
+    lane.recordEnd(5, answered(), 103);
+    lane.recordFirstAnswer(6);
+    expect(lane.admitNext(104).admitted).toEqual([7, 8, 9]);
   });
 });
 
@@ -156,7 +160,7 @@ test("G1, G2 and G3 hold whatever happens", () => {
       let now = 0;
       let wakeAtMs: number | undefined;
       const look = () => {
-        const turn = lane.next(now);
+        const turn = lane.admitNext(now);
         wakeAtMs = turn.wakeAtMs;
         for (const id of turn.admitted) {
           const before = waiting.slice(0, waiting.indexOf(id));
@@ -179,20 +183,24 @@ test("G1, G2 and G3 hold whatever happens", () => {
           lane.join(id, models.get(id) as string, size);
         } else if (what === "giveUp") {
           const [gone] = waiting.splice(pick % Math.max(1, waiting.length), 1);
-          if (gone !== undefined) lane.giveUp(gone);
+          if (gone !== undefined) lane.leave(gone);
         } else if (one !== undefined && what === "seen") {
-          lane.seen(one, left(pick % 4, now + waitMs), now);
+          lane.recordLimits(one, left(pick % 4, now + waitMs), now);
         } else if (one !== undefined && what !== "wait") {
           running.delete(one);
           const ending = what === "answered" ? answered(size) : { type: what };
-          lane.ended(one, what === "refused" ? { type: what, retryAfterMs: waitMs } : (ending as never), now);
+          lane.recordEnd(
+            one,
+            what === "refused" ? { type: what, retryAfterMs: waitMs } : (ending as never),
+            now,
+          );
         }
         look();
       }
       // Nobody is forgotten: when all that is under way ends, and time goes on, everybody has had a turn.
       for (let rounds = 0; waiting.length > 0 || running.size > 0; rounds += 1) {
         expect(rounds).toBeLessThan(500);
-        for (const id of running) lane.ended(id, answered(1), now);
+        for (const id of running) lane.recordEnd(id, answered(1), now);
         running.clear();
         now = Math.max(now, wakeAtMs ?? now);
         look();
@@ -204,26 +212,26 @@ test("G1, G2 and G3 hold whatever happens", () => {
 
 test("who waits is told why, until when, and how many are before it", () => {
   const lane = laneOf({ concurrent: 1 }, [1, 2, 3]);
-  lane.next(0);
-  expect(lane.held).toEqual([
+  lane.admitNext(0);
+  expect(lane.waitReasons).toEqual([
     { id: 2, for: "places", ahead: 0 },
     { id: 3, for: "places", ahead: 1 },
   ]);
   const minute = laneOf({ requestsPerMinute: 1 }, [1, 2]);
-  minute.next(0);
-  expect(minute.held).toEqual([{ id: 2, for: "rate", untilMs: MINUTE, ahead: 0 }]);
+  minute.admitNext(0);
+  expect(minute.waitReasons).toEqual([{ id: 2, for: "rate", untilMs: MINUTE, ahead: 0 }]);
   const closed = laneOf({}, [1]);
-  closed.next(0);
-  closed.ended(1, { type: "refused", retryAfterMs: 9_000 }, 0);
+  closed.admitNext(0);
+  closed.recordEnd(1, { type: "refused", retryAfterMs: 9_000 }, 0);
   closed.join(2, "m", 0);
   closed.join(3, "other", 0);
-  closed.next(1);
-  expect(closed.held).toEqual([{ id: 2, for: "vendor", untilMs: 9_000, ahead: 0 }]);
-  closed.next(9_000);
-  expect(closed.held).toEqual([]);
+  closed.admitNext(1);
+  expect(closed.waitReasons).toEqual([{ id: 2, for: "vendor", untilMs: 9_000, ahead: 0 }]);
+  closed.admitNext(9_000);
+  expect(closed.waitReasons).toEqual([]);
   const both = laneOf({ concurrent: 1 }, [1]);
-  both.next(0);
-  both.ended(1, { type: "refused", retryAfterMs: 9_000 }, 0);
+  both.admitNext(0);
+  both.recordEnd(1, { type: "refused", retryAfterMs: 9_000 }, 0);
   for (const [id, model] of [
     [2, "other"],
     [3, "other"],
@@ -231,8 +239,8 @@ test("who waits is told why, until when, and how many are before it", () => {
   ] as const) {
     both.join(id, model, 0);
   }
-  both.next(1);
-  expect(both.held).toEqual([
+  both.admitNext(1);
+  expect(both.waitReasons).toEqual([
     { id: 3, for: "places", ahead: 0 },
     { id: 4, for: "vendor", untilMs: 9_000, ahead: 1 },
   ]);

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { toWireJson } from "../../src/models/json.ts";
-import { charactersIn, mustBeSendable } from "../../src/models/room.ts";
+import { assertRequestSize, countCharacters } from "../../src/models/assert-request-size.ts";
+import { stringifyRequest } from "../../src/models/json.ts";
 
 const said = (text: string) => ({
   role: "user" as const,
@@ -16,16 +16,16 @@ test("a question is written as JSON.stringify writes it, with lone halves of cha
     stream: true,
     limit: Number.NaN,
   };
-  expect(await toWireJson(body)).toBe(JSON.stringify(body));
-  expect(JSON.parse(await toWireJson({ text: ["cut \ud83c"] }))).toEqual({ text: ["cut \ufffd"] });
-  expect(await toWireJson({})).toBe("{}");
+  expect(await stringifyRequest(body)).toBe(JSON.stringify(body));
+  expect(JSON.parse(await stringifyRequest({ text: ["cut \ud83c"] }))).toEqual({ text: ["cut \ufffd"] });
+  expect(await stringifyRequest({})).toBe("{}");
 });
 
 test("a question that no vendor takes is refused before it is written down", () => {
   const long = "x".repeat(1000);
-  expect(charactersIn([said(long)])).toBeGreaterThan(1000);
-  expect(() => mustBeSendable([said(long)], 2000)).not.toThrow();
-  expect(() => mustBeSendable([said(long), said(long)], 2000)).toThrow(
+  expect(countCharacters([said(long)])).toBeGreaterThan(1000);
+  expect(() => assertRequestSize([said(long)], 2000)).not.toThrow();
+  expect(() => assertRequestSize([said(long), said(long)], 2000)).toThrow(
     expect.objectContaining({
       fault: "overflow",
       message: expect.stringContaining("not asked: the question has"),
@@ -49,7 +49,7 @@ test("a long conversation is written down without holding up the heartbeat: othe
     if (!isOver) setImmediate(count);
   };
   setImmediate(count);
-  const text = await toWireJson({ messages });
+  const text = await stringifyRequest({ messages });
   isOver = true;
   expect(text).toBe(JSON.stringify({ messages }));
   expect(turns).toBeGreaterThanOrEqual(messages.length);

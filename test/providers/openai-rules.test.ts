@@ -7,13 +7,13 @@ import {
   openaiResponses,
   openrouter,
 } from "../../src/config/vendor-models.ts";
-import { cacheKeyOf } from "../../src/models/cache-key.ts";
-import { completionsRequest } from "../../src/models/openai-completions/request.ts";
+import { deriveCacheKey } from "../../src/models/cache-key.ts";
+import { buildCompletionsRequest } from "../../src/models/openai-completions/request.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
-import { responsesRequest } from "../../src/models/responses/request.ts";
+import { buildResponsesRequest } from "../../src/models/responses/request.ts";
 import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";
 import { type ModelConfig, OpenAiCompat } from "../../src/schema/model.ts";
-import { question } from "./play.ts";
+import { createRequest } from "./answer-reader.ts";
 
 // What is sent to some models of OpenAI's protocols and not to others.
 
@@ -41,7 +41,7 @@ const result = (toolCallId: string, text = "ok"): Message => ({
 
 test("an effort in OpenAI's own words goes before the level, and each model gets the nearest that it takes [THK-02]", () => {
   const sent = (id: string, effort: ModelConfig["effort"], thinking: ModelRequest["thinking"] = "off") =>
-    completionsRequest(question(openai(id, { effort }), { thinking })).reasoning_effort;
+    buildCompletionsRequest(createRequest(openai(id, { effort }), { thinking })).reasoning_effort;
   const all = ["none", "minimal", "low", "medium", "high", "xhigh"] as const;
   const nearest = (id: string) => all.map((effort) => sent(id, effort) ?? "-").join(" ");
   expect(nearest("o3")).toBe("- low low medium high high");
@@ -61,32 +61,32 @@ test("an effort in OpenAI's own words goes before the level, and each model gets
   expect(sent("gpt-5-pro", undefined, "low")).toBe("high");
   expect(sent("gpt-5.2", undefined)).toBeUndefined();
   const router = openrouter("openai/gpt-5.2", { effort: "none" });
-  expect(completionsRequest(question(router)).reasoning).toEqual({ effort: "none" });
-  const tempered = question(openai("gpt-5.2", { effort: "none" }), { temperature: 0.3 });
-  expect(completionsRequest(tempered)).toHaveProperty("temperature", 0.3);
+  expect(buildCompletionsRequest(createRequest(router)).reasoning).toEqual({ effort: "none" });
+  const tempered = createRequest(openai("gpt-5.2", { effort: "none" }), { temperature: 0.3 });
+  expect(buildCompletionsRequest(tempered)).toHaveProperty("temperature", 0.3);
 });
 
 test("how much a model says goes with it", () => {
-  expect(completionsRequest(question(openai("gpt-5.2", { verbosity: "low" })))).toHaveProperty(
+  expect(buildCompletionsRequest(createRequest(openai("gpt-5.2", { verbosity: "low" })))).toHaveProperty(
     "verbosity",
     "low",
   );
-  expect(completionsRequest(question(openai("gpt-5.2")))).not.toHaveProperty("verbosity");
+  expect(buildCompletionsRequest(createRequest(openai("gpt-5.2")))).not.toHaveProperty("verbosity");
 });
 
 describe("the cache's key [CACHE-05]", () => {
   const on = { enabled: true, strategy: "auto" } as const;
-  const key = cacheKeyOf("agent/secret-name");
+  const key = deriveCacheKey("agent/secret-name");
   const sent = (model: ModelConfig, cache: ModelRequest["cache"] = on) =>
-    (model.api === "openai_completions" ? completionsRequest : responsesRequest)(
-      question(model, { cacheKey: key, cache }),
+    (model.api === "openai_completions" ? buildCompletionsRequest : buildResponsesRequest)(
+      createRequest(model, { cacheKey: key, cache }),
     ).prompt_cache_key;
   const deployed = (more: ModelOptions) => azure("prod", { baseUrl: "https://r.openai.azure.com", ...more });
 
   test("says nothing of the session, is always the same and short", () => {
     expect(key).toMatch(/^[\w-]{32}$/);
-    expect(key).toBe(cacheKeyOf("agent/secret-name"));
-    expect(cacheKeyOf("agent/secret-namf")).not.toBe(key);
+    expect(key).toBe(deriveCacheKey("agent/secret-name"));
+    expect(deriveCacheKey("agent/secret-namf")).not.toBe(key);
   });
 
   test("goes to OpenAI and Azure", () => {
@@ -132,8 +132,9 @@ describe("marks for the caches behind OpenRouter", () => {
     messages: Message[] = history,
     model = openrouter(id),
   ) =>
-    completionsRequest(question(model, { cache, messages, systemPrompt: "S" })).messages.map(({ content }) =>
-      (typeof content === "string" ? [] : (content ?? [])).map((part) => "cache_control" in part),
+    buildCompletionsRequest(createRequest(model, { cache, messages, systemPrompt: "S" })).messages.map(
+      ({ content }) =>
+        (typeof content === "string" ? [] : (content ?? [])).map((part) => "cache_control" in part),
     );
   const on = { enabled: true, strategy: "auto" } as const;
   const claude = "anthropic/claude-opus-4.6";
@@ -141,7 +142,7 @@ describe("marks for the caches behind OpenRouter", () => {
   test("stand on the system prompt and on the newest message, for the models that need them [CACHE-02]", () => {
     expect(marks(claude, on)).toEqual([[true], [], [], [], [], [true]]);
     expect(marks(claude, on, history.slice(0, 3))).toEqual([[true], [], [], [true]]);
-    const body = completionsRequest(question(openrouter(claude), { cache: on, systemPrompt: "S" }));
+    const body = buildCompletionsRequest(createRequest(openrouter(claude), { cache: on, systemPrompt: "S" }));
     expect(body.messages[0]).toEqual({
       role: "developer",
       content: [{ type: "text", text: "S", cache_control: { type: "ephemeral" } }],

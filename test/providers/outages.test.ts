@@ -22,24 +22,24 @@ test("a model that was found down is asked after the others for a minute, twice 
   const { clock, outages, order } = remembered();
   expect(order()).toEqual(["own", "spare", "last"]);
   for (const minutes of [1, 2, 4, 8, 10, 10]) {
-    outages.failed(own!, down());
+    outages.recordFailure(own!, down());
     clock.ms += minutes * 60_000 - 1;
     expect(order()).toEqual(["spare", "last", "own"]);
     clock.ms += 1;
     expect(order()).toEqual(["own", "spare", "last"]);
   }
-  outages.answered(own!);
-  outages.failed(own!, down());
+  outages.recordSuccess(own!);
+  outages.recordFailure(own!, down());
   clock.ms += 60_000;
   expect(order()).toEqual(["own", "spare", "last"]);
 });
 
 test("one who asks tries it again, and the others go on with the one that works", () => {
   const { clock, outages, order } = remembered();
-  outages.failed(own!, down());
+  outages.recordFailure(own!, down());
   clock.ms += 60_000;
   expect(outages.order(models)[0]).toMatchObject({ model: { id: "own" }, isTrial: true });
-  outages.asking(own!);
+  outages.recordAttempt(own!);
   expect(order()).toEqual(["spare", "last", "own"]);
   // Whoever tried it is gone without a word.
   clock.ms += 60_000;
@@ -48,9 +48,9 @@ test("one who asks tries it again, and the others go on with the one that works"
 
 test("nothing is left out when all are down, and a delay that a vendor names is kept", () => {
   const { clock, outages, order } = remembered();
-  for (const model of models) outages.failed(model, down());
+  for (const model of models) outages.recordFailure(model, down());
   expect(order()).toEqual(["own", "spare", "last"]);
-  outages.failed(spare!, down("rate-limited", { retryAfterMs: 300_000 }));
+  outages.recordFailure(spare!, down("rate-limited", { retryAfterMs: 300_000 }));
   clock.ms += 299_999;
   expect(order()).toEqual(["own", "last", "spare"]);
   expect(outages.order(models)[2]?.down).toEqual({ fault: "rate-limited", said: "it is gone", againInMs: 1 });
@@ -58,20 +58,20 @@ test("nothing is left out when all are down, and a delay that a vendor names is 
 
 test("a word on the question says that the model is there, and what was heard long ago is forgotten", () => {
   const { clock, outages, order } = remembered();
-  outages.failed(own!, down());
-  outages.failed(own!, down("api", { status: 400 }));
+  outages.recordFailure(own!, down());
+  outages.recordFailure(own!, down("api", { status: 400 }));
   expect(order()).toEqual(["own", "spare", "last"]);
-  outages.failed(own!, down());
+  outages.recordFailure(own!, down());
   clock.ms += 60_000 + 3_600_001;
-  outages.failed(spare!, down());
-  outages.failed(own!, down());
+  outages.recordFailure(spare!, down());
+  outages.recordFailure(own!, down());
   clock.ms += 60_000;
   expect(order()).toEqual(["own", "spare", "last"]);
 });
 
 test("one that is asked with another key's name is another one", () => {
   const { outages } = remembered();
-  outages.failed({ ...own!, apiKey: "${A}" }, down("auth", { status: 401 }));
+  outages.recordFailure({ ...own!, apiKey: "${A}" }, down("auth", { status: 401 }));
   const [first] = outages.order([{ ...own!, apiKey: "${B}" }]);
   expect(first?.isTrial).toBe(false);
 });

@@ -1,15 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { anthropic, local, openai } from "../../src/config/vendor-models.ts";
-import { finalTool } from "../../src/conversation/final-tool.ts";
-import { fitsGrammar, outputRoad } from "../../src/models/anthropic-messages/output.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
-import { responseFormat } from "../../src/models/openai-completions/output.ts";
-import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
-import { fitsStrictMode } from "../../src/models/openai-output.ts";
+import { buildFinalTool } from "../../src/conversation/final-tool.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
+import { fitsGrammar, selectOutputMode } from "../../src/models/anthropic-messages/output-format.ts";
+import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
+import { toResponseFormat } from "../../src/models/openai-completions/response-format.ts";
+import { supportsStrictMode } from "../../src/models/openai-output.ts";
 import type { ThinkingLevel } from "../../src/schema/model.ts";
 import type { StructuredOutput } from "../../src/schema/output.ts";
-import { http, question } from "./play.ts";
+import { createHttp, createRequest } from "./answer-reader.ts";
 
 const output: StructuredOutput & { type: "json-schema" } = {
   type: "json-schema",
@@ -18,8 +18,8 @@ const output: StructuredOutput & { type: "json-schema" } = {
 
 describe("which tool must be called, on Claude's wire", () => {
   const choice = (id: string, thinking: ThinkingLevel) =>
-    anthropicRequest(
-      question(anthropic(id), { thinking, tools: [finalTool(output)], mustCall: "final_answer" }),
+    buildAnthropicRequest(
+      createRequest(anthropic(id), { thinking, tools: [buildFinalTool(output)], mustCall: "final_answer" }),
     ).tool_choice;
 
   test("is said where the API takes it, and left out with thinking and for the newer models [SO-01]", () => {
@@ -30,10 +30,10 @@ describe("which tool must be called, on Claude's wire", () => {
 });
 
 test("the road of a vendor: native, or a final tool where it knows no such format [SO-01]", () => {
-  const adapter = { http: http() };
+  const adapter = { http: createHttp() };
   const completions = new OpenAiCompletions(adapter);
   const claude = (id: string, asked: StructuredOutput) =>
-    new AnthropicMessages(adapter).outputRoad(anthropic(id), asked);
+    new AnthropicMessages(adapter).selectOutputMode(anthropic(id), asked);
   const closed: StructuredOutput = {
     type: "json-schema",
     schema: { ...output.schema, additionalProperties: false },
@@ -55,8 +55,11 @@ test("the road of a vendor: native, or a final tool where it knows no such forma
     expect(claude(id, closed)).toBe("final-tool");
   }
   const road = (provider: string, type: "json" | "json-schema") =>
-    completions.outputRoad({ ...local("http://h/v1", "m"), provider }, type === "json" ? { type } : output);
-  expect(completions.outputRoad(openai("gpt-5-mini"), output)).toBe("native");
+    completions.selectOutputMode(
+      { ...local("http://h/v1", "m"), provider },
+      type === "json" ? { type } : output,
+    );
+  expect(completions.selectOutputMode(openai("gpt-5-mini"), output)).toBe("native");
   expect([road("local", "json"), road("local", "json-schema")]).toEqual(["native", "native"]);
   expect([road("deepseek", "json"), road("deepseek", "json-schema")]).toEqual(["native", "final-tool"]);
   expect([road("groq", "json"), road("groq", "json-schema")]).toEqual(["final-tool", "final-tool"]);
@@ -107,8 +110,10 @@ describe("a schema that Claude's compiler takes", () => {
   test("goes out as it is, without its dialect, beside an effort [SO-01]", () => {
     const schema = closed({ a: text });
     const asked: StructuredOutput = { type: "json-schema", schema: { $schema: "x", ...schema } };
-    expect(outputRoad(anthropic("claude-opus-5"), asked)).toBe("native");
-    const body = anthropicRequest(question(anthropic("claude-opus-5"), { thinking: "low", output: asked }));
+    expect(selectOutputMode(anthropic("claude-opus-5"), asked)).toBe("native");
+    const body = buildAnthropicRequest(
+      createRequest(anthropic("claude-opus-5"), { thinking: "low", output: asked }),
+    );
     expect(body.output_config).toEqual({ effort: "low", format: { type: "json_schema", schema } });
   });
 });
@@ -137,11 +142,11 @@ describe("strict mode", () => {
     ["an open object in a list", closed({ a: { type: "array", items: { type: "object" } } }), false],
     ["an open definition", { ...closed({}), $defs: { b: { type: "object" } } }, false],
     ["a keyword that it refuses", closed({ a: { oneOf: [text] } }), false],
-  ])("%s [SO-01]", (_, schema, fits) => expect(fitsStrictMode(schema)).toBe(fits));
+  ])("%s [SO-01]", (_, schema, fits) => expect(supportsStrictMode(schema)).toBe(fits));
 
   test("is what the definition says, where it says it [SO-01]", () => {
-    expect(responseFormat({ ...output, strict: true })).toMatchObject({ json_schema: { strict: true } });
-    expect(responseFormat({ type: "json-schema", schema: closed({}), strict: false })).toMatchObject({
+    expect(toResponseFormat({ ...output, strict: true })).toMatchObject({ json_schema: { strict: true } });
+    expect(toResponseFormat({ type: "json-schema", schema: closed({}), strict: false })).toMatchObject({
       json_schema: { strict: false },
     });
   });

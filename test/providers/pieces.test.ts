@@ -11,26 +11,27 @@ import {
   openaiResponses,
   openrouter,
 } from "../../src/config/vendor-models.ts";
-import { AnthropicAssembler } from "../../src/models/anthropic-messages/stream.ts";
-import { azureAddress } from "../../src/models/azure-openai-responses/address.ts";
-import { endpoint } from "../../src/models/endpoint.ts";
-import { toWireJson } from "../../src/models/json.ts";
-import { maskFor } from "../../src/models/mask.ts";
-import { completionsRequest } from "../../src/models/openai-completions/request.ts";
-import { CompletionsAssembler } from "../../src/models/openai-completions/stream.ts";
-import { usageOf } from "../../src/models/openai-completions/usage.ts";
+import { AnthropicAssembler } from "../../src/models/anthropic-messages/anthropic-assembler.ts";
+import { buildAzureUrl } from "../../src/models/azure-openai-responses/build-azure-url.ts";
+import { buildEndpoint } from "../../src/models/build-endpoint.ts";
+import { stringifyRequest } from "../../src/models/json.ts";
+import { CompletionsAssembler } from "../../src/models/openai-completions/completions-assembler.ts";
+import { buildCompletionsRequest } from "../../src/models/openai-completions/request.ts";
+import { toUsage } from "../../src/models/openai-completions/usage.ts";
 import type { Provider } from "../../src/models/provider.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
-import { EventReader } from "../../src/models/sse.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
+import { createMask } from "../../src/models/secret-masks.ts";
+import { SseReader } from "../../src/models/sse-reader.ts";
 import { isOverflow, isOverflowText, OVERFLOW_PHRASES } from "../../src/platform/text/overflow.ts";
-import { play, question, sse } from "./play.ts";
-import { singleBytes } from "./slices.ts";
+import { createRequest, encodeSse, readAnswer } from "./answer-reader.ts";
+import { sliceBytes } from "./slices.ts";
 
 describe("tool calls, as servers label them", () => {
   const answer = (...deltas: object[]) => {
     const chunks = deltas.map((delta) => ({ id: "c", choices: [{ index: 0, delta, finish_reason: null }] }));
     const end = { id: "c", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
-    return play((context) => new CompletionsAssembler(context), [sse([...chunks, end], false)]).message;
+    return readAnswer((context) => new CompletionsAssembler(context), [encodeSse([...chunks, end], false)])
+      .message;
   };
   const found = (...deltas: object[]) =>
     answer(...deltas).content.map((part) =>
@@ -142,7 +143,7 @@ describe("tool calls, as servers label them", () => {
 
 describe("answers of chat completions", () => {
   const answer = (chunks: readonly (object | string)[]) =>
-    play((context) => new CompletionsAssembler(context), [sse(chunks, false)]).message;
+    readAnswer((context) => new CompletionsAssembler(context), [encodeSse(chunks, false)]).message;
   const chunk = (delta: object, finish_reason: string | null = null) => ({
     choices: [{ delta, finish_reason }],
   });
@@ -254,8 +255,8 @@ describe("answers of chat completions", () => {
     const usage = { prompt_tokens: 5, completion_tokens: 2, total_tokens: 7 };
     expect(answer([{ ...chunk({}, "stop"), x_groq: { id: "r", usage } }]).usage.totalTokens).toBe(7);
     const model = { ...openai("gpt-5-mini"), serviceTier: "flex" };
-    expect(completionsRequest(question(model))).toHaveProperty("service_tier", "flex");
-    expect(completionsRequest(question(openai("gpt-5-mini")))).not.toHaveProperty("service_tier");
+    expect(buildCompletionsRequest(createRequest(model))).toHaveProperty("service_tier", "flex");
+    expect(buildCompletionsRequest(createRequest(openai("gpt-5-mini")))).not.toHaveProperty("service_tier");
   });
 
   test.each(['{"id":"rs_1"}', "[1]", '[{"type":"summary_text"}]', "CiQB"])(
@@ -265,7 +266,7 @@ describe("answers of chat completions", () => {
       const made = { type: "thinking" as const, thinking: "hm", signature };
       const said = { ...answer([chunk({ content: "x" }, "stop")]), provider: "openrouter" };
       const messages = [{ ...said, content: [made, ...said.content] }];
-      expect(completionsRequest(question(model, { messages })).messages).toEqual([
+      expect(buildCompletionsRequest(createRequest(model, { messages })).messages).toEqual([
         { role: "assistant", content: "[Reasoning] hm\n\nx" },
       ]);
     },
@@ -330,7 +331,7 @@ describe("answers of chat completions", () => {
     ],
     [{ prompt_tokens: -1, completion_tokens: "many", total_tokens: null }, [0, 0, 0, 0, 0, 0]],
   ])("usage %j [CACHE-04]", (reported, [input, output, reasoning, cacheRead, cacheWrite, totalTokens]) => {
-    expect(usageOf(reported)).toEqual({ input, output, reasoning, cacheRead, cacheWrite, totalTokens });
+    expect(toUsage(reported)).toEqual({ input, output, reasoning, cacheRead, cacheWrite, totalTokens });
   });
 });
 
@@ -353,7 +354,7 @@ test("Claude's thinking and its signature arrive in pieces, the usage with its c
     { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: { output_tokens: 7 } },
     { type: "message_stop" },
   ];
-  const { message, deltas } = play((context) => new AnthropicAssembler(context), [sse(events)]);
+  const { message, deltas } = readAnswer((context) => new AnthropicAssembler(context), [encodeSse(events)]);
   expect(deltas).toEqual([
     { type: "thinking", index: 0, delta: "h" },
     { type: "thinking", index: 0, delta: "m" },
@@ -388,7 +389,7 @@ test("Claude's arguments that the limit cut off stay as text", () => {
     { type: "message_delta", delta: { stop_reason: "max_tokens" }, usage: { output_tokens: 5 } },
     { type: "message_stop" },
   ];
-  const { message } = play((context) => new AnthropicAssembler(context), [sse(events)]);
+  const { message } = readAnswer((context) => new AnthropicAssembler(context), [encodeSse(events)]);
   expect(message.content).toEqual([{ type: "toolCall", id: "t", name: "read", arguments: '{"path": "a' }]);
   expect(message.stopReason).toBe("length");
 });
@@ -409,7 +410,7 @@ test("Claude's blocks that come whole at their start, as some servers send them"
     { type: "message_delta", delta: { stop_reason: "end_turn" }, usage: {} },
     { type: "message_stop" },
   ];
-  const { message, deltas } = play((context) => new AnthropicAssembler(context), [sse(events)]);
+  const { message, deltas } = readAnswer((context) => new AnthropicAssembler(context), [encodeSse(events)]);
   expect(message.content).toEqual([
     { type: "thinking", thinking: "hm", signature: "s" },
     { type: "text", text: "hello" },
@@ -441,9 +442,9 @@ describe("events from bytes", () => {
             `${event === undefined ? "" : `event: ${event}${eol}`}data: ${data}${eol}${eol}`,
         );
         const bytes = Buffer.from((mark ? "\ufeff" : "") + lines.join(""), "utf8");
-        const whole = new EventReader().read(bytes);
-        const reader = new EventReader();
-        expect(singleBytes(bytes).flatMap((byte) => [...reader.read(byte)])).toEqual([...whole]);
+        const whole = new SseReader().read(bytes);
+        const reader = new SseReader();
+        expect(sliceBytes(bytes).flatMap((byte) => [...reader.read(byte)])).toEqual([...whole]);
         expect(whole.map(({ event, data }) => ({ event, data }))).toEqual(events);
       }),
     );
@@ -451,7 +452,7 @@ describe("events from bytes", () => {
 
   test("the last event needs no blank line when its data is whole; what was cut is dropped", () => {
     const last = (text: string) => {
-      const reader = new EventReader();
+      const reader = new SseReader();
       expect(reader.read(Buffer.from(text))).toEqual([]);
       return reader.end().map(({ event, data }) => [event, data]);
     };
@@ -463,9 +464,9 @@ describe("events from bytes", () => {
   });
 
   test("an event without an end is given up at the limit", () => {
-    const reader = new EventReader(1000);
+    const reader = new SseReader(1000);
     expect(reader.read(Buffer.from(`data: ${"x".repeat(2000)}`))).toEqual([]);
-    expect(reader.overrun).toBe(true);
+    expect(reader.isOverrun).toBe(true);
     expect(reader.read(Buffer.from("\n\n"))).toEqual([]);
   });
 });
@@ -629,7 +630,7 @@ test.each([
   ["https://g.com/v1beta/openai?x=1", "https://g.com/v1beta/openai/chat/completions?x=1"],
   ["https://api.deepseek.com/chat/completions", "https://api.deepseek.com/chat/completions"],
 ])("completions of %s are at %s [X-25]", (base, url) =>
-  expect(endpoint(base, "/chat/completions", "/v1", false)).toBe(url),
+  expect(buildEndpoint(base, "/chat/completions", "/v1", false)).toBe(url),
 );
 
 const AZURE = "https://r.openai.azure.com";
@@ -649,7 +650,7 @@ test.each([
   [`${AZURE}/openai?api-version=v7`, "v8", `${AZURE}/openai/responses?api-version=v8`],
   [`${AZURE}/openai/deployments/prod`, "v8", `${AZURE}/openai/deployments/prod/responses?api-version=v8`],
 ])("Azure's responses of %s (%s) are at %s [PROV-19]", (baseUrl, apiVersion, url) =>
-  expect(azureAddress({ baseUrl, apiVersion })).toBe(url),
+  expect(buildAzureUrl({ baseUrl, apiVersion })).toBe(url),
 );
 
 test.each([
@@ -657,10 +658,14 @@ test.each([
   ["https://api.anthropic.com/v1", "https://api.anthropic.com/v1/messages"],
   ["https://api.anthropic.com/v1/messages", "https://api.anthropic.com/v1/messages"],
   ["https://api.deepseek.com/anthropic", "https://api.deepseek.com/anthropic/v1/messages"],
-])("messages of %s are at %s", (base, url) => expect(endpoint(base, "/messages", "/v1", true)).toBe(url));
+])("messages of %s are at %s", (base, url) =>
+  expect(buildEndpoint(base, "/messages", "/v1", true)).toBe(url),
+);
 
 test("half of a character never reaches the wire, and everything else does", async () => {
-  expect(await toWireJson({ a: ["x\ud83c", "\udf0dx", "🌍"] })).toBe('{"a":["x\ufffd","\ufffdx","🌍"]}');
+  expect(await stringifyRequest({ a: ["x\ud83c", "\udf0dx", "🌍"] })).toBe(
+    '{"a":["x\ufffd","\ufffdx","🌍"]}',
+  );
   await fc.assert(
     fc.asyncProperty(
       fc.string({
@@ -668,21 +673,23 @@ test("half of a character never reaches the wire, and everything else does", asy
         maxLength: 12,
       }),
       async (text) => {
-        expect(JSON.parse(await toWireJson({ text })).text).toBe(text.replace(/\p{Surrogate}/gu, "\ufffd"));
+        expect(JSON.parse(await stringifyRequest({ text })).text).toBe(
+          text.replace(/\p{Surrogate}/gu, "\ufffd"),
+        );
       },
     ),
   );
-  expect(await toWireJson({ "\ud83c": "\\\ud83c\\ud83c" })).toBe('{"\ufffd":"\\\\\ufffd\\\\ud83c"}');
-  expect(await toWireJson({ a: "\\ud800" })).toBe(JSON.stringify({ a: "\\ud800" }));
+  expect(await stringifyRequest({ "\ud83c": "\\\ud83c\\ud83c" })).toBe('{"\ufffd":"\\\\\ufffd\\\\ud83c"}');
+  expect(await stringifyRequest({ a: "\\ud800" })).toBe(JSON.stringify({ a: "\\ud800" }));
 });
 
 test("secrets are blanked as wholes and as words, short words are left", () => {
-  const mask = maskFor(["sk-abcdef", "Bearer tok-123456", "a b", undefined, ""]);
+  const mask = createMask(["sk-abcdef", "Bearer tok-123456", "a b", undefined, ""]);
   expect(mask("key sk-abcdef, tok-123456, a b, Bearer x")).toBe("key ***, ***, a b, Bearer x");
 });
 
 test("of Amazon's credentials in one key the secret parts are blanked alone too, other keys stay whole [X-26]", () => {
-  const mask = maskFor([
+  const mask = createMask([
     "AKIAIOSFODNN7EXAMPLE:wJalr/XUtn+FEMI:session/token==\n",
     "postgres://reader:pass-word@host",
   ]);
@@ -693,8 +700,8 @@ test("of Amazon's credentials in one key the secret parts are blanked alone too,
 });
 
 test("the registry: built-ins, replacing, asking [PROV-05]", () => {
-  const registry = ProviderRegistry.default();
-  expect(registry.protocols()).toEqual([
+  const registry = ProviderRegistry.createDefault();
+  expect(registry.listProtocols()).toEqual([
     ...["anthropic_messages", "openai_completions", "openai_responses", "azure_openai_responses"],
     ...["google_generative_ai", "google_vertex", "bedrock_converse_stream"],
   ]);

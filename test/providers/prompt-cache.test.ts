@@ -1,19 +1,19 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import * as models from "../../src/config/vendor-models.ts";
 import { anthropic, openai } from "../../src/config/vendor-models.ts";
-import { cacheHitRate, costOf } from "../../src/core/budget/usage.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
+import { computeCacheHitRate, computeCost } from "../../src/core/budget/usage.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
 import type { Provider } from "../../src/models/provider.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { Message } from "../../src/schema/message.ts";
 import { type CacheConfig, Protocol } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { http, question } from "./play.ts";
+import { createHttp, createRequest } from "./answer-reader.ts";
 
 // What a vendor that keeps the beginnings of prompts, and finds them again byte by byte, reads of an agent's turns.
 
-const pool = http();
+const pool = createHttp();
 const signal = new AbortController().signal;
 let vendor: ModelServer;
 beforeAll(async () => {
@@ -71,8 +71,8 @@ async function usages(
     const gpt = openai("gpt-4.1", { baseUrl: vendor.openaiBaseUrl });
     const message =
       ask === "anthropic"
-        ? await new AnthropicMessages({ http: pool }).stream(question(claude, more), { signal })
-        : await new OpenAiCompletions({ http: pool }).stream(question(gpt, more), { signal });
+        ? await new AnthropicMessages({ http: pool }).stream(createRequest(claude, more), { signal })
+        : await new OpenAiCompletions({ http: pool }).stream(createRequest(gpt, more), { signal });
     all.push(message.usage);
   }
   return all;
@@ -87,11 +87,11 @@ describe("an agent's turns at a vendor that keeps what is marked", () => {
       const before = auto[turn - 1]!;
       expect(usage.cacheRead).toBe(before.cacheRead + before.cacheWrite);
     }
-    expect(cacheHitRate(auto[7]!)).toBeGreaterThan(0.75);
+    expect(computeCacheHitRate(auto[7]!)).toBeGreaterThan(0.75);
     expect(off.every((usage) => usage.cacheRead + usage.cacheWrite === 0)).toBe(true);
     const rates = { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 };
     const sum = (list: readonly (typeof zero)[]) =>
-      list.reduce((total, usage) => total + costOf(usage, rates), 0);
+      list.reduce((total, usage) => total + computeCost(usage, rates), 0);
     expect(sum(auto)).toBeLessThan(sum(off) * 0.6);
   });
 
@@ -130,7 +130,8 @@ describe("what the vendor keeps", () => {
   const asked = async (id: string, apiKey: string, messages = history(2, "anthropic")) => {
     const more = { systemPrompt: SYSTEM, tools: TOOLS, cache: auto, apiKey, messages };
     const provider = new AnthropicMessages({ http: pool });
-    return (await provider.stream(question(anthropic(id, { baseUrl: vendor.url }), more), { signal })).usage;
+    return (await provider.stream(createRequest(anthropic(id, { baseUrl: vendor.url }), more), { signal }))
+      .usage;
   };
 
   test("is another key's or another model's business, and is no small thing", async () => {
@@ -198,7 +199,7 @@ test.each(Protocol.options)(
   "a loop of ten turns over %s: from the second on all that was kept of the turn before is read, as nothing of it has changed [CACHE-04, CACHE-05, CACHE-06]",
   async (protocol) => {
     vendor.script({ promptCache: true, replies: REPLIES });
-    const provider = ProviderRegistry.default({ http: pool }).get(protocol) as Provider;
+    const provider = ProviderRegistry.createDefault({ http: pool }).get(protocol) as Provider;
     const messages: Message[] = [
       { role: "user", content: [{ type: "text", text: "Read all. ".repeat(30) }], timestamp: 1 },
     ];
@@ -214,7 +215,7 @@ test.each(Protocol.options)(
       } as const;
       const cache = { enabled: true, strategy: "auto" } as const;
       asked.push(messages.length);
-      const request = question(LOOPS[protocol](), { ...more, cache, messages });
+      const request = createRequest(LOOPS[protocol](), { ...more, cache, messages });
       const message = await provider.stream(request, { signal });
       usages.push(message.usage);
       const calls = message.content.flatMap((part) => (part.type === "toolCall" ? [part.id] : []));

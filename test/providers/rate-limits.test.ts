@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import { httpError, streamError } from "../../src/models/classify.ts";
-import { durationMs } from "../../src/models/rate-limits/moments.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
+import { createHttpError, createStreamError } from "../../src/models/provider-error-from-response.ts";
+import { parseDurationMs } from "../../src/models/rate-limits/parse-time.ts";
 import type { RateLimits } from "../../src/models/rate-limits/rate-limits.ts";
-import { readRateLimits } from "../../src/models/rate-limits/read-headers.ts";
-import { Loopback } from "./loopback.ts";
-import { http, plainVendor, question, sse } from "./play.ts";
+import { readRateLimits } from "../../src/models/rate-limits/read-rate-limits.ts";
+import { createHttp, createRequest, encodeSse, plainVendor } from "./answer-reader.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 
 const NOW = Date.parse("2026-11-22T10:00:00Z");
 
@@ -102,24 +102,27 @@ describe("headers", () => {
       { type: "message_stop" },
     ];
     let left = 1;
-    const server = await Loopback.start((response) => {
+    const server = await LoopbackServer.start((response) => {
       const headers = { "anthropic-ratelimit-requests-remaining": `${left}` };
       if (left > 0) {
-        response.writeHead(200, { ...headers, "content-type": "text/event-stream" }).end(sse(message));
+        response.writeHead(200, { ...headers, "content-type": "text/event-stream" }).end(encodeSse(message));
       } else response.writeHead(429, headers).end('{"error":{"type":"rate_limit_error","message":"slow"}}');
       left -= 1;
     });
-    const pool = http();
+    const pool = createHttp();
     cleanup.push(
       () => server.stop(),
       () => pool.close(),
     );
     const told: RateLimits[] = [];
     const ask = () =>
-      new AnthropicMessages({ http: pool }).stream(question(anthropic("claude-x", { baseUrl: server.url })), {
-        signal: new AbortController().signal,
-        onRateLimits: (limits) => told.push(limits),
-      });
+      new AnthropicMessages({ http: pool }).stream(
+        createRequest(anthropic("claude-x", { baseUrl: server.url })),
+        {
+          signal: new AbortController().signal,
+          onRateLimits: (limits) => told.push(limits),
+        },
+      );
     await ask();
     await ask().catch(() => undefined);
     expect(told.flat().map(({ remaining }) => remaining)).toEqual([1, 0]);
@@ -135,7 +138,7 @@ test.each([
   ["s", undefined],
   ["1h later", undefined],
 ])("a duration of %s has %s ms", (text, ms) => {
-  expect(durationMs(text)).toBe(ms);
+  expect(parseDurationMs(text)).toBe(ms);
 });
 
 describe("a refusal without the header says in its body when to ask again [RTY-04]", () => {
@@ -151,7 +154,7 @@ describe("a refusal without the header says in its body when to ask again [RTY-0
   };
   const words = (message: string) => ({ error: { type: "rate_limit_exceeded", message } });
   const refused = (body: object, headers = {}, status = 429) =>
-    httpError(plainVendor, { status, headers, body: JSON.stringify(body), bodyLost: false, now: NOW });
+    createHttpError(plainVendor, { status, headers, body: JSON.stringify(body), bodyLost: false, now: NOW });
 
   test.each([
     [RETRY_INFO, 34_400],
@@ -164,7 +167,7 @@ describe("a refusal without the header says in its body when to ask again [RTY-0
   ])("%j", (body, ms) => {
     expect(refused(body).retryAfterMs).toBe(ms);
     expect(
-      streamError(plainVendor, { error: { ...body.error, type: "rate_limit_error" } }).retryAfterMs,
+      createStreamError(plainVendor, { error: { ...body.error, type: "rate_limit_error" } }).retryAfterMs,
     ).toBe(ms);
   });
 

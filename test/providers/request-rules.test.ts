@@ -1,23 +1,23 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { anthropic, local, openai, openrouter } from "../../src/config/vendor-models.ts";
-import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
-import { claudeModel } from "../../src/models/claude-models.ts";
+import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { describeClaudeModel } from "../../src/models/claude-model.ts";
 import {
+  buildThinkingFields,
   MIN_ANSWER,
   MIN_BUDGET,
   THINKING_BUDGETS,
-  thinkingFields,
-} from "../../src/models/claude-thinking.ts";
-import { completionsRequest } from "../../src/models/openai-completions/request.ts";
+} from "../../src/models/claude-thinking-fields.ts";
+import { buildCompletionsRequest } from "../../src/models/openai-completions/request.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { AssistantMessage, Content, Message } from "../../src/schema/message.ts";
 import { OpenAiCompat, type ThinkingLevel } from "../../src/schema/model.ts";
-import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
-import { ToolRegistry } from "../../src/tools/registry.ts";
-import { toolDefinition } from "../../src/tools/tool.ts";
-import { question } from "./play.ts";
+import { createDefaultTools } from "../../src/tools/builtin/default-tools.ts";
+import { toToolDefinition } from "../../src/tools/tool.ts";
+import { ToolRegistry } from "../../src/tools/tool-registry.ts";
+import { createRequest } from "./answer-reader.ts";
 
 const usage = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0 };
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 1 });
@@ -46,7 +46,7 @@ const thought = (signature?: string): Content => ({
   ...(signature && { signature }),
 });
 const toClaude = (messages: Message[], more: Partial<ModelRequest> = {}, id = "claude-sonnet-4-5") =>
-  anthropicRequest(question(anthropic(id), { messages, ...more }));
+  buildAnthropicRequest(createRequest(anthropic(id), { messages, ...more }));
 const shape = (messages: Message[], more: Partial<ModelRequest> = {}) =>
   toClaude(messages, more).messages.map(
     ({ role, content }) => `${role}: ${content.map(({ type }) => type).join(" ")}`,
@@ -58,7 +58,7 @@ describe("thinking on Claude's wire", () => {
     expect(toClaude([user("hi")], { thinking: "off" })).not.toHaveProperty("thinking");
     expect(THINKING_BUDGETS).toEqual({ minimal: 128, low: 512, medium: 2048, high: 8192 });
     const budget = (level: ThinkingLevel) =>
-      thinkingFields("claude-sonnet-4-5", level, 16_000, 64_000).thinking;
+      buildThinkingFields("claude-sonnet-4-5", level, 16_000, 64_000).thinking;
     expect(budget("off")).toBeUndefined();
     expect(budget("minimal")).toEqual({ type: "enabled", budget_tokens: 1024 });
     expect(budget("low")).toEqual({ type: "enabled", budget_tokens: 1024 });
@@ -70,14 +70,14 @@ describe("thinking on Claude's wire", () => {
   });
 
   test("an answer has room: the limit rises as far as the model allows, then the budget falls", () => {
-    expect(thinkingFields("claude-sonnet-4-5", "high", 1000, 64_000)).toMatchObject({
+    expect(buildThinkingFields("claude-sonnet-4-5", "high", 1000, 64_000)).toMatchObject({
       max_tokens: 8192 + MIN_ANSWER,
     });
-    expect(thinkingFields("claude-sonnet-4-5", "high", 8192, 8192)).toEqual({
+    expect(buildThinkingFields("claude-sonnet-4-5", "high", 8192, 8192)).toEqual({
       max_tokens: 8192,
       thinking: { type: "enabled", budget_tokens: 8192 - MIN_ANSWER },
     });
-    expect(thinkingFields("claude-sonnet-4-5", "high", 1500, 1500)).toEqual({ max_tokens: 1500 });
+    expect(buildThinkingFields("claude-sonnet-4-5", "high", 1500, 1500)).toEqual({ max_tokens: 1500 });
   });
 
   test("property: the API's two rules hold for every level and limit [X-23]", () => {
@@ -89,7 +89,7 @@ describe("thinking on Claude's wire", () => {
         fc.integer({ min: 1, max: 70_000 }),
         (level, a, b) => {
           const limit = Math.max(a, b);
-          const fields = thinkingFields("claude-sonnet-4-5", level, Math.min(a, b), limit);
+          const fields = buildThinkingFields("claude-sonnet-4-5", level, Math.min(a, b), limit);
           expect(fields.max_tokens).toBeLessThanOrEqual(limit);
           if (fields.thinking?.type !== "enabled") return;
           expect(fields.thinking.budget_tokens).toBeGreaterThanOrEqual(MIN_BUDGET);
@@ -118,7 +118,7 @@ describe("thinking on Claude's wire", () => {
     ["claude-haiku-5-5", "adaptive"],
     ["claude-fable-5-2", "adaptive"],
     ["claude-mythos-preview", "adaptive"],
-  ])("%s takes the %s kind", (id, kind) => expect(claudeModel(id).thinking).toBe(kind));
+  ])("%s takes the %s kind", (id, kind) => expect(describeClaudeModel(id).thinking).toBe(kind));
 
   test("newer models get an effort, and never a temperature [THK-01]", () => {
     const body = toClaude([user("hi")], { thinking: "minimal", temperature: 0.5 }, "claude-opus-5-5");
@@ -181,7 +181,7 @@ describe("what a vendor has signed", () => {
           { type: "text", text: "x" },
         ]);
         for (const model of [openai("gpt-4.1"), openrouter("a/b"), local("http://h", "m")]) {
-          const chat = completionsRequest(question(model, { messages: [user("a"), said(signed)] }));
+          const chat = buildCompletionsRequest(createRequest(model, { messages: [user("a"), said(signed)] }));
           expect(chat.messages[1]).toEqual({ role: "assistant", content: "[Reasoning] hm\n\nx" });
         }
       }),
@@ -198,8 +198,8 @@ describe("what a vendor has signed", () => {
             provider: "openrouter",
           },
         );
-        const chat = completionsRequest(
-          question(openrouter("a/b"), { messages: [user("a"), own, result("c")] }),
+        const chat = buildCompletionsRequest(
+          createRequest(openrouter("a/b"), { messages: [user("a"), own, result("c")] }),
         );
         expect(chat.messages[1]).toMatchObject({ reasoning_details: details });
       }),
@@ -372,7 +372,7 @@ describe("conversations as vendors accept them", () => {
           ).toEqual(ids.sort());
         }
         for (const model of [openai("gpt-4.1"), { ...local("http://h", "m"), provider: "mistral" }]) {
-          const chat = completionsRequest(question(model, { messages })).messages;
+          const chat = buildCompletionsRequest(createRequest(model, { messages })).messages;
           for (const [at, message] of chat.entries()) {
             if (message.role !== "assistant" || message.tool_calls === undefined) continue;
             const ids = message.tool_calls.map(({ id }) => id);
@@ -389,22 +389,24 @@ describe("conversations as vendors accept them", () => {
 
   test("system prompt and tools are the same in every turn, in the definition's order [CACHE-06]", () => {
     const names = ["write_file", "bash", "read_file"];
-    const registry = new ToolRegistry(defaultTools());
+    const registry = new ToolRegistry(createDefaultTools());
     const asked = (messages: Message[]) => {
       const resolved = registry.resolve(names);
       if (!resolved.ok) throw new Error(resolved.errors.join());
-      return { messages, tools: resolved.tools.map(toolDefinition), systemPrompt: "S" };
+      return { messages, tools: resolved.tools.map(toToolDefinition), systemPrompt: "S" };
     };
     const turns = [
       asked([user("a")]),
       asked([user("a"), said([call("x"), call("y")]), result("x"), result("y"), user("b")]),
     ];
     const [first, later] = turns.map((more) =>
-      anthropicRequest(question(anthropic("claude-sonnet-4-5"), more)),
+      buildAnthropicRequest(createRequest(anthropic("claude-sonnet-4-5"), more)),
     );
     expect(first?.tools?.map(({ name }) => name)).toEqual(names);
     expect(JSON.stringify([later?.system, later?.tools])).toBe(JSON.stringify([first?.system, first?.tools]));
-    const [begun, gone] = turns.map((more) => completionsRequest(question(openai("gpt-4.1"), more)));
+    const [begun, gone] = turns.map((more) =>
+      buildCompletionsRequest(createRequest(openai("gpt-4.1"), more)),
+    );
     expect(JSON.stringify([gone?.tools, gone?.messages[0]])).toBe(
       JSON.stringify([begun?.tools, begun?.messages[0]]),
     );
@@ -427,8 +429,11 @@ describe("conversations as vendors accept them", () => {
 describe("flags of servers that speak chat completions (PROV-16)", () => {
   const turn = [user("a"), said([call("c")], { provider: "local" }), result("c"), user("b")];
   const body = (flags: Partial<OpenAiCompat>, more: Partial<ModelRequest> = {}) =>
-    completionsRequest(
-      question(local("http://h", "m", { compat: OpenAiCompat.parse(flags) }), { systemPrompt: "S", ...more }),
+    buildCompletionsRequest(
+      createRequest(local("http://h", "m", { compat: OpenAiCompat.parse(flags) }), {
+        systemPrompt: "S",
+        ...more,
+      }),
     );
 
   test("each acts on the wire", () => {
@@ -481,7 +486,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
   test("OpenAI's newer models do not reason beside functions, and reasoning ones take no temperature", () => {
     const tools = [{ name: "t", description: "", parameters: { type: "object" } }];
     const ask = (id: string, more: Partial<ModelRequest>) =>
-      completionsRequest(question(openai(id), { temperature: 0.3, ...more }));
+      buildCompletionsRequest(createRequest(openai(id), { temperature: 0.3, ...more }));
     expect(ask("gpt-5.6-sol", { tools, thinking: "high" })).toMatchObject({
       reasoning_effort: "none",
       temperature: 0.3,
@@ -505,7 +510,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
       result("c"),
     ];
     const asked = (model: ReturnType<typeof local>) =>
-      completionsRequest(question(model, { messages: messages(model.provider) })).messages[1];
+      buildCompletionsRequest(createRequest(model, { messages: messages(model.provider) })).messages[1];
     expect(asked(openrouter("a/b"))).toMatchObject({ content: null, reasoning_details: details });
     expect(asked({ ...local("http://h", "m"), provider: "deepseek" })).toMatchObject({
       reasoning_content: "hm",
@@ -521,7 +526,7 @@ describe("flags of servers that speak chat completions (PROV-16)", () => {
       result("toolu_02"),
     ];
     const model = { ...local("http://h", "m"), provider: "mistral" };
-    const chat = completionsRequest(question(model, { messages })).messages;
+    const chat = buildCompletionsRequest(createRequest(model, { messages })).messages;
     const ids = chat[1]?.role === "assistant" ? (chat[1].tool_calls ?? []).map(({ id }) => id) : [];
     expect(new Set(ids).size).toBe(2);
     for (const id of ids) expect(id).toMatch(/^[a-zA-Z0-9]{9}$/);

@@ -2,19 +2,19 @@ import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { anthropic, local, openai } from "../../src/config/vendor-models.ts";
-import { finalTool } from "../../src/conversation/final-tool.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import { COMPAT_PRESETS, compatOf } from "../../src/models/openai-completions/compat.ts";
-import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
+import { buildFinalTool } from "../../src/conversation/final-tool.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
+import { COMPAT_PRESETS, resolveCompat } from "../../src/models/openai-completions/compat.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
-import { Loopback } from "./loopback.ts";
-import { http, question } from "./play.ts";
+import { createHttp, createRequest } from "./answer-reader.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 
 // The same meaning, once through our adapter and once through the vendor's SDK, whose types check our reading of the
 // API: what arrives must be the same JSON at the same path.
 
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 
 const KEY = "test-key-0123456789";
@@ -138,7 +138,7 @@ const ANTHROPIC: Record<string, [Partial<ModelRequest>, AnthropicBody]> = {
     },
   ],
   "a final tool that must be called [SO-01]": [
-    { tools: [read, finalTool(answer)], mustCall: "final_answer" },
+    { tools: [read, buildFinalTool(answer)], mustCall: "final_answer" },
     {
       ...base,
       messages: [hi],
@@ -146,7 +146,7 @@ const ANTHROPIC: Record<string, [Partial<ModelRequest>, AnthropicBody]> = {
         { name: "read", description: "Reads a file", input_schema: parameters },
         {
           name: "final_answer",
-          description: finalTool(answer).description,
+          description: buildFinalTool(answer).description,
           input_schema: closed,
         },
       ],
@@ -405,7 +405,7 @@ const COMPLETIONS: Record<string, [Partial<ModelRequest>, CompletionsBody]> = {
 };
 
 async function exchange(ask: (url: string) => Promise<unknown>) {
-  const server = await Loopback.start((response) => response.writeHead(400).end("seen"));
+  const server = await LoopbackServer.start((response) => response.writeHead(400).end("seen"));
   await ask(server.url).catch(() => undefined);
   await server.stop();
   const [{ url, headers, body }] = server.received as [(typeof server.received)[0]];
@@ -416,7 +416,7 @@ describe("requests to Anthropic are what its SDK sends [PROV-08, PROV-11]", () =
   test.each(Object.entries(ANTHROPIC))("%s", async (_name, [request, params]) => {
     const ours = await exchange((url) =>
       new AnthropicMessages({ http: pool }).stream(
-        question(anthropic(CLAUDE, { baseUrl: url, maxTokens: 8192 }), { apiKey: KEY, ...request }),
+        createRequest(anthropic(CLAUDE, { baseUrl: url, maxTokens: 8192 }), { apiKey: KEY, ...request }),
         { signal },
       ),
     );
@@ -435,7 +435,7 @@ describe("requests to chat completions are what OpenAI's SDK sends [PROV-13]", (
     const ours = await exchange((url) => {
       const model = { ...(request.model ?? local(url, "m")), baseUrl: `${url}/v1` };
       return new OpenAiCompletions({ http: pool }).stream(
-        question(model, { apiKey: KEY, ...request, model }),
+        createRequest(model, { apiKey: KEY, ...request, model }),
         { signal },
       );
     });
@@ -450,9 +450,9 @@ describe("requests to chat completions are what OpenAI's SDK sends [PROV-13]", (
 
 test("pin: the presets, chosen by the provider's name [PROV-15]", () => {
   for (const [provider, preset] of Object.entries(COMPAT_PRESETS)) {
-    expect(compatOf({ ...local("http://h", "m"), provider })).toEqual(preset);
+    expect(resolveCompat({ ...local("http://h", "m"), provider })).toEqual(preset);
   }
-  expect(compatOf({ ...local("http://h", "m"), provider: "somebody" })).toEqual(COMPAT_PRESETS.local);
+  expect(resolveCompat({ ...local("http://h", "m"), provider: "somebody" })).toEqual(COMPAT_PRESETS.local);
   const flags = (name: keyof typeof COMPAT_PRESETS) =>
     Object.entries(COMPAT_PRESETS[name])
       .filter(([, value]) => value !== false)

@@ -1,18 +1,25 @@
 import OpenAI from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { openaiResponses } from "../../src/config/vendor-models.ts";
-import { conversation } from "../../src/models/conversation.ts";
-import { OpenAiResponses } from "../../src/models/openai-responses/provider.ts";
-import { idRuleOf, inputItems } from "../../src/models/responses/items.ts";
-import { ResponsesAssembler } from "../../src/models/responses/stream.ts";
+import { buildConversation } from "../../src/models/conversation.ts";
+import { OpenAiResponses } from "../../src/models/openai-responses/openai-responses.ts";
+import { selectIdRule, toInputItems } from "../../src/models/responses/input-items.ts";
+import { ResponsesAssembler } from "../../src/models/responses/responses-assembler.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import { Loopback, writeSlices } from "./loopback.ts";
-import { type context, faultOf, http, joined, play, question } from "./play.ts";
-import { randomSlices, singleBytes } from "./slices.ts";
+import {
+  catchProviderError,
+  type context,
+  createHttp,
+  createRequest,
+  joinDeltas,
+  readAnswer,
+} from "./answer-reader.ts";
+import { LoopbackServer, writeSlices } from "./loopback-server.ts";
+import { sliceBytes, sliceRandomly } from "./slices.ts";
 import { errorReplies, responseStreams, VECTORS_PRESENT } from "./vectors.ts";
 
 const assemble = (given: typeof context) => new ResponsesAssembler(given);
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 
 /** The vendor's own reading of the same bytes. */
@@ -119,17 +126,17 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of the Responses API [PROV-1
   });
 
   test.each(responseStreams)("$file ($host): same as the SDK, in slices of every size", async ({ bytes }) => {
-    const { message, deltas } = play(assemble, [bytes]);
+    const { message, deltas } = readAnswer(assemble, [bytes]);
     expect(ours(message)).toEqual(translated(await sdkResponse(bytes)));
     // A picture has millions.
     const longest = Math.max(400, bytes.length / 2000);
-    if (longest === 400) expect(play(assemble, singleBytes(bytes)).message).toEqual(message);
+    if (longest === 400) expect(readAnswer(assemble, sliceBytes(bytes)).message).toEqual(message);
     for (let seed = 1; seed <= 8; seed += 1) {
-      const sliced = play(assemble, randomSlices(bytes, seed, longest));
+      const sliced = readAnswer(assemble, sliceRandomly(bytes, seed, longest));
       expect(sliced.message).toEqual(message);
-      expect(joined(sliced.deltas)).toEqual(joined(deltas));
+      expect(joinDeltas(sliced.deltas)).toEqual(joinDeltas(deltas));
     }
-    const blocks = joined(deltas);
+    const blocks = joinDeltas(deltas);
     for (const [index, part] of message.content.entries()) {
       if (part.type === "text") expect(blocks[index]).toBe(`text:${part.text}`);
       if (part.type === "thinking") expect(blocks[index] ?? "thinking:").toBe(`thinking:${part.thinking}`);
@@ -139,18 +146,18 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of the Responses API [PROV-1
   });
 
   test.each(responseStreams)("$file ($host): same over HTTP", async ({ bytes, ct, uri }) => {
-    const expected = play(assemble, [bytes]).message;
+    const expected = readAnswer(assemble, [bytes]).message;
     for (const slices of [
       [bytes],
-      randomSlices(bytes, 3, 8000),
-      ...(bytes.length < 6000 ? [singleBytes(bytes)] : []),
+      sliceRandomly(bytes, 3, 8000),
+      ...(bytes.length < 6000 ? [sliceBytes(bytes)] : []),
     ]) {
-      const server = await Loopback.start(async (response) => {
+      const server = await LoopbackServer.start(async (response) => {
         response.writeHead(200, { "content-type": ct });
         await writeSlices(response, slices);
       });
       const model = openaiResponses("m", { baseUrl: server.url + pathOf(uri) });
-      const message = await new OpenAiResponses({ http: pool }).stream(question(model), {
+      const message = await new OpenAiResponses({ http: pool }).stream(createRequest(model), {
         signal: new AbortController().signal,
       });
       expect(ours(message)).toEqual(ours(expected));
@@ -160,25 +167,26 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of the Responses API [PROV-1
   });
 
   test.each(responseStreams)("$file ($host): cut anywhere before its end it is broken", async ({ bytes }) => {
-    const { message } = play(assemble, [bytes]);
+    const { message } = readAnswer(assemble, [bytes]);
     // Where the data of the last event is whole; Bedrock puts the event's name behind it.
     const whole = bytes.indexOf("\n", bytes.indexOf('"response.completed"'));
     let at = 0;
-    const places = randomSlices(bytes, 5, bytes.length / 8).map((slice) => {
+    const places = sliceRandomly(bytes, 5, bytes.length / 8).map((slice) => {
       at += slice.length;
       return at;
     });
     for (const cut of [0, 1, whole - 1, whole, ...places]) {
       const part = [bytes.subarray(0, cut)];
-      if (cut >= whole) expect(play(assemble, part).message).toEqual(message);
-      else expect((await faultOf((async () => play(assemble, part))())).fault).toBe("network");
+      if (cut >= whole) expect(readAnswer(assemble, part).message).toEqual(message);
+      else
+        expect((await catchProviderError((async () => readAnswer(assemble, part))())).fault).toBe("network");
     }
   });
 
   test.each(responseStreams)("$file ($host): goes back as it came [PROV-17, TYP-02]", async ({ bytes }) => {
     const { output } = plain(await sdkResponse(bytes));
-    const { message } = play(assemble, [bytes]);
-    const items = inputItems(conversation([message], message.provider, idRuleOf("vendor"))).filter(
+    const { message } = readAnswer(assemble, [bytes]);
+    const items = toInputItems(buildConversation([message], message.provider, selectIdRule("vendor"))).filter(
       (item) => !("type" in item && item.type === "function_call_output"),
     );
     if (output.some(isLost)) {
@@ -202,7 +210,7 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of the Responses API [PROV-1
 
   const errors = errorReplies.filter(({ uri }) => uri.endsWith("/responses"));
   test.each(errors)("$file ($status): the same error as the SDK's", async ({ bytes, status, ct }) => {
-    const server = await Loopback.start((response) =>
+    const server = await LoopbackServer.start((response) =>
       response.writeHead(status, { "content-type": ct, "x-request-id": "req_7" }).end(bytes),
     );
     const client = new OpenAI({ apiKey: "k", baseURL: `${server.url}/v1`, maxRetries: 0 });
@@ -211,8 +219,10 @@ describe.skipIf(!VECTORS_PRESENT)("recorded replies of the Responses API [PROV-1
       (error: unknown) => error,
     );
     const model = openaiResponses("m", { baseUrl: server.url });
-    const error = await faultOf(
-      new OpenAiResponses({ http: pool }).stream(question(model), { signal: new AbortController().signal }),
+    const error = await catchProviderError(
+      new OpenAiResponses({ http: pool }).stream(createRequest(model), {
+        signal: new AbortController().signal,
+      }),
     );
     await server.stop();
     expect(theirs).toBeInstanceOf(OpenAI.APIError);

@@ -1,13 +1,13 @@
 import OpenAI from "openai";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { azure, openaiResponses } from "../../src/config/vendor-models.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
 import type { ModelConfig } from "../../src/schema/model.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
-import { type Asked, COMPARED, CORPUS_KEY, questionTo } from "./corpus/index.ts";
-import { sentBy } from "./exchange.ts";
-import { http } from "./play.ts";
+import { createHttp } from "./answer-reader.ts";
+import { captureRequest } from "./captured-request.ts";
+import { COMPARED, CORPUS_KEY, type CorpusRequest, createRequest } from "./corpus/index.ts";
 
 // Every conversation of the corpus, once through our adapters and once through the SDK: an own reading of its types.
 
@@ -142,7 +142,7 @@ function itemsOf(history: readonly Message[], { model: { provider } }: Kind): It
   return made;
 }
 
-function translated(asked: Asked, kind: Kind): Body {
+function translated(asked: CorpusRequest, kind: Kind): Body {
   const { model, reasons } = kind;
   const efforts = /^gpt-(?:5\.6|6)/.test(model.id) ? ABOVE_HIGH : EFFORTS;
   const effort = asked.thinking === "off" ? undefined : efforts[asked.thinking];
@@ -167,7 +167,7 @@ function translated(asked: Asked, kind: Kind): Body {
   };
 }
 
-function formatOf(output: NonNullable<Asked["output"]>): OpenAI.Responses.ResponseFormatTextConfig {
+function formatOf(output: NonNullable<CorpusRequest["output"]>): OpenAI.Responses.ResponseFormatTextConfig {
   if (output.type === "json") return { type: "json_object" };
   const { schema, name = "final_answer" } = output;
   // Of the corpus: closed and all required, or open.
@@ -190,8 +190,8 @@ const wellFormed = (value: unknown): Body =>
     }),
   );
 
-const pool = http();
-const registry = ProviderRegistry.default({ http: pool });
+const pool = createHttp();
+const registry = ProviderRegistry.createDefault({ http: pool });
 const signal = new AbortController().signal;
 let vendor: ModelServer;
 beforeAll(async () => {
@@ -208,9 +208,9 @@ describe.each(KINDS)("every conversation to $name [PROV-17, PROV-19]", (kind) =>
     const ask = (url: string) =>
       registry
         .get(model.api)!
-        .stream(questionTo({ ...model, maxTokens: LIMIT, baseUrl: url + base }, conversation), { signal });
-    const ours = await sentBy(ask);
-    const theirs = await sentBy((url) =>
+        .stream(createRequest({ ...model, maxTokens: LIMIT, baseUrl: url + base }, conversation), { signal });
+    const ours = await captureRequest(ask);
+    const theirs = await captureRequest((url) =>
       new OpenAI({ apiKey: CORPUS_KEY, baseURL: url + base, maxRetries: 0 }).responses.create(
         wellFormed(translated(conversation.asked, kind)),
       ),

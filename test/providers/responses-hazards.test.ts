@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { conversation } from "../../src/models/conversation.ts";
-import { idRuleOf, inputItems } from "../../src/models/responses/items.ts";
-import { ResponsesAssembler } from "../../src/models/responses/stream.ts";
+import { buildConversation } from "../../src/models/conversation.ts";
+import { selectIdRule, toInputItems } from "../../src/models/responses/input-items.ts";
+import { ResponsesAssembler } from "../../src/models/responses/responses-assembler.ts";
 import { AssistantMessage } from "../../src/schema/message.ts";
-import { type context, faultOf, joined, play, sse } from "./play.ts";
+import { catchProviderError, type context, encodeSse, joinDeltas, readAnswer } from "./answer-reader.ts";
 
 const assemble = (given: typeof context) => new ResponsesAssembler(given);
-const read = (events: readonly unknown[]) => play(assemble, [sse(events)]);
+const read = (events: readonly unknown[]) => readAnswer(assemble, [encodeSse(events)]);
 const contentOf = (...events: unknown[]) => read([...events, end()]).message.content;
-const fault = async (...events: unknown[]) => await faultOf((async () => read(events))());
+const fault = async (...events: unknown[]) => await catchProviderError((async () => read(events))());
 
 const event = (type: string, fields: object = {}) => ({ type: `response.${type}`, ...fields });
 const end = (response: object = {}) =>
@@ -109,7 +109,7 @@ describe("an end", () => {
         stopReason: "guardRail",
         errorMessage: "refused: I cannot.",
       });
-      expect(joined(deltas)).toEqual(["text:I cannot."]);
+      expect(joinDeltas(deltas)).toEqual(["text:I cannot."]);
     }
   });
 });
@@ -184,10 +184,12 @@ describe("an error", () => {
 
   test("that is no JSON, by name or not", async () => {
     const bytes = (name: string, data: string) =>
-      sse([`${data}`], false)
+      encodeSse([`${data}`], false)
         .toString()
         .replace(/^/, `event: ${name}\n`);
-    const named = await faultOf((async () => play(assemble, [Buffer.from(bytes("error", "busy"))]))());
+    const named = await catchProviderError(
+      (async () => readAnswer(assemble, [Buffer.from(bytes("error", "busy"))]))(),
+    );
     expect(named).toMatchObject({ fault: "api", message: expect.stringContaining("busy") });
     expect(await fault(...HELLO, "<html>502</html>", end())).toMatchObject({ fault: "network" });
   });
@@ -263,7 +265,7 @@ describe("items", () => {
       end(),
     ]);
     expect(answer.content).toEqual([text("Hello"), toolCall("a", { n: 1 }), toolCall("b", { n: 2 })]);
-    const blocks = joined(deltas);
+    const blocks = joinDeltas(deltas);
     expect(blocks.sort()).toEqual(["text:Hello", 'toolCall:{"n":1}', 'toolCall:{"n":2}'].sort());
   });
 
@@ -421,7 +423,7 @@ describe("reasoning", () => {
     expect(contentOf(done(0, whole))).toEqual(expected);
     const { message: answer, deltas } = read([...pieces, end({ output: [whole] })]);
     expect(answer.content).toEqual(expected);
-    expect(joined(deltas)).toEqual(["thinking:one\n\ntwo"]);
+    expect(joinDeltas(deltas)).toEqual(["thinking:one\n\ntwo"]);
   });
 
   test.each(["reasoning_text", "reasoning", "reasoning_summary_text", "reasoning_summary"])(
@@ -458,7 +460,7 @@ describe("reasoning", () => {
       { type: "text", text: "hi" },
       { ...toolCall("a", {}), signature: '{"type":"function_call","namespace":"n"}' },
     ]);
-    const sent = inputItems(conversation([answer], "vendor", idRuleOf("vendor")));
+    const sent = toInputItems(buildConversation([answer], "vendor", selectIdRule("vendor")));
     expect(JSON.stringify(sent)).not.toMatch(/rs_1|msg_1|fc_a/);
     // A summary is for people; without the encrypted part the vendor takes nothing back.
     const shown = reasoning({ summary: [{ type: "summary_text", text: "hm" }] });
@@ -545,10 +547,10 @@ describe("an answer without measure", () => {
 });
 
 test("lines may end as they like, and a mark of byte order may stand before them", () => {
-  const plain = sse([...HELLO, end()]).toString();
-  const expected = play(assemble, [Buffer.from(plain)]).message;
+  const plain = encodeSse([...HELLO, end()]).toString();
+  const expected = readAnswer(assemble, [Buffer.from(plain)]).message;
   for (const bytes of [plain.replaceAll("\n", "\r\n"), `\ufeff${plain}`])
-    expect(play(assemble, [Buffer.from(bytes)]).message).toEqual(expected);
+    expect(readAnswer(assemble, [Buffer.from(bytes)]).message).toEqual(expected);
 });
 
 describe("property: whatever a server sends", () => {
@@ -599,10 +601,12 @@ describe("property: whatever a server sends", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(anyEvent, { maxLength: 25 }), anyEnd, async (events, last) => {
         const answered = (async () => read([...events, last]).message)();
-        const answer = await answered.catch(async () => await faultOf(answered).then(() => undefined));
+        const answer = await answered.catch(
+          async () => await catchProviderError(answered).then(() => undefined),
+        );
         if (answer === undefined) return;
         AssistantMessage.parse(answer);
-        inputItems(conversation([answer], answer.provider, idRuleOf("vendor")));
+        toInputItems(buildConversation([answer], answer.provider, selectIdRule("vendor")));
       }),
       { numRuns: 700 },
     );

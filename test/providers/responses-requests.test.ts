@@ -2,20 +2,20 @@ import fc from "fast-check";
 import OpenAI, { AzureOpenAI } from "openai";
 import { afterAll, describe, expect, test } from "vitest";
 import { azure, type ModelOptions, openaiResponses } from "../../src/config/vendor-models.ts";
-import { finalTool } from "../../src/conversation/final-tool.ts";
-import { AzureOpenAiResponses } from "../../src/models/azure-openai-responses/provider.ts";
-import { completionsRequest } from "../../src/models/openai-completions/request.ts";
-import { OpenAiResponses } from "../../src/models/openai-responses/provider.ts";
+import { buildFinalTool } from "../../src/conversation/final-tool.ts";
+import { AzureOpenAiResponses } from "../../src/models/azure-openai-responses/azure-openai-responses.ts";
+import { buildCompletionsRequest } from "../../src/models/openai-completions/request.ts";
+import { OpenAiResponses } from "../../src/models/openai-responses/openai-responses.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
-import { responsesRequest } from "../../src/models/responses/request.ts";
+import { buildResponsesRequest } from "../../src/models/responses/request.ts";
 import type { Content, Message } from "../../src/schema/message.ts";
-import { Loopback } from "./loopback.ts";
-import { http, question } from "./play.ts";
+import { createHttp, createRequest } from "./answer-reader.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 
 // The same meaning, once through our adapters and once through the vendor's SDK, whose types check our reading of the
 // API: what arrives must be the same JSON at the same path.
 
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 
 const KEY = "test-key-0123456789";
@@ -144,9 +144,9 @@ const REQUESTS: Record<string, [Partial<ModelRequest> & { options?: ModelOptions
     { tools: [tool], tool_choice: { type: "function", name: "read" }, input: [hi] },
   ],
   "a final tool": [
-    { tools: [finalTool({ type: "json-schema", schema: closed })] },
+    { tools: [buildFinalTool({ type: "json-schema", schema: closed })] },
     {
-      tools: [{ ...tool, ...finalTool({ type: "json-schema", schema: closed }) }],
+      tools: [{ ...tool, ...buildFinalTool({ type: "json-schema", schema: closed }) }],
       input: [hi],
     },
   ],
@@ -364,7 +364,7 @@ const REQUESTS: Record<string, [Partial<ModelRequest> & { options?: ModelOptions
 };
 
 async function exchange(ask: (url: string) => Promise<unknown>) {
-  const server = await Loopback.start((response) => response.writeHead(400).end("seen"));
+  const server = await LoopbackServer.start((response) => response.writeHead(400).end("seen"));
   await ask(server.url).catch(() => undefined);
   await server.stop();
   const [{ url, headers, body }] = server.received as [(typeof server.received)[0]];
@@ -375,7 +375,7 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
   test.each(Object.entries(REQUESTS))("%s", async (_name, [{ options, ...request }, params]) => {
     const ours = await exchange((url) =>
       new OpenAiResponses({ http: pool }).stream(
-        question(openaiResponses("gpt-6-sol", { maxTokens: 8192, ...options, baseUrl: `${url}/v1` }), {
+        createRequest(openaiResponses("gpt-6-sol", { maxTokens: 8192, ...options, baseUrl: `${url}/v1` }), {
           apiKey: KEY,
           ...request,
         }),
@@ -394,14 +394,16 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
   });
 
   test("models that do not reason take a temperature, and are not asked for encrypted reasoning", () => {
-    const body = responsesRequest(question(openaiResponses("gpt-4.1"), { temperature: 0.2 }));
+    const body = buildResponsesRequest(createRequest(openaiResponses("gpt-4.1"), { temperature: 0.2 }));
     expect(body).toMatchObject({ temperature: 0.2 });
     expect(body).not.toHaveProperty("include");
-    const chat = responsesRequest(question(openaiResponses("gpt-5-chat-latest"), { temperature: 0.2 }));
+    const chat = buildResponsesRequest(
+      createRequest(openaiResponses("gpt-5-chat-latest"), { temperature: 0.2 }),
+    );
     expect(chat).toMatchObject({ temperature: 0.2 });
     expect(chat).not.toHaveProperty("include");
     const other = openaiResponses("some/model");
-    expect(responsesRequest(question(other, { temperature: 0.2 }))).toMatchObject({
+    expect(buildResponsesRequest(createRequest(other, { temperature: 0.2 }))).toMatchObject({
       temperature: 0.2,
       include: ["reasoning.encrypted_content"],
     });
@@ -409,7 +411,7 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
       [other, "low"],
       [{ ...other, reasoning: true }, "off"],
     ] as const)
-      expect(responsesRequest(question(model, { temperature: 0.2, thinking }))).not.toHaveProperty(
+      expect(buildResponsesRequest(createRequest(model, { temperature: 0.2, thinking }))).not.toHaveProperty(
         "temperature",
       );
   });
@@ -417,7 +419,7 @@ describe("requests to the Responses API are what OpenAI's SDK sends [PROV-17, TH
 
 test("an effort in OpenAI's own words, and how much a model says [THK-03]", () => {
   const sent = (options: ModelOptions, more: Partial<ModelRequest> = {}) =>
-    responsesRequest(question(openaiResponses("gpt-6-sol", { maxTokens: 8192, ...options }), more));
+    buildResponsesRequest(createRequest(openaiResponses("gpt-6-sol", { maxTokens: 8192, ...options }), more));
   expect(sent({ effort: "xhigh" }, { thinking: "low" }).reasoning).toEqual({
     effort: "xhigh",
     summary: "auto",
@@ -428,7 +430,7 @@ test("an effort in OpenAI's own words, and how much a model says [THK-03]", () =
   });
   expect(sent({ effort: "none" }, { temperature: 0.2 }).reasoning).not.toHaveProperty("summary");
   expect(sent({}, {})).not.toHaveProperty("reasoning");
-  expect(responsesRequest(question(openaiResponses("o3", { effort: "none" })))).not.toHaveProperty(
+  expect(buildResponsesRequest(createRequest(openaiResponses("o3", { effort: "none" })))).not.toHaveProperty(
     "reasoning",
   );
   expect(sent({ verbosity: "high" }).text).toEqual({ verbosity: "high" });
@@ -447,7 +449,7 @@ describe("Azure [PROV-19]", () => {
   ) =>
     await exchange((url) =>
       new AzureOpenAiResponses({ http: pool }).stream(
-        question(azure("prod", { baseUrl: baseUrl(url), ...options }), {
+        createRequest(azure("prod", { baseUrl: baseUrl(url), ...options }), {
           apiKey,
           ...(options.headers && { apiKey: undefined, headers: options.headers }),
         }),
@@ -507,10 +509,8 @@ describe("conversations as the API takes them", () => {
     fc.constantFrom("a", "b", "").map((id) => result(id, [text("r")])),
   );
   const sent = (messages: Message[]) =>
-    responsesRequest(question(openaiResponses("gpt-6-sol"), { messages })).input as unknown as Record<
-      string,
-      unknown
-    >[];
+    buildResponsesRequest(createRequest(openaiResponses("gpt-6-sol"), { messages }))
+      .input as unknown as Record<string, unknown>[];
 
   test("property: calls have one result each, under ids of the API's form; nothing is empty; reasoning leads to something", () => {
     fc.assert(
@@ -550,7 +550,7 @@ describe("conversations as the API takes them", () => {
   test("what a model of this protocol has thought is text to chat completions, under the same name too [XLAT-03]", () => {
     const model = { ...openaiResponses("gpt-6-sol"), api: "openai_completions" as const };
     const messages = [user("hi"), own(thought("hm", reasoning), text("x", message("msg_a")))];
-    expect(completionsRequest(question(model, { messages })).messages[1]).toEqual({
+    expect(buildCompletionsRequest(createRequest(model, { messages })).messages[1]).toEqual({
       role: "assistant",
       content: "[Reasoning] hm\n\nx",
     });
@@ -566,6 +566,8 @@ describe("conversations as the API takes them", () => {
       ),
     ];
     const model = { ...openaiResponses("gpt-6-sol"), api: "openai_completions" as const };
-    expect(JSON.stringify(completionsRequest(question(model, { messages })))).not.toMatch(/gAAA|msg_a|ws_1/);
+    expect(JSON.stringify(buildCompletionsRequest(createRequest(model, { messages })))).not.toMatch(
+      /gAAA|msg_a|ws_1/,
+    );
   });
 });

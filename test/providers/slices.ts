@@ -1,6 +1,6 @@
 /** Cut points from a seed: the same slices in every run. */
-export function randomSlices(bytes: Uint8Array, seed: number, longest = 400): Uint8Array[] {
-  const next = mulberry(seed);
+export function sliceRandomly(bytes: Uint8Array, seed: number, longest = 400): Uint8Array[] {
+  const next = createRandom(seed);
   const slices: Uint8Array[] = [];
   for (let at = 0; at < bytes.length; ) {
     const length = 1 + Math.floor(next() ** 3 * longest);
@@ -11,16 +11,16 @@ export function randomSlices(bytes: Uint8Array, seed: number, longest = 400): Ui
 }
 
 /** Places to cut at, from a seed. */
-export function cutPoints(bytes: Uint8Array, seed: number, count: number): number[] {
-  const next = mulberry(seed);
+export function pickCutPoints(bytes: Uint8Array, seed: number, count: number): number[] {
+  const next = createRandom(seed);
   return Array.from({ length: count }, () => Math.floor(next() * bytes.length));
 }
 
-export function singleBytes(bytes: Uint8Array): Uint8Array[] {
+export function sliceBytes(bytes: Uint8Array): Uint8Array[] {
   return Array.from(bytes, (_, at) => bytes.subarray(at, at + 1));
 }
 
-function mulberry(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state + 0x6d2b79f5) | 0;

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Protocol } from "../../src/schema/model.ts";
-import { isThorough, thorough } from "../support/depth.ts";
-import { asked, ways } from "./translation/asked.ts";
-import { type Spoken, spoken } from "./translation/conversations.ts";
-import { problemsWith } from "./translation/sdk-types.ts";
+import { isThorough, thoroughTest } from "../support/test-depth.ts";
+import { type AnswerRecord, anyConversation } from "./translation/conversations.ts";
+import { checkTypes } from "./translation/sdk-types.ts";
+import { anySettings, translateRequest } from "./translation/translated-request.ts";
 
 // One record, asked of any vendor after any other.
 
@@ -18,14 +18,14 @@ const RUNS = { numRuns: isThorough ? 200 : 20 };
 
 test("property: through any chain of vendors the record stays, nobody refuses it, and each gets again what it got [XLAT-01, XLAT-04]", async () => {
   await fc.assert(
-    fc.asyncProperty(spoken, chains, ways, async ({ messages, points }, chain, way) => {
+    fc.asyncProperty(anyConversation, chains, anySettings, async ({ messages, points }, chain, way) => {
       const before = JSON.stringify(messages);
       frozen(messages);
       const got = new Map<Protocol, readonly string[]>();
       for (const [at, protocol] of chain.entries()) {
         // The conversation goes on from vendor to vendor; the last is asked with all of it.
         const place = Math.floor(((at + 1) * points.length) / chain.length) - 1;
-        const { pieces, objection } = await asked(
+        const { pieces, objection } = await translateRequest(
           protocol,
           messages.slice(0, points[Math.max(0, place)]),
           way,
@@ -43,12 +43,16 @@ test("property: through any chain of vendors the record stays, nobody refuses it
 
 test("property: an opaque token goes back to the vendor that made it, and to no other [XLAT-01, TYP-02]", async () => {
   await fc.assert(
-    fc.asyncProperty(spoken, fc.constantFrom(...Protocol.options), async ({ messages, said }, protocol) => {
-      const { text } = await asked(protocol, messages);
-      for (const { by, sent, tokens } of said)
-        for (const token of tokens)
-          expect([by, token, text.includes(token)]).toEqual([by, token, sent && by === protocol]);
-    }),
+    fc.asyncProperty(
+      anyConversation,
+      fc.constantFrom(...Protocol.options),
+      async ({ messages, said }, protocol) => {
+        const { text } = await translateRequest(protocol, messages);
+        for (const { by, sent, tokens } of said)
+          for (const token of tokens)
+            expect([by, token, text.includes(token)]).toEqual([by, token, sent && by === protocol]);
+      },
+    ),
     RUNS,
   );
 });
@@ -61,31 +65,35 @@ const AS_TEXT: ReadonlySet<Protocol> = new Set([
 
 test("property: what another vendor thought is text to OpenAI's protocols and nothing to the others; the rest stays [XLAT-02, XLAT-03]", async () => {
   // Two protocols of one vendor, under one name, are foreign to each other as well.
-  const isForeign = ({ by }: Spoken, protocol: Protocol) => by !== protocol;
+  const isForeign = ({ by }: AnswerRecord, protocol: Protocol) => by !== protocol;
   await fc.assert(
-    fc.asyncProperty(spoken, fc.constantFrom(...Protocol.options), async ({ messages, said }, protocol) => {
-      const { text } = await asked(protocol, messages);
-      for (const one of said) {
-        for (const words of one.texts) expect([words, text.includes(words)]).toEqual([words, one.sent]);
-        if (!isForeign(one, protocol)) continue;
-        for (const thought of one.thoughts) {
-          expect([protocol, thought, text.includes(`[Reasoning] ${thought}`)]).toEqual([
-            protocol,
-            thought,
-            one.sent && AS_TEXT.has(protocol),
-          ]);
-          if (!AS_TEXT.has(protocol)) expect(text).not.toContain(thought);
+    fc.asyncProperty(
+      anyConversation,
+      fc.constantFrom(...Protocol.options),
+      async ({ messages, said }, protocol) => {
+        const { text } = await translateRequest(protocol, messages);
+        for (const one of said) {
+          for (const words of one.texts) expect([words, text.includes(words)]).toEqual([words, one.sent]);
+          if (!isForeign(one, protocol)) continue;
+          for (const thought of one.thoughts) {
+            expect([protocol, thought, text.includes(`[Reasoning] ${thought}`)]).toEqual([
+              protocol,
+              thought,
+              one.sent && AS_TEXT.has(protocol),
+            ]);
+            if (!AS_TEXT.has(protocol)) expect(text).not.toContain(thought);
+          }
         }
-      }
-    }),
+      },
+    ),
     RUNS,
   );
 });
 
-thorough(
+thoroughTest(
   "whoever is asked, with whatever was said before, gets a request of its SDK's types [XLAT-01, PROV-11, PROV-13, PROV-17, PROV-20, PROV-24]",
   async () => {
-    const stories = fc.sample(fc.tuple(spoken, ways), { numRuns: 40, seed: 7 });
+    const stories = fc.sample(fc.tuple(anyConversation, anySettings), { numRuns: 40, seed: 7 });
     const kinds = new Set(
       stories.flatMap(([{ messages }]) =>
         messages.flatMap((message) => message.content.map(({ type }) => type)),
@@ -99,7 +107,7 @@ thorough(
           await Promise.all(
             stories.map(async ([{ messages }, way]) => {
               const cache = { enabled: true, strategy: "auto" } as const;
-              return (await asked(protocol, messages, { ...way, cache })).body;
+              return (await translateRequest(protocol, messages, { ...way, cache })).body;
             }),
           ),
         ]),
@@ -123,7 +131,7 @@ thorough(
         { ...body, [list]: "hi\u0000".length },
       ];
     };
-    const problems = problemsWith(
+    const problems = checkTypes(
       Object.fromEntries(
         Protocol.options.map((protocol) => [
           protocol,

@@ -21,17 +21,17 @@ if (!VECTORS_PRESENT) {
   console.warn(`\n*** SKIPPED: conformance with recorded vendor replies. There is no folder ${FOLDER} ***\n`);
 }
 
-export function vectors(wanted: (vector: Omit<Vector, "bytes">) => boolean): readonly Vector[] {
+export function readVectors(wanted: (vector: Omit<Vector, "bytes">) => boolean): readonly Vector[] {
   if (!VECTORS_PRESENT) return [];
   const index = JSON.parse(readFileSync(`${FOLDER}index.json`, "utf8")) as Omit<Vector, "bytes">[];
   return index.filter(wanted).map((entry) => ({ ...entry, bytes: readFileSync(FOLDER + entry.file) }));
 }
 
-export const anthropicStreams = vectors((v) => v.kind === "sse" && v.uri.includes("/v1/messages"));
-export const completionStreams = vectors((v) => v.kind === "sse" && v.uri.includes("/chat/completions"));
-export const responseStreams = vectors((v) => v.kind === "sse" && v.uri.endsWith("/responses"));
+export const anthropicStreams = readVectors((v) => v.kind === "sse" && v.uri.includes("/v1/messages"));
+export const completionStreams = readVectors((v) => v.kind === "sse" && v.uri.includes("/chat/completions"));
+export const responseStreams = readVectors((v) => v.kind === "sse" && v.uri.endsWith("/responses"));
 /** Of Google, with and without its cloud. */
-export const geminiStreams = vectors((v) => v.kind === "sse" && v.uri.includes(":streamGenerateContent"));
-export const errorReplies = vectors((v) => v.kind === "json" && v.status >= 400);
-export const bedrockStreams = vectors((v) => v.kind === "awsstream");
+export const geminiStreams = readVectors((v) => v.kind === "sse" && v.uri.includes(":streamGenerateContent"));
+export const errorReplies = readVectors((v) => v.kind === "json" && v.status >= 400);
+export const bedrockStreams = readVectors((v) => v.kind === "awsstream");
 export const bedrockErrors = errorReplies.filter(({ host }) => host.startsWith("bedrock-runtime."));

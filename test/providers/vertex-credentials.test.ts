@@ -4,12 +4,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { vertex } from "../../src/config/vendor-models.ts";
-import { type CredentialOptions, VertexCredentials } from "../../src/models/google-vertex/credentials.ts";
-import { GoogleVertex } from "../../src/models/google-vertex/provider.ts";
+import { GoogleVertex } from "../../src/models/google-vertex/google-vertex.ts";
+import {
+  type VertexCredentialOptions,
+  VertexCredentials,
+} from "../../src/models/google-vertex/vertex-credentials.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
-import { thorough } from "../support/depth.ts";
-import { Loopback } from "./loopback.ts";
-import { faultOf, http, question, sse } from "./play.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { catchProviderError, createHttp, createRequest, encodeSse } from "./answer-reader.ts";
+import { LoopbackServer } from "./loopback-server.ts";
 
 const cleanup: (() => unknown)[] = [];
 afterEach(async () => {
@@ -17,7 +20,10 @@ afterEach(async () => {
   for (const step of cleanup.splice(0).reverse()) await step();
 });
 
-const ANSWER = sse([{ candidates: [{ content: { parts: [{ text: "ok" }] }, finishReason: "STOP" }] }], false);
+const ANSWER = encodeSse(
+  [{ candidates: [{ content: { parts: [{ text: "ok" }] }, finishReason: "STOP" }] }],
+  false,
+);
 const SECRET_PART = "MIIEvSECRETSECRETSECRET";
 
 /** Nothing of the machine that the tests run on is taken for credentials. */
@@ -32,8 +38,8 @@ beforeEach(() => {
 });
 
 /** Vertex, which says 401 to the tokens that it is told to refuse. */
-async function vertexServer(refused: readonly string[] = []): Promise<Loopback> {
-  const server = await Loopback.start((response, { headers }) => {
+async function vertexServer(refused: readonly string[] = []): Promise<LoopbackServer> {
+  const server = await LoopbackServer.start((response, { headers }) => {
     if (!refused.includes(headers.authorization ?? "")) {
       return response.writeHead(200, { "content-type": "text/event-stream" }).end(ANSWER);
     }
@@ -44,13 +50,17 @@ async function vertexServer(refused: readonly string[] = []): Promise<Loopback> 
   return server;
 }
 
-function asker(server: Loopback, options: CredentialOptions = {}, path = "/v1/projects/p/locations/l") {
-  const pool = http();
+function asker(
+  server: LoopbackServer,
+  options: VertexCredentialOptions = {},
+  path = "/v1/projects/p/locations/l",
+) {
+  const pool = createHttp();
   cleanup.push(async () => await pool.close());
   const provider = new GoogleVertex({ http: pool }, new VertexCredentials(options));
   return async (more: Partial<ModelRequest> = {}, signal = new AbortController().signal) => {
     const model = vertex("m", { baseUrl: `${server.url}${path}` });
-    await provider.stream(question(model, { apiKey: undefined, ...more }), { signal });
+    await provider.stream(createRequest(model, { apiKey: undefined, ...more }), { signal });
     const { headers } = server.received.at(-1)!;
     return { authorization: headers.authorization, key: headers["x-goog-api-key"] };
   };
@@ -120,7 +130,7 @@ describe("credentials for Vertex [PROV-22]", () => {
     expect(await ask({ apiKey: ACCOUNT })).toMatchObject({ authorization: "Bearer token-1" });
     const file = join(process.env["HOME"]!, "account.json");
     writeFileSync(file, ACCOUNT);
-    expect(await faultOf(ask({ apiKey: file }))).toMatchObject({
+    expect(await catchProviderError(ask({ apiKey: file }))).toMatchObject({
       fault: "auth",
       status: 401,
       message: "vertex answered 401: no: *** (UNAUTHENTICATED)",
@@ -138,7 +148,7 @@ describe("credentials for Vertex [PROV-22]", () => {
   });
 
   test("or the machine's own account", async () => {
-    const metadata = await Loopback.start((response, { url }) => {
+    const metadata = await LoopbackServer.start((response, { url }) => {
       const head = { "content-type": "application/json", "metadata-flavor": "Google" };
       if (!url.includes("/token")) return response.writeHead(200, head).end("p");
       return response.writeHead(200, head).end(JSON.stringify({ access_token: "machine", expires_in: 3600 }));
@@ -151,18 +161,20 @@ describe("credentials for Vertex [PROV-22]", () => {
 
   test("no credentials at all are a matter of the credentials", async () => {
     const server = await vertexServer();
-    const error = await faultOf(asker(server)());
+    const error = await catchProviderError(asker(server)());
     expect(error.fault).toBe("auth");
     expect(error.message).toMatch(/^vertex: no token from Google: Could not load the default credentials/);
-    expect(await faultOf(asker(server, {}, "")())).toMatchObject({
+    expect(await catchProviderError(asker(server, {}, "")())).toMatchObject({
       fault: "auth",
       message: expect.stringContaining("needs a project"),
     });
-    expect(await faultOf(asker(server)({ apiKey: "/nowhere/account.json" }))).toMatchObject({
+    expect(await catchProviderError(asker(server)({ apiKey: "/nowhere/account.json" }))).toMatchObject({
       fault: "auth",
     });
     expect(
-      await faultOf(asker(server)({ apiKey: `{"type":"external_account","token_url":"http://h"}` })),
+      await catchProviderError(
+        asker(server)({ apiKey: `{"type":"external_account","token_url":"http://h"}` }),
+      ),
     ).toMatchObject({
       fault: "auth",
       message:
@@ -175,21 +187,21 @@ describe("credentials for Vertex [PROV-22]", () => {
     const google = tokens((_n, body) =>
       json({ error: "invalid_grant", error_description: `no: ${decodeURIComponent(body)}` }, 400),
     );
-    const error = await faultOf(asker(await vertexServer(), google)({ apiKey: USER }));
+    const error = await catchProviderError(asker(await vertexServer(), google)({ apiKey: USER }));
     expect(error).toMatchObject({ fault: "auth", status: 400 });
     expect(error.message).toContain("it answered 400");
     expect(error.message).not.toContain(SECRET_PART);
   });
 
-  thorough("a Google that cannot be reached or fails may be asked again", async () => {
+  thoroughTest("a Google that cannot be reached or fails may be asked again", async () => {
     const lost = tokens(() => {
       throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
     });
-    expect(await faultOf(asker(await vertexServer(), lost)({ apiKey: USER }))).toMatchObject({
+    expect(await catchProviderError(asker(await vertexServer(), lost)({ apiKey: USER }))).toMatchObject({
       fault: "network",
     });
     const failing = tokens(() => json({ error: "internal_failure" }, 503));
-    expect(await faultOf(asker(await vertexServer(), failing)({ apiKey: USER }))).toMatchObject({
+    expect(await catchProviderError(asker(await vertexServer(), failing)({ apiKey: USER }))).toMatchObject({
       fault: "network",
       status: 503,
     });
@@ -198,11 +210,11 @@ describe("credentials for Vertex [PROV-22]", () => {
   test("a token is waited for only so long, and no longer than the question is wanted", async () => {
     const silent = { ...tokens(() => new Promise<Response>(() => {})), timeoutMs: 50 };
     const server = await vertexServer();
-    expect(await faultOf(asker(server, silent)({ apiKey: USER }))).toMatchObject({
+    expect(await catchProviderError(asker(server, silent)({ apiKey: USER }))).toMatchObject({
       fault: "network",
       message: "vertex: no token from Google within 50 ms",
     });
     const gone = asker(server, { ...silent, timeoutMs: 60_000 })({ apiKey: USER }, AbortSignal.timeout(20));
-    expect(await faultOf(gone)).toMatchObject({ fault: "cancelled" });
+    expect(await catchProviderError(gone)).toMatchObject({ fault: "cancelled" });
   });
 });

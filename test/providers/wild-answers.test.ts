@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { httpError } from "../../src/models/classify.ts";
-import { CommandCredential } from "../../src/models/credentials/command.ts";
-import { FileCredential } from "../../src/models/credentials/file.ts";
-import { textOfPage } from "../../src/models/page.ts";
+import { CommandCredential } from "../../src/models/credentials/command-credential.ts";
+import { FileCredential } from "../../src/models/credentials/file-credential.ts";
+import { extractPageText } from "../../src/models/extract-page-text.ts";
 import { ProviderError } from "../../src/models/provider-error.ts";
+import { createHttpError } from "../../src/models/provider-error-from-response.ts";
 import { ModelConfig } from "../../src/schema/model.ts";
 import { cpuMs } from "../support/cpu-time.ts";
-import { plainVendor } from "./play.ts";
+import { plainVendor } from "./answer-reader.ts";
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 
@@ -14,8 +14,8 @@ describe("a page instead of an answer", () => {
   test("is read without its programs and its looks", () => {
     const page =
       "<!doctype html><STYLE>a{}</STYLE><h1>502</h1>Bad <b>gateway</b><script src=x>if (a < b) c()</script> 5 < 6";
-    expect(textOfPage(page).replace(/\s+/g, " ").trim()).toBe("502 Bad gateway 5 < 6");
-    expect(textOfPage("<style>never closed").trim()).toBe("never closed");
+    expect(extractPageText(page).replace(/\s+/g, " ").trim()).toBe("502 Bad gateway 5 < 6");
+    expect(extractPageText("<style>never closed").trim()).toBe("never closed");
   });
 
   test.each(["<", "<script", "<script>", "<style ", "<!--", "</script", "<a>"])(
@@ -24,7 +24,7 @@ describe("a page instead of an answer", () => {
       const body = piece.repeat(65_536 / piece.length);
       const headers = { "content-type": "text/html" };
       const spentMs = cpuMs(() => {
-        httpError(plainVendor, { status: 502, headers, body, bodyLost: false, now: 0 });
+        createHttpError(plainVendor, { status: 502, headers, body, bodyLost: false, now: 0 });
       });
       expect(spentMs).toBeLessThan(250);
     },
@@ -40,7 +40,7 @@ describe("[RTY-04] the delay that a vendor asks for", () => {
     ["Fri, 31 Dec 9999 23:59:59 GMT", WEEK_MS],
   ])("%s, up to a week", (said, ms) => {
     const headers = { "retry-after": said };
-    const error = httpError(plainVendor, { status: 429, headers, body: "", bodyLost: false, now: 0 });
+    const error = createHttpError(plainVendor, { status: 429, headers, body: "", bodyLost: false, now: 0 });
     expect(error).toMatchObject({ fault: "rate-limited", retryAfterMs: ms });
     expect(new ProviderError("network", "x").retryAfterMs).toBeUndefined();
   });

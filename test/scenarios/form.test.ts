@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { jsonLines } from "../../src/devkit/scenario/json-lines.ts";
+import { formatJsonLines } from "../../src/devkit/scenario/json-lines.ts";
 import { playPlain } from "../../src/devkit/scenario/plain.ts";
-import { runScenario } from "../../src/devkit/scenario/run.ts";
+import { runScenario } from "../../src/devkit/scenario/run-scenario.ts";
 import { readScenarios, type Scenario } from "../../src/devkit/scenario/schema.ts";
 
 function refusal(scenario: unknown): string {
@@ -107,7 +107,9 @@ test("the lines of a scenario: events with hook calls between them, requests, ru
     { hook: "before_loop", behind: 0 },
     { hook: "before_turn", behind: 1 },
   ];
-  const lines = jsonLines({ ...report, played: { ...report.played, hooks } }).map((line) => JSON.parse(line));
+  const lines = formatJsonLines({ ...report, played: { ...report.played, hooks } }).map((line) =>
+    JSON.parse(line),
+  );
   expect(lines.slice(0, 4)).toMatchObject([
     { type: "hook", hook: "before_loop" },
     { type: "event", event: "AgentStart", scenario: "s" },

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { jsonLines } from "../../src/devkit/scenario/json-lines.ts";
-import { runScenario } from "../../src/devkit/scenario/run.ts";
+import { formatJsonLines } from "../../src/devkit/scenario/json-lines.ts";
+import { runScenario } from "../../src/devkit/scenario/run-scenario.ts";
 import { readScenarios, type Scenario } from "../../src/devkit/scenario/schema.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
 
@@ -15,7 +15,7 @@ const named = (name: string): Scenario => {
 type Line = { readonly type: string; readonly hook?: string; readonly [field: string]: unknown };
 
 async function linesOf(scenario: Scenario): Promise<readonly Line[]> {
-  return jsonLines(await runScenario(scenario)).map((line) => JSON.parse(line));
+  return formatJsonLines(await runScenario(scenario)).map((line) => JSON.parse(line));
 }
 
 test("each point is told what is written of it [CB-01, CB-02]", async () => {

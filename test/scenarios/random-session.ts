@@ -20,12 +20,12 @@ type WithoutWhen<One> = One extends Arrival ? Omit<One, "when"> : never;
 type Later = WithoutWhen<Extract<Arrival, { do: "run" | "continue" }>>;
 
 const ROWS = Array.from({ length: 12 }, (_, row) => `row ${row} of what was found`).join("\n");
-const TOO_LONG = {
+const CONTEXT_OVERFLOW = {
   type: "error",
   error: { type: "invalid_request_error", message: "prompt is too long: 210000 tokens > 200000 maximum" },
 };
 
-const called: Arbitrary<Call> = oneof(
+const anyCall: Arbitrary<Call> = oneof(
   { arbitrary: constant<Call>({ name: "look" }), weight: 4 },
   { arbitrary: constant<Call>({ name: "note" }), weight: 1 },
   {
@@ -50,13 +50,16 @@ const called: Arbitrary<Call> = oneof(
 );
 const reply: Arbitrary<Reply> = oneof(
   {
-    arbitrary: array(called, { minLength: 1, maxLength: 3 }).map((toolCalls): Reply => ({ toolCalls })),
+    arbitrary: array(anyCall, { minLength: 1, maxLength: 3 }).map((toolCalls): Reply => ({ toolCalls })),
     weight: 9,
   },
   { arbitrary: constantFrom("one", "two").map((text): Reply => ({ text })), weight: 2 },
   { arbitrary: constant<Reply>({ toolCalls: [{ name: "answer", arguments: { found: "yes" } }] }), weight: 1 },
   { arbitrary: constant<Reply>({ toolCalls: [{ name: "answer", arguments: {} }] }), weight: 1 },
-  { arbitrary: constant<Reply>({ error: { status: 400, body: JSON.stringify(TOO_LONG) } }), weight: 1 },
+  {
+    arbitrary: constant<Reply>({ error: { status: 400, body: JSON.stringify(CONTEXT_OVERFLOW) } }),
+    weight: 1,
+  },
   { arbitrary: constant<Reply>({ cut: true }), weight: 1 },
 );
 
@@ -64,12 +67,15 @@ const during = record({
   during: constantFrom("model" as const, "model" as const, "close" as const, "open" as const),
   nth: nat(9),
 });
-const atWork = record({ during: constant("model" as const), nth: nat(14) });
+const duringModel = record({ during: constant("model" as const), nth: nat(14) });
 const text = constantFrom("faster", "and then?");
 const arrival: Arbitrary<Arrival> = oneof(
   record({ when: during, do: constantFrom("steer" as const, "followUp" as const), text }),
-  record({ when: atWork, do: constantFrom("crash" as const, "continueAsNew" as const, "compact" as const) }),
-  record({ when: atWork, do: constant("stop" as const) }),
+  record({
+    when: duringModel,
+    do: constantFrom("crash" as const, "continueAsNew" as const, "compact" as const),
+  }),
+  record({ when: duringModel, do: constant("stop" as const) }),
   record({
     when: record({ during: constant("wait" as const), nth: nat(3) }),
     do: constant("prompt" as const),

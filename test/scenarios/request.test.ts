@@ -1,17 +1,17 @@
 import { assert, asyncProperty } from "fast-check";
 import { expect, test } from "vitest";
-import { askedOf, toolsTold } from "../../src/client/read/asked-turn.ts";
-import { askedFor } from "../../src/conversation/final-tool.ts";
+import { getOfferedTools, readTurnContext } from "../../src/client/read/read-turn-context.ts";
+import { addOutputToRequest } from "../../src/conversation/final-tool.ts";
+import { buildRequestBody } from "../../src/devkit/scenario/in-process-vendor.ts";
 import { Stage } from "../../src/devkit/scenario/plain/stage.ts";
 import { playPlain } from "../../src/devkit/scenario/plain.ts";
 import { ScenarioError } from "../../src/devkit/scenario/scenario-error.ts";
 import { Scenario, type ScenarioInput } from "../../src/devkit/scenario/schema.ts";
-import { requestBody } from "../../src/devkit/scenario/vendor.ts";
-import { isThorough, runsOf } from "../support/depth.ts";
-import { pastLoops, pastTranscript } from "./past-transcript.ts";
+import { getRunCount, isThorough } from "../support/test-depth.ts";
+import { buildPastTranscript, listPastLoops } from "./past-transcript.ts";
 import { randomSession } from "./random-session.ts";
 
-const RUNS = Math.ceil(runsOf(2000) / 10);
+const RUNS = Math.ceil(getRunCount(2000) / 10);
 
 /** Where it ends is where something could not happen any more. */
 async function played(input: ScenarioInput): Promise<Stage> {
@@ -33,17 +33,22 @@ function sentBy({ notes }: Stage): ReadonlyMap<string, string> {
 
 async function remade(stage: Stage, loop: number, turn: number): Promise<string> {
   const { definition } = stage;
-  const asked = await askedOf(pastTranscript(stage), "scenario", pastLoops(stage).slice(0, loop + 1), turn);
+  const asked = await readTurnContext(
+    buildPastTranscript(stage),
+    "scenario",
+    listPastLoops(stage).slice(0, loop + 1),
+    turn,
+  );
   const { terms, messages, isRepair } = asked;
   const { model, thinking, temperature, maxTokens, cache, systemPrompt, output } = definition;
-  const told = { systemPrompt, tools: toolsTold(asked) };
+  const told = { systemPrompt, tools: getOfferedTools(asked) };
   const road = terms?.output;
   const shaped =
     output === undefined || output.type === "text" || road === undefined
       ? told
-      : askedFor({ output, road }, told, isRepair);
+      : addOutputToRequest({ output, road }, told, isRepair);
   return JSON.stringify(
-    requestBody({
+    buildRequestBody({
       model,
       apiKey: undefined,
       headers: {},
@@ -70,7 +75,7 @@ test(
           if (sent.includes('"tool_choice":{"type":"tool"')) counts.repaired += 1;
         }
         const events = stage.transcript.records.map(({ loopId }) =>
-          stage.transcript.events(loopId).map(({ body }) => body),
+          stage.transcript.listEvents(loopId).map(({ body }) => body),
         );
         const pruned = events.flat().filter(({ type }) => type === "PrunApplied");
         const reverted = events.flat().filter((body) => body.type === "RevertApplied" && body.applied);

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { unmet } from "../../src/devkit/scenario/expect.ts";
+import { checkExpectation } from "../../src/devkit/scenario/expectation-check.ts";
 import { playPlain } from "../../src/devkit/scenario/plain.ts";
 import { readScenarios } from "../../src/devkit/scenario/schema.ts";
 
@@ -12,7 +12,7 @@ for (const file of readdirSync(FOLDER).filter((name) => name.endsWith(".json")))
       test(`${scenario.name} [${scenario.proves.join(", ")}]`, async () => {
         const { played } = await playPlain(scenario);
         expect(scenario.expect).toBeDefined();
-        expect(unmet(scenario.expect, played).join("\n")).toBe("");
+        expect(checkExpectation(scenario.expect, played).join("\n")).toBe("");
       });
     }
   });

@@ -3,7 +3,7 @@ import { resolveHeaders } from "../../src/models/secrets.ts";
 import { McpServer } from "../../src/schema/mcp.ts";
 import { ModelConfig } from "../../src/schema/model.ts";
 import { OpenApiSettings } from "../../src/schema/openapi.ts";
-import { resolvedHeaders } from "../../src/tools/sources/mcp/references.ts";
+import { resolveHeaderReferences } from "../../src/tools/sources/mcp/secret-references.ts";
 
 const KEY = "0123456789abcdefABCDEF";
 
@@ -110,6 +110,6 @@ test("a value of the environment that no header may hold is refused before the r
   const why =
     /The request was not sent: the value of "X-Api-Key" has a line break.*; correct KEY in the worker's environment/;
   expect(() => resolveHeaders({ "X-Api-Key": "${KEY}" }, secrets)).toThrow(why);
-  expect(() => resolvedHeaders({ "X-Api-Key": "${KEY}" }, secrets)).toThrow(/line break/);
+  expect(() => resolveHeaderReferences({ "X-Api-Key": "${KEY}" }, secrets)).toThrow(/line break/);
   expect(resolveHeaders({ "X-Api-Key": "${KEY}" }, () => "key\n")).toEqual({ "X-Api-Key": "key" });
 });

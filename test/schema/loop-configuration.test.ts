@@ -1,25 +1,25 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { TextModel } from "../../src/activities/model/ask-model.ts";
-import { modelRequest } from "../../src/activities/model/model.ts";
-import { checkDefinition } from "../../src/config/agent-definition.ts";
+import { buildModelRequest } from "../../src/activities/model/call-model.ts";
+import { TextModel } from "../../src/activities/model/text-model.ts";
+import { checkDefinition } from "../../src/config/check-definition.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import { Outages } from "../../src/models/outages.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import type { AssistantMessage, Message } from "../../src/schema/message.ts";
-import { viewTools } from "../../src/tools/builtin/view-tools.ts";
-import { ToolRegistry } from "../../src/tools/registry.ts";
+import { createViewTools } from "../../src/tools/builtin/view-tools.ts";
+import { ToolRegistry } from "../../src/tools/tool-registry.ts";
 import { followUpSignal, steerSignal } from "../../src/workflows/messages.ts";
 
 const model = anthropic("claude-sonnet-4-5");
 const { apiKey: _, ...keyless } = model;
 
 const bare = {
-  tools: new ToolRegistry(viewTools()),
+  tools: new ToolRegistry(createViewTools()),
   secrets: () => undefined,
-  providers: ProviderRegistry.default(),
+  providers: ProviderRegistry.createDefault(),
   outages: new Outages(),
 };
 
@@ -115,7 +115,7 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
       cache: { enabled: false },
       tools: ["prun"],
     });
-    const asked = modelRequest(definition, [], bare, { isRepair: false, shown: [] });
+    const asked = buildModelRequest(definition, [], bare, { isRepair: false, shown: [] });
     expect(asked).toMatchObject({
       model: definition.model,
       thinking: "high",
@@ -127,7 +127,7 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
   });
 
   test("provider_override: a vendor of the application is asked in place of the protocol's own", async () => {
-    const providers = ProviderRegistry.default();
+    const providers = ProviderRegistry.createDefault();
     providers.register({
       id: "own",
       protocol: model.api,
@@ -161,11 +161,16 @@ describe("each field of a loop's configuration has its place [LOOP-27]", () => {
     ]);
     const sent = (answer: AssistantMessage) =>
       JSON.stringify(
-        anthropicRequest(
-          modelRequest(AgentDefinition.parse({ model: keyless }), [user("hi"), answer, user("go on")], bare, {
-            isRepair: false,
-            shown: [],
-          }),
+        buildAnthropicRequest(
+          buildModelRequest(
+            AgentDefinition.parse({ model: keyless }),
+            [user("hi"), answer, user("go on")],
+            bare,
+            {
+              isRepair: false,
+              shown: [],
+            },
+          ),
         ),
       );
     const before = structuredClone(thought);

@@ -1,15 +1,15 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
+  buildUserMessage,
+  getTurnId,
   isContextOverflow,
-  modelMessage,
-  turnIdOf,
-  userMessage,
-  withTurnId,
+  setTurnId,
+  toModelMessage,
 } from "../../src/client/interop/agent-message.ts";
-import { withoutContextManagement } from "../../src/config/unbounded.ts";
+import { removeContextManagement } from "../../src/config/remove-context-management.ts";
 import { anthropic } from "../../src/config/vendor-models.ts";
-import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import type { ModelRequest } from "../../src/models/provider.ts";
 import { OVERFLOW_PHRASES } from "../../src/platform/text/overflow.ts";
 import { StreamDelta } from "../../src/schema/agent-event.ts";
@@ -172,9 +172,9 @@ describe("what a conversation is made of", () => {
   test("a message of an application is told apart by its role, and no way makes it one for a model [TYP-10, TYP-11]", () => {
     expect(AgentMessage.parse(extension)).toEqual(extension);
     expect(Message.safeParse(extension).success).toBe(false);
-    expect(modelMessage(extension)).toBeUndefined();
+    expect(toModelMessage(extension)).toBeUndefined();
     expect(AgentMessage.parse(answer)).toEqual(answer);
-    expect(modelMessage(answer)).toBe(answer);
+    expect(toModelMessage(answer)).toBe(answer);
   });
 
   test("a turn stands in the message's own object; without one nothing is written [TYP-12]", () => {
@@ -189,7 +189,7 @@ describe("what a conversation is made of", () => {
   });
 
   test("helpers: a user's message from a text, its role, and whether an answer says that the context did not fit [TYP-05]", () => {
-    const message = userMessage("hi", 7);
+    const message = buildUserMessage("hi", 7);
     expect(Message.parse(message)).toEqual({
       role: "user",
       content: [{ type: "text", text: "hi" }],
@@ -205,11 +205,11 @@ describe("what a conversation is made of", () => {
 
   test("helpers: role, model message, turn, and a turn put on, which leaves an application's message alone [TYP-14]", () => {
     const id = { loopId: "s.a.1", turnIndex: 0 };
-    const messages: AgentMessage[] = [userMessage("hi", 1), answer, extension];
+    const messages: AgentMessage[] = [buildUserMessage("hi", 1), answer, extension];
     expect(messages.map(({ role }) => role)).toEqual(["user", "assistant", "extension"]);
-    expect(messages.map((message) => turnIdOf(withTurnId(message, id)))).toEqual([id, id, undefined]);
-    expect(withTurnId(extension, id)).toBe(extension);
-    expect(turnIdOf(answer)).toBeUndefined();
+    expect(messages.map((message) => getTurnId(setTurnId(message, id)))).toEqual([id, id, undefined]);
+    expect(setTurnId(extension, id)).toBe(extension);
+    expect(getTurnId(answer)).toBeUndefined();
   });
 
   test("everything survives JSON without loss [TYP-20]", () => {
@@ -268,11 +268,11 @@ describe("what a model is asked with", () => {
     };
     expect(Object.keys(request)).toEqual(["model", "systemPrompt", "messages", "tools", "thinking", "cache"]);
     const old = { ...request, model: anthropic("claude-opus-4-6") };
-    expect(anthropicRequest(old)).toMatchObject({
+    expect(buildAnthropicRequest(old)).toMatchObject({
       model: "claude-opus-4-6",
       max_tokens: old.model.maxTokens,
     });
-    expect(anthropicRequest({ ...old, maxTokens: 5, temperature: 0.1 })).toMatchObject({
+    expect(buildAnthropicRequest({ ...old, maxTokens: 5, temperature: 0.1 })).toMatchObject({
       max_tokens: 5,
       temperature: 0.1,
     });
@@ -372,7 +372,7 @@ describe("what a model is asked with", () => {
 
   test("one word turns both context management and limits off [CTX-17]", () => {
     const agent = { model, systemPrompt: "S", limits: { maxTurns: 3 } };
-    const unbounded = AgentDefinition.parse(withoutContextManagement(agent));
+    const unbounded = AgentDefinition.parse(removeContextManagement(agent));
     expect(unbounded.context).toBeNull();
     expect(Object.values(unbounded.limits)).toEqual([null, null, null, null]);
     expect(unbounded.systemPrompt).toBe("S");

@@ -8,18 +8,18 @@ import {
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "../workflows/support/connected.ts";
-import type { Session } from "../workflows/support/session.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
-import { ask, bearer, type Started, startServer } from "./support.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+import type { TestSession } from "../workflows/support/test-session.ts";
+import { bearer, sendRequest, startServer, type TestApiServer } from "./test-api-server.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
-let server: Started;
+let server: TestApiServer;
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
   server = await startServer(holdfast);
 });
 afterAll(async () => {
@@ -32,7 +32,7 @@ const LONG = "one two three four five six seven eight";
 const bash = (command: string) => ({ name: "bash", arguments: { command } });
 
 /** A page with the SDK's own transport; what a session begins with rides along. */
-function chatOf(session: Session, more: object = {}): Chat<UIMessage> {
+function chatOf(session: TestSession, more: object = {}): Chat<UIMessage> {
   return new Chat({
     id: session.id,
     transport: new DefaultChatTransport({
@@ -44,7 +44,7 @@ function chatOf(session: Session, more: object = {}): Chat<UIMessage> {
   });
 }
 
-function saysNow({ id }: Session, text: string): void {
+function saysNow({ id }: TestSession, text: string): void {
   stage.model.script({
     conversations: [{ match: ({ conversation }) => conversation === id, replies: [{ text }] }],
   });
@@ -82,7 +82,7 @@ describe("a page of the AI SDK shows a session", () => {
     });
     expect(chat.messages[1]?.metadata).toMatchObject({ holdfast: { outcome: { type: "answered" } } });
 
-    const opened = await ask(server, `GET /v1/chat/${session.id}`);
+    const opened = await sendRequest(server, `GET /v1/chat/${session.id}`);
     const messages = opened.body["messages"] as UIMessage[];
     expect(messages.map(({ id }) => id)).toEqual(chat.messages.map(({ id }) => id));
     const plain = (message: UIMessage | undefined) =>
@@ -107,7 +107,7 @@ describe("a page of the AI SDK shows a session", () => {
     await closed.stop();
     await sent;
 
-    const opened = (await ask(server, `GET /v1/chat/${session.id}`)).body["messages"] as UIMessage[];
+    const opened = (await sendRequest(server, `GET /v1/chat/${session.id}`)).body["messages"] as UIMessage[];
     const back = chatOf(session, { messages: opened });
     const resumed = back.resumeStream();
     await eventually(() => /: one/.test(shown(back)[1] ?? ""), { what: "what was shown before" });
@@ -120,7 +120,7 @@ describe("a page of the AI SDK shows a session", () => {
     expect([back.status, shown(back).length]).toEqual(["ready", 2]);
   });
 
-  thorough("readUIMessageStream over the transport alone", async () => {
+  thoroughTest("readUIMessageStream over the transport alone", async () => {
     const session = stage.session({ replies: [{ text: "Hello." }] });
     const transport = new DefaultChatTransport({
       api: `${server.url}/v1/chat`,
@@ -143,12 +143,12 @@ describe("a page of the AI SDK shows a session", () => {
 });
 
 describe("a call that waits for a person", () => {
-  const asking = (replies: Parameters<Stage["session"]>[0]) =>
+  const asking = (replies: Parameters<TestEnvironment["session"]>[0]) =>
     stage.session({ ...replies, agent: { tools: ["bash"], permissions: { rules: [], otherwise: "ask" } } });
 
   const auto = { sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses };
 
-  thorough("is asked for on the page, approved there, and the same message goes on", async () => {
+  thoroughTest("is asked for on the page, approved there, and the same message goes on", async () => {
     const session = asking({
       replies: [{ text: "May I?", toolCalls: [bash("echo yes")] }, { text: "Thanks." }],
     });
@@ -164,7 +164,7 @@ describe("a call that waits for a person", () => {
     expect(shown(chat)).toEqual(["user: Go", "assistant: May I?Thanks."]);
     expect(chat.messages[1]?.parts.filter(({ type }) => type === "dynamic-tool")).toHaveLength(1);
     expect(toolOf(chat)).toMatchObject({ state: "output-available" });
-    const started = (await session.events()).find(({ body }) => body.type === "ToolExecutionStart")?.body;
+    const started = (await session.readEvents()).find(({ body }) => body.type === "ToolExecutionStart")?.body;
     expect(started).toMatchObject({ permission: { answer: "approved", by: "a page over HTTP" } });
   });
 
@@ -185,20 +185,22 @@ describe("a call that waits for a person", () => {
     });
     expect(other.status).toBe(200);
     abort.abort();
-    expect((await session.status()).approvals).toHaveLength(1);
+    expect((await session.readStatus()).approvals).toHaveLength(1);
 
     const part = toolOf(chat);
     const id = part?.type === "dynamic-tool" && part.state === "approval-requested" ? part.approval.id : "";
     await chat.addToolApprovalResponse({ id, approved: false, reason: "not on a Sunday" });
     await eventually(() => shown(chat)[1]?.endsWith("I see."), { what: "the answer behind the refusal" });
     expect(toolOf(chat)).toMatchObject({ state: "output-denied" });
-    expect((await session.conversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
+    expect((await session.readConversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
   });
 
   test("a page that comes back while a call waits is asked again", async () => {
     const session = asking({ replies: [{ toolCalls: [bash("echo later")] }, { text: "Done." }] });
     await session.start("Go");
-    await eventually(async () => (await session.status()).approvals.length === 1, { what: "the question" });
+    await eventually(async () => (await session.readStatus()).approvals.length === 1, {
+      what: "the question",
+    });
     const chat = chatOf(session, auto);
     await chat.resumeStream();
     const part = toolOf(chat);
@@ -206,7 +208,7 @@ describe("a call that waits for a person", () => {
     const id = part?.type === "dynamic-tool" && part.state === "approval-requested" ? part.approval.id : "";
     await chat.addToolApprovalResponse({ id, approved: true });
     await eventually(() => shown(chat).at(-1)?.endsWith("Done."), { what: "the answer behind the call" });
-    await session.result();
+    await session.readResult();
   });
 });
 
@@ -226,7 +228,7 @@ describe("how it ends", () => {
     await session.waitForRequest(0);
     const resumed = chat.resumeStream();
     await eventually(() => /: one/.test(shown(chat)[0] ?? ""), { what: "the beginning of the answer" });
-    await ask(server, `POST /v1/sessions/${session.id}/stop`, { reason: "enough" });
+    await sendRequest(server, `POST /v1/sessions/${session.id}/stop`, { reason: "enough" });
     await resumed;
     const text = await (await response).text();
     expect(text).toContain('data: {"type":"abort","reason":');
@@ -245,7 +247,7 @@ describe("how it ends", () => {
     expect(chat.error?.message).toContain("NO_SUCH_KEY");
   });
 
-  thorough("a session that is at work takes no other prompt, and says what else there is", async () => {
+  thoroughTest("a session that is at work takes no other prompt, and says what else there is", async () => {
     const session = stage.session({ replies: [{ text: LONG, holdUntil: "busy" }] });
     await session.start("Go");
     await session.waitForRequest(0);
@@ -254,7 +256,7 @@ describe("how it ends", () => {
     expect(chat.status).toBe("error");
     expect(JSON.parse(chat.error?.message ?? "{}")).toMatchObject({ code: "session-busy", status: 409 });
     stage.model.release("busy");
-    await session.result();
+    await session.readResult();
   });
 
   test("answered once more: another message in place of the old one", async () => {
@@ -264,7 +266,7 @@ describe("how it ends", () => {
     saysNow(session, "Second.");
     await chat.regenerate();
     expect(shown(chat)).toEqual(["user: Go", "assistant: Second."]);
-    const opened = (await ask(server, `GET /v1/chat/${session.id}`)).body["messages"] as UIMessage[];
+    const opened = (await sendRequest(server, `GET /v1/chat/${session.id}`)).body["messages"] as UIMessage[];
     expect(opened.map(({ role }) => role)).toEqual(["user", "assistant"]);
     expect(JSON.stringify(opened)).not.toContain("First.");
   });

@@ -1,11 +1,11 @@
 import { afterEach, expect, test } from "vitest";
 import type { Payload } from "../../src/apps/server/codec.ts";
 import type { Holdfast } from "../../src/client/index.ts";
+import { EncryptionCodec } from "../../src/platform/encryption/encryption-codec.ts";
 import { KeyRing } from "../../src/platform/encryption/key-ring.ts";
-import { SealingCodec } from "../../src/platform/encryption/sealing-codec.ts";
-import { ask, bearer, type Started, startServer } from "./support.ts";
+import { bearer, sendRequest, startServer, type TestApiServer } from "./test-api-server.ts";
 
-let server: Started;
+let server: TestApiServer;
 afterEach(() => server.close());
 
 const holdfast = { namespace: "agents" } as unknown as Holdfast;
@@ -24,13 +24,13 @@ function turned({ data }: Payload, encoding: string): Payload {
 test("payloads go through the codec and back, as the Temporal UI sends them", async () => {
   server = await startServer(holdfast, { codec: toy, allowOrigins: ["http://localhost:8233"] });
   const ui = { origin: "http://localhost:8233", "x-namespace": "agents" };
-  const encoded = await ask(server, "POST /codec/encode", { payloads: [PLAIN] }, ui);
+  const encoded = await sendRequest(server, "POST /codec/encode", { payloads: [PLAIN] }, ui);
   expect(encoded.status).toBe(200);
   expect(encoded.headers.get("access-control-allow-origin")).toBe("http://localhost:8233");
   const [sealed] = encoded.body["payloads"] as [{ metadata: { encoding: string }; data: string }];
   expect(Buffer.from(sealed.metadata.encoding, "base64").toString()).toBe("binary/toy");
   expect(Buffer.from(sealed.data, "base64").includes("marker")).toBe(false);
-  const decoded = await ask(server, "POST /codec/decode", { payloads: [sealed] }, ui);
+  const decoded = await sendRequest(server, "POST /codec/decode", { payloads: [sealed] }, ui);
   expect(decoded.body).toEqual({ payloads: [PLAIN] });
 });
 
@@ -49,7 +49,7 @@ test("the UI sends no token: the key in the codec's address opens the codec, and
 test("the codec of this house: what one seals the server opens; a payload without a key is a problem that names it", async () => {
   const env = { KEY: Buffer.alloc(32, 7).toString("base64"), OTHER: Buffer.alloc(32, 9).toString("base64") };
   const codecWith = (references: string) =>
-    new SealingCodec({ ring: KeyRing.of(references, env), payloads: true, transcript: true });
+    new EncryptionCodec({ ring: KeyRing.fromReferences(references, env), payloads: true, transcript: true });
   server = await startServer(holdfast, { codec: codecWith("k1=env:KEY") });
   const wire = (payloads: readonly Payload[]) => ({
     payloads: payloads.map(({ metadata, data }) => ({
@@ -60,9 +60,13 @@ test("the codec of this house: what one seals the server opens; a payload withou
     })),
   });
   const plain = { metadata: { encoding: Buffer.from("json/plain") }, data: Buffer.from('"words"') };
-  const opened = await ask(server, "POST /codec/decode", wire(await codecWith("k1=env:KEY").encode([plain])));
+  const opened = await sendRequest(
+    server,
+    "POST /codec/decode",
+    wire(await codecWith("k1=env:KEY").encode([plain])),
+  );
   expect(opened.body).toMatchObject({ payloads: [{ data: base64('"words"') }] });
-  const other = await ask(
+  const other = await sendRequest(
     server,
     "POST /codec/decode",
     wire(await codecWith("k2=env:OTHER").encode([plain])),
@@ -77,7 +81,7 @@ test("the codec of this house: what one seals the server opens; a payload withou
 test("what is no payload, or of another namespace, or too much, is refused", async () => {
   server = await startServer(holdfast, { codec: toy });
   const refused = async (body: unknown, headers = {}) =>
-    (await ask(server, "POST /codec/decode", body, headers)).status;
+    (await sendRequest(server, "POST /codec/decode", body, headers)).status;
   expect(await refused({ payloads: [{ data: "not base64 at all" }] })).toBe(422);
   expect(await refused({ payloads: "x" })).toBe(422);
   expect(await refused({ payloads: [] }, { "x-namespace": "others" })).toBe(422);

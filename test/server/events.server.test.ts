@@ -1,17 +1,25 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import type { AgentEvent } from "../../src/schema/agent-event.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "../workflows/support/connected.ts";
-import { openStage, type Stage } from "../workflows/support/temporal.ts";
-import { ask, bearer, rawRequest, type SentEvent, type Started, sentEvents, startServer } from "./support.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient } from "../workflows/support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
+import {
+  bearer,
+  readEvents,
+  type SentEvent,
+  sendRawRequest,
+  sendRequest,
+  startServer,
+  type TestApiServer,
+} from "./test-api-server.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
-let server: Started;
+let server: TestApiServer;
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
   server = await startServer(holdfast);
 });
 afterAll(async () => {
@@ -23,12 +31,12 @@ afterAll(async () => {
 const LONG = "one two three four five six seven eight";
 const eventsOf = (id: string, from = "loop") => `/v1/sessions/${id}/events?from=${from}`;
 
-thorough("a session is begun, steered, followed and read over HTTP", async () => {
+thoroughTest("a session is begun, steered, followed and read over HTTP", async () => {
   const session = stage.session({
     replies: [{ text: LONG, chunkSize: 4, holdUntil: "http" }, { text: "Steered." }],
     agent: { name: "http" },
   });
-  const begun = await ask(server, "POST /v1/sessions", {
+  const begun = await sendRequest(server, "POST /v1/sessions", {
     agent: session.definition,
     prompt: "Go",
     session: session.id,
@@ -37,11 +45,11 @@ thorough("a session is begun, steered, followed and read over HTTP", async () =>
   expect(begun.body).toMatchObject({ session: session.id, runId: expect.any(String) });
   await session.waitForRequest(0);
   const seen: SentEvent[] = [];
-  for await (const event of sentEvents(server, eventsOf(session.id))) {
+  for await (const event of readEvents(server, eventsOf(session.id))) {
     seen.push(event);
     if (event.data["type"] !== "MessageUpdate" || seen.some(({ event: kind }) => kind === "steered"))
       continue;
-    const sent = await ask(server, `POST /v1/sessions/${session.id}/steer`, {
+    const sent = await sendRequest(server, `POST /v1/sessions/${session.id}/steer`, {
       text: "Be quick.",
       acknowledge: true,
     });
@@ -62,18 +70,18 @@ thorough("a session is begun, steered, followed and read over HTTP", async () =>
       .filter(({ data }) => "message" in data && (data["delta"] as { index: number }).index > 0),
   ).toEqual([]);
 
-  const read = await ask(server, `GET /v1/sessions/${session.id}/messages?limit=2`);
+  const read = await sendRequest(server, `GET /v1/sessions/${session.id}/messages?limit=2`);
   expect(read.body).toMatchObject({
     messages: [{ position: 0, origin: "prompt" }, { position: 1 }],
     next: 2,
   });
-  const rest = await ask(server, `GET /v1/sessions/${session.id}/messages?from=2`);
+  const rest = await sendRequest(server, `GET /v1/sessions/${session.id}/messages?from=2`);
   expect(rest.body).toMatchObject({ next: null, messages: [{ origin: "steering" }, { origin: "model" }] });
-  expect((await ask(server, `GET /v1/sessions/${session.id}`)).body).toMatchObject({
+  expect((await sendRequest(server, `GET /v1/sessions/${session.id}`)).body).toMatchObject({
     status: "completed",
     open: false,
   });
-  const { body } = await ask(server, "GET /v1/sessions?agent=http&limit=5");
+  const { body } = await sendRequest(server, "GET /v1/sessions?agent=http&limit=5");
   expect(body["sessions"]).toMatchObject([{ session: session.id, status: "completed" }]);
 });
 
@@ -82,21 +90,21 @@ test("a reader that comes back goes on where it was, and is told when there is n
   await session.start("Go");
   await session.waitForRequest(0);
   const before: SentEvent[] = [];
-  for await (const event of sentEvents(server, eventsOf(session.id))) {
+  for await (const event of readEvents(server, eventsOf(session.id))) {
     before.push(event);
     if (event.data["type"] === "MessageUpdate") break;
   }
   const last = before.at(-1)?.id ?? "";
   stage.model.release("again");
   const after: SentEvent[] = [];
-  for await (const event of sentEvents(server, eventsOf(session.id), {
+  for await (const event of readEvents(server, eventsOf(session.id), {
     headers: { "last-event-id": last },
   })) {
     after.push(event);
   }
   const types = [...before, ...after].map(({ data }) => data["type"] as AgentEvent["type"]);
   const recorded = types.filter((type) => type !== "MessageUpdate");
-  expect(recorded).toEqual([...(await session.eventTypes()), "end"]);
+  expect(recorded).toEqual([...(await session.readEventTypes()), "end"]);
   // What stands in place of the message, and what was added to it, is the whole answer.
   let words = "";
   for (const { data } of [...before, ...after]) {
@@ -119,7 +127,7 @@ test("what cannot be is said with what was tried, and what to do", async () => {
   const session = stage.session({ replies: [{ text: "done" }] });
   await session.run("Go");
   const problem = async (way: string, body?: unknown, headers = {}) => {
-    const answer = await ask(server, way, body, headers);
+    const answer = await sendRequest(server, way, body, headers);
     expect(answer.headers.get("content-type")).toBe("application/problem+json");
     expect(answer.body).toMatchObject({
       instance: way.split("?")[0],
@@ -165,7 +173,7 @@ test("what cannot be is said with what was tried, and what to do", async () => {
     "%ff",
     "../../etc",
   ]) {
-    const { status } = await rawRequest(server, { path: `/v1/sessions/${path}`, headers: bearer });
+    const { status } = await sendRawRequest(server, { path: `/v1/sessions/${path}`, headers: bearer });
     expect([path, [404, 422].includes(status)]).toEqual([path, true]);
   }
   expect(server.told).toEqual([]);
@@ -179,13 +187,13 @@ test.each([
   ["DELETE /v1/chat/s", "GET"],
   ["DELETE /healthz", "GET, HEAD"],
 ])("%s is refused with the methods that are answered there: %s", async (way, allow) => {
-  const { status, headers, body } = await ask(server, way, way.startsWith("GET") ? undefined : {});
+  const { status, headers, body } = await sendRequest(server, way, way.startsWith("GET") ? undefined : {});
   expect([status, headers.get("allow")]).toEqual([405, allow]);
   expect(body).toMatchObject({ code: "method-refused", allow: allow.split(", ") });
 });
 
 test("what does not fit is said in sentences: where, what it must be, and what came", async () => {
-  const detail = async (way: string, body?: unknown) => (await ask(server, way, body)).body["detail"];
+  const detail = async (way: string, body?: unknown) => (await sendRequest(server, way, body)).body["detail"];
   const at = "/v1/sessions/s";
   expect(await detail("POST /v1/sessions", [])).toBe(
     "The body does not fit: body: must be an object, not a list.",
@@ -209,7 +217,7 @@ test("what does not fit is said in sentences: where, what it must be, and what c
   expect(said).toContain("model.contextWindow: must be above 0, not -1");
   expect(said).toContain("tools: must be a list, not an object");
   const unpriced = { model: "local/m@http://127.0.0.1:1/v1", limits: { maxCostUsd: 1 } };
-  const refused = await ask(server, "POST /v1/sessions", { agent: unpriced, prompt: "x" });
+  const refused = await sendRequest(server, "POST /v1/sessions", { agent: unpriced, prompt: "x" });
   expect(refused).toMatchObject({ status: 422, body: { code: "definition-invalid" } });
   expect(refused.body["detail"]).toMatch(
     /limits\.maxCostUsd: .*local\/m is unknown.*or leave the cost limit out/,
@@ -220,25 +228,25 @@ test("a model is named as on a command line, a session is deleted, and an unknow
   const session = stage.session({ replies: [{ text: "Here." }], agent: { model: { cost: null } } });
   const { model } = session.definition;
   await session.run("Go");
-  expect((await ask(server, `GET /v1/sessions/${session.id}`)).body["costUsd"]).toBeNull();
-  const { sessions } = (await ask(server, "GET /v1/sessions")).body as {
+  expect((await sendRequest(server, `GET /v1/sessions/${session.id}`)).body["costUsd"]).toBeNull();
+  const { sessions } = (await sendRequest(server, "GET /v1/sessions")).body as {
     sessions: { session: string; costUsd: unknown }[];
   };
   expect(sessions.find((one) => one.session === session.id)?.costUsd).toBeNull();
   const named = { model: `local/${model.id}@${model.baseUrl}` };
-  const busy = await ask(server, "POST /v1/sessions", { agent: named, mode: "interactive" });
+  const busy = await sendRequest(server, "POST /v1/sessions", { agent: named, mode: "interactive" });
   expect(busy.status).toBe(201);
   const way = `DELETE /v1/sessions/${String(busy.body["session"])}`;
-  expect(await ask(server, way)).toMatchObject({ status: 409, body: { code: "session-busy" } });
-  expect(await ask(server, `${way}?stop=true`)).toMatchObject({
+  expect(await sendRequest(server, way)).toMatchObject({ status: 409, body: { code: "session-busy" } });
+  expect(await sendRequest(server, `${way}?stop=true`)).toMatchObject({
     status: 200,
     body: { session: busy.body["session"] },
   });
-  expect(await ask(server, `DELETE /v1/sessions/${session.id}`)).toMatchObject({ status: 200 });
-  expect(await ask(server, `GET /v1/sessions/${session.id}/messages`)).toMatchObject({ status: 404 });
+  expect(await sendRequest(server, `DELETE /v1/sessions/${session.id}`)).toMatchObject({ status: 200 });
+  expect(await sendRequest(server, `GET /v1/sessions/${session.id}/messages`)).toMatchObject({ status: 404 });
 });
 
-thorough("a call that waits is shown, answered, and signed", async () => {
+thoroughTest("a call that waits is shown, answered, and signed", async () => {
   const session = stage.session({
     replies: [
       { toolCalls: [{ name: "bash", arguments: { command: "touch over-http" } }] },
@@ -249,14 +257,19 @@ thorough("a call that waits is shown, answered, and signed", async () => {
   await session.start("Go");
   let waiting: unknown[] = [];
   while (waiting.length === 0) {
-    waiting = (await ask(server, `GET /v1/sessions/${session.id}/approvals`)).body["approvals"] as unknown[];
+    waiting = (await sendRequest(server, `GET /v1/sessions/${session.id}/approvals`)).body[
+      "approvals"
+    ] as unknown[];
   }
   expect(waiting).toMatchObject([{ tool: "bash", arguments: { command: "touch over-http" } }]);
-  const answered = await ask(server, `POST /v1/sessions/${session.id}/refuse`, { reason: "no", by: "ada" });
+  const answered = await sendRequest(server, `POST /v1/sessions/${session.id}/refuse`, {
+    reason: "no",
+    by: "ada",
+  });
   expect(answered).toMatchObject({ status: 200, body: { tool: "bash", waiting: 0 } });
-  await session.result();
-  const ended = (await session.events()).find(({ body }) => body.type === "ToolExecutionEnd")?.body;
+  await session.readResult();
+  const ended = (await session.readEvents()).find(({ body }) => body.type === "ToolExecutionEnd")?.body;
   expect(ended).toMatchObject({ permission: { answer: "refused", by: "ada" } });
-  const stopped = await ask(server, `POST /v1/sessions/${session.id}/stop`, {});
+  const stopped = await sendRequest(server, `POST /v1/sessions/${session.id}/stop`, {});
   expect(stopped).toMatchObject({ status: 202, body: { open: false } });
 });

@@ -2,10 +2,20 @@ import { connect, type Socket } from "node:net";
 import { afterEach, expect, test } from "vitest";
 import type { Holdfast, SessionEvent } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { bearer, type Started, sentEvents, startServer, TOKEN } from "./support.ts";
-import { answer, begin, done, loopId, over, said, text, turn, update } from "./told.ts";
+import {
+  agentEnd,
+  agentStart,
+  answer,
+  loopId,
+  messageEnd,
+  messageUpdate,
+  text,
+  toolEnd,
+  turnStart,
+} from "./agent-events.ts";
+import { bearer, readEvents, startServer, type TestApiServer, TOKEN } from "./test-api-server.ts";
 
-let server: Started;
+let server: TestApiServer;
 afterEach(() => server.close());
 
 /** A session that tells what a test gives it, to any number of readers. */
@@ -38,20 +48,20 @@ test("200 readers at once are told all of it; one more than may be is refused, a
     letGo = resolve;
   });
   const holdfast = telling(async function* () {
-    yield { cursor: "c1", event: begin };
+    yield { cursor: "c1", event: agentStart };
     await wait;
-    yield { cursor: "c2", event: over() };
+    yield { cursor: "c2", event: agentEnd() };
   });
   server = await startServer(holdfast, { limits: { maxStreams: 200 } });
   const leave = new AbortController();
   const leaver = (async () => {
     try {
-      for await (const _ of sentEvents(server, EVENTS, { signal: leave.signal }));
+      for await (const _ of readEvents(server, EVENTS, { signal: leave.signal }));
     } catch {}
   })();
   const readers = Array.from({ length: 199 }, async () => {
     const types = [];
-    for await (const { data } of sentEvents(server, EVENTS)) types.push(data["type"]);
+    for await (const { data } of readEvents(server, EVENTS)) types.push(data["type"]);
     return types.join(" ");
   });
   await eventually(() => server.streams === 200, { what: "all readers" });
@@ -74,7 +84,7 @@ test("who never reads is cut off; what is held for it is bounded, and it comes b
   const holdfast = telling(async function* (from, signal) {
     for (let n = from === undefined ? 0 : Number(from.slice(1)); n < 1_000 && !signal.aborted; n += 1) {
       pulled = n;
-      yield { cursor: `c${n + 1}`, event: done(`t${n}`, row) };
+      yield { cursor: `c${n + 1}`, event: toolEnd(`t${n}`, row) };
     }
   });
   server = await startServer(holdfast, { limits: { stallMs: 300 } });
@@ -89,7 +99,7 @@ test("who never reads is cut off; what is held for it is bounded, and it comes b
   const last = pulled;
   expect(last).toBeLessThan(200);
   socket.destroy();
-  const [next] = await firstOf(sentEvents(server, EVENTS, { headers: { "last-event-id": `c${last}` } }));
+  const [next] = await firstOf(readEvents(server, EVENTS, { headers: { "last-event-id": `c${last}` } }));
   expect(next?.id).toBe(`c${last + 1}`);
   expect(server.told).toEqual([]);
 });
@@ -97,19 +107,22 @@ test("who never reads is cut off; what is held for it is bounded, and it comes b
 test("a reader that is slow is spared updates that a later one holds, and gets all else", async () => {
   const words = "word ".repeat(20_000);
   const holdfast = telling(async function* () {
-    yield { cursor: "c0", event: begin };
-    yield { cursor: "c1", event: turn(0) };
+    yield { cursor: "c0", event: agentStart };
+    yield { cursor: "c1", event: turnStart(0) };
     for (let at = 50; at <= words.length; at += 50) {
-      yield { cursor: "c2", event: update([text(words.slice(0, at))], "text", words.slice(at - 50, at)) };
-      yield { cursor: "c3", event: done(`t${at}`, "y".repeat(2_000)) };
+      yield {
+        cursor: "c2",
+        event: messageUpdate([text(words.slice(0, at))], "text", words.slice(at - 50, at)),
+      };
+      yield { cursor: "c3", event: toolEnd(`t${at}`, "y".repeat(2_000)) };
     }
-    yield { cursor: "c4", event: said(answer([text(words)])) };
-    yield { cursor: "c5", event: over() };
+    yield { cursor: "c4", event: messageEnd(answer([text(words)])) };
+    yield { cursor: "c5", event: agentEnd() };
   });
   server = await startServer(holdfast);
   const events: string[] = [];
   let shown = "";
-  for await (const { data } of sentEvents(server, EVENTS)) {
+  for await (const { data } of readEvents(server, EVENTS)) {
     events.push(String(data["type"]));
     if (data["type"] !== "MessageUpdate") continue;
     const { message, delta } = data as {
@@ -128,7 +141,7 @@ test("a reader that is slow is spared updates that a later one holds, and gets a
 
 test("a silent stream says that it is there; when the server closes, readers are told and come back", async () => {
   const holdfast = telling(async function* (_from, signal) {
-    yield { cursor: "c1", event: begin };
+    yield { cursor: "c1", event: agentStart };
     await gone(signal);
   });
   server = await startServer(holdfast, { limits: { heartbeatMs: 30 } });

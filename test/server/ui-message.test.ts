@@ -3,53 +3,53 @@ import type { UiChunk } from "../../src/apps/server/ui-chunk.ts";
 import { UiMessage } from "../../src/apps/server/ui-message.ts";
 import type { AgentEvent } from "../../src/schema/agent-event.ts";
 import {
+  agentEnd,
+  agentStart,
   answer,
-  begin,
   call,
-  done,
   loopId,
-  over,
-  page,
-  person,
-  printed,
-  said,
-  started,
+  messageEnd,
+  messageUpdate,
+  readPage,
   text,
   thinking,
-  turn,
-  turnOver,
-  update,
-} from "./told.ts";
+  toolEnd,
+  toolStart,
+  toolUpdate,
+  turnEnd,
+  turnStart,
+  userMessage,
+} from "./agent-events.ts";
 
 const chunksOf = (events: readonly AgentEvent[], message = new UiMessage()): UiChunk[] =>
-  events.flatMap((event) => [...message.take(event)]);
+  events.flatMap((event) => [...message.toChunks(event)]);
 
 const CALL = { command: "ls" };
 const CALLING = answer([thinking("Hm."), text("I look."), call("c1", CALL)], "toolUse");
 const LAST = answer([text("Two files.")]);
 
 const TOLD: readonly AgentEvent[] = [
-  begin,
-  turn(0),
-  person("What is here?"),
-  update([thinking("Hm")], "thinking", "Hm"),
-  update([thinking("Hm.")], "thinking", "."),
-  update([thinking("Hm."), text("I ")], "text", "I "),
-  update([thinking("Hm."), text("I look.")], "text", "look."),
-  update([thinking("Hm."), text("I look."), call("c1", '{"comm')], "toolCall", '{"comm'),
-  update([thinking("Hm."), text("I look."), call("c1", '{"command":"ls"}')], "toolCall", 'and":"ls"}'),
-  said(CALLING),
-  started("c1"),
-  printed("c1", "a\n"),
-  printed("c1", "b\n"),
-  done("c1", "a\nb\n"),
-  turnOver(CALLING),
-  turn(1),
-  person("Be short."),
-  update([text("Two ")], "text", "Two "),
-  said(LAST),
-  turnOver(LAST, 1),
-  over(),
+  agentStart,
+  turnStart(0),
+  userMessage("What is here?"),
+  messageUpdate([thinking("Hm")], "thinking", "Hm"),
+  messageUpdate([thinking("Hm.")], "thinking", "."),
+  messageUpdate([thinking("Hm."), text("I ")], "text", "I "),
+  messageUpdate([thinking("Hm."), text("I look.")], "text", "look."),
+  messageUpdate([thinking("Hm."), text("I look."), call("c1", '{"comm')], "toolCall", '{"comm'),
+  messageUpdate([thinking("Hm."), text("I look."), call("c1", '{"command":"ls"}')], "toolCall", 'and":"ls"}'),
+  messageEnd(CALLING),
+  toolStart("c1"),
+  toolUpdate("c1", "a\n"),
+  toolUpdate("c1", "b\n"),
+  toolEnd("c1", "a\nb\n"),
+  turnEnd(CALLING),
+  turnStart(1),
+  userMessage("Be short."),
+  messageUpdate([text("Two ")], "text", "Two "),
+  messageEnd(LAST),
+  turnEnd(LAST, 1),
+  agentEnd(),
 ];
 
 /** Without live output, as the record alone tells it. */
@@ -57,7 +57,7 @@ const RECORDED = TOLD.filter(({ type }) => type !== "MessageUpdate" && type !== 
 
 describe("a loop as one message of the AI SDK", () => {
   test("thinking, text, a call with its output, words of a person, the next answer: each a part, in order", async () => {
-    const { message, errors } = await page(chunksOf(TOLD));
+    const { message, errors } = await readPage(chunksOf(TOLD));
     expect(errors).toEqual([]);
     expect(message).toMatchObject({
       id: loopId,
@@ -84,7 +84,7 @@ describe("a loop as one message of the AI SDK", () => {
   });
 
   test("who was there and who came when all was over have the same message", async () => {
-    const [live, later] = await Promise.all([page(chunksOf(TOLD)), page(chunksOf(RECORDED))]);
+    const [live, later] = await Promise.all([readPage(chunksOf(TOLD)), readPage(chunksOf(RECORDED))]);
     expect(withoutIds(later.message)).toEqual(withoutIds(live.message));
   });
 
@@ -95,7 +95,11 @@ describe("a loop as one message of the AI SDK", () => {
       { preliminary: true, output: { content: [{ text: "a\nb\n" }] } },
       { output: { content: [{ text: "a\nb\n" }] } },
     ]);
-    const long = chunksOf([...TOLD.slice(0, 11), printed("c1", "x".repeat(10_000)), printed("c1", "end")]);
+    const long = chunksOf([
+      ...TOLD.slice(0, 11),
+      toolUpdate("c1", "x".repeat(10_000)),
+      toolUpdate("c1", "end"),
+    ]);
     const newest = long.at(-1);
     const shown = newest?.type === "tool-output-available" ? newest.output.content[0] : undefined;
     expect(shown).toMatchObject({ text: expect.stringMatching(/^x{4093}end$/) });
@@ -103,10 +107,10 @@ describe("a loop as one message of the AI SDK", () => {
 
   test("a reader that missed updates is shown the rest with the next one", () => {
     const words = chunksOf([
-      begin,
-      turn(0),
-      update([text("a")], "text", "a"),
-      update([text("abcd")], "text", "d"),
+      agentStart,
+      turnStart(0),
+      messageUpdate([text("a")], "text", "a"),
+      messageUpdate([text("abcd")], "text", "d"),
     ]);
     expect(words.filter(({ type }) => type === "text-delta")).toMatchObject([
       { delta: "a" },
@@ -117,17 +121,17 @@ describe("a loop as one message of the AI SDK", () => {
 
 describe("an answer that is made again", () => {
   const again: readonly AgentEvent[] = [
-    begin,
-    turn(0),
-    update([text("Wrong w")], "text", "Wrong w"),
-    update([text("Wrong w"), call("c0", "{")], "toolCall", "{"),
-    update([text("Ri")], "text", "Ri"),
-    said(answer([text("Right.")])),
-    over(),
+    agentStart,
+    turnStart(0),
+    messageUpdate([text("Wrong w")], "text", "Wrong w"),
+    messageUpdate([text("Wrong w"), call("c0", "{")], "toolCall", "{"),
+    messageUpdate([text("Ri")], "text", "Ri"),
+    messageEnd(answer([text("Right.")])),
+    agentEnd(),
   ];
 
   test("marks what the first attempt had said, and begins anew [EVT-16]", async () => {
-    const { message, errors } = await page(chunksOf(again));
+    const { message, errors } = await readPage(chunksOf(again));
     expect(errors).toEqual([]);
     expect(message.parts).toMatchObject([
       { type: "step-start" },
@@ -139,8 +143,14 @@ describe("an answer that is made again", () => {
   });
 
   test("is whole when only its end shows that it was another one", async () => {
-    const { message } = await page(
-      chunksOf([begin, turn(0), update([text("One")], "text", "One"), said(answer([text("Two")])), over()]),
+    const { message } = await readPage(
+      chunksOf([
+        agentStart,
+        turnStart(0),
+        messageUpdate([text("One")], "text", "One"),
+        messageEnd(answer([text("Two")])),
+        agentEnd(),
+      ]),
     );
     const kept = message.parts.filter((part) => part.type === "text" && part.providerMetadata === undefined);
     expect(kept).toMatchObject([{ text: "Two" }]);
@@ -148,8 +158,10 @@ describe("an answer that is made again", () => {
 });
 
 describe("how a loop ends", () => {
-  const ending = (outcome: Parameters<typeof over>[0]) =>
-    chunksOf([begin, turn(0), update([text("So")], "text", "So"), over(outcome)]).slice(-3);
+  const ending = (outcome: Parameters<typeof agentEnd>[0]) =>
+    chunksOf([agentStart, turnStart(0), messageUpdate([text("So")], "text", "So"), agentEnd(outcome)]).slice(
+      -3,
+    );
 
   test("answered: finish, with the reason of the model", () => {
     expect(ending({ type: "answered", stopReason: "length" }).at(-1)).toEqual({
@@ -171,7 +183,7 @@ describe("how a loop ends", () => {
       [{ type: "failed", fault: "provider/auth", message: "no such key" }, /provider\/auth: no such key/],
       [{ type: "rejected", reason: "not here" }, /not let in: not here/],
     ] as const) {
-      const { errors } = await page(chunksOf([begin, turn(0), over(outcome)]));
+      const { errors } = await readPage(chunksOf([agentStart, turnStart(0), agentEnd(outcome)]));
       expect(errors).toEqual([expect.stringMatching(words)]);
     }
   });
@@ -185,8 +197,8 @@ describe("a call that waits for a person", () => {
 
   test("is asked for in its own part, and the response ends; the next one goes on with the same message", async () => {
     const message = new UiMessage();
-    const first = [...chunksOf(before, message), ...(message.asks(asked) ?? [])];
-    const shown = (await page(first)).message;
+    const first = [...chunksOf(before, message), ...(message.formatApprovalRequests(asked) ?? [])];
+    const shown = (await readPage(first)).message;
     expect(shown.parts.find(({ type }) => type === "dynamic-tool")).toMatchObject({
       state: "approval-requested",
       approval: { id: "7.c1" },
@@ -195,11 +207,11 @@ describe("a call that waits for a person", () => {
 
     const rest = new UiMessage();
     chunksOf(before, rest);
-    expect(rest.seen).toBe(4);
-    const second = [rest.continued(), ...chunksOf(TOLD.slice(10), rest)];
-    const whole = (await page(second, shown)).message;
+    expect(rest.seenEvents).toBe(4);
+    const second = [rest.formatContinuation(), ...chunksOf(TOLD.slice(10), rest)];
+    const whole = (await readPage(second, shown)).message;
     const parts = whole.parts.filter(({ type }) => type !== "data-holdfast-waiting");
-    const never = await page(chunksOf(TOLD));
+    const never = await readPage(chunksOf(TOLD));
     expect(withoutIds({ ...whole, parts }).parts).toMatchObject(withoutIds(never.message).parts);
   });
 
@@ -207,7 +219,7 @@ describe("a call that waits for a person", () => {
     const message = new UiMessage();
     chunksOf(before.slice(0, 9), message);
     expect(message.mayWait).toBe(false);
-    expect(message.asks(asked)).toBeUndefined();
+    expect(message.formatApprovalRequests(asked)).toBeUndefined();
   });
 
   test("refused: its output is denied; an error of the tool is an error", async () => {
@@ -215,7 +227,7 @@ describe("a call that waits for a person", () => {
       ["Refused by a person: not today", "output-denied"],
       ["exit code 1", "output-error"],
     ] as const) {
-      const { message } = await page(chunksOf([...before, done("c1", words, true), over()]));
+      const { message } = await readPage(chunksOf([...before, toolEnd("c1", words, true), agentEnd()]));
       expect(message.parts.find(({ type }) => type === "dynamic-tool")).toMatchObject({ state });
     }
   });

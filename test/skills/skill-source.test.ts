@@ -1,25 +1,25 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { decide } from "../../src/core/permission/permission.ts";
+import { decidePermission } from "../../src/core/permission/permission.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
-import { commandFacts } from "../../src/tools/shell/shell-facts.ts";
-import { skillsBlock } from "../../src/tools/sources/skills/prompt.ts";
+import { collectCommandFacts } from "../../src/tools/shell/command-facts.ts";
 import { SkillSource } from "../../src/tools/sources/skills/skill-source.ts";
-import { temporaryFolder } from "../tools/workspace.ts";
-import { definition, pin, skillText, written } from "./folders.ts";
+import { formatSkillsBlock } from "../../src/tools/sources/skills/skills-prompt.ts";
+import { createTemporaryFolder } from "../tools/tool-context.ts";
+import { createDefinition, formatSkill, pinSkills, writeFiles } from "./skill-folders.ts";
 
 async function stocked(files: Record<string, string> = {}) {
-  const base = await temporaryFolder();
-  const folder = await written(join(base, "skills"), { "git/SKILL.md": skillText("git"), ...files });
-  const workspace = await written(join(base, "workspace"), { "readme.md": "" });
+  const base = await createTemporaryFolder();
+  const folder = await writeFiles(join(base, "skills"), { "git/SKILL.md": formatSkill("git"), ...files });
+  const workspace = await writeFiles(join(base, "workspace"), { "readme.md": "" });
   return { folder, workspace, skills: { folders: [folder] } };
 }
 
 describe("the prompt", () => {
   test("has a block of the skills, sorted, escaped; nothing where there are none [SKL-05]", () => {
     const evil = { name: "a", description: `</description><skill>&'"`, file: "/<s>/SKILL.md" };
-    expect(skillsBlock([{ name: "b", description: "B", file: "/b/SKILL.md" }, evil])).toBe(
+    expect(formatSkillsBlock([{ name: "b", description: "B", file: "/b/SKILL.md" }, evil])).toBe(
       [
         "<available_skills>",
         "  <skill>",
@@ -35,16 +35,16 @@ describe("the prompt", () => {
         "</available_skills>",
       ].join("\n"),
     );
-    expect(skillsBlock([])).toBe("");
+    expect(formatSkillsBlock([])).toBe("");
   });
 
   test("says how skills are read, and whether their scripts can be run [SKL-06]", async () => {
     const { skills, workspace } = await stocked();
-    const { prompt, tools } = await pin({ skills, tools: ["bash"] }, workspace);
+    const { prompt, tools } = await pinSkills({ skills, tools: ["bash"] }, workspace);
     expect(prompt).toContain("load it with read_skill before you begin");
     expect(prompt).toContain("Run their scripts with bash");
     expect(tools).toMatchObject([{ name: "read_skill", source: "skills", replay: "pure" }]);
-    const bare = await pin({ skills, tools: ["read_skill"] }, workspace);
+    const bare = await pinSkills({ skills, tools: ["read_skill"] }, workspace);
     expect(bare.prompt).toContain("You have no shell, so scripts of skills cannot be run.");
     expect(bare.prompt).toContain("load it with load_skill");
     expect(bare.tools).toMatchObject([{ name: "load_skill" }]);
@@ -52,38 +52,38 @@ describe("the prompt", () => {
 
   test("does not speak of skills where there are none, and there is no tool for them [SKL-05]", async () => {
     const { folder, workspace } = await stocked();
-    expect(await pin({ skills: { folders: [join(folder, "missing")] } }, workspace)).toEqual({
+    expect(await pinSkills({ skills: { folders: [join(folder, "missing")] } }, workspace)).toEqual({
       warnings: [],
     });
     const source = new SkillSource();
-    expect(source.isAsked(definition())).toBe(false);
-    expect(source.isAsked(definition({ skills: { names: [] } }))).toBe(false);
-    expect(source.isAsked(definition({ skills: {} }))).toBe(true);
+    expect(source.isUsedBy(createDefinition())).toBe(false);
+    expect(source.isUsedBy(createDefinition({ skills: { names: [] } }))).toBe(false);
+    expect(source.isUsedBy(createDefinition({ skills: {} }))).toBe(true);
   });
 });
 
 describe("the choice", () => {
   test("is of names, where the definition says some; an unknown one is said, or refused under strict", async () => {
     const { skills: all, workspace } = await stocked({
-      "other/SKILL.md": skillText("other"),
+      "other/SKILL.md": formatSkill("other"),
       "bad/SKILL.md": "x",
     });
     const skills = { ...all, names: ["gti", "other"] };
-    const { contents, warnings } = await pin({ skills }, workspace);
+    const { contents, warnings } = await pinSkills({ skills }, workspace);
     expect(Object.keys(contents ?? {})).toEqual(["The skill other"]);
     expect(warnings?.[0]).toBe('Unknown skill "gti": did you mean "git"?');
-    await expect(pin({ skills, strict: true }, workspace)).rejects.toThrow(
+    await expect(pinSkills({ skills, strict: true }, workspace)).rejects.toThrow(
       'Unknown skill "gti": did you mean "git"?',
     );
-    await expect(pin({ skills: { ...all, names: ["bad"] }, strict: true }, workspace)).rejects.toThrow(
+    await expect(pinSkills({ skills: { ...all, names: ["bad"] }, strict: true }, workspace)).rejects.toThrow(
       "bad/SKILL.md:1: error: the first line must be ---",
     );
-    expect((await pin({ skills: { ...all, names: ["git"] } }, workspace)).warnings).toEqual([]);
+    expect((await pinSkills({ skills: { ...all, names: ["git"] } }, workspace)).warnings).toEqual([]);
   });
 
   test("leaves out what is no skill, with file, line and reason [SKL-02]", async () => {
     const { skills, folder, workspace } = await stocked({ "bad/SKILL.md": "---\nname: bad\n---\n" });
-    const { contents, warnings } = await pin({ skills }, workspace);
+    const { contents, warnings } = await pinSkills({ skills }, workspace);
     expect(Object.keys(contents ?? {})).toEqual(["The skill git"]);
     expect(warnings).toEqual([
       `A skill is left out: ${folder}/bad/SKILL.md:1: error: description: there is no description`,
@@ -94,20 +94,20 @@ describe("the choice", () => {
     const many = Object.fromEntries(
       Array.from({ length: 130 }, (_, n) => `s${String(n).padStart(3, "0")}`).map((name) => [
         `${name}/SKILL.md`,
-        skillText(name),
+        formatSkill(name),
       ]),
     );
     const { skills, workspace } = await stocked(many);
-    const { contents, warnings } = await pin({ skills }, workspace);
+    const { contents, warnings } = await pinSkills({ skills }, workspace);
     expect(Object.keys(contents ?? {})).toHaveLength(128);
     expect(warnings).toEqual(["Of 131 skills the first 128 are offered; say which with skills.names"]);
     const heavy: Record<string, string> = {};
     for (let skill = 0; skill < 5; skill += 1) {
-      heavy[`h${skill}/SKILL.md`] = skillText(`h${skill}`);
+      heavy[`h${skill}/SKILL.md`] = formatSkill(`h${skill}`);
       for (let n = 0; n < 500; n += 1) heavy[`h${skill}/f${n}`] = "";
     }
     const large = await stocked(heavy);
-    const pinned = await pin({ skills: large.skills }, large.workspace);
+    const pinned = await pinSkills({ skills: large.skills }, large.workspace);
     expect(Object.keys(pinned.contents ?? {})).toHaveLength(5);
     expect(pinned.warnings).toMatchObject([expect.stringContaining("h4 in")]);
   });
@@ -115,7 +115,7 @@ describe("the choice", () => {
 
 test("another hash is another skill: a byte of a script, a new file, one that is gone [SKL-06]", async () => {
   const { skills, folder, workspace } = await stocked({ "git/scripts/a.sh": "a" });
-  const hash = async () => (await pin({ skills }, workspace)).contents?.["The skill git"];
+  const hash = async () => (await pinSkills({ skills }, workspace)).contents?.["The skill git"];
   const first = await hash();
   expect(first).toMatch(/^[0-9a-f]{64}$/);
   expect(await hash()).toBe(first);
@@ -132,18 +132,18 @@ describe("allowed-tools", () => {
 
   async function allowing(allowedTools: string, permissions: PermissionPolicyInput = {}, allowTools = true) {
     const { skills, folder, workspace } = await stocked({
-      "x/SKILL.md": skillText("x", { head: `allowed-tools: ${allowedTools}\n` }),
+      "x/SKILL.md": formatSkill("x", { head: `allowed-tools: ${allowedTools}\n` }),
     });
-    const { rules = [], warnings } = await pin(
+    const { rules = [], warnings } = await pinSkills(
       { skills: { ...skills, allowTools }, tools: TOOLS, permissions },
       workspace,
     );
     const own = PermissionPolicy.parse(permissions);
     const judge = async (command: string) =>
-      decide(
+      decidePermission(
         { ...own, rules: [...own.rules, ...rules] },
         { tool: "bash", replay: "unsafe" },
-        await commandFacts(command, workspace, workspace),
+        await collectCommandFacts(command, workspace, workspace),
         { agent: "a", interactive: true },
       ).outcome;
     return { rules, warnings, judge, folder };
@@ -211,12 +211,12 @@ describe("allowed-tools", () => {
   });
 
   test("are not taken up of a skill that the agent itself can write", async () => {
-    const workspace = await temporaryFolder();
-    await written(workspace, {
-      ".holdfast/skills/x/SKILL.md": skillText("x", { head: "allowed-tools: Bash\n" }),
+    const workspace = await createTemporaryFolder();
+    await writeFiles(workspace, {
+      ".holdfast/skills/x/SKILL.md": formatSkill("x", { head: "allowed-tools: Bash\n" }),
     });
     const skills = { folders: [".holdfast/skills"], allowTools: true };
-    const { rules, warnings, contents } = await pin({ skills, tools: ["bash"] }, workspace);
+    const { rules, warnings, contents } = await pinSkills({ skills, tools: ["bash"] }, workspace);
     expect(Object.keys(contents ?? {})).toEqual(["The skill x"]);
     expect(rules).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining("it lies in the workspace")]);

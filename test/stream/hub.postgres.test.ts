@@ -1,38 +1,38 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { encryptionOf, NO_ENCRYPTION } from "../../src/platform/encryption/encryption.ts";
+import { NO_ENCRYPTION, resolveEncryption } from "../../src/platform/encryption/resolve-encryption.ts";
+import { createEncryptedLineCodec } from "../../src/store/stream/encrypted-line-codec.ts";
 import { PostgresHub } from "../../src/store/stream/postgres/postgres-hub.ts";
-import { sealedLines } from "../../src/store/stream/sealed-lines.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { isThorough, thorough } from "../support/depth.ts";
-import { postgresBinaries, startPostgres } from "../support/postgres.ts";
-import { says } from "../support/word-forms.ts";
-import { missingPostgres, PostgresBench } from "../transcript/postgres-bench.ts";
-import { delta, hubContract, next } from "./contract.ts";
+import { containsText } from "../support/encoded-text.ts";
+import { findPostgresBinaries, startPostgres } from "../support/postgres.ts";
+import { isThorough, thoroughTest } from "../support/test-depth.ts";
+import { findMissingPostgres, PostgresFixture } from "../transcript/postgres-fixture.ts";
+import { createDelta, readNext, testHubContract } from "./hub-contract.ts";
 
-describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", () => {
-  const bench = PostgresBench.forEachTest();
+describe.skipIf(findMissingPostgres() !== undefined)("live output in PostgreSQL", () => {
+  const bench = PostgresFixture.forEachTest();
 
-  hubContract("PostgresHub", async () => {
+  testHubContract("PostgresHub", async () => {
     const hub = new PostgresHub(bench.url);
     return {
       hub,
-      second: async (codec) => new PostgresHub(bench.url, codec === undefined ? {} : { codec }),
+      reopen: async (codec) => new PostgresHub(bench.url, codec === undefined ? {} : { codec }),
       isEmpty: async () =>
         (await kept()).every(({ delta: text }) => JSON.parse(text).body.type === "recorded"),
       dispose: () => hub.close(),
     };
   });
 
-  const codec = sealedLines(
-    encryptionOf({ keys: "a=env:LIVE_KEY" }, { LIVE_KEY: Buffer.alloc(32, 7).toString("base64") }),
+  const codec = createEncryptedLineCodec(
+    resolveEncryption({ keys: "a=env:LIVE_KEY" }, { LIVE_KEY: Buffer.alloc(32, 7).toString("base64") }),
   );
 
   describe.skipIf(!isThorough)("encrypted", () =>
-    hubContract("PostgresHub with keys", async () => {
+    testHubContract("PostgresHub with keys", async () => {
       const hub = new PostgresHub(bench.url, { codec });
       return {
         hub,
-        second: async (given = codec) => new PostgresHub(bench.url, { codec: given }),
+        reopen: async (given = codec) => new PostgresHub(bench.url, { codec: given }),
         isEmpty: async () =>
           (await kept()).every(({ delta: line }) => JSON.parse(codec.decode(line)).body.type === "recorded"),
         dispose: async () => {
@@ -48,24 +48,26 @@ describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", ()
   test("with keys, no word of what is shown lies in the table; who has them reads it, who has not sees nothing [TMP-09]", async () => {
     const word = "MARKERWORD";
     const hub = opened(bench.url, { codec });
-    hub.publish(delta(0, { body: { type: "text", text: `the ${word}` } }));
-    hub.publish(delta(1, { body: { type: "tool-output", toolCallId: "c", toolName: "t", text: word } }));
+    hub.publish(createDelta(0, { body: { type: "text", text: `the ${word}` } }));
+    hub.publish(
+      createDelta(1, { body: { type: "tool-output", toolCallId: "c", toolName: "t", text: word } }),
+    );
     await hub.flush();
     const rows = () => bench.sql<{ row: string }>("SELECT deltas::text AS row FROM deltas ORDER BY place");
-    const saying = async () => (await rows()).map(({ row }) => says(Buffer.from(row), word));
+    const saying = async () => (await rows()).map(({ row }) => containsText(Buffer.from(row), word));
     expect(await saying()).toEqual([false, false]);
-    const other = await opened(bench.url, { codec }).snapshot("s");
+    const other = await opened(bench.url, { codec }).readSnapshot("s");
     expect(other.deltas).toMatchObject([
       { delta: { body: { text: `the ${word}` } } },
       { delta: { body: { text: word } } },
     ]);
-    const plain = opened(bench.url, { codec: sealedLines(NO_ENCRYPTION) });
-    expect((await plain.snapshot("s")).deltas).toEqual([]);
+    const plain = opened(bench.url, { codec: createEncryptedLineCodec(NO_ENCRYPTION) });
+    expect((await plain.readSnapshot("s")).deltas).toEqual([]);
     // Without keys it is there to be found, and stays readable for who has some.
-    plain.publish(delta(2, { body: { type: "text", text: word } }));
+    plain.publish(createDelta(2, { body: { type: "text", text: word } }));
     await plain.flush();
     expect(await saying()).toEqual([false, false, true]);
-    expect((await next(hub, 3)).sequences).toEqual([0, 1, 2]);
+    expect((await readNext(hub, 3)).sequences).toEqual([0, 1, 2]);
   });
 
   function opened(url = bench.url, options = {}): PostgresHub {
@@ -81,28 +83,28 @@ describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", ()
     const hub = opened();
     const call = (toolCallId: string) =>
       ({ type: "tool-output", toolCallId, toolName: "t", text: toolCallId }) as const;
-    hub.publish(delta(0));
-    hub.publish(delta(1, { body: call("done") }));
-    hub.publish(delta(2, { body: call("at-work") }));
-    hub.publish(delta(3, { loopId: "another" }));
-    hub.publish(delta(4, { body: { type: "recorded", sequence: 7, over: ["done"] } }));
-    hub.publish(delta(5, { body: { type: "text", text: "of the next turn" } }));
+    hub.publish(createDelta(0));
+    hub.publish(createDelta(1, { body: call("done") }));
+    hub.publish(createDelta(2, { body: call("at-work") }));
+    hub.publish(createDelta(3, { loopId: "another" }));
+    hub.publish(createDelta(4, { body: { type: "recorded", sequence: 7, over: ["done"] } }));
+    hub.publish(createDelta(5, { body: { type: "text", text: "of the next turn" } }));
     await hub.flush();
     const texts = async () =>
       (await kept()).map(({ delta: text }) => (JSON.parse(text) as { sequence: number }).sequence);
     await eventually(async () => (await texts()).length === 4, { what: "the removal" });
     expect(await texts()).toEqual([2, 3, 4, 5]);
-    hub.publish(delta(6, { body: { type: "recorded", sequence: 9, over: "all" } }));
+    hub.publish(createDelta(6, { body: { type: "recorded", sequence: 9, over: "all" } }));
     await hub.flush();
     await eventually(async () => (await texts()).length === 2, { what: "the second removal" });
     expect(await texts()).toEqual([3, 6]);
   });
 
   test("a hundred watchers of a process share one connection that listens", async () => {
-    const hub = opened(bench.withParameters({ schema: bench.schema, application_name: "many_watchers" }));
-    const watching = Array.from({ length: 100 }, () => next(hub, 50));
+    const hub = opened(bench.formatUrl({ schema: bench.schema, application_name: "many_watchers" }));
+    const watching = Array.from({ length: 100 }, () => readNext(hub, 50));
     for (let sequence = 0; sequence < 50; sequence++) {
-      hub.publish(delta(sequence));
+      hub.publish(createDelta(sequence));
       if (sequence % 10 === 0) await hub.flush();
     }
     for (const { sequences } of await Promise.all(watching)) {
@@ -113,30 +115,33 @@ describe.skipIf(missingPostgres() !== undefined)("live output in PostgreSQL", ()
   });
 
   test("a watcher whose connections are cut goes on where it was", async () => {
-    const at = bench.withParameters({ schema: bench.schema, application_name: "cut_watcher" });
+    const at = bench.formatUrl({ schema: bench.schema, application_name: "cut_watcher" });
     const [hub, other] = [opened(at), opened()];
-    const watching = next(hub, 20);
-    for (let sequence = 0; sequence < 10; sequence++) other.publish(delta(sequence));
+    const watching = readNext(hub, 20);
+    for (let sequence = 0; sequence < 10; sequence++) other.publish(createDelta(sequence));
     await other.flush();
     await bench.sql(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'cut_watcher'",
     );
-    for (let sequence = 10; sequence < 20; sequence++) other.publish(delta(sequence));
+    for (let sequence = 10; sequence < 20; sequence++) other.publish(createDelta(sequence));
     expect((await watching).sequences).toEqual(Array.from({ length: 20 }, (_, index) => index));
   });
 
-  thorough("a database that is away holds up nobody: what is published meanwhile is dropped", async () => {
-    const away = opened("postgresql://holdfast@127.0.0.1:1/nowhere", { maxWaitingBytes: 2_000 });
-    const begin = performance.now();
-    for (let sequence = 0; sequence < 10_000; sequence++) away.publish(delta(sequence));
-    expect(performance.now() - begin).toBeLessThan(500);
-    await away.flush();
-    expect(await away.published({ session: "s", run: "r", command: 1, call: 0 })).toEqual([]);
-    expect(performance.now() - begin).toBeLessThan(8_000);
-  });
+  thoroughTest(
+    "a database that is away holds up nobody: what is published meanwhile is dropped",
+    async () => {
+      const away = opened("postgresql://holdfast@127.0.0.1:1/nowhere", { maxWaitingBytes: 2_000 });
+      const begin = performance.now();
+      for (let sequence = 0; sequence < 10_000; sequence++) away.publish(createDelta(sequence));
+      expect(performance.now() - begin).toBeLessThan(500);
+      await away.flush();
+      expect(await away.readPublished({ session: "s", run: "r", command: 1, call: 0 })).toEqual([]);
+      expect(performance.now() - begin).toBeLessThan(8_000);
+    },
+  );
 });
 
-test.skipIf(postgresBinaries() === undefined)(
+test.skipIf(findPostgresBinaries() === undefined)(
   "a server that is killed and started again: places go on, watchers and publishers too, and what was dropped is said",
   async () => {
     const server = await startPostgres();
@@ -150,16 +155,16 @@ test.skipIf(postgresBinaries() === undefined)(
           seen.push({ offset, type: one.body.type, sequence: one.sequence });
         }
       })();
-      for (let sequence = 0; sequence < 5; sequence++) hub.publish(delta(sequence));
+      for (let sequence = 0; sequence < 5; sequence++) hub.publish(createDelta(sequence));
       await hub.flush();
       await eventually(() => seen.length === 5, { what: "the first five" });
       await server.kill();
-      hub.publish(delta(5));
+      hub.publish(createDelta(5));
       await hub.flush();
       await server.start();
       await eventually(
         () => {
-          hub.publish(delta(100));
+          hub.publish(createDelta(100));
           return seen.some(({ sequence }) => sequence === 100);
         },
         { timeoutMs: 15_000, everyMs: 100, what: "news after the restart" },

@@ -4,21 +4,21 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { encryptionOf } from "../../src/platform/encryption/encryption.ts";
+import { resolveEncryption } from "../../src/platform/encryption/resolve-encryption.ts";
+import { createEncryptedLineCodec } from "../../src/store/stream/encrypted-line-codec.ts";
 import { PLAIN_LINES } from "../../src/store/stream/line-codec.ts";
 import { LocalHub } from "../../src/store/stream/local-hub.ts";
 import { NullHub } from "../../src/store/stream/null-hub.ts";
-import { sealedLines } from "../../src/store/stream/sealed-lines.ts";
-import { deltasBehind } from "../../src/store/stream/segment-reader.ts";
-import { firstBase, segmentPath, segmentsIn } from "../../src/store/stream/segments.ts";
-import { delta, hubContract, next } from "./contract.ts";
+import { readDeltasAfter } from "../../src/store/stream/segment-reader.ts";
+import { createFirstBase, getSegmentPath, listSegments } from "../../src/store/stream/segments.ts";
+import { createDelta, readNext, testHubContract } from "./hub-contract.ts";
 
-hubContract("LocalHub", async () => {
+testHubContract("LocalHub", async () => {
   const dir = await mkdtemp(join(tmpdir(), "holdfast-stream-"));
   const hub = new LocalHub(dir);
   return {
     hub,
-    second: async (codec) => new LocalHub(dir, codec === undefined ? {} : { codec }),
+    reopen: async (codec) => new LocalHub(dir, codec === undefined ? {} : { codec }),
     isEmpty: async () => (await bytesIn(dir)) === 0,
     dispose: async () => {
       await hub.close();
@@ -39,20 +39,20 @@ describe("the files of LocalHub", () => {
     await rm(dir, { recursive: true, force: true });
   });
   const folder = () => join(dir, "live", "s");
-  const newest = async () => segmentPath(folder(), (await segmentsIn(folder())).at(-1) ?? 0);
+  const newest = async () => getSegmentPath(folder(), (await listSegments(folder())).at(-1) ?? 0);
 
   test("a line that a dying writer has cut off spoils no other", async () => {
-    hub.publish(delta(0));
+    hub.publish(createDelta(0));
     await hub.flush();
-    await appendFile(await newest(), JSON.stringify(delta(1)).slice(0, 40));
-    const watching = next(hub, 2);
-    hub.publish(delta(2));
+    await appendFile(await newest(), JSON.stringify(createDelta(1)).slice(0, 40));
+    const watching = readNext(hub, 2);
+    hub.publish(createDelta(2));
     expect((await watching).sequences).toEqual([0, 2]);
   });
 
   test("a line that is not whole yet is seen once it is", async () => {
-    const file = segmentPath(folder(), await firstBase(folder()));
-    const line = `${JSON.stringify(delta(0, { body: { type: "text", text: "ä€😀" } }))}\n`;
+    const file = getSegmentPath(folder(), await createFirstBase(folder()));
+    const line = `${JSON.stringify(createDelta(0, { body: { type: "text", text: "ä€😀" } }))}\n`;
     const bytes = Buffer.from(line);
     await writeFile(file, bytes.subarray(0, bytes.length - 6));
     const end = new AbortController();
@@ -66,7 +66,7 @@ describe("the files of LocalHub", () => {
 
   test("no session id leads out of the folder", async () => {
     for (const session of ["../../x", "/etc/x", "a\0b", "..", "CON", "é".repeat(500)]) {
-      hub.publish(delta(0, { session }));
+      hub.publish(createDelta(0, { session }));
     }
     await hub.flush();
     expect(await readdir(dir)).toEqual(["live"]);
@@ -75,9 +75,9 @@ describe("the files of LocalHub", () => {
 
   test("what nobody takes in time is dropped, counted and announced at its place", async () => {
     const small = new LocalHub(dir, { maxWaitingBytes: 2000 });
-    for (let sequence = 0; sequence < 50; sequence++) small.publish(delta(sequence));
+    for (let sequence = 0; sequence < 50; sequence++) small.publish(createDelta(sequence));
     await small.flush();
-    small.publish(delta(50));
+    small.publish(createDelta(50));
     await small.flush();
     const lines = await linesIn(folder());
     const kept = lines.filter(({ body }) => body.type === "text").map(({ sequence }) => sequence);
@@ -90,11 +90,11 @@ describe("the files of LocalHub", () => {
   test("a file that cannot be written fails nobody; what is missing is announced when it can be", async () => {
     await mkdir(join(dir, "live"));
     await writeFile(folder(), "");
-    hub.publish(delta(0));
-    hub.publish(delta(1));
+    hub.publish(createDelta(0));
+    hub.publish(createDelta(1));
     await hub.flush();
     await rm(folder());
-    hub.publish(delta(2));
+    hub.publish(createDelta(2));
     await hub.flush();
     expect(await linesIn(folder())).toMatchObject([
       { sequence: 0, body: { type: "dropped", count: 2 } },
@@ -107,7 +107,7 @@ describe("the files of LocalHub", () => {
     const begin = performance.now();
     for (let round = 0; round < 50; round++) {
       for (let index = 0; index < 200; index++) {
-        hub.publish(delta(round, { session: `s${index}`, body: { type: "text", text } }));
+        hub.publish(createDelta(round, { session: `s${index}`, body: { type: "text", text } }));
       }
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -121,7 +121,7 @@ describe("the files of LocalHub", () => {
     const script = `
       import { LocalHub } from ${JSON.stringify(new URL("../../dist/store/stream/local-hub.js", import.meta.url).href)};
       const hub = new LocalHub(${JSON.stringify(dir)});
-      const base = ${JSON.stringify(delta(0))};
+      const base = ${JSON.stringify(createDelta(0))};
       for (let sequence = 0; ; sequence++) {
         hub.publish({ ...base, sequence, body: { type: "text", text: "y".repeat(2000) } });
         if (sequence % 20 === 19) await hub.flush();
@@ -133,11 +133,11 @@ describe("the files of LocalHub", () => {
     await once(child.stdout!, "data");
     child.kill("SIGKILL");
     await once(child, "exit");
-    hub.publish(delta(1_000_000));
+    hub.publish(createDelta(1_000_000));
     await hub.flush();
     const { length } = await linesIn(folder());
     expect(length).toBeGreaterThan(200);
-    const { sequences } = await next(hub, length);
+    const { sequences } = await readNext(hub, length);
     expect(sequences).toEqual([...Array.from({ length: length - 1 }, (_, index) => index), 1_000_000]);
   });
 });
@@ -146,26 +146,26 @@ test("with keys, no word of what is shown lies in the files; who has them reads 
   const dir = await mkdtemp(join(tmpdir(), "holdfast-stream-"));
   const keys = { keys: "a=env:LIVE_KEY" };
   const env = { LIVE_KEY: Buffer.alloc(32, 7).toString("base64") };
-  const codec = sealedLines(encryptionOf(keys, env));
+  const codec = createEncryptedLineCodec(resolveEncryption(keys, env));
   const hub = new LocalHub(dir, { codec });
-  hub.publish(delta(0, { body: { type: "text", text: "MARKERWORD" } }));
+  hub.publish(createDelta(0, { body: { type: "text", text: "MARKERWORD" } }));
   await hub.flush();
   const folder = join(dir, "live", "s");
-  const [base = 0] = await segmentsIn(folder);
-  expect(await readFile(segmentPath(folder, base), "utf8")).not.toMatch(/MARKERWORD|"text"/);
-  expect((await new LocalHub(dir, { codec }).snapshot("s")).deltas).toMatchObject([
+  const [base = 0] = await listSegments(folder);
+  expect(await readFile(getSegmentPath(folder, base), "utf8")).not.toMatch(/MARKERWORD|"text"/);
+  expect((await new LocalHub(dir, { codec }).readSnapshot("s")).deltas).toMatchObject([
     { delta: { body: { text: "MARKERWORD" } } },
   ]);
-  expect((await new LocalHub(dir).snapshot("s")).deltas).toEqual([]);
+  expect((await new LocalHub(dir).readSnapshot("s")).deltas).toEqual([]);
   await hub.close();
   await rm(dir, { recursive: true, force: true });
 });
 
 test("NullHub keeps nothing and ends its watchers", async () => {
   const hub = new NullHub();
-  hub.publish(delta(0));
+  hub.publish(createDelta(0));
   await hub.flush();
-  expect(await hub.published()).toEqual([]);
+  expect(await hub.readPublished()).toEqual([]);
   for await (const _ of hub.watch({ session: "s", signal: AbortSignal.abort() })) expect.unreachable();
 });
 
@@ -179,7 +179,7 @@ async function bytesIn(dir: string): Promise<number> {
 }
 
 async function linesIn(folder: string) {
-  const whole: ReturnType<typeof delta>[] = [];
-  for await (const one of deltasBehind(folder, PLAIN_LINES)) whole.push(one.delta);
+  const whole: ReturnType<typeof createDelta>[] = [];
+  for await (const one of readDeltasAfter(folder, PLAIN_LINES)) whole.push(one.delta);
   return whole;
 }

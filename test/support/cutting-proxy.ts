@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** What becomes of some bytes of a client's: they go on, the connection is cut before or after them. */
-export type Verdict = "pass" | "cut" | "pass-and-cut";
+export type ProxyDecision = "pass" | "cut" | "pass-and-cut";
 
 /** Stands between a client and its server, and decides which connections live. */
 export type CuttingProxy = {
@@ -11,7 +11,7 @@ export type CuttingProxy = {
   /** Ends the connections that there are, on both sides. */
   cutAll(): void;
   /** Asked about everything that clients say; `pass` unless set. */
-  judge: (said: Buffer) => Verdict;
+  judge: (said: Buffer) => ProxyDecision;
   /** How many connections were cut. */
   readonly cuts: number;
   close(): Promise<void>;
@@ -36,14 +36,14 @@ export async function startCuttingProxy(firstTarget: number): Promise<CuttingPro
       });
     }
     let deaf = false;
-    client.on("data", (said) => {
-      const verdict = proxy.judge(said);
+    client.on("data", (bytes) => {
+      const verdict = proxy.judge(bytes);
       if (verdict !== "pass") cuts += 1;
       if (verdict === "cut") client.destroy();
-      if (verdict === "pass") target.write(said);
+      if (verdict === "pass") target.write(bytes);
       if (verdict === "pass-and-cut") {
         deaf = true;
-        target.write(said);
+        target.write(bytes);
       }
     });
     // The server has done what it was asked, and its answer is lost.
@@ -60,7 +60,7 @@ export async function startCuttingProxy(firstTarget: number): Promise<CuttingPro
     port: (server.address() as AddressInfo).port,
     targetPort: firstTarget,
     cutAll,
-    judge: (): Verdict => "pass",
+    judge: (): ProxyDecision => "pass",
     get cuts() {
       return cuts;
     },
@@ -74,10 +74,10 @@ export async function startCuttingProxy(firstTarget: number): Promise<CuttingPro
 }
 
 /** Cuts the first connection that says this, and no other. */
-export function once(word: string, verdict: Verdict): (said: Buffer) => Verdict {
+export function cutOnce(marker: string, verdict: ProxyDecision): (bytes: Buffer) => ProxyDecision {
   let done = false;
-  return (said) => {
-    if (done || !said.includes(word)) return "pass";
+  return (bytes) => {
+    if (done || !bytes.includes(marker)) return "pass";
     done = true;
     return verdict;
   };

@@ -1,9 +1,9 @@
 import type { TestProject } from "vitest/node";
 import { startDevServer } from "../../src/devserver/start-server.ts";
-import { asksFor } from "./suffixes.ts";
+import { hasTestsFor } from "./test-suffixes.ts";
 
 /** Where the run's one Temporal server is; tests that share it keep apart by task queue and workflow id. */
-export interface TestServer {
+export interface TestServerInfo {
   readonly address: string;
   readonly namespace: string;
   readonly uiUrl: string;
@@ -11,13 +11,15 @@ export interface TestServer {
 
 declare module "vitest" {
   interface ProvidedContext {
-    temporal: TestServer;
+    temporal: TestServerInfo;
   }
 }
 
 /** Starts one throw-away server for all tests that ask for it with `inject("temporal")`. */
-export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  if (!(await asksFor(project, ["server", "postgres", "crash"]))) return undefined;
+export default async function startTestServer(
+  project: TestProject,
+): Promise<(() => Promise<void>) | undefined> {
+  if (!(await hasTestsFor(project, ["server", "postgres", "crash"]))) return undefined;
   const server = await startDevServer({ ephemeral: true });
   const { address, namespace, uiUrl = "" } = server;
   project.provide("temporal", { address, namespace, uiUrl });

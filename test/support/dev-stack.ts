@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { freePort } from "../../src/devserver/free-port.ts";
+import { findFreePort } from "../../src/devserver/find-free-port.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 
 const CLI = resolve(import.meta.dirname, "../../dist/apps/cli/main.js");
@@ -10,48 +10,56 @@ const CLI = resolve(import.meta.dirname, "../../dist/apps/cli/main.js");
 export class DevStack {
   readonly #child: ChildProcess;
   readonly #home: string;
-  #said = "";
+  #output = "";
 
   private constructor(child: ChildProcess, home: string) {
     this.#child = child;
     this.#home = home;
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text: string) => {
-        this.#said += text;
+        this.#output += text;
       });
     }
   }
 
   /** Resolves when its worker is ready. */
   static async start(home: string): Promise<DevStack> {
-    const port = await freePort(0);
-    const args = ["--home", home, "dev", "--port", `${port}`, "--ui-port", `${await freePort(0, [port])}`];
+    const port = await findFreePort(0);
+    const args = [
+      "--home",
+      home,
+      "dev",
+      "--port",
+      `${port}`,
+      "--ui-port",
+      `${await findFreePort(0, [port])}`,
+    ];
     const child = spawn(process.execPath, [CLI, ...args], { stdio: ["ignore", "pipe", "pipe"] });
     const stack = new DevStack(child, home);
-    await stack.says(/worker +ready/);
+    await stack.waitForOutput(/worker +ready/);
     return stack;
   }
 
   /** All that it has said so far. */
-  get said(): string {
-    return this.#said;
+  get output(): string {
+    return this.#output;
   }
 
-  get running(): boolean {
+  get isRunning(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   /** Waits until it has said this as often. */
-  async says(words: RegExp, times = 1): Promise<void> {
+  async waitForOutput(words: RegExp, times = 1): Promise<void> {
     const all = new RegExp(words, "g");
-    await eventually(() => (this.#said.match(all) ?? []).length >= times, {
-      what: `"${words.source}", ${times} times; it said:\n${this.#said}`,
+    await eventually(() => (this.#output.match(all) ?? []).length >= times, {
+      what: `"${words.source}", ${times} times; it said:\n${this.#output}`,
       timeoutMs: 90_000,
     });
   }
 
   /** The Temporal server itself, below the shell that keeps it. */
-  serverPid(): number {
+  getServerPid(): number {
     const { pid } = JSON.parse(readFileSync(join(this.#home, "server", "server.json"), "utf8")) as {
       pid: number;
     };
@@ -65,7 +73,7 @@ export class DevStack {
 
   /** As a Ctrl-C does. Gives its exit code. */
   async stop(): Promise<number | null> {
-    if (!this.running) return this.#child.exitCode;
+    if (!this.isRunning) return this.#child.exitCode;
     const ended = new Promise<number | null>((settle) => this.#child.once("exit", settle));
     this.#child.kill("SIGINT");
     return await ended;

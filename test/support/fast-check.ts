@@ -3,7 +3,7 @@
 // Without FC_RUNS, as in `npm test`, a property gets a few runs from a seed that is always the same and as many from a
 // new one: what was found once stays found, and something new is tried each time.
 import * as library from "fast-check";
-import { FEW_RUNS } from "./depth.ts";
+import { QUICK_RUNS } from "./test-depth.ts";
 
 export * from "fast-check";
 
@@ -16,7 +16,7 @@ export function assert<Ts>(
 ): Promise<void> | void {
   const { numRuns = 100, seed } = parameters;
   if (process.env["FC_RUNS"] !== undefined || seed !== undefined) return run(property, parameters);
-  const few = { ...parameters, numRuns: Math.min(FEW_RUNS, Math.ceil(numRuns / 2)) };
+  const few = { ...parameters, numRuns: Math.min(QUICK_RUNS, Math.ceil(numRuns / 2)) };
   const fixed = run(property, { ...few, seed: SAME_SEED });
   return fixed instanceof Promise ? fixed.then(() => run(property, few)) : run(property, few);
 }

@@ -1,6 +1,6 @@
 import type { TestProject } from "vitest/node";
-import { type PostgresServer, postgresBinaries, startPostgres } from "./postgres.ts";
-import { asksFor } from "./suffixes.ts";
+import { findPostgresBinaries, type PostgresServer, startPostgres } from "./postgres.ts";
+import { hasTestsFor } from "./test-suffixes.ts";
 
 /** Where the run's one PostgreSQL server is; each test file makes a database of its own. */
 export type TestPostgres = { readonly url: string } | { readonly missing: string };
@@ -15,10 +15,12 @@ declare module "vitest" {
  * Starts one throw-away server for all tests that ask for it. Where there is no PostgreSQL they are skipped, loudly;
  * where it must be there, that is an error.
  */
-export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
-  if (!(await asksFor(project, ["postgres", "crash"]))) return undefined;
+export default async function startTestPostgres(
+  project: TestProject,
+): Promise<(() => Promise<void>) | undefined> {
+  if (!(await hasTestsFor(project, ["postgres", "crash"]))) return undefined;
   let server: PostgresServer | undefined;
-  if (postgresBinaries() === undefined) {
+  if (findPostgresBinaries() === undefined) {
     const missing = "there is no PostgreSQL on this machine (Debian: apt-get install postgresql)";
     if (process.env["HOLDFAST_TEST_POSTGRES"] === "required")
       throw new Error(`PostgreSQL is required, but ${missing}`);

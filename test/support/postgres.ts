@@ -5,7 +5,7 @@ import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import pg from "pg";
-import { freePort } from "../../src/devserver/free-port.ts";
+import { findFreePort } from "../../src/devserver/find-free-port.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 
 const run = promisify(execFile);
@@ -32,14 +32,14 @@ const START_TIMEOUT_MS = 30_000;
 const USER = "holdfast";
 
 /** Runs the server until it ends, or our end of the pipe is closed: it ends with us, however we end. */
-const KEEPER = `exec 3<&0
+const SERVER_SCRIPT = `exec 3<&0
 "$0" "$@" </dev/null 3<&- & server=$!
 { cat <&3 >/dev/null; kill -INT $server 2>/dev/null; } &
 exec 3<&-
 wait $server; code=$?; kill $! 2>/dev/null; exit $code`;
 
 /** Debian's packages keep them out of the path. */
-export function postgresBinaries(): string | undefined {
+export function findPostgresBinaries(): string | undefined {
   const packaged = "/usr/lib/postgresql";
   const versions = existsSync(packaged) ? readdirSync(packaged).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [
@@ -50,7 +50,7 @@ export function postgresBinaries(): string | undefined {
 }
 
 /** The server refuses to run as root. */
-async function unprivileged(): Promise<{ uid: number; gid: number } | undefined> {
+async function findUnprivilegedUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (userInfo().uid !== 0) return undefined;
   for (const name of ["postgres", "nobody"]) {
     const found = await run("id", ["-u", name]).catch(() => undefined);
@@ -68,11 +68,11 @@ export type PostgresStandby = PostgresServer & {
   promote(): Promise<void>;
 };
 
-/** @throws where there is no PostgreSQL: ask `postgresBinaries` before. */
+/** @throws where there is no PostgreSQL: ask `findPostgresBinaries` before. */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
-  const home = await newHome();
+  const home = await createHome();
   // Trust: nobody but this machine reaches it, and it holds nothing.
   const flags = ["-U", USER, "--auth=trust", "--encoding=UTF8", "--no-sync", "--no-instructions"];
   await run(join(home.binaries, "initdb"), ["-D", home.data, ...flags], home.options);
@@ -87,7 +87,7 @@ export async function startStandby(
   primary: PostgresServer,
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresStandby> {
-  const home = await newHome();
+  const home = await createHome();
   const from = ["-h", "127.0.0.1", "-p", String(primary.port), "-U", USER];
   const flags = ["--wal-method=stream", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"];
   await run(join(home.binaries, "pg_basebackup"), [...from, "-D", home.data, ...flags], home.options);
@@ -95,7 +95,7 @@ export async function startStandby(
   return {
     ...server,
     promote: async () => {
-      const promoted = await ask<{ ok: boolean }>(server.url(), "SELECT pg_promote(true, 60) AS ok");
+      const promoted = await runQuery<{ ok: boolean }>(server.url(), "SELECT pg_promote(true, 60) AS ok");
       if (promoted[0]?.ok !== true) throw new Error("PostgreSQL's standby was not promoted within 60 s");
     },
   };
@@ -103,17 +103,17 @@ export async function startStandby(
 
 /** From here on a commit is acknowledged once the standby has it too. Waits until one follows. */
 export async function waitForStandby(primary: PostgresServer): Promise<void> {
-  await ask(primary.url(), "ALTER SYSTEM SET synchronous_standby_names = '*'");
-  await ask(primary.url(), "SELECT pg_reload_conf()");
+  await runQuery(primary.url(), "ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await runQuery(primary.url(), "SELECT pg_reload_conf()");
   const following = "SELECT 1 FROM pg_stat_replication WHERE state = 'streaming' AND sync_state = 'sync'";
-  await eventually(async () => (await ask(primary.url(), following)).length > 0, {
+  await eventually(async () => (await runQuery(primary.url(), following)).length > 0, {
     timeoutMs: START_TIMEOUT_MS,
     everyMs: 50,
     what: "a synchronous standby",
   });
 }
 
-async function ask<Row>(url: string, text: string): Promise<Row[]> {
+async function runQuery<Row>(url: string, text: string): Promise<Row[]> {
   const client = new pg.Client(url);
   client.on("error", () => undefined);
   await client.connect();
@@ -125,17 +125,17 @@ async function ask<Row>(url: string, text: string): Promise<Row[]> {
 }
 
 /** A folder of its own, for the user that the server runs as. */
-type Home = {
+type PostgresHome = {
   readonly binaries: string;
   readonly folder: string;
   readonly data: string;
   readonly options: { uid?: number; gid?: number; cwd: string; env: Record<string, string> };
 };
 
-async function newHome(): Promise<Home> {
-  const binaries = postgresBinaries();
+async function createHome(): Promise<PostgresHome> {
+  const binaries = findPostgresBinaries();
   if (binaries === undefined) throw new Error("There is no PostgreSQL on this machine");
-  const as = await unprivileged();
+  const as = await findUnprivilegedUser();
   const folder = await mkdtemp(join(tmpdir(), "holdfast-postgres-"));
   if (as !== undefined) chownSync(folder, as.uid, as.gid);
   const environment = { PATH: process.env["PATH"] ?? "", LC_ALL: "C.UTF-8", TZ: "UTC" };
@@ -143,10 +143,10 @@ async function newHome(): Promise<Home> {
 }
 
 async function serve(
-  { binaries, folder, data, options }: Home,
+  { binaries, folder, data, options }: PostgresHome,
   settings: Readonly<Record<string, string>>,
 ): Promise<PostgresServer> {
-  const port = await freePort(0);
+  const port = await findFreePort(0);
   const all = {
     listen_addresses: "127.0.0.1",
     port: String(port),
@@ -162,12 +162,12 @@ async function serve(
   let server: ChildProcess | undefined;
   let log = "";
   let databases = 0;
-  const url: PostgresServer["url"] = (database = "postgres", parameters = {}) => {
+  const formatUrl: PostgresServer["url"] = (database = "postgres", parameters = {}) => {
     const query = new URLSearchParams(parameters).toString();
     return `postgresql://${USER}@127.0.0.1:${port}/${database}${query === "" ? "" : `?${query}`}`;
   };
-  const launched = (): ChildProcess => {
-    const child = spawn("sh", ["-c", KEEPER, join(binaries, "postgres"), "-D", data], {
+  const launchServer = (): ChildProcess => {
+    const child = spawn("sh", ["-c", SERVER_SCRIPT, join(binaries, "postgres"), "-D", data], {
       ...options,
       stdio: ["pipe", "ignore", "pipe"],
     });
@@ -178,42 +178,42 @@ async function serve(
     return child;
   };
   const start = async () => {
-    let child = launched();
+    let child = launchServer();
     await eventually(
       async () => {
-        if (child.exitCode === null) return answers(url());
+        if (child.exitCode === null) return isAnswering(formatUrl());
         const { exitCode } = child;
         // What a server that was killed has held may not be free at once.
-        child = launched();
+        child = launchServer();
         throw new Error(`PostgreSQL ended with ${exitCode}:\n${log}`);
       },
       { timeoutMs: START_TIMEOUT_MS, everyMs: 100, what: "PostgreSQL" },
     );
   };
-  const end = async (how: (postmaster: number) => void) => {
+  const endServer = async (signalServer: (postmaster: number) => void) => {
     const child = server;
     server = undefined;
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
-    how(Number((await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[0]));
+    signalServer(Number((await readFile(join(data, "postmaster.pid"), "utf8")).split("\n")[0]));
     await ended;
   };
-  const shutDown = () => end((postmaster) => process.kill(postmaster, "SIGINT"));
+  const shutDown = () => endServer((postmaster) => process.kill(postmaster, "SIGINT"));
   await start();
   return {
     port,
-    url,
+    url: formatUrl,
     database: async () => {
       databases += 1;
       const name = `test_${process.pid}_${databases}`;
-      await ask(url(), `CREATE DATABASE ${name}`);
+      await runQuery(formatUrl(), `CREATE DATABASE ${name}`);
       return name;
     },
     kill: () =>
-      end((postmaster) => {
-        for (const pid of [postmaster, ...childrenOf(postmaster)]) kill(pid);
+      endServer((postmaster) => {
+        for (const pid of [postmaster, ...listChildren(postmaster)]) kill(pid);
       }),
-    crash: () => end((postmaster) => process.kill(postmaster, "SIGQUIT")),
+    crash: () => endServer((postmaster) => process.kill(postmaster, "SIGQUIT")),
     shutDown,
     start,
     stop: async () => {
@@ -224,7 +224,7 @@ async function serve(
 }
 
 /** Its sessions are processes that outlive it for a moment. */
-function childrenOf(parent: number): number[] {
+function listChildren(parent: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
@@ -246,7 +246,7 @@ function kill(pid: number): void {
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function isAnswering(url: string): Promise<boolean> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
   client.on("error", () => undefined);
   try {

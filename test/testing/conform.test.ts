@@ -4,15 +4,20 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, test } from "vitest";
-import { RecordingsError, type Replayed, replayFolder, tableLine } from "../../src/devkit/conform/index.ts";
-import { modelAt } from "../../src/devkit/conform/model-at.ts";
+import {
+  formatRow,
+  RecordingsError,
+  type ReplayResult,
+  replayFolder,
+} from "../../src/devkit/conform/index.ts";
+import { buildModel } from "../../src/devkit/conform/model-config.ts";
 import { Recording } from "../../src/devkit/conform/recordings.ts";
-import { roadOf, roadOfHost } from "../../src/devkit/conform/road.ts";
-import { AnthropicMessages } from "../../src/models/anthropic-messages/provider.ts";
-import { OpenAiCompletions } from "../../src/models/openai-completions/provider.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { findRoute, findRouteByHost } from "../../src/devkit/conform/route.ts";
+import { AnthropicMessages } from "../../src/models/anthropic-messages/anthropic-messages.ts";
+import { OpenAiCompletions } from "../../src/models/openai-completions/openai-completions.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import type { Protocol } from "../../src/schema/model.ts";
-import { sse } from "../providers/play.ts";
+import { encodeSse } from "../providers/answer-reader.ts";
 
 describe("which protocol a recording belongs to", () => {
   test.each([
@@ -55,12 +60,12 @@ describe("which protocol a recording belongs to", () => {
       "",
     ],
   ])("%s: %s", (uri, protocol, prefix) => {
-    expect(roadOf({ host: "h", uri })).toMatchObject({ protocol, prefix });
+    expect(findRoute({ host: "h", uri })).toMatchObject({ protocol, prefix });
   });
 
   test("the model of an address is decoded", () => {
     const uri = "https://h/model/us.amazon.nova-micro-v1%3A0/converse-stream";
-    expect(roadOf({ host: "h", uri })?.model).toBe("us.amazon.nova-micro-v1:0");
+    expect(findRoute({ host: "h", uri })?.model).toBe("us.amazon.nova-micro-v1:0");
   });
 
   test.each([
@@ -74,7 +79,7 @@ describe("which protocol a recording belongs to", () => {
     "https://mcp.deepwiki.com/mcp",
     "https://api.cohere.com/v2/chat",
     "http://[broken",
-  ])("%s: none", (uri) => expect(roadOf({ host: "h", uri })).toBeUndefined());
+  ])("%s: none", (uri) => expect(findRoute({ host: "h", uri })).toBeUndefined());
 
   test.each([
     ["https://api.anthropic.com/v1/messages/count_tokens", "anthropic_messages"],
@@ -88,7 +93,7 @@ describe("which protocol a recording belongs to", () => {
     ["https://api.voyageai.com/v1/embeddings", undefined],
     ["https://notgroq.com/v1/models", undefined],
   ])("%s, by its host: %s", (uri, protocol) => {
-    expect(roadOfHost({ host: "h", uri })?.protocol).toBe(protocol);
+    expect(findRouteByHost({ host: "h", uri })?.protocol).toBe(protocol);
   });
 });
 
@@ -114,7 +119,7 @@ const chat = (finish: string | null, delta: object) => ({
   id: "c",
   choices: [{ index: 0, delta, finish_reason: finish }],
 });
-const ANSWER = sse([chat(null, { content: "Grüße 🌍" }), chat("stop", {}), "[DONE]"], false);
+const ANSWER = encodeSse([chat(null, { content: "Grüße 🌍" }), chat("stop", {}), "[DONE]"], false);
 const LIMIT = JSON.stringify({ type: "error", error: { type: "rate_limit_error", message: "slow down" } });
 const COMPLETIONS = { host: "api.openai.com", uri: "https://api.openai.com/v1/chat/completions" };
 const MESSAGES = { host: "api.anthropic.com", uri: "https://api.anthropic.com/v1/messages" };
@@ -122,8 +127,8 @@ const MESSAGES = { host: "api.anthropic.com", uri: "https://api.anthropic.com/v1
 async function replayed(
   folder: string,
   options: Parameters<typeof replayFolder>[1] = {},
-): Promise<Replayed[]> {
-  const lines: Replayed[] = [];
+): Promise<ReplayResult[]> {
+  const lines: ReplayResult[] = [];
   for await (const line of replayFolder(folder, options)) lines.push(line);
   return lines;
 }
@@ -160,8 +165,8 @@ describe("recordings through the adapters", () => {
     });
     expect(lines[2]?.error).toMatchObject({ status: 429, retryAfterMs: 7000, type: "rate_limit_error" });
     expect(lines[5]?.error?.message).toBe("no adapter is registered for azure_openai_responses");
-    expect(tableLine(lines[0]!)).toMatch(/^ok +openai_completions +stop +0 +r#0 +Grüße 🌍$/);
-    expect(tableLine(lines[5]!)).toMatch(/^FAIL /);
+    expect(formatRow(lines[0]!)).toMatch(/^ok +openai_completions +stop +0 +r#0 +Grüße 🌍$/);
+    expect(formatRow(lines[5]!)).toMatch(/^FAIL /);
     const generating = await replayed(folder, { registry: two, generatingOnly: true });
     expect(generating.map(({ id }) => id)).toEqual(["r#0", "r#1", "r#2", "r#4", "r#5"]);
   });
@@ -239,7 +244,7 @@ describe("recordings through the adapters", () => {
       ok: false,
       error: { fault: "crashed", message: "TypeError: undefined is no function" },
     });
-    expect(tableLine(line!)).toMatch(/^FAIL /);
+    expect(formatRow(line!)).toMatch(/^FAIL /);
   });
 
   test("messages bear the name of the adapter, or of who speaks chat completions [PROV-04]", async () => {
@@ -256,10 +261,10 @@ describe("recordings through the adapters", () => {
     ];
     for (const [uri, protocol, provider] of paths) {
       const recording = Recording.parse({ id: "r", uri, host: "h", file: "f" });
-      const road = roadOf(recording)!;
-      expect(modelAt("http://127.0.0.1:9", recording, road)).toMatchObject({ api: protocol, provider });
+      const road = findRoute(recording)!;
+      expect(buildModel("http://127.0.0.1:9", recording, road)).toMatchObject({ api: protocol, provider });
       if (provider === protocol || protocol === "azure_openai_responses")
-        expect(ProviderRegistry.default().get(protocol as Protocol)?.id).toBe(provider);
+        expect(ProviderRegistry.createDefault().get(protocol as Protocol)?.id).toBe(provider);
     }
   });
 
@@ -282,7 +287,7 @@ describe("recordings through the adapters", () => {
     const lines = stdout
       .trimEnd()
       .split("\n")
-      .map((line) => JSON.parse(line) as Replayed);
+      .map((line) => JSON.parse(line) as ReplayResult);
     expect(lines.map(({ ok }) => ok)).toEqual([true, false]);
     expect(lines[1]?.error).toMatchObject({ fault: "api", status: 500 });
     expect(run(join(folder, "none")).status).toBe(2);

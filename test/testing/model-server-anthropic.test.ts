@@ -1,7 +1,7 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { describe, expect, test } from "vitest";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
-import { anthropic, anthropicAsk, serverWith } from "./clients.ts";
+import { createAnthropic, createAnthropicRequest, startServer } from "./vendor-clients.ts";
 
 const REPLY: Reply = {
   thinking: "The user greets me. Grüße… 😀",
@@ -37,8 +37,8 @@ const CONTENT = [
 
 describe("the vendor's SDK reads from the Anthropic stream what the script says", () => {
   test("content, usage and stop reason", async () => {
-    const server = await serverWith({ replies: [REPLY] });
-    const message = await anthropic(server).messages.stream(anthropicAsk()).finalMessage();
+    const server = await startServer({ replies: [REPLY] });
+    const message = await createAnthropic(server).messages.stream(createAnthropicRequest()).finalMessage();
     expect(message).toMatchObject({
       id: expect.stringMatching(/^msg_01\w{22}$/),
       role: "assistant",
@@ -50,10 +50,10 @@ describe("the vendor's SDK reads from the Anthropic stream what the script says"
   });
 
   test("deltas have the size that the script wants, and whole characters", async () => {
-    const server = await serverWith({ replies: [REPLY] });
+    const server = await startServer({ replies: [REPLY] });
     const pieces: string[] = [];
-    await anthropic(server)
-      .messages.stream(anthropicAsk())
+    await createAnthropic(server)
+      .messages.stream(createAnthropicRequest())
       .on("text", (piece) => pieces.push(piece))
       .finalMessage();
     expect(pieces.length).toBe(Math.ceil(REPLY.text!.length / 7));
@@ -62,8 +62,8 @@ describe("the vendor's SDK reads from the Anthropic stream what the script says"
   });
 
   test("the same without streaming", async () => {
-    const server = await serverWith({ replies: [REPLY] });
-    const message = await anthropic(server).messages.create(anthropicAsk());
+    const server = await startServer({ replies: [REPLY] });
+    const message = await createAnthropic(server).messages.create(createAnthropicRequest());
     expect(message).toMatchObject({ content: CONTENT, stop_reason: "tool_use", usage: USAGE });
   });
 
@@ -72,16 +72,16 @@ describe("the vendor's SDK reads from the Anthropic stream what the script says"
     ["length", "max_tokens"],
     ["refusal", "refusal"],
   ])("stop %s is %s on the wire", async (stop, wire) => {
-    const server = await serverWith({ replies: [{ text: "no", stop }] });
-    const message = await anthropic(server).messages.stream(anthropicAsk()).finalMessage();
+    const server = await startServer({ replies: [{ text: "no", stop }] });
+    const message = await createAnthropic(server).messages.stream(createAnthropicRequest()).finalMessage();
     expect(message.stop_reason).toBe(wire);
   });
 
   test("encrypted thinking comes as one block", async () => {
-    const server = await serverWith({
+    const server = await startServer({
       replies: [{ thinking: { text: "", redacted: true, signature: "EqkXYZ" }, text: "hi" }],
     });
-    const message = await anthropic(server).messages.stream(anthropicAsk()).finalMessage();
+    const message = await createAnthropic(server).messages.stream(createAnthropicRequest()).finalMessage();
     expect(message.content).toMatchObject([
       { type: "redacted_thinking", data: "EqkXYZ" },
       { type: "text", text: "hi" },
@@ -89,9 +89,9 @@ describe("the vendor's SDK reads from the Anthropic stream what the script says"
   });
 
   test("an answer goes back and the next turn comes", async () => {
-    const server = await serverWith({ replies: [REPLY, { text: "over" }] });
-    const client = anthropic(server);
-    const first = await client.messages.stream(anthropicAsk()).finalMessage();
+    const server = await startServer({ replies: [REPLY, { text: "over" }] });
+    const client = createAnthropic(server);
+    const first = await client.messages.stream(createAnthropicRequest()).finalMessage();
     const results = first.content
       .filter((block) => block.type === "tool_use")
       .map(
@@ -102,9 +102,9 @@ describe("the vendor's SDK reads from the Anthropic stream what the script says"
         }),
       );
     const second = await client.messages.create({
-      ...anthropicAsk(),
+      ...createAnthropicRequest(),
       messages: [
-        ...anthropicAsk().messages,
+        ...createAnthropicRequest().messages,
         { role: "assistant", content: first.content },
         { role: "user", content: results },
       ],

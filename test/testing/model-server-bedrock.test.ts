@@ -8,15 +8,15 @@ import {
 import { request } from "undici";
 import { afterAll, describe, expect, test } from "vitest";
 import { bedrock } from "../../src/config/vendor-models.ts";
-import { FrameReader } from "../../src/models/bedrock-converse/frames.ts";
-import { BedrockConverse } from "../../src/models/bedrock-converse/provider.ts";
+import { BedrockConverse } from "../../src/models/bedrock-converse/bedrock-converse.ts";
+import { FrameReader } from "../../src/models/bedrock-converse/frame-reader.ts";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { ModelServer } from "../../src/testing/model-server/server.ts";
-import { faultOf, http, plainVendor, question } from "../providers/play.ts";
-import { VECTORS_PRESENT, vectors } from "../providers/vectors.ts";
-import { serverWith } from "./clients.ts";
+import { catchProviderError, createHttp, createRequest, plainVendor } from "../providers/answer-reader.ts";
+import { readVectors, VECTORS_PRESENT } from "../providers/vectors.ts";
+import { startServer } from "./vendor-clients.ts";
 
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 const signal = new AbortController().signal;
 const MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0";
@@ -64,12 +64,12 @@ async function events(server: ModelServer): Promise<ConverseStreamOutput[]> {
 
 async function ask(server: ModelServer, apiKey = KEY) {
   const model = bedrock(MODEL, { baseUrl: server.bedrockBaseUrl });
-  return await new BedrockConverse({ http: pool }).stream(question(model, { apiKey }), { signal });
+  return await new BedrockConverse({ http: pool }).stream(createRequest(model, { apiKey }), { signal });
 }
 
 describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25]", () => {
   test("what the script says comes out, streamed", async () => {
-    const server = await serverWith({ replies: [REPLY], apiKey: KEY });
+    const server = await startServer({ replies: [REPLY], apiKey: KEY });
     const all = await events(server);
     const join = (read: (event: ConverseStreamOutput) => string | undefined) =>
       all.map((event) => read(event) ?? "").join("");
@@ -103,7 +103,7 @@ describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25]
   });
 
   test("and in one piece", async () => {
-    const server = await serverWith({ replies: [REPLY] });
+    const server = await startServer({ replies: [REPLY] });
     const { output, stopReason } = await client(server).send(new ConverseCommand(hello));
     expect(stopReason).toBe("tool_use");
     expect(output?.message?.content?.[3]?.toolUse).toEqual({
@@ -114,14 +114,14 @@ describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25]
   });
 
   test("a signature of another key is refused, as is a bearer key in its place [X-26]", async () => {
-    const server = await serverWith({ replies: [REPLY], apiKey: KEY });
+    const server = await startServer({ replies: [REPLY], apiKey: KEY });
     for (const key of ["AKIDEXAMPLE:other", KEY.replace("secret", "Secret"), `${KEY}x`, "bearer-key"]) {
-      const error = await faultOf(ask(server, key));
+      const error = await catchProviderError(ask(server, key));
       expect([error.fault, error.vendorType]).toEqual(["auth", "UnrecognizedClientException"]);
     }
-    const bearer = await serverWith({ replies: [REPLY], apiKey: "bearer-key" });
+    const bearer = await startServer({ replies: [REPLY], apiKey: "bearer-key" });
     expect((await ask(bearer, "bearer-key")).stopReason).toBe("toolUse");
-    expect((await faultOf(ask(bearer, "bearer-kex"))).fault).toBe("auth");
+    expect((await catchProviderError(ask(bearer, "bearer-kex"))).fault).toBe("auth");
   });
 
   test.each([
@@ -142,8 +142,8 @@ describe("Bedrock, as Amazon's client and our adapter read it [PROV-23, PROV-25]
     [{ fault: "malformed" }, { fault: "network" }, "SyntaxError"],
     [{ fault: "cut", afterBytes: 200, clean: true }, { fault: "network" }, undefined],
   ] as const)("%j", async (fault, ours, theirs) => {
-    const server = await serverWith({ faults: [{ ...fault, times: 2 }], replies: [REPLY] });
-    expect(await faultOf(ask(server))).toMatchObject(ours);
+    const server = await startServer({ faults: [{ ...fault, times: 2 }], replies: [REPLY] });
+    expect(await catchProviderError(ask(server))).toMatchObject(ours);
     const error = await events(server).then(
       (all) => (all.some(({ messageStop }) => messageStop !== undefined) ? "whole" : undefined),
       ({ name }: Error) => name,
@@ -175,7 +175,7 @@ test.each([
     /invalid. Provide a json object/,
   ],
 ])("what Bedrock would refuse: %j", async (body, message) => {
-  const server = await serverWith({});
+  const server = await startServer({});
   const answer = await fetch(`${server.url}/model/m/converse-stream`, {
     method: "POST",
     headers: { authorization: "Bearer k" },
@@ -197,7 +197,7 @@ test.skipIf(!VECTORS_PRESENT)("our events have the fields of the recorded ones",
         return [`${event} ${kind.join()}`, Object.keys(fields).sort()];
       }),
     );
-  const server = await serverWith({
+  const server = await startServer({
     replies: [{ thinking: "hm", text: "hi", toolCalls: [{ name: "a", arguments: { b: 1 } }] }],
   });
   const answer = await fetch(`${server.url}/model/m/converse-stream`, {
@@ -206,6 +206,6 @@ test.skipIf(!VECTORS_PRESENT)("our events have the fields of the recorded ones",
     body: JSON.stringify({ messages: [hi] }),
   });
   const mine = shape(Buffer.from(await answer.arrayBuffer()));
-  for (const { bytes } of vectors(({ kind }) => kind === "awsstream"))
+  for (const { bytes } of readVectors(({ kind }) => kind === "awsstream"))
     for (const [event, fields] of shape(bytes)) expect([event, mine.get(event)]).toEqual([event, fields]);
 });

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { Fault } from "../../src/testing/model-server/fault.ts";
-import { anthropic, anthropicAsk, failure, openai, openaiAsk, openaiStream, serverWith } from "./clients.ts";
+import {
+  catchFailure,
+  createAnthropic,
+  createAnthropicRequest,
+  createOpenAi,
+  createOpenAiRequest,
+  startServer,
+  streamOpenAi,
+} from "./vendor-clients.ts";
 
 const LONG = {
   text: "Grüße aus der Mitte eines langen Satzes, der ünterbröchen wird 😀".repeat(3),
@@ -8,16 +16,16 @@ const LONG = {
 };
 
 async function anthropicFailure(fault: Fault, timeoutMs?: number) {
-  const server = await serverWith({ faults: [fault], replies: [LONG] });
+  const server = await startServer({ faults: [fault], replies: [LONG] });
   let text = "";
-  const stream = anthropic(server, timeoutMs).messages.stream(anthropicAsk());
-  const error = await failure(stream.on("text", (piece) => (text += piece)).finalMessage());
+  const stream = createAnthropic(server, timeoutMs).messages.stream(createAnthropicRequest());
+  const error = await catchFailure(stream.on("text", (piece) => (text += piece)).finalMessage());
   return { server, error, text };
 }
 
 async function openaiFailure(fault: Fault) {
-  const server = await serverWith({ faults: [fault], replies: [LONG] });
-  return { server, error: await failure(openaiStream(server).finalChatCompletion()) };
+  const server = await startServer({ faults: [fault], replies: [LONG] });
+  return { server, error: await catchFailure(streamOpenAi(server).finalChatCompletion()) };
 }
 
 describe("HTTP errors, as the SDKs report them", () => {
@@ -85,14 +93,14 @@ describe("streams that fail", () => {
   });
 
   test("a cut in the middle of a character leaves half of it", async () => {
-    const server = await serverWith({
+    const server = await startServer({
       faults: [{ fault: "cut", inCharacter: true, clean: true }],
       replies: [LONG],
     });
     const response = await fetch(`${server.anthropicBaseUrl}/v1/messages`, {
       method: "POST",
       headers: { "anthropic-version": "2023-06-01" },
-      body: JSON.stringify({ ...anthropicAsk(), stream: true }),
+      body: JSON.stringify({ ...createAnthropicRequest(), stream: true }),
     });
     const bytes = new Uint8Array(await response.arrayBuffer());
     expect(bytes.at(-1)).toBeGreaterThanOrEqual(0xc0);
@@ -118,10 +126,10 @@ describe("streams that fail", () => {
   });
 
   test("silence in the middle of a stream", async () => {
-    const server = await serverWith({ faults: [{ fault: "silence", afterChunks: 6 }], replies: [LONG] });
-    const stream = anthropic(server).messages.stream(anthropicAsk());
+    const server = await startServer({ faults: [{ fault: "silence", afterChunks: 6 }], replies: [LONG] });
+    const stream = createAnthropic(server).messages.stream(createAnthropicRequest());
     stream.once("text", () => stream.abort());
-    expect(await failure(stream.finalMessage())).toMatchObject({ name: "APIUserAbortError" });
+    expect(await catchFailure(stream.finalMessage())).toMatchObject({ name: "APIUserAbortError" });
     await server.waitForRequest((one) => one.outcome === "aborted-by-client" && one.bytesSent > 0);
   });
 
@@ -139,17 +147,23 @@ describe("streams that fail", () => {
   });
 
   test("faults meet requests without streaming too", async () => {
-    const server = await serverWith({ faults: [{ fault: "cut" }, { fault: "malformed" }], replies: [LONG] });
-    expect(await failure(openai(server).chat.completions.create(openaiAsk()))).toBeInstanceOf(Error);
-    expect((await failure(openai(server).chat.completions.create(openaiAsk()))).message).toMatch(/JSON/);
+    const server = await startServer({ faults: [{ fault: "cut" }, { fault: "malformed" }], replies: [LONG] });
+    expect(
+      await catchFailure(createOpenAi(server).chat.completions.create(createOpenAiRequest())),
+    ).toBeInstanceOf(Error);
+    expect(
+      (await catchFailure(createOpenAi(server).chat.completions.create(createOpenAiRequest()))).message,
+    ).toMatch(/JSON/);
   });
 
   test("a cut that is impossible is said to be so", async () => {
-    const server = await serverWith({
+    const server = await startServer({
       faults: [{ fault: "cut", inCharacter: true }],
       replies: [{ text: "ascii" }],
     });
-    expect(await failure(anthropic(server).messages.create(anthropicAsk()))).toMatchObject({ status: 500 });
+    expect(
+      await catchFailure(createAnthropic(server).messages.create(createAnthropicRequest())),
+    ).toMatchObject({ status: 500 });
     expect(server.requests[0]).toMatchObject({ fault: "script-error", outcome: "faulted" });
   });
 });

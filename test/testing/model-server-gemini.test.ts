@@ -2,7 +2,7 @@ import { type Content, type GenerateContentResponse, GoogleGenAI, type Part } fr
 import { describe, expect, test } from "vitest";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { ModelServer } from "../../src/testing/model-server/server.ts";
-import { failure, serverWith } from "./clients.ts";
+import { catchFailure, startServer } from "./vendor-clients.ts";
 
 const REPLY: Reply = {
   thinking: "The user greets me. 😀",
@@ -58,7 +58,7 @@ describe("the vendor's SDK reads from the Gemini stream what the script says", (
     ["Gemini", false],
     ["Vertex", true],
   ])("of %s: content, usage and finish reason", async (_name, vertexai) => {
-    const server = await serverWith({ replies: [REPLY] });
+    const server = await startServer({ replies: [REPLY] });
     const { parts, last } = await streamed(server, [HI], vertexai);
     expect(joined(parts, true)).toBe(REPLY.thinking);
     expect(joined(parts, false)).toBe(REPLY.text);
@@ -78,28 +78,28 @@ describe("the vendor's SDK reads from the Gemini stream what the script says", (
   });
 
   test("the same without streaming", async () => {
-    const server = await serverWith({ replies: [{ ...REPLY, thinking: undefined }] });
+    const server = await startServer({ replies: [{ ...REPLY, thinking: undefined }] });
     const answer = await client(server, false).models.generateContent({ model: MODEL, contents: [HI] });
     expect(answer.candidates?.[0]?.content?.parts).toEqual([{ text: REPLY.text }, ...CALLS]);
   });
 
   test("an answer without calls is signed at its end", async () => {
-    const { parts } = await streamed(await serverWith({ replies: [{ text: "hi" }] }));
+    const { parts } = await streamed(await startServer({ replies: [{ text: "hi" }] }));
     expect(parts).toEqual([{ text: "hi" }, { text: "", thoughtSignature: SIGNED }]);
   });
 
   test("errors have Google's form, of a key as of a token", async () => {
-    const server = await serverWith({ apiKey: "other", replies: [{ text: "hi" }] });
-    expect(await failure(streamed(server))).toMatchObject({
+    const server = await startServer({ apiKey: "other", replies: [{ text: "hi" }] });
+    expect(await catchFailure(streamed(server))).toMatchObject({
       status: 400,
       message: expect.stringContaining("API_KEY_INVALID"),
     });
-    expect(await failure(streamed(server, [HI], true))).toMatchObject({
+    expect(await catchFailure(streamed(server, [HI], true))).toMatchObject({
       status: 401,
       message: expect.stringContaining("UNAUTHENTICATED"),
     });
     server.script({ faults: [{ fault: "overloaded" }] });
-    expect(await failure(streamed(server))).toMatchObject({ status: 503 });
+    expect(await catchFailure(streamed(server))).toMatchObject({ status: 503 });
   });
 });
 
@@ -134,15 +134,15 @@ describe("what Google would refuse is refused", () => {
     ["a call at the beginning", [model(call(ANYWAY)), user(response)], /immediately after a user turn/],
     ["contents without parts", [HI, model()], /parts must not be empty/],
   ])("%s", async (_name, contents, message) => {
-    const server = await serverWith({ replies: [] });
-    expect(await failure(streamed(server, contents))).toMatchObject({
+    const server = await startServer({ replies: [] });
+    expect(await catchFailure(streamed(server, contents))).toMatchObject({
       status: 400,
       message: expect.stringMatching(message),
     });
   });
 
   test("what is older than the user's last word, or asked of an older model, need not be signed", async () => {
-    const server = await serverWith({});
+    const server = await startServer({});
     await streamed(server, [HI, model(call()), user(response), model({ text: "so" }), HI]);
     await streamed(server, [HI, model(call()), user(response)], false, "gemini-2.5-flash");
     await streamed(server, [HI, model(call(ANYWAY)), user(response)]);
@@ -150,7 +150,7 @@ describe("what Google would refuse is refused", () => {
   });
 
   test("and what it gave is taken back", async () => {
-    const server = await serverWith({ replies: [REPLY, { text: "over" }] });
+    const server = await startServer({ replies: [REPLY, { text: "over" }] });
     const { parts } = await streamed(server);
     const responses = ["read_file", "list_files"].map((name) => ({
       functionResponse: { name, response: { result: "fine" } },

@@ -1,12 +1,18 @@
 import { expect, test } from "vitest";
-import { anthropic, anthropicAsk, failure, openaiStream, serverWith } from "./clients.ts";
+import {
+  catchFailure,
+  createAnthropic,
+  createAnthropicRequest,
+  startServer,
+  streamOpenAi,
+} from "./vendor-clients.ts";
 
 const LONG = { text: "one two three four five six seven eight", chunkSize: 4, holdUntil: "gate" };
 
 test("an answer waits in its middle until it is released", async () => {
-  const server = await serverWith({ replies: [LONG] });
+  const server = await startServer({ replies: [LONG] });
   let text = "";
-  const stream = anthropic(server).messages.stream(anthropicAsk());
+  const stream = createAnthropic(server).messages.stream(createAnthropicRequest());
   stream.on("text", (piece) => (text += piece));
   await server.waitForHold("gate");
   await new Promise((resolve) => stream.once("text", resolve));
@@ -19,11 +25,11 @@ test("an answer waits in its middle until it is released", async () => {
 });
 
 test("a gate that was released stays open until it is closed again", async () => {
-  const server = await serverWith({ replies: [LONG] });
+  const server = await startServer({ replies: [LONG] });
   server.release("gate");
-  await openaiStream(server).finalChatCompletion();
+  await streamOpenAi(server).finalChatCompletion();
   server.hold("gate");
-  const waiting = openaiStream(server).finalChatCompletion();
+  const waiting = streamOpenAi(server).finalChatCompletion();
   await server.waitForHold("gate");
   server.release("gate");
   await waiting;
@@ -31,9 +37,9 @@ test("a gate that was released stays open until it is closed again", async () =>
 });
 
 test("a client that leaves is noticed at once, and its answer is not counted as paid", async () => {
-  const server = await serverWith({ replies: [LONG] });
-  const stream = anthropic(server).messages.stream(anthropicAsk());
-  const failed = failure(stream.finalMessage());
+  const server = await startServer({ replies: [LONG] });
+  const stream = createAnthropic(server).messages.stream(createAnthropicRequest());
+  const failed = catchFailure(stream.finalMessage());
   await server.waitForHold("gate");
   stream.abort();
   await failed;
@@ -42,15 +48,15 @@ test("a client that leaves is noticed at once, and its answer is not counted as 
   });
   expect(request).toMatchObject({ heldAt: undefined, closedAtMs: expect.any(Number) });
   server.release("gate");
-  await anthropic(server).messages.stream(anthropicAsk()).finalMessage();
+  await createAnthropic(server).messages.stream(createAnthropicRequest()).finalMessage();
   expect(server.paid()).toMatchObject([{ turn: 0, asked: 2, answered: 1, aborted: 1, faulted: 0 }]);
   expect(server.answersRepaid()).toBe(0);
   expect(server.requests[0]!.bytesSent).toBeLessThan(server.requests[1]!.bytesSent);
 });
 
 test.each(["head", "start", "end"] as const)("an answer waits at its %s", async (holdAt) => {
-  const server = await serverWith({ replies: [{ ...LONG, holdAt }] });
-  const answer = openaiStream(server).finalChatCompletion();
+  const server = await startServer({ replies: [{ ...LONG, holdAt }] });
+  const answer = streamOpenAi(server).finalChatCompletion();
   const request = await server.waitForHold("gate");
   expect(request.bytesSent === 0).toBe(holdAt === "head");
   server.release("gate");
@@ -59,23 +65,25 @@ test.each(["head", "start", "end"] as const)("an answer waits at its %s", async 
 
 test("delays: the head waits, then the stream takes its time", async () => {
   const reply = { text: "abcdefgh", chunkSize: 1, chunkDelayMs: 5, firstByteDelayMs: 30 };
-  const server = await serverWith({ replies: [reply] });
-  await openaiStream(server).finalChatCompletion();
+  const server = await startServer({ replies: [reply] });
+  await streamOpenAi(server).finalChatCompletion();
   const { atMs, closedAtMs } = server.requests[0]!;
   // 12 events, 11 pauses; timers may be early by a millisecond.
   expect(closedAtMs! - atMs).toBeGreaterThanOrEqual(29 + 11 * 4);
 });
 
 test("waiting for what does not come says what came", async () => {
-  const server = await serverWith({});
-  await anthropic(server).messages.create(anthropicAsk());
+  const server = await startServer({});
+  await createAnthropic(server).messages.create(createAnthropicRequest());
   await expect(server.waitForRequest(2, { timeoutMs: 10 })).rejects.toThrow(/#1 turn 0 answered/);
   await server.waitForRequest(1);
 });
 
 test("a stopped server ends what is open", async () => {
-  const server = await serverWith({ replies: [LONG] });
-  const failed = failure(anthropic(server).messages.stream(anthropicAsk()).finalMessage());
+  const server = await startServer({ replies: [LONG] });
+  const failed = catchFailure(
+    createAnthropic(server).messages.stream(createAnthropicRequest()).finalMessage(),
+  );
   await server.waitForHold("gate");
   await server.stop();
   expect(await failed).toBeInstanceOf(Error);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
-import { openai, openaiAsk, openaiStream, serverWith } from "./clients.ts";
+import { createOpenAi, createOpenAiRequest, startServer, streamOpenAi } from "./vendor-clients.ts";
 
 const REPLY: Reply = {
   text: "Hello, wörld 😀. I look at both files.",
@@ -35,8 +35,8 @@ const USAGE = {
 
 describe("the vendor's SDK reads from the OpenAI stream what the script says", () => {
   test("content, usage and finish reason", async () => {
-    const server = await serverWith({ replies: [REPLY] });
-    const completion = await openaiStream(server).finalChatCompletion();
+    const server = await startServer({ replies: [REPLY] });
+    const completion = await streamOpenAi(server).finalChatCompletion();
     expect(completion).toMatchObject({
       id: expect.stringMatching(/^chatcmpl-C\w{28}$/),
       model: "gpt-test",
@@ -46,8 +46,8 @@ describe("the vendor's SDK reads from the OpenAI stream what the script says", (
   });
 
   test("the same without streaming", async () => {
-    const server = await serverWith({ replies: [REPLY] });
-    const completion = await openai(server).chat.completions.create(openaiAsk());
+    const server = await startServer({ replies: [REPLY] });
+    const completion = await createOpenAi(server).chat.completions.create(createOpenAiRequest());
     expect(completion).toMatchObject({
       choices: [{ finish_reason: "tool_calls", message: MESSAGE }],
       usage: USAGE,
@@ -55,10 +55,13 @@ describe("the vendor's SDK reads from the OpenAI stream what the script says", (
   });
 
   test("reasoning comes before the text, in reasoning_content", async () => {
-    const server = await serverWith({
+    const server = await startServer({
       replies: [{ thinking: "Hmm, let me see.", text: "Yes.", chunkSize: 4 }],
     });
-    const stream = await openai(server).chat.completions.create({ ...openaiAsk(), stream: true });
+    const stream = await createOpenAi(server).chat.completions.create({
+      ...createOpenAiRequest(),
+      stream: true,
+    });
     const seen = { reasoning: "", text: "" };
     for await (const chunk of stream) {
       const delta = chunk.choices[0]?.delta as { reasoning_content?: string; content?: string } | undefined;
@@ -70,8 +73,11 @@ describe("the vendor's SDK reads from the OpenAI stream what the script says", (
   });
 
   test("no usage chunk unless it is asked for", async () => {
-    const server = await serverWith({ replies: [{ text: "hi" }] });
-    const stream = await openai(server).chat.completions.create({ ...openaiAsk(), stream: true });
+    const server = await startServer({ replies: [{ text: "hi" }] });
+    const stream = await createOpenAi(server).chat.completions.create({
+      ...createOpenAiRequest(),
+      stream: true,
+    });
     for await (const chunk of stream) expect(chunk).not.toHaveProperty("usage");
   });
 
@@ -80,16 +86,16 @@ describe("the vendor's SDK reads from the OpenAI stream what the script says", (
     ["length", "length"],
     ["content_filter", "content_filter"],
   ])("stop %s is %s on the wire", async (stop, wire) => {
-    const server = await serverWith({ replies: [{ text: "no", stop }] });
-    const completion = await openai(server).chat.completions.create(openaiAsk());
+    const server = await startServer({ replies: [{ text: "no", stop }] });
+    const completion = await createOpenAi(server).chat.completions.create(createOpenAiRequest());
     expect(completion.choices[0]?.finish_reason).toBe(wire);
   });
 
   test("broken arguments are sent as they stand", async () => {
-    const server = await serverWith({
+    const server = await startServer({
       replies: [{ toolCalls: [{ name: "bash", arguments: '{"command": "ls' }] }],
     });
-    const completion = await openai(server).chat.completions.create(openaiAsk());
+    const completion = await createOpenAi(server).chat.completions.create(createOpenAiRequest());
     expect(completion.choices[0]?.message.tool_calls?.[0]).toMatchObject({
       function: { arguments: '{"command": "ls' },
     });

@@ -2,11 +2,11 @@ import { existsSync, readFileSync } from "node:fs";
 import type OpenAI from "openai";
 import { describe, expect, test } from "vitest";
 import { azure, openaiResponses } from "../../src/config/vendor-models.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import type { Reply } from "../../src/testing/model-server/reply.ts";
 import type { ModelServer } from "../../src/testing/model-server/server.ts";
-import { http, question } from "../providers/play.ts";
-import { failure, openai, serverWith } from "./clients.ts";
+import { createHttp, createRequest } from "../providers/answer-reader.ts";
+import { catchFailure, createOpenAi, startServer } from "./vendor-clients.ts";
 
 const VECTORS = new URL("../../../shared/vectors/", import.meta.url);
 
@@ -37,11 +37,14 @@ const USAGE = {
 };
 
 const streamOf = (server: ModelServer, params: object = {}) =>
-  openai(server).responses.stream({ ...PARAMS, ...params } as OpenAI.Responses.ResponseCreateParamsStreaming);
+  createOpenAi(server).responses.stream({
+    ...PARAMS,
+    ...params,
+  } as OpenAI.Responses.ResponseCreateParamsStreaming);
 
 describe("the vendor's SDK reads from the Responses stream what the script says", () => {
   test("items, usage and status, in pieces that add up", async () => {
-    const server = await serverWith({ replies: [REPLY] });
+    const server = await startServer({ replies: [REPLY] });
     const pieces: string[] = [];
     const stream = streamOf(server).on("response.output_text.delta", ({ delta }) => pieces.push(delta));
     const { output, usage, status } = await stream.finalResponse();
@@ -51,12 +54,15 @@ describe("the vendor's SDK reads from the Responses stream what the script says"
   });
 
   test("the same without streaming", async () => {
-    const server = await serverWith({ replies: [REPLY] });
-    expect(await openai(server).responses.create(PARAMS)).toMatchObject({ output: OUTPUT, usage: USAGE });
+    const server = await startServer({ replies: [REPLY] });
+    expect(await createOpenAi(server).responses.create(PARAMS)).toMatchObject({
+      output: OUTPUT,
+      usage: USAGE,
+    });
   });
 
   test("reasoning is encrypted only for who asks for it", async () => {
-    const server = await serverWith({ replies: [REPLY] });
+    const server = await startServer({ replies: [REPLY] });
     const { output } = await streamOf(server, { include: [] }).finalResponse();
     expect(output[0]).not.toHaveProperty("encrypted_content");
   });
@@ -66,35 +72,35 @@ describe("the vendor's SDK reads from the Responses stream what the script says"
     ["content_filter", "incomplete", "content_filter"],
     ["stop", "completed", undefined],
   ])("stop %s is %s (%s) on the wire", async (stop, status, reason) => {
-    const server = await serverWith({ replies: [{ text: "no", stop }] });
+    const server = await startServer({ replies: [{ text: "no", stop }] });
     const response = await streamOf(server).finalResponse();
     expect([response.status, response.incomplete_details?.reason]).toEqual([status, reason]);
   });
 
   test("a refusal is a part of its own", async () => {
-    const server = await serverWith({ replies: [{ text: "I cannot.", stop: "refusal" }] });
+    const server = await startServer({ replies: [{ text: "I cannot.", stop: "refusal" }] });
     const { output } = await streamOf(server).finalResponse();
     expect(output).toMatchObject([{ content: [{ type: "refusal", refusal: "I cannot." }] }]);
   });
 
   test("an error in the middle of the stream", async () => {
-    const server = await serverWith({
+    const server = await startServer({
       replies: [REPLY],
       faults: [{ fault: "mid-stream-error", message: "gone" }],
     });
-    expect((await failure(streamOf(server).finalResponse())).message).toContain("gone");
+    expect((await catchFailure(streamOf(server).finalResponse())).message).toContain("gone");
   });
 });
 
 describe("our adapters over it", () => {
-  const registry = ProviderRegistry.default({ http: http() });
+  const registry = ProviderRegistry.createDefault({ http: createHttp() });
   const ask = async (model: ReturnType<typeof azure>, more: object = {}) =>
-    await registry.get(model.api)!.stream(question(model, { apiKey: "sk-secret", ...more }), {
+    await registry.get(model.api)!.stream(createRequest(model, { apiKey: "sk-secret", ...more }), {
       signal: new AbortController().signal,
     });
 
   test("read the script, and send its answer back so that the next turn comes [PROV-17, PROV-19]", async () => {
-    const server = await serverWith({ replies: [REPLY, { text: "Done." }], apiKey: "sk-secret" });
+    const server = await startServer({ replies: [REPLY, { text: "Done." }], apiKey: "sk-secret" });
     const models = [
       openaiResponses("gpt-test", { baseUrl: server.openaiBaseUrl, reasoning: true }),
       azure("gpt-test", { baseUrl: server.url }),
@@ -128,13 +134,14 @@ describe("our adapters over it", () => {
 });
 
 test("what the vendor would refuse is refused in its words", async () => {
-  const server = await serverWith({});
+  const server = await startServer({});
   const call = { type: "function_call" as const, call_id: "c", name: "read", arguments: "{}" };
   const reasoning = { type: "reasoning" as const, id: "rs_1", summary: [], encrypted_content: "g" };
   const said = { type: "message" as const, role: "assistant" as const, status: "completed" as const };
   const user = { role: "user" as const, content: "hi" };
   const words = async (input: OpenAI.Responses.ResponseInput, more: object = {}) =>
-    (await failure(openai(server).responses.create({ model: "gpt-test", input, ...more }))).message;
+    (await catchFailure(createOpenAi(server).responses.create({ model: "gpt-test", input, ...more })))
+      .message;
   expect(await words([])).toContain("must be provided");
   expect(await words([user, call])).toContain("No tool output found for function call c.");
   expect(await words([user, { type: "function_call_output", call_id: "d", output: "" }])).toContain(
@@ -169,7 +176,7 @@ describe.skipIf(!existsSync(VECTORS))("the fields of recorded streams", () => {
 
   test.each(recorded)("%s: every event of it that we send has its fields", async (file) => {
     const theirs = eventsOf(readFileSync(new URL(file, VECTORS), "utf8"));
-    const server = await serverWith({ replies: [REPLY] });
+    const server = await startServer({ replies: [REPLY] });
     const body = JSON.stringify({ ...PARAMS, stream: true });
     const ours = eventsOf(
       await (await fetch(`${server.openaiBaseUrl}/responses`, { method: "POST", body })).text(),

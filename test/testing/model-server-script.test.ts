@@ -1,16 +1,23 @@
 import type Anthropic from "@anthropic-ai/sdk";
 import { afterAll, expect, test } from "vitest";
 import * as models from "../../src/config/vendor-models.ts";
-import { ProviderRegistry } from "../../src/models/registry.ts";
+import { ProviderRegistry } from "../../src/models/provider-registry.ts";
 import type { Message } from "../../src/schema/message.ts";
 import { type ModelConfig, Protocol } from "../../src/schema/model.ts";
 import type { ModelServer } from "../../src/testing/index.ts";
 import type { ModelScript } from "../../src/testing/model-server/script.ts";
 import { startModelServer } from "../../src/testing/model-server/server.ts";
-import { http, question } from "../providers/play.ts";
-import { anthropic, anthropicAsk, failure, openai, openaiAsk, serverWith } from "./clients.ts";
+import { createHttp, createRequest } from "../providers/answer-reader.ts";
+import {
+  catchFailure,
+  createAnthropic,
+  createAnthropicRequest,
+  createOpenAi,
+  createOpenAiRequest,
+  startServer,
+} from "./vendor-clients.ts";
 
-const pool = http();
+const pool = createHttp();
 afterAll(async () => await pool.close());
 
 /** A request with `turn` answers behind it. */
@@ -19,7 +26,10 @@ function atTurn(turn: number, text = "hello"): Anthropic.MessageCreateParamsNonS
     { role: "assistant", content: `answer ${index}` },
     { role: "user", content: "go on" },
   ]);
-  return { ...anthropicAsk(text), messages: [...anthropicAsk(text).messages, ...history.flat()] };
+  return {
+    ...createAnthropicRequest(text),
+    messages: [...createAnthropicRequest(text).messages, ...history.flat()],
+  };
 }
 
 function textOf(message: Anthropic.Message): string {
@@ -27,8 +37,8 @@ function textOf(message: Anthropic.Message): string {
 }
 
 test("the reply is the turn's, whatever was asked before and how often [PROV-06]", async () => {
-  const server = await serverWith({ replies: [{ text: "zero" }, { text: "one" }, { text: "two" }] });
-  const client = anthropic(server);
+  const server = await startServer({ replies: [{ text: "zero" }, { text: "one" }, { text: "two" }] });
+  const client = createAnthropic(server);
   const ask = async (turn: number) => textOf(await client.messages.create(atTurn(turn)));
   expect([await ask(2), await ask(0), await ask(0), await ask(1), await ask(7)]).toEqual([
     "two",
@@ -42,18 +52,18 @@ test("the reply is the turn's, whatever was asked before and how often [PROV-06]
 });
 
 test("conversations that run at the same time keep their own scripts and faults", async () => {
-  const server = await serverWith({
+  const server = await startServer({
     conversations: [
       { match: "blue", replies: [{ text: "sky" }], faults: [{ fault: "overloaded", onTurn: 0, times: 2 }] },
       { match: (question) => question.system === "be green", replies: [{ text: "grass" }] },
     ],
     defaultReply: { text: "nothing" },
   });
-  const client = anthropic(server);
+  const client = createAnthropic(server);
   const retried = async (text: string) => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return { attempt, text: textOf(await client.messages.create(anthropicAsk(text))) };
+        return { attempt, text: textOf(await client.messages.create(createAnthropicRequest(text))) };
       } catch (error) {
         if ((error as { status?: number }).status !== 529 || attempt > 9) throw error;
       }
@@ -61,53 +71,63 @@ test("conversations that run at the same time keep their own scripts and faults"
   };
   const answers = await Promise.all(Array.from({ length: 20 }, (_, index) => retried(`blue ${index}`)));
   expect(answers).toEqual(Array.from({ length: 20 }, () => ({ attempt: 3, text: "sky" })));
-  expect(textOf(await client.messages.create({ ...anthropicAsk("x"), system: "be green" }))).toBe("grass");
-  expect(textOf(await client.messages.create(anthropicAsk("red")))).toBe("nothing");
+  expect(textOf(await client.messages.create({ ...createAnthropicRequest("x"), system: "be green" }))).toBe(
+    "grass",
+  );
+  expect(textOf(await client.messages.create(createAnthropicRequest("red")))).toBe("nothing");
   expect(server.answersRepaid()).toBe(0);
 });
 
 test("the header x-conversation tells apart what is otherwise the same", async () => {
-  const server = await serverWith({ faults: [{ fault: "overloaded" }] });
+  const server = await startServer({ faults: [{ fault: "overloaded" }] });
   const ask = (name: string) =>
-    openai(server).chat.completions.create(openaiAsk(), { headers: { "x-conversation": name } });
-  await failure(ask("a"));
+    createOpenAi(server).chat.completions.create(createOpenAiRequest(), {
+      headers: { "x-conversation": name },
+    });
+  await catchFailure(ask("a"));
   await ask("a");
-  await failure(ask("b"));
+  await catchFailure(ask("b"));
   expect(server.requests.map((request) => request.conversation)).toEqual(["a", "a", "b"]);
 });
 
 test("a program may answer, and may leave the answer to the script", async () => {
-  const server = await serverWith({
+  const server = await startServer({
     replies: [{ text: "scripted" }],
     respond: (question) =>
       question.lastText === "echo" ? { text: `you said ${question.lastText}` } : undefined,
   });
-  expect(textOf(await anthropic(server).messages.create(anthropicAsk("echo")))).toBe("you said echo");
-  expect(textOf(await anthropic(server).messages.create(anthropicAsk("else")))).toBe("scripted");
+  expect(textOf(await createAnthropic(server).messages.create(createAnthropicRequest("echo")))).toBe(
+    "you said echo",
+  );
+  expect(textOf(await createAnthropic(server).messages.create(createAnthropicRequest("else")))).toBe(
+    "scripted",
+  );
 });
 
 test("ids of tool calls: the same when a turn is asked again, or new ones when so wished", async () => {
   const script: ModelScript = { replies: [{ toolCalls: [{ name: "bash", arguments: {} }] }] };
   const idOf = async (client: Anthropic) =>
-    (await client.messages.create(anthropicAsk())).content.find((block) => block.type === "tool_use")?.id;
-  const repeated = anthropic(await serverWith(script));
+    (await client.messages.create(createAnthropicRequest())).content.find(
+      (block) => block.type === "tool_use",
+    )?.id;
+  const repeated = createAnthropic(await startServer(script));
   expect(await idOf(repeated)).toBe(await idOf(repeated));
-  const fresh = anthropic(await serverWith({ ...script, toolCallIds: "fresh" }));
+  const fresh = createAnthropic(await startServer({ ...script, toolCallIds: "fresh" }));
   expect(await idOf(fresh)).not.toBe(await idOf(fresh));
 });
 
 test("a tool call without its result is refused as the vendor refuses it", async () => {
-  const server = await serverWith({});
+  const server = await startServer({});
   const call = { type: "tool_use" as const, id: "toolu_1", name: "bash", input: {} };
-  const open = [...anthropicAsk().messages, { role: "assistant" as const, content: [call] }];
+  const open = [...createAnthropicRequest().messages, { role: "assistant" as const, content: [call] }];
   const next = { role: "user" as const, content: "and?" };
-  const claude = await failure(
-    anthropic(server).messages.create({ ...anthropicAsk(), messages: [...open, next] }),
+  const claude = await catchFailure(
+    createAnthropic(server).messages.create({ ...createAnthropicRequest(), messages: [...open, next] }),
   );
   expect(claude).toMatchObject({ status: 400, message: expect.stringContaining("toolu_1") });
-  const gpt = await failure(
-    openai(server).chat.completions.create({
-      ...openaiAsk(),
+  const gpt = await catchFailure(
+    createOpenAi(server).chat.completions.create({
+      ...createOpenAiRequest(),
       messages: [
         { role: "user", content: "hi" },
         {
@@ -123,9 +143,11 @@ test("a tool call without its result is refused as the vendor refuses it", async
 });
 
 test("keys are checked when the script names one, and masked in the record", async () => {
-  const server = await serverWith({ apiKey: "sk-secret" });
-  await openai(server).chat.completions.create(openaiAsk());
-  expect(await failure(anthropic(server).messages.create(anthropicAsk()))).toMatchObject({ status: 401 });
+  const server = await startServer({ apiKey: "sk-secret" });
+  await createOpenAi(server).chat.completions.create(createOpenAiRequest());
+  expect(await catchFailure(createAnthropic(server).messages.create(createAnthropicRequest()))).toMatchObject(
+    { status: 401 },
+  );
   expect(JSON.stringify(server.requests)).not.toContain("secret");
 });
 
@@ -137,8 +159,9 @@ test("a script that is misspelt is refused by name", async () => {
 });
 
 test("bodies that are long past are let go", async () => {
-  const server = await serverWith({ keepBodies: 2 });
-  for (let turn = 0; turn < 3; turn++) await anthropic(server).messages.create(anthropicAsk());
+  const server = await startServer({ keepBodies: 2 });
+  for (let turn = 0; turn < 3; turn++)
+    await createAnthropic(server).messages.create(createAnthropicRequest());
   expect(server.requests.map((request) => request.body !== undefined)).toEqual([false, true, true]);
 });
 
@@ -156,7 +179,7 @@ const MODELS: Readonly<Record<Protocol, (server: ModelServer) => ModelConfig>> =
 test.each(Protocol.options)(
   "one script, over %s: texts, thoughts, calls, faults, what is beyond it, and no network beyond this machine [PROV-06]",
   async (api) => {
-    const server = await serverWith({
+    const server = await startServer({
       replies: [
         {
           thinking: "Hm.",
@@ -172,10 +195,10 @@ test.each(Protocol.options)(
       faults: [{ fault: "rate-limited", onTurn: 0 }],
       defaultReply: { text: "beyond" },
     });
-    const provider = ProviderRegistry.default({ http: pool }).get(api);
+    const provider = ProviderRegistry.createDefault({ http: pool }).get(api);
     const messages: Message[] = [{ role: "user", content: [{ type: "text", text: "go" }], timestamp: 1 }];
     const ask = async () => {
-      const asked = question(MODELS[api](server), { apiKey: "a-bearer-key-0123456789", messages });
+      const asked = createRequest(MODELS[api](server), { apiKey: "a-bearer-key-0123456789", messages });
       const answer = await provider!.stream(asked, { signal: new AbortController().signal });
       messages.push(answer);
       for (const part of answer.content)
@@ -192,7 +215,11 @@ test.each(Protocol.options)(
         messages.push({ role: "user", content: [{ type: "text", text: "on" }], timestamp: 1 });
       return answer;
     };
-    expect(await failure(ask())).toMatchObject({ name: "ProviderError", fault: "rate-limited", status: 429 });
+    expect(await catchFailure(ask())).toMatchObject({
+      name: "ProviderError",
+      fault: "rate-limited",
+      status: 429,
+    });
     const first = await ask();
     expect(first).toMatchObject({ stopReason: "toolUse", usage: { input: 11, output: 7, totalTokens: 18 } });
     expect(first.content.flatMap((part) => (part.type === "vendor" ? [] : [part]))).toMatchObject([
@@ -218,8 +245,8 @@ test.each(Protocol.options)(
 
 test("the configured protocol alone chooses the adapter, whatever the model and its provider are called [PROV-01]", async () => {
   // Vendors refuse what such a model would not take.
-  const server = await serverWith({ strict: false });
-  const registry = ProviderRegistry.default({ http: pool });
+  const server = await startServer({ strict: false });
+  const registry = ProviderRegistry.createDefault({ http: pool });
   for (const api of Protocol.options) {
     for (const [id, provider] of [
       ["gpt-5-claude-opus-5-5", "anthropic"],
@@ -227,7 +254,7 @@ test("the configured protocol alone chooses the adapter, whatever the model and 
       ["anthropic.claude-opus-5-5", "google"],
     ] as const) {
       const model = { ...MODELS[api](server), id, provider };
-      const asked = question(model, { apiKey: "a-bearer-key-0123456789" });
+      const asked = createRequest(model, { apiKey: "a-bearer-key-0123456789" });
       const answer = await registry.get(model.api)!.stream(asked, { signal: new AbortController().signal });
       expect(answer).toMatchObject({ model: id, provider, stopReason: "stop" });
       const { protocol } = server.requests.at(-1)!;

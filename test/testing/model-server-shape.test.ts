@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { anthropicAsk, openaiAsk, serverWith } from "./clients.ts";
+import { createAnthropicRequest, createOpenAiRequest, startServer } from "./vendor-clients.ts";
 
 // Our events must have the fields of the vendors' recorded ones, all of them and in the vendor's types.
 
@@ -56,7 +56,7 @@ async function streamed(path: string, body: unknown): Promise<string> {
     usage: { reasoning: 0 },
   };
   const call = { name: "get_country", arguments: {} };
-  const server = await serverWith({
+  const server = await startServer({
     conversations: [{ match: "tools", replies: [{ toolCalls: [call] }] }, { replies: [reply] }],
   });
   const answer = await fetch(server.url + path, {
@@ -74,7 +74,7 @@ describe.skipIf(!recorded)("the fields of recorded streams", () => {
       anthropicKind,
     );
     const ours = fieldsByKind(
-      await streamed("/v1/messages", { ...anthropicAsk(), stream: true }),
+      await streamed("/v1/messages", { ...createAnthropicRequest(), stream: true }),
       anthropicKind,
     );
     for (const [kind, expected] of theirs) {
@@ -89,7 +89,7 @@ describe.skipIf(!recorded)("the fields of recorded streams", () => {
   ] as const;
   test.each(replies.filter(([, file]) => existsSync(vector(file))))("OpenAI: %s", async (text, file) => {
     const theirs = fieldsByKind(readFileSync(vector(file), "utf8"), openaiKind);
-    const ask = { ...openaiAsk(text), stream: true, stream_options: { include_usage: true } };
+    const ask = { ...createOpenAiRequest(text), stream: true, stream_options: { include_usage: true } };
     const ours = fieldsByKind(await streamed("/v1/chat/completions", ask), openaiKind);
     expect([...ours.keys()]).toEqual([...theirs.keys()]);
     for (const [kind, expected] of theirs)

@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { listFilesTool } from "../../src/tools/builtin/list-files.ts";
-import { searchTool } from "../../src/tools/builtin/search.ts";
-import { call, contextIn, temporaryFolder } from "./workspace.ts";
+import { createListFilesTool } from "../../src/tools/builtin/list-files-tool.ts";
+import { createSearchTool } from "../../src/tools/builtin/search-tool.ts";
+import { callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
 test.each([
   ["ripgrep", {}],
@@ -11,25 +11,25 @@ test.each([
 ])(
   "with %s, totals are counted before results are cut, and the limit is for all files together [X-19]",
   async (_, options) => {
-    const context = contextIn(await temporaryFolder());
+    const context = createContext(await createTemporaryFolder());
     for (const name of ["a", "b", "c", "d"]) await writeFile(join(context.workspace, name), "x\nx\nx\n");
-    const lines = async (tool: ReturnType<typeof searchTool>, request: object) => {
-      const { content, details } = await call(tool, request, context);
+    const lines = async (tool: ReturnType<typeof createSearchTool>, request: object) => {
+      const { content, details } = await callTool(tool, request, context);
       const text = content[0]?.type === "text" ? content[0].text : "";
       return { count: text.split("\n").filter((line) => !line.startsWith("...")).length, text, details };
     };
-    const listed = await lines(listFilesTool({ ...options, maxResults: 3 }), {});
+    const listed = await lines(createListFilesTool({ ...options, maxResults: 3 }), {});
     expect(listed).toMatchObject({ count: 3, details: { total: 4, truncated: true } });
     expect(listed.text).toContain("(truncated at 3 results)");
-    const exact = await lines(listFilesTool({ ...options, maxResults: 4 }), {});
+    const exact = await lines(createListFilesTool({ ...options, maxResults: 4 }), {});
     expect(exact).toMatchObject({ count: 4, details: { total: 4, truncated: false } });
     expect(exact.text).not.toContain("truncated");
 
     // Three a file: a limit for each file would let all twelve through.
-    const found = await lines(searchTool({ ...options, maxResults: 5 }), { pattern: "x" });
+    const found = await lines(createSearchTool({ ...options, maxResults: 5 }), { pattern: "x" });
     expect(found).toMatchObject({ count: 5, details: { matches: 12, truncated: true } });
     expect(found.text).toContain("(truncated at 5 matches)");
-    const all = await lines(searchTool({ ...options, maxResults: 12 }), { pattern: "x" });
+    const all = await lines(createSearchTool({ ...options, maxResults: 12 }), { pattern: "x" });
     expect(all).toMatchObject({ count: 12, details: { matches: 12, truncated: false } });
     expect(all.text).not.toContain("truncated");
   },

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { editFileTool } from "../../src/tools/builtin/edit-file.ts";
-import { readFileTool } from "../../src/tools/builtin/read-file.ts";
-import { writeFileTool } from "../../src/tools/builtin/write-file.ts";
-import { call, contextIn, temporaryFolder } from "./workspace.ts";
+import { createEditFileTool } from "../../src/tools/builtin/edit-file-tool.ts";
+import { createReadFileTool } from "../../src/tools/builtin/read-file-tool.ts";
+import { createWriteFileTool } from "../../src/tools/builtin/write-file-tool.ts";
+import { callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
 /** Three chunks and a little. */
 const LONG = "line of text\n".repeat(16_000);
@@ -23,25 +23,25 @@ function abortedBehind(looks: number): AbortSignal {
 describe("file tools look for a cancellation before each step, and leave what there was [BIT-12]", () => {
   test.each([
     // Folder, file, and each chunk of the file.
-    ["read_file", readFileTool(), { path: "in/a.txt" }, 5, LONG],
+    ["read_file", createReadFileTool(), { path: "in/a.txt" }, 5, LONG],
     // Folder, what is there, its content, the new file, its place.
-    ["write_file", writeFileTool(), { path: "in/a.txt", content: "new" }, 4, "new"],
+    ["write_file", createWriteFileTool(), { path: "in/a.txt", content: "new" }, 4, "new"],
     [
       "edit_file",
-      editFileTool(),
+      createEditFileTool(),
       { path: "in/a.txt", old_text: "first", new_text: "1st" },
       4,
       `1st\n${LONG}`,
     ],
   ] as const)("%s", async (name, tool, parameters, steps, after) => {
-    const workspace = await temporaryFolder();
+    const workspace = await createTemporaryFolder();
     await mkdir(join(workspace, "in"));
     const before = name === "read_file" ? LONG : `first\n${LONG}`;
     await writeFile(join(workspace, "in/a.txt"), before);
     let looks = 0;
     for (; ; looks += 1) {
-      const context = contextIn(workspace, { signal: abortedBehind(looks) });
-      const error = await call(tool, parameters, context).then(
+      const context = createContext(workspace, { signal: abortedBehind(looks) });
+      const error = await callTool(tool, parameters, context).then(
         () => undefined,
         (thrown: unknown) => thrown,
       );

@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, expect, test, vi } from "vitest";
 import type { ExecutableTool, ToolOutput } from "../../src/tools/tool.ts";
-import { isThorough } from "../support/depth.ts";
-import { call, contextIn, temporaryFolder } from "./workspace.ts";
+import { isThorough } from "../support/test-depth.ts";
+import { callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
 // An adversary that acts between any two steps of a tool: before one of its file system calls it puts a link to
 // the outside in the place of the folder, and before a later one it puts the folder back. All pairs are tried.
@@ -46,7 +46,7 @@ vi.mock("node:child_process", async (original) => {
 
 // Other test files of this process load the tools with the real file system, before and after this one.
 vi.resetModules();
-const { defaultTools } = await import("../../src/tools/builtin/default-tools.ts");
+const { createDefaultTools: defaultTools } = await import("../../src/tools/builtin/default-tools.ts");
 afterAll(() => vi.resetModules());
 
 const [, read, write, edit, list, search] = defaultTools() as [
@@ -66,7 +66,7 @@ async function attempt(
   away: number,
   back: number,
 ): Promise<Attempt> {
-  const base = await temporaryFolder();
+  const base = await createTemporaryFolder();
   const [workspace, outside] = [join(base, "workspace"), join(base, "outside")];
   await mkdir(join(workspace, "d"), { recursive: true });
   await mkdir(join(outside, "sub"), { recursive: true });
@@ -87,7 +87,7 @@ async function attempt(
     }
     steps += 1;
   };
-  const outcome = await call(tool, parameters, contextIn(workspace)).catch((error: Error) => error);
+  const outcome = await callTool(tool, parameters, createContext(workspace)).catch((error: Error) => error);
   adversary.step = () => {};
 
   expect((await readdir(outside, { recursive: true })).toSorted()).toEqual(["SECRET.txt", "file.txt", "sub"]);

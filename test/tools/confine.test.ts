@@ -2,12 +2,12 @@ import { link, mkdir, readdir, readFile, symlink, writeFile } from "node:fs/prom
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
+import { createDefaultTools } from "../../src/tools/builtin/default-tools.ts";
 import type { ExecutableTool } from "../../src/tools/tool.ts";
-import { isThorough } from "../support/depth.ts";
-import { call, contextIn, temporaryFolder, textOf } from "./workspace.ts";
+import { isThorough } from "../support/test-depth.ts";
+import { callForText, callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
-const [, read, write, edit, list, search] = defaultTools() as [
+const [, read, write, edit, list, search] = createDefaultTools() as [
   ExecutableTool,
   ExecutableTool,
   ExecutableTool,
@@ -18,12 +18,12 @@ const [, read, write, edit, list, search] = defaultTools() as [
 
 /** A workspace next to a folder that nothing may reach. */
 async function withOutside() {
-  const base = await temporaryFolder();
+  const base = await createTemporaryFolder();
   const [workspace, outside] = [join(base, "workspace"), join(base, "workspace-outside")];
   await mkdir(workspace);
   await mkdir(outside);
   await writeFile(join(outside, "secret.txt"), "SECRET\n");
-  return { workspace, outside, context: contextIn(workspace) };
+  return { workspace, outside, context: createContext(workspace) };
 }
 
 const EACH_TOOL: [string, (path: string) => [ExecutableTool, unknown]][] = [
@@ -46,7 +46,7 @@ describe.each(EACH_TOOL)("%s stays in the workspace", (_, request) => {
   ) {
     const { workspace, outside, context } = await withOutside();
     await prepare?.(workspace, outside);
-    const error = await call(...request(path(outside)), context).catch((thrown) => thrown);
+    const error = await callTool(...request(path(outside)), context).catch((thrown) => thrown);
     expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
     expect(await readdir(outside)).toEqual(["secret.txt"]);
     return error;
@@ -94,17 +94,17 @@ test("a symbolic link to a file outside is refused", async () => {
     [edit, { path: "link", old_text: "SECRET", new_text: "changed" }],
     [search, { path: "link", pattern: "SECRET" }],
   ] as const) {
-    await expect(call(tool, parameters, context)).rejects.toThrow("link is outside the workspace");
+    await expect(callTool(tool, parameters, context)).rejects.toThrow("link is outside the workspace");
   }
-  expect(await textOf(search, { pattern: "SECRET" }, context)).toBe("No matches found");
-  expect(await textOf(list, {}, context)).toBe("No files found");
+  expect(await callForText(search, { pattern: "SECRET" }, context)).toBe("No matches found");
+  expect(await callForText(list, {}, context)).toBe("No files found");
   expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
 });
 
 test("a link that leads to no file outside makes none", async () => {
   const { workspace, outside, context } = await withOutside();
   await symlink(join(outside, "new.txt"), join(workspace, "link"));
-  await expect(call(write, { path: "link", content: "changed" }, context)).rejects.toThrow(
+  await expect(callTool(write, { path: "link", content: "changed" }, context)).rejects.toThrow(
     /^Cannot write link: /,
   );
   expect(await readdir(outside)).toEqual(["secret.txt"]);
@@ -113,20 +113,20 @@ test("a link that leads to no file outside makes none", async () => {
 test("a file that is also outside by a hard link is replaced here, not changed there", async () => {
   const { workspace, outside, context } = await withOutside();
   await link(join(outside, "secret.txt"), join(workspace, "hard"));
-  await call(write, { path: "hard", content: "changed" }, context);
+  await callTool(write, { path: "hard", content: "changed" }, context);
   expect(await readFile(join(outside, "secret.txt"), "utf8")).toBe("SECRET\n");
 });
 
 test("a workspace that is named through a link is a workspace, by either name", async () => {
   const { workspace } = await withOutside();
   await symlink("workspace", join(workspace, "../by-link"));
-  const context = contextIn(join(workspace, "../by-link"));
-  await call(write, { path: "a/b.txt", content: "x" }, context);
-  expect(await textOf(read, { path: join(workspace, "a/b.txt") }, context)).toBe("[1 lines]\n   1 | x");
-  expect(await textOf(read, { path: join(workspace, "../by-link/a/b.txt") }, context)).toBe(
+  const context = createContext(join(workspace, "../by-link"));
+  await callTool(write, { path: "a/b.txt", content: "x" }, context);
+  expect(await callForText(read, { path: join(workspace, "a/b.txt") }, context)).toBe("[1 lines]\n   1 | x");
+  expect(await callForText(read, { path: join(workspace, "../by-link/a/b.txt") }, context)).toBe(
     "[1 lines]\n   1 | x",
   );
-  expect(await textOf(read, { path: "a/../a/b.txt" }, context)).toBe("[1 lines]\n   1 | x");
+  expect(await callForText(read, { path: "a/../a/b.txt" }, context)).toBe("[1 lines]\n   1 | x");
 });
 
 /** A thread that makes `name` now a folder, now a link to the outside, now nothing, as fast as it can. */
@@ -177,7 +177,7 @@ describe("while a folder is being swapped for a link", { timeout: 30_000 }, () =
     const stop = await swapInALoop(workspace, outside, "d");
     const { done } = await hammer((round) => {
       const path = round % 2 === 0 ? `d/file-${round % 10}.txt` : `d/sub-${round % 10}/file.txt`;
-      return call(write, { path, content: `content ${round}` }, contextIn(workspace));
+      return callTool(write, { path, content: `content ${round}` }, createContext(workspace));
     });
     await stop();
     expect(done).toBeGreaterThan(0);
@@ -192,7 +192,11 @@ describe("while a folder is being swapped for a link", { timeout: 30_000 }, () =
     await writeFile(join(workspace, "d/secret.txt"), "SECRET inside");
     const stop = await swapInALoop(workspace, outside, "d");
     const { done } = await hammer(() =>
-      call(edit, { path: "d/secret.txt", old_text: "SECRET", new_text: "SECRET" }, contextIn(workspace)),
+      callTool(
+        edit,
+        { path: "d/secret.txt", old_text: "SECRET", new_text: "SECRET" },
+        createContext(workspace),
+      ),
     );
     await stop();
     expect(done).toBeGreaterThan(0);
@@ -206,11 +210,11 @@ describe("while a folder is being swapped for a link", { timeout: 30_000 }, () =
     await writeFile(join(workspace, "d/secret.txt"), "public\n");
     const stop = await swapInALoop(workspace, outside, "d");
     const { done, refused } = await hammer(async (round) => {
-      const context = contextIn(workspace);
+      const context = createContext(workspace);
       const text =
         round % 20 === 0
-          ? await textOf(search, { path: "d", pattern: "." }, context)
-          : await textOf(read, { path: "d/secret.txt" }, context);
+          ? await callForText(search, { path: "d", pattern: "." }, context)
+          : await callForText(read, { path: "d/secret.txt" }, context);
       expect(text).not.toContain("SECRET");
     });
     await stop();
@@ -225,16 +229,16 @@ test("no call leaves a file open, whether it comes through or not", async () => 
   await symlink("/", join(workspace, "root"));
   const openFiles = async () => (await readdir("/proc/self/fd")).length;
   const round = async () => {
-    await call(write, { path: "d/new/a.txt", content: "x" }, context);
-    await call(edit, { path: "d/new/a.txt", old_text: "x", new_text: "y" }, context);
-    await call(read, { path: "d/new/a.txt" }, context);
-    await call(list, {}, context);
-    await call(search, { pattern: "y", path: "d/new/a.txt" }, context);
+    await callTool(write, { path: "d/new/a.txt", content: "x" }, context);
+    await callTool(edit, { path: "d/new/a.txt", old_text: "x", new_text: "y" }, context);
+    await callTool(read, { path: "d/new/a.txt" }, context);
+    await callTool(list, {}, context);
+    await callTool(search, { pattern: "y", path: "d/new/a.txt" }, context);
     for (const path of ["nope/a", "root/etc/passwd", "d", "root", "d/new/a.txt/b"]) {
       for (const tool of [read, edit, list, search]) {
-        await call(tool, { path, old_text: "a", new_text: "b", pattern: "zzz" }, context).catch(() => {});
+        await callTool(tool, { path, old_text: "a", new_text: "b", pattern: "zzz" }, context).catch(() => {});
       }
-      if (path !== "nope/a") await call(write, { path, content: "" }, context).catch(() => {});
+      if (path !== "nope/a") await callTool(write, { path, content: "" }, context).catch(() => {});
     }
   };
   await round();

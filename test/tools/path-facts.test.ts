@@ -1,18 +1,18 @@
 import { mkdir, realpath, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { pathFacts, stepsBack } from "../../src/tools/workspace/path-facts.ts";
-import { temporaryFolder } from "./workspace.ts";
+import { collectPathFacts, hasParentSegment } from "../../src/tools/workspace/path-facts.ts";
+import { createTemporaryFolder } from "./tool-context.ts";
 
 async function places() {
-  const base = await realpath(await temporaryFolder());
+  const base = await realpath(await createTemporaryFolder());
   const [workspace, outside] = [join(base, "workspace"), join(base, "workspace-outside")];
   await mkdir(join(workspace, "src"), { recursive: true });
   await mkdir(outside);
   await writeFile(join(workspace, "src/a.ts"), "");
   await writeFile(join(outside, "secret"), "");
   const of = async (path: string) => {
-    const { paths } = await pathFacts([path], workspace);
+    const { paths } = await collectPathFacts([path], workspace);
     return paths?.[0];
   };
   return { base, workspace, outside, of };
@@ -71,13 +71,13 @@ describe("facts of paths", () => {
     await symlink("src", join(workspace, "inner"));
     expect(await of("inner/a.ts")).toMatchObject({ inside: true, relative: "src/a.ts" });
     await symlink(workspace, join(base, "alias"));
-    const { paths } = await pathFacts(["src/a.ts", join(workspace, "src")], join(base, "alias"));
+    const { paths } = await collectPathFacts(["src/a.ts", join(workspace, "src")], join(base, "alias"));
     expect(paths).toMatchObject([{ relative: "src/a.ts" }, { relative: "src" }]);
   });
 
   test("more paths than fit are said to be cut [PERM-01]", async () => {
     const { workspace } = await places();
-    const facts = await pathFacts(
+    const facts = await collectPathFacts(
       Array.from({ length: 100 }, (_, index) => `f${index}`),
       workspace,
     );
@@ -98,6 +98,6 @@ describe("facts of paths", () => {
     ["/a/..", true],
     [".a/..", true],
   ])("%s steps back: %s", (path, expected) => {
-    expect(stepsBack(path)).toBe(expected);
+    expect(hasParentSegment(path)).toBe(expected);
   });
 });

@@ -2,14 +2,14 @@ import { execFileSync, spawn } from "node:child_process";
 import { copyFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { hostId } from "../../src/platform/process/host-id.ts";
+import { getHostId } from "../../src/platform/process/host-id.ts";
 import { readStartTime } from "../../src/platform/process/process-group.ts";
 import { parseStat, readProcess } from "../../src/platform/process/process-table.ts";
 import { eventually } from "./processes.ts";
-import { temporaryFolder } from "./workspace.ts";
+import { createTemporaryFolder } from "./tool-context.ts";
 
 test("a program's name may hold spaces and parentheses", async () => {
-  const program = join(await temporaryFolder(), "a) R 1 (b");
+  const program = join(await createTemporaryFolder(), "a) R 1 (b");
   await copyFile("/bin/sleep", program);
   const child = spawn(program, ["1000"], { detached: true });
   const entry = await eventually(
@@ -37,9 +37,9 @@ test("a process that is not there has no start time", () => {
 });
 
 test("the host's id is the same for every process of it", () => {
-  expect(hostId()).toMatch(/^[0-9a-f-]{36}\/pid:\[\d+\]$/);
+  expect(getHostId()).toMatch(/^[0-9a-f-]{36}\/pid:\[\d+\]$/);
   const script = "console.log(require('fs').readlinkSync('/proc/self/ns/pid'))";
-  expect(hostId().endsWith(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }).trim())).toBe(
-    true,
-  );
+  expect(
+    getHostId().endsWith(execFileSync(process.execPath, ["-e", script], { encoding: "utf8" }).trim()),
+  ).toBe(true);
 });

@@ -2,16 +2,16 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 
 /** Command lines of the running processes that were started with this environment variable. */
-export function carrying(variable: string): string[] {
-  return carriers(variable).map(({ commandLine }) => commandLine);
+export function listCommandLines(variable: string): string[] {
+  return listMarked(variable).map(({ commandLine }) => commandLine);
 }
 
 /** For after a test, so that one that fails leaves nothing running. */
-export function endCarriers(variable: string): void {
-  for (const { pid } of carriers(variable)) process.kill(pid, "SIGKILL");
+export function killMarked(variable: string): void {
+  for (const { pid } of listMarked(variable)) process.kill(pid, "SIGKILL");
 }
 
-function carriers(variable: string): { pid: number; commandLine: string }[] {
+function listMarked(variable: string): { pid: number; commandLine: string }[] {
   const found: { pid: number; commandLine: string }[] = [];
   for (const pid of readdirSync("/proc").filter((name) => /^\d+$/.test(name))) {
     try {
@@ -28,12 +28,12 @@ function carriers(variable: string): { pid: number; commandLine: string }[] {
 }
 
 /** Looks again and again until it holds; says what it saw last when it never does. */
-export async function eventually<T>(look: () => T | Promise<T>, holds: (seen: T) => boolean): Promise<T> {
+export async function eventually<T>(probe: () => T | Promise<T>, holds: (value: T) => boolean): Promise<T> {
   const giveUpAt = performance.now() + 10_000;
   for (;;) {
-    const seen = await look();
-    if (holds(seen)) return seen;
-    if (performance.now() > giveUpAt) throw new Error(`never held; last seen: ${JSON.stringify(seen)}`);
+    const value = await probe();
+    if (holds(value)) return value;
+    if (performance.now() > giveUpAt) throw new Error(`never held; last seen: ${JSON.stringify(value)}`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { runSupervised, type SupervisedCommand } from "../../src/platform/process/supervise.ts";
-import { carrying, endCarriers, eventually } from "./processes.ts";
-import { temporaryFolder } from "./workspace.ts";
+import { runSupervised, type SupervisedCommand } from "../../src/platform/process/run-supervised.ts";
+import { eventually, killMarked, listCommandLines } from "./processes.ts";
+import { createTemporaryFolder } from "./tool-context.ts";
 
 const { PATH = "" } = process.env;
 let calls = 0;
@@ -14,7 +14,7 @@ function command(
 ): SupervisedCommand & { marker: string } {
   calls += 1;
   const key = `supervise-${process.pid}-${calls}`;
-  onTestFinished(() => endCarriers(`HOLDFAST_CALL=${key}`));
+  onTestFinished(() => killMarked(`HOLDFAST_CALL=${key}`));
   return {
     command: "bash",
     args: ["-c", script],
@@ -105,7 +105,7 @@ describe("output", () => {
   });
 
   test("comes while the command runs, and adds up to what is given back", async () => {
-    const folder = await temporaryFolder();
+    const folder = await createTemporaryFolder();
     const seen: string[] = [];
     const running = runSupervised(
       command(`echo first; until test -e ${folder}/go; do sleep 0.01; done; echo second`, {
@@ -122,7 +122,7 @@ describe("output", () => {
   });
 
   test("a character that arrives in two pieces is one character", async () => {
-    const folder = await temporaryFolder();
+    const folder = await createTemporaryFolder();
     const seen: string[] = [];
     const running = runSupervised(
       command(
@@ -171,7 +171,7 @@ describe("output", () => {
       },
     });
     await expect(runSupervised(failing)).rejects.toThrow("no disk");
-    expect(carrying(failing.marker)).toEqual([]);
+    expect(listCommandLines(failing.marker)).toEqual([]);
   });
 });
 
@@ -199,7 +199,7 @@ describe("the end of a command is the end of its group", () => {
     const running = command(script);
     const result = await runSupervised(running);
     expect(result).toMatchObject({ ending: "exited", exitCode: 0, stdout: "done\n" });
-    expect(carrying(running.marker)).toEqual([]);
+    expect(listCommandLines(running.marker)).toEqual([]);
   });
 
   test("a daemon in a session of its own that holds the output does not hang the call", async () => {
@@ -224,7 +224,7 @@ describe("a command that is stopped", () => {
       exitCode: 3,
       stdout: "ready\ncleaned\n",
     });
-    expect(carrying(running.marker)).toEqual([]);
+    expect(listCommandLines(running.marker)).toEqual([]);
   });
 
   test("is killed after the grace when it ignores SIGTERM, and all it started with it", async () => {
@@ -242,7 +242,7 @@ describe("a command that is stopped", () => {
       exitCode: null,
       signal: "SIGKILL",
     });
-    expect(carrying(running.marker)).toEqual([]);
+    expect(listCommandLines(running.marker)).toEqual([]);
   });
 
   test("takes what left its group along", async () => {
@@ -255,17 +255,17 @@ describe("a command that is stopped", () => {
       },
     );
     expect(await runSupervised(running)).toMatchObject({ ending: "cancelled" });
-    expect(carrying(running.marker)).toEqual([]);
+    expect(listCommandLines(running.marker)).toEqual([]);
   });
 
   test("says so when its time is up", async () => {
     const running = command("echo before; sleep 1000", { timeoutMs: 50 });
     expect(await runSupervised(running)).toMatchObject({ ending: "timed-out", signal: "SIGTERM" });
-    expect(carrying(running.marker)).toEqual([]);
+    expect(listCommandLines(running.marker)).toEqual([]);
   });
 
   test("is not started when it is cancelled in the very moment of the start", async () => {
-    const folder = await temporaryFolder();
+    const folder = await createTemporaryFolder();
     const controller = new AbortController();
     const running = runSupervised(command(`touch ${folder}/ran`, { signal: controller.signal }));
     controller.abort();
@@ -274,7 +274,7 @@ describe("a command that is stopped", () => {
   });
 
   test("is not started at all when it is cancelled before", async () => {
-    const folder = await temporaryFolder();
+    const folder = await createTemporaryFolder();
     let spawned = false;
     const result = await runSupervised(
       command(`touch ${folder}/ran`, {
@@ -291,7 +291,7 @@ describe("a command that is stopped", () => {
 
 describe("the claim", () => {
   test("is written before the command starts", async () => {
-    const folder = await temporaryFolder();
+    const folder = await createTemporaryFolder();
     const script = `touch ${folder}/ran`;
     const running = command(script, {
       onSpawned: async (group) => {
@@ -307,17 +307,17 @@ describe("the claim", () => {
   });
 
   test("that cannot be written keeps the command from starting", async () => {
-    const folder = await temporaryFolder();
+    const folder = await createTemporaryFolder();
     const running = command(`touch ${folder}/ran`, {
       onSpawned: () => Promise.reject(new Error("disk full")),
     });
     await expect(runSupervised(running)).rejects.toThrow("disk full");
     await expect(readFile(join(folder, "ran"))).rejects.toThrow(/ENOENT/);
-    expect(carrying(running.marker)).toEqual([]);
+    expect(listCommandLines(running.marker)).toEqual([]);
   });
 
   test("a cancellation while it is written keeps the command from starting", async () => {
-    const folder = await temporaryFolder();
+    const folder = await createTemporaryFolder();
     const controller = new AbortController();
     const running = command(`touch ${folder}/ran`, {
       signal: controller.signal,

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { readCall } from "../../src/activities/model/read-call.ts";
-import { defaultTools } from "../../src/tools/builtin/default-tools.ts";
-import { ToolRegistry } from "../../src/tools/registry.ts";
-import { defineTool, ToolError, toolDefinition } from "../../src/tools/tool.ts";
-import { call, contextIn } from "./workspace.ts";
+import { parseCall } from "../../src/activities/model/read-call.ts";
+import { createDefaultTools } from "../../src/tools/builtin/default-tools.ts";
+import { defineTool, ToolError, toToolDefinition } from "../../src/tools/tool.ts";
+import { ToolRegistry } from "../../src/tools/tool-registry.ts";
+import { callTool, createContext } from "./tool-context.ts";
 
 const weather = defineTool({
   name: "weather",
@@ -34,7 +34,7 @@ describe("what a tool is made of [TOOL-01]", () => {
   });
 
   test("the built-in ones have all of them", () => {
-    for (const { label, description, parameters } of defaultTools()) {
+    for (const { label, description, parameters } of createDefaultTools()) {
       expect(label).not.toBe("");
       expect(description).not.toBe("");
       expect(parameters).toMatchObject({ type: "object", properties: expect.anything() });
@@ -42,10 +42,12 @@ describe("what a tool is made of [TOOL-01]", () => {
   });
 
   test("its execution gives a result or an error", async () => {
-    expect(await call(weather, { city: "Rome" }, contextIn("/"))).toEqual({
+    expect(await callTool(weather, { city: "Rome" }, createContext("/"))).toEqual({
       content: [{ type: "text", text: "Sunny in Rome" }],
     });
-    await expect(call(weather, { city: "Atlantis" }, contextIn("/"))).rejects.toBeInstanceOf(ToolError);
+    await expect(callTool(weather, { city: "Atlantis" }, createContext("/"))).rejects.toBeInstanceOf(
+      ToolError,
+    );
   });
 
   test.each([
@@ -65,7 +67,7 @@ describe("what a tool is made of [TOOL-01]", () => {
 
 test("a model is shown name, description and schema; its call comes back to the tool of exactly that name [TOOL-09]", () => {
   const tools = [
-    ...defaultTools(),
+    ...createDefaultTools(),
     weather,
     defineTool({
       name: "Weather",
@@ -77,16 +79,16 @@ test("a model is shown name, description and schema; its call comes back to the 
   const registry = new ToolRegistry(tools);
   const resolved = registry.resolve(tools.map(({ name }) => name));
   const offered = resolved.ok ? resolved.tools : [];
-  const definitions = offered.map(toolDefinition);
+  const definitions = offered.map(toToolDefinition);
   expect(definitions.map(({ name }) => name)).toEqual(tools.map(({ name }) => name));
   for (const [index, { name, description, parameters }] of tools.entries()) {
     expect(definitions[index]).toEqual({ name, description, parameters });
     expect(registry.get(name)).toBe(tools[index]);
-    const { digest } = readCall({ type: "toolCall", id: "c", name, arguments: { city: "Rome" } }, offered);
+    const { digest } = parseCall({ type: "toolCall", id: "c", name, arguments: { city: "Rome" } }, offered);
     expect(digest.name).toBe(name);
   }
   const made = (name: string) =>
-    readCall({ type: "toolCall", id: "c", name, arguments: { city: "Rome" } }, offered).runs?.tool;
+    parseCall({ type: "toolCall", id: "c", name, arguments: { city: "Rome" } }, offered).runs?.tool;
   expect(made("weather")).toBe(weather);
   expect(made("Weather")).toBe(tools.at(-1));
   expect([made("weathe"), made("weather2"), made("")]).toEqual([undefined, undefined, undefined]);

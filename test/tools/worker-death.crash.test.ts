@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { endGroup, isAlive, signalGroup } from "../../src/platform/process/process-group.ts";
-import { carrying, endCarriers, eventually } from "./processes.ts";
+import { isGroupAlive, killGroup, signalGroup } from "../../src/platform/process/process-group.ts";
+import { eventually, killMarked, listCommandLines } from "./processes.ts";
 
 // A process of its own runs one command through the supervisor and gets SIGKILL, as a worker would.
 
@@ -19,7 +19,7 @@ beforeAll(async () => {
     stdin: {
       contents: `
         import { writeFileSync } from "node:fs";
-        import { runSupervised } from "./src/platform/process/supervise.ts";
+        import { runSupervised } from "./src/platform/process/run-supervised.ts";
         const [script, key, moment] = process.argv.slice(2);
         await runSupervised({
           command: "bash", args: ["-c", script], cwd: "/",
@@ -53,7 +53,7 @@ function startWorker(script: string, moment = "running"): Worker {
   const marker = `HOLDFAST_CALL=${key}`;
   onTestFinished(() => {
     child.kill("SIGKILL");
-    endCarriers(marker);
+    killMarked(marker);
   });
   let output = "";
   child.stdout.on("data", (chunk) => {
@@ -91,11 +91,11 @@ describe("SIGKILL of the worker leaves nothing of the command behind", () => {
     const worker = startWorker(script);
     const group = await killWhenReady(worker);
     await eventually(
-      () => carrying(worker.marker),
+      () => listCommandLines(worker.marker),
       (left) => left.length === 0,
     );
-    expect(await isAlive(group, worker.key)).toBe(false);
-    expect(await endGroup(group, worker.key)).toBe("gone");
+    expect(await isGroupAlive(group, worker.key)).toBe(false);
+    expect(await killGroup(group, worker.key)).toBe("gone");
   });
 
   test("a command that signals its own group at once", async () => {
@@ -103,7 +103,7 @@ describe("SIGKILL of the worker leaves nothing of the command behind", () => {
       const worker = startWorker("trap '' TERM; kill -TERM 0; echo ready; exec sleep 1000");
       await killWhenReady(worker);
       await eventually(
-        () => carrying(worker.marker),
+        () => listCommandLines(worker.marker),
         (left) => left.length === 0,
       );
     }
@@ -117,7 +117,7 @@ describe("SIGKILL of the worker leaves nothing of the command behind", () => {
       (signal) => signal === "SIGKILL",
     );
     await eventually(
-      () => carrying(worker.marker),
+      () => listCommandLines(worker.marker),
       (left) => left.length === 0,
     );
     expect(() => readFileSync(witness)).toThrow(/ENOENT/);
@@ -131,7 +131,7 @@ describe("SIGKILL of the worker leaves nothing of the command behind", () => {
         (signal) => signal === "SIGKILL",
       );
       await eventually(
-        () => carrying(worker.marker),
+        () => listCommandLines(worker.marker),
         (left) => left.length === 0,
       );
     }
@@ -148,11 +148,11 @@ describe("who takes over", () => {
       () => worker.child.signalCode,
       (signal) => signal === "SIGKILL",
     );
-    expect(carrying(worker.marker).length).toBeGreaterThan(1);
-    expect(await isAlive(group, worker.key)).toBe(true);
-    expect(await endGroup(group, worker.key)).toBe("ended");
-    expect(carrying(worker.marker)).toEqual([]);
-    expect(await endGroup(group, worker.key)).toBe("gone");
+    expect(listCommandLines(worker.marker).length).toBeGreaterThan(1);
+    expect(await isGroupAlive(group, worker.key)).toBe(true);
+    expect(await killGroup(group, worker.key)).toBe("ended");
+    expect(listCommandLines(worker.marker)).toEqual([]);
+    expect(await killGroup(group, worker.key)).toBe("gone");
   });
 
   test("ends a group whose leader is gone", async () => {
@@ -160,12 +160,12 @@ describe("who takes over", () => {
     const group = await killWhenReady(worker);
     process.kill(group.pgid, "SIGKILL");
     await eventually(
-      () => carrying(worker.marker),
+      () => listCommandLines(worker.marker),
       (left) => left.length === 1,
     );
-    expect(await isAlive(group, worker.key)).toBe(true);
-    expect(await endGroup(group, worker.key)).toBe("ended");
-    expect(carrying(worker.marker)).toEqual([]);
+    expect(await isGroupAlive(group, worker.key)).toBe(true);
+    expect(await killGroup(group, worker.key)).toBe("ended");
+    expect(listCommandLines(worker.marker)).toEqual([]);
   });
 
   test("leaves a group alone that only has the same number", async () => {
@@ -173,29 +173,29 @@ describe("who takes over", () => {
     await eventually(worker.output, (output) => output.includes("ready\n"));
     const group = JSON.parse(worker.output().split("\n")[0]!);
     const earlier = { pgid: group.pgid, startTime: String(Number(group.startTime) - 1) };
-    expect(await isAlive(earlier, "another-call")).toBe(false);
-    expect(await endGroup(earlier, "another-call")).toBe("gone");
-    expect(await isAlive(group, worker.key)).toBe(true);
+    expect(await isGroupAlive(earlier, "another-call")).toBe(false);
+    expect(await killGroup(earlier, "another-call")).toBe("gone");
+    expect(await isGroupAlive(group, worker.key)).toBe(true);
     worker.child.kill("SIGKILL");
     await eventually(
-      () => carrying(worker.marker),
+      () => listCommandLines(worker.marker),
       (left) => left.length === 0,
     );
   });
 
   test.each([0, 1, -5, Number.NaN, 1.5])("never signals what is no group of a tool: %s", async (pgid) => {
     expect(() => signalGroup(pgid, 0)).toThrow(RangeError);
-    expect(await endGroup({ pgid, startTime: "" }, "no-call")).toBe("gone");
+    expect(await killGroup({ pgid, startTime: "" }, "no-call")).toBe("gone");
   });
 
   test("gives up on a group that cannot be ended, and says so", async () => {
     const worker = startWorker("echo ready; exec sleep 1000");
     await eventually(worker.output, (output) => output.includes("ready\n"));
     const group = JSON.parse(worker.output().split("\n")[0]!);
-    await expect(endGroup(group, worker.key, -1)).rejects.toThrow(/still alive/);
+    await expect(killGroup(group, worker.key, -1)).rejects.toThrow(/still alive/);
     worker.child.kill("SIGKILL");
     await eventually(
-      () => carrying(worker.marker),
+      () => listCommandLines(worker.marker),
       (left) => left.length === 0,
     );
   });

@@ -4,19 +4,19 @@ import { readdir, readFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { build } from "esbuild";
 import { expect, test } from "vitest";
-import { writeFileTool } from "../../src/tools/builtin/write-file.ts";
-import { call, contextIn, temporaryFolder } from "./workspace.ts";
+import { createWriteFileTool } from "../../src/tools/builtin/write-file-tool.ts";
+import { callTool, createContext, createTemporaryFolder } from "./tool-context.ts";
 
 const SIZE = 8_000_000;
 
 test("SIGKILL in the middle of a write leaves the old content or the new, and the next execution tidies up", async () => {
-  const folder = await temporaryFolder();
-  const workspace = await temporaryFolder();
+  const folder = await createTemporaryFolder();
+  const workspace = await createTemporaryFolder();
   const program = join(folder, "writer.mjs");
   await build({
     stdin: {
       contents: `
-        import { writeFileTool } from "./src/tools/builtin/write-file.ts";
+        import { writeFileTool } from "./src/tools/builtin/write-file-tool.ts";
         const tool = writeFileTool();
         const context = { workspace: process.argv[2], idempotencyKey: "the-call", signal: new AbortController().signal };
         for (let round = 0; ; round += 1) {
@@ -49,8 +49,8 @@ test("SIGKILL in the middle of a write leaves the old content or the new, and th
     leftovers += (await readdir(workspace)).length - 1;
   }
   expect(leftovers).toBeGreaterThan(0);
-  const again = contextIn(workspace, { idempotencyKey: "the-call" });
-  await call(writeFileTool(), { path: "file.txt", content: "last" }, again);
+  const again = createContext(workspace, { idempotencyKey: "the-call" });
+  await callTool(createWriteFileTool(), { path: "file.txt", content: "last" }, again);
   expect(await readdir(workspace)).toEqual(["file.txt"]);
   expect(await readFile(join(workspace, "file.txt"), "utf8")).toBe("last");
 }, 60_000);

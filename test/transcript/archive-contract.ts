@@ -1,58 +1,59 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { BodyLine } from "../../src/schema/export-line.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
-import { seenAtRest } from "../../src/store/transcript/at-rest.ts";
-import { importing } from "../../src/store/transcript/sql/hidden.ts";
+import { readIdleSnapshot } from "../../src/store/transcript/read-idle-snapshot.ts";
+import { createImportMark } from "../../src/store/transcript/sql/session-visibility.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import type { Bench } from "./contract.ts";
-import { answer, entry, event, message, opening, step, texts, USAGE, write } from "./story.ts";
+import { answer, entry, event, message, opening, readTexts, step, USAGE, write } from "./sample-writes.ts";
+import type { TranscriptFixture } from "./transcript-contract.ts";
 
 const LONG = "long words ".repeat(600);
 
 /** Two loops, a branch beside them, a long text, and a message that waits. */
-export async function story(transcript: Transcript, session = "s"): Promise<void> {
-  const at = (number: number, of: object = {}) => step({ session, run: `r-${session}`, number, ...of });
+export async function writeSampleSession(transcript: Transcript, session = "s"): Promise<void> {
+  const createStep = (number: number, of: object = {}) =>
+    step({ session, run: `r-${session}`, number, ...of });
   const terms = { tools: [], limits: {} } as never;
   const first = await transcript.openLoop(
     opening({
-      step: at(0, { kind: "open-loop" }),
+      step: createStep(0, { kind: "open-loop" }),
       terms,
       prompts: [message(`${session}-1`, "Look at the harbour")],
     }),
   );
-  const place = { loopId: first.loopId, branch: "main", base: 1 };
+  const target = { loopId: first.loopId, branch: "main", base: 1 };
   await transcript.store(
-    write(place, {
-      step: at(1),
+    write(target, {
+      step: createStep(1),
       outbox: { entries: [], events: [event(0), event(1)] },
       entries: [entry(1, `The Größe of ${session} is ${LONG}`), entry(2, "short")],
     }),
   );
-  await close(transcript, place, at(2), 3);
+  await closeLoop(transcript, target, createStep(2), 3);
   const second = await transcript.openLoop(
     opening({
-      step: at(3, { kind: "open-loop" }),
+      step: createStep(3, { kind: "open-loop" }),
       at: { branch: "main", position: 1 },
       kind: { type: "rerun", tag: "2026-01-01T00:00:00Z" },
       prompts: [],
     }),
   );
   const beside = { loopId: second.loopId, branch: second.branch, base: 1 };
-  await transcript.store(write(beside, { step: at(4), entries: [entry(1, "a second try")] }));
-  await transcript.storeInbox(write({ ...beside, base: 2 }, { step: at(5) }), [
+  await transcript.store(write(beside, { step: createStep(4), entries: [entry(1, "a second try")] }));
+  await transcript.storeInbox(write({ ...beside, base: 2 }, { step: createStep(5) }), [
     message(`${session}-w`, "waits"),
   ]);
-  await close(transcript, { ...beside, base: 2 }, at(6), 2);
+  await closeLoop(transcript, { ...beside, base: 2 }, createStep(6), 2);
 }
 
-async function close(
+async function closeLoop(
   transcript: Transcript,
-  place: { loopId: string; branch: string; base: number },
+  target: { loopId: string; branch: string; base: number },
   at: ReturnType<typeof step>,
   to: number,
 ): Promise<void> {
   await transcript.closeLoop({
-    ...write(place, { step: at }),
+    ...write(target, { step: at }),
     status: "completed",
     outcome: { type: "answered", stopReason: "stop" },
     usage: USAGE,
@@ -62,23 +63,23 @@ async function close(
   });
 }
 
-export async function linesOf(transcript: Transcript, session: string): Promise<BodyLine[]> {
+export async function listLines(transcript: Transcript, session: string): Promise<BodyLine[]> {
   const lines: BodyLine[] = [];
-  for await (const line of transcript.archive.lines(session)) lines.push(line);
+  for await (const line of transcript.archive.readLines(session)) lines.push(line);
   return lines;
 }
 
-const said = (text: string): AgentMessage => ({
+const createMessage = (text: string): AgentMessage => ({
   role: "user",
   content: [{ type: "text", text }],
   timestamp: 3,
 });
 
 /** Whole sessions: taken out, brought in, changed at rest, found and deleted. */
-export function archiveContract(make: () => Promise<Bench>): void {
+export function testArchiveContract(make: () => Promise<TranscriptFixture>): void {
   describe("whole sessions", () => {
-    let bench: Bench;
-    let other: Bench;
+    let bench: TranscriptFixture;
+    let other: TranscriptFixture;
     let transcript: Transcript;
     beforeEach(async () => {
       bench = await make();
@@ -100,17 +101,19 @@ export function archiveContract(make: () => Promise<Bench>): void {
     };
 
     test("what is taken out and brought in elsewhere is taken out there as it was [HITL-02, RIG-04]", async () => {
-      await story(transcript);
-      const lines = await linesOf(transcript, "s");
+      await writeSampleSession(transcript);
+      const lines = await listLines(transcript, "s");
       await bringIn(lines, ["s"]);
-      expect(await linesOf(other.transcript, "s")).toEqual(lines);
-      expect(await texts(other.transcript, "s", "main")).toEqual(await texts(transcript, "s", "main"));
-      expect(await other.transcript.loops("s")).toEqual(await transcript.loops("s"));
-      expect(await other.transcript.inbox("s")).toEqual(await transcript.inbox("s"));
-      expect(await other.transcript.session("s")).toEqual(await transcript.session("s"));
-      const note = await other.transcript.note({ run: "r-s", number: 0, call: 0 });
-      expect(await other.transcript.text(note ?? "")).toBe('{"tools":[],"limits":{}}');
-      expect(await other.transcript.archive.importedFrom("s")).toBe("digest");
+      expect(await listLines(other.transcript, "s")).toEqual(lines);
+      expect(await readTexts(other.transcript, "s", "main")).toEqual(
+        await readTexts(transcript, "s", "main"),
+      );
+      expect(await other.transcript.readLoops("s")).toEqual(await transcript.readLoops("s"));
+      expect(await other.transcript.readInbox("s")).toEqual(await transcript.readInbox("s"));
+      expect(await other.transcript.readSession("s")).toEqual(await transcript.readSession("s"));
+      const note = await other.transcript.readNote({ run: "r-s", number: 0, call: 0 });
+      expect(await other.transcript.readText(note ?? "")).toBe('{"tools":[],"limits":{}}');
+      expect(await other.transcript.archive.readImportDigest("s")).toBe("digest");
       // It goes on there.
       const next = await other.transcript.openLoop(
         opening({ step: step({ run: "r2", number: 0 }), prompts: [] }),
@@ -123,75 +126,78 @@ export function archiveContract(make: () => Promise<Bench>): void {
       const { loopId } = await transcript.openLoop(opening());
       const place = { loopId, branch: "main", base: 1 };
       await transcript.store(write(place, { outbox: { entries: [], events: [event(0), event(2)] } }));
-      const lines = await linesOf(transcript, "s");
+      const lines = await listLines(transcript, "s");
       await transcript.store(write(place, { step: step({ number: 2 }), entries: [entry(1, "later")] }));
       await bringIn(lines, ["s"]);
-      expect((await other.transcript.loops("s")).map(({ status }) => status)).toEqual(["aborted"]);
-      expect((await other.transcript.session("s"))?.status).toBe("aborted");
-      expect(await texts(other.transcript, "s", "main")).toEqual(["hello"]);
-      expect(await other.transcript.events(loopId, 0)).toHaveLength(1);
+      expect((await other.transcript.readLoops("s")).map(({ status }) => status)).toEqual(["aborted"]);
+      expect((await other.transcript.readSession("s"))?.status).toBe("aborted");
+      expect(await readTexts(other.transcript, "s", "main")).toEqual(["hello"]);
+      expect(await other.transcript.readEvents(loopId, 0)).toHaveLength(1);
     });
 
     test("an import that is not ended is seen by nobody, and thrown away by the next", async () => {
-      await story(transcript);
-      const lines = await linesOf(transcript, "s");
+      await writeSampleSession(transcript);
+      const lines = await listLines(transcript, "s");
       const { archive } = other.transcript;
       await archive.beginImport("one", ["s"], 1);
       await archive.importLines("one", lines.slice(0, 9), Date.now());
-      expect(await other.transcript.session("s")).toBeUndefined();
-      expect(await other.transcript.loops("s")).toEqual([]);
-      expect(await other.transcript.sessions({ limit: 9 })).toEqual([]);
-      expect(await archive.unfinished()).toEqual([{ session: "s", what: "importing" }]);
+      expect(await other.transcript.readSession("s")).toBeUndefined();
+      expect(await other.transcript.readLoops("s")).toEqual([]);
+      expect(await other.transcript.findSessions({ limit: 9 })).toEqual([]);
+      expect(await archive.listUnfinished()).toEqual([{ session: "s", what: "importing" }]);
       await expect(other.transcript.openLoop(opening())).rejects.toThrow("is being imported");
       await archive.beginImport("two", ["s"], 1);
       await expect(archive.importLines("one", lines.slice(9), Date.now())).rejects.toThrow("taken over");
       await archive.importLines("two", lines, Date.now());
       await archive.finishImport("two", ["s"], "d");
-      expect(await linesOf(other.transcript, "s")).toEqual(lines);
+      expect(await listLines(other.transcript, "s")).toEqual(lines);
       await expect(archive.beginImport("three", ["s"], 1)).rejects.toThrow("is there already");
-      expect(importing("x")).toBe("importing:x");
+      expect(createImportMark("x")).toBe("importing:x");
     });
 
     test("a session that is deleted leaves nothing, and its texts only where another needs them", async () => {
-      await story(transcript, "one");
-      await story(transcript, "two");
+      await writeSampleSession(transcript, "one");
+      await writeSampleSession(transcript, "two");
       const hashes = async (session: string) =>
-        (await linesOf(transcript, session)).flatMap((line) => (line.type === "content" ? [line.hash] : []));
+        (await listLines(transcript, session)).flatMap((line) =>
+          line.type === "content" ? [line.hash] : [],
+        );
       const [own, others] = [await hashes("one"), await hashes("two")];
       const shared = own.filter((hash) => others.includes(hash));
       expect(shared).not.toEqual([]);
       expect(await transcript.archive.beginDelete("one")).toBe(true);
-      expect(await transcript.session("one")).toBeUndefined();
-      expect(await transcript.loops("one")).toEqual([]);
+      expect(await transcript.readSession("one")).toBeUndefined();
+      expect(await transcript.readLoops("one")).toEqual([]);
       await expect(transcript.openLoop(opening({ step: step({ session: "one" }) }))).rejects.toThrow(
         "is being deleted",
       );
       while (!(await transcript.archive.deletePage("one", Date.now())).done);
       for (const hash of own) {
-        expect((await transcript.text(hash)) !== undefined, hash).toBe(shared.includes(hash));
+        expect((await transcript.readText(hash)) !== undefined, hash).toBe(shared.includes(hash));
       }
-      expect(await transcript.steps("one")).toEqual([]);
-      expect(await transcript.inbox("one")).toEqual([]);
+      expect(await transcript.readSteps("one")).toEqual([]);
+      expect(await transcript.readInbox("one")).toEqual([]);
       expect(await transcript.archive.search({ words: "one", limit: 9 })).toEqual([]);
       expect(await transcript.archive.beginDelete("one")).toBe(false);
-      expect((await linesOf(transcript, "two")).length).toBeGreaterThan(10);
+      expect((await listLines(transcript, "two")).length).toBeGreaterThan(10);
       // The id is free again.
-      await story(transcript, "one");
-      expect(await texts(transcript, "one", "main")).toHaveLength(3);
+      await writeSampleSession(transcript, "one");
+      expect(await readTexts(transcript, "one", "main")).toHaveLength(3);
     });
 
     test("a session that has gone on since it was looked at is not deleted [SES-20]", async () => {
-      await story(transcript);
+      await writeSampleSession(transcript);
       const { archive } = transcript;
-      const look = async () => await seenAtRest(transcript, (await transcript.session("s"))!);
-      const before = await look();
+      const readSnapshot = async () =>
+        await readIdleSnapshot(transcript, (await transcript.readSession("s"))!);
+      const before = await readSnapshot();
       expect(before.over).toEqual([]);
       // In the same millisecond.
       const { loopId } = await transcript.openLoop(
         opening({ step: step({ run: "late", number: 0 }), atMs: before.lastActiveAtMs, prompts: [] }),
       );
       expect(await archive.beginDelete("s", before)).toBe("gone-on");
-      const dead = await look();
+      const dead = await readSnapshot();
       expect(dead).toEqual({ ...before, over: [loopId] });
       const edit = {
         session: "s",
@@ -200,20 +206,20 @@ export function archiveContract(make: () => Promise<Bench>): void {
         kind: { type: "default" as const },
         at: "head" as const,
       };
-      await archive.edit({ ...edit, messages: [said("and this")] });
+      await archive.edit({ ...edit, messages: [createMessage("and this")] });
       expect(await archive.beginDelete("s", dead)).toBe("gone-on");
-      expect(await transcript.session("s")).toMatchObject({ id: "s", lastActiveAtMs: 900 });
-      expect(await archive.unfinished()).toEqual([]);
-      expect(await archive.beginDelete("s", await look())).toBe(true);
+      expect(await transcript.readSession("s")).toMatchObject({ id: "s", lastActiveAtMs: 900 });
+      expect(await archive.listUnfinished()).toEqual([]);
+      expect(await archive.beginDelete("s", await readSnapshot())).toBe(true);
       // Hidden already: what was seen before does not count.
       expect(await archive.beginDelete("s", before)).toBe(true);
     });
 
     test("a loop whose run was cut off does not keep its session from being deleted", async () => {
       await transcript.openLoop(opening());
-      const seen = await seenAtRest(transcript, (await transcript.session("s"))!);
-      expect(await transcript.archive.beginDelete("s", { ...seen, over: [] })).toBe("gone-on");
-      expect(await transcript.archive.beginDelete("s", seen)).toBe(true);
+      const snapshot = await readIdleSnapshot(transcript, (await transcript.readSession("s"))!);
+      expect(await transcript.archive.beginDelete("s", { ...snapshot, over: [] })).toBe("gone-on");
+      expect(await transcript.archive.beginDelete("s", snapshot)).toBe(true);
     });
 
     test("what a job has named stays until its last part is gone", async () => {
@@ -225,33 +231,33 @@ export function archiveContract(make: () => Promise<Bench>): void {
       }
       const kept = await transcript.putText("for the next stage", 0);
       const lost = await transcript.putText("nobody's", 0);
-      await archive.nameText("job", kept);
+      await archive.addTextOwner("job", kept);
       const day = 24 * 60 * 60 * 1000;
       expect(await archive.sweepTexts(day - 1, 9)).toBe(0);
       expect(await archive.sweepTexts(day + 1, 9)).toBe(1);
-      expect(await transcript.text(lost)).toBeUndefined();
+      expect(await transcript.readText(lost)).toBeUndefined();
       const remove = async (session: string) => {
         await archive.beginDelete(session);
         while (!(await archive.deletePage(session, day + 1)).done);
       };
       await remove("job.a");
-      expect(await transcript.text(kept)).toBe("for the next stage");
+      expect(await transcript.readText(kept)).toBe("for the next stage");
       await remove("job.b");
-      expect(await transcript.text(kept)).toBeUndefined();
+      expect(await transcript.readText(kept)).toBeUndefined();
     });
 
     test("a session at rest can be added to and begun anew; nothing that was there is gone [PER-05, PER-06]", async () => {
-      await story(transcript);
-      const before = await transcript.session("s");
+      await writeSampleSession(transcript);
+      const before = await transcript.readSession("s");
       const edit = { session: "s", atMs: 900, kind: { type: "default" as const } };
       const more = await transcript.archive.edit({
         ...edit,
         key: "k1",
         at: "head",
-        messages: [said("and this"), answer("noted")],
+        messages: [createMessage("and this"), answer("noted")],
       });
       expect(await transcript.archive.edit({ ...edit, key: "k1", at: "head", messages: [] })).toEqual(more);
-      expect(await texts(transcript, "s", more.branch)).toEqual([
+      expect(await readTexts(transcript, "s", more.branch)).toEqual([
         "Look at the harbour",
         "a second try",
         "and this",
@@ -267,13 +273,13 @@ export function archiveContract(make: () => Promise<Bench>): void {
         clearInbox: true,
         after: more.loopId,
       });
-      expect(await texts(transcript, "s", anew.branch)).toEqual([]);
-      expect(await transcript.inbox("s")).toEqual([]);
-      expect(await texts(transcript, "s", before?.headBranch ?? "")).toHaveLength(4);
-      expect(await transcript.session("s")).toMatchObject({ headBranch: anew.branch, loops: 4 });
-      const loops = await transcript.loops("s");
+      expect(await readTexts(transcript, "s", anew.branch)).toEqual([]);
+      expect(await transcript.readInbox("s")).toEqual([]);
+      expect(await readTexts(transcript, "s", before?.headBranch ?? "")).toHaveLength(4);
+      expect(await transcript.readSession("s")).toMatchObject({ headBranch: anew.branch, loops: 4 });
+      const loops = await transcript.readLoops("s");
       expect(loops.at(-1)).toMatchObject({ parentLoopId: more.loopId, status: "completed" });
-      expect((await transcript.events(anew.loopId, 0)).map(({ body }) => body.type)).toEqual([
+      expect((await transcript.readEvents(anew.loopId, 0)).map(({ body }) => body.type)).toEqual([
         "AgentStart",
         "AgentEnd",
       ]);
@@ -285,12 +291,12 @@ export function archiveContract(make: () => Promise<Bench>): void {
     test("a session can begin with messages [PER-01]", async () => {
       const create = { definitionHash: "d", agentName: "agent", model: "m", parentLoopId: "elsewhere.v.m.3" };
       const edit = { session: "new", atMs: 5, kind: { type: "initial" as const }, at: "head" as const };
-      await transcript.archive.edit({ ...edit, key: "k", messages: [said("before")], create });
+      await transcript.archive.edit({ ...edit, key: "k", messages: [createMessage("before")], create });
       const opened = await transcript.openLoop(
         opening({ step: step({ session: "new" }), prompts: [message("p")] }),
       );
       expect(opened).toMatchObject({ from: 1, parentLoopId: "new.edit.1" });
-      expect((await transcript.loops("new"))[0]).toMatchObject({ parentLoopId: "elsewhere.v.m.3" });
+      expect((await transcript.readLoops("new"))[0]).toMatchObject({ parentLoopId: "elsewhere.v.m.3" });
       await expect(transcript.archive.edit({ ...edit, key: "k2", messages: [], create })).rejects.toThrow(
         "is there already",
       );
@@ -308,7 +314,7 @@ export function archiveContract(make: () => Promise<Bench>): void {
           }),
         );
       }
-      await story(transcript, "d");
+      await writeSampleSession(transcript, "d");
       const list = async (filter: object, limit = 9) =>
         (await transcript.archive.list(filter, { limit })).map(({ id }) => id);
       expect(await list({})).toEqual(["d", "c", "b", "a"]);
@@ -320,19 +326,19 @@ export function archiveContract(make: () => Promise<Bench>): void {
       expect(await list({ costOverUsd: 0.5 })).toEqual([]);
       const [first] = await transcript.archive.list({}, { limit: 1 });
       expect(first?.totals).toEqual({ turns: 2, costUsd: 0.5, openLoops: 0 });
-      const behind = { lastActiveAtMs: first?.lastActiveAtMs ?? 0, id: first?.id ?? "" };
-      expect((await transcript.archive.list({}, { limit: 2, behind })).map(({ id }) => id)).toEqual([
+      const cursor = { lastActiveAtMs: first?.lastActiveAtMs ?? 0, id: first?.id ?? "" };
+      expect((await transcript.archive.list({}, { limit: 2, behind: cursor })).map(({ id }) => id)).toEqual([
         "c",
         "b",
       ]);
-      expect(await transcript.archive.bytesOf("d")).toBeGreaterThan(LONG.length);
+      expect(await transcript.archive.countBytes("d")).toBeGreaterThan(LONG.length);
     });
 
     test("words of messages are found, whole and by their beginning, with what filters leave", async () => {
-      await story(transcript, "one");
-      await story(transcript, "two");
-      const find = async (words: string, of: object = {}) =>
-        (await transcript.archive.search({ words, limit: 9, ...of })).map(
+      await writeSampleSession(transcript, "one");
+      await writeSampleSession(transcript, "two");
+      const find = async (query: string, of: object = {}) =>
+        (await transcript.archive.search({ words: query, limit: 9, ...of })).map(
           ({ session, branch, position }) => `${session.id} ${branch} ${position}`,
         );
       if (bench.isSealed === true) return expect(await find("harbour")).toEqual([]);

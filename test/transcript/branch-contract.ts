@@ -1,20 +1,29 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { WriteTarget } from "../../src/store/transcript/store-write.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import type { Place } from "../../src/store/transcript/write.ts";
-import type { Bench } from "./contract.ts";
-import { entry, event, eventTexts, NOTHING, opening, step, texts, write } from "./story.ts";
+import {
+  EMPTY_OUTBOX,
+  entry,
+  event,
+  opening,
+  readEventTexts,
+  readTexts,
+  step,
+  write,
+} from "./sample-writes.ts";
+import type { TranscriptFixture } from "./transcript-contract.ts";
 
 /** Positions, forks, resets, prefixes: I1 and I5. */
-export function branchContract(make: () => Promise<Bench>): void {
+export function testBranchContract(make: () => Promise<TranscriptFixture>): void {
   describe("branches and events", () => {
-    let bench: Bench;
+    let bench: TranscriptFixture;
     let transcript: Transcript;
-    let place: Place;
+    let target: WriteTarget;
     beforeEach(async () => {
       bench = await make();
       transcript = bench.transcript;
       const { loopId, branch } = await transcript.openLoop(opening());
-      place = { loopId, branch, base: 1 };
+      target = { loopId, branch, base: 1 };
     });
     afterEach(() => bench.dispose());
 
@@ -22,22 +31,22 @@ export function branchContract(make: () => Promise<Bench>): void {
     const put = (run: string, number: number, call: number, base: number, text: string, branch = "main") =>
       transcript.store(
         write(
-          { ...place, branch, base },
+          { ...target, branch, base },
           { step: step({ run, number, call }), entries: [entry(base + call, text)] },
         ),
       );
-    const head = async () => (await transcript.session("s"))?.headBranch;
+    const head = async () => (await transcript.readSession("s"))?.headBranch;
 
     test("I5: an entry behind a gap is not shown until the gap is closed", async () => {
       await put("r1", 1, 1, 1, "second");
-      expect(await transcript.length("s", "main")).toBe(1);
-      expect(await texts(transcript, "s", "main")).toEqual(["hello"]);
+      expect(await transcript.countEntries("s", "main")).toBe(1);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello"]);
       await put("r1", 1, 0, 1, "first");
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "first", "second"]);
-      expect(await transcript.entries("s", "main", 1, 2)).toHaveLength(1);
-      expect(await transcript.entries("s", "main", 3, 9)).toEqual([]);
-      expect(await transcript.entries("s", "nowhere", 0, 9)).toEqual([]);
-      expect(await transcript.length("s", "nowhere")).toBe(0);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "first", "second"]);
+      expect(await transcript.readEntries("s", "main", 1, 2)).toHaveLength(1);
+      expect(await transcript.readEntries("s", "main", 3, 9)).toEqual([]);
+      expect(await transcript.readEntries("s", "nowhere", 0, 9)).toEqual([]);
+      expect(await transcript.countEntries("s", "nowhere")).toBe(0);
     });
 
     test("I1: a position taken by another run is left alone; the run goes on in a fork at its base", async () => {
@@ -45,14 +54,14 @@ export function branchContract(make: () => Promise<Bench>): void {
       await put("r1", 2, 0, 2, "old two");
       const { branch } = await put("r2", 2, 0, 2, "new two");
       expect(branch).not.toBe("main");
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "old one", "old two"]);
-      expect(await texts(transcript, "s", branch)).toEqual(["hello", "old one", "new two"]);
-      expect(await transcript.branches("s")).toContainEqual({
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "old one", "old two"]);
+      expect(await readTexts(transcript, "s", branch)).toEqual(["hello", "old one", "new two"]);
+      expect(await transcript.readBranches("s")).toContainEqual({
         id: branch,
         parent: { branch: "main", position: 2 },
       });
       expect(await head()).toBe(branch);
-      expect((await transcript.loops("s"))[0]).toMatchObject({ branch });
+      expect((await transcript.readLoops("s"))[0]).toMatchObject({ branch });
     });
 
     test("siblings of one unit fork together, also when only one of them meets the conflict", async () => {
@@ -61,15 +70,15 @@ export function branchContract(make: () => Promise<Bench>): void {
       const c = await put("r2", 1, 2, 1, "new c");
       const a = await put("r2", 1, 0, 1, "new a");
       expect(new Set([a.branch, b.branch, c.branch]).size).toBe(1);
-      expect(await texts(transcript, "s", a.branch)).toEqual(["hello", "new a", "new b", "new c"]);
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "old a"]);
+      expect(await readTexts(transcript, "s", a.branch)).toEqual(["hello", "new a", "new b", "new c"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "old a"]);
     });
 
     test("a run that counts on entries which are not there is refused, and leaves nothing", async () => {
       await put("r2", 1, 1, 1, "new b");
       await expect(put("r1", 4, 0, 5, "old, far ahead")).rejects.toMatchObject({ fault: "behind" });
       expect((await put("r2", 1, 0, 1, "new a")).branch).toBe("main");
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "new a", "new b"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "new a", "new b"]);
     });
 
     test("a stored result that is asked for again says where its run has gone on meanwhile", async () => {
@@ -78,30 +87,30 @@ export function branchContract(make: () => Promise<Bench>): void {
       const b = await put("r2", 1, 1, 1, "new b");
       expect(b.branch).not.toBe("main");
       const again = step({ run: "r2", number: 1, call: 0, generation: 2 });
-      const claimed = await transcript.claim(again, { ...place, base: 1 }, NOTHING, 1);
+      const claimed = await transcript.claim(again, { ...target, base: 1 }, EMPTY_OUTBOX, 1);
       expect(claimed).toMatchObject({ type: "stored", branch: b.branch });
-      expect(await texts(transcript, "s", b.branch)).toEqual(["hello", "new a", "new b"]);
+      expect(await readTexts(transcript, "s", b.branch)).toEqual(["hello", "new a", "new b"]);
     });
 
     test("a claim says where it goes on, and a write that still names the old branch goes there too", async () => {
       await put("r1", 1, 0, 1, "old one");
-      const claimed = await transcript.claim(step({ run: "r2" }), place, NOTHING, 1);
+      const claimed = await transcript.claim(step({ run: "r2" }), target, EMPTY_OUTBOX, 1);
       expect(claimed.branch).not.toBe("main");
       const one = await put("r2", 1, 0, 1, "new one");
       // Free on the old branch, but this run has left it.
       const two = await put("r2", 2, 0, 2, "new two");
       expect([one.branch, two.branch]).toEqual([claimed.branch, claimed.branch]);
-      expect(await texts(transcript, "s", claimed.branch)).toEqual(["hello", "new one", "new two"]);
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "old one"]);
+      expect(await readTexts(transcript, "s", claimed.branch)).toEqual(["hello", "new one", "new two"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "old one"]);
     });
 
     test("an outbox forks like the entries of a result", async () => {
       await put("r1", 1, 0, 1, "old one");
       const outbox = { entries: [entry(1, "new steer")], events: [] };
-      const claimed = await transcript.claim(step({ run: "r2" }), place, outbox, 1);
-      const again = await transcript.claim(step({ run: "r2", generation: 2 }), place, outbox, 1);
+      const claimed = await transcript.claim(step({ run: "r2" }), target, outbox, 1);
+      const again = await transcript.claim(step({ run: "r2", generation: 2 }), target, outbox, 1);
       expect(again.branch).toBe(claimed.branch);
-      expect(await texts(transcript, "s", claimed.branch)).toEqual(["hello", "new steer"]);
+      expect(await readTexts(transcript, "s", claimed.branch)).toEqual(["hello", "new steer"]);
     });
 
     test("what was settled before a reset in the middle of a unit is found behind the fork", async () => {
@@ -111,18 +120,18 @@ export function branchContract(make: () => Promise<Bench>): void {
       const b = await put("r2", 1, 1, 1, "new b");
       const next = await transcript.claim(
         step({ run: "r2", number: 2 }),
-        { ...place, branch: b.branch, base: 3 },
-        NOTHING,
+        { ...target, branch: b.branch, base: 3 },
+        EMPTY_OUTBOX,
         1,
       );
       expect(next.branch).toBe(b.branch);
-      expect(await texts(transcript, "s", b.branch)).toEqual(["hello", "a", "new b"]);
+      expect(await readTexts(transcript, "s", b.branch)).toEqual(["hello", "a", "new b"]);
     });
 
     test("a run that continues another goes on behind its entries", async () => {
       await put("r1", 1, 0, 1, "one");
       expect((await put("r2", 2, 0, 2, "two")).branch).toBe("main");
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "one", "two"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one", "two"]);
     });
 
     test("a run that a reset has left behind does not take the head along", async () => {
@@ -130,7 +139,7 @@ export function branchContract(make: () => Promise<Bench>): void {
       const { branch } = await put("r2", 1, 0, 1, "new one");
       await put("r1", 2, 0, 2, "old two");
       expect(await head()).toBe(branch);
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "old one", "old two"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "old one", "old two"]);
       const opened = await transcript.openLoop(
         opening({ step: step({ run: "r2", number: 9 }), prompts: [message2()] }),
       );
@@ -168,13 +177,13 @@ export function branchContract(make: () => Promise<Bench>): void {
     test("a write to a branch that is not there is refused", async () => {
       await expect(put("r1", 1, 0, 1, "x", "nowhere")).rejects.toThrow(/nowhere/);
       await expect(
-        transcript.store(write({ ...place, loopId: "x" }, { outbox: { entries: [], events: [event(0)] } })),
+        transcript.store(write({ ...target, loopId: "x" }, { outbox: { entries: [], events: [event(0)] } })),
       ).rejects.toThrow(/loop x/);
     });
 
     const tell = (run: string, number: number, ...events: ReturnType<typeof event>[]) =>
-      transcript.store(write(place, { step: step({ run, number }), outbox: { entries: [], events } }));
-    const seen = (from = 0) => eventTexts(transcript, place.loopId, from);
+      transcript.store(write(target, { step: step({ run, number }), outbox: { entries: [], events } }));
+    const seen = (from = 0) => readEventTexts(transcript, target.loopId, from);
 
     test("I5: events are shown up to the first gap, and written once [EVT-18]", async () => {
       await tell("r1", 1, event(0), event(2));
@@ -183,13 +192,13 @@ export function branchContract(make: () => Promise<Bench>): void {
       await tell("r1", 2, event(0, "again"), event(1));
       expect(await seen()).toEqual(["event 0", "event 1", "event 2"]);
       expect(await seen(2)).toEqual(["event 2"]);
-      expect((await transcript.events(place.loopId, 0))[0]).toEqual({
-        loopId: place.loopId,
+      expect((await transcript.readEvents(target.loopId, 0))[0]).toEqual({
+        loopId: target.loopId,
         sequence: 0,
         atMs: 1000,
         body: event(0).body,
       });
-      expect(await transcript.events("no such loop", 0)).toEqual([]);
+      expect(await transcript.readEvents("no such loop", 0)).toEqual([]);
     });
 
     test("a reset hides the events of earlier runs behind it, whoever writes afterwards", async () => {

@@ -1,21 +1,31 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type {
   EvaluationClosing,
-  EvaluationOpened,
   EvaluationOpening,
+  OpenedEvaluation,
 } from "../../src/store/transcript/evaluation.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import type { Bench } from "./contract.ts";
-import { entry, event, message, NOTHING, opening, step, texts, USAGE, write } from "./story.ts";
+import {
+  EMPTY_OUTBOX,
+  entry,
+  event,
+  message,
+  opening,
+  readTexts,
+  step,
+  USAGE,
+  write,
+} from "./sample-writes.ts";
+import type { TranscriptFixture } from "./transcript-contract.ts";
 
 const AGENT = { segment: "v.m", definitionHash: "d", agentName: "agent", model: "m" };
 const OTHER = { ...AGENT, definitionHash: "d2", agentName: "other", model: "m2" };
 const JUDGE = { ...AGENT, segment: "v.j", agentName: "judge" };
 
 /** Loops of one session side by side, of which one is chosen. */
-export function evaluationContract(make: () => Promise<Bench>): void {
+export function testEvaluationContract(make: () => Promise<TranscriptFixture>): void {
   describe("evaluations", () => {
-    let bench: Bench;
+    let bench: TranscriptFixture;
     let transcript: Transcript;
     beforeEach(async () => {
       bench = await make();
@@ -31,7 +41,7 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       judge: JUDGE,
       ...of,
     });
-    const branch = (index: number, { evaluation, at, parentLoopId, branches }: EvaluationOpened) =>
+    const branch = (index: number, { evaluation, at, parentLoopId, branches }: OpenedEvaluation) =>
       opening({
         step: step({ run: `b${index}`, number: 0, workflow: `s.branch-${index}` }),
         agentName: "somebody",
@@ -72,7 +82,7 @@ export function evaluationContract(make: () => Promise<Bench>): void {
         ],
         judge: { loopId: "s.v.j.3", number: 3 },
       });
-      expect(await transcript.session("s")).toMatchObject({
+      expect(await transcript.readSession("s")).toMatchObject({
         status: "running",
         loops: 0,
         headBranch: "main",
@@ -81,7 +91,7 @@ export function evaluationContract(make: () => Promise<Bench>): void {
         step: step({ run: "e", number: 0, kind: "open-evaluation", generation: 2, process: "p2" }),
       });
       expect(await transcript.openEvaluation(again)).toEqual(opened);
-      expect(await transcript.evaluations("s")).toHaveLength(1);
+      expect(await transcript.readEvaluations("s")).toHaveLength(1);
     });
 
     test("each branch begins where the session's head was, on a branch of its own, and leaves the session alone", async () => {
@@ -89,7 +99,7 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       await transcript.store(
         write({ loopId: first.loopId, branch: "main", base: 1 }, { entries: [entry(1, "hi")] }),
       );
-      const before = await transcript.session("s");
+      const before = await transcript.readSession("s");
       await transcript.storeInbox(
         write({ loopId: "", branch: "main", base: 0 }, { step: step({ number: 2 }) }),
         [message("i1")],
@@ -107,18 +117,18 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       await transcript.store(
         write({ ...one, base: 3 }, { step: step({ run: "b0" }), entries: [entry(3, "one")] }),
       );
-      expect(await texts(transcript, "s", one.branch)).toEqual(["hello", "hi", "compare", "one"]);
-      expect(await texts(transcript, "s", two.branch)).toEqual(["hello", "hi", "compare"]);
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "hi"]);
-      const { agentName, definitionHash, headBranch } = (await transcript.session("s"))!;
+      expect(await readTexts(transcript, "s", one.branch)).toEqual(["hello", "hi", "compare", "one"]);
+      expect(await readTexts(transcript, "s", two.branch)).toEqual(["hello", "hi", "compare"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "hi"]);
+      const { agentName, definitionHash, headBranch } = (await transcript.readSession("s"))!;
       expect({ agentName, definitionHash, headBranch }).toMatchObject({
         agentName: before?.agentName,
         definitionHash: before?.definitionHash,
         headBranch: "main",
       });
-      const statuses = (await transcript.loops("s")).map(({ status }) => status);
+      const statuses = (await transcript.readLoops("s")).map(({ status }) => status);
       expect(statuses).toEqual(["aborted", "running", "running"]);
-      expect((await transcript.inbox("s")).map(({ id }) => id)).toEqual(["i1"]);
+      expect((await transcript.readInbox("s")).map(({ id }) => id)).toEqual(["i1"]);
     });
 
     test("the chosen branch is the session's head, and every branch knows the group [SES-12]", async () => {
@@ -127,8 +137,11 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       const two = await transcript.openLoop(branch(1, opened));
       await close(0, one, 1);
       await close(1, two, 1);
-      expect(await transcript.session("s")).toMatchObject({ status: "running", headBranch: "main" });
-      expect((await transcript.loops("s")).map(({ parallel }) => parallel)).toEqual([undefined, undefined]);
+      expect(await transcript.readSession("s")).toMatchObject({ status: "running", headBranch: "main" });
+      expect((await transcript.readLoops("s")).map(({ parallel }) => parallel)).toEqual([
+        undefined,
+        undefined,
+      ]);
       expect(await transcript.closeEvaluation(deciding(two.loopId))).toEqual({ done: "decided" });
       expect(
         await transcript.closeEvaluation({ ...deciding(one.loopId, 0), result: { done: "anew" } }),
@@ -141,11 +154,11 @@ export function evaluationContract(make: () => Promise<Bench>): void {
         selectedConfigIndex: 1,
         evaluationUsage: USAGE,
       };
-      expect(await transcript.loops("s")).toMatchObject([
+      expect(await transcript.readLoops("s")).toMatchObject([
         { evaluation: "e", parallel: { ...group, isSelected: false } },
         { evaluation: "e", parallel: { ...group, isSelected: true } },
       ]);
-      expect(await transcript.session("s")).toMatchObject({
+      expect(await transcript.readSession("s")).toMatchObject({
         status: "completed",
         headBranch: two.branch,
         agentName: "other",
@@ -166,8 +179,8 @@ export function evaluationContract(make: () => Promise<Bench>): void {
     test("without a loop to choose the session stays where it was, and numbers are not given twice", async () => {
       await transcript.openEvaluation(evaluating());
       await transcript.closeEvaluation(deciding(undefined, 0));
-      expect(await transcript.session("s")).toMatchObject({ headBranch: "main", status: "completed" });
-      const [record] = await transcript.evaluations("s");
+      expect(await transcript.readSession("s")).toMatchObject({ headBranch: "main", status: "completed" });
+      const [record] = await transcript.readEvaluations("s");
       expect(record).toMatchObject({
         id: "e",
         strategy: "judge",
@@ -193,7 +206,7 @@ export function evaluationContract(make: () => Promise<Bench>): void {
         ...deciding(again.loopId, 0),
         loopIds: [again.loopId, "s.v.m.2"],
       });
-      const groups = (await transcript.loops("s")).map(({ loopId, parallel }) => [
+      const groups = (await transcript.readLoops("s")).map(({ loopId, parallel }) => [
         loopId,
         parallel?.isSelected,
       ]);
@@ -201,7 +214,7 @@ export function evaluationContract(make: () => Promise<Bench>): void {
         ["s.v.m.1", undefined],
         ["s.v.m.3", true],
       ]);
-      expect((await transcript.session("s"))?.agentName).toBe("agent");
+      expect((await transcript.readSession("s"))?.agentName).toBe("agent");
     });
 
     test("loops that never ended are over with the evaluation, and with the next loop", async () => {
@@ -210,12 +223,12 @@ export function evaluationContract(make: () => Promise<Bench>): void {
       await transcript.openLoop(branch(1, opened));
       await close(0, one, 1);
       await transcript.closeEvaluation(deciding(one.loopId, 0));
-      expect((await transcript.loops("s")).map(({ status }) => status)).toEqual(["completed", "aborted"]);
+      expect((await transcript.readLoops("s")).map(({ status }) => status)).toEqual(["completed", "aborted"]);
       const second = await transcript.openEvaluation(evaluating({ step: step({ run: "e2", number: 0 }) }));
       const left = branch(0, second);
       await transcript.openLoop({ ...left, step: { ...left.step, run: "b9" } });
       await transcript.openLoop(opening({ step: step({ number: 9 }), prompts: [message("n")] }));
-      expect((await transcript.loops("s")).map(({ status }) => status)).toEqual([
+      expect((await transcript.readLoops("s")).map(({ status }) => status)).toEqual([
         "completed",
         "aborted",
         "aborted",
@@ -246,17 +259,22 @@ export function evaluationContract(make: () => Promise<Bench>): void {
 
     test("the first warning stays [PAR-12]", async () => {
       await transcript.openEvaluation(evaluating());
-      await transcript.warnOfEvaluation("e", "too large");
-      await transcript.warnOfEvaluation("e", "far too large");
-      expect((await transcript.evaluations("s"))[0]?.warning).toBe("too large");
+      await transcript.setEvaluationWarning("e", "too large");
+      await transcript.setEvaluationWarning("e", "far too large");
+      expect((await transcript.readEvaluations("s"))[0]?.warning).toBe("too large");
     });
 
     test("what a dead worker has left of a branch names the branch's workflow", async () => {
       const opened = await transcript.openEvaluation(evaluating());
       const { loopId, branch: on } = await transcript.openLoop(branch(0, opened));
       const claimed = step({ run: "b0", number: 1, workflow: "s.branch-0", activityId: "a1" });
-      await transcript.claim(claimed, { loopId, branch: on, base: 1 }, { ...NOTHING, events: [event(0)] }, 1);
-      const left = await transcript.remains("p1");
+      await transcript.claim(
+        claimed,
+        { loopId, branch: on, base: 1 },
+        { ...EMPTY_OUTBOX, events: [event(0)] },
+        1,
+      );
+      const left = await transcript.findDeadProcessWork("p1");
       expect(left.activities).toMatchObject([
         { workflow: "s.branch-0", run: "b0", number: 1, activityId: "a1" },
         { workflow: "s", run: "e", number: 0 },

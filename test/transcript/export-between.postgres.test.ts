@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { checkFile, importFile, namesFor } from "../../src/store/transcript/export/import-file.ts";
-import { exportText } from "../../src/store/transcript/export/write-export.ts";
+import { checkFile, createIdMap, importFile } from "../../src/store/transcript/export/import-file.ts";
+import { writeExportText } from "../../src/store/transcript/export/write-export.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import { environmentOf } from "../codec/keys.ts";
-import { linesOf, story } from "./archive-contract.ts";
-import { missingPostgres, PostgresBench } from "./postgres-bench.ts";
-import { SqliteBench } from "./sqlite-bench.ts";
-import { entry, message, opening, step, texts, USAGE, write } from "./story.ts";
+import { createKeyEnvironment } from "../codec/key-environment.ts";
+import { listLines, writeSampleSession } from "./archive-contract.ts";
+import { findMissingPostgres, PostgresFixture } from "./postgres-fixture.ts";
+import { entry, message, opening, readTexts, step, USAGE, write } from "./sample-writes.ts";
+import { SqliteFixture } from "./sqlite-fixture.ts";
 
-Object.assign(process.env, environmentOf("TEST_BETWEEN_A", "TEST_BETWEEN_B"));
+Object.assign(process.env, createKeyEnvironment("TEST_BETWEEN_A", "TEST_BETWEEN_B"));
 const PLAIN = { keys: "" };
 const A = { keys: "a=env:TEST_BETWEEN_A" };
 const B = { keys: "b=env:TEST_BETWEEN_B" };
@@ -18,8 +18,8 @@ const CHILD = "s.sub-12345678";
 
 /** Two loops, a branch, a waiting message, an agent below them, and characters that a text of PostgreSQL's cannot hold. */
 async function tell(transcript: Transcript): Promise<void> {
-  await story(transcript);
-  const [caller] = await transcript.loops("s");
+  await writeSampleSession(transcript);
+  const [caller] = await transcript.readLoops("s");
   const spawn = { session: "s", loopId: caller?.loopId ?? "", turn: 0, toolCallId: "c1", toolName: "scout" };
   const at = (number: number) => step({ session: CHILD, run: "rc", number });
   const odd = message("\uFDD0 and 😀", "nul \0 in a text, \uFDD0 and 😀");
@@ -39,7 +39,7 @@ async function tell(transcript: Transcript): Promise<void> {
 
 async function written(transcript: Transcript): Promise<string> {
   let text = "";
-  for await (const line of exportText(transcript.archive, ["s", CHILD], new Date(0))) text += line;
+  for await (const line of writeExportText(transcript.archive, ["s", CHILD], new Date(0))) text += line;
   return text;
 }
 
@@ -48,17 +48,17 @@ async function bringIn(transcript: Transcript, text: string): Promise<void> {
     yield Buffer.from(text);
   };
   const checked = await checkFile(open);
-  await importFile(transcript.archive, open, checked, namesFor(checked.header.sessions, undefined));
+  await importFile(transcript.archive, open, checked, createIdMap(checked.header.sessions, undefined));
 }
 
-describe.skipIf(missingPostgres() !== undefined)("a session as a file, between the stores", () => {
-  const files = SqliteBench.forEachTest();
-  const databases = PostgresBench.forEachTest();
+describe.skipIf(findMissingPostgres() !== undefined)("a session as a file, between the stores", () => {
+  const files = SqliteFixture.forEachTest();
+  const databases = PostgresFixture.forEachTest();
   const inFile = (name: string, encryption: { keys: string }) =>
-    files.opened({ path: join(files.folder, name), encryption });
+    files.open({ path: join(files.folder, name), encryption });
   const inDatabase = (name: string, encryption: { keys: string }) =>
-    databases.opened({
-      url: databases.withParameters({ schema: `${databases.schema}_${name}` }),
+    databases.open({
+      url: databases.formatUrl({ schema: `${databases.schema}_${name}` }),
       encryption,
     });
 
@@ -78,15 +78,15 @@ describe.skipIf(missingPostgres() !== undefined)("a session as a file, between t
       await bringIn(back, await written(there));
       expect(await written(back)).toBe(text);
       for (const session of ["s", CHILD]) {
-        const loops = await from.loops(session);
+        const loops = await from.readLoops(session);
         for (const brought of [there, back]) {
-          expect(await linesOf(brought, session)).toEqual(await linesOf(from, session));
-          expect(await brought.session(session)).toEqual(await from.session(session));
-          expect(await brought.loops(session)).toEqual(loops);
-          expect(await brought.inbox(session)).toEqual(await from.inbox(session));
+          expect(await listLines(brought, session)).toEqual(await listLines(from, session));
+          expect(await brought.readSession(session)).toEqual(await from.readSession(session));
+          expect(await brought.readLoops(session)).toEqual(loops);
+          expect(await brought.readInbox(session)).toEqual(await from.readInbox(session));
           for (const { loopId, branch } of loops) {
-            expect(await texts(brought, session, branch)).toEqual(await texts(from, session, branch));
-            expect(await brought.events(loopId, 0)).toEqual(await from.events(loopId, 0));
+            expect(await readTexts(brought, session, branch)).toEqual(await readTexts(from, session, branch));
+            expect(await brought.readEvents(loopId, 0)).toEqual(await from.readEvents(loopId, 0));
           }
         }
       }

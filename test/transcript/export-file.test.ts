@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AgentDefinition } from "../../src/schema/definition.ts";
 import { ExportError } from "../../src/store/transcript/export/export-error.ts";
-import { checkFile, importFile, namesFor } from "../../src/store/transcript/export/import-file.ts";
-import { Sums } from "../../src/store/transcript/export/sums.ts";
-import { digestOf, exportText } from "../../src/store/transcript/export/write-export.ts";
-import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import { checkFile, createIdMap, importFile } from "../../src/store/transcript/export/import-file.ts";
+import { LineChecksums } from "../../src/store/transcript/export/line-checksums.ts";
+import { computeDigest, writeExportText } from "../../src/store/transcript/export/write-export.ts";
+import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
-import { thorough } from "../support/depth.ts";
-import { linesOf, story } from "./archive-contract.ts";
-import { answer, entry, message, opening, step, texts, write } from "./story.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { listLines, writeSampleSession } from "./archive-contract.ts";
+import { answer, entry, message, opening, readTexts, step, write } from "./sample-writes.ts";
 
 let folder: string;
 let from: SqliteTranscript;
@@ -30,7 +30,7 @@ afterEach(async () => {
 
 async function written(...sessions: string[]): Promise<string> {
   let text = "";
-  for await (const line of exportText(from.archive, sessions, new Date(0))) text += line;
+  for await (const line of writeExportText(from.archive, sessions, new Date(0))) text += line;
   return text;
 }
 
@@ -49,14 +49,14 @@ async function refused(text: string): Promise<ExportError> {
 
 async function bringIn(text: string, as?: string): Promise<void> {
   const checked = await checkFile(file(text));
-  await importFile(to.archive, file(text), checked, namesFor(checked.header.sessions, as));
+  await importFile(to.archive, file(text), checked, createIdMap(checked.header.sessions, as));
 }
 
 test("a file whose loops are here in another session is refused, and says in which", async () => {
   await from.openLoop(opening({ prompts: [message("hello")] }));
   const text = await written("s");
   await bringIn(text);
-  const sql = new Sql(to.path);
+  const sql = new SqliteConnection(to.path);
   sql.exec(
     "PRAGMA foreign_keys = OFF; UPDATE sessions SET id = 'other'; UPDATE loops SET session = 'other';",
   );
@@ -65,7 +65,7 @@ test("a file whose loops are here in another session is refused, and says in whi
   await expect(bringIn(text)).rejects.toThrow(
     /Loop \S+ of session s is here already, in session other: nothing was imported/,
   );
-  expect(await to.session("s")).toBeUndefined();
+  expect(await to.readSession("s")).toBeUndefined();
 });
 
 describe("a session as a file [HITL-02, RIG-04]", () => {
@@ -75,14 +75,14 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     const next = step({ number: 1, call: -1 });
     await from.store(write({ loopId, branch: "main", base: 1 }, { step: next, entries: [entry(1, "hi")] }));
     await bringIn(await written("s"));
-    expect(await to.steps("s")).toMatchObject([
+    expect(await to.readSteps("s")).toMatchObject([
       { number: 0, call: -1 },
       { number: 1, call: -1 },
     ]);
   });
 
   test("is lines of JSON with a version, and comes back whole, whatever the pieces", async () => {
-    await story(from);
+    await writeSampleSession(from);
     const text = await written("s");
     const lines = text
       .trimEnd()
@@ -92,15 +92,15 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect(lines.at(-1)).toMatchObject({ type: "end", lines: lines.length - 1 });
     for (const piece of [1, 7, 100_000]) {
       const checked = await checkFile(file(text, piece));
-      expect(checked.digest).toBe(await digestOf(from.archive, ["s"]));
+      expect(checked.digest).toBe(await computeDigest(from.archive, ["s"]));
     }
     await bringIn(text);
     expect(await written("s")).toBe(text);
-    expect(await linesOf(to, "s")).toEqual(await linesOf(from, "s"));
+    expect(await listLines(to, "s")).toEqual(await listLines(from, "s"));
   });
 
   test("damage is refused with its place, before anything is written", async () => {
-    await story(from);
+    await writeSampleSession(from);
     const text = await written("s");
     const lines = text.trimEnd().split("\n");
     const joined = (changed: readonly string[]) => `${changed.join("\n")}\n`;
@@ -122,20 +122,20 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     expect((await refused(`${text}{}\n`)).message).toContain("goes on behind its last line");
     expect((await refused("")).message).toBe("line 1: the file is empty");
     expect((await refused("hello\n")).message).toContain("is not an export of Holdfast");
-    expect(await to.sessions({ limit: 9 })).toEqual([]);
+    expect(await to.findSessions({ limit: 9 })).toEqual([]);
   });
 
   test("what fits its sums and not together is refused too", async () => {
-    await story(from);
+    await writeSampleSession(from);
     const lines = (await written("s")).trimEnd().split("\n").slice(0, -1);
     const bodies = lines.map((line) => {
       const { sum: _, ...body } = JSON.parse(line);
       return body;
     });
     const signed = (changed: readonly object[]) => {
-      const sums = new Sums();
-      const text = changed.map((body) => `${sums.signed(JSON.stringify(body))}\n`).join("");
-      return `${text}${sums.signed(JSON.stringify({ type: "end", lines: changed.length, sha256: sums.digest }))}\n`;
+      const sums = new LineChecksums();
+      const text = changed.map((body) => `${sums.addChecksum(JSON.stringify(body))}\n`).join("");
+      return `${text}${sums.addChecksum(JSON.stringify({ type: "end", lines: changed.length, sha256: sums.digest }))}\n`;
     };
     expect((await checkFile(file(signed(bodies)))).header.sessions).toEqual(["s"]);
     const without = (type: string) => bodies.filter((body) => body.type !== type);
@@ -148,9 +148,9 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
   });
 
   const signedBodies = (changed: readonly object[]) => {
-    const sums = new Sums();
-    const text = changed.map((body) => `${sums.signed(JSON.stringify(body))}\n`).join("");
-    return `${text}${sums.signed(JSON.stringify({ type: "end", lines: changed.length, sha256: sums.digest }))}\n`;
+    const sums = new LineChecksums();
+    const text = changed.map((body) => `${sums.addChecksum(JSON.stringify(body))}\n`).join("");
+    return `${text}${sums.addChecksum(JSON.stringify({ type: "end", lines: changed.length, sha256: sums.digest }))}\n`;
   };
   /** The file with its sums redone, each body as `how` makes it. */
   const forged = async (how: (body: Record<string, unknown>) => object) => {
@@ -166,7 +166,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     forged((body) => (body["type"] === "session" || body["type"] === "loop" ? { ...body, grants } : body));
 
   test("grants that are none are refused, though the sums are right", async () => {
-    await story(from);
+    await writeSampleSession(from);
     for (const grants of [
       [{ tool: "bash", commands: [[]] }],
       [{ tool: "bash", exact: [[""]] }],
@@ -179,11 +179,11 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
       const { message } = await refused(await withGrants(grants));
       expect(message, JSON.stringify(grants)).toContain('"session" is not as it should be: grants');
     }
-    expect(await to.sessions({ limit: 9 })).toEqual([]);
+    expect(await to.findSessions({ limit: 9 })).toEqual([]);
   });
 
   test("grants are dropped on import, unless they are asked for", async () => {
-    await story(from);
+    await writeSampleSession(from);
     const grants = [{ tool: "bash", exact: [["npm", "test"]] }];
     const text = await withGrants(grants);
     const checked = await checkFile(file(text));
@@ -192,14 +192,14 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
       const at = step({ session, run: `r-${session}-new`, number: 0, kind: "open-loop" });
       return (await to.openLoop(opening({ step: at, prompts: [message("n")] }))).grants;
     };
-    await importFile(to.archive, file(text), checked, namesFor(["s"], undefined));
+    await importFile(to.archive, file(text), checked, createIdMap(["s"], undefined));
     expect(await open("s")).toBeUndefined();
-    await importFile(to.archive, file(text), checked, namesFor(["s"], "kept"), { withGrants: true });
+    await importFile(to.archive, file(text), checked, createIdMap(["s"], "kept"), { withGrants: true });
     expect(await open("kept")).toEqual(grants);
   });
 
   test("a view or a long message that is none is refused, though the sums are right", async () => {
-    await story(from);
+    await writeSampleSession(from);
     for (const view of ["x", {}, { spans: "x" }, { spans: [null] }, { spans: [{ from: 2, to: 1 }] }]) {
       const text = await forged((body) =>
         body["type"] === "loop" ? { ...body, end: { branch: "main", position: 3, view } } : body,
@@ -222,7 +222,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
   });
 
   test("a definition that is not known here waits to be accepted, once", async () => {
-    await story(from);
+    await writeSampleSession(from);
     const model = {
       provider: "p",
       api: "openai_completions",
@@ -244,7 +244,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
   });
 
   test("a definition that is given here needs no acceptance, though it came with an import", async () => {
-    await story(from);
+    await writeSampleSession(from);
     const model = {
       provider: "p",
       api: "openai_completions",
@@ -257,25 +257,25 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     await from.setDefinition("s", { definitionHash: hash, agentName: "stranger", model: "m" });
     await bringIn(await written("s"));
     expect(await to.isAccepted(hash)).toBe(false);
-    expect(await to.saveDefinition((await to.definition(hash)) as never)).toBe(hash);
+    expect(await to.saveDefinition((await to.readDefinition(hash)) as never)).toBe(hash);
     expect(await to.isAccepted(hash)).toBe(true);
   });
 
   test("a newer version is refused with what to do", async () => {
-    const sums = new Sums();
+    const sums = new LineChecksums();
     const header = {
       type: "holdfast-export",
       version: 2,
       exportedAt: "2027-01-01T00:00:00Z",
       sessions: ["s"],
     };
-    const error = await refused(`${sums.signed(JSON.stringify(header))}\n`);
+    const error = await refused(`${sums.addChecksum(JSON.stringify(header))}\n`);
     expect(error.message).toContain("the file has version 2, this Holdfast reads up to 1: update it");
   });
 
   test("under another id all names follow, and both stand side by side [HITL-03]", async () => {
-    await story(from);
-    const caller = await from.loops("s");
+    await writeSampleSession(from);
+    const caller = await from.readLoops("s");
     const spawn = {
       session: "s",
       loopId: caller[0]?.loopId ?? "",
@@ -313,48 +313,48 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     const text = await written("s", child);
     await bringIn(text);
     await bringIn(text, "copy");
-    const copied = await to.loops("copy");
+    const copied = await to.readLoops("copy");
     expect(copied.map(({ loopId }) => loopId)).toEqual(["copy.v.m.1", "copy.v.m.2"]);
     expect(copied[1]?.parentLoopId).toBe("copy.v.m.1");
-    const [result] = await to.entries("copy", copied[1]?.branch ?? "", 2, 3);
+    const [result] = await to.readEntries("copy", copied[1]?.branch ?? "", 2, 3);
     expect(result?.message).toMatchObject({
       childLoopId: "copy.sub-12345678.v.m.1",
       turnId: { loopId: "copy.v.m.2" },
       content: back.content,
     });
-    expect((await to.session("copy.sub-12345678"))?.spawn).toMatchObject({
+    expect((await to.readSession("copy.sub-12345678"))?.spawn).toMatchObject({
       session: "copy",
       loopId: "copy.v.m.1",
     });
-    expect(await texts(to, "copy.sub-12345678", "main")).toEqual(["text of task", "found it"]);
-    expect((await to.steps("copy")).map(({ run }) => run)).not.toContain("r-s");
-    expect(await linesOf(to, "s")).toEqual(await linesOf(from, "s"));
+    expect(await readTexts(to, "copy.sub-12345678", "main")).toEqual(["text of task", "found it"]);
+    expect((await to.readSteps("copy")).map(({ run }) => run)).not.toContain("r-s");
+    expect(await listLines(to, "s")).toEqual(await listLines(from, "s"));
     // A child that stays behind keeps its name.
     await bringIn(await written("s"), "alone");
-    const alone = (await to.loops("alone"))[1];
-    const [kept] = await to.entries("alone", alone?.branch ?? "", 2, 3);
+    const alone = (await to.readLoops("alone"))[1];
+    const [kept] = await to.readEntries("alone", alone?.branch ?? "", 2, 3);
     expect(kept?.message).toMatchObject({ childLoopId: opened.loopId, turnId: { loopId: "alone.v.m.2" } });
     // A copy of the child alone is nobody's.
     await bringIn(await written(child), "own");
-    expect(await to.session("own")).not.toHaveProperty("spawn");
-    const called = (caller: string) => to.sessions({ limit: 9, spawnedBy: caller });
+    expect(await to.readSession("own")).not.toHaveProperty("spawn");
+    const called = (caller: string) => to.findSessions({ limit: 9, spawnedBy: caller });
     expect((await called("s")).map(({ id }) => id)).toEqual([child]);
     expect((await called("copy")).map(({ id }) => id)).toEqual(["copy.sub-12345678"]);
   });
 
   test("a copy of one that followed another is not found by words for that [SES-13]", async () => {
-    await story(from);
+    await writeSampleSession(from);
     await from.rotateSession({ session: "s", idleMs: 1, next: "n", atMs: 1e6 });
     const text = await written("n");
     await bringIn(text);
     await bringIn(text, "copy");
-    expect((await to.session("copy"))?.formation).toEqual({ type: "explicit", previousSession: "s" });
+    expect((await to.readSession("copy"))?.formation).toEqual({ type: "explicit", previousSession: "s" });
     expect(await to.rotateSession({ session: "s", idleMs: 1, next: "x", atMs: 0 })).toMatchObject({
       session: "n",
     });
   });
 
-  thorough("a large session takes little memory both ways", async () => {
+  thoroughTest("a large session takes little memory both ways", async () => {
     const { loopId } = await from.openLoop(opening());
     for (let at = 1; at <= 60; at += 6) {
       const entries = Array.from({ length: 6 }, (_, index) => ({
@@ -365,14 +365,14 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
       await from.store(write({ loopId, branch: "main", base: at }, { step: step({ number: at }), entries }));
     }
     async function* lines() {
-      for await (const line of exportText(from.archive, ["s"], new Date(0))) yield Buffer.from(line);
+      for await (const line of writeExportText(from.archive, ["s"], new Date(0))) yield Buffer.from(line);
     }
     const { gc } = globalThis as { gc?: () => void };
     gc?.();
     const before = process.memoryUsage().rss;
     const checked = await checkFile(lines);
-    await importFile(to.archive, lines, checked, namesFor(["s"], undefined));
-    expect(await to.length("s", "main")).toBe(61);
+    await importFile(to.archive, lines, checked, createIdMap(["s"], undefined));
+    expect(await to.countEntries("s", "main")).toBe(61);
     expect(process.memoryUsage().rss - before).toBeLessThan(250 * 1024 * 1024);
   });
 });

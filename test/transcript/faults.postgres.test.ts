@@ -1,28 +1,32 @@
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { commitStatements, commitsTable, giveUpStatements } from "../../src/store/postgres/commits.ts";
+import {
+  buildCommitSql,
+  buildGiveUpSql,
+  createCommitsTableSql,
+} from "../../src/store/postgres/commit-tokens.ts";
 import { Database } from "../../src/store/postgres/database.ts";
-import { databaseTarget } from "../../src/store/postgres/target.ts";
+import { parseDatabaseTarget } from "../../src/store/postgres/database-target.ts";
 import type { Statement, Work } from "../../src/store/postgres/transaction.ts";
 import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { type CuttingProxy, once, startCuttingProxy } from "../support/cutting-proxy.ts";
-import { thorough } from "../support/depth.ts";
+import { type CuttingProxy, cutOnce, startCuttingProxy } from "../support/cutting-proxy.ts";
 import {
+  findPostgresBinaries,
   type PostgresServer,
-  postgresBinaries,
   startPostgres,
   startStandby,
   waitForStandby,
 } from "../support/postgres.ts";
-import { asked } from "./postgres-bench.ts";
-import { storeErrorOf } from "./sqlite-bench.ts";
-import { entry, NOTHING, opening, step, texts, write } from "./story.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { runQuery } from "./postgres-fixture.ts";
+import { EMPTY_OUTBOX, entry, opening, readTexts, step, write } from "./sample-writes.ts";
+import { catchStoreError } from "./sqlite-fixture.ts";
 
 /** The end of the message: the isolation level of a beginning has the word in it too. */
 const COMMIT = "COMMIT\0";
 
-describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fails", () => {
+describe.skipIf(findPostgresBinaries() === undefined)("a PostgreSQL server that fails", () => {
   let server: PostgresServer;
   let proxy: CuttingProxy;
   let url: string;
@@ -60,7 +64,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
       for (; !over || at < 5; at++) {
         const key = { ...own, number: at, kind: "model" };
         const place = { loopId, branch: "main", base: at };
-        const claimed = await transcript.claim(key, place, NOTHING, at);
+        const claimed = await transcript.claim(key, place, EMPTY_OUTBOX, at);
         expect(claimed).toEqual({ type: "claimed", branch: "main", executions: 1 });
         await transcript.store({ ...write(place, { entries: [entry(at, `${at}`)] }), step: key });
       }
@@ -71,9 +75,9 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     const lengths = await Promise.all(runs);
     for (const [index, session] of sessions.entries()) {
       const numbers = Array.from({ length: lengths[index]! - 1 }, (_, at) => `${at + 1}`);
-      expect(await texts(transcript, session, "main")).toEqual(["hello", ...numbers]);
+      expect(await readTexts(transcript, session, "main")).toEqual(["hello", ...numbers]);
       // A result that finds no claim takes the step itself, at its own time: a lost claim shows there.
-      const claims = (await transcript.steps(session)).filter(({ kind }) => kind === "model");
+      const claims = (await transcript.readSteps(session)).filter(({ kind }) => kind === "model");
       const asClaimed = numbers.map((number) => ({
         number: Number(number),
         executions: 1,
@@ -84,7 +88,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     return sessions;
   }
 
-  thorough.each(["kill", "shutDown"] as const)(
+  thoroughTest.each(["kill", "shutDown"] as const)(
     "%s in the middle of many writes: it is awaited, each step is taken once, and each answer is there once",
     async (how) => {
       const transcript = await opened({ patienceMs: 30_000 });
@@ -103,34 +107,34 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     await transcript.openLoop(opening());
     await server.shutDown();
     try {
-      const { fault, message } = await storeErrorOf(transcript.putText("x", 1));
+      const { fault, message } = await catchStoreError(transcript.putText("x", 1));
       expect(fault).toBe("unreachable");
       expect(message).toContain(`127.0.0.1:${server.port}`);
-      expect((await storeErrorOf(transcript.session("s"))).fault).toBe("unreachable");
+      expect((await catchStoreError(transcript.readSession("s"))).fault).toBe("unreachable");
     } finally {
       await server.start();
     }
-    expect(await transcript.text(await transcript.putText("x", 1))).toBe("x");
-    expect((await transcript.session("s"))?.id).toBe("s");
+    expect(await transcript.readText(await transcript.putText("x", 1))).toBe("x");
+    expect((await transcript.readSession("s"))?.id).toBe("s");
   });
 
-  thorough.each([
+  thoroughTest.each([
     ["before the commit has arrived", "cut"],
     ["after it has arrived, before its answer", "pass-and-cut"],
   ] as const)("a connection that is cut over a commit, %s: the step is taken once", async (_, verdict) => {
     const transcript = await opened({}, throughProxy());
     const { loopId } = await transcript.openLoop(opening());
     const place = { loopId, branch: "main", base: 1 };
-    proxy.judge = once(COMMIT, verdict);
-    expect(await transcript.claim(step(), place, NOTHING, 5)).toEqual({
+    proxy.judge = cutOnce(COMMIT, verdict);
+    expect(await transcript.claim(step(), place, EMPTY_OUTBOX, 5)).toEqual({
       type: "claimed",
       branch: "main",
       executions: 1,
     });
-    proxy.judge = once(COMMIT, verdict);
+    proxy.judge = cutOnce(COMMIT, verdict);
     await transcript.store(write(place, { entries: [entry(1, "one")] }));
     expect(proxy.cuts).toBe(2);
-    expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"]);
+    expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one"]);
   });
 
   test.each(["INSERT INTO steps", "SELECT kind"])(
@@ -140,19 +144,19 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
       const { loopId } = await transcript.openLoop(opening());
       const place = { loopId, branch: "main", base: 1 };
       // Prepared statements go by their names: a new connection says the text once more.
-      await asked(
+      await runQuery(
         url,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'holdfast'",
       );
-      proxy.judge = once(word, "cut");
-      expect(await transcript.claim(step(), place, NOTHING, 5)).toMatchObject({ executions: 1 });
-      proxy.judge = once("REPEATABLE READ", "cut");
-      expect(await transcript.length("s", "main")).toBe(1);
+      proxy.judge = cutOnce(word, "cut");
+      expect(await transcript.claim(step(), place, EMPTY_OUTBOX, 5)).toMatchObject({ executions: 1 });
+      proxy.judge = cutOnce("REPEATABLE READ", "cut");
+      expect(await transcript.countEntries("s", "main")).toBe(1);
       expect(proxy.cuts).toBe(2);
     },
   );
 
-  thorough("a lock that stays is reported as busy, and the store goes on afterwards", async () => {
+  thoroughTest("a lock that stays is reported as busy, and the store goes on afterwards", async () => {
     const transcript = await opened({ limits: { lockMs: 100 } });
     let held = (): void => undefined;
     const isHeld = new Promise<void>((resolve) => {
@@ -164,11 +168,11 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
       yield statement("SELECT pg_sleep(0.4)");
     });
     await isHeld;
-    const { fault, message } = await storeErrorOf(transcript.putText("x", 1));
+    const { fault, message } = await catchStoreError(transcript.putText("x", 1));
     expect(fault).toBe("busy");
     expect(message).toMatch(/lock timeout/);
     await holding;
-    expect(await transcript.text(await transcript.putText("x", 1))).toBe("x");
+    expect(await transcript.readText(await transcript.putText("x", 1))).toBe("x");
   });
 
   test("a commit that dies with the server is made again, also when another one has its transaction id by then", async () => {
@@ -193,16 +197,16 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     await eventually(() => killed !== undefined);
     await killed;
     await server.start();
-    for (let n = 2; n < 12; n++) await asked(url, `INSERT INTO pairs.pairs VALUES (${n}, 0)`);
-    expect(await asked(url, "SELECT pg_xact_status($1::text::xid8) AS status", [id])).toEqual([
+    for (let n = 2; n < 12; n++) await runQuery(url, `INSERT INTO pairs.pairs VALUES (${n}, 0)`);
+    expect(await runQuery(url, "SELECT pg_xact_status($1::text::xid8) AS status", [id])).toEqual([
       { status: "committed" },
     ]);
     proxy.targetPort = server.port;
     await writing;
-    expect(await asked(url, "SELECT n::int FROM pairs.pairs WHERE id = 1")).toEqual([{ n: 0 }]);
+    expect(await runQuery(url, "SELECT n::int FROM pairs.pairs WHERE id = 1")).toEqual([{ n: 0 }]);
   }, 60_000);
 
-  thorough.each([
+  thoroughTest.each([
     ["has not arrived", "cut"],
     ["was carried out", "pass-and-cut"],
   ] as const)(
@@ -241,7 +245,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
         await writing;
         expect(times).toBe(verdict === "cut" ? 2 : 1);
         const promoted = url.replace(`:${primary.port}/`, `:${standby.port}/`);
-        expect(await asked(promoted, "SELECT count(*)::int AS count FROM pairs.pairs")).toEqual([
+        expect(await runQuery(promoted, "SELECT count(*)::int AS count FROM pairs.pairs")).toEqual([
           { count: 1 },
         ]);
       } finally {
@@ -262,24 +266,24 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
       pid: 0,
       begunAt: "",
     };
-    const [insert, select] = giveUpStatements("stream", attempt);
+    const [insert, select] = buildGiveUpSql("stream", attempt);
     try {
       await client.query("SET search_path TO pairs");
       await client.query(insert!);
       expect((await client.query(select!)).rows).toEqual([{ committed: "0" }]);
       await client.query("BEGIN; INSERT INTO pairs VALUES (1, 0)");
-      await expect(client.query(commitStatements("stream", attempt))).rejects.toMatchObject({
+      await expect(client.query(buildCommitSql("stream", attempt))).rejects.toMatchObject({
         code: "23505",
       });
       await client.query("ROLLBACK");
       const other = { ...attempt, token: "6f0f0d0e-5b0a-4b0e-9d5e-0a0b0c0d0e10" };
       await client.query("BEGIN; INSERT INTO pairs VALUES (2, 0)");
-      await client.query(commitStatements("stream", other));
-      const [again, found] = giveUpStatements("stream", other);
+      await client.query(buildCommitSql("stream", other));
+      const [again, found] = buildGiveUpSql("stream", other);
       await client.query(again!);
       expect((await client.query(found!)).rows).toEqual([{ committed: "1" }]);
       const old = { ...attempt, begunAtMs: attempt.begunAtMs - 6 * 60_000 };
-      const [late, none] = giveUpStatements("stream", old);
+      const [late, none] = buildGiveUpSql("stream", old);
       await client.query(late!);
       expect((await client.query(none!)).rows).toEqual([]);
     } finally {
@@ -298,28 +302,28 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
       made.write([], function* () {
         yield statement(text);
       });
-    const tokens = () => asked(url, "SELECT 1 FROM pairs.stream_commits");
+    const tokens = () => runQuery(url, "SELECT 1 FROM pairs.stream_commits");
     for (let writes = 0; writes < 5; writes++) await write("SELECT 1");
     expect(await tokens()).toEqual([]);
-    await asked(
+    await runQuery(
       url,
       "INSERT INTO pairs.stream_commits SELECT n, gen_random_uuid(), 1 FROM generate_series(1, 1500) AS n",
     );
     // One write in 64 sweeps, at random.
     let writes = 0;
     const isOld = "SELECT 1 FROM pairs.stream_commits WHERE begun_at_ms <= 1500 LIMIT 1";
-    while ((await asked(url, isOld)).length > 0 && writes < 4000) {
+    while ((await runQuery(url, isOld)).length > 0 && writes < 4000) {
       await Promise.all(Array.from({ length: 50 }, () => write("UPDATE pairs SET n = n")));
       writes += 50;
     }
     expect(writes).toBeLessThan(4000);
   }, 60_000);
 
-  thorough(
+  thoroughTest(
     "a write waits for the disk also where the database is set not to, and keeps what is stricter",
     async () => {
       const settingIn = async (setting: string) => {
-        await asked(
+        await runQuery(
           url,
           `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET synchronous_commit = ${setting}`,
         );
@@ -337,9 +341,11 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
   async function database(options: object = {}, at = url): Promise<Database> {
     const part = {
       name: "stream" as const,
-      steps: [`CREATE TABLE pairs (id BIGINT PRIMARY KEY, n BIGINT NOT NULL);${commitsTable("stream")}`],
+      steps: [
+        `CREATE TABLE pairs (id BIGINT PRIMARY KEY, n BIGINT NOT NULL);${createCommitsTableSql("stream")}`,
+      ],
     };
-    const target = { ...databaseTarget(at), schema: "pairs" };
+    const target = { ...parseDatabaseTarget(at), schema: "pairs" };
     const made = await Database.open({ target, part, ...options });
     closing.push(made);
     return made;
@@ -347,7 +353,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
 
   const statement = (text: string, ...values: number[]): Statement => ({ text, values, gives: "rows" });
 
-  thorough("a statement that takes too long is cancelled by the server, and said", async () => {
+  thoroughTest("a statement that takes too long is cancelled by the server, and said", async () => {
     const made = await database({ limits: { statementMs: 100 } });
     const begin = performance.now();
     const slow = made.read(function* (): Work<unknown> {
@@ -360,7 +366,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
-  thorough("two that wait for each other both go through", async () => {
+  thoroughTest("two that wait for each other both go through", async () => {
     const made = await database();
     await made.write([], function* () {
       yield statement("INSERT INTO pairs VALUES (1, 0), (2, 0)");
@@ -378,7 +384,7 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
     expect(rows).toEqual([{ n: 2 }, { n: 2 }]);
   });
 
-  thorough(
+  thoroughTest(
     "a process that sleeps in the middle of a transaction loses it, and makes it anew when it wakes",
     async () => {
       const made = await database({ limits: { idleMs: 100 } });
@@ -390,11 +396,11 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
         yield statement("UPDATE pairs SET n = n + 1 WHERE id = 1");
       });
       expect(times).toBe(2);
-      expect(await asked(url, "SELECT n::int FROM pairs.pairs")).toEqual([{ n: 1 }]);
+      expect(await runQuery(url, "SELECT n::int FROM pairs.pairs")).toEqual([{ n: 1 }]);
     },
   );
 
-  thorough("what a transaction does not wait for fails it all the same", async () => {
+  thoroughTest("what a transaction does not wait for fails it all the same", async () => {
     const made = await database();
     const nothing = (text: string): Statement => ({ text, values: [], gives: "nothing" });
     const write = made.write([], function* () {
@@ -403,6 +409,6 @@ describe.skipIf(postgresBinaries() === undefined)("a PostgreSQL server that fail
       yield nothing("INSERT INTO pairs VALUES (3, 0)");
     });
     await expect(write).rejects.toThrow(/null value in column "n"/);
-    expect(await asked(url, "SELECT * FROM pairs.pairs")).toEqual([]);
+    expect(await runQuery(url, "SELECT * FROM pairs.pairs")).toEqual([]);
   });
 });

@@ -1,25 +1,25 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import { linesOf } from "./archive-contract.ts";
-import type { Bench } from "./contract.ts";
-import { entry, message, opening, step, texts, write } from "./story.ts";
-import { toldLoops } from "./told-loops.ts";
+import { listLines } from "./archive-contract.ts";
+import { createLoopWriter } from "./loop-writer.ts";
+import { entry, message, opening, readTexts, step, write } from "./sample-writes.ts";
+import type { TranscriptFixture } from "./transcript-contract.ts";
 
 /** Sessions that follow others, what workspaces held, and loops that a reset takes up again. */
-export function followingContract(make: () => Promise<Bench>): void {
+export function testFollowingContract(make: () => Promise<TranscriptFixture>): void {
   describe("what follows, and what is taken up again", () => {
-    let bench: Bench;
+    let bench: TranscriptFixture;
     let transcript: Transcript;
-    let loop: ReturnType<typeof toldLoops>;
+    let loop: ReturnType<typeof createLoopWriter>;
     beforeEach(async () => {
       bench = await make();
       transcript = bench.transcript;
-      loop = toldLoops(transcript);
+      loop = createLoopWriter(transcript);
       await loop({ texts: ["one", "two"] });
     });
     afterEach(() => bench.dispose());
 
-    const of = (branch: string, session = "s") => texts(transcript, session, branch);
+    const of = (branch: string, session = "s") => readTexts(transcript, session, branch);
 
     test("an agent has one id for life, which sessions that follow have too [ID-01]", async () => {
       const agentId = "0b9f0c8e-7a53-4d7e-9c5a-6d1f3a2b4c5d";
@@ -33,7 +33,7 @@ export function followingContract(make: () => Promise<Bench>): void {
           prompts: [message("m2")],
         }),
       );
-      expect((await transcript.session("a"))?.agentId).toBe(agentId);
+      expect((await transcript.readSession("a"))?.agentId).toBe(agentId);
       const next = await transcript.followSession({ id: "b", previous: "a", atMs: 50 });
       expect(next).toMatchObject({
         id: "b",
@@ -55,30 +55,30 @@ export function followingContract(make: () => Promise<Bench>): void {
       const edit = { key: "k", atMs: 5, kind, at: "head" as const, messages: [] };
       await transcript.archive.edit({ ...edit, session: "a", create: { ...create, agentId: own } });
       await transcript.archive.edit({ ...edit, session: "b", key: "k2", create });
-      expect((await transcript.session("a"))?.agentId).toBe(own);
+      expect((await transcript.readSession("a"))?.agentId).toBe(own);
       for (const session of ["a", "b"]) {
         const at = step({ session, run: session, number: 0, kind: "open-loop" });
         await transcript.openLoop(opening({ step: at, agentId: next, prompts: [message(session)] }));
       }
-      expect((await transcript.session("a"))?.agentId).toBe(own);
-      expect((await transcript.session("b"))?.agentId).toBe(next);
+      expect((await transcript.readSession("a"))?.agentId).toBe(own);
+      expect((await transcript.readSession("b"))?.agentId).toBe(next);
     });
 
     test("a session that was idle for longer is followed by a new one, once [SES-13, SES-19]", async () => {
-      const { lastActiveAtMs = 0 } = (await transcript.session("s")) ?? {};
+      const { lastActiveAtMs = 0 } = (await transcript.readSession("s")) ?? {};
       const rotate = (atMs: number, next: string, session = "s") =>
         transcript.rotateSession({ session, idleMs: 1000, next, atMs });
       expect(await rotate(lastActiveAtMs + 1000, "n1")).toEqual({ session: "s", isNew: false });
-      expect(await transcript.session("n1")).toBeUndefined();
+      expect(await transcript.readSession("n1")).toBeUndefined();
       expect(await rotate(lastActiveAtMs + 1001, "n1")).toEqual({ session: "n1", isNew: true });
-      expect(await transcript.session("n1")).toMatchObject({
+      expect(await transcript.readSession("n1")).toMatchObject({
         formation: { type: "inactivity_timeout", thresholdSecs: 1, previousSession: "s" },
         createdAtMs: lastActiveAtMs + 1001,
         loops: 0,
       });
       expect(await rotate(lastActiveAtMs + 1500, "n2")).toEqual({ session: "n1", isNew: false });
       expect(await rotate(lastActiveAtMs + 9000, "n2")).toEqual({ session: "n2", isNew: true });
-      expect((await transcript.session("n2"))?.formation).toMatchObject({ previousSession: "n1" });
+      expect((await transcript.readSession("n2"))?.formation).toMatchObject({ previousSession: "n1" });
       expect(await rotate(0, "n3", "nobody")).toEqual({ session: "nobody", isNew: false });
     });
 
@@ -102,7 +102,7 @@ export function followingContract(make: () => Promise<Bench>): void {
       expect(await rotate(20_500, "n3")).toEqual({ session: "n2", isNew: false });
       await transcript.archive.beginDelete("n2");
       expect(await rotate(20_500, "n3")).toEqual({ session: "n3", isNew: true });
-      expect((await transcript.session("n3"))?.formation).toMatchObject({ previousSession: "s" });
+      expect((await transcript.readSession("n3"))?.formation).toMatchObject({ previousSession: "s" });
       await transcript.archive.beginDelete("n3");
       await transcript.archive.beginDelete("s");
       expect(await rotate(90_000, "n4")).toEqual({ session: "s", isNew: false });
@@ -117,7 +117,7 @@ export function followingContract(make: () => Promise<Bench>): void {
       for (const session of ["s", "n1", "n2"]) {
         const { archive } = other.transcript;
         await archive.beginImport("t", [session], 1);
-        await archive.importLines("t", await linesOf(transcript, session), 1);
+        await archive.importLines("t", await listLines(transcript, session), 1);
         await archive.finishImport("t", [session], "digest");
       }
       expect(await rotate(other.transcript, "n3")).toEqual({ session: "n2", isNew: false });
@@ -166,7 +166,7 @@ export function followingContract(make: () => Promise<Bench>): void {
 
     test("snapshots are found along a branch, from a place backwards, each place's first one", async () => {
       const keep = (branch: string, position: number, commit?: string) =>
-        transcript.keepSnapshot({
+        transcript.saveSnapshot({
           session: "s",
           at: { branch, position },
           atMs: position,
@@ -179,13 +179,13 @@ export function followingContract(make: () => Promise<Bench>): void {
       await keep("main", 3, "c3");
       await transcript.fork({ session: "s", atMs: 9, at: { position: 2 }, name: "other" });
       await keep("other", 4, "c4");
-      const found = await transcript.snapshots("s", { branch: "other", position: 9 });
+      const found = await transcript.readSnapshots("s", { branch: "other", position: 9 });
       expect(found).toEqual([
         { at: { branch: "other", position: 4 }, atMs: 4, workspace: "/w", commit: "c4", ref: "refs/c4" },
         { at: { branch: "main", position: 2 }, atMs: 2, workspace: "/w", problem: "no git" },
         { at: { branch: "main", position: 1 }, atMs: 1, workspace: "/w", commit: "c1", ref: "refs/c1" },
       ]);
-      expect(await transcript.snapshots("s", { branch: "main", position: 0 })).toEqual([]);
+      expect(await transcript.readSnapshots("s", { branch: "main", position: 0 })).toEqual([]);
     });
 
     test("a run that was reset to before its loop takes the same loop up again, prompts and all", async () => {
@@ -201,18 +201,18 @@ export function followingContract(make: () => Promise<Bench>): void {
         );
       const first = await asked("r", "r");
       const base = first.from + 1;
-      const place = { loopId: first.loopId, branch: "main", base };
+      const target = { loopId: first.loopId, branch: "main", base };
       await transcript.store(
-        write(place, { step: step({ run: "r", number: 5 }), entries: [entry(base, "old")] }),
+        write(target, { step: step({ run: "r", number: 5 }), entries: [entry(base, "old")] }),
       );
       expect(await asked("r2", "r")).toEqual(first);
       const { branch } = await transcript.store(
-        write(place, { step: step({ run: "r2", number: 5 }), entries: [entry(base, "new")] }),
+        write(target, { step: step({ run: "r2", number: 5 }), entries: [entry(base, "new")] }),
       );
       expect((await of("main")).slice(-2)).toEqual(["Do it", "old"]);
       expect((await of(branch)).slice(-2)).toEqual(["Do it", "new"]);
-      expect((await transcript.session("s"))?.headBranch).toBe(branch);
-      expect(await transcript.loops("s")).toHaveLength(2);
+      expect((await transcript.readSession("s"))?.headBranch).toBe(branch);
+      expect(await transcript.readLoops("s")).toHaveLength(2);
       // Another run that is sent the same words is no reset.
       const other = await asked("q", "q");
       expect(other.loopId).not.toBe(first.loopId);
@@ -235,9 +235,9 @@ export function followingContract(make: () => Promise<Bench>): void {
           prompts: [message("p1", "First")],
         }),
       );
-      const place = { loopId: first.loopId, branch: "main", base: 4 };
+      const target = { loopId: first.loopId, branch: "main", base: 4 };
       await transcript.store(
-        write(place, { step: step({ run: "i", number: 5 }), entries: [entry(4, "old")] }),
+        write(target, { step: step({ run: "i", number: 5 }), entries: [entry(4, "old")] }),
       );
       const second = await transcript.openLoop(
         opening({
@@ -247,9 +247,9 @@ export function followingContract(make: () => Promise<Bench>): void {
       );
       expect(second.from).toBe(5);
       const { branch } = await transcript.store(
-        write(place, { step: step({ run: "i2", number: 5 }), entries: [entry(4, "new")] }),
+        write(target, { step: step({ run: "i2", number: 5 }), entries: [entry(4, "new")] }),
       );
-      expect(await transcript.session("s")).toMatchObject({ headBranch: branch, status: "running" });
+      expect(await transcript.readSession("s")).toMatchObject({ headBranch: branch, status: "running" });
       const next = await transcript.openLoop(
         opening({
           step: step({ run: "i2", number: 6, kind: "open-loop" }),

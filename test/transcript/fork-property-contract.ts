@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect } from "vitest";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import { isThorough, type thorough } from "../support/depth.ts";
-import type { Bench } from "./contract.ts";
-import { entry, message, opening, step, texts, USAGE, write } from "./story.ts";
+import { isThorough, type thoroughTest } from "../support/test-depth.ts";
+import { entry, message, opening, readTexts, step, USAGE, write } from "./sample-writes.ts";
+import type { TranscriptFixture } from "./transcript-contract.ts";
 
 /** What happens next; numbers are taken modulo what there is. */
 type Move =
@@ -44,11 +44,14 @@ const move: fc.Arbitrary<Move> = fc.oneof(
 );
 
 /** What a reader must see of every branch of every session. */
-type Known = { head: string; readonly branches: Map<string, readonly string[]> };
+type SessionModel = { head: string; readonly branches: Map<string, readonly string[]> };
 
-export function forkPropertyContract(make: () => Promise<Bench>, random: typeof thorough): void {
+export function testForkProperties(
+  make: () => Promise<TranscriptFixture>,
+  random: typeof thoroughTest,
+): void {
   describe("random forks, rewinds and runs", () => {
-    let bench: Bench;
+    let bench: TranscriptFixture;
     beforeEach(async () => {
       bench = await make();
     });
@@ -60,7 +63,7 @@ export function forkPropertyContract(make: () => Promise<Bench>, random: typeof 
         let stories = 0;
         await fc.assert(
           fc.asyncProperty(fc.array(move, { minLength: 5, maxLength: 30 }), async (moves) => {
-            await new Story(bench.transcript, `p${stories++}`).play(moves);
+            await new RandomHistory(bench.transcript, `p${stories++}`).play(moves);
           }),
           { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? (isThorough ? 40 : 12)) },
         );
@@ -70,10 +73,10 @@ export function forkPropertyContract(make: () => Promise<Bench>, random: typeof 
   });
 }
 
-class Story {
+class RandomHistory {
   readonly #transcript: Transcript;
   readonly #name: string;
-  readonly #sessions = new Map<string, Known>();
+  readonly #sessions = new Map<string, SessionModel>();
   #count = 0;
 
   constructor(transcript: Transcript, name: string) {
@@ -83,24 +86,28 @@ class Story {
 
   async play(moves: readonly Move[]): Promise<void> {
     this.#sessions.set(this.#name, { head: "main", branches: new Map([["main", []]]) });
-    await this.#run(this.#name, undefined, 1, true);
+    await this.#runLoop(this.#name, undefined, 1, true);
     for (const one of moves) {
       const session = pick([...this.#sessions.keys()], one.session);
-      if (one.type === "bequeath") await this.#transcript.bequeath(session);
-      else await this.#move(session, this.#known(session), one);
+      if (one.type === "bequeath") await this.#transcript.detachForks(session);
+      else await this.#applyMove(session, this.#getModel(session), one);
       await this.#check();
     }
   }
 
-  async #move(session: string, known: Known, one: Exclude<Move, { type: "bequeath" }>): Promise<void> {
-    const branch = pick([...known.branches.keys()], one.branch);
+  async #applyMove(
+    session: string,
+    model: SessionModel,
+    one: Exclude<Move, { type: "bequeath" }>,
+  ): Promise<void> {
+    const branch = pick([...model.branches.keys()], one.branch);
     if (one.type === "run") {
-      await this.#run(session, one.on === "head" ? undefined : branch, one.answers, one.closed);
+      await this.#runLoop(session, one.on === "head" ? undefined : branch, one.answers, one.closed);
       return;
     }
-    const shown = known.branches.get(branch) ?? [];
-    const position = one.position % (shown.length + 1);
-    const before = shown.slice(0, position);
+    const visible = model.branches.get(branch) ?? [];
+    const position = one.position % (visible.length + 1);
+    const before = visible.slice(0, position);
     if (one.type === "fork") {
       const into = one.into ? `${this.#name}-${this.#count++}` : undefined;
       const forked = await this.#transcript.fork({
@@ -110,20 +117,20 @@ class Story {
         ...(into === undefined ? {} : { into }),
       });
       if (forked.type !== "forked") throw new Error(forked.type);
-      if (into === undefined) known.branches.set(forked.branch, before);
+      if (into === undefined) model.branches.set(forked.branch, before);
       else this.#sessions.set(into, { head: forked.branch, branches: new Map([[forked.branch, before]]) });
       return;
     }
-    const running = (await this.#transcript.loops(session)).filter(({ status }) => status === "running");
+    const running = (await this.#transcript.readLoops(session)).filter(({ status }) => status === "running");
     const over = running.map(({ loopId }) => loopId);
     const rewound = await this.#transcript.rewind({ session, atMs: 1, to: { branch, position }, over });
     if (rewound.type !== "rewound") throw new Error(rewound.type);
-    known.head = rewound.head.branch;
-    known.branches.set(known.head, before);
+    model.head = rewound.head.branch;
+    model.branches.set(model.head, before);
   }
 
-  async #run(session: string, on: string | undefined, answers: number, closed: boolean): Promise<void> {
-    const known = this.#known(session);
+  async #runLoop(session: string, on: string | undefined, answers: number, closed: boolean): Promise<void> {
+    const known = this.#getModel(session);
     const name = `${this.#name}-r${this.#count++}`;
     const opened = await this.#transcript.openLoop(
       opening({
@@ -134,9 +141,9 @@ class Story {
     );
     const before = known.branches.get(on ?? known.head) ?? [];
     expect(opened).toMatchObject({ branch: on ?? known.head, from: before.length });
-    const said = Array.from({ length: answers }, (_, index) => `${name}, answer ${index}`);
+    const texts = Array.from({ length: answers }, (_, index) => `${name}, answer ${index}`);
     const base = before.length + 1;
-    const entries = said.map((text, index) => entry(base + index, text));
+    const entries = texts.map((text, index) => entry(base + index, text));
     const loop = { loopId: opened.loopId, branch: opened.branch, base };
     await this.#transcript.store(write(loop, { step: step({ session, run: name }), entries }));
     if (closed) {
@@ -151,21 +158,21 @@ class Story {
       });
     }
     known.head = opened.branch;
-    known.branches.set(opened.branch, [...before, `prompt of ${name}`, ...said]);
+    known.branches.set(opened.branch, [...before, `prompt of ${name}`, ...texts]);
   }
 
-  #known(session: string): Known {
-    return this.#sessions.get(session) as Known;
+  #getModel(session: string): SessionModel {
+    return this.#sessions.get(session) as SessionModel;
   }
 
   async #check(): Promise<void> {
     for (const [session, { head, branches }] of this.#sessions) {
-      expect((await this.#transcript.session(session))?.headBranch).toBe(head);
-      const listed = (await this.#transcript.branches(session)).map(({ id }) => id);
+      expect((await this.#transcript.readSession(session))?.headBranch).toBe(head);
+      const listed = (await this.#transcript.readBranches(session)).map(({ id }) => id);
       expect(listed.sort()).toEqual([...branches.keys()].sort());
       for (const [branch, shown] of branches) {
-        expect(await texts(this.#transcript, session, branch)).toEqual(shown);
-        expect(await this.#transcript.length(session, branch)).toBe(shown.length);
+        expect(await readTexts(this.#transcript, session, branch)).toEqual(shown);
+        expect(await this.#transcript.countEntries(session, branch)).toBe(shown.length);
       }
     }
   }

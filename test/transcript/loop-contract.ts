@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { ContinuationKind } from "../../src/schema/record.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import type { Bench } from "./contract.ts";
-import { answer, entry, message, opening, step, texts, USAGE, write } from "./story.ts";
+import { answer, entry, message, opening, readTexts, step, USAGE, write } from "./sample-writes.ts";
+import type { TranscriptFixture } from "./transcript-contract.ts";
 
 /** Sessions, loops, inbox, prompts. */
-export function loopContract(make: () => Promise<Bench>): void {
+export function testLoopContract(make: () => Promise<TranscriptFixture>): void {
   describe("loops and sessions", () => {
-    let bench: Bench;
+    let bench: TranscriptFixture;
     let transcript: Transcript;
     beforeEach(async () => {
       bench = await make();
@@ -25,7 +25,7 @@ export function loopContract(make: () => Promise<Bench>): void {
         tokensBefore: 0,
         entries: [{ origin: "prompt", messageId: "m1", tokens: 6 }],
       });
-      expect(await transcript.entries("s", "main", 0, 9)).toEqual([
+      expect(await transcript.readEntries("s", "main", 0, 9)).toEqual([
         {
           position: 0,
           origin: "prompt",
@@ -39,7 +39,7 @@ export function loopContract(make: () => Promise<Bench>): void {
           },
         },
       ]);
-      expect(await transcript.session("s")).toEqual({
+      expect(await transcript.readSession("s")).toEqual({
         id: "s",
         formation: { type: "first_loop" },
         agentName: "agent",
@@ -52,7 +52,7 @@ export function loopContract(make: () => Promise<Bench>): void {
         loops: 1,
         status: "running",
       });
-      expect(await transcript.branches("s")).toEqual([{ id: "main" }]);
+      expect(await transcript.readBranches("s")).toEqual([{ id: "main" }]);
     });
 
     test("the same opening asked again gives the same answer and writes nothing", async () => {
@@ -61,15 +61,15 @@ export function loopContract(make: () => Promise<Bench>): void {
         opening({ step: step({ number: 0, kind: "open-loop", generation: 2, process: "p2" }) }),
       );
       expect(again).toEqual(first);
-      expect(await transcript.loops("s")).toHaveLength(1);
-      expect(await transcript.length("s", "main")).toBe(1);
+      expect(await transcript.readLoops("s")).toHaveLength(1);
+      expect(await transcript.countEntries("s", "main")).toBe(1);
     });
 
     test("a first loop may say that the session is kept, also of one that was there before; a later loop may not [SES-20]", async () => {
       const open = async (session: string, run: string) => {
         const place = step({ session, run, number: 0, kind: "open-loop" });
         await transcript.openLoop(opening({ scope: "persistent", step: place, prompts: [message(run)] }));
-        return (await transcript.session(session))?.scope;
+        return (await transcript.readSession(session))?.scope;
       };
       expect(await open("s", "r1")).toBe("persistent");
       await transcript.archive.setScope("s", "ephemeral");
@@ -83,11 +83,11 @@ export function loopContract(make: () => Promise<Bench>): void {
     test("a loop whose run was cut off is aborted, once; one that has ended is left as it is [SES-03]", async () => {
       const { loopId } = await transcript.openLoop(opening());
       await transcript.abortLoops("s", ["another"], 200);
-      expect(await transcript.session("s")).toMatchObject({ status: "running" });
+      expect(await transcript.readSession("s")).toMatchObject({ status: "running" });
       await transcript.abortLoops("s", [loopId], 300);
       await transcript.abortLoops("s", [loopId], 400);
-      expect(await transcript.session("s")).toMatchObject({ status: "aborted" });
-      expect(await transcript.loops("s")).toMatchObject([{ status: "aborted", endedAtMs: 300 }]);
+      expect(await transcript.readSession("s")).toMatchObject({ status: "aborted" });
+      expect(await transcript.readLoops("s")).toMatchObject([{ status: "aborted", endedAtMs: 300 }]);
     });
 
     test("each loop names the one before it, whatever its kind [X-08]", async () => {
@@ -105,7 +105,7 @@ export function loopContract(make: () => Promise<Bench>): void {
           opening({ step: step({ number }), segment: "a", kind, prompts: [message(`m${number}`)] }),
         );
       }
-      expect((await transcript.loops("s")).map(({ kind, parentLoopId }) => [kind, parentLoopId])).toEqual(
+      expect((await transcript.readLoops("s")).map(({ kind, parentLoopId }) => [kind, parentLoopId])).toEqual(
         kinds.map((kind, index) => [kind, index === 0 ? undefined : `s.a.${index}`]),
       );
     });
@@ -123,8 +123,12 @@ export function loopContract(make: () => Promise<Bench>): void {
         ["s.a.2", "s.a.1"],
         ["s.b.1", "s.a.2"],
       ]);
-      expect((await transcript.loops("s")).map((loop) => loop.loopId)).toEqual(["s.a.1", "s.a.2", "s.b.1"]);
-      expect((await transcript.session("s"))?.loops).toBe(3);
+      expect((await transcript.readLoops("s")).map((loop) => loop.loopId)).toEqual([
+        "s.a.1",
+        "s.a.2",
+        "s.b.1",
+      ]);
+      expect((await transcript.readSession("s"))?.loops).toBe(3);
     });
 
     test("the inbox comes before the prompts, in order, and is empty afterwards", async () => {
@@ -134,9 +138,9 @@ export function loopContract(make: () => Promise<Bench>): void {
         message("i2"),
         message("i3"),
       ]);
-      expect((await transcript.inbox("s")).map(({ id }) => id)).toEqual(["i1", "i2", "i3"]);
-      expect([await transcript.inboxSize("s"), await transcript.inboxSize("other")]).toEqual([3, 0]);
-      expect(await transcript.session("s")).toBeUndefined();
+      expect((await transcript.readInbox("s")).map(({ id }) => id)).toEqual(["i1", "i2", "i3"]);
+      expect([await transcript.countInbox("s"), await transcript.countInbox("other")]).toEqual([3, 0]);
+      expect(await transcript.readSession("s")).toBeUndefined();
 
       const opened = await transcript.openLoop(opening({ step: step({ number: 3 }) }));
       expect(opened.entries.map(({ origin, messageId }) => [origin, messageId])).toEqual([
@@ -145,14 +149,14 @@ export function loopContract(make: () => Promise<Bench>): void {
         ["inbox", "i3"],
         ["prompt", "m1"],
       ]);
-      expect(await transcript.inbox("s")).toEqual([]);
+      expect(await transcript.readInbox("s")).toEqual([]);
     });
 
     test("a message that is in the conversation is neither added nor put into the inbox again", async () => {
       const { loopId } = await transcript.openLoop(opening());
       const place = { loopId, branch: "main", base: 1 };
       await transcript.storeInbox(write(place), [message("m1"), message("m2")]);
-      expect((await transcript.inbox("s")).map(({ id }) => id)).toEqual(["m2"]);
+      expect((await transcript.readInbox("s")).map(({ id }) => id)).toEqual(["m2"]);
       const steered = {
         position: 1,
         origin: "steering",
@@ -171,7 +175,7 @@ export function loopContract(make: () => Promise<Bench>): void {
       const prompts = [{ ...message("m1"), origin: "follow-up" as const }, message("m2")];
       const opened = await transcript.openLoop(opening({ prompts }));
       expect(opened.entries.map(({ origin }) => origin)).toEqual(["follow-up", "prompt"]);
-      const entries = await transcript.entries("s", "main", 0, 9);
+      const entries = await transcript.readEntries("s", "main", 0, 9);
       expect(entries.map(({ origin }) => origin)).toEqual(["follow-up", "prompt"]);
     });
 
@@ -180,7 +184,7 @@ export function loopContract(make: () => Promise<Bench>): void {
       await transcript.storeInbox(write(outside, { result: 1 }), [message("i1")]);
       const again = await transcript.storeInbox(write(outside, { result: 2 }), [message("i2")]);
       expect(again.result).toBe(1);
-      expect((await transcript.inbox("s")).map(({ id }) => id)).toEqual(["i1"]);
+      expect((await transcript.readInbox("s")).map(({ id }) => id)).toEqual(["i1"]);
     });
 
     test("closing a loop sets its record and the session's status", async () => {
@@ -194,7 +198,7 @@ export function loopContract(make: () => Promise<Bench>): void {
         turns: 3,
         to: 1,
       });
-      expect(await transcript.loops("s")).toEqual([
+      expect(await transcript.readLoops("s")).toEqual([
         {
           loopId,
           session: "s",
@@ -212,13 +216,13 @@ export function loopContract(make: () => Promise<Bench>): void {
           turns: 3,
         },
       ]);
-      expect(await transcript.session("s")).toMatchObject({ status: "completed", lastActiveAtMs: 200 });
+      expect(await transcript.readSession("s")).toMatchObject({ status: "completed", lastActiveAtMs: 200 });
     });
 
     test("a loop that was left running is aborted when the next one opens", async () => {
       await transcript.openLoop(opening());
       await transcript.openLoop(opening({ step: step({ run: "r2", number: 0 }), atMs: 300 }));
-      expect(await transcript.loops("s")).toMatchObject([
+      expect(await transcript.readLoops("s")).toMatchObject([
         { status: "aborted", endedAtMs: 300 },
         { status: "running" },
       ]);
@@ -240,11 +244,11 @@ export function loopContract(make: () => Promise<Bench>): void {
       const second = await rerun(6);
       expect(first).toMatchObject({ from: 1, tokensBefore: 6 });
       expect(new Set(["main", first.branch, second.branch]).size).toBe(3);
-      expect(await texts(transcript, "s", first.branch)).toEqual(["hello", "text of again5"]);
-      expect(await texts(transcript, "s", second.branch)).toEqual(["hello", "text of again6"]);
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"]);
-      expect(await transcript.session("s")).toMatchObject({ headBranch: second.branch });
-      expect((await transcript.branches("s"))[1]).toEqual({
+      expect(await readTexts(transcript, "s", first.branch)).toEqual(["hello", "text of again5"]);
+      expect(await readTexts(transcript, "s", second.branch)).toEqual(["hello", "text of again6"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one"]);
+      expect(await transcript.readSession("s")).toMatchObject({ headBranch: second.branch });
+      expect((await transcript.readBranches("s"))[1]).toEqual({
         id: first.branch,
         parent: { branch: "main", position: 1 },
       });
@@ -268,10 +272,10 @@ export function loopContract(make: () => Promise<Bench>): void {
       const abandoned = await from(7, "rerun", other.branch, 2);
       const current = await from(8, "rerun", other.branch, 3);
       const by = (...numbers: number[]) => numbers.map((number) => `text of by${number}`);
-      expect(await texts(transcript, "s", one.branch)).toEqual(["hello", "one", ...by(5)]);
-      expect(await texts(transcript, "s", abandoned.branch)).toEqual(["hello", "one", ...by(7)]);
-      expect(await texts(transcript, "s", current.branch)).toEqual(["hello", "one", ...by(6, 8)]);
-      expect(await transcript.session("s")).toMatchObject({ headBranch: current.branch });
+      expect(await readTexts(transcript, "s", one.branch)).toEqual(["hello", "one", ...by(5)]);
+      expect(await readTexts(transcript, "s", abandoned.branch)).toEqual(["hello", "one", ...by(7)]);
+      expect(await readTexts(transcript, "s", current.branch)).toEqual(["hello", "one", ...by(6, 8)]);
+      expect(await transcript.readSession("s")).toMatchObject({ headBranch: current.branch });
     });
 
     test("a loop cannot begin behind the end, nor on a branch that is not there", async () => {
@@ -280,7 +284,7 @@ export function loopContract(make: () => Promise<Bench>): void {
         transcript.openLoop(opening({ step: step({ number: 9 }), at: { branch, position } }));
       await expect(at("main", 2)).rejects.toThrow(/1 entries/);
       await expect(at("nowhere", 0)).rejects.toThrow(/nowhere/);
-      expect(await transcript.loops("s")).toHaveLength(1);
+      expect(await transcript.readLoops("s")).toHaveLength(1);
     });
 
     test("sessions come newest first and can be chosen by agent and status", async () => {
@@ -293,8 +297,8 @@ export function loopContract(make: () => Promise<Bench>): void {
           }),
         );
       }
-      const ids = async (filter: Parameters<Transcript["sessions"]>[0]) =>
-        (await transcript.sessions(filter)).map((session) => session.id);
+      const ids = async (filter: Parameters<Transcript["findSessions"]>[0]) =>
+        (await transcript.findSessions(filter)).map((session) => session.id);
       expect(await ids({ limit: 10 })).toEqual(["c", "b", "a"]);
       expect(await ids({ limit: 1 })).toEqual(["c"]);
       expect(await ids({ limit: 10, agentName: "agent" })).toEqual(["c", "a"]);

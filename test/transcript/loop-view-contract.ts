@@ -2,18 +2,18 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { Grant } from "../../src/core/permission/grants.ts";
 import type { Span } from "../../src/core/view/view.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import type { Bench } from "./contract.ts";
-import { entry, message, opening, step, USAGE, write } from "./story.ts";
+import { entry, message, opening, step, USAGE, write } from "./sample-writes.ts";
+import type { TranscriptFixture } from "./transcript-contract.ts";
 
-const LEFT: readonly Span[] = [
+const SPANS: readonly Span[] = [
   { from: 0, to: 2, turns: 1, tokens: 3, instead: { position: 2, section: 0 } },
   { from: 3, to: 4, turns: 1, tokens: 5 },
 ];
 
 /** What a loop leaves of the view, for the loops behind it. */
-export function loopViewContract(make: () => Promise<Bench>): void {
+export function testLoopViewContract(make: () => Promise<TranscriptFixture>): void {
   describe("the view that a loop leaves behind", () => {
-    let bench: Bench;
+    let bench: TranscriptFixture;
     let transcript: Transcript;
     let number = 0;
     beforeEach(async () => {
@@ -81,9 +81,9 @@ export function loopViewContract(make: () => Promise<Bench>): void {
     });
 
     test("is what the next loop begins with", async () => {
-      await close("s.v.m.1", "main", 4, LEFT);
+      await close("s.v.m.1", "main", 4, SPANS);
       const opened = await open();
-      expect(opened).toMatchObject({ from: 4, view: { spans: LEFT, liveFrom: 3 } });
+      expect(opened).toMatchObject({ from: 4, view: { spans: SPANS, liveFrom: 3 } });
     });
 
     test("is nothing where all is shown, also behind a loop that had left something", async () => {
@@ -92,25 +92,25 @@ export function loopViewContract(make: () => Promise<Bench>): void {
     });
 
     test("shows whole what a loop wrote that was never closed", async () => {
-      await close("s.v.m.1", "main", 4, LEFT);
+      await close("s.v.m.1", "main", 4, SPANS);
       const unclosed = await open();
       const opened = await open();
       const tokens = unclosed.entries[0]?.tokens;
-      expect(opened.view).toEqual({ spans: [...LEFT, { from: 4, to: 5, turns: 1, tokens }], liveFrom: 3 });
+      expect(opened.view).toEqual({ spans: [...SPANS, { from: 4, to: 5, turns: 1, tokens }], liveFrom: 3 });
     });
 
     test("of a later loop is not seen by one that begins before it, on a branch of its own", async () => {
-      await close("s.v.m.1", "main", 4, LEFT);
+      await close("s.v.m.1", "main", 4, SPANS);
       const second = await open();
       const later = [{ from: 0, to: 5, turns: 1, tokens: 1, instead: { position: 5, section: 0 } }];
       await close(second.loopId, "main", 5, later);
       const before = await open({ branch: "main", position: 3 });
       expect(before).not.toHaveProperty("view");
-      const behind = await open({ branch: "main", position: 4 });
-      expect(behind).toMatchObject({ from: 4, view: { spans: LEFT, liveFrom: 3 } });
-      expect(behind.branch).not.toBe("main");
-      const onward = await open({ branch: behind.branch, position: 5 });
-      expect(onward.view?.spans.slice(0, 2)).toEqual(LEFT);
+      const laterLoop = await open({ branch: "main", position: 4 });
+      expect(laterLoop).toMatchObject({ from: 4, view: { spans: SPANS, liveFrom: 3 } });
+      expect(laterLoop.branch).not.toBe("main");
+      const onward = await open({ branch: laterLoop.branch, position: 5 });
+      expect(onward.view?.spans.slice(0, 2)).toEqual(SPANS);
     });
   });
 }

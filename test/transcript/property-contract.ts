@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect } from "vitest";
 import { FencedError } from "../../src/store/transcript/store-error.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import { isThorough, type thorough } from "../support/depth.ts";
-import type { Bench } from "./contract.ts";
+import { isThorough, type thoroughTest } from "../support/test-depth.ts";
+import { opening, readEventTexts, readTexts, step } from "./sample-writes.ts";
 import { SimulatedRun } from "./simulated-run.ts";
-import { eventTexts, opening, step, texts } from "./story.ts";
+import type { TranscriptFixture } from "./transcript-contract.ts";
 
 /** What happens next, and to which run; numbers are taken modulo what there is. */
 type Move =
@@ -34,9 +34,9 @@ const units = fc.array(fc.record({ calls: fc.integer({ min: 1, max: 3 }), steere
 });
 
 /** Several runs of one loop, each reset from another and none of them quiet: all five invariants. */
-export function propertyContract(make: () => Promise<Bench>, random: typeof thorough): void {
+export function testProperties(make: () => Promise<TranscriptFixture>, random: typeof thoroughTest): void {
   describe("random interleavings of runs", () => {
-    let bench: Bench;
+    let bench: TranscriptFixture;
     beforeEach(async () => {
       bench = await make();
     });
@@ -48,7 +48,7 @@ export function propertyContract(make: () => Promise<Bench>, random: typeof thor
         let sessions = 0;
         await fc.assert(
           fc.asyncProperty(units, fc.array(move, { minLength: 5, maxLength: 40 }), async (plan, moves) => {
-            await play(bench.transcript, `s${sessions++}`, plan, moves);
+            await playMoves(bench.transcript, `s${sessions++}`, plan, moves);
           }),
           { numRuns: Number(process.env["HOLDFAST_PROPERTY_RUNS"] ?? (isThorough ? 60 : 12)) },
         );
@@ -58,7 +58,7 @@ export function propertyContract(make: () => Promise<Bench>, random: typeof thor
   });
 }
 
-async function play(
+async function playMoves(
   transcript: Transcript,
   session: string,
   plan: readonly { calls: number; steered: boolean }[],
@@ -67,7 +67,7 @@ async function play(
   const first = step({ session, run: `${session}-0`, number: 0, kind: "open-loop" });
   const { loopId } = await transcript.openLoop(opening({ step: first }));
   const runs = [
-    SimulatedRun.first(transcript, { session, loopId, run: first.run, history: ["hello"], plan }),
+    SimulatedRun.create(transcript, { session, loopId, run: first.run, history: ["hello"], plan }),
   ];
   const seen = new Map<string, string[]>();
   let newest = runs[0]!;
@@ -75,25 +75,25 @@ async function play(
 
   for (const next of moves) {
     const run = runs[next.run % runs.length]!;
-    if (next.type === "call") await run.call(next.call, next.crash);
-    else if (next.type === "repeat") await repeat(run);
-    else if (runs.length < 4 && run.mayBeReset) {
+    if (next.type === "call") await run.completeCall(next.call, next.crash);
+    else if (next.type === "repeat") await repeatWrites(run);
+    else if (runs.length < 4 && run.isResettable) {
       inLine &&= run === newest;
       newest = run.reset(`${session}-${runs.length}`);
       runs.push(newest);
-      await newest.call(0, false);
+      await newest.completeCall(0, false);
     }
-    await readersSeePrefixes(transcript, session, loopId, seen);
+    await checkReaders(transcript, session, loopId, seen);
   }
   for (const run of runs) await run.finish();
-  await readersSeePrefixes(transcript, session, loopId, seen);
-  for (const run of runs) expect(await texts(transcript, session, run.branch)).toEqual(run.history);
-  if (inLine) expect(await eventTexts(transcript, loopId)).toEqual(newest.events);
-  expect((await transcript.session(session))?.headBranch).toBe(newest.branch);
+  await checkReaders(transcript, session, loopId, seen);
+  for (const run of runs) expect(await readTexts(transcript, session, run.branch)).toEqual(run.history);
+  if (inLine) expect(await readEventTexts(transcript, loopId)).toEqual(newest.events);
+  expect((await transcript.readSession(session))?.headBranch).toBe(newest.branch);
 }
 
 /** I3 and I4. */
-async function repeat(run: SimulatedRun): Promise<void> {
+async function repeatWrites(run: SimulatedRun): Promise<void> {
   const done = run.lastStored;
   if (done === undefined) return;
   const again = await run.transcript.store({
@@ -111,21 +111,21 @@ async function repeat(run: SimulatedRun): Promise<void> {
 }
 
 /** I1 and I5: what was seen once is seen for ever, in one piece from the beginning. */
-async function readersSeePrefixes(
+async function checkReaders(
   transcript: Transcript,
   session: string,
   loopId: string,
   seen: Map<string, string[]>,
 ): Promise<void> {
-  for (const { id } of await transcript.branches(session)) {
-    const entries = await transcript.entries(session, id, 0, 1000);
+  for (const { id } of await transcript.readBranches(session)) {
+    const entries = await transcript.readEntries(session, id, 0, 1000);
     expect(entries.map(({ position }) => position)).toEqual(entries.map((_, index) => index));
-    expect(await transcript.length(session, id)).toBe(entries.length);
-    const now = await texts(transcript, session, id);
+    expect(await transcript.countEntries(session, id)).toBe(entries.length);
+    const now = await readTexts(transcript, session, id);
     const before = seen.get(id) ?? [];
     expect(now.slice(0, before.length)).toEqual(before);
     seen.set(id, now);
   }
-  const events = await transcript.events(loopId, 0);
+  const events = await transcript.readEvents(loopId, 0);
   expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
 }

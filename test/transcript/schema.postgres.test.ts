@@ -1,37 +1,37 @@
 import { describe, expect, test } from "vitest";
 import { Database } from "../../src/store/postgres/database.ts";
-import { databaseTarget, withoutPassword } from "../../src/store/postgres/target.ts";
+import { maskPassword, parseDatabaseTarget } from "../../src/store/postgres/database-target.ts";
 import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
 import { MIGRATIONS } from "../../src/store/transcript/postgres/schema.ts";
-import { ended, said } from "./child.ts";
-import { postgresChild } from "./child-postgres.ts";
-import { missingPostgres, PostgresBench } from "./postgres-bench.ts";
-import { storeErrorOf } from "./sqlite-bench.ts";
-import { opening } from "./story.ts";
+import { spawnPostgresChild } from "./postgres-child.ts";
+import { findMissingPostgres, PostgresFixture } from "./postgres-fixture.ts";
+import { opening } from "./sample-writes.ts";
+import { readLines, waitForExit } from "./sqlite-child.ts";
+import { catchStoreError } from "./sqlite-fixture.ts";
 
-describe.skipIf(missingPostgres() !== undefined)("the tables of a transcript in PostgreSQL", () => {
-  const bench = PostgresBench.forEachTest();
+describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript in PostgreSQL", () => {
+  const bench = PostgresFixture.forEachTest();
 
   test("many that start together, in several processes, find them made once", async () => {
     const script =
       "const t = await PostgresTranscript.open({ url }); await t.signOut('x'); await t.close(); say('ok');";
-    const children = Array.from({ length: 2 }, () => postgresChild(bench.url, script));
-    await Promise.all(Array.from({ length: 5 }, () => bench.opened()));
-    expect(await Promise.all(children.map(said))).toEqual(["ok", "ok"]);
-    await Promise.all(children.map(ended));
+    const children = Array.from({ length: 2 }, () => spawnPostgresChild(bench.url, script));
+    await Promise.all(Array.from({ length: 5 }, () => bench.open()));
+    expect(await Promise.all(children.map(readLines))).toEqual(["ok", "ok"]);
+    await Promise.all(children.map(waitForExit));
     const rows = await bench.sql<{ version: number }>("SELECT version::int FROM migrations ORDER BY version");
     expect(rows.map(({ version }) => version)).toEqual(MIGRATIONS.map((_, index) => index + 1));
   });
 
   test("who is ended in the middle of it has done nothing, and the next one finishes", async () => {
     const steps = [...MIGRATIONS, "CREATE TABLE half_made (a BIGINT); SELECT pg_sleep(60)"];
-    const target = { ...databaseTarget(bench.url), applicationName: "interrupted" };
+    const target = { ...parseDatabaseTarget(bench.url), applicationName: "interrupted" };
     const opened = Database.open({ target, part: { name: "transcript", steps }, patienceMs: 0 });
     const refused = expect(opened).rejects.toMatchObject({ fault: "unreachable" });
     const sleeping =
       "SELECT 1 FROM pg_stat_activity WHERE application_name = 'interrupted' AND query LIKE '%half%'";
     while ((await bench.sql(sleeping)).length === 0);
-    const waiting = bench.opened();
+    const waiting = bench.open();
     await bench.sql(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'interrupted'",
     );
@@ -41,12 +41,12 @@ describe.skipIf(missingPostgres() !== undefined)("the tables of a transcript in 
   });
 
   test("tables of a newer version are refused at the door and at work, and left as they were", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     await transcript.openLoop(opening());
     const newer = MIGRATIONS.length + 1;
     await bench.sql(`INSERT INTO migrations VALUES ('transcript', ${newer}, 0)`);
     for (const refused of [transcript.putText("x", 1), PostgresTranscript.open({ url: bench.url })]) {
-      const { fault, message } = await storeErrorOf(refused);
+      const { fault, message } = await catchStoreError(refused);
       expect(fault).toBe("newer");
       expect(message).toMatch(
         new RegExp(`version ${newer}.* up to ${MIGRATIONS.length}.*Run the newer version`),
@@ -57,25 +57,25 @@ describe.skipIf(missingPostgres() !== undefined)("the tables of a transcript in 
 
   test("a schema of another program is left alone", async () => {
     await bench.sql(`CREATE SCHEMA ${bench.schema} CREATE TABLE t (a BIGINT)`);
-    const { fault, message } = await storeErrorOf(PostgresTranscript.open({ url: bench.url }));
+    const { fault, message } = await catchStoreError(PostgresTranscript.open({ url: bench.url }));
     expect([fault, message]).toEqual(["other", expect.stringContaining("another program")]);
     expect(await bench.sql("SELECT to_regclass('migrations') AS there")).toEqual([{ there: null }]);
   });
 
   test("a table that is gone is said to be damage", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     await bench.sql("DROP TABLE inbox");
-    expect((await storeErrorOf(transcript.openLoop(opening()))).fault).toBe("damaged");
+    expect((await catchStoreError(transcript.openLoop(opening()))).fault).toBe("damaged");
   });
 
   test.each([
     ["with one other letter", "UPDATE entries SET message = replace(message, 'hello', 'hallo')"],
     ["that is no JSON any more", "UPDATE entries SET message = 'undefined'"],
   ])("a short message %s is said to be damage, and what to do", async (_, statement) => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     await transcript.openLoop(opening());
     await bench.sql(statement);
-    const { fault, message } = await storeErrorOf(transcript.entries("s", "main", 0, 9));
+    const { fault, message } = await catchStoreError(transcript.readEntries("s", "main", 0, 9));
     expect([fault, message]).toEqual(["damaged", expect.stringMatching(/Restore a backup/)]);
   });
 
@@ -84,17 +84,17 @@ describe.skipIf(missingPostgres() !== undefined)("the tables of a transcript in 
     await bench.sql(`CREATE ROLE ${role} LOGIN`);
     const url = new URL(bench.url);
     url.username = role;
-    const refused = await storeErrorOf(PostgresTranscript.open({ url: url.href }));
+    const refused = await catchStoreError(PostgresTranscript.open({ url: url.href }));
     expect([refused.fault, refused.message]).toEqual([
       "read-only",
       expect.stringMatching(/permission denied.*rights/),
     ]);
-    await (await bench.opened()).close();
+    await (await bench.open()).close();
     await bench.sql(`GRANT USAGE ON SCHEMA ${bench.schema} TO ${role}`);
     await bench.sql(`GRANT SELECT ON ALL TABLES IN SCHEMA ${bench.schema} TO ${role}`);
-    const reading = await bench.opened({ url: url.href });
-    expect(await reading.sessions({ limit: 1 })).toEqual([]);
-    expect((await storeErrorOf(reading.openLoop(opening()))).fault).toBe("read-only");
+    const reading = await bench.open({ url: url.href });
+    expect(await reading.findSessions({ limit: 1 })).toEqual([]);
+    expect((await catchStoreError(reading.openLoop(opening()))).fault).toBe("read-only");
     await bench.sql(`GRANT INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA ${bench.schema} TO ${role}`);
     expect((await reading.openLoop(opening())).loopId).toBe("s.v.m.1");
   });
@@ -117,16 +117,10 @@ describe.skipIf(missingPostgres() !== undefined)("the tables of a transcript in 
       [`postgresql://u:${secret}@127.0.0.1:99999999/x`, /cannot be read/],
     ];
     for (const [url, words] of bad) {
-      const error = await storeErrorOf(PostgresTranscript.open({ url, patienceMs: 0 }));
+      const error = await catchStoreError(PostgresTranscript.open({ url, patienceMs: 0 }));
       expect(error.fault).toBe("unreachable");
       expect(error.message).toMatch(words);
-      const all = [
-        error.message,
-        error.stack,
-        JSON.stringify(error),
-        String(error.cause),
-        withoutPassword(url),
-      ];
+      const all = [error.message, error.stack, JSON.stringify(error), String(error.cause), maskPassword(url)];
       expect(all.join("\n")).not.toContain(secret);
     }
   });

@@ -1,30 +1,30 @@
 import { readFileSync } from "node:fs";
 import pg from "pg";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { rekey } from "../../src/client/sessions/rekey.ts";
+import { rekeyTranscript } from "../../src/client/sessions/rekey.ts";
 import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
-import { vacuum } from "../../src/store/transcript/postgres/vacuum.ts";
-import { PRIVATE_TABLES } from "../../src/store/transcript/sql/private.ts";
-import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
-import { environmentOf } from "../codec/keys.ts";
-import { isThorough, thorough } from "../support/depth.ts";
-import { says } from "../support/word-forms.ts";
-import { transcriptContract } from "./contract.ts";
-import { asked, missingPostgres, PostgresBench } from "./postgres-bench.ts";
-import { isPlain, LONG, MARKER, readAll, tell } from "./sealed-story.ts";
-import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
-import { event, step, write } from "./story.ts";
+import { vacuumTables } from "../../src/store/transcript/postgres/vacuum-tables.ts";
+import { ENCRYPTED_TABLES } from "../../src/store/transcript/sql/encrypted-columns.ts";
+import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
+import { createKeyEnvironment } from "../codec/key-environment.ts";
+import { containsText } from "../support/encoded-text.ts";
+import { isThorough, thoroughTest } from "../support/test-depth.ts";
+import { isUnencrypted, LONG, MARKER, readAll, writeMarkedSession } from "./marked-session.ts";
+import { findMissingPostgres, PostgresFixture, runQuery } from "./postgres-fixture.ts";
+import { event, step, write } from "./sample-writes.ts";
+import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
+import { testTranscriptContract } from "./transcript-contract.ts";
 
-Object.assign(process.env, environmentOf("TEST_PG_A", "TEST_PG_B"));
+Object.assign(process.env, createKeyEnvironment("TEST_PG_A", "TEST_PG_B"));
 const A = { keys: "a=env:TEST_PG_A" };
 const B = { keys: "b=env:TEST_PG_B" };
 const BA = { keys: `${B.keys},${A.keys}` };
 
-describe.skipIf(missingPostgres() !== undefined)("a store in PostgreSQL with keys", () => {
-  const bench = PostgresBench.forEachTest();
-  const files = SqliteBench.forEachTest();
+describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with keys", () => {
+  const bench = PostgresFixture.forEachTest();
+  const files = SqliteFixture.forEachTest();
 
-  const EVERY_VALUE = PRIVATE_TABLES.flatMap(([table, { columns }]) =>
+  const EVERY_VALUE = ENCRYPTED_TABLES.flatMap(([table, { columns }]) =>
     columns.map(
       (column) => `SELECT '${table}.${column}' AS name,
         ${table === "contents" ? column : `convert_to(${column}, 'UTF8')`} AS value
@@ -34,13 +34,13 @@ describe.skipIf(missingPostgres() !== undefined)("a store in PostgreSQL with key
 
   /** Values of private columns that are stored as they are. */
   async function plainValues(schema = bench.schema): Promise<string[]> {
-    const values = await asked<{ name: string; value: Buffer }>(
-      bench.withParameters({}),
+    const values = await runQuery<{ name: string; value: Buffer }>(
+      bench.formatUrl({}),
       EVERY_VALUE,
       [],
       schema,
     );
-    return values.filter(({ value }) => isPlain(value)).map(({ name, value }) => `${name}: ${value}`);
+    return values.filter(({ value }) => isUnencrypted(value)).map(({ name, value }) => `${name}: ${value}`);
   }
 
   /** All that lies on the server's disk of this test's tables, of their indexes and of what is too long for a row. */
@@ -63,17 +63,17 @@ describe.skipIf(missingPostgres() !== undefined)("a store in PostgreSQL with key
 
   // `npm test` runs the contract on each back end once, without keys.
   describe.runIf(isThorough)("the contract of all back ends", () => {
-    transcriptContract("PostgresTranscript with keys", async () => {
+    testTranscriptContract("PostgresTranscript with keys", async () => {
       const schema = `${bench.schema}_${made++}`;
-      const url = bench.withParameters({ schema });
+      const url = bench.formatUrl({ schema });
       return {
-        transcript: await bench.opened({ url, encryption: A }),
-        second: () => PostgresTranscript.open({ url, encryption: A }),
+        transcript: await bench.open({ url, encryption: A }),
+        reopen: () => PostgresTranscript.open({ url, encryption: A }),
         isSealed: true,
         // Whatever a test has written: no private column was forgotten, and no word can be searched for.
         dispose: async () => {
           expect(await plainValues(schema)).toEqual([]);
-          const words = await asked(bench.withParameters({}), "SELECT 1 FROM search_words", [], schema);
+          const words = await runQuery(bench.formatUrl({}), "SELECT 1 FROM search_words", [], schema);
           expect(words).toEqual([]);
         },
       };
@@ -81,9 +81,9 @@ describe.skipIf(missingPostgres() !== undefined)("a store in PostgreSQL with key
   });
 
   test("its tables have the columns of the file, each of which is known to be private or not [TMP-09]", async () => {
-    await bench.opened();
-    await files.opened();
-    const sql = new Sql(files.path);
+    await bench.open();
+    await files.open();
+    const sql = new SqliteConnection(files.path);
     const inFile = sql
       .all<{ name: string }>(
         `SELECT t.name || '.' || c.name AS name FROM sqlite_schema AS t, pragma_table_info(t.name) AS c
@@ -101,94 +101,96 @@ describe.skipIf(missingPostgres() !== undefined)("a store in PostgreSQL with key
     expect(known(inTables.map(({ name }) => name))).toEqual(known(inFile));
   });
 
-  thorough("no byte of its tables on the server's disk says what was said [TMP-09]", async () => {
-    const transcript = await bench.opened({ encryption: A });
-    await tell(transcript);
-    expect(says(await bytesOnDisk(), MARKER)).toBe(false);
-    expect(await readAll(await bench.opened({ encryption: A }))).toContain(LONG);
+  thoroughTest("no byte of its tables on the server's disk says what was said [TMP-09]", async () => {
+    const transcript = await bench.open({ encryption: A });
+    await writeMarkedSession(transcript);
+    expect(containsText(await bytesOnDisk(), MARKER)).toBe(false);
+    expect(await readAll(await bench.open({ encryption: A }))).toContain(LONG);
     // Where nothing is sealed it is there to be found.
-    await tell(await bench.opened({ encryption: { keys: `plain,${A.keys}` } }), "plain");
-    expect(says(await bytesOnDisk(), MARKER)).toBe(true);
+    await writeMarkedSession(await bench.open({ encryption: { keys: `plain,${A.keys}` } }), "plain");
+    expect(containsText(await bytesOnDisk(), MARKER)).toBe(true);
   });
 
   test("a key that is not here, or is another one, is found at the door [TMP-09]", async () => {
-    await tell(await bench.opened({ encryption: A }));
+    await writeMarkedSession(await bench.open({ encryption: A }));
     const refused = (keys: string) =>
-      storeErrorOf(PostgresTranscript.open({ url: bench.url, encryption: { keys } })).then(
+      catchStoreError(PostgresTranscript.open({ url: bench.url, encryption: { keys } })).then(
         ({ message }) => message,
       );
     expect(await refused("")).toMatch(/Sealed with key "a".*which has none.*HOLDFAST_ENCRYPTION_KEYS/);
     expect(await refused(B.keys)).toMatch(/key "a".*has "b"/);
     expect(await refused("a=env:TEST_PG_B")).toMatch(/key "a".*another key/);
-    expect(await readAll(await bench.opened({ encryption: BA }))).toContain(LONG);
+    expect(await readAll(await bench.open({ encryption: BA }))).toContain(LONG);
   });
 
   test("what was moved from one row to another is found [TMP-09]", async () => {
-    const transcript = await bench.opened({ encryption: A });
-    const loopId = await tell(transcript);
-    await tell(transcript, "other");
+    const transcript = await bench.open({ encryption: A });
+    const loopId = await writeMarkedSession(transcript);
+    await writeMarkedSession(transcript, "other");
     await bench.sql(
       "UPDATE events SET body = (SELECT body FROM events AS e WHERE e.loop <> events.loop LIMIT 1)",
     );
-    expect((await storeErrorOf(transcript.events(loopId, 0))).message).toMatch(/events\.body.*it was moved/);
+    expect((await catchStoreError(transcript.readEvents(loopId, 0))).message).toMatch(
+      /events\.body.*it was moved/,
+    );
     await bench.sql(
       "UPDATE inbox SET text = (SELECT text FROM inbox AS i WHERE i.session <> inbox.session LIMIT 1)",
     );
-    expect((await storeErrorOf(transcript.inbox("s"))).fault).toBe("damaged");
+    expect((await catchStoreError(transcript.readInbox("s"))).fault).toBe("damaged");
   });
 
   const rekeyed = async (keys: string) => {
-    const { changed, cleaned, key } = await rekey({ database: bench.url, encryption: { keys } });
+    const { changed, cleaned, key } = await rekeyTranscript({ database: bench.url, encryption: { keys } });
     return { changed: changed > 0, cleaned, key };
   };
 
   test("is sealed anew: begun plain, then with a newer key alone, then plain again [TMP-09]", async () => {
-    const before = await bench.opened();
-    await tell(before, "old");
+    const before = await bench.open();
+    await writeMarkedSession(before, "old");
     expect(await before.archive.search({ words: MARKER, limit: 9 })).not.toEqual([]);
-    expect(says(await bytesOnDisk(), MARKER)).toBe(true);
+    expect(containsText(await bytesOnDisk(), MARKER)).toBe(true);
     expect(await rekeyed(A.keys)).toEqual({ changed: true, cleaned: true, key: "a" });
     expect(await plainValues()).toEqual([]);
-    expect(says(await bytesOnDisk(), MARKER)).toBe(false);
-    expect(says(await bytesOnDisk(), MARKER.toLowerCase())).toBe(false);
+    expect(containsText(await bytesOnDisk(), MARKER)).toBe(false);
+    expect(containsText(await bytesOnDisk(), MARKER.toLowerCase())).toBe(false);
     expect(await rekeyed(BA.keys)).toEqual({ changed: true, cleaned: true, key: "b" });
     expect(await rekeyed(BA.keys)).toEqual({ changed: false, cleaned: true, key: "b" });
     // The old key may go.
-    expect(await readAll(await bench.opened({ encryption: B }), "old")).toContain(LONG);
+    expect(await readAll(await bench.open({ encryption: B }), "old")).toContain(LONG);
     expect(await rekeyed(`plain,${B.keys}`)).toMatchObject({ key: undefined, changed: true });
-    expect(await readAll(await bench.opened(), "old")).toContain(LONG);
+    expect(await readAll(await bench.open(), "old")).toContain(LONG);
   });
 
   test("is sealed anew page by page, broken off and begun again, while others write [TMP-09]", async () => {
-    const before = await bench.opened();
+    const before = await bench.open();
     const events = Array.from({ length: 250 }, (_, sequence) => event(sequence, `${MARKER} ${sequence}`));
-    const loopId = await tell(before, "old");
+    const loopId = await writeMarkedSession(before, "old");
     const own = { ...step({ number: 3 }), session: "old", run: "run-old" };
     await before.store(
       write({ loopId, branch: "main", base: 3 }, { step: own, outbox: { entries: [], events } }),
     );
-    const transcript = await bench.opened({ encryption: A });
+    const transcript = await bench.open({ encryption: A });
     expect((await transcript.rekeyPage("a")).next).toBeDefined();
-    await tell(transcript, "new");
+    await writeMarkedSession(transcript, "new");
     let page = await transcript.rekeyPage("a");
     while (page.next !== undefined) page = await transcript.rekeyPage("a", page.next);
     expect(await plainValues()).toEqual([]);
-    expect(await transcript.events(loopId, 0)).toHaveLength(250);
+    expect(await transcript.readEvents(loopId, 0)).toHaveLength(250);
     expect(await readAll(transcript, "new")).toContain(LONG);
   });
 
   test("who still sees what was, or holds a table, is waited for no longer than said, and that is told [TMP-09]", async () => {
-    await tell(await bench.opened());
-    const other = new pg.Client({ connectionString: bench.withParameters({}) });
+    await writeMarkedSession(await bench.open());
+    const other = new pg.Client({ connectionString: bench.formatUrl({}) });
     await other.connect();
     onTestFinished(() => other.end());
     await other.query("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1");
     expect(await rekeyed(A.keys)).toEqual({ changed: true, cleaned: false, key: "a" });
-    expect(says(await bytesOnDisk(), MARKER)).toBe(true);
+    expect(containsText(await bytesOnDisk(), MARKER)).toBe(true);
     await other.query(`ROLLBACK; BEGIN; LOCK TABLE "${bench.schema}".entries IN ACCESS SHARE MODE`);
-    expect(await vacuum(bench.url, 200)).toBe(false);
+    expect(await vacuumTables(bench.url, 200)).toBe(false);
     await other.query("ROLLBACK");
     expect(await rekeyed(A.keys)).toEqual({ changed: false, cleaned: true, key: "a" });
-    expect(says(await bytesOnDisk(), MARKER)).toBe(false);
+    expect(containsText(await bytesOnDisk(), MARKER)).toBe(false);
   });
 });

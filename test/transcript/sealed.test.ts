@@ -1,36 +1,36 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { rekey } from "../../src/client/sessions/rekey.ts";
-import { PRIVATE_TABLES } from "../../src/store/transcript/sql/private.ts";
-import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import { rekeyTranscript } from "../../src/client/sessions/rekey.ts";
+import { ENCRYPTED_TABLES } from "../../src/store/transcript/sql/encrypted-columns.ts";
+import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
-import { environmentOf } from "../codec/keys.ts";
-import { isThorough } from "../support/depth.ts";
-import { linesOf } from "./archive-contract.ts";
-import { transcriptContract } from "./contract.ts";
-import { isPlain, LONG, MARKER, readAll, tell } from "./sealed-story.ts";
-import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
-import { event, step, write } from "./story.ts";
+import { createKeyEnvironment } from "../codec/key-environment.ts";
+import { isThorough } from "../support/test-depth.ts";
+import { listLines } from "./archive-contract.ts";
+import { isUnencrypted, LONG, MARKER, readAll, writeMarkedSession } from "./marked-session.ts";
+import { event, step, write } from "./sample-writes.ts";
+import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
+import { testTranscriptContract } from "./transcript-contract.ts";
 
-Object.assign(process.env, environmentOf("TEST_STORE_A", "TEST_STORE_B"));
+Object.assign(process.env, createKeyEnvironment("TEST_STORE_A", "TEST_STORE_B"));
 const A = { keys: "a=env:TEST_STORE_A" };
 const BA = { keys: "b=env:TEST_STORE_B,a=env:TEST_STORE_A" };
 const PLAIN_FIRST = { keys: "plain,a=env:TEST_STORE_A" };
 
-const bench = SqliteBench.forEachTest();
+const bench = SqliteFixture.forEachTest();
 
 /** Values of private columns that are stored as they are. */
 function plainValues(path = bench.path): string[] {
-  const sql = new Sql(path);
-  const found = PRIVATE_TABLES.flatMap(([table, { columns }]) =>
+  const sql = new SqliteConnection(path);
+  const found = ENCRYPTED_TABLES.flatMap(([table, { columns }]) =>
     columns.flatMap((column) =>
       sql
         .all<{ value: string | Buffer | ArrayBuffer }>(
           `SELECT ${column} AS value FROM ${table} WHERE ${column} IS NOT NULL`,
         )
         .map(({ value }) => (typeof value === "string" ? value : Buffer.from(value as Buffer)))
-        .filter(isPlain)
+        .filter(isUnencrypted)
         .map((value) => `${table}.${column}: ${value.toString()}`),
     ),
   );
@@ -47,16 +47,16 @@ let made = 0;
 
 // `npm test` runs the contract on each back end once, without keys.
 describe.runIf(isThorough)("the contract of all back ends", () => {
-  transcriptContract("SqliteTranscript with keys", async () => {
+  testTranscriptContract("SqliteTranscript with keys", async () => {
     const path = join(bench.folder, `${made++}.db`);
     return {
-      transcript: await bench.opened({ path, encryption: A }),
-      second: () => SqliteTranscript.open({ path, encryption: A }),
+      transcript: await bench.open({ path, encryption: A }),
+      reopen: () => SqliteTranscript.open({ path, encryption: A }),
       isSealed: true,
       // Whatever a test has written: no private column was forgotten, and no word can be searched for.
       dispose: async () => {
         expect(plainValues(path)).toEqual([]);
-        const sql = new Sql(path);
+        const sql = new SqliteConnection(path);
         expect(sql.get("SELECT count(*) AS words FROM search_words")).toMatchObject({ words: 0 });
         sql.close();
       },
@@ -65,8 +65,8 @@ describe.runIf(isThorough)("the contract of all back ends", () => {
 });
 
 test("every column of the store is known to be private or not [TMP-09]", async () => {
-  await bench.opened();
-  const sql = new Sql(bench.path);
+  await bench.open();
+  const sql = new SqliteConnection(bench.path);
   const columns = sql
     .all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
     .flatMap(({ name }) =>
@@ -76,7 +76,7 @@ test("every column of the store is known to be private or not [TMP-09]", async (
         .map((column) => `${name}.${column.name}`),
     );
   sql.close();
-  const secret = PRIVATE_TABLES.flatMap(([table, { columns }]) =>
+  const secret = ENCRYPTED_TABLES.flatMap(([table, { columns }]) =>
     columns.map((column) => `${table}.${column}`),
   );
   // A new column belongs here, or into PRIVATE.
@@ -156,21 +156,21 @@ test("every column of the store is known to be private or not [TMP-09]", async (
 
 describe("a store with keys [TMP-09]", () => {
   test("no byte of its files says what was said", async () => {
-    const transcript = await bench.opened({ encryption: A });
-    await tell(transcript);
+    const transcript = await bench.open({ encryption: A });
+    await writeMarkedSession(transcript);
     expect(bytesOfFiles()).not.toContain(MARKER);
     await transcript.close();
     expect(bytesOfFiles()).not.toContain(MARKER);
     expect(bytesOfFiles()).not.toContain(Buffer.from(MARKER).toString("base64").slice(0, 8));
-    expect(await readAll(await bench.opened({ encryption: A }))).toContain(LONG);
+    expect(await readAll(await bench.open({ encryption: A }))).toContain(LONG);
   });
 
   test("begun plain: what is there stays readable, what comes is sealed", async () => {
-    const before = await bench.opened();
-    await tell(before, "old");
+    const before = await bench.open();
+    await writeMarkedSession(before, "old");
     await before.close();
-    const transcript = await bench.opened({ encryption: A });
-    await tell(transcript, "new");
+    const transcript = await bench.open({ encryption: A });
+    await writeMarkedSession(transcript, "new");
     const plain = plainValues();
     expect(plain.length).toBeGreaterThan(5);
     expect(await readAll(transcript, "old")).toContain(LONG);
@@ -178,40 +178,42 @@ describe("a store with keys [TMP-09]", () => {
   });
 
   test("a key that is not here, or is another one, is found at the door", async () => {
-    const transcript = await bench.opened({ encryption: A });
-    await tell(transcript);
+    const transcript = await bench.open({ encryption: A });
+    await writeMarkedSession(transcript);
     await transcript.close();
     const refused = (keys: string) =>
-      storeErrorOf(SqliteTranscript.open({ path: bench.path, encryption: { keys } })).then(
+      catchStoreError(SqliteTranscript.open({ path: bench.path, encryption: { keys } })).then(
         ({ message }) => message,
       );
     expect(await refused("")).toMatch(/Sealed with key "a".*which has none.*HOLDFAST_ENCRYPTION_KEYS/);
     expect(await refused("b=env:TEST_STORE_B")).toMatch(/key "a".*has "b"/);
     expect(await refused("a=env:TEST_STORE_B")).toMatch(/key "a".*another key/);
     expect(await refused("a=env:NOT_SET")).toMatch(/cannot be opened: Key "a": NOT_SET/);
-    expect(await readAll(await bench.opened({ encryption: BA }))).toContain(LONG);
-    expect(await readAll(await bench.opened({ encryption: PLAIN_FIRST }))).toContain(LONG);
+    expect(await readAll(await bench.open({ encryption: BA }))).toContain(LONG);
+    expect(await readAll(await bench.open({ encryption: PLAIN_FIRST }))).toContain(LONG);
   });
 
   test("what was moved from one row to another is found, and so is what was changed", async () => {
-    const transcript = await bench.opened({ encryption: A });
-    const loopId = await tell(transcript);
-    await tell(transcript, "other");
+    const transcript = await bench.open({ encryption: A });
+    const loopId = await writeMarkedSession(transcript);
+    await writeMarkedSession(transcript, "other");
     const tamper = (text: string): void => {
-      const sql = new Sql(bench.path);
+      const sql = new SqliteConnection(bench.path);
       sql.exec(text);
       sql.close();
     };
     tamper(`UPDATE events SET body = (SELECT body FROM events AS e WHERE e.loop <> events.loop LIMIT 1)`);
-    expect((await storeErrorOf(transcript.events(loopId, 0))).message).toMatch(/events\.body.*it was moved/);
+    expect((await catchStoreError(transcript.readEvents(loopId, 0))).message).toMatch(
+      /events\.body.*it was moved/,
+    );
     tamper(`UPDATE inbox SET text = (SELECT text FROM inbox AS i WHERE i.session <> inbox.session LIMIT 1)`);
-    expect((await storeErrorOf(transcript.inbox("s"))).fault).toBe("damaged");
+    expect((await catchStoreError(transcript.readInbox("s"))).fault).toBe("damaged");
     tamper(`UPDATE entries SET message = (SELECT message FROM entries AS e WHERE e.position <> entries.position
       AND e.message IS NOT NULL LIMIT 1) WHERE message IS NOT NULL`);
-    expect((await storeErrorOf(transcript.entries("s", "main", 0, 9))).fault).toBe("damaged");
+    expect((await catchStoreError(transcript.readEntries("s", "main", 0, 9))).fault).toBe("damaged");
     tamper(`UPDATE definitions SET body = substr(body, 1, length(body) - 24)`);
-    const [loop] = await transcript.loops("s");
-    expect((await storeErrorOf(transcript.definition(loop!.definitionHash))).message).toMatch(
+    const [loop] = await transcript.readLoops("s");
+    expect((await catchStoreError(transcript.readDefinition(loop!.definitionHash))).message).toMatch(
       /does not open it/,
     );
     tamper(`UPDATE steps SET result = (SELECT result FROM steps AS o WHERE o.run <> steps.run LIMIT 1)`);
@@ -219,15 +221,15 @@ describe("a store with keys [TMP-09]", () => {
       { loopId, branch: "main", base: 1 },
       { step: { ...step({ number: 2 }), session: "s", run: "run-s" } },
     );
-    expect((await storeErrorOf(transcript.store(again))).message).toMatch(/steps\.result.*it was moved/);
+    expect((await catchStoreError(transcript.store(again))).message).toMatch(/steps\.result.*it was moved/);
   });
 
   test("an export gives nothing that was moved to another row", async () => {
-    const transcript = await bench.opened({ encryption: A });
-    await tell(transcript);
-    const sql = new Sql(bench.path);
+    const transcript = await bench.open({ encryption: A });
+    await writeMarkedSession(transcript);
+    const sql = new SqliteConnection(bench.path);
     sql.exec("INSERT INTO evaluations (id, session, opened, started_at_ms) VALUES ('e', 's', '{}', 1)");
-    const exported = PRIVATE_TABLES.filter(
+    const exported = ENCRYPTED_TABLES.filter(
       ([table]) => !["definitions", "contents", "snapshots", "events"].includes(table),
     );
     for (const [table, { key, columns }] of exported) {
@@ -235,7 +237,7 @@ describe("a store with keys [TMP-09]", () => {
         const same = key.map((name) => `kept.${name} = ${table}.${name}`).join(" AND ");
         sql.exec(`CREATE TEMP TABLE kept AS SELECT * FROM ${table};
           UPDATE ${table} SET ${column} = (SELECT body FROM events LIMIT 1)`);
-        const { message } = await storeErrorOf(linesOf(transcript, "s"));
+        const { message } = await catchStoreError(listLines(transcript, "s"));
         expect(message).toMatch(new RegExp(`${table}\\.${column}.*it was moved`));
         sql.exec(
           `UPDATE ${table} SET ${column} = (SELECT kept.${column} FROM kept WHERE ${same}); DROP TABLE kept`,
@@ -243,19 +245,19 @@ describe("a store with keys [TMP-09]", () => {
       }
     }
     sql.close();
-    expect(await linesOf(transcript, "s")).not.toEqual([]);
+    expect(await listLines(transcript, "s")).not.toEqual([]);
   });
 });
 
 describe("sealing anew [TMP-09]", () => {
   const rekeyed = async (home: string, keys: string) => {
-    const { changed, cleaned, key } = await rekey({ home, encryption: { keys } });
+    const { changed, cleaned, key } = await rekeyTranscript({ home, encryption: { keys } });
     return { changed: changed > 0, cleaned, key };
   };
 
   test("a store that was begun plain, then with a newer key alone, then plain again", async () => {
-    const before = await bench.opened();
-    await tell(before, "old");
+    const before = await bench.open();
+    await writeMarkedSession(before, "old");
     await before.close();
     expect(bytesOfFiles()).toContain(MARKER);
     expect(await rekeyed(bench.folder, A.keys)).toEqual({ changed: true, cleaned: true, key: "a" });
@@ -264,22 +266,22 @@ describe("sealing anew [TMP-09]", () => {
     expect(await rekeyed(bench.folder, BA.keys)).toEqual({ changed: true, cleaned: true, key: "b" });
     expect(await rekeyed(bench.folder, BA.keys)).toEqual({ changed: false, cleaned: true, key: "b" });
     // The old key may go.
-    const newer = await bench.opened({ encryption: { keys: "b=env:TEST_STORE_B" } });
+    const newer = await bench.open({ encryption: { keys: "b=env:TEST_STORE_B" } });
     expect(await readAll(newer, "old")).toContain(LONG);
     await newer.close();
     expect(await rekeyed(bench.folder, "plain,b=env:TEST_STORE_B")).toMatchObject({
       key: undefined,
       changed: true,
     });
-    const plain = await bench.opened();
+    const plain = await bench.open();
     expect(await readAll(plain, "old")).toContain(LONG);
     expect(await plain.archive.search({ words: MARKER, limit: 9 })).toHaveLength(3);
   });
 
   test("page by page, broken off and begun again, while others write", async () => {
-    const before = await bench.opened();
+    const before = await bench.open();
     const events = Array.from({ length: 450 }, (_, sequence) => event(sequence, `${MARKER} ${sequence}`));
-    const loopId = await tell(before, "old");
+    const loopId = await writeMarkedSession(before, "old");
     const place = { loopId, branch: "main", base: 3 };
     await before.store(
       write(place, {
@@ -288,19 +290,21 @@ describe("sealing anew [TMP-09]", () => {
       }),
     );
     await before.close();
-    const transcript = await bench.opened({ encryption: A });
+    const transcript = await bench.open({ encryption: A });
     const first = await transcript.rekeyPage("a");
     expect(first.next).toBeDefined();
-    await tell(transcript, "new");
-    const other = await bench.opened({ encryption: A });
+    await writeMarkedSession(transcript, "new");
+    const other = await bench.open({ encryption: A });
     let cursor = (await other.rekeyPage("a")).next;
     while (cursor !== undefined) cursor = (await other.rekeyPage("a", cursor)).next;
     expect(plainValues()).toEqual([]);
-    expect(await transcript.events(loopId, 0)).toHaveLength(450);
+    expect(await transcript.readEvents(loopId, 0)).toHaveLength(450);
   });
 
   test("nothing to seal", async () => {
-    await expect(rekey({ home: join(bench.folder, "nosuch"), encryption: A })).rejects.toMatchObject({
+    await expect(
+      rekeyTranscript({ home: join(bench.folder, "nosuch"), encryption: A }),
+    ).rejects.toMatchObject({
       code: "input-invalid",
     });
   });

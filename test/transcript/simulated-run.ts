@@ -1,14 +1,18 @@
 import type { Step } from "../../src/store/transcript/step.ts";
+import type { NewEntry, NewEvent, Outbox, StoreWrite } from "../../src/store/transcript/store-write.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import type { NewEntry, NewEvent, Outbox, StoreWrite } from "../../src/store/transcript/write.ts";
-import { entry, event, NOTHING, step } from "./story.ts";
+import { EMPTY_OUTBOX, entry, event, step } from "./sample-writes.ts";
 
 type UnitPlan = { readonly calls: number; readonly steered: boolean };
-type Fixed = { readonly session: string; readonly loopId: string; readonly plan: readonly UnitPlan[] };
-type Written = { readonly step: Step; readonly write: StoreWrite };
+type RunParameters = {
+  readonly session: string;
+  readonly loopId: string;
+  readonly plan: readonly UnitPlan[];
+};
+type ClaimedWrite = { readonly step: Step; readonly write: StoreWrite };
 
 /** The unit of calls that is under way. A call is done once the machine knows its result. */
-type Unit = {
+type CallUnit = {
   readonly base: number;
   readonly outbox: Outbox;
   readonly texts: string[];
@@ -23,30 +27,33 @@ export class SimulatedRun {
   readonly history: string[];
   readonly events: string[];
   branch: string;
-  lastStored: Written | undefined;
-  lastClaimed: Written | undefined;
-  readonly #fixed: Fixed;
+  lastStored: ClaimedWrite | undefined;
+  lastClaimed: ClaimedWrite | undefined;
+  readonly #parameters: RunParameters;
   readonly #run: string;
   #number: number;
-  #unit: Unit;
+  #unit: CallUnit;
 
   private constructor(
     transcript: Transcript,
-    fixed: Fixed,
+    fixed: RunParameters,
     run: string,
-    state: { history: string[]; events: string[]; branch: string; number: number; unit?: Unit },
+    state: { history: string[]; events: string[]; branch: string; number: number; unit?: CallUnit },
   ) {
     this.transcript = transcript;
-    this.#fixed = fixed;
+    this.#parameters = fixed;
     this.#run = run;
     this.history = state.history;
     this.events = state.events;
     this.branch = state.branch;
     this.#number = state.number;
-    this.#unit = state.unit ?? this.#nextUnit();
+    this.#unit = state.unit ?? this.#createNextUnit();
   }
 
-  static first(transcript: Transcript, of: Fixed & { run: string; history: string[] }): SimulatedRun {
+  static create(
+    transcript: Transcript,
+    of: RunParameters & { run: string; history: string[] },
+  ): SimulatedRun {
     return new SimulatedRun(transcript, of, of.run, {
       history: [...of.history],
       events: [],
@@ -56,16 +63,18 @@ export class SimulatedRun {
   }
 
   /** A unit that has left its branch already, and is then reset in its middle, is not told apart by the port. */
-  get mayBeReset(): boolean {
+  get isResettable(): boolean {
     return [...this.#unit.done.values()].every((branch) => branch === this.branch);
   }
 
   /** A run that knows what this one knows: calls that are not done will be made again. */
   reset(run: string): SimulatedRun {
     const unit = this.#unit;
-    const told = this.events.length - unit.outbox.events.length;
+    const writtenEvents = this.events.length - unit.outbox.events.length;
     const outboxTold = unit.done.has(0);
-    const texts = unit.texts.map((text, call) => (unit.done.has(call) ? text : `${text} by ${run}`));
+    const texts = unit.texts.map((text, completeCall) =>
+      unit.done.has(completeCall) ? text : `${text} by ${run}`,
+    );
     const outbox = outboxTold
       ? unit.outbox
       : {
@@ -74,9 +83,11 @@ export class SimulatedRun {
           ),
           events: unit.outbox.events.map(({ sequence }) => event(sequence, `event ${sequence} by ${run}`)),
         };
-    return new SimulatedRun(this.transcript, this.#fixed, run, {
+    return new SimulatedRun(this.transcript, this.#parameters, run, {
       history: [...this.history],
-      events: outboxTold ? [...this.events] : [...this.events.slice(0, told), ...outbox.events.map(textOf)],
+      events: outboxTold
+        ? [...this.events]
+        : [...this.events.slice(0, writtenEvents), ...outbox.events.map(getEventText)],
       branch: this.branch,
       number: this.#number,
       unit: { base: unit.base, outbox, texts, done: new Map(unit.done), generations: new Map() },
@@ -84,85 +95,90 @@ export class SimulatedRun {
   }
 
   /** Makes one of the calls that are open: claim and, unless the worker dies between them, store. */
-  async call(which: number, crash: boolean): Promise<void> {
+  async completeCall(which: number, crash: boolean): Promise<void> {
     const unit = this.#unit;
-    const open = unit.texts.map((_, call) => call).filter((call) => !unit.done.has(call));
-    const call = open[which % open.length]!;
-    const generation = (unit.generations.get(call) ?? 0) + 1;
-    unit.generations.set(call, generation);
+    const open = unit.texts
+      .map((_, completeCall) => completeCall)
+      .filter((completeCall) => !unit.done.has(completeCall));
+    const completeCall = open[which % open.length]!;
+    const generation = (unit.generations.get(completeCall) ?? 0) + 1;
+    unit.generations.set(completeCall, generation);
     const key = step({
-      session: this.#fixed.session,
+      session: this.#parameters.session,
       run: this.#run,
       number: this.#number,
-      call,
+      call: completeCall,
       generation,
       process: `p${generation}`,
     });
-    const place = { loopId: this.#fixed.loopId, branch: this.branch, base: unit.base };
+    const target = { loopId: this.#parameters.loopId, branch: this.branch, base: unit.base };
     const write: StoreWrite = {
-      ...place,
+      ...target,
       step: key,
       atMs: 1,
-      outbox: NOTHING,
-      entries: [this.#resultEntry(unit, call)],
-      result: `${this.#run} ${this.#number} ${call}`,
+      outbox: EMPTY_OUTBOX,
+      entries: [this.#createResultEntry(unit, completeCall)],
+      result: `${this.#run} ${this.#number} ${completeCall}`,
     };
     this.lastClaimed = { step: key, write };
-    await this.transcript.claim(key, place, call === 0 ? unit.outbox : NOTHING, 1);
+    await this.transcript.claim(key, target, completeCall === 0 ? unit.outbox : EMPTY_OUTBOX, 1);
     if (crash) return;
     this.lastClaimed = undefined;
     const stored = await this.transcript.store(write);
     this.lastStored = { step: key, write };
-    unit.done.set(call, stored.branch);
-    if (unit.done.size === unit.texts.length) this.#unit = this.#nextUnit(unit);
+    unit.done.set(completeCall, stored.branch);
+    if (unit.done.size === unit.texts.length) this.#unit = this.#createNextUnit(unit);
   }
 
   /** Ends the unit under way, and begins the next one. */
   async finish(): Promise<void> {
     const { base } = this.#unit;
-    while (this.#unit.base === base) await this.call(0, false);
-    const { session, loopId } = this.#fixed;
+    while (this.#unit.base === base) await this.completeCall(0, false);
+    const { session, loopId } = this.#parameters;
     const key = step({ session, run: this.#run, number: this.#number });
-    const place = { loopId, branch: this.branch, base: this.#unit.base };
+    const target = { loopId, branch: this.branch, base: this.#unit.base };
     const { outbox } = this.#unit;
-    this.branch = (await this.transcript.claim(key, place, outbox, 1)).branch;
-    this.history.push(...outbox.entries.map(textOfEntry));
+    this.branch = (await this.transcript.claim(key, target, outbox, 1)).branch;
+    this.history.push(...outbox.entries.map(getEntryText));
   }
 
-  #resultEntry(unit: Unit, call: number): NewEntry {
-    return entry(unit.base + unit.outbox.entries.length + call, unit.texts[call]!);
+  #createResultEntry(unit: CallUnit, completeCall: number): NewEntry {
+    return entry(unit.base + unit.outbox.entries.length + completeCall, unit.texts[completeCall]!);
   }
 
-  #nextUnit(over?: Unit): Unit {
+  #createNextUnit(over?: CallUnit): CallUnit {
     if (over !== undefined) {
-      this.history.push(...over.outbox.entries.map(textOfEntry), ...over.texts);
+      this.history.push(...over.outbox.entries.map(getEntryText), ...over.texts);
       this.branch = [...over.done.values()].find((branch) => branch !== this.branch) ?? this.branch;
       this.#number += 1;
     }
-    const { plan } = this.#fixed;
+    const { plan } = this.#parameters;
     const { calls, steered } = plan[this.#number % plan.length]!;
     const base = this.history.length;
-    const told = this.events.length;
+    const writtenEvents = this.events.length;
     const events = [
-      event(told, `event ${told} by ${this.#run}`),
-      event(told + 1, `event ${told + 1} by ${this.#run}`),
+      event(writtenEvents, `event ${writtenEvents} by ${this.#run}`),
+      event(writtenEvents + 1, `event ${writtenEvents + 1} by ${this.#run}`),
     ];
-    this.events.push(...events.map(textOf));
+    this.events.push(...events.map(getEventText));
     return {
       base,
       outbox: { entries: steered ? [entry(base, `steered ${base} by ${this.#run}`)] : [], events },
-      texts: Array.from({ length: calls }, (_, call) => `result ${this.#number}.${call} by ${this.#run}`),
+      texts: Array.from(
+        { length: calls },
+        (_, completeCall) => `result ${this.#number}.${completeCall} by ${this.#run}`,
+      ),
       done: new Map(),
       generations: new Map(),
     };
   }
 }
 
-function textOf({ body }: NewEvent): string {
+function getEventText({ body }: NewEvent): string {
   return body.type === "ProgressMessage" ? body.text : "";
 }
 
-function textOfEntry({ message }: NewEntry): string {
+function getEntryText({ message }: NewEntry): string {
   const content = message.role === "extension" ? undefined : message.content[0];
   return content?.type === "text" ? content.text : "";
 }

@@ -2,12 +2,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { asFailure } from "../../src/activities/step/failure.ts";
-import { soundness } from "../../src/store/transcript/sqlite/soundness.ts";
-import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import { toFailure } from "../../src/activities/step/failure.ts";
+import { checkIntegrity } from "../../src/store/transcript/sqlite/integrity.ts";
+import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
-import { storeErrorOf } from "./sqlite-bench.ts";
-import { entry, opening, write } from "./story.ts";
+import { entry, opening, write } from "./sample-writes.ts";
+import { catchStoreError } from "./sqlite-fixture.ts";
 
 // A file whose pages hold together, and whose words do not.
 
@@ -28,7 +28,7 @@ async function damagedBy(statement: string): Promise<SqliteTranscript> {
       { entries: [entry(1, "short"), entry(2, "long ".repeat(20_000))] },
     ),
   );
-  const sql = new Sql(path);
+  const sql = new SqliteConnection(path);
   sql.exec(statement);
   sql.close();
   return transcript;
@@ -58,16 +58,16 @@ test.each([
   ["a column that is gone", "ALTER TABLE entries RENAME COLUMN origin TO other"],
 ])("%s is damage, said with what to do, and not tried again", async (_, statement) => {
   const transcript = await damagedBy(statement);
-  const error = await storeErrorOf(transcript.entries("s", "main", 0, 9));
+  const error = await catchStoreError(transcript.readEntries("s", "main", 0, 9));
   expect(error.fault).toBe("damaged");
   expect(error.message).toMatch(/[Rr]estore a backup/);
   expect(error.message).not.toContain("report this");
-  expect(asFailure(error)).toMatchObject({ type: "store/damaged", nonRetryable: true });
+  expect(toFailure(error)).toMatchObject({ type: "store/damaged", nonRetryable: true });
   await transcript.close();
 });
 
 test("a file that nothing is wrong with is sound, and one that is not there is none", async () => {
-  expect(soundness(path)).toEqual({ type: "absent" });
+  expect(checkIntegrity(path)).toEqual({ type: "absent" });
   await (await SqliteTranscript.open({ path })).close();
-  expect(soundness(path)).toEqual({ type: "sound" });
+  expect(checkIntegrity(path)).toEqual({ type: "sound" });
 });

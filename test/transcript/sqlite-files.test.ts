@@ -2,21 +2,26 @@ import { execFileSync } from "node:child_process";
 import { mkdir, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { LATEST, MIGRATIONS, migrate, versionOf } from "../../src/store/transcript/sqlite/migrations.ts";
-import { soundness } from "../../src/store/transcript/sqlite/soundness.ts";
-import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import { checkIntegrity } from "../../src/store/transcript/sqlite/integrity.ts";
+import {
+  LATEST_VERSION,
+  MIGRATIONS,
+  migrateFile,
+  readVersion,
+} from "../../src/store/transcript/sqlite/migrations.ts";
+import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
 import type { StoreFault } from "../../src/store/transcript/store-error.ts";
-import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
-import { answer, entry, event, NOTHING, opening, step, texts, write } from "./story.ts";
+import { answer, EMPTY_OUTBOX, entry, event, opening, readTexts, step, write } from "./sample-writes.ts";
+import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
 
-const bench = SqliteBench.forEachTest();
+const bench = SqliteFixture.forEachTest();
 
 describe("files that must not be touched", () => {
   async function untouched(fault: StoreFault, words: RegExp): Promise<void> {
     const before = await readFile(bench.path);
     for (const readOnly of [false, true]) {
-      const error = await storeErrorOf(SqliteTranscript.open({ path: bench.path, readOnly }));
+      const error = await catchStoreError(SqliteTranscript.open({ path: bench.path, readOnly }));
       expect(error.fault).toBe(fault);
       expect(error.message).toMatch(words);
       expect(error.message).toContain(bench.path);
@@ -59,15 +64,15 @@ describe("files that must not be touched", () => {
     for (const page of [0, 1, 2, 3]) bytes.fill(0xee, middle + page * 4096, middle + page * 4096 + 100);
     await writeFile(bench.path, bytes);
     await untouched("damaged", /does not hold together: .*restore a backup/s);
-    expect(() => soundness(bench.path)).toThrow(/does not hold together/);
+    expect(() => checkIntegrity(bench.path)).toThrow(/does not hold together/);
   });
 
   test("a file of a newer version", async () => {
     await filled();
-    const sql = new Sql(bench.path);
-    sql.exec(`PRAGMA user_version = ${LATEST + 1}`);
+    const sql = new SqliteConnection(bench.path);
+    sql.exec(`PRAGMA user_version = ${LATEST_VERSION + 1}`);
     sql.close();
-    await untouched("newer", new RegExp(`version ${LATEST + 1}.*up to ${LATEST}`));
+    await untouched("newer", new RegExp(`version ${LATEST_VERSION + 1}.*up to ${LATEST_VERSION}`));
     compact(bench.path);
     await untouched("newer", /Run the newer version/);
   });
@@ -78,27 +83,27 @@ describe("files that must not be touched", () => {
       `import sqlite3; c = sqlite3.connect(${JSON.stringify(bench.path)}); c.execute("create table t(a)"); c.commit()`,
     ]);
     const before = await readFile(bench.path);
-    const error = await storeErrorOf(SqliteTranscript.open({ path: bench.path }));
+    const error = await catchStoreError(SqliteTranscript.open({ path: bench.path }));
     expect([error.fault, (await readFile(bench.path)).equals(before)]).toEqual(["other", true]);
   });
 
   test("a writer that is at work when the file becomes newer stops", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     await transcript.openLoop(opening());
-    const sql = new Sql(bench.path);
-    sql.exec(`PRAGMA user_version = ${LATEST + 1}`);
+    const sql = new SqliteConnection(bench.path);
+    sql.exec(`PRAGMA user_version = ${LATEST_VERSION + 1}`);
     sql.close();
-    expect((await storeErrorOf(transcript.putText("x", 1))).fault).toBe("newer");
+    expect((await catchStoreError(transcript.putText("x", 1))).fault).toBe("newer");
   });
 
   test("a folder, and a path that leads nowhere", async () => {
     await mkdir(bench.path);
-    expect((await storeErrorOf(SqliteTranscript.open({ path: bench.path }))).fault).toBe("unreachable");
+    expect((await catchStoreError(SqliteTranscript.open({ path: bench.path }))).fault).toBe("unreachable");
     const below = join(bench.folder, "file", "x.db");
     await writeFile(join(bench.folder, "file"), "");
-    expect((await storeErrorOf(SqliteTranscript.open({ path: below }))).fault).toBe("unreachable");
+    expect((await catchStoreError(SqliteTranscript.open({ path: below }))).fault).toBe("unreachable");
     const absent = join(bench.folder, "absent.db");
-    expect((await storeErrorOf(SqliteTranscript.open({ path: absent, readOnly: true }))).fault).toBe(
+    expect((await catchStoreError(SqliteTranscript.open({ path: absent, readOnly: true }))).fault).toBe(
       "unreachable",
     );
     await expect(stat(absent)).rejects.toThrow();
@@ -115,10 +120,10 @@ function compact(file: string): void {
 
 describe("migrations", () => {
   test("an older file is raised, keeps its data and tells when", () => {
-    const sql = new Sql(bench.path);
+    const sql = new SqliteConnection(bench.path);
     const raise = (atMs: number, steps: readonly string[]) => {
       sql.exec("BEGIN IMMEDIATE");
-      migrate(sql, bench.path, atMs, steps);
+      migrateFile(sql, bench.path, atMs, steps);
       sql.exec("COMMIT");
     };
     raise(5, ["CREATE TABLE t (a)"]);
@@ -130,14 +135,14 @@ describe("migrations", () => {
       { version: 2, applied_at_ms: 6 },
       { version: 3, applied_at_ms: 6 },
     ]);
-    expect(versionOf(sql)).toBe(3);
+    expect(readVersion(sql)).toBe(3);
     sql.close();
   });
 
   test("pin: the newest version, and the mark of our files", async () => {
     expect(MIGRATIONS).toHaveLength(1);
-    await bench.opened();
-    const sql = new Sql(bench.path);
+    await bench.open();
+    const sql = new SqliteConnection(bench.path);
     expect(sql.get("PRAGMA application_id")).toMatchObject({ application_id: 1215261796 });
     expect(sql.get("PRAGMA journal_mode")).toMatchObject({ journal_mode: "wal" });
     sql.close();
@@ -165,7 +170,7 @@ describe("disks", () => {
       await mkdir(disk);
       execFileSync("mount", ["-t", "tmpfs", "-o", "size=2m", "none", disk]);
       try {
-        const transcript = await bench.opened({ path: join(disk, "t.db") });
+        const transcript = await bench.open({ path: join(disk, "t.db") });
         const { loopId } = await transcript.openLoop(opening());
         let stored = 0;
         let error: { fault: StoreFault; message: string } | undefined;
@@ -185,7 +190,7 @@ describe("disks", () => {
         }
         expect(error.fault).toBe("full");
         expect(error.message).toMatch(/Make room/);
-        expect(await transcript.length("s", "main")).toBe(stored + 1);
+        expect(await transcript.countEntries("s", "main")).toBe(stored + 1);
         execFileSync("mount", ["-o", "remount,size=16m", disk]);
         const key = step({ number: stored + 1 });
         await transcript.store(
@@ -194,7 +199,7 @@ describe("disks", () => {
             { step: key, entries: [entry(stored + 1, "on")] },
           ),
         );
-        expect((await texts(transcript, "s", "main")).at(-1)).toBe("on");
+        expect((await readTexts(transcript, "s", "main")).at(-1)).toBe("on");
       } finally {
         execFileSync("umount", ["-l", disk]);
       }
@@ -214,13 +219,13 @@ describe("disks", () => {
       execFileSync("mount", ["--bind", real, disk]);
       execFileSync("mount", ["-o", "remount,ro,bind", disk]);
       try {
-        const { fault, message } = await storeErrorOf(SqliteTranscript.open({ path: join(disk, "t.db") }));
+        const { fault, message } = await catchStoreError(SqliteTranscript.open({ path: join(disk, "t.db") }));
         expect(fault).toBe("read-only");
         expect(message).toMatch(/writable/);
-        const reading = await bench.opened({ path: join(disk, "t.db"), readOnly: true });
-        expect(await texts(reading, "s", "main")).toEqual(["hello"]);
+        const reading = await bench.open({ path: join(disk, "t.db"), readOnly: true });
+        expect(await readTexts(reading, "s", "main")).toEqual(["hello"]);
         execFileSync("mount", ["-o", "remount,rw,bind", disk]);
-        const again = await bench.opened({ path: join(disk, "t.db") });
+        const again = await bench.open({ path: join(disk, "t.db") });
         await again.putText("x", 1);
       } finally {
         execFileSync("umount", ["-l", disk]);
@@ -229,18 +234,19 @@ describe("disks", () => {
   );
 
   test("a transcript that was opened for reading sees what others write and writes nothing", async () => {
-    const writing = await bench.opened();
+    const writing = await bench.open();
     const { loopId } = await writing.openLoop(opening());
-    const reading = await bench.opened({ readOnly: true });
+    const reading = await bench.open({ readOnly: true });
     await writing.store(
       write(
         { loopId, branch: "main", base: 1 },
         { entries: [entry(1, "one")], outbox: { entries: [], events: [event(0)] } },
       ),
     );
-    expect(await texts(reading, "s", "main")).toEqual(["hello", "one"]);
+    expect(await readTexts(reading, "s", "main")).toEqual(["hello", "one"]);
     expect(
-      (await storeErrorOf(reading.claim(step(), { loopId, branch: "main", base: 1 }, NOTHING, 1))).fault,
+      (await catchStoreError(reading.claim(step(), { loopId, branch: "main", base: 1 }, EMPTY_OUTBOX, 1)))
+        .fault,
     ).toBe("read-only");
   });
 });

@@ -1,29 +1,29 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { LATEST } from "../../src/store/transcript/sqlite/migrations.ts";
-import { Sql } from "../../src/store/transcript/sqlite/sql.ts";
+import { LATEST_VERSION } from "../../src/store/transcript/sqlite/migrations.ts";
+import { SqliteConnection } from "../../src/store/transcript/sqlite/sqlite-connection.ts";
 import { SqliteTranscript } from "../../src/store/transcript/sqlite/sqlite-transcript.ts";
-import { child, ended, said } from "./child.ts";
-import { transcriptContract } from "./contract.ts";
-import { SqliteBench, storeErrorOf } from "./sqlite-bench.ts";
-import { entry, opening, step, texts, write } from "./story.ts";
+import { entry, opening, readTexts, step, write } from "./sample-writes.ts";
+import { readLines, spawnSqliteChild, waitForExit } from "./sqlite-child.ts";
+import { catchStoreError, SqliteFixture } from "./sqlite-fixture.ts";
+import { testTranscriptContract } from "./transcript-contract.ts";
 
-const bench = SqliteBench.forEachTest();
+const bench = SqliteFixture.forEachTest();
 
 let made = 0;
 
-transcriptContract("SqliteTranscript", async () => {
+testTranscriptContract("SqliteTranscript", async () => {
   const path = join(bench.folder, `${made++}.db`);
   return {
-    transcript: await bench.opened({ path }),
-    second: () => SqliteTranscript.open({ path }),
+    transcript: await bench.open({ path }),
+    reopen: () => SqliteTranscript.open({ path }),
     dispose: async () => undefined,
   };
 });
 
 describe("several processes on one file", () => {
   test("four processes write at once: every step is claimed once, every entry is there", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     const { loopId } = await transcript.openLoop(opening());
     const script = (name: string) => `
       const transcript = await SqliteTranscript.open({ path });
@@ -42,30 +42,30 @@ describe("several processes on one file", () => {
       }));
       await transcript.close();
       say(String(mine));`;
-    const children = ["a", "b", "c", "d"].map((name) => child(bench.path, script(name)));
-    const mine = await Promise.all(children.map(said));
-    expect(await Promise.all(children.map(ended))).toEqual([0, 0, 0, 0]);
+    const children = ["a", "b", "c", "d"].map((name) => spawnSqliteChild(bench.path, script(name)));
+    const mine = await Promise.all(children.map(readLines));
+    expect(await Promise.all(children.map(waitForExit))).toEqual([0, 0, 0, 0]);
     expect(mine.map(Number).reduce((sum, count) => sum + count)).toBe(100);
-    expect((await transcript.steps("s")).filter(({ number }) => number > 0)).toHaveLength(100);
+    expect((await transcript.readSteps("s")).filter(({ number }) => number > 0)).toHaveLength(100);
   });
 
   test("two processes that open a new file together find it made once", async () => {
     const script =
       "const t = await SqliteTranscript.open({ path }); await t.signOut('x'); await t.close(); say('ok');";
-    const children = Array.from({ length: 3 }, () => child(bench.path, script));
-    expect(await Promise.all(children.map(said))).toEqual(["ok", "ok", "ok"]);
-    await Promise.all(children.map(ended));
-    const sql = new Sql(bench.path);
-    expect(sql.all("SELECT version FROM migrations")).toHaveLength(LATEST);
+    const children = Array.from({ length: 3 }, () => spawnSqliteChild(bench.path, script));
+    expect(await Promise.all(children.map(readLines))).toEqual(["ok", "ok", "ok"]);
+    await Promise.all(children.map(waitForExit));
+    const sql = new SqliteConnection(bench.path);
+    expect(sql.all("SELECT version FROM migrations")).toHaveLength(LATEST_VERSION);
     sql.close();
   });
 
   test("SIGKILL in the middle of writing leaves all or nothing of each write", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     const { loopId } = await transcript.openLoop(opening());
     for (let round = 0; round < 3; round++) {
-      const begin = await transcript.length("s", "main");
-      const writer = child(
+      const begin = await transcript.countEntries("s", "main");
+      const writer = spawnSqliteChild(
         bench.path,
         `
         const transcript = await SqliteTranscript.open({ path });
@@ -80,55 +80,55 @@ describe("several processes on one file", () => {
         }`,
       );
       let answered = -1;
-      for (let seen = 0; seen < 5; seen++) answered = Number((await said(writer)).split("\n").at(-1));
+      for (let seen = 0; seen < 5; seen++) answered = Number((await readLines(writer)).split("\n").at(-1));
       writer.kill("SIGKILL");
-      await ended(writer);
-      const length = await transcript.length("s", "main");
+      await waitForExit(writer);
+      const length = await transcript.countEntries("s", "main");
       expect((length - begin) % 3).toBe(0);
       expect(length).toBeGreaterThanOrEqual(answered + 3);
-      const steps = await transcript.steps("s");
+      const steps = await transcript.readSteps("s");
       expect(steps.filter(({ number }) => number >= begin)).toHaveLength((length - begin) / 3);
     }
   });
 
   test("an idle transcript does not keep its process alive", async () => {
-    const idle = child(
+    const idle = spawnSqliteChild(
       bench.path,
       "await SqliteTranscript.open({ path }).then((t) => t.signOut('x')); say('ok');",
     );
-    expect(await said(idle)).toBe("ok");
+    expect(await readLines(idle)).toBe("ok");
     idle.stdin?.end();
-    expect(await ended(idle)).toBe(0);
+    expect(await waitForExit(idle)).toBe(0);
   });
 
   test("close lets pending writes finish, and refuses later ones", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     await transcript.openLoop(opening());
     const writes = Promise.all(
       Array.from({ length: 50 }, (_, index) => transcript.putText(`text ${index}`, 1)),
     );
     await transcript.close();
     const hashes = await writes;
-    const again = await bench.opened();
-    expect(await again.text(hashes[49]!)).toBe("text 49");
+    const again = await bench.open();
+    expect(await again.readText(hashes[49]!)).toBe("text 49");
     await expect(transcript.putText("late", 1)).rejects.toThrow(/closed/);
-    await expect(transcript.session("s")).rejects.toThrow(/closed/);
+    await expect(transcript.readSession("s")).rejects.toThrow(/closed/);
   });
 });
 
 test("a fork is one row more, in the session or into a new one: no entry and no content is copied", async () => {
-  const transcript = await bench.opened();
+  const transcript = await bench.open();
   const { loopId } = await transcript.openLoop(opening());
   const entries = Array.from({ length: 50 }, (_, index) => entry(index + 1, `${index} `.repeat(3000)));
   await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries }));
-  const sql = new Sql(bench.path);
+  const sql = new SqliteConnection(bench.path);
   const rows = (table: string) => sql.get<{ n: number }>(`SELECT count(*) AS n FROM ${table}`)?.n ?? 0;
   const counts = () => ["entries", "contents", "branches", "sessions", "loops", "events"].map(rows);
   const before = counts();
   await transcript.fork({ session: "s", atMs: 1, at: { position: 40 }, name: "x" });
   await transcript.fork({ session: "s", atMs: 1, at: { branch: "x", position: 20 }, into: "t" });
   await transcript.rewind({ session: "s", atMs: 1, to: { position: 10 }, over: [loopId] });
-  expect(await texts(transcript, "t", "main")).toHaveLength(20);
+  expect(await readTexts(transcript, "t", "main")).toHaveLength(20);
   const [entriesNow, contents, branches, sessions, loops, events] = counts();
   expect([entriesNow, contents, loops, events]).toEqual([before[0], before[1], before[4], before[5]]);
   expect([branches, sessions]).toEqual([(before[2] ?? 0) + 3, (before[3] ?? 0) + 1]);
@@ -143,33 +143,33 @@ describe("a locked file", () => {
     process.stdin.once("data", () => { sql.exec("COMMIT"); say("freed"); process.exit(0); });`;
 
   test("a write waits for the lock, without holding up this process, and goes through", async () => {
-    const transcript = await bench.opened();
-    const holder = child(bench.path, hold);
-    expect(await said(holder)).toBe("held");
+    const transcript = await bench.open();
+    const holder = spawnSqliteChild(bench.path, hold);
+    expect(await readLines(holder)).toBe("held");
     const heldUpMs = await turnMs(async () => {
       const writing = Promise.all([transcript.openLoop(opening()), transcript.putText("x", 1)]);
-      expect(await transcript.session("s")).toBeUndefined();
+      expect(await transcript.readSession("s")).toBeUndefined();
       holder.stdin!.write("go");
       expect((await writing)[0].loopId).toBe("s.v.m.1");
     });
     expect(heldUpMs).toBeLessThan(50);
-    await ended(holder);
+    await waitForExit(holder);
   });
 
   test("a lock that stays is reported as busy, and the store goes on afterwards", async () => {
-    const transcript = await bench.opened({ busyMs: 100 });
-    const holder = child(bench.path, hold);
-    await said(holder);
-    const { fault, message } = await storeErrorOf(transcript.openLoop(opening()));
+    const transcript = await bench.open({ busyMs: 100 });
+    const holder = spawnSqliteChild(bench.path, hold);
+    await readLines(holder);
+    const { fault, message } = await catchStoreError(transcript.openLoop(opening()));
     expect(fault).toBe("busy");
     expect(message).toContain(bench.path);
     holder.stdin!.write("go");
-    await ended(holder);
+    await waitForExit(holder);
     expect((await transcript.openLoop(opening())).loopId).toBe("s.v.m.1");
   });
 
   test("saves that meet a lock say that it is locked, and leave nothing of themselves and nothing broken [PHI-12]", async () => {
-    const transcript = await bench.opened({ busyMs: 100 });
+    const transcript = await bench.open({ busyMs: 100 });
     const { loopId } = await transcript.openLoop(opening());
     const save = (number: number, at: number) =>
       transcript.store(
@@ -179,43 +179,48 @@ describe("a locked file", () => {
         ),
       );
     await save(1, 1);
-    const holder = child(bench.path, hold);
-    await said(holder);
-    const errors = await Promise.all([2, 3, 4].map((number) => storeErrorOf(save(number, 3))));
+    const holder = spawnSqliteChild(bench.path, hold);
+    await readLines(holder);
+    const errors = await Promise.all([2, 3, 4].map((number) => catchStoreError(save(number, 3))));
     for (const { fault, message } of errors) {
       expect(fault).toBe("busy");
       expect(message).toContain("locked");
     }
     holder.stdin!.write("go");
-    await ended(holder);
-    expect(await texts(transcript, "s", "main")).toEqual(["hello", "a", "b"]);
-    expect((await transcript.steps("s")).map(({ number }) => number)).not.toContain(2);
-    const sql = new Sql(bench.path);
+    await waitForExit(holder);
+    expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "a", "b"]);
+    expect((await transcript.readSteps("s")).map(({ number }) => number)).not.toContain(2);
+    const sql = new SqliteConnection(bench.path);
     expect(sql.get("PRAGMA integrity_check")).toMatchObject({ integrity_check: "ok" });
     sql.close();
     await save(2, 3);
-    expect(await texts(transcript, "s", "main")).toEqual(["hello", "a", "b", "a", "b"]);
+    expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "a", "b", "a", "b"]);
   });
 
   test("a file that is locked whole is busy at the door too", async () => {
-    const maker = child(bench.path, "await (await SqliteTranscript.open({ path })).close(); say('made');");
-    await said(maker);
-    await ended(maker);
-    const holder = child(
+    const maker = spawnSqliteChild(
+      bench.path,
+      "await (await SqliteTranscript.open({ path })).close(); say('made');",
+    );
+    await readLines(maker);
+    await waitForExit(maker);
+    const holder = spawnSqliteChild(
       bench.path,
       `const sql = new Sql(path); sql.get("PRAGMA locking_mode = EXCLUSIVE"); sql.exec("BEGIN IMMEDIATE; COMMIT");
        sql.run("DELETE FROM inbox"); say("held"); process.stdin.once("data", () => process.exit(0));`,
     );
-    await said(holder);
-    expect((await storeErrorOf(SqliteTranscript.open({ path: bench.path, busyMs: 100 }))).fault).toBe("busy");
+    await readLines(holder);
+    expect((await catchStoreError(SqliteTranscript.open({ path: bench.path, busyMs: 100 }))).fault).toBe(
+      "busy",
+    );
     holder.stdin!.write("go");
-    await ended(holder);
-    await (await bench.opened()).openLoop(opening());
+    await waitForExit(holder);
+    await (await bench.open()).openLoop(opening());
   });
 });
 
 test("large reads and writes let the main thread go on", async () => {
-  const transcript = await bench.opened();
+  const transcript = await bench.open();
   const { loopId } = await transcript.openLoop(opening());
   const entries = Array.from({ length: 100 }, (_, index) => entry(index + 1, `${index} `.repeat(20_000)));
   const heldUpMs = await turnMs(async () => {
@@ -224,7 +229,7 @@ test("large reads and writes let the main thread go on", async () => {
       const place = { loopId, branch: "main", base: at + 1 };
       await transcript.store(write(place, { step: step({ number: at + 1 }), entries: part }));
     }
-    expect(await transcript.entries("s", "main", 0, 1000)).toHaveLength(101);
+    expect(await transcript.readEntries("s", "main", 0, 1000)).toHaveLength(101);
   });
   expect(heldUpMs).toBeLessThan(50);
 });

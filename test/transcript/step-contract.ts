@@ -1,95 +1,108 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { FencedError } from "../../src/store/transcript/store-error.ts";
+import type { WriteTarget } from "../../src/store/transcript/store-write.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
-import type { Place } from "../../src/store/transcript/write.ts";
-import type { Bench } from "./contract.ts";
-import { entry, event, eventTexts, NOTHING, opening, step, texts, write } from "./story.ts";
+import {
+  EMPTY_OUTBOX,
+  entry,
+  event,
+  opening,
+  readEventTexts,
+  readTexts,
+  step,
+  write,
+} from "./sample-writes.ts";
+import type { TranscriptFixture } from "./transcript-contract.ts";
 
 /** Claims, results, generations: I2, I3, I4. */
-export function stepContract(make: () => Promise<Bench>): void {
+export function testStepContract(make: () => Promise<TranscriptFixture>): void {
   describe("steps", () => {
-    let bench: Bench;
+    let bench: TranscriptFixture;
     let transcript: Transcript;
-    let place: Place;
+    let target: WriteTarget;
     beforeEach(async () => {
       bench = await make();
       transcript = bench.transcript;
       const { loopId, branch } = await transcript.openLoop(opening());
-      place = { loopId, branch, base: 1 };
+      target = { loopId, branch, base: 1 };
     });
     afterEach(() => bench.dispose());
 
     test("a step is claimed, stored, and its result is given to whoever asks again", async () => {
-      expect(await transcript.claim(step(), place, NOTHING, 10)).toEqual({
+      expect(await transcript.claim(step(), target, EMPTY_OUTBOX, 10)).toEqual({
         type: "claimed",
         branch: "main",
         executions: 1,
       });
       const stored = await transcript.store(
-        write(place, { entries: [entry(1, "one")], result: { a: [1, null] } }),
+        write(target, { entries: [entry(1, "one")], result: { a: [1, null] } }),
       );
       expect(stored).toEqual({ branch: "main", result: { a: [1, null] } });
       const again = { type: "stored", branch: "main", result: { a: [1, null] } };
-      expect(await transcript.claim(step(), place, NOTHING, 11)).toEqual(again);
-      expect(await transcript.claim(step({ generation: 2, process: "p2" }), place, NOTHING, 11)).toEqual(
-        again,
-      );
+      expect(await transcript.claim(step(), target, EMPTY_OUTBOX, 11)).toEqual(again);
+      expect(
+        await transcript.claim(step({ generation: 2, process: "p2" }), target, EMPTY_OUTBOX, 11),
+      ).toEqual(again);
     });
 
     test("I3: a stored result is never replaced, and nothing of the second write is there", async () => {
-      await transcript.store(write(place, { entries: [entry(1, "one")], result: 1 }));
+      await transcript.store(write(target, { entries: [entry(1, "one")], result: 1 }));
       for (const of of [{}, { generation: 2 }, { process: "p2" }, { generation: 0, process: "p0" }]) {
-        const second = write(place, { step: step(of), entries: [entry(2, "two")], result: 2 });
+        const second = write(target, { step: step(of), entries: [entry(2, "two")], result: 2 });
         expect(await transcript.store(second)).toEqual({ branch: "main", result: 1 });
       }
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one"]);
     });
 
     test("results of any JSON come back, and nothing comes back as null", async () => {
       for (const [index, result] of [null, undefined, false, 0, "", [], { deep: [{}] }].entries()) {
         const key = step({ number: 10 + index });
-        await transcript.store(write(place, { step: key, result }));
-        const claimed = await transcript.claim(key, place, NOTHING, 1);
+        await transcript.store(write(target, { step: key, result }));
+        const claimed = await transcript.claim(key, target, EMPTY_OUTBOX, 1);
         expect(claimed).toMatchObject({ type: "stored", result: result ?? null });
       }
     });
 
     test("I4: an older generation can neither claim nor store, and writes nothing", async () => {
-      await transcript.claim(step({ generation: 3 }), place, NOTHING, 10);
+      await transcript.claim(step({ generation: 3 }), target, EMPTY_OUTBOX, 10);
       const late = { entries: [entry(1, "late")], events: [event(0, "late")] };
-      await expect(transcript.claim(step({ generation: 2 }), place, late, 11)).rejects.toThrow(FencedError);
-      const old = write(place, { step: step({ generation: 2 }), outbox: late, entries: [entry(2, "late")] });
+      await expect(transcript.claim(step({ generation: 2 }), target, late, 11)).rejects.toThrow(FencedError);
+      const old = write(target, { step: step({ generation: 2 }), outbox: late, entries: [entry(2, "late")] });
       await expect(transcript.store(old)).rejects.toThrow(FencedError);
       await expect(transcript.storeInbox(old, [{ id: "i", text: "", atMs: 1 }])).rejects.toThrow(FencedError);
-      expect(await transcript.length("s", "main")).toBe(1);
-      expect(await transcript.events(place.loopId, 0)).toEqual([]);
-      expect(await transcript.inbox("s")).toEqual([]);
+      expect(await transcript.countEntries("s", "main")).toBe(1);
+      expect(await transcript.readEvents(target.loopId, 0)).toEqual([]);
+      expect(await transcript.readInbox("s")).toEqual([]);
     });
 
     test("I4: a process that has lost its claim can neither store nor note nor release", async () => {
-      await transcript.claim(step(), place, NOTHING, 10);
-      await transcript.claim(step({ process: "p2" }), place, NOTHING, 11);
-      const late = write(place, { entries: [entry(1, "late")] });
+      await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
+      await transcript.claim(step({ process: "p2" }), target, EMPTY_OUTBOX, 11);
+      const late = write(target, { entries: [entry(1, "late")] });
       await expect(transcript.store(late)).rejects.toThrow(FencedError);
-      await expect(transcript.noteGroup(step(), { pgid: 1, startTime: "1" })).rejects.toThrow(FencedError);
+      await expect(transcript.setProcessGroup(step(), { pgid: 1, startTime: "1" })).rejects.toThrow(
+        FencedError,
+      );
       await expect(transcript.setNote(step(), "x")).rejects.toThrow(FencedError);
       await expect(transcript.release(step())).rejects.toThrow(FencedError);
-      expect(await transcript.length("s", "main")).toBe(1);
-      const holder = write(place, { step: step({ process: "p2" }), entries: [entry(1, "one")] });
+      expect(await transcript.countEntries("s", "main")).toBe(1);
+      const holder = write(target, { step: step({ process: "p2" }), entries: [entry(1, "one")] });
       expect((await transcript.store(holder)).branch).toBe("main");
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one"]);
     });
 
     test("who takes over learns what was lost; a newer generation and an equal one alike", async () => {
-      await transcript.claim(step(), place, NOTHING, 10);
-      await transcript.noteGroup(step(), { pgid: 44, startTime: "12" });
-      expect(await transcript.claim(step({ process: "p2" }), place, NOTHING, 20)).toEqual({
+      await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
+      await transcript.setProcessGroup(step(), { pgid: 44, startTime: "12" });
+      expect(await transcript.claim(step({ process: "p2" }), target, EMPTY_OUTBOX, 20)).toEqual({
         type: "claimed",
         branch: "main",
         executions: 2,
         lost: { generation: 1, process: "p1", startedAtMs: 10, group: { pgid: 44, startTime: "12" } },
       });
-      expect(await transcript.claim(step({ generation: 2, process: "p3" }), place, NOTHING, 30)).toEqual({
+      expect(
+        await transcript.claim(step({ generation: 2, process: "p3" }), target, EMPTY_OUTBOX, 30),
+      ).toEqual({
         type: "claimed",
         branch: "main",
         executions: 3,
@@ -99,11 +112,13 @@ export function stepContract(make: () => Promise<Bench>): void {
     });
 
     test("a claim that is given back says nothing about the lost one before it, which is told to the next", async () => {
-      await transcript.claim(step(), place, NOTHING, 10);
-      await transcript.claim(step({ generation: 2, process: "p2" }), place, NOTHING, 20);
+      await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
+      await transcript.claim(step({ generation: 2, process: "p2" }), target, EMPTY_OUTBOX, 20);
       await transcript.release(step({ generation: 2, process: "p2" }));
-      expect(await transcript.holder(step())).toBeUndefined();
-      expect(await transcript.claim(step({ generation: 3, process: "p3" }), place, NOTHING, 30)).toEqual({
+      expect(await transcript.findClaimHolder(step())).toBeUndefined();
+      expect(
+        await transcript.claim(step({ generation: 3, process: "p3" }), target, EMPTY_OUTBOX, 30),
+      ).toEqual({
         type: "claimed",
         branch: "main",
         executions: 3,
@@ -112,25 +127,29 @@ export function stepContract(make: () => Promise<Bench>): void {
     });
 
     test("who holds a step is told until it is given back or stored", async () => {
-      expect(await transcript.holder(step())).toBeUndefined();
-      await transcript.claim(step(), place, NOTHING, 10);
-      expect(await transcript.holder(step())).toEqual({ generation: 1, process: "p1", startedAtMs: 10 });
+      expect(await transcript.findClaimHolder(step())).toBeUndefined();
+      await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
+      expect(await transcript.findClaimHolder(step())).toEqual({
+        generation: 1,
+        process: "p1",
+        startedAtMs: 10,
+      });
       await transcript.release(step());
-      expect(await transcript.holder(step())).toBeUndefined();
-      await transcript.claim(step({ process: "p2" }), place, NOTHING, 20);
-      await transcript.store(write(place, { step: step({ process: "p2" }) }));
-      expect(await transcript.holder(step())).toBeUndefined();
+      expect(await transcript.findClaimHolder(step())).toBeUndefined();
+      await transcript.claim(step({ process: "p2" }), target, EMPTY_OUTBOX, 20);
+      await transcript.store(write(target, { step: step({ process: "p2" }) }));
+      expect(await transcript.findClaimHolder(step())).toBeUndefined();
     });
 
     test("a claim that was given back is not lost, but counts", async () => {
-      await transcript.claim(step(), place, NOTHING, 10);
+      await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
       await transcript.release(step());
-      expect(await transcript.claim(step({ process: "p2" }), place, NOTHING, 20)).toEqual({
+      expect(await transcript.claim(step({ process: "p2" }), target, EMPTY_OUTBOX, 20)).toEqual({
         type: "claimed",
         branch: "main",
         executions: 2,
       });
-      expect(await transcript.claim(step({ process: "p3" }), place, NOTHING, 30)).toMatchObject({
+      expect(await transcript.claim(step({ process: "p3" }), target, EMPTY_OUTBOX, 30)).toMatchObject({
         executions: 3,
         lost: { process: "p2" },
       });
@@ -138,54 +157,60 @@ export function stepContract(make: () => Promise<Bench>): void {
 
     test("a short step needs no claim; of two the first one's result counts", async () => {
       const [first, second] = await Promise.all([
-        transcript.store(write(place, { result: 1 })),
-        transcript.store(write(place, { step: step({ process: "p2" }), result: 2 })),
+        transcript.store(write(target, { result: 1 })),
+        transcript.store(write(target, { step: step({ process: "p2" }), result: 2 })),
       ]);
       expect([first.result, second.result]).toEqual([1, 1]);
-      expect(await transcript.steps("s")).toMatchObject([{ kind: "open-loop" }, { executions: 1 }]);
+      expect(await transcript.readSteps("s")).toMatchObject([{ kind: "open-loop" }, { executions: 1 }]);
     });
 
     test("without a claim of its own, a step may store over an older or a released claim only", async () => {
-      await transcript.claim(step(), place, NOTHING, 10);
-      const other = (of: object) => transcript.store(write(place, { step: step({ process: "p2", ...of }) }));
+      await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
+      const other = (of: object) => transcript.store(write(target, { step: step({ process: "p2", ...of }) }));
       await expect(other({})).rejects.toThrow(FencedError);
       await transcript.release(step());
       expect((await other({})).result).toEqual({ done: true });
       const key = { number: 2 };
-      await transcript.claim(step(key), place, NOTHING, 10);
+      await transcript.claim(step(key), target, EMPTY_OUTBOX, 10);
       expect((await other({ ...key, generation: 2 })).result).toEqual({ done: true });
-      expect((await transcript.steps("s"))[2]).toMatchObject({ generation: 2, process: "p2", executions: 2 });
+      expect((await transcript.readSteps("s"))[2]).toMatchObject({
+        generation: 2,
+        process: "p2",
+        executions: 2,
+      });
     });
 
     test("nobody may note or release what nobody has claimed", async () => {
       await expect(transcript.release(step())).rejects.toThrow(FencedError);
       await expect(transcript.setNote(step(), "x")).rejects.toThrow(FencedError);
-      await expect(transcript.noteGroup(step(), { pgid: 1, startTime: "1" })).rejects.toThrow(FencedError);
+      await expect(transcript.setProcessGroup(step(), { pgid: 1, startTime: "1" })).rejects.toThrow(
+        FencedError,
+      );
     });
 
     test("a note outlives lost executions", async () => {
-      expect(await transcript.note(step())).toBeUndefined();
-      await transcript.claim(step(), place, NOTHING, 10);
-      expect(await transcript.note(step())).toBeUndefined();
+      expect(await transcript.readNote(step())).toBeUndefined();
+      await transcript.claim(step(), target, EMPTY_OUTBOX, 10);
+      expect(await transcript.readNote(step())).toBeUndefined();
       await transcript.setNote(step(), "before\0after");
-      await transcript.claim(step({ generation: 2, process: "p2" }), place, NOTHING, 20);
-      expect(await transcript.note(step())).toBe("before\0after");
+      await transcript.claim(step({ generation: 2, process: "p2" }), target, EMPTY_OUTBOX, 20);
+      expect(await transcript.readNote(step())).toBe("before\0after");
     });
 
     test("an outbox is written with the claim, once, and again with more by a newer generation", async () => {
       const outbox = { entries: [entry(1, "steer")], events: [event(0)] };
-      await transcript.claim(step(), place, outbox, 10);
-      await transcript.claim(step({ process: "p2" }), place, outbox, 10);
-      await transcript.store(write(place, { step: step({ process: "p2" }), entries: [entry(2, "one")] }));
+      await transcript.claim(step(), target, outbox, 10);
+      await transcript.claim(step({ process: "p2" }), target, outbox, 10);
+      await transcript.store(write(target, { step: step({ process: "p2" }), entries: [entry(2, "one")] }));
       const more = { entries: outbox.entries, events: [event(0), event(1)] };
-      expect(await transcript.claim(step({ generation: 2 }), place, more, 10)).toMatchObject({
+      expect(await transcript.claim(step({ generation: 2 }), target, more, 10)).toMatchObject({
         type: "stored",
       });
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "steer", "one"]);
-      expect(await eventTexts(transcript, place.loopId)).toEqual(["event 0", "event 1"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "steer", "one"]);
+      expect(await readEventTexts(transcript, target.loopId)).toEqual(["event 0", "event 1"]);
       const most = { entries: [], events: [event(2)] };
-      await transcript.store(write(place, { step: step({ generation: 3 }), outbox: most }));
-      expect(await eventTexts(transcript, place.loopId)).toEqual(["event 0", "event 1", "event 2"]);
+      await transcript.store(write(target, { step: step({ generation: 3 }), outbox: most }));
+      expect(await readEventTexts(transcript, target.loopId)).toEqual(["event 0", "event 1", "event 2"]);
     });
 
     test("I2: a write that fails in its middle leaves nothing behind, and its neighbours are there", async () => {
@@ -198,22 +223,22 @@ export function stepContract(make: () => Promise<Bench>): void {
         },
       );
       const [before, failed, after] = await Promise.allSettled([
-        transcript.store(write(place, { step: step({ number: 6 }) })),
+        transcript.store(write(target, { step: step({ number: 6 }) })),
         transcript.store(broken),
-        transcript.store(write(place, { step: step({ number: 7 }) })),
+        transcript.store(write(target, { step: step({ number: 7 }) })),
       ]);
       expect([before.status, failed.status, after.status]).toEqual(["fulfilled", "rejected", "fulfilled"]);
-      expect(await transcript.length("s", "main")).toBe(1);
-      expect((await transcript.steps("s")).map(({ number }) => number)).toEqual([0, 6, 7]);
+      expect(await transcript.countEntries("s", "main")).toBe(1);
+      expect((await transcript.readSteps("s")).map(({ number }) => number)).toEqual([0, 6, 7]);
     });
 
     test("two hundred claims at once are all answered, each once", async () => {
       const keys = Array.from({ length: 200 }, (_, number) => step({ number: 100 + number }));
-      const claims = await Promise.all(keys.map((key) => transcript.claim(key, place, NOTHING, 1)));
+      const claims = await Promise.all(keys.map((key) => transcript.claim(key, target, EMPTY_OUTBOX, 1)));
       expect(new Set(claims.map((claim) => claim.type === "claimed" && claim.executions))).toEqual(
         new Set([1]),
       );
-      expect(await transcript.steps("s")).toHaveLength(201);
+      expect(await transcript.readSteps("s")).toHaveLength(201);
     }, 60_000);
   });
 }

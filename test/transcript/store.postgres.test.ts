@@ -1,34 +1,34 @@
 import { describe, expect, test } from "vitest";
 import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
 import { FencedError } from "../../src/store/transcript/store-error.ts";
-import { thorough } from "../support/depth.ts";
-import { ended, said } from "./child.ts";
-import { postgresChild } from "./child-postgres.ts";
-import { transcriptContract } from "./contract.ts";
-import { missingPostgres, PostgresBench } from "./postgres-bench.ts";
-import { entry, message, NOTHING, opening, step, texts, write } from "./story.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { spawnPostgresChild } from "./postgres-child.ts";
+import { findMissingPostgres, PostgresFixture } from "./postgres-fixture.ts";
+import { EMPTY_OUTBOX, entry, message, opening, readTexts, step, write } from "./sample-writes.ts";
+import { readLines, waitForExit } from "./sqlite-child.ts";
+import { testTranscriptContract } from "./transcript-contract.ts";
 
 const KILL_POINT = new URL("../../dist/platform/kill-point.js", import.meta.url).href;
 
-describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", () => {
-  const bench = PostgresBench.forEachTest();
+describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL", () => {
+  const bench = PostgresFixture.forEachTest();
 
   let made = 0;
 
   const make = async () => {
-    const url = bench.withParameters({ schema: `${bench.schema}_${made++}` });
+    const url = bench.formatUrl({ schema: `${bench.schema}_${made++}` });
     return {
       // Two hundred writes of one session come one after another, on a busy machine for longer than anybody waits.
-      transcript: await bench.opened({ url, patienceMs: 60_000 }),
-      second: () => PostgresTranscript.open({ url }),
+      transcript: await bench.open({ url, patienceMs: 60_000 }),
+      reopen: () => PostgresTranscript.open({ url }),
       dispose: async () => undefined,
     };
   };
-  transcriptContract("PostgresTranscript", make, thorough);
+  testTranscriptContract("PostgresTranscript", make, thoroughTest);
 
   describe("several processes on one database", () => {
     test("three processes write at once: every step is claimed once, every entry is there", async () => {
-      const transcript = await bench.opened();
+      const transcript = await bench.open();
       const { loopId } = await transcript.openLoop(opening());
       const script = (name: string) => `
         const transcript = await PostgresTranscript.open({ url });
@@ -47,18 +47,18 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
         }));
         await transcript.close();
         say(String(mine));`;
-      const children = ["a", "b", "c"].map((name) => postgresChild(bench.url, script(name)));
-      const mine = await Promise.all(children.map(said));
-      expect(await Promise.all(children.map(ended))).toEqual([0, 0, 0]);
+      const children = ["a", "b", "c"].map((name) => spawnPostgresChild(bench.url, script(name)));
+      const mine = await Promise.all(children.map(readLines));
+      expect(await Promise.all(children.map(waitForExit))).toEqual([0, 0, 0]);
       expect(mine.map(Number).reduce((sum, count) => sum + count)).toBe(60);
-      const steps = await transcript.steps("s");
+      const steps = await transcript.readSteps("s");
       expect(steps.filter(({ number }) => number > 0)).toHaveLength(60);
     });
 
     test("a process that slept while another took its step over cannot write it", async () => {
-      const transcript = await bench.opened();
+      const transcript = await bench.open();
       const { loopId } = await transcript.openLoop(opening());
-      const sleeper = postgresChild(
+      const sleeper = spawnPostgresChild(
         bench.url,
         `const transcript = await PostgresTranscript.open({ url });
          const step = { session: "s", run: "r1", number: 1, call: 0, kind: "model", generation: 1, process: "asleep" };
@@ -73,24 +73,24 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
          await transcript.close();
          process.exit(0);`,
       );
-      expect(await said(sleeper)).toBe("claimed");
+      expect(await readLines(sleeper)).toBe("claimed");
       sleeper.kill("SIGSTOP");
       const place = { loopId, branch: "main", base: 1 };
       const over = step({ generation: 2, process: "awake" });
-      const claimed = await transcript.claim(over, place, NOTHING, 2);
+      const claimed = await transcript.claim(over, place, EMPTY_OUTBOX, 2);
       expect(claimed).toMatchObject({ type: "claimed", executions: 2, lost: { process: "asleep" } });
       sleeper.stdin!.write("go");
       sleeper.kill("SIGCONT");
-      expect(await said(sleeper)).toBe(FencedError.name);
-      await ended(sleeper);
+      expect(await readLines(sleeper)).toBe(FencedError.name);
+      await waitForExit(sleeper);
       await transcript.store(write(place, { step: over, entries: [entry(1, "mine")] }));
-      expect(await texts(transcript, "s", "main")).toEqual(["hello", "mine"]);
+      expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "mine"]);
     });
 
     test("SIGKILL in the middle of writing leaves all or nothing of each write, and no lock", async () => {
-      const transcript = await bench.opened();
+      const transcript = await bench.open();
       const { loopId } = await transcript.openLoop(opening());
-      const writer = postgresChild(
+      const writer = spawnPostgresChild(
         bench.url,
         `const transcript = await PostgresTranscript.open({ url });
          const message = { role: "user", content: [{ type: "text", text: "z".repeat(3000) }], timestamp: 1 };
@@ -103,15 +103,15 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
          }`,
       );
       let answered = -1;
-      for (let seen = 0; seen < 20; seen++) answered = Number((await said(writer)).split("\n").at(-1));
+      for (let seen = 0; seen < 20; seen++) answered = Number((await readLines(writer)).split("\n").at(-1));
       writer.kill("SIGKILL");
-      await ended(writer);
-      const length = await transcript.length("s", "main");
+      await waitForExit(writer);
+      const length = await transcript.countEntries("s", "main");
       expect((length - 1) % 3).toBe(0);
       expect(length).toBeGreaterThanOrEqual(answered + 3);
       const place = { loopId, branch: "main", base: length };
       await transcript.store(write(place, { step: step({ number: 999 }), entries: [entry(length, "on")] }));
-      expect((await texts(transcript, "s", "main")).at(-1)).toBe("on");
+      expect((await readTexts(transcript, "s", "main")).at(-1)).toBe("on");
     });
 
     test.each([
@@ -121,9 +121,9 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
     ])(
       "SIGKILL at the kill point %s leaves %i of one write, and the next one goes through",
       async (point, left) => {
-        const transcript = await bench.opened();
+        const transcript = await bench.open();
         const { loopId } = await transcript.openLoop(opening());
-        const writer = postgresChild(
+        const writer = spawnPostgresChild(
           bench.url,
           `const { arm } = await import(${JSON.stringify(KILL_POINT)});
          const transcript = await PostgresTranscript.open({ url });
@@ -135,42 +135,42 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
          say("not killed");
          await transcript.close();`,
         );
-        expect(await ended(writer)).toBeNull();
-        expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"].slice(0, 1 + left));
+        expect(await waitForExit(writer)).toBeNull();
+        expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one"].slice(0, 1 + left));
         const place = { loopId, branch: "main", base: 1 + left };
         await transcript.store(write(place, { step: step({ number: 2 }), entries: [entry(1 + left, "on")] }));
-        expect(await transcript.length("s", "main")).toBe(2 + left);
+        expect(await transcript.countEntries("s", "main")).toBe(2 + left);
       },
     );
 
     test("an idle transcript does not keep its process alive", async () => {
-      const idle = postgresChild(
+      const idle = spawnPostgresChild(
         bench.url,
         "await PostgresTranscript.open({ url }).then((t) => t.signOut('x')); say('ok');",
       );
-      expect(await said(idle)).toBe("ok");
+      expect(await readLines(idle)).toBe("ok");
       idle.stdin?.end();
-      expect(await ended(idle)).toBe(0);
+      expect(await waitForExit(idle)).toBe(0);
     });
   });
 
   test("close lets pending writes finish, and refuses later ones", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     await transcript.openLoop(opening());
     const writes = Promise.all(
       Array.from({ length: 50 }, (_, index) => transcript.putText(`text ${index}`, 1)),
     );
     await transcript.close();
     const hashes = await writes;
-    const again = await bench.opened();
-    expect(await again.text(hashes[49]!)).toBe("text 49");
+    const again = await bench.open();
+    expect(await again.readText(hashes[49]!)).toBe("text 49");
     await expect(transcript.putText("late", 1)).rejects.toThrow(/closed/);
-    await expect(transcript.session("s")).rejects.toThrow(/closed/);
+    await expect(transcript.readSession("s")).rejects.toThrow(/closed/);
   });
 
   test("many writes at once take no more connections than the address allows", async () => {
-    const transcript = await bench.opened({
-      url: bench.withParameters({ schema: bench.schema, pool: "3", application_name: "counted" }),
+    const transcript = await bench.open({
+      url: bench.formatUrl({ schema: bench.schema, pool: "3", application_name: "counted" }),
     });
     let most = 0;
     let over = false;
@@ -189,36 +189,36 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
     over = true;
     await counting;
     expect(most).toBe(3);
-    expect(await transcript.sessions({ limit: 200 })).toHaveLength(100);
+    expect(await transcript.findSessions({ limit: 200 })).toHaveLength(100);
   });
 
   test("ids may hold what a text of the server's cannot", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     const odd = ["nul \0 in it", "\uFDD0", "\uFDD00", "' OR 1 = 1 --", "?", "$1", "emoji 😀"];
     for (const [index, id] of odd.entries()) {
       const own = step({ session: id, run: `r${index}`, number: 0 });
       await transcript.openLoop(opening({ step: own, prompts: [message(id)] }));
     }
     for (const id of odd) {
-      expect((await transcript.session(id))?.id).toBe(id);
-      expect((await transcript.entries(id, "main", 0, 9))[0]?.messageId).toBe(id);
+      expect((await transcript.readSession(id))?.id).toBe(id);
+      expect((await transcript.readEntries(id, "main", 0, 9))[0]?.messageId).toBe(id);
     }
-    expect((await transcript.sessions({ limit: 9 })).map(({ id }) => id).sort()).toEqual([...odd].sort());
+    expect((await transcript.findSessions({ limit: 9 })).map(({ id }) => id).sort()).toEqual([...odd].sort());
   });
 
   test("a number that would not come back as it was is refused", async () => {
-    const transcript = await bench.opened();
+    const transcript = await bench.open();
     await transcript.openLoop(opening());
     await bench.sql("UPDATE sessions SET created_at_ms = 9007199254740993");
-    await expect(transcript.session("s")).rejects.toThrow(/9007199254740993 is too large/);
+    await expect(transcript.readSession("s")).rejects.toThrow(/9007199254740993 is too large/);
   });
 
   test("without prepared statements it does the same, as behind a pooler of transactions", async () => {
-    const transcript = await bench.opened({
-      url: bench.withParameters({ schema: bench.schema, prepare: "off", application_name: "bare" }),
+    const transcript = await bench.open({
+      url: bench.formatUrl({ schema: bench.schema, prepare: "off", application_name: "bare" }),
     });
     const { loopId } = await transcript.openLoop(opening());
     await transcript.store(write({ loopId, branch: "main", base: 1 }, { entries: [entry(1, "one")] }));
-    expect(await texts(transcript, "s", "main")).toEqual(["hello", "one"]);
+    expect(await readTexts(transcript, "s", "main")).toEqual(["hello", "one"]);
   });
 });

@@ -7,7 +7,7 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, test, vi } from "vitest";
 import { startModelServer } from "../../src/testing/model-server/server.ts";
 import { createWorker, type HoldfastWorker } from "../../src/worker.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 const BROWSER = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(existsSync);
 if (BROWSER === undefined)
@@ -101,7 +101,7 @@ describe.skipIf(BROWSER === undefined)("what an operator sees in the Temporal UI
     expect(words).toMatch(/open-loop/);
   });
 
-  thorough("the current details are a small dashboard", async () => {
+  thoroughTest("the current details are a small dashboard", async () => {
     await page.goto(`${run}/user-metadata`);
     // The UI shows Markdown in a frame of its own.
     const words = await vi.waitFor(
@@ -118,7 +118,7 @@ describe.skipIf(BROWSER === undefined)("what an operator sees in the Temporal UI
     expect(words).toMatch(/Turns.*2 of 50/);
   });
 
-  thorough("the search attributes say agent, model, status and turns", async () => {
+  thoroughTest("the search attributes say agent, model, status and turns", async () => {
     await seen("/search-attributes", "HoldfastStatus");
     const words = await page.locator("body").innerText();
     for (const said of [

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { credentialsOf } from "../../src/worker/credentials.ts";
+import { createSecretSource } from "../../src/worker/credentials.ts";
 
 const KEY = "sk-static-0123456789abcdef";
 
@@ -33,7 +33,7 @@ test.each([
 ])("the file that HOLDFAST_CREDENTIALS names says where keys come from: %s [CRED-01]", async (name, text) => {
   await writeFile(join(folder, "b"), "key-of-b", { mode: 0o600 });
   const { log, warnings } = logged();
-  const source = credentialsOf(undefined, await fileOf(name, text), log);
+  const source = createSecretSource(undefined, await fileOf(name, text), log);
   await source.prepare?.(["A", "B", "C"]);
   expect(["A", "B", "C"].map(source)).toEqual([KEY, "key-of-b", "c"]);
   expect(warnings).toEqual([]);
@@ -41,7 +41,7 @@ test.each([
 
 test("a file of keys that others may open is warned of", async () => {
   const { log, warnings } = logged();
-  credentialsOf(undefined, await fileOf("open.toml", `[A]\nvalue = "${KEY}"\n`, 0o644), log);
+  createSecretSource(undefined, await fileOf("open.toml", `[A]\nvalue = "${KEY}"\n`, 0o644), log);
   expect(warnings).toEqual([expect.stringContaining("chmod 600")]);
   expect(warnings.join()).not.toContain(KEY);
 });
@@ -56,7 +56,7 @@ test.each([
   ["no TOML", `[A\nvalue = "${KEY}"\n`, "This is not TOML"],
 ])("%s in the file is an error that shows no key", async (_, text, said) => {
   const env = await fileOf("wrong.toml", text);
-  const refused = () => credentialsOf(undefined, env, logged().log);
+  const refused = () => createSecretSource(undefined, env, logged().log);
   expect(refused).toThrow(said);
   expect(refused).toThrow("wrong.toml (HOLDFAST_CREDENTIALS)");
   expect(refused).not.toThrow(KEY);
@@ -64,6 +64,6 @@ test.each([
 
 test("a file that is not there is named, and a wrong option too", () => {
   const env = { HOLDFAST_CREDENTIALS: join(folder, "nothing.toml") };
-  expect(() => credentialsOf(undefined, env, logged().log)).toThrow(/nothing\.toml.*ENOENT/s);
-  expect(() => credentialsOf({ A: {} }, {}, logged().log)).toThrow("option credentials");
+  expect(() => createSecretSource(undefined, env, logged().log)).toThrow(/nothing\.toml.*ENOENT/s);
+  expect(() => createSecretSource({ A: {} }, {}, logged().log)).toThrow("option credentials");
 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
-import { builtFile } from "../../src/testing/built-file.ts";
+import { resolveBuiltFile } from "../../src/testing/built-file.ts";
 
 const SCRIPT = `
 const { endOnSignals } = await import(process.argv[1]);
@@ -16,7 +16,7 @@ test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
 ] as const)("the third %s leaves a worker that does not end", async (signal, code) => {
-  const file = pathToFileURL(builtFile("worker/end-on-signals.js")).href;
+  const file = pathToFileURL(resolveBuiltFile("worker/end-on-signals.js")).href;
   const child = spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, file], {
     stdio: ["ignore", "pipe", "inherit"],
   });

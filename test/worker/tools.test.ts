@@ -7,10 +7,10 @@ import { READ_FULL_TOOL } from "../../src/core/view/view-request.ts";
 import { BUILT_IN_EVALUATIONS } from "../../src/hooks/evaluation-strategy.ts";
 import type { Logger } from "../../src/platform/log.ts";
 import { EvaluationStrategy } from "../../src/schema/evaluation.ts";
-import { ToolRegistry } from "../../src/tools/registry.ts";
 import { defineTool, RESERVED_TOOL_NAMES, type Tool } from "../../src/tools/tool.ts";
-import { ownOrBuiltIn } from "../../src/worker/create.ts";
-import { toolsOf } from "../../src/worker/tools.ts";
+import { ToolRegistry } from "../../src/tools/tool-registry.ts";
+import { registerWithBuiltIns } from "../../src/worker/create-worker.ts";
+import { listTools } from "../../src/worker/worker-tools.ts";
 
 const silent = { warn: () => undefined };
 const own = (name: string, text = "mine"): Tool =>
@@ -36,7 +36,7 @@ describe("names of activities", () => {
 describe("an application's tools", () => {
   test("that have the name of a built-in one win, and the worker says so", () => {
     const { lines, log } = logger();
-    const tools = toolsOf({ tools: [own("bash"), own("prun"), own("sleep"), own("mine")] }, log);
+    const tools = listTools({ tools: [own("bash"), own("prun"), own("sleep"), own("mine")] }, log);
     const registry = new ToolRegistry(tools);
     expect(registry.get("bash")?.description).toBe("x");
     expect(registry.get("prun")?.kind).toBe("executable");
@@ -51,21 +51,21 @@ describe("an application's tools", () => {
 
   test("take the place of all tools of a lead where one of those is theirs", () => {
     const { lines, log } = logger();
-    const registry = new ToolRegistry(toolsOf({ tools: [own("stop_agent")] }, log));
+    const registry = new ToolRegistry(listTools({ tools: [own("stop_agent")] }, log));
     expect(registry.has("delegate")).toBe(false);
     expect(registry.get("stop_agent")?.description).toBe("x");
     expect(lines).toHaveLength(1);
   });
 
   test("with two of one name are refused, as before", () => {
-    const tools = toolsOf({ tools: [own("mine"), own("mine")] }, silent);
+    const tools = listTools({ tools: [own("mine"), own("mine")] }, silent);
     expect(() => new ToolRegistry(tools)).toThrow('Tool "mine" is registered already');
   });
 });
 
 test("all built-in tools that an agent may ask for are known to the command line, and no other", () => {
   expect(
-    toolsOf({}, silent)
+    listTools({}, silent)
       .map(({ name }) => name)
       .filter((name) => name !== READ_FULL_TOOL)
       .sort(),
@@ -75,7 +75,12 @@ test("all built-in tools that an agent may ask for are known to the command line
 test("an application's function that has the name of a built-in one wins, and the worker says so", () => {
   const { lines, log } = logger();
   const mine = () => 0;
-  const named = ownOrBuiltIn("evaluation strategy", { keep: mine, best: mine }, BUILT_IN_EVALUATIONS, log);
+  const named = registerWithBuiltIns(
+    "evaluation strategy",
+    { keep: mine, best: mine },
+    BUILT_IN_EVALUATIONS,
+    log,
+  );
   expect(named.get("keep")).toBe(mine);
   expect(lines).toEqual([
     'The evaluation strategy "keep" of the application replaces the built-in one of that name',

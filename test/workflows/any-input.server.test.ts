@@ -2,8 +2,8 @@ import { WorkflowNotFoundError } from "@temporalio/client";
 import { temporal } from "@temporalio/proto";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect } from "vitest";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 // Anybody who may speak to the server can send anything to a run and start runs with anything. A run may refuse it, or
 // fail with a sentence; its workflow task must not fail, since the server would try it for ever.
@@ -12,9 +12,9 @@ const RUNS = Number(process.env["FC_RUNS"] ?? 300);
 const STARTS = Math.min(RUNS, 60);
 const BATCH = 12;
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -74,7 +74,7 @@ const UPDATES = [
   "delegate",
 ];
 
-thorough(
+thoroughTest(
   "no signal and no update, whatever it holds, makes a workflow task of a run fail",
   async () => {
     const session = stage.session({
@@ -83,7 +83,7 @@ thorough(
     });
     const handle = await session.start("Go");
     await expect
-      .poll(async () => (await session.status()).status, { timeout: 30_000 })
+      .poll(async () => (await session.readStatus()).status, { timeout: 30_000 })
       .toBe("needs-approval");
     const values = [
       ...fc.sample(json, { numRuns: RUNS, seed: 16 }),
@@ -156,7 +156,7 @@ async function endOf(workflowId: string): Promise<string | undefined> {
   }
 }
 
-thorough(
+thoroughTest(
   "no workflow of ours can be started with something that makes its task fail",
   async () => {
     const { Payload } = temporal.api.common.v1;
@@ -210,7 +210,7 @@ thorough(
   400_000,
 );
 
-thorough("a run that is started with a state of somebody else's says what is wrong", async () => {
+thoroughTest("a run that is started with a state of somebody else's says what is wrong", async () => {
   const session = stage.session();
   await startRaw("agent", session.id, [
     {

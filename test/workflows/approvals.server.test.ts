@@ -3,28 +3,28 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { approveUpdate, statusQuery, stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session, SessionOptions } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { SessionOptions, TestSession } from "./support/test-session.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
 const touch = (file: string) => ({ name: "bash", arguments: { command: `touch ${file}` } });
 const there = (file: string) => existsSync(join(stage.home, file));
 
-function asking(replies: SessionOptions["replies"], agent = {}): Session {
+function asking(replies: SessionOptions["replies"], agent = {}): TestSession {
   return stage.session({
     replies,
     agent: { tools: ["bash", "list_files"], permissions: { rules: [], otherwise: "ask" }, ...agent },
   });
 }
 
-async function waiting(session: Session, calls = 1) {
+async function waiting(session: TestSession, calls = 1) {
   const status = await eventually(async () => {
     const seen = await session.handle.query(statusQuery);
     return seen.approvals.length === calls && seen.status === "needs-approval" ? seen : undefined;
@@ -56,9 +56,9 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
       args: [{ answer: "approve", by: "ada" }],
     });
     expect(said).toMatchObject({ tool: "bash", waiting: 0 });
-    expect(await session.result()).toMatchObject({ text: "Done." });
+    expect(await session.readResult()).toMatchObject({ text: "Done." });
     expect(there("approved")).toBe(true);
-    const started = (await session.events()).find(({ body }) => body.type === "ToolExecutionStart")?.body;
+    const started = (await session.readEvents()).find(({ body }) => body.type === "ToolExecutionStart")?.body;
     expect(started).toMatchObject({ permission: { outcome: "ask", answer: "approved", by: "ada" } });
   });
 
@@ -72,54 +72,59 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     await session.start("Go");
     const [first] = await waiting(session);
     expect(first).toMatchObject({ tool: "no_such_tool", reason: expect.stringMatching(/\(2\/2\).*go on\?/) });
-    expect(session.requests()).toHaveLength(2);
+    expect(session.listRequests()).toHaveLength(2);
     await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", by: "ada" }] });
     // The count began anew.
-    await eventually(async () => (session.requests().length === 4 ? true : undefined));
+    await eventually(async () => (session.listRequests().length === 4 ? true : undefined));
     await waiting(session);
     await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "refuse", reason: "enough" }] });
-    expect(await session.result()).toMatchObject({
+    expect(await session.readResult()).toMatchObject({
       outcome: {
         type: "limit-reached",
         reason: expect.stringContaining("no_such_tool failed in the same way"),
       },
     });
-    expect(session.requests()).toHaveLength(4);
+    expect(session.listRequests()).toHaveLength(4);
   });
 
-  thorough("is refused with a reason that the model reads", async () => {
+  thoroughTest("is refused with a reason that the model reads", async () => {
     const session = asking([{ toolCalls: [touch("refused")] }, { text: "I see." }]);
     await session.start("Go");
     await waiting(session);
     await session.handle.executeUpdate(approveUpdate, {
       args: [{ answer: "refuse", reason: "not on a Sunday" }],
     });
-    await session.result();
+    await session.readResult();
     expect(there("refused")).toBe(false);
-    expect((await session.conversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
+    expect((await session.readConversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
   });
 
-  thorough("runs with the arguments that the person gave; the model's own stay in the record", async () => {
-    const session = asking([{ toolCalls: [touch("models")] }, { text: "Done." }]);
-    await session.start("Go");
-    await waiting(session);
-    const changed = { command: "touch persons" };
-    await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", arguments: changed }] });
-    await session.result();
-    expect([there("models"), there("persons")]).toEqual([false, true]);
-    const answer = (await session.entries()).find(({ message }) => message.role === "assistant");
-    expect(JSON.stringify(answer)).toContain("touch models");
-  });
+  thoroughTest(
+    "runs with the arguments that the person gave; the model's own stay in the record",
+    async () => {
+      const session = asking([{ toolCalls: [touch("models")] }, { text: "Done." }]);
+      await session.start("Go");
+      await waiting(session);
+      const changed = { command: "touch persons" };
+      await session.handle.executeUpdate(approveUpdate, {
+        args: [{ answer: "approve", arguments: changed }],
+      });
+      await session.readResult();
+      expect([there("models"), there("persons")]).toEqual([false, true]);
+      const answer = (await session.readEntries()).find(({ message }) => message.role === "assistant");
+      expect(JSON.stringify(answer)).toContain("touch models");
+    },
+  );
 
-  thorough("arguments that do not fit the tool give an error result, and nothing is run", async () => {
+  thoroughTest("arguments that do not fit the tool give an error result, and nothing is run", async () => {
     const session = asking([{ toolCalls: [touch("never")] }, { text: "Done." }]);
     await session.start("Go");
     await waiting(session);
     await session.handle.executeUpdate(approveUpdate, {
       args: [{ answer: "approve", arguments: { nonsense: [1] } }],
     });
-    await session.result();
-    expect((await session.conversation()).join("\n")).toContain("Invalid arguments");
+    await session.readResult();
+    expect((await session.readConversation()).join("\n")).toContain("Invalid arguments");
   });
 
   test("several wait; one that is approved starts while another is at work, and a third still waits", async () => {
@@ -142,13 +147,13 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     await eventually(() => there("second"), { what: "the second call beside the first" });
     expect((await waiting(session)).map(({ toolCallId }) => toolCallId)).toEqual([third?.toolCallId]);
     await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "refuse" }] });
-    await session.result();
+    await session.readResult();
     expect(there("third")).toBe(false);
-    const results = (await session.entries()).filter(({ message }) => message.role === "toolResult");
+    const results = (await session.readEntries()).filter(({ message }) => message.role === "toolResult");
     expect(results).toHaveLength(3);
   });
 
-  thorough("words that make no sense are refused, and say what waits", async () => {
+  thoroughTest("words that make no sense are refused, and say what waits", async () => {
     const session = asking([{ toolCalls: [touch("a"), touch("b")] }, { text: "Done." }]);
     await session.start("Go");
     await waiting(session, 2);
@@ -159,31 +164,31 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     expect(await say({ answer: "approve", toolCallId: "nope" })).toMatch(/No call nope waits.*touch a/);
     expect(await say({ answer: "approve", arguments: "ls" })).toContain("`arguments` is an object");
     await session.handle.signal(stopSignal, "enough");
-    expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
+    expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
     expect(
       await refusalOf(session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve" }] })),
     ).not.toBe("");
   });
 
-  thorough("after a time-out of the definition it is refused", async () => {
+  thoroughTest("after a time-out of the definition it is refused", async () => {
     const session = asking([{ toolCalls: [touch("late")] }, { text: "Done." }], {
       approvals: { timeoutMs: 300 },
     });
     await session.run("Go");
     expect(there("late")).toBe(false);
-    expect((await session.conversation()).join("\n")).toContain("nobody answered in time");
+    expect((await session.readConversation()).join("\n")).toContain("nobody answered in time");
   });
 
-  thorough("always: the same kind of command is not asked for again", async () => {
+  thoroughTest("always: the same kind of command is not asked for again", async () => {
     const session = asking([{ toolCalls: [touch("one")] }, { toolCalls: [touch("two")] }, { text: "Done." }]);
     await session.start("Go");
     await waiting(session);
     await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", always: true }] });
-    await session.result();
+    await session.readResult();
     expect([there("one"), there("two")]).toEqual([true, true]);
   });
 
-  thorough("always: nor in the next run of the session", async () => {
+  thoroughTest("always: nor in the next run of the session", async () => {
     const session = asking([
       { toolCalls: [touch("first-run")] },
       { text: "Done." },
@@ -193,7 +198,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     await session.start("Go");
     await waiting(session);
     await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", always: true }] });
-    await session.result();
+    await session.readResult();
     expect(await session.run("Once more")).toMatchObject({ text: "Done again." });
     expect([there("first-run"), there("second-run")]).toEqual([true, true]);
   });
@@ -207,7 +212,7 @@ describe("the permission policy, with facts from the activity [PERM-01]", () => 
   const policed = (replies: SessionOptions["replies"]) =>
     asking(replies, { permissions: { rules, otherwise: "deny" as const } });
 
-  thorough("each command of a list must be allowed by itself", async () => {
+  thoroughTest("each command of a list must be allowed by itself", async () => {
     const list = { name: "bash", arguments: { command: "echo hi; touch sneaked" } };
     const session = policed([{ toolCalls: [list] }, { text: "Done." }]);
     await session.run("Go");
@@ -228,10 +233,10 @@ describe("the permission policy, with facts from the activity [PERM-01]", () => 
       { text: "Done." },
     ]);
     await session.run("Go");
-    const conversation = (await session.conversation()).join("\n");
+    const conversation = (await session.readConversation()).join("\n");
     expect(conversation).toContain("allowed");
     expect(conversation).toContain("Refused: secrets stay closed");
-    const permissions = (await session.events()).flatMap(({ body }) =>
+    const permissions = (await session.readEvents()).flatMap(({ body }) =>
       "permission" in body && body.permission !== undefined ? [body.permission] : [],
     );
     expect(permissions).toEqual([

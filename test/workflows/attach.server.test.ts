@@ -3,23 +3,23 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { main } from "../../src/apps/cli/program.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { terminal } from "../cli/terminal.ts";
-import { thorough } from "../support/depth.ts";
-import { placeOf } from "./support/connected.ts";
+import { createTerminal } from "../cli/terminal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { formatConnectionOptions } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
 });
 afterAll(() => stage.close());
 
 /** A terminal that is attached to sessions. */
 function attached(...args: readonly string[]) {
-  const { streams, said, signals } = terminal();
-  const code = main(["attach", ...args, ...placeOf(stage)], streams);
+  const { streams, said, signals } = createTerminal();
+  const code = main(["attach", ...args, ...formatConnectionOptions(stage)], streams);
   const shows = (text: string) =>
     eventually(() => said.out.includes(text), { what: `${text} in ${said.out} ${said.err}` });
   return { code, said, signals, shows, type: (line: string) => streams.stdin.write(`${line}\n`) };
@@ -35,7 +35,7 @@ describe("attached to a session that runs elsewhere", () => {
       agent: { tools: ["hold"] },
     });
     await session.start("Go");
-    await gates.of("attach").arrived;
+    await gates.get("attach").arrived;
     const { code, shows, type } = attached(session.id);
     await shows("Let me wait.");
     await shows("● hold");
@@ -44,16 +44,16 @@ describe("attached to a session that runs elsewhere", () => {
       async () =>
         (await session.handle.query<{ queued: { steering: number } }>("status")).queued.steering === 1,
     );
-    gates.of("attach").open();
+    gates.get("attach").open();
     await stage.model.waitForHold("attach-answer");
     await shows("All");
     stage.model.release("attach-answer");
     expect(await code).toBe(0);
     await shows("All is well");
-    expect(await session.conversation()).toContain("user: Use pnpm");
+    expect(await session.readConversation()).toContain("user: Use pnpm");
   });
 
-  thorough(
+  thoroughTest(
     "Ctrl-C leaves it, and the run goes on; several are shown with their numbers, and one is stopped",
     async () => {
       const ids: string[] = [];
@@ -81,7 +81,7 @@ describe("attached to a session that runs elsewhere", () => {
     },
   );
 
-  thorough(
+  thoroughTest(
     "what waits is asked at each of two terminals; one approves, the other denies the next, and both see the end [IRON-09]",
     async () => {
       const touch = (file: string) => ({
@@ -96,7 +96,7 @@ describe("attached to a session that runs elsewhere", () => {
       const terminals = [attached(session.id), attached(session.id)] as const;
       const asked = async (file: string) => {
         const { toolCallId } = await eventually(async () =>
-          (await session.status()).approvals.find(({ summary }) => summary === `touch ${file}`),
+          (await session.readStatus()).approvals.find(({ summary }) => summary === `touch ${file}`),
         );
         for (const { shows } of terminals)
           await shows(`/approve ${toolCallId}, or /deny ${toolCallId} REASON`);
@@ -115,11 +115,11 @@ describe("attached to a session that runs elsewhere", () => {
         await shows("I see.");
       }
       expect(there("denied-there")).toBe(false);
-      expect((await session.conversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
+      expect((await session.readConversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
     },
   );
 
-  thorough(
+  thoroughTest(
     "a vendor that is asked again is told with its last failure and when the next attempt comes [RTY-04]",
     async () => {
       const session = stage.session({
@@ -139,7 +139,7 @@ describe("attached to a session that runs elsewhere", () => {
     },
   );
 
-  thorough("for scripts: events with cursors, from which a later reader goes on", async () => {
+  thoroughTest("for scripts: events with cursors, from which a later reader goes on", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("Go");
     const whole = attached(session.id, "--json");
@@ -149,7 +149,7 @@ describe("attached to a session that runs elsewhere", () => {
       .split("\n")
       .map((line) => JSON.parse(line));
     const events = lines.filter(({ event }) => event !== undefined);
-    expect(events.map(({ event }) => event.type)).toEqual(await session.eventTypes());
+    expect(events.map(({ event }) => event.type)).toEqual(await session.readEventTypes());
     expect(lines.at(-1)).toMatchObject({ session: session.id, type: "result", exitCode: 0 });
     const rest = attached(session.id, "--json", "--from", events[2].cursor);
     await rest.code;
@@ -158,6 +158,6 @@ describe("attached to a session that runs elsewhere", () => {
         .trim()
         .split("\n")
         .map((line) => JSON.parse(line).event?.type),
-    ).toEqual([...(await session.eventTypes()).slice(3), undefined]);
+    ).toEqual([...(await session.readEventTypes()).slice(3), undefined]);
   });
 });

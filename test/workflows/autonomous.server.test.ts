@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "./support/connected.ts";
-import { cast, talk } from "./support/jobs.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createMembers, readConversation } from "./support/job-agents.ts";
+import { connectClient } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -25,12 +25,12 @@ const sleep = (seconds: number) => ({
 
 /** The prompts of its rounds. */
 async function prompts(job: string): Promise<readonly string[]> {
-  return (await talk(stage, `${job}.work`)).filter((line) => line.startsWith("user: "));
+  return (await readConversation(stage, `${job}.work`)).filter((line) => line.startsWith("user: "));
 }
 
 describe("an autonomous agent [ORC-02]", () => {
   test("works until it says that it is done; what it says then is the result", async () => {
-    const { lone } = cast(stage, { lone: { says: [finish("All tests pass."), { text: "Bye." }] } });
+    const { lone } = createMembers(stage, { lone: { says: [finish("All tests pass."), { text: "Bye." }] } });
     const job = await holdfast.startJob({
       task: "Fix it",
       mode: { type: "autonomous", agent: lone.definition },
@@ -41,11 +41,13 @@ describe("an autonomous agent [ORC-02]", () => {
       rounds: 1,
       parts: [{ name: "work", session: `${job.id}.work` }],
     });
-    expect((await talk(stage, `${job.id}.work`))[2]).toMatch(/^toolResult: Noted: .*End your turn/);
+    expect((await readConversation(stage, `${job.id}.work`))[2]).toMatch(
+      /^toolResult: Noted: .*End your turn/,
+    );
   });
 
-  thorough("sleeps for real, and goes on in the same session when the time has passed", async () => {
-    const { lone } = cast(stage, {
+  thoroughTest("sleeps for real, and goes on in the same session when the time has passed", async () => {
+    const { lone } = createMembers(stage, {
       lone: { says: [sleep(1), { text: "Zzz" }, finish("ok"), { text: "Bye." }] },
     });
     const job = await holdfast.startJob({
@@ -57,13 +59,13 @@ describe("an autonomous agent [ORC-02]", () => {
       "user: Wait",
       expect.stringContaining("The time that you wanted"),
     ]);
-    const [first, second] = await stage.transcript.loops(`${job.id}.work`);
+    const [first, second] = await stage.transcript.readLoops(`${job.id}.work`);
     const slept = (second?.startedAtMs ?? 0) - (first?.endedAtMs ?? 0);
     expect(slept).toBeGreaterThanOrEqual(900);
   });
 
-  thorough("is woken from a long sleep, by words or without", async () => {
-    const { lone } = cast(stage, {
+  thoroughTest("is woken from a long sleep, by words or without", async () => {
+    const { lone } = createMembers(stage, {
       lone: {
         says: [sleep(86_400), { text: "1" }, sleep(86_400), { text: "2" }, finish("up"), { text: "3" }],
       },
@@ -90,8 +92,8 @@ describe("an autonomous agent [ORC-02]", () => {
     ]);
   });
 
-  thorough("words that come while it works are its next prompt, also behind its last word", async () => {
-    const { lone } = cast(stage, {
+  thoroughTest("words that come while it works are its next prompt, also behind its last word", async () => {
+    const { lone } = createMembers(stage, {
       lone: { says: [finish("first"), { text: "a", holdUntil: "late" }, finish("second"), { text: "b" }] },
     });
     const job = await holdfast.startJob({ task: "Go", mode: { type: "autonomous", agent: lone.definition } });
@@ -102,8 +104,10 @@ describe("an autonomous agent [ORC-02]", () => {
     expect(await prompts(job.id)).toEqual(["user: Go", "user: One more thing."]);
   });
 
-  thorough("rounds without a word on how it goes on are counted, and end it", async () => {
-    const { lone } = cast(stage, { lone: { says: [{ text: "hm" }, { text: "hm" }, { text: "hm" }] } });
+  thoroughTest("rounds without a word on how it goes on are counted, and end it", async () => {
+    const { lone } = createMembers(stage, {
+      lone: { says: [{ text: "hm" }, { text: "hm" }, { text: "hm" }] },
+    });
     const job = await holdfast.startJob({
       task: "Go",
       mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 2 },
@@ -115,8 +119,10 @@ describe("an autonomous agent [ORC-02]", () => {
     expect((await prompts(job.id))[1]).toContain("finish_work");
   });
 
-  thorough("its limits hold over all rounds [SUB-03]", async () => {
-    const { lone } = cast(stage, { lone: { says: Array.from({ length: 9 }, () => ({ text: "hm" })) } });
+  thoroughTest("its limits hold over all rounds [SUB-03]", async () => {
+    const { lone } = createMembers(stage, {
+      lone: { says: Array.from({ length: 9 }, () => ({ text: "hm" })) },
+    });
     const job = await holdfast.startJob({
       task: "Go",
       mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 9, limits: { maxTurns: 3 } },
@@ -126,11 +132,11 @@ describe("an autonomous agent [ORC-02]", () => {
       turns: 3,
       rounds: 3,
     });
-    expect(lone.requests()).toHaveLength(3);
+    expect(lone.listRequests()).toHaveLength(3);
   });
 
-  thorough("a stop ends its sleep, and its work", async () => {
-    const { lone } = cast(stage, { lone: { says: [sleep(86_400), { text: "Zzz" }] } });
+  thoroughTest("a stop ends its sleep, and its work", async () => {
+    const { lone } = createMembers(stage, { lone: { says: [sleep(86_400), { text: "Zzz" }] } });
     const job = await holdfast.startJob({
       task: "Wait",
       mode: { type: "autonomous", agent: lone.definition },
@@ -140,10 +146,10 @@ describe("an autonomous agent [ORC-02]", () => {
     expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
   });
 
-  thorough("continues as new between rounds, and loses neither its account nor its place", async () => {
+  thoroughTest("continues as new between rounds, and loses neither its account nor its place", async () => {
     const says = Array.from({ length: 8 }, () => ({ text: "hm" }));
-    const { lone } = cast(stage, { lone: { says: [...says, finish("long"), { text: "." }] } });
-    const link = await connectTo(stage, { rotateAfterEvents: 24 });
+    const { lone } = createMembers(stage, { lone: { says: [...says, finish("long"), { text: "." }] } });
+    const link = await connectClient(stage, { rotateAfterEvents: 24 });
     const job = await link.startJob({
       task: "Go",
       mode: { type: "autonomous", agent: lone.definition, maxIdleRounds: 20 },

@@ -1,15 +1,15 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { builtFile } from "../../src/testing/built-file.ts";
+import { resolveBuiltFile } from "../../src/testing/built-file.ts";
 import { createWorker } from "../../src/worker.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -19,14 +19,14 @@ afterEach(async () => {
   expect(await session.run("Go")).toMatchObject({ text: "Alive." });
 });
 
-async function expectRefused(session: ReturnType<Stage["session"]>, fault: string, words: RegExp) {
+async function expectRefused(session: ReturnType<TestEnvironment["session"]>, fault: string, words: RegExp) {
   await session.start("Go");
-  const { result, message } = await session.failure();
+  const { result, message } = await session.readFailure();
   expect(result?.outcome).toMatchObject({ type: "failed", fault });
   expect(message).toMatch(words);
-  expect(session.requests()).toEqual([]);
-  expect(await stage.transcript.loops(session.id)).toEqual([]);
-  expect(await session.entries()).toEqual([]);
+  expect(session.listRequests()).toEqual([]);
+  expect(await stage.transcript.readLoops(session.id)).toEqual([]);
+  expect(await session.readEntries()).toEqual([]);
 }
 
 test("a missing key is named, with where to set it, before anything is written", () =>
@@ -50,68 +50,68 @@ test("an unknown tool under strict is an error with the nearest name", () =>
     /"bsh": did you mean "bash"/,
   ));
 
-thorough("an unknown tool without strict is left out, and the run goes on", async () => {
+thoroughTest("an unknown tool without strict is left out, and the run goes on", async () => {
   const session = stage.session({ replies: [{ text: "Fine." }], agent: { tools: ["bsh", "bash"] } });
   expect(await session.run("Go")).toMatchObject({ text: "Fine." });
-  const tools = session.requests()[0]?.body?.["tools"] as { name: string }[];
+  const tools = session.listRequests()[0]?.body?.["tools"] as { name: string }[];
   expect(tools.map(({ name }) => name)).toEqual(["bash"]);
 });
 
-thorough("a definition that is none is refused with the field's name", async () => {
+thoroughTest("a definition that is none is refused with the field's name", async () => {
   const session = stage.session();
   await stage.client.workflow.start("agent", {
-    ...session.starting(),
+    ...session.createStartRequest(),
     args: [{ prompt: "Go", definition: { ...session.definition, temperature: 9 } as never }],
   });
-  const { message } = await session.failure();
+  const { message } = await session.readFailure();
   expect(message).toMatch(/temperature/);
 });
 
-thorough.each([[" \n\t"], [""], [{ text: " " }]])(
+thoroughTest.each([[" \n\t"], [""], [{ text: " " }]])(
   "a prompt without words (%j) fails the run, and no model is asked",
   async (prompt) => {
     const session = stage.session();
     await stage.client.workflow.start("agent", {
-      ...session.starting(),
+      ...session.createStartRequest(),
       args: [{ prompt, definition: session.definition } as never],
     });
-    const { message, result } = await session.failure();
+    const { message, result } = await session.readFailure();
     expect(message).toMatch(/The prompt has no words. Start the session again with a text/);
     expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
-    expect(session.requests()).toEqual([]);
+    expect(session.listRequests()).toEqual([]);
   },
 );
 
-thorough("a prompt that is no text fails the run before it begins", async () => {
+thoroughTest("a prompt that is no text fails the run before it begins", async () => {
   const session = stage.session();
   await stage.client.workflow.start("agent", {
-    ...session.starting(),
+    ...session.createStartRequest(),
     args: [{ prompt: 5, definition: session.definition } as never],
   });
-  const { message } = await session.failure();
+  const { message } = await session.readFailure();
   expect(message).toContain("prompt: must be a text, or an object with `text` or `ref`");
-  expect(session.requests()).toEqual([]);
+  expect(session.listRequests()).toEqual([]);
 });
 
-thorough("a steering signal without words is ignored", async () => {
+thoroughTest("a steering signal without words is ignored", async () => {
   const session = stage.session({ replies: [{ text: "Fine." }] });
   const handle = await session.start("Go");
   await handle.signal("steer", "  ");
-  await session.result();
-  expect(await session.conversation()).toEqual(["user: Go", "assistant: Fine."]);
+  await session.readResult();
+  expect(await session.readConversation()).toEqual(["user: Go", "assistant: Fine."]);
 });
 
 test("a definition hash that nobody stored is refused", async () => {
   const session = stage.session();
   await session.start("Go", { definitionHash: "0".repeat(64) });
-  expect((await session.failure()).message).toMatch(/No definition is stored/);
+  expect((await session.readFailure()).message).toMatch(/No definition is stored/);
 });
 
-thorough("an unknown model is the vendor's word, and the run fails with it", async () => {
+thoroughTest("an unknown model is the vendor's word, and the run fails with it", async () => {
   const body = '{"type":"error","error":{"type":"not_found_error","message":"model: test-model"}}';
   const session = stage.session({ faults: [{ fault: "http", status: 404, body }] });
   await session.start("Go");
-  const { message } = await session.failure();
+  const { message } = await session.readFailure();
   expect(message).toContain("model: test-model");
   expect(message).toContain("404");
 });
@@ -132,15 +132,15 @@ test("arguments that do not fit, a tool that there is not, and arguments that ar
     agent: { tools: ["bash"] },
   });
   expect(await session.run("Go")).toMatchObject({ text: "I see." });
-  const [a, b, c, d] = (await session.conversation()).slice(2, 6);
+  const [a, b, c, d] = (await session.readConversation()).slice(2, 6);
   expect(a).toMatch(/^toolResult: Invalid arguments: command/);
   expect(b).toBe("toolResult: Tool nope not found");
   expect(c).toMatch(/^toolResult: Invalid arguments: /);
   expect(d).toContain("good");
-  expect(session.requests()[1]?.objection).toBeUndefined();
+  expect(session.listRequests()[1]?.objection).toBeUndefined();
 });
 
-thorough("invalid UTF-8 from a tool becomes text that the model can read", async () => {
+thoroughTest("invalid UTF-8 from a tool becomes text that the model can read", async () => {
   const session = stage.session({
     replies: [
       { toolCalls: [{ name: "bash", arguments: { command: "printf 'a\\xff\\xc3b'" } }] },
@@ -149,30 +149,30 @@ thorough("invalid UTF-8 from a tool becomes text that the model can read", async
     agent: { tools: ["bash"] },
   });
   expect(await session.run("Go")).toMatchObject({ text: "Odd." });
-  expect((await session.conversation())[2]).toContain("a\uFFFD\uFFFDb");
+  expect((await session.readConversation())[2]).toContain("a\uFFFD\uFFFDb");
 });
 
-thorough("lone surrogates in a prompt arrive as something that every reader can decode", async () => {
+thoroughTest("lone surrogates in a prompt arrive as something that every reader can decode", async () => {
   const session = stage.session({ replies: [{ text: "Odd." }] });
   expect(await session.run("half \ud83d of an emoji")).toMatchObject({ text: "Odd." });
-  expect(session.requests()[0]?.objection).toBeUndefined();
+  expect(session.listRequests()[0]?.objection).toBeUndefined();
 });
 
-thorough("a worker for a namespace that does not exist says so and ends", async () => {
+thoroughTest("a worker for a namespace that does not exist says so and ends", async () => {
   const attempt = createWorker({
     address: stage.address,
     namespace: "no-such-namespace",
     home: join(stage.home, "other"),
     temporal: {
       workflowsPath: undefined,
-      workflowBundle: { codePath: builtFile("workflow-bundle.js") },
+      workflowBundle: { codePath: resolveBuiltFile("workflow-bundle.js") },
     } as never,
   }).then((worker) => worker.run());
   await expect(attempt).rejects.toThrow(/no-such-namespace/);
   expect(existsSync(join(stage.home, "other", "transcript.db-wal"))).toBe(false);
 });
 
-thorough("a worker without a server says where it looked and how to have one", () =>
+thoroughTest("a worker without a server says where it looked and how to have one", () =>
   expect(createWorker({ address: "127.0.0.1:1" })).rejects.toThrow(
     /^No Temporal server could be reached at 127\.0\.0\.1:1: .*refused.* Start one with `holdfast dev`/,
   ),

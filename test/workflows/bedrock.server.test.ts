@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 // Whole runs over Amazon's wire: signed requests, binary frames, an exception in the middle of them.
 
@@ -19,10 +19,10 @@ const weather = defineTool({
   },
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
   const secrets = (name: string) => (name === TEST_KEY_NAME ? KEY : undefined);
-  stage = await openStage({ tools: [weather], secrets });
+  stage = await openTestEnvironment({ tools: [weather], secrets });
 });
 afterAll(() => stage.close());
 
@@ -64,12 +64,12 @@ test("a loop with calls over Bedrock outlives a throttling exception in mid-stre
   expect(await session.run("How is the weather?")).toMatchObject({
     text: "It is sunny, half of it invented. 😀",
   });
-  expect(session.requests().map(({ outcome, fault }) => [outcome, fault])).toEqual([
+  expect(session.listRequests().map(({ outcome, fault }) => [outcome, fault])).toEqual([
     ["answered", undefined],
     ["faulted", "mid-stream-error"],
     ["answered", undefined],
   ]);
-  const [, , last] = session.requests();
+  const [, , last] = session.listRequests();
   expect(last?.body?.["messages"]).toMatchObject([
     { role: "user", content: [{ text: "How is the weather?" }] },
     {
@@ -90,7 +90,7 @@ test("a loop with calls over Bedrock outlives a throttling exception in mid-stre
       ],
     },
   ]);
-  const answers = (await session.entries()).flatMap(({ message }) =>
+  const answers = (await session.readEntries()).flatMap(({ message }) =>
     message.role === "assistant" ? [message] : [],
   );
   expect(answers.map(({ provider, stopReason }) => [provider, stopReason])).toEqual([

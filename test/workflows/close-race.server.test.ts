@@ -1,29 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal, promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { HeldTranscript } from "./support/held-transcript.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { BlockingTranscript } from "./support/blocking-transcript.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
-const held = new HeldTranscript();
-let stage: Stage;
+const held = new BlockingTranscript();
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage({ wrap: held.wrap });
+  stage = await openTestEnvironment({ wrap: held.wrap });
 });
 afterAll(() => stage.close());
 
 /** Every message of a person that the session holds, in the conversation or in the inbox, by id. */
-async function whereabouts(session: Session): Promise<string[]> {
-  const entries = await session.entries();
-  const inbox = await stage.transcript.inbox(session.id);
+async function whereabouts(session: TestSession): Promise<string[]> {
+  const entries = await session.readEntries();
+  const inbox = await stage.transcript.readInbox(session.id);
   return [...entries.flatMap(({ messageId }) => messageId ?? []), ...inbox.map(({ id }) => id)].sort();
 }
 
-async function expectWholeLoops(session: Session): Promise<void> {
-  for (const { loopId, status } of await stage.transcript.loops(session.id)) {
-    const events = await stage.transcript.events(loopId, 0);
+async function expectWholeLoops(session: TestSession): Promise<void> {
+  for (const { loopId, status } of await stage.transcript.readLoops(session.id)) {
+    const events = await stage.transcript.readEvents(loopId, 0);
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
     expect(events.filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
     expect(events.at(-1)?.body.type).toBe("AgentEnd");
@@ -38,32 +38,32 @@ for (const localSteps of [true, false]) {
     describe(`close-loop held ${when} it is stored, local steps ${localSteps ? "on" : "off"}`, () => {
       const settings = { localSteps };
 
-      thorough(
+      thoroughTest(
         "a run keeps what arrives: steering and a follow-up lie in the inbox or in the conversation, once",
         async () => {
           const session = stage.session({
             replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }],
           });
-          const close = held.hold(session.id, when, "closeLoop");
+          const close = held.block(session.id, when, "closeLoop");
           await session.start(undefined, { prompt: p("prompt"), settings });
           await close.arrived;
           await session.handle.signal(steerSignal, p("late steer"));
           await session.handle.signal(followUpSignal, p("late follow-up"));
           close.release();
-          await session.result();
+          await session.readResult();
           expect(await whereabouts(session)).toEqual(["late follow-up", "late steer", "prompt"]);
           await expectWholeLoops(session);
           await session.start(undefined, { prompt: p("next"), settings });
-          await session.result();
+          await session.readResult();
           expect(await whereabouts(session)).toEqual(["late follow-up", "late steer", "next", "prompt"]);
-          expect(await stage.transcript.inbox(session.id)).toEqual([]);
+          expect(await stage.transcript.readInbox(session.id)).toEqual([]);
           await expectWholeLoops(session);
         },
       );
 
-      thorough("an interactive run answers what arrived, then waits", async () => {
+      thoroughTest("an interactive run answers what arrived, then waits", async () => {
         const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
-        const close = held.hold(session.id, when, "closeLoop");
+        const close = held.block(session.id, when, "closeLoop");
         await session.start(undefined, { prompt: p("prompt"), mode: "interactive", settings });
         await close.arrived;
         await session.handle.signal(steerSignal, p("late"));
@@ -71,21 +71,21 @@ for (const localSteps of [true, false]) {
         await expect(refused).rejects.toMatchObject({ cause: { type: "holdfast/busy" } });
         close.release();
         await session.waitForRequest(1);
-        await eventually(async () => (await session.status()).status === "waiting");
+        await eventually(async () => (await session.readStatus()).status === "waiting");
         await session.handle.signal(stopSignal);
-        await session.result();
+        await session.readResult();
         expect(await whereabouts(session)).toEqual(["late", "prompt"]);
         await expectWholeLoops(session);
       });
 
-      thorough("stop that arrives then changes nothing of the answer", async () => {
+      thoroughTest("stop that arrives then changes nothing of the answer", async () => {
         const session = stage.session({ replies: [{ text: "One." }] });
-        const close = held.hold(session.id, when, "closeLoop");
+        const close = held.block(session.id, when, "closeLoop");
         await session.start("Go", { settings });
         await close.arrived;
         await session.handle.signal(stopSignal);
         close.release();
-        expect(await session.result()).toMatchObject({ outcome: { type: "answered" }, text: "One." });
+        expect(await session.readResult()).toMatchObject({ outcome: { type: "answered" }, text: "One." });
         await expectWholeLoops(session);
       });
     });
@@ -95,12 +95,12 @@ for (const localSteps of [true, false]) {
 test("steering that arrives while the loop is opened is read once (LOOP-08)", async () => {
   for (const localSteps of [true, false]) {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
-    const open = held.hold(session.id, "after", "openLoop");
+    const open = held.block(session.id, "after", "openLoop");
     await session.start(undefined, { prompt: p("prompt"), settings: { localSteps } });
     await open.arrived;
     await session.handle.signal(steerSignal, p("early"));
     open.release();
-    await session.result();
+    await session.readResult();
     expect(await whereabouts(session)).toEqual(["early", "prompt"]);
     await expectWholeLoops(session);
   }

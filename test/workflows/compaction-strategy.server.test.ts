@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import type { CompactionRequest, CompactionStrategy } from "../../src/hooks/compaction-strategy.ts";
-import { thorough } from "../support/depth.ts";
-import { spoken } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { listRequestMessages } from "./support/test-session.ts";
 
 /** What strategies were asked. */
 let asked: CompactionRequest[] = [];
@@ -42,9 +42,9 @@ const compactions: Record<string, CompactionStrategy> = {
   },
 };
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ registered: { compactions } });
+  stage = await openTestEnvironment({ registered: { compactions } });
 });
 afterAll(() => stage.close());
 beforeEach(() => {
@@ -73,9 +73,9 @@ function growing(strategy: string, faults: { fault: "overflow"; onTurn: number }
 }
 
 const requestsWithText = (session: ReturnType<typeof growing>, text: string) =>
-  session.requests().filter(({ body }) => JSON.stringify(body).includes(text));
+  session.listRequests().filter(({ body }) => JSON.stringify(body).includes(text));
 
-thorough(
+thoroughTest(
   "a strategy of the application by its name: the model sees its text, the record stays whole [CMP-10, TMP-10]",
   async () => {
     const session = growing("headline");
@@ -84,15 +84,17 @@ thorough(
     expect(asked[0]).toMatchObject({ why: "grown", focus: "the prices", maxTextTokens: 700 });
     expect(asked[0]?.budget).toBeGreaterThan(1000);
     const [first] = requestsWithText(session, "Headline of");
-    expect(spoken(first)[0]).toBe(`user: Headline of ${asked[0]?.entries.length} entries`);
+    expect(listRequestMessages(first)[0]).toBe(`user: Headline of ${asked[0]?.entries.length} entries`);
     expect(JSON.stringify(first?.body)).not.toContain("All work");
-    expect(await session.eventTypes()).toContain("CompactionEnded");
-    const answers = (await session.conversation()).filter((line) => line.startsWith("assistant: All work"));
-    expect(answers).toHaveLength(session.requests().length);
+    expect(await session.readEventTypes()).toContain("CompactionEnded");
+    const answers = (await session.readConversation()).filter((line) =>
+      line.startsWith("assistant: All work"),
+    );
+    expect(answers).toHaveLength(session.listRequests().length);
   },
 );
 
-thorough(
+thoroughTest(
   "one that gives an empty list: the model sees the words that it answers and no other history, the record stays whole [CTX-16, CMP-10]",
   async () => {
     const session = growing("empties");
@@ -100,31 +102,36 @@ thorough(
     const gone = asked[0]?.entries.length ?? 0;
     const [first] = requestsWithText(session, "Context compacted");
     expect(gone).toBeGreaterThan(2);
-    expect(spoken(first)).toEqual([`user: [Context compacted: ${gone} messages removed]`, "user: Go"]);
-    const answers = (await session.conversation()).filter((line) => line.startsWith("assistant: All work"));
-    expect(answers).toHaveLength(session.requests().length);
+    expect(listRequestMessages(first)).toEqual([
+      `user: [Context compacted: ${gone} messages removed]`,
+      "user: Go",
+    ]);
+    const answers = (await session.readConversation()).filter((line) =>
+      line.startsWith("assistant: All work"),
+    );
+    expect(answers).toHaveLength(session.listRequests().length);
   },
 );
 
-thorough("it may ask the agent's model for words, which count [CMP-10, CMP-14]", async () => {
+thoroughTest("it may ask the agent's model for words, which count [CMP-10, CMP-14]", async () => {
   const session = growing("asks");
   await session.run("Go");
   const [first] = requestsWithText(session, "Dwell on the prices.");
   expect(JSON.stringify(first?.body?.["system"])).toContain("Be brief.");
   expect(first?.body).toMatchObject({ max_tokens: 50 });
-  expect(await session.eventTypes()).toContain("CompactionEnded");
+  expect(await session.readEventTypes()).toContain("CompactionEnded");
 });
 
-thorough.each([
+thoroughTest.each([
   ["forgets", 'The compaction strategy "forgets" leaves out the entry at 1'],
   ["throws", 'The compaction strategy "throws" failed: out of ideas'],
 ])("what %s gives is refused: the view stays as it is, and history says why [CMP-10]", async (name, why) => {
   const session = growing(name);
   expect(await session.run("Go")).toMatchObject({ text: "Done." });
   expect(asked.length).toBeGreaterThan(0);
-  expect(await session.eventTypes()).not.toContain("CompactionStarted");
-  const last = session.requests().at(-1);
-  expect(spoken(last).filter((line) => line.startsWith("assistant: All work"))).toHaveLength(4);
+  expect(await session.readEventTypes()).not.toContain("CompactionStarted");
+  const last = session.listRequests().at(-1);
+  expect(listRequestMessages(last).filter((line) => line.startsWith("assistant: All work"))).toHaveLength(4);
   const { events } = await session.handle.fetchHistory();
   const results = (events ?? []).flatMap(
     (event) => event.activityTaskCompletedEventAttributes?.result?.payloads ?? [],
@@ -137,7 +144,7 @@ thorough.each([
 test("where the vendor says that it does not fit, the loop ends with what is wrong [CMP-10, OVF-05]", async () => {
   const session = growing("forgets", [{ fault: "overflow", onTurn: 1 }]);
   await session.start("Go");
-  const { result } = await session.failure();
+  const { result } = await session.readFailure();
   expect(result?.outcome).toMatchObject({ type: "failed", fault: "compaction" });
   expect(result?.outcome.type === "failed" && result.outcome.message).toContain(
     'The compaction strategy "forgets" leaves out the entry at 1',
@@ -147,9 +154,9 @@ test("where the vendor says that it does not fit, the loop ends with what is wro
 test("a name that the worker does not have is an error that lists those that there are [TMP-10]", async () => {
   const session = growing("headlines");
   await session.start("Go");
-  const { message } = await session.failure();
+  const { message } = await session.readFailure();
   expect(message).toContain(
     'no compaction strategy "headlines"; it has block, summary, tiered, asks, empties, forgets, headline, throws',
   );
-  expect(await stage.transcript.loops(session.id)).toEqual([]);
+  expect(await stage.transcript.readLoops(session.id)).toEqual([]);
 });

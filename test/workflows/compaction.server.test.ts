@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { compactSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { spoken } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { listRequestMessages } from "./support/test-session.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -33,14 +33,14 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
       agent: { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } },
     });
     await session.run("Go");
-    const sizes = session.requests().map(({ body }) => JSON.stringify(body).length);
+    const sizes = session.listRequests().map(({ body }) => JSON.stringify(body).length);
     expect(sizes).toHaveLength(16);
     expect(Math.max(...sizes)).toBeLessThan(6000 * 4 * 1.5);
-    const events = await session.eventTypes();
+    const events = await session.readEventTypes();
     expect(events.filter((type) => type === "CompactionEnded").length).toBeGreaterThan(0);
-    const answers = (await session.entries()).filter(({ message }) => message.role === "assistant");
+    const answers = (await session.readEntries()).filter(({ message }) => message.role === "assistant");
     expect(answers).toHaveLength(16);
-    const kinds = (await session.entries()).flatMap(({ message }) =>
+    const kinds = (await session.readEntries()).flatMap(({ message }) =>
       message.role === "extension" ? [message.kind] : [],
     );
     expect(new Set(kinds)).toEqual(new Set(["compaction"]));
@@ -49,19 +49,19 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
     expect(text).not.toContain("All work and no play makes a long day. All work");
   });
 
-  thorough("stays as small for the next run of its session [CMP-07]", async () => {
+  thoroughTest("stays as small for the next run of its session [CMP-07]", async () => {
     const agent = { tools: ["list_files"], context: SMALL, limits: { maxTurns: 16 } };
     const session = stage.session({ replies: turns(16), agent });
     await session.run("Go");
-    const before = session.seen(15);
+    const before = session.listSeenMessages(15);
     expect(before.some((line) => line.includes("[Summary]"))).toBe(true);
     await session.run("And now?");
-    const after = session.seen(16);
+    const after = session.listSeenMessages(16);
     expect(after.slice(0, before.length)).toEqual(before);
     expect(after.at(-1)).toBe("user: And now?");
   });
 
-  thorough(
+  thoroughTest(
     "of a session at rest is made smaller in a loop of its own, which asks nobody [CMP-13]",
     async () => {
       const context = { ...SMALL, maxContextTokens: 100_000 };
@@ -70,20 +70,20 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
         agent: { tools: ["list_files"], context },
       });
       await session.run("Go");
-      const whole = session.seen(5);
+      const whole = session.listSeenMessages(5);
       await session.start(undefined, { continuation: { kind: { type: "compaction" }, focus: "the prices" } });
-      expect(await session.result()).toMatchObject({
+      expect(await session.readResult()).toMatchObject({
         outcome: { type: "answered", stopReason: "contextCompacted" },
       });
-      expect(session.requests()).toHaveLength(6);
-      expect(await session.eventTypes(1)).toEqual([
+      expect(session.listRequests()).toHaveLength(6);
+      expect(await session.readEventTypes(1)).toEqual([
         "AgentStart",
         "CompactionStarted",
         "CompactionEnded",
         "AgentEnd",
       ]);
       await session.run("And now?");
-      const after = session.seen(6);
+      const after = session.listSeenMessages(6);
       expect(after.length).toBeLessThan(whole.length);
       expect(after.some((line) => line.includes("[Summary]"))).toBe(true);
       expect(after.at(-1)).toBe("user: And now?");
@@ -114,8 +114,8 @@ describe("a context that grows [CMP-03, CMP-04, CMP-08, CTX-09, CTX-15, PHI-13g]
       );
     });
     stage.model.release("asked");
-    await session.result();
-    const sizes = session.requests().map(({ body }) => JSON.stringify(body).length);
+    await session.readResult();
+    const sizes = session.listRequests().map(({ body }) => JSON.stringify(body).length);
     expect(sizes).toHaveLength(6);
     expect(sizes[5]).toBeLessThan(sizes[4] ?? 0);
   });
@@ -125,7 +125,7 @@ describe("the strategy that asks a model [CMP-10, CMP-14, CTX-10]", () => {
   const asksForNotes = ({ body }: { body: Record<string, unknown> | undefined }) =>
     JSON.stringify(body?.["system"] ?? "").includes("You shorten the record");
 
-  thorough("has its text in place of the middle; its cost counts, and the record stays", async () => {
+  thoroughTest("has its text in place of the middle; its cost counts, and the record stays", async () => {
     const session = stage.session({
       replies: [
         { ...look("."), usage: { input: 10, output: 10 } },
@@ -155,61 +155,61 @@ describe("the strategy that asks a model [CMP-10, CMP-14, CTX-10]", () => {
       );
     });
     stage.model.release("notes");
-    await session.result();
-    const asked = session.requests().filter(asksForNotes);
+    await session.readResult();
+    const asked = session.listRequests().filter(asksForNotes);
     expect(asked).toHaveLength(1);
     const words = JSON.stringify(asked[0]?.body);
     expect(words).toContain("What matters most: the long days");
     expect(words).toContain("All work and no play");
-    const compaction = (await session.entries()).find(({ message }) => message.role === "extension");
+    const compaction = (await session.readEntries()).find(({ message }) => message.role === "extension");
     // The scripted model answers a request without answers in it with its first reply.
     expect(JSON.stringify(compaction?.message)).toContain("All work and no play");
-    const after = session.requests().at(-1);
-    expect(spoken(after).filter((line) => line.startsWith("user: All work"))).toHaveLength(1);
+    const after = session.listRequests().at(-1);
+    expect(listRequestMessages(after).filter((line) => line.startsWith("user: All work"))).toHaveLength(1);
     // Both requests that the first reply has answered.
-    expect((await session.status()).costUsd).toBeCloseTo(0.04);
+    expect((await session.readStatus()).costUsd).toBeCloseTo(0.04);
   });
 });
 
 describe("a context that does not fit [OVF-01, OVF-04, OVF-05, X-09, PHI-13e]", () => {
-  thorough("is compacted and sent once more", async () => {
+  thoroughTest("is compacted and sent once more", async () => {
     const session = stage.session({
       replies: turns(6),
       faults: [{ fault: "overflow", onTurn: 4 }],
       agent: { tools: ["list_files"], context: { ...SMALL, maxContextTokens: 100_000 } },
     });
     await session.run("Go");
-    expect(await session.result()).toMatchObject({ text: "Done." });
+    expect(await session.readResult()).toMatchObject({ text: "Done." });
   });
 
-  thorough("twice ends the run with an error that says what was tried", async () => {
+  thoroughTest("twice ends the run with an error that says what was tried", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
     await session.start(`THE QUESTION ${LONG}`);
-    const { result } = await session.failure();
+    const { result } = await session.readFailure();
     expect(result?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
     expect(result?.outcome.type === "failed" && result.outcome.message).toContain("also after a compaction");
-    const [first = "", second = "", ...more] = session.requests().map(({ body }) => JSON.stringify(body));
+    const [first = "", second = "", ...more] = session.listRequests().map(({ body }) => JSON.stringify(body));
     expect(more).toEqual([]);
     expect(second.length).toBeLessThan(first.length);
     expect(second).toContain("THE QUESTION");
-    expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
+    expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
   });
 
   test("and that cannot be made smaller is not sent again", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }] });
     await session.start("Go");
-    const { result } = await session.failure();
+    const { result } = await session.readFailure();
     expect(result?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
     expect(result?.outcome.type === "failed" && result.outcome.message).not.toContain("compaction");
-    expect(session.requests()).toHaveLength(1);
-    expect(await session.eventTypes()).not.toContain("CompactionStarted");
-    expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
+    expect(session.listRequests()).toHaveLength(1);
+    expect(await session.readEventTypes()).not.toContain("CompactionStarted");
+    expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
   });
 
-  thorough("without context management ends it at the first", async () => {
+  thoroughTest("without context management ends it at the first", async () => {
     const session = stage.session({ faults: [{ fault: "overflow", times: 9 }], agent: { context: null } });
     await session.start("Go");
-    await session.failure();
-    expect(session.requests()).toHaveLength(1);
+    await session.readFailure();
+    expect(session.listRequests()).toHaveLength(1);
   });
 });

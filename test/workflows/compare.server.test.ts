@@ -2,23 +2,23 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { main } from "../../src/apps/cli/program.ts";
-import { writeAgent } from "../../src/config/agent-file/write.ts";
+import { writeAgent } from "../../src/config/agent-file/write-agent.ts";
 import { AgentDefinition } from "../../src/schema/definition.ts";
-import { terminal } from "../cli/terminal.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, placeOf } from "./support/connected.ts";
-import { Contest } from "./support/contest.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { createTerminal } from "../cli/terminal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { formatConnectionOptions, runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { TestEvaluation } from "./support/test-evaluation.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
 /** Agent files of a contest, with the flags that name them. */
-async function flagsOf(contest: Contest): Promise<string[]> {
+async function flagsOf(contest: TestEvaluation): Promise<string[]> {
   const flags: string[] = [];
   const all = [...contest.agents, ...(contest.judge === undefined ? [] : [contest.judge])];
   for (const [index, { definition }] of all.entries()) {
@@ -31,14 +31,14 @@ async function flagsOf(contest: Contest): Promise<string[]> {
 
 describe("holdfast compare", () => {
   test("prints the chosen answer, and a table of all on standard error [PAR-01]", async () => {
-    const contest = new Contest(
+    const contest = new TestEvaluation(
       stage,
       [{ says: [{ text: "short" }] }, { says: [{ text: "the long one" }] }],
       {
         says: [{ text: "2" }],
       },
     );
-    const { code, out, err } = await commandLine(stage, "compare", "Go", ...(await flagsOf(contest)));
+    const { code, out, err } = await runCommandLine(stage, "compare", "Go", ...(await flagsOf(contest)));
     expect({ code, out }).toEqual({ code: 0, out: "the long one\n" });
     expect(err).toMatch(/^ {3}agent-1 +test-model +answered +1 +\d+ +\$0\.0000 +\d+\.\d$/m);
     expect(err).toMatch(/^\* {2}agent-2 +test-model +answered/m);
@@ -47,8 +47,8 @@ describe("holdfast compare", () => {
   });
 
   test("--json: one object a line, the result last", async () => {
-    const contest = new Contest(stage, [{ says: [{ text: "one" }] }]);
-    const { code, out } = await commandLine(stage, "compare", "Go", "--json", ...(await flagsOf(contest)));
+    const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }]);
+    const { code, out } = await runCommandLine(stage, "compare", "Go", "--json", ...(await flagsOf(contest)));
     expect(code).toBe(0);
     const lines = out
       .trim()
@@ -58,17 +58,20 @@ describe("holdfast compare", () => {
     expect(lines.at(-1)).toMatchObject({ type: "result", text: "one", losers: [], exitCode: 0 });
   });
 
-  thorough("Ctrl-C stops the branches and takes the first that has answered", async () => {
-    const contest = new Contest(stage, [
+  thoroughTest("Ctrl-C stops the branches and takes the first that has answered", async () => {
+    const contest = new TestEvaluation(stage, [
       { says: [{ text: "never", holdUntil: "interrupted" }] },
       { says: [{ text: "two" }] },
     ]);
-    const { streams, said, signals } = terminal();
-    const running = main(["compare", "Go", ...(await flagsOf(contest)), ...placeOf(stage)], streams);
+    const { streams, said, signals } = createTerminal();
+    const running = main(
+      ["compare", "Go", ...(await flagsOf(contest)), ...formatConnectionOptions(stage)],
+      streams,
+    );
     await stage.model.waitForHold("interrupted");
     await expect.poll(() => said.err, { timeout: 10_000 }).toContain("branch 2 is over: answered");
     const [, session = ""] = /session (\S+)/.exec(said.err) ?? [];
-    const { out: status } = await commandLine(stage, "status", session);
+    const { out: status } = await runCommandLine(stage, "status", session);
     expect(status).toMatch(/^branch 1 +agent-1 · test-model · running .* · \S+\.branch-1-[0-9a-f]{8}$/m);
     signals.emit("SIGINT");
     expect(await running).toBe(4);
@@ -77,7 +80,7 @@ describe("holdfast compare", () => {
     expect(said.err).toMatch(/stopped: interrupted at the terminal/);
   });
 
-  thorough.each([
+  thoroughTest.each([
     [["compare", "Go"], /Name the agents to compare/],
     [["compare"], /Say what to do/],
     [["compare", " ", "-a", "x"], /The task is empty/],
@@ -88,9 +91,12 @@ describe("holdfast compare", () => {
     ],
     [["compare", "Go", "-a", "FILE", "-a", "FILE", "--strategy", "transparent"], /passes one branch through/],
   ])("%j is refused with a reason", async (words, reason) => {
-    const contest = new Contest(stage, [{ says: [] }]);
+    const contest = new TestEvaluation(stage, [{ says: [] }]);
     const [, file = ""] = await flagsOf(contest);
-    const { code, err } = await commandLine(stage, ...words.map((word) => (word === "FILE" ? file : word)));
+    const { code, err } = await runCommandLine(
+      stage,
+      ...words.map((word) => (word === "FILE" ? file : word)),
+    );
     expect(code).toBe(2);
     expect(err).toMatch(reason);
   });

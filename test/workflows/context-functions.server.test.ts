@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { ContextConverter, ContextTransform } from "../../src/hooks/context-functions.ts";
 import type { Message } from "../../src/schema/message.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const user = (text: string): Message => ({ role: "user", content: [{ type: "text", text }], timestamp: 0 });
 
@@ -24,15 +24,15 @@ const converters: Record<string, ContextConverter> = {
     messages.map((message) => (message.role === "extension" ? user(`Mood: ${message.data}`) : message)),
 };
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ registered: { transforms, converters } });
+  stage = await openTestEnvironment({ registered: { transforms, converters } });
 });
 afterAll(() => stage.close());
 
 const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
 
-thorough(
+thoroughTest(
   "a transform's messages are sent with each request and stored with none [CB-09, CB-10, LOOP-22]",
   async () => {
     const session = stage.session({
@@ -40,45 +40,45 @@ thorough(
       agent: { tools: ["list_files"], transformContext: ["rag::inject"] },
     });
     expect(await session.run("Hello")).toMatchObject({ text: "Done." });
-    expect(session.seen(0)).toEqual(["user: Facts for turn 0", "user: Hello"]);
-    expect(session.seen(1).slice(0, 3)).toEqual([
+    expect(session.listSeenMessages(0)).toEqual(["user: Facts for turn 0", "user: Hello"]);
+    expect(session.listSeenMessages(1).slice(0, 3)).toEqual([
       "user: Facts for turn 1",
       "user: Hello",
       "assistant: calls list_files",
     ]);
-    expect((await session.conversation()).join()).not.toContain("Facts");
+    expect((await session.readConversation()).join()).not.toContain("Facts");
   },
 );
 
-thorough("what it does to its copy harms no record and no later request [CB-10]", async () => {
+thoroughTest("what it does to its copy harms no record and no later request [CB-10]", async () => {
   const session = stage.session({
     replies: [look, { text: "Done." }],
     agent: { tools: ["list_files"], transformContext: ["vandal"] },
   });
   await session.run("Hello");
-  expect(session.seen(0)).toEqual(["user: Nothing is left."]);
-  expect(session.seen(1)[0]).toBe("user: Hello");
-  expect((await session.conversation())[0]).toBe("user: Hello");
+  expect(session.listSeenMessages(0)).toEqual(["user: Nothing is left."]);
+  expect(session.listSeenMessages(1)[0]).toBe("user: Hello");
+  expect((await session.readConversation())[0]).toBe("user: Hello");
 });
 
 test("an application's own messages are converted by name, and dropped otherwise [CB-10, LOOP-22, TMP-10]", async () => {
   const told = stage.session({ agent: { transformContext: ["note"], convertToLlm: "moods" } });
   await told.run("Hello");
-  expect(told.seen(0)).toEqual(["user: Hello", "user: Mood: cheerful"]);
+  expect(told.listSeenMessages(0)).toEqual(["user: Hello", "user: Mood: cheerful"]);
   const dropped = stage.session({ agent: { transformContext: ["note"] } });
   await dropped.run("Hello");
-  expect(dropped.seen(0)).toEqual(["user: Hello"]);
+  expect(dropped.listSeenMessages(0)).toEqual(["user: Hello"]);
 });
 
 test("one that throws ends the loop with an error that names it; nobody is paid, nothing is lost [CB-10]", async () => {
   const session = stage.session({ agent: { transformContext: ["rag::inject", "throws"] } });
   await session.start("Hello");
-  const { result } = await session.failure();
+  const { result } = await session.readFailure();
   const message = 'The context transform "throws" failed: the index is gone';
   expect(result?.outcome).toEqual({ type: "failed", fault: "context", message });
-  expect(session.requests()).toEqual([]);
-  expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
-  expect((await session.entries()).at(-1)?.message).toMatchObject({
+  expect(session.listRequests()).toEqual([]);
+  expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
+  expect((await session.readEntries()).at(-1)?.message).toMatchObject({
     stopReason: "error",
     errorMessage: message,
   });
@@ -90,9 +90,9 @@ test("one that tears a call from its result is told so, and the vendor is not as
     agent: { tools: ["list_files"], transformContext: ["keepsLast"] },
   });
   await session.start("Hello");
-  const { message } = await session.failure();
+  const { message } = await session.readFailure();
   expect(message).toContain('"keepsLast" tore a call from its result');
-  expect(session.requests()).toHaveLength(1);
+  expect(session.listRequests()).toHaveLength(1);
 });
 
 test.each([
@@ -106,8 +106,8 @@ test.each([
   async (agent, said) => {
     const session = stage.session({ agent });
     await session.start("Hello");
-    const { message } = await session.failure();
+    const { message } = await session.readFailure();
     expect(message).toMatch(said);
-    expect(await stage.transcript.loops(session.id)).toEqual([]);
+    expect(await stage.transcript.readLoops(session.id)).toEqual([]);
   },
 );

@@ -2,12 +2,12 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { credentialSource } from "../../src/models/credentials/source.ts";
+import { createCredentialSource } from "../../src/models/credentials/credential-source.ts";
 import type { Logger } from "../../src/platform/log.ts";
 import { Credentials } from "../../src/schema/credentials.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 /** A source that keeps what it has fetched, as one does that asks a vault. */
 const vault = { key: "sk-old-0123456789abcdef", kept: undefined as string | undefined, fetched: 0 };
@@ -34,34 +34,36 @@ const log = { debug: noted, info: noted, warn: noted, error: noted } as unknown 
 /** A vendor that says which key it was shown. */
 const REFUSED = { fault: "auth", message: `there is no key ${vault.key}` } as const;
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ secrets, log });
+  stage = await openTestEnvironment({ secrets, log });
 });
 afterAll(() => stage.close());
 beforeEach(() => {
   Object.assign(vault, { key: "sk-old-0123456789abcdef", kept: undefined, fetched: 0 });
 });
 
-thorough("a refused key is fetched anew and the vendor asked once more [CRED-01]", async () => {
+thoroughTest("a refused key is fetched anew and the vendor asked once more [CRED-01]", async () => {
   const session = stage.session({ faults: [{ fault: "auth" }], replies: [{ text: "Let in." }] });
   await session.start("Go");
   await session.waitForRequest(0);
-  expect(await session.result()).toMatchObject({ text: "Let in." });
-  expect(session.requests()).toHaveLength(2);
+  expect(await session.readResult()).toMatchObject({ text: "Let in." });
+  expect(session.listRequests()).toHaveLength(2);
   expect(vault.fetched).toBe(2);
 });
 
-thorough(
+thoroughTest(
   "a second refusal is final, and says so without the key: in history, record and log [CRED-01, OVF-01]",
   async () => {
     const session = stage.session({ faults: [{ ...REFUSED, times: 9 }] });
     await session.start("Go");
-    const { result } = await session.failure();
+    const { result } = await session.readFailure();
     expect(result?.outcome).toMatchObject({ type: "failed", fault: "auth" });
-    expect(session.requests()).toHaveLength(2);
+    expect(session.listRequests()).toHaveLength(2);
     const { events } = await session.handle.fetchHistory();
-    const kept = [events, await session.entries(), await session.events(), result, logged].map(textsIn);
+    const kept = [events, await session.readEntries(), await session.readEvents(), result, logged].map(
+      textsIn,
+    );
     expect(kept.every((text) => text !== "")).toBe(true);
     expect(kept[0]).toContain("provider/auth");
     for (const shown of kept) expect(shown).not.toContain(vault.key);
@@ -82,14 +84,14 @@ test("a command is run again for a refused key, and its new one is let in [CRED-
   const code = `const fs = require("fs"), at = ${JSON.stringify(place)};
     console.log(fs.readFileSync(at, "utf8")); fs.writeFileSync(at, "sk-second-0123456789abcdef")`;
   const command = [process.execPath, "-e", code];
-  const source = credentialSource(Credentials.parse({ [TEST_KEY_NAME]: { command } }));
-  const own = await openStage({ secrets: source });
+  const source = createCredentialSource(Credentials.parse({ [TEST_KEY_NAME]: { command } }));
+  const own = await openTestEnvironment({ secrets: source });
   try {
     const session = own.session({ faults: [{ fault: "auth" }], replies: [{ text: "Let in." }] });
     await session.start("Go");
     await session.waitForRequest(0);
-    expect(await session.result()).toMatchObject({ text: "Let in." });
-    expect(session.requests()).toHaveLength(2);
+    expect(await session.readResult()).toMatchObject({ text: "Let in." });
+    expect(session.listRequests()).toHaveLength(2);
     expect(source(TEST_KEY_NAME)).toBe("sk-second-0123456789abcdef");
   } finally {
     await own.close();

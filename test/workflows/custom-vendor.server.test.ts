@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { type Provider, ProviderError } from "../../src/worker.ts";
-import { openStage } from "./support/temporal.ts";
+import { openTestEnvironment } from "./support/test-environment.ts";
 
 const usage = { input: 3, output: 2, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 5 };
 
@@ -35,7 +35,7 @@ function echo() {
 
 test("a vendor of one's own is one small object, under a protocol of its own [PROV-05, PROV-28]", async () => {
   const { asked, provider } = echo();
-  const stage = await openStage({ registered: { providers: [provider] } });
+  const stage = await openTestEnvironment({ registered: { providers: [provider] } });
   try {
     const session = stage.session({
       agent: {
@@ -44,9 +44,9 @@ test("a vendor of one's own is one small object, under a protocol of its own [PR
       },
     });
     await session.start("Hello");
-    const result = await session.result();
+    const result = await session.readResult();
     expect(result.text).toContain("You said: ");
-    const [loop] = await stage.transcript.loops(session.id);
+    const [loop] = await stage.transcript.readLoops(session.id);
     expect(loop).toMatchObject({ usage: { input: 6, output: 4 }, costUsd: 6 });
     expect(asked).toHaveLength(3);
     expect(asked.at(-1)).toMatch(/^toolResult \d+ list_files$/);

@@ -6,14 +6,14 @@ import type { Holdfast } from "../../src/client/holdfast.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { createWorker } from "../../src/worker.ts";
-import { environmentOf } from "../codec/keys.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { createKeyEnvironment } from "../codec/key-environment.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const MARKER = "HOLLYHOCK";
 const KEYS = { keys: "k1=env:TEST_CODEC_A" };
 const OTHER = { keys: "k2=env:TEST_CODEC_B" };
-Object.assign(process.env, environmentOf("TEST_CODEC_A", "TEST_CODEC_B"));
+Object.assign(process.env, createKeyEnvironment("TEST_CODEC_A", "TEST_CODEC_B"));
 
 const recite = defineTool({
   name: "recite",
@@ -22,9 +22,9 @@ const recite = defineTool({
   execute: ({ word }) => `${MARKER} ${word}`,
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ encryption: KEYS, tools: [recite] });
+  stage = await openTestEnvironment({ encryption: KEYS, tools: [recite] });
 });
 afterAll(() => stage.close());
 
@@ -110,7 +110,7 @@ describe("worker and client have different keys: said at the door, before anythi
   });
 });
 
-thorough(
+thoroughTest(
   "a run that no worker here can read waits, and goes on with one that has the key [TMP-09]",
   async () => {
     const { address, namespace, home } = stage;

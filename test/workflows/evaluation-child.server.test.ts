@@ -1,31 +1,31 @@
 import { fileURLToPath } from "node:url";
 import { NativeConnection, Worker } from "@temporalio/worker";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { Contest } from "./support/contest.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { TestEvaluation } from "./support/test-evaluation.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
 test("a workflow of an application has agents compared by a child workflow of the type evaluation [PAR-01]", async () => {
   const { address, namespace, taskQueue } = stage;
-  const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "and two" }] }]);
+  const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "and two" }] }]);
   const connection = await NativeConnection.connect({ address });
   const worker = await Worker.create({
     connection,
     namespace,
     taskQueue: `${taskQueue}-own`,
-    workflowsPath: fileURLToPath(new URL("./support/calls-evaluation.ts", import.meta.url)),
+    workflowsPath: fileURLToPath(new URL("./support/calling-workflow.ts", import.meta.url)),
   });
   const answer = await worker.runUntil(
     stage.client.workflow.execute("callsEvaluation", {
       workflowId: `caller-of-${contest.id}`.slice(0, 200),
       taskQueue: `${taskQueue}-own`,
-      args: [contest.id, taskQueue, contest.request("Go", { strategy: { type: "elaborate" } })],
+      args: [contest.id, taskQueue, contest.createRequest("Go", { strategy: { type: "elaborate" } })],
     }),
   );
   expect(answer).toBe("1: and two");

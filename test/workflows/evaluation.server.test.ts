@@ -1,18 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { EvaluationAsked } from "../../src/hooks/evaluation-strategy.ts";
+import type { EvaluationStrategyRequest } from "../../src/hooks/evaluation-strategy.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { steerSignal, stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "./support/connected.ts";
-import { Contest } from "./support/contest.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
-import { textsIn } from "./support/texts-in.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { listTexts } from "./support/list-texts.ts";
+import { connectClient } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { TestEvaluation } from "./support/test-evaluation.ts";
 
-let stage: Stage;
-let asked: EvaluationAsked | undefined;
+let stage: TestEnvironment;
+let asked: EvaluationStrategyRequest | undefined;
 
 beforeAll(async () => {
-  stage = await openStage({
+  stage = await openTestEnvironment({
     registered: {
       evaluationStrategies: {
         last: (request) => {
@@ -30,7 +30,7 @@ afterAll(() => stage.close());
 
 const usage = (output: number) => ({ usage: { input: 10, output } });
 
-async function failureOf(contest: Contest) {
+async function failureOf(contest: TestEvaluation) {
   return await contest.result().then(
     () => {
       throw new Error("the evaluation did not fail");
@@ -40,10 +40,10 @@ async function failureOf(contest: Contest) {
 }
 
 describe("an evaluation [PAR-01]", () => {
-  thorough(
+  thoroughTest(
     "runs every configuration from where the session stands, and its choice is what the session goes on with [PAR-03, PAR-13, SES-12]",
     async () => {
-      const contest = new Contest(stage, [
+      const contest = new TestEvaluation(stage, [
         { says: [{ text: "short" }] },
         { says: [{ text: "long and good" }] },
       ]);
@@ -59,11 +59,14 @@ describe("an evaluation [PAR-01]", () => {
       expect(result.usage.totalTokens).toBe(
         result.selected.usage.totalTokens + (result.losers[0]?.usage.totalTokens ?? 0),
       );
-      const session = await stage.transcript.session(contest.id);
+      const session = await stage.transcript.readSession(contest.id);
       expect(session).toMatchObject({ headBranch: result.branch, agentName: "agent-2", status: "completed" });
-      expect(await contest.said(result.branch)).toEqual(["user: Compare", "assistant: long and good"]);
-      expect(await contest.said(result.losers[0]?.branch)).toEqual(["user: Compare", "assistant: short"]);
-      const loops = await stage.transcript.loops(contest.id);
+      expect(await contest.readTexts(result.branch)).toEqual(["user: Compare", "assistant: long and good"]);
+      expect(await contest.readTexts(result.losers[0]?.branch)).toEqual([
+        "user: Compare",
+        "assistant: short",
+      ]);
+      const loops = await stage.transcript.readLoops(contest.id);
       expect(loops.map(({ loopId }) => loopId).sort()).toEqual(
         [1, 2].map((number) => `${contest.id}.anthropic.test-model.${number}`),
       );
@@ -73,16 +76,20 @@ describe("an evaluation [PAR-01]", () => {
   );
 
   test("the next prompt goes on behind the chosen branch, with its agent", async () => {
-    const contest = new Contest(stage, [
+    const contest = new TestEvaluation(stage, [
       { says: [{ text: "first", ...usage(90) }] },
       { says: [{ text: "second", ...usage(10) }, { text: "and on" }] },
     ]);
     await contest.run("Compare", { strategy: { type: "token-efficient" } });
-    const client = await connectTo(stage);
+    const client = await connectClient(stage);
     await client.prompt(contest.id, "Go on");
     expect(await client.result(contest.id)).toMatchObject({ text: "and on" });
-    expect(contest.agents[1]?.seen(1)).toEqual(["user: Compare", "assistant: second", "user: Go on"]);
-    const loops = await stage.transcript.loops(contest.id);
+    expect(contest.agents[1]?.listSeenMessages(1)).toEqual([
+      "user: Compare",
+      "assistant: second",
+      "user: Go on",
+    ]);
+    const loops = await stage.transcript.readLoops(contest.id);
     const chosen = loops.find(({ parallel }) => parallel?.isSelected);
     expect(loops.at(-1)).toMatchObject({ parentLoopId: chosen?.loopId, branch: chosen?.branch });
     const marks: string[] = [];
@@ -95,12 +102,12 @@ describe("an evaluation [PAR-01]", () => {
     await client.close();
   });
 
-  thorough(
+  thoroughTest(
     "branches know what was said before, and end where they like; the other ones stay readable",
     async () => {
       const before = stage.session({ replies: [{ text: "I am ready." }] });
       await before.run("Hello");
-      const contest = new Contest(stage, [
+      const contest = new TestEvaluation(stage, [
         { says: [{ text: "?" }, { text: "one" }] },
         {
           says: [{ text: "?" }, { toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "two" }],
@@ -110,14 +117,18 @@ describe("an evaluation [PAR-01]", () => {
       (contest as { id: string }).id = before.id;
       const result = await contest.run("Now", { strategy: { type: "pick-first" } });
       expect(result.selected).toMatchObject({ index: 0, originalContextLength: 2, length: 4 });
-      expect(contest.agents[1]?.seen(0)).toEqual(["user: Hello", "assistant: I am ready.", "user: Now"]);
-      expect((await contest.said(result.losers[0]?.branch)).slice(2)).toEqual([
+      expect(contest.agents[1]?.listSeenMessages(0)).toEqual([
+        "user: Hello",
+        "assistant: I am ready.",
+        "user: Now",
+      ]);
+      expect((await contest.readTexts(result.losers[0]?.branch)).slice(2)).toEqual([
         "user: Now",
         "assistant: ",
         expect.stringMatching(/^toolResult: /),
         "assistant: two",
       ]);
-      const client = await connectTo(stage);
+      const client = await connectClient(stage);
       const loser = result.losers[0]?.loopId ?? "";
       const request = await client.request(before.id, { loop: loser, turn: 1 });
       expect(request.messages.map(({ message }) => message.role)).toEqual([
@@ -131,14 +142,14 @@ describe("an evaluation [PAR-01]", () => {
     },
   );
 
-  thorough("without a prompt every branch goes on with what is there [PAR-02]", async () => {
+  thoroughTest("without a prompt every branch goes on with what is there [PAR-02]", async () => {
     const before = stage.session({ replies: [{ text: "too slow", holdUntil: "never-mind" }] });
     const run = await before.start("What is it?");
     await stage.model.waitForHold("never-mind");
     await run.signal("stop", "enough");
     await run.result();
     stage.model.release("never-mind");
-    const contest = new Contest(stage, [
+    const contest = new TestEvaluation(stage, [
       { says: [{ text: "a" }, { text: "a" }] },
       { says: [{ text: "b" }, { text: "b" }] },
     ]);
@@ -146,25 +157,25 @@ describe("an evaluation [PAR-01]", () => {
     const result = await contest.run(undefined, { strategy: { type: "custom", name: "last" } });
     expect(result).toMatchObject({ text: "b", decision: { selected: 1 } });
     expect(asked?.query).toBe("What is it?");
-    expect(contest.agents[0]?.seen(0)[0]).toBe("user: What is it?");
-    const kinds = (await stage.transcript.loops(before.id)).slice(1).map(({ kind }) => kind.type);
+    expect(contest.agents[0]?.listSeenMessages(0)[0]).toBe("user: What is it?");
+    const kinds = (await stage.transcript.readLoops(before.id)).slice(1).map(({ kind }) => kind.type);
     expect(kinds).toEqual(["default", "default"]);
   });
 
   test("without a prompt a conversation that ends with an answer is refused, and so is one that is not there [PAR-02]", async () => {
     const before = stage.session({ replies: [{ text: "Done." }] });
     await before.run("Hello");
-    const contest = new Contest(stage, [{ says: [] }]);
+    const contest = new TestEvaluation(stage, [{ says: [] }]);
     await contest.start();
     expect((await failureOf(contest)).message).toMatch(/There is no session/);
     (contest as { id: string }).id = before.id;
     await contest.start();
     expect((await failureOf(contest)).message).toMatch(/ends with an answer/);
-    expect(await stage.transcript.evaluations(before.id)).toEqual([]);
+    expect(await stage.transcript.readEvaluations(before.id)).toEqual([]);
   });
 
   test("a plan that cannot be carried out is refused before a model is paid [PAR-05]", async () => {
-    const contest = new Contest(stage, [{ says: [] }, { says: [] }]);
+    const contest = new TestEvaluation(stage, [{ says: [] }, { says: [] }]);
     await contest.start("Go", { strategy: { type: "transparent" } });
     expect(await failureOf(contest)).toMatchObject({
       type: "holdfast/run-failed",
@@ -180,17 +191,17 @@ describe("an evaluation [PAR-01]", () => {
     );
     await contest.start("Go", { strategy: { type: "best" } as never });
     expect((await failureOf(contest)).message).toMatch(/The evaluation is not valid: strategy/);
-    expect(contest.agents[0]?.requests()).toEqual([]);
+    expect(contest.agents[0]?.listRequests()).toEqual([]);
   });
 
-  thorough("one configuration passes through [PAR-05]", async () => {
-    const contest = new Contest(stage, [{ says: [{ text: "only" }] }]);
+  thoroughTest("one configuration passes through [PAR-05]", async () => {
+    const contest = new TestEvaluation(stage, [{ says: [{ text: "only" }] }]);
     const result = await contest.run("Go", { strategy: { type: "transparent" } });
     expect(result).toMatchObject({ text: "only", losers: [], decision: { selected: 0 } });
   });
 
   test("a strategy that throws leaves the choice to the fallback, which says so [PAR-04, GAP-10]", async () => {
-    const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }]);
+    const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }]);
     const result = await contest.run("Go", { strategy: { type: "custom", name: "throws" } });
     expect(result.decision).toEqual({
       selected: 0,
@@ -201,10 +212,10 @@ describe("an evaluation [PAR-01]", () => {
 });
 
 describe("a judge [PAR-06]", () => {
-  thorough(
+  thoroughTest(
     "sees the query and the last answers, on an empty branch of the session, and its number counts [PAR-07, PAR-08]",
     async () => {
-      const contest = new Contest(
+      const contest = new TestEvaluation(
         stage,
         [
           {
@@ -217,11 +228,11 @@ describe("a judge [PAR-06]", () => {
       );
       const result = await contest.run("Which letter?");
       expect(result).toMatchObject({ text: "beta", decision: { selected: 1, by: "strategy" } });
-      expect(contest.judge?.seen(0)).toEqual([
+      expect(contest.judge?.listSeenMessages(0)).toEqual([
         "user: Original query:\nWhich letter?\n\nResponse 1:\nalpha\n\nResponse 2:\nbeta\n\n" +
           'Which response is best? Reply with ONLY the response number (e.g., "1" or "2").',
       ]);
-      expect(JSON.stringify(contest.judge?.requests()[0]?.body?.["system"])).toContain(
+      expect(JSON.stringify(contest.judge?.listRequests()[0]?.body?.["system"])).toContain(
         "You compare responses",
       );
       expect(result.evaluationUsage.totalTokens).toBeGreaterThan(0);
@@ -229,17 +240,17 @@ describe("a judge [PAR-06]", () => {
         [result.selected, ...result.losers].reduce((sum, { usage: one }) => sum + one.totalTokens, 0) +
           result.evaluationUsage.totalTokens,
       );
-      const loops = await stage.transcript.loops(contest.id);
+      const loops = await stage.transcript.readLoops(contest.id);
       expect(loops).toHaveLength(3);
       expect(loops.at(-1)).toMatchObject({ from: 0, evaluation: expect.any(String) });
       expect(loops.at(-1)?.parallel).toBeUndefined();
       expect(loops.at(-1)?.loopId).toMatch(/\.3$/);
-      expect((await stage.transcript.session(contest.id))?.headBranch).toBe(result.branch);
+      expect((await stage.transcript.readSession(contest.id))?.headBranch).toBe(result.branch);
     },
   );
 
-  thorough("without a usable number the first that answered is taken [GAP-10]", async () => {
-    const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
+  thoroughTest("without a usable number the first that answered is taken [GAP-10]", async () => {
+    const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
       says: [{ text: "They are all fine." }],
     });
     expect(await contest.run("Go")).toMatchObject({
@@ -250,7 +261,7 @@ describe("a judge [PAR-06]", () => {
 
   test("is told that what it is shown was too large for it, and so is who watches [PAR-10, PAR-11, PAR-12]", async () => {
     const long = "word ".repeat(4000);
-    const contest = new Contest(
+    const contest = new TestEvaluation(
       stage,
       [{ says: [{ text: `A ${long}` }] }, { says: [{ text: `B ${long}` }] }],
       {
@@ -261,11 +272,11 @@ describe("a judge [PAR-06]", () => {
     const result = await contest.run("Go");
     expect(result.decision.selected).toBe(1);
     expect(result.selected.textBytes).toBeGreaterThan(20_000);
-    const shown = contest.judge?.seen(0)[0] ?? "";
+    const shown = contest.judge?.listSeenMessages(0)[0] ?? "";
     expect(shown.length).toBeLessThan(1000);
-    const [record] = await stage.transcript.evaluations(contest.id);
+    const [record] = await stage.transcript.readEvaluations(contest.id);
     expect(record?.warning).toMatch(/too large for the judge/);
-    const client = await connectTo(stage);
+    const client = await connectClient(stage);
     const told: string[] = [];
     for await (const { event } of client.events(contest.id, { from: "session" })) {
       if (event.type === "ProgressMessage") told.push(event.loopId, event.text);
@@ -275,19 +286,19 @@ describe("a judge [PAR-06]", () => {
   });
 
   test("is not asked where one branch alone has answered", async () => {
-    const contest = new Contest(
+    const contest = new TestEvaluation(
       stage,
       [{ says: [{ text: "one" }] }, { says: [], agent: { tools: ["nothing"], strict: true } }],
       { says: [{ text: "1" }] },
     );
     expect(await contest.run("Go")).toMatchObject({ text: "one", decision: { selected: 0 } });
-    expect(contest.judge?.requests()).toEqual([]);
+    expect(contest.judge?.listRequests()).toEqual([]);
   });
 });
 
 describe("however a branch ends", () => {
   test("it is an outcome beside the others", async () => {
-    const contest = new Contest(stage, [
+    const contest = new TestEvaluation(stage, [
       { says: [], agent: { tools: ["nothing"], strict: true } },
       {
         says: [{ toolCalls: [{ name: "list_files", arguments: {} }] }, { text: "never" }],
@@ -309,18 +320,18 @@ describe("however a branch ends", () => {
     expect(result).toMatchObject({ text: "fine", decision: { selected: 3 } });
     expect(result.losers.map(({ status: { type } }) => type)).toEqual(["failed", "over-budget", "stopped"]);
     expect(result.losers[0]).toMatchObject({ status: { reason: expect.stringMatching(/nothing/) } });
-    expect((await stage.transcript.loops(contest.id)).map(({ status: word }) => word).sort()).toEqual([
+    expect((await stage.transcript.readLoops(contest.id)).map(({ status: word }) => word).sort()).toEqual([
       "aborted",
       "completed",
       "completed",
     ]);
   });
 
-  thorough(
+  thoroughTest(
     "when none answers, the fallback says which is taken, and the evaluation fails as a run does",
     async () => {
       const strict = { tools: ["nothing"], strict: true };
-      const contest = new Contest(stage, [
+      const contest = new TestEvaluation(stage, [
         { says: [], agent: strict },
         { says: [], agent: strict },
       ]);
@@ -335,7 +346,7 @@ describe("however a branch ends", () => {
         },
         losers: [{ index: 1 }],
       });
-      expect(await stage.transcript.session(contest.id)).toMatchObject({
+      expect(await stage.transcript.readSession(contest.id)).toMatchObject({
         status: "failed",
         headBranch: "main",
       });
@@ -343,7 +354,7 @@ describe("however a branch ends", () => {
   );
 
   test("limits of the evaluation hold for all of it: who gets nothing of them does not begin", async () => {
-    const contest = new Contest(
+    const contest = new TestEvaluation(
       stage,
       [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }, { says: [{ text: "3" }] }],
       {
@@ -353,11 +364,11 @@ describe("however a branch ends", () => {
     const result = await contest.run("Go", { limits: { maxTurns: 3 } });
     expect(result.losers.map(({ status }) => status.type)).toEqual(["answered", "over-budget"]);
     expect(result.decision).toMatchObject({ selected: 1, by: "strategy" });
-    expect(contest.agents[2]?.requests()).toEqual([]);
+    expect(contest.agents[2]?.listRequests()).toEqual([]);
   });
 
-  thorough("a stop ends the branches, and takes the first that had answered [ABT-01]", async () => {
-    const contest = new Contest(
+  thoroughTest("a stop ends the branches, and takes the first that had answered [ABT-01]", async () => {
+    const contest = new TestEvaluation(
       stage,
       [{ says: [{ text: "never", holdUntil: "stopped" }] }, { says: [{ text: "two" }] }],
       {
@@ -366,7 +377,9 @@ describe("however a branch ends", () => {
     );
     await contest.start("Go");
     await stage.model.waitForHold("stopped");
-    await eventually(async () => (await stage.transcript.loops(contest.id)).some(({ outcome }) => outcome));
+    await eventually(async () =>
+      (await stage.transcript.readLoops(contest.id)).some(({ outcome }) => outcome),
+    );
     await contest.handle.signal(stopSignal, "enough");
     const result = await contest.result();
     expect(result).toMatchObject({
@@ -375,18 +388,20 @@ describe("however a branch ends", () => {
       decision: { selected: 1, by: "fallback" },
       losers: [{ status: { type: "stopped" } }],
     });
-    expect(contest.judge?.requests()).toEqual([]);
-    for (const { loopId } of await stage.transcript.loops(contest.id)) {
-      const events = await stage.transcript.events(loopId, 0);
+    expect(contest.judge?.listRequests()).toEqual([]);
+    for (const { loopId } of await stage.transcript.readLoops(contest.id)) {
+      const events = await stage.transcript.readEvents(loopId, 0);
       expect(events.at(-1)?.body.type).toBe("AgentEnd");
     }
   });
 
   test("a session that is evaluated has no other run, and what people say waits in its inbox [LOOP-08]", async () => {
-    const contest = new Contest(stage, [{ says: [{ text: "one", holdUntil: "busy" }, { text: "two" }] }]);
+    const contest = new TestEvaluation(stage, [
+      { says: [{ text: "one", holdUntil: "busy" }, { text: "two" }] },
+    ]);
     await contest.start("Go", { strategy: { type: "transparent" } });
     await stage.model.waitForHold("busy");
-    const client = await connectTo(stage);
+    const client = await connectClient(stage);
     await expect(client.prompt(contest.id, "me too")).rejects.toMatchObject({ code: "session-busy" });
     await contest.handle.signal(steerSignal, { id: "w1", text: "for later" });
     expect(await client.followUp(contest.id, "and this", { acknowledge: true })).toMatchObject({ queued: 2 });
@@ -395,9 +410,9 @@ describe("however a branch ends", () => {
     await client.steer(workflow, "Also this");
     stage.model.release("busy");
     const result = await contest.result();
-    expect(await contest.said(result.branch)).toContain("user: Also this");
+    expect(await contest.readTexts(result.branch)).toContain("user: Also this");
     await expect(client.steer(workflow, "too late")).rejects.toMatchObject({ code: "session-unknown" });
-    expect((await stage.transcript.inbox(contest.id)).map(({ text }) => text)).toEqual([
+    expect((await stage.transcript.readInbox(contest.id)).map(({ text }) => text)).toEqual([
       "for later",
       "and this",
     ]);
@@ -407,10 +422,10 @@ describe("however a branch ends", () => {
 });
 
 test("watchers see brackets around the loops of all branches, in their order [EVT-01, EVT-08, PAR-13]", async () => {
-  const contest = new Contest(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
+  const contest = new TestEvaluation(stage, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }], {
     says: [{ text: "1" }],
   });
-  const client = await connectTo(stage);
+  const client = await connectClient(stage);
   const started = await client.evaluate({
     agents: contest.agents.map(({ definition }) => definition),
     strategy: { type: "judge", judge: contest.judge?.definition as never },
@@ -440,13 +455,13 @@ test("watchers see brackets around the loops of all branches, in their order [EV
   await client.close();
 });
 
-thorough(
+thoroughTest(
   "the history of an evaluation holds references, and grows by the same few kilobytes for each of 50 branches",
   async () => {
     const words = "A very particular sentence. ".repeat(300);
     const bytes: number[] = [];
     for (const count of [2, 50]) {
-      const contest = new Contest(
+      const contest = new TestEvaluation(
         stage,
         Array.from({ length: count }, () => ({ says: [{ text: words }] })),
         { says: [{ text: "1" }] },
@@ -460,8 +475,10 @@ thorough(
       const result = await contest.run(words, { agents });
       expect(result.losers.filter(({ status }) => status.type === "answered")).toHaveLength(count - 1);
       const { events } = await contest.handle.fetchHistory();
-      bytes.push((events ?? []).reduce((sum, event) => sum + Buffer.byteLength(textsIn(event).join(" ")), 0));
-      const times = textsIn(events).join(" ").split("A very particular sentence").length - 1;
+      bytes.push(
+        (events ?? []).reduce((sum, event) => sum + Buffer.byteLength(listTexts(event).join(" ")), 0),
+      );
+      const times = listTexts(events).join(" ").split("A very particular sentence").length - 1;
       // Asked twice, of the workflow and of the step that stores it, and answered twice, as any run's result is.
       expect(times).toBeGreaterThanOrEqual(1200);
       expect(times).toBeLessThan(1210);

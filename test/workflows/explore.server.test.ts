@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast, WatchItem } from "../../src/client/index.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "./support/connected.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { connectClient, runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -48,8 +48,8 @@ describe("several branches from one place [HITL-03]", () => {
       decision: { selected: -1, by: "nobody", reason: "All 3 branches are kept." },
       branches: [{ index: 0 }, { index: 1, agentName: "other" }, { index: 2 }],
     });
-    const loops = (await stage.transcript.loops(session.id)).slice(2);
-    const first = (await stage.transcript.loops(session.id))[0];
+    const loops = (await stage.transcript.readLoops(session.id)).slice(2);
+    const first = (await stage.transcript.readLoops(session.id))[0];
     expect(loops).toHaveLength(3);
     for (const loop of loops) {
       expect(loop).toMatchObject({ from: 2, kind: { type: "branch" }, parentLoopId: first?.loopId });
@@ -64,19 +64,19 @@ describe("several branches from one place [HITL-03]", () => {
     const named = events.flatMap((item) => (item.type === "event" ? [item.event.loopId] : []));
     expect([...new Set(named)]).toEqual([own]);
     expect(events.at(-1)).toMatchObject({ type: "event", event: { body: { type: "AgentEnd" } } });
-    expect((await stage.transcript.session(session.id))?.headBranch).toBe("main");
+    expect((await stage.transcript.readSession(session.id))?.headBranch).toBe("main");
     // The session goes on where it stood, or on the one that a person likes.
     await session.run("Third");
     expect(await texts(session.id, "main")).toHaveLength(6);
     await holdfast.prompt(session.id, "On", { branch: branches[1] ?? "" });
-    await session.result();
-    const last = (await stage.transcript.loops(session.id)).at(-1);
+    await session.readResult();
+    const last = (await stage.transcript.readLoops(session.id)).at(-1);
     expect(last).toMatchObject({ branch: branches[1], parentLoopId: own });
     const { events: history = [] } = await session.handle.fetchHistory();
     expect(JSON.stringify(history)).not.toContain("A long way A long way");
   });
 
-  thorough(
+  thoroughTest(
     "one of them is stopped, and the others go on; without prompts the model is asked again",
     async () => {
       const session = stage.session({
@@ -86,14 +86,14 @@ describe("several branches from one place [HITL-03]", () => {
         ],
         agent: { tools: ["hold"] },
       });
-      gates.of("first").open();
+      gates.get("first").open();
       await session.run("Go");
       const exploration = await holdfast
         .session(session.id)
         .explore([{}, { changes: { tools: [] } }], { turn: 1 });
       const result = await exploration.result();
       expect(result.branches.map(({ status }) => status.type)).toEqual(["answered", "answered"]);
-      expect(session.seen(2)).toEqual(session.seen(1));
+      expect(session.listSeenMessages(2)).toEqual(session.listSeenMessages(1));
 
       const other = stage.session({
         replies: [{ toolCalls: [{ name: "hold", arguments: { gate: "stay" } }] }, { text: "Done." }],
@@ -105,7 +105,7 @@ describe("several branches from one place [HITL-03]", () => {
         { prompt: "A", agent: other.definition },
         { prompt: "B", agent: session.definition },
       ]);
-      await gates.of("stay").arrived;
+      await gates.get("stay").arrived;
       await expect
         .poll(async () => (await two.status()).branches?.[1]?.status, { timeout: 10_000 })
         .toBe("answered");
@@ -114,20 +114,20 @@ describe("several branches from one place [HITL-03]", () => {
       const ended = await two.result();
       expect(ended.branches.map(({ status }) => status.type)).toEqual(["stopped", "answered"]);
       expect(ended.outcome.type).toBe("answered");
-      gates.of("stay").open();
+      gates.get("stay").open();
     },
   );
 
   test("from the command line, with the branches' names; nonsense is said so", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
-    const { code, out, err } = await commandLine(stage, "explore", session.id, "-p", "This", "-p", "That");
+    const { code, out, err } = await runCommandLine(stage, "explore", session.id, "-p", "This", "-p", "That");
     expect(code).toBe(0);
     expect(out).toMatch(
       /agent +model +status .*branch\n.*answered.*loop-[0-9a-f]{16}\n.*answered.*loop-[0-9a-f]{16}/,
     );
     expect(err).toContain("All 2 branches are kept.");
-    expect((await commandLine(stage, "explore", session.id)).code).toBe(2);
+    expect((await runCommandLine(stage, "explore", session.id)).code).toBe(2);
     const nothing = await holdfast.session(session.id).explore([{}]);
     await expect(nothing.result()).rejects.toThrow(/ends with an answer/);
     await expect(holdfast.session("nobody").explore([{ prompt: "x" }])).rejects.toMatchObject({

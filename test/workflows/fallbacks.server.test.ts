@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "./support/connected.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { connectClient } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -23,7 +23,7 @@ const fallback = (): AgentDefinitionInput["model"] => ({
 
 const retry = { maxRetries: 2, initialDelayMs: 1 };
 
-thorough(
+thoroughTest(
   "a busy model's retries are used up, a fallback answers, and the record says so [PROV-28]",
   async () => {
     const session = stage.session({
@@ -33,16 +33,16 @@ thorough(
     });
     const before = stage.model.requests.length;
     await session.start("Go");
-    await session.result();
+    await session.readResult();
     const asked = stage.model.requests.slice(before).map(({ model }) => model);
     expect(asked).toEqual(["test-model", "test-model", "test-model", "backup-model"]);
-    const [entry] = (await session.entries()).filter(({ message }) => message.role === "assistant");
+    const [entry] = (await session.readEntries()).filter(({ message }) => message.role === "assistant");
     expect(entry?.message).toMatchObject({ model: "backup-model", provider: "openai" });
-    const [loop] = await stage.transcript.loops(session.id);
+    const [loop] = await stage.transcript.readLoops(session.id);
     const { input, output } = loop?.usage ?? { input: 0, output: 0 };
     expect(loop?.costUsd).toBe(input + output);
     expect(input + output).toBeGreaterThan(0);
-    const told = (await session.events()).map(({ body }) => body);
+    const told = (await session.readEvents()).map(({ body }) => body);
     const at = told.findIndex(({ type }) => type === "ModelFellBack");
     expect(told[at]).toMatchObject({
       turn: 0,
@@ -78,8 +78,10 @@ test("what was found down is left alone by the turns that follow and by summarie
   const gone = { ...own, baseUrl: "http://127.0.0.1:9", cost: { input: 1, output: 1 } };
   const definition = { ...session.definition, model: gone, fallbacks: [spare] };
   await session.start("Go", { definition });
-  await session.result();
-  const told = (await session.events()).flatMap(({ body }) => (body.type === "ModelFellBack" ? [body] : []));
+  await session.readResult();
+  const told = (await session.readEvents()).flatMap(({ body }) =>
+    body.type === "ModelFellBack" ? [body] : [],
+  );
   const forTurns = told.filter((body) => body.for === undefined);
   expect(forTurns).toHaveLength(6);
   expect(forTurns[0]?.from[0]?.said).not.toContain("not asked");
@@ -91,9 +93,9 @@ test("what was found down is left alone by the turns that follow and by summarie
   expect(summaries.length).toBeGreaterThan(0);
   expect(summaries[0]?.to.model).toBe("spare");
   // Every request was answered at the fallback's price, those for summaries too.
-  const requests = session.requests().length;
+  const requests = session.listRequests().length;
   expect(requests).toBeGreaterThan(6);
-  expect((await session.status()).costUsd).toBeCloseTo(requests * 6);
+  expect((await session.readStatus()).costUsd).toBeCloseTo(requests * 6);
 });
 
 test("a fallback that is asked for an output on another road is told, judged and shown so [PROV-28, SO-01]", async () => {
@@ -106,10 +108,10 @@ test("a fallback that is asked for an output on another road is told, judged and
   const gone = { ...fallback(), baseUrl: "http://127.0.0.1:9/v1", provider: "openai" };
   const definition = { ...session.definition, model: gone, fallbacks: [spare] };
   await session.start("Go", { definition });
-  expect(await session.result()).toMatchObject({ text: '{"n":7}' });
-  const [request] = session.requests();
+  expect(await session.readResult()).toMatchObject({ text: '{"n":7}' });
+  const [request] = session.listRequests();
   expect(JSON.stringify(request?.body?.["tools"])).toContain("structured_output");
-  const holdfast = await connectTo(stage);
+  const holdfast = await connectClient(stage);
   try {
     const shown = await holdfast.session(session.id).request();
     expect(shown.model.id).toBe("test-model");
@@ -125,7 +127,7 @@ test("when no fallback answers the run fails with the model's own failure [PROV-
     agent: { fallbacks: [{ ...fallback(), baseUrl: "http://127.0.0.1:9/v1" }], retry },
   });
   await session.start("Go");
-  const { result } = await session.failure();
+  const { result } = await session.readFailure();
   expect(result?.outcome).toMatchObject({ type: "failed", fault: "auth" });
   expect(JSON.stringify(result?.outcome)).toContain("openai/backup-model");
 });

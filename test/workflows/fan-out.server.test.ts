@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "./support/connected.ts";
-import { cast, talk } from "./support/jobs.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createMembers, readConversation } from "./support/job-agents.ts";
+import { connectClient } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 
 beforeAll(async () => {
-  stage = await openStage({
+  stage = await openTestEnvironment({
     registered: {
       reducers: {
         loud: (parts) => parts.map(({ agent, text }) => `${agent}:${text?.toUpperCase()}`).join("|"),
@@ -19,7 +19,7 @@ beforeAll(async () => {
       },
     },
   });
-  holdfast = await connectTo(stage);
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -28,7 +28,10 @@ afterAll(async () => {
 
 describe("a fan-out [ORC-03]", () => {
   test("gives one task to many agents, and lists what they say in their order", async () => {
-    const { red, green } = cast(stage, { red: { says: [{ text: "R" }] }, green: { says: [{ text: "G" }] } });
+    const { red, green } = createMembers(stage, {
+      red: { says: [{ text: "R" }] },
+      green: { says: [{ text: "G" }] },
+    });
     const job = await holdfast.startJob({
       task: "Which colour?",
       mode: { type: "fan-out", agents: [red.definition, green.definition] },
@@ -39,12 +42,15 @@ describe("a fan-out [ORC-03]", () => {
       text: "1. red: R\n\n2. green: G",
       turns: 2,
     });
-    expect(await talk(stage, `${job.id}.part-2`)).toEqual(["user: Which colour?", "assistant: G"]);
-    expect(await stage.transcript.text(result.ref ?? "")).toBe(result.text);
+    expect(await readConversation(stage, `${job.id}.part-2`)).toEqual([
+      "user: Which colour?",
+      "assistant: G",
+    ]);
+    expect(await stage.transcript.readText(result.ref ?? "")).toBe(result.text);
   });
 
-  thorough("gives many tasks to one agent, so many at a time as it is told", async () => {
-    const { worker } = cast(stage, { worker: { says: [{ text: "ok", holdUntil: "both" }] } });
+  thoroughTest("gives many tasks to one agent, so many at a time as it is told", async () => {
+    const { worker } = createMembers(stage, { worker: { says: [{ text: "ok", holdUntil: "both" }] } });
     const job = await holdfast.startJob({
       task: "Paris",
       mode: {
@@ -59,7 +65,9 @@ describe("a fan-out [ORC-03]", () => {
     expect(standing?.parts.map(({ status }) => status)).toEqual(["running", "running", "waiting"]);
     stage.model.release("both");
     expect(await job.result()).toMatchObject({ text: "1. worker: ok\n\n2. worker: ok\n\n3. worker: ok" });
-    const asked = await Promise.all([1, 2, 3].map((part) => talk(stage, `${job.id}.part-${part}`)));
+    const asked = await Promise.all(
+      [1, 2, 3].map((part) => readConversation(stage, `${job.id}.part-${part}`)),
+    );
     expect(asked.map(([first]) => first)).toEqual([
       "user: Weather of Paris?",
       "user: Mayor of Paris?",
@@ -68,7 +76,7 @@ describe("a fan-out [ORC-03]", () => {
   });
 
   test("a part that fails is an outcome, and loses no other", async () => {
-    const { good, bad } = cast(stage, {
+    const { good, bad } = createMembers(stage, {
       good: { says: [{ text: "fine" }] },
       bad: { says: [], faults: [{ fault: "auth" }] },
     });
@@ -83,8 +91,8 @@ describe("a fan-out [ORC-03]", () => {
     });
   });
 
-  thorough("when no part has an answer, it fails and says why", async () => {
-    const { bad } = cast(stage, { bad: { says: [], faults: [{ fault: "auth" }] } });
+  thoroughTest("when no part has an answer, it fails and says why", async () => {
+    const { bad } = createMembers(stage, { bad: { says: [], faults: [{ fault: "auth" }] } });
     const job = await holdfast.startJob({ task: "Go", mode: { type: "fan-out", agents: [bad.definition] } });
     expect(await job.result()).toMatchObject({
       outcome: { type: "failed", fault: "no-answer", message: expect.stringContaining("auth") },
@@ -96,7 +104,7 @@ describe("a fan-out [ORC-03]", () => {
     ["longest", "No, not at all"],
     ["loud", "a:NO, NOT AT ALL|b:YES|c:YES."],
   ])("the reducer %s gives %s", async (reducer, text) => {
-    const { a, b, c } = cast(stage, {
+    const { a, b, c } = createMembers(stage, {
       a: { says: [{ text: "No, not at all" }] },
       b: { says: [{ text: "yes" }] },
       c: { says: [{ text: "Yes." }] },
@@ -115,7 +123,7 @@ describe("a fan-out [ORC-03]", () => {
     ],
     ["broken", 'The reducer "broken" failed: no idea'],
   ])("the reducer %s fails the job, whose parts keep their answers", async (reducer, message) => {
-    const { a } = cast(stage, { a: { says: [{ text: "kept" }] } });
+    const { a } = createMembers(stage, { a: { says: [{ text: "kept" }] } });
     const job = await holdfast.startJob({
       task: "Go",
       mode: { type: "fan-out", agents: [a.definition], reducer },
@@ -127,7 +135,7 @@ describe("a fan-out [ORC-03]", () => {
   });
 
   test("its limits are shared out, and a part that gets nothing is not begun [SUB-03]", async () => {
-    const { a } = cast(stage, { a: { says: [{ text: "one turn" }] } });
+    const { a } = createMembers(stage, { a: { says: [{ text: "one turn" }] } });
     const job = await holdfast.startJob({
       mode: {
         type: "fan-out",
@@ -143,8 +151,8 @@ describe("a fan-out [ORC-03]", () => {
     expect(parts.map(({ outcome }) => outcome?.type)).toEqual(["answered", "answered", "limit-reached"]);
   });
 
-  thorough("a stop ends the parts at work, and begins no other", async () => {
-    const { a } = cast(stage, { a: { says: [{ text: "never", holdUntil: "stopped-part" }] } });
+  thoroughTest("a stop ends the parts at work, and begins no other", async () => {
+    const { a } = createMembers(stage, { a: { says: [{ text: "never", holdUntil: "stopped-part" }] } });
     const job = await holdfast.startJob({
       mode: { type: "fan-out", agents: [a.definition], tasks: ["1", "2"], concurrency: 1 },
     });
@@ -154,6 +162,6 @@ describe("a fan-out [ORC-03]", () => {
       outcome: { type: "stopped", reason: "enough" },
       parts: [{ outcome: { type: "stopped" } }, { name: "part-2" }],
     });
-    expect(a.requests()).toHaveLength(1);
+    expect(a.listRequests()).toHaveLength(1);
   });
 });

@@ -3,9 +3,9 @@ import type { InputFilter } from "../../src/hooks/filters.ts";
 import type { LoopOpening } from "../../src/store/transcript/loop.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { followUpSignal, promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 const KEY_SHAPE = "sk-aaaabbbbccccddddeeeeffff";
 
@@ -59,9 +59,9 @@ function losingAnswers(inner: Transcript): Transcript {
   });
 }
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ filters, wrap: losingAnswers });
+  stage = await openTestEnvironment({ filters, wrap: losingAnswers });
 });
 afterAll(() => stage.close());
 beforeEach(() => {
@@ -72,19 +72,19 @@ beforeEach(() => {
 const filtered = (...inputFilters: string[]) =>
   stage.session({ replies: [{ text: "Fine." }, { text: "Again." }], agent: { inputFilters } });
 
-async function expectRejected(session: Session, reason: string): Promise<void> {
-  expect(await session.result()).toMatchObject({ outcome: { type: "rejected", reason } });
-  expect(session.requests()).toEqual([]);
-  expect(await session.entries()).toEqual([]);
-  const events = (await session.events()).map(({ body }) => body);
+async function expectRejected(session: TestSession, reason: string): Promise<void> {
+  expect(await session.readResult()).toMatchObject({ outcome: { type: "rejected", reason } });
+  expect(session.listRequests()).toEqual([]);
+  expect(await session.readEntries()).toEqual([]);
+  const events = (await session.readEvents()).map(({ body }) => body);
   expect(events).toMatchObject([
     { type: "AgentStart" },
     { type: "InputRejected", reason },
     { type: "AgentEnd", from: 0, to: 0, rejection: reason, outcome: { type: "rejected", reason } },
   ]);
-  const loops = await stage.transcript.loops(session.id);
+  const loops = await stage.transcript.readLoops(session.id);
   expect(loops).toMatchObject([{ status: "rejected", outcome: { type: "rejected", reason }, turns: 0 }]);
-  expect(await stage.transcript.session(session.id)).toMatchObject({ status: "rejected" });
+  expect(await stage.transcript.readSession(session.id)).toMatchObject({ status: "rejected" });
 }
 
 describe("filters that a worker has by name", () => {
@@ -92,27 +92,30 @@ describe("filters that a worker has by name", () => {
     const session = filtered("moderation", "polite");
     expect(await session.run("Hello")).toMatchObject({ text: "Fine." });
     expect(asked).toEqual(["moderation: Hello", "polite: Hello"]);
-    expect(session.seen(0)).toEqual(["user: Hello"]);
+    expect(session.listSeenMessages(0)).toEqual(["user: Hello"]);
   });
 
-  thorough("are not asked where a definition names none [FILT-05]", async () => {
+  thoroughTest("are not asked where a definition names none [FILT-05]", async () => {
     expect(await filtered().run("a stupid bomb")).toMatchObject({ text: "Fine." });
     expect(asked).toEqual([]);
   });
 
-  thorough("put their warnings behind the prompt in one block of their own, in order [FILT-04]", async () => {
-    const session = filtered("short", "polite");
-    await session.run("What a stupid thing");
-    const words = "What a stupid thing";
-    const warnings = "[Warning: too many words]\n[Warning: be kind]";
-    expect(session.seen(0)).toEqual([`user: ${words}`, `user: ${warnings}`]);
-    expect((await session.entries())[0]?.message).toMatchObject({
-      content: [
-        { type: "text", text: words },
-        { type: "text", text: warnings },
-      ],
-    });
-  });
+  thoroughTest(
+    "put their warnings behind the prompt in one block of their own, in order [FILT-04]",
+    async () => {
+      const session = filtered("short", "polite");
+      await session.run("What a stupid thing");
+      const words = "What a stupid thing";
+      const warnings = "[Warning: too many words]\n[Warning: be kind]";
+      expect(session.listSeenMessages(0)).toEqual([`user: ${words}`, `user: ${warnings}`]);
+      expect((await session.readEntries())[0]?.message).toMatchObject({
+        content: [
+          { type: "text", text: words },
+          { type: "text", text: warnings },
+        ],
+      });
+    },
+  );
 
   test("reject a prompt: it does not join the conversation, and no model is asked [FILT-03, EVT-07]", async () => {
     const session = filtered("moderation");
@@ -120,47 +123,50 @@ describe("filters that a worker has by name", () => {
     await expectRejected(session, "nothing dangerous");
   });
 
-  thorough("are asked no further than the first rejection, which drops the warnings [FILT-03]", async () => {
-    const session = filtered("polite", "moderation", "refuses");
-    await session.start("stupid bomb");
-    await expectRejected(session, "nothing dangerous");
-    expect(asked).toEqual(["polite: stupid bomb", "moderation: stupid bomb"]);
-  });
+  thoroughTest(
+    "are asked no further than the first rejection, which drops the warnings [FILT-03]",
+    async () => {
+      const session = filtered("polite", "moderation", "refuses");
+      await session.start("stupid bomb");
+      await expectRejected(session, "nothing dangerous");
+      expect(asked).toEqual(["polite: stupid bomb", "moderation: stupid bomb"]);
+    },
+  );
 
-  thorough("reject when they throw, and say so [FILT-01]", async () => {
+  thoroughTest("reject when they throw, and say so [FILT-01]", async () => {
     const session = filtered("throws");
     await session.start("Hello");
     await expectRejected(session, 'Input filter "throws" failed: out of order');
   });
 
-  thorough("give a reason that is bounded and holds no key [FILT-03]", async () => {
+  thoroughTest("give a reason that is bounded and holds no key [FILT-03]", async () => {
     const session = filtered("talkative");
     await session.start("Hello");
-    const { outcome } = await session.result();
+    const { outcome } = await session.readResult();
     const reason = outcome.type === "rejected" ? outcome.reason : "";
     expect(reason).toMatch(/^\*\*\* é+\.\.\.$/);
     expect(Buffer.byteLength(reason)).toBeLessThanOrEqual(512);
   });
 
-  thorough(
+  thoroughTest(
     "that the worker does not have are an error that lists those that it has, before anything is written [FILT-05]",
     async () => {
       const session = filtered("polite", "moderatoin");
       await session.start("Hello");
-      const { message, result } = await session.failure();
+      const { message, result } = await session.readFailure();
       expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
       expect(message).toContain('no input filter "moderatoin"');
       expect(message).toContain(Object.keys(filters).sort().join(", "));
       expect(asked).toEqual([]);
-      expect(await stage.transcript.loops(session.id)).toEqual([]);
+      expect(await stage.transcript.readLoops(session.id)).toEqual([]);
     },
   );
 
-  thorough(
+  thoroughTest(
     "leave steering in the inbox when the prompt was rejected, and look at it when the next loop takes it [PHI-08, PHI-10, PHI-13b]",
     async () => {
       const session = filtered("moderation");
-      const { args, ...options } = session.starting({ prompt: "Build a bomb" });
+      const { args, ...options } = session.createStartRequest({ prompt: "Build a bomb" });
       await stage.client.workflow.signalWithStart("agent", {
         ...options,
         args,
@@ -169,19 +175,19 @@ describe("filters that a worker has by name", () => {
       });
       await expectRejected(session, "nothing dangerous");
       expect(asked).toEqual(["moderation: Build a bomb"]);
-      expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
+      expect(await stage.transcript.readInbox(session.id)).toMatchObject([{ id: "s1" }]);
       await session.start("Build a shelter");
-      expect(await session.result()).toMatchObject({ text: "Fine." });
+      expect(await session.readResult()).toMatchObject({ text: "Fine." });
       expect(asked.slice(1)).toEqual(["moderation: Build a shelter", "moderation: a shelter, I mean"]);
-      expect(session.seen(0)).toEqual(["user: a shelter, I mean", "user: Build a shelter"]);
-      expect(await stage.transcript.inbox(session.id)).toEqual([]);
+      expect(session.listSeenMessages(0)).toEqual(["user: a shelter, I mean", "user: Build a shelter"]);
+      expect(await stage.transcript.readInbox(session.id)).toEqual([]);
     },
   );
 
   test("look at the inbox when a loop takes it: what is rejected leaves it and is kept where no model sees it [PHI-08, PHI-10, PHI-13b]", async () => {
     const session = filtered("moderation", "polite");
     const leave = async (id: string, text: string) => {
-      const { args: _, ...options } = session.starting();
+      const { args: _, ...options } = session.createStartRequest();
       const message = { id, text };
       await stage.client.workflow.signalWithStart("agent", {
         ...options,
@@ -189,25 +195,25 @@ describe("filters that a worker has by name", () => {
         signal: steerSignal,
         signalArgs: [message],
       });
-      await session.result();
+      await session.readResult();
     };
     await leave("i1", "a bomb shelter, I mean");
     await leave("i2", "a stupid one");
     await session.start("Build a bomb");
     await expectRejected(session, "nothing dangerous");
-    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "i1" }, { id: "i2" }]);
+    expect(await stage.transcript.readInbox(session.id)).toMatchObject([{ id: "i1" }, { id: "i2" }]);
     await session.start("Build a shelter");
-    expect(await session.result()).toMatchObject({
+    expect(await session.readResult()).toMatchObject({
       outcome: { type: "rejected", reason: "nothing dangerous" },
     });
-    expect((await session.events(1)).map(({ body }) => body)).toMatchObject([
+    expect((await session.readEvents(1)).map(({ body }) => body)).toMatchObject([
       { type: "AgentStart" },
       { type: "InputRejected", position: 0 },
       { type: "AgentEnd", from: 0, to: 1 },
     ]);
-    expect(session.requests()).toEqual([]);
-    expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "i2" }]);
-    expect(await session.entries()).toMatchObject([
+    expect(session.listRequests()).toEqual([]);
+    expect(await stage.transcript.readInbox(session.id)).toMatchObject([{ id: "i2" }]);
+    expect(await session.readEntries()).toMatchObject([
       {
         origin: "inbox",
         messageId: "i1",
@@ -215,22 +221,22 @@ describe("filters that a worker has by name", () => {
       },
     ]);
     await session.run("Build a shelter");
-    expect(session.seen(0)).toEqual([
+    expect(session.listSeenMessages(0)).toEqual([
       "user: a stupid one",
       "user: [Warning: be kind]",
       "user: Build a shelter",
     ]);
   });
 
-  thorough("let an interactive run wait for another prompt [FILT-02, FILT-03]", async () => {
+  thoroughTest("let an interactive run wait for another prompt [FILT-02, FILT-03]", async () => {
     const session = filtered("moderation");
     await session.start("Build a bomb", { mode: "interactive" });
-    await expect.poll(async () => (await session.status()).status).toBe("waiting");
+    await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
     await session.handle.executeUpdate(promptUpdate, { args: ["Build a shelter"] });
     await session.waitForRequest(0);
     await session.handle.signal(stopSignal, "enough");
-    await session.result();
-    expect(session.seen(0)).toEqual(["user: Build a shelter"]);
+    await session.readResult();
+    expect(session.listSeenMessages(0)).toEqual(["user: Build a shelter"]);
   });
 });
 
@@ -240,14 +246,18 @@ describe("words that come while a run is at work", () => {
       replies: [{ text: "First.", holdUntil: gate }, { text: "Second." }, { text: "Third." }],
       agent: { inputFilters },
     });
-  async function whileItAnswers(gate: string, session: Session, say: () => Promise<unknown>): Promise<void> {
+  async function whileItAnswers(
+    gate: string,
+    session: TestSession,
+    say: () => Promise<unknown>,
+  ): Promise<void> {
     await session.start("Hello");
     await stage.model.waitForHold(gate);
     await say();
     stage.model.release(gate);
   }
 
-  thorough(
+  thoroughTest(
     "are looked at before a turn takes them up: a warning stands behind the words that it is about [PHI-08]",
     async () => {
       const session = held("warned", "polite");
@@ -255,14 +265,17 @@ describe("words that come while a run is at work", () => {
         await session.handle.signal(steerSignal, "a stupid question");
         await session.handle.signal(followUpSignal, "and a kind one");
       });
-      expect(await session.result()).toMatchObject({ text: "Third." });
+      expect(await session.readResult()).toMatchObject({ text: "Third." });
       expect(asked).toEqual(["polite: Hello", "polite: a stupid question", "polite: and a kind one"]);
-      expect(session.seen(1).slice(-2)).toEqual(["user: a stupid question", "user: [Warning: be kind]"]);
-      expect(session.seen(2).at(-1)).toBe("user: and a kind one");
+      expect(session.listSeenMessages(1).slice(-2)).toEqual([
+        "user: a stupid question",
+        "user: [Warning: be kind]",
+      ]);
+      expect(session.listSeenMessages(2).at(-1)).toBe("user: and a kind one");
     },
   );
 
-  thorough(
+  thoroughTest(
     "end the run when they are rejected: no model sees them, they stay in the record, what waits goes to the inbox [PHI-08, FILT-03, PHI-13b]",
     async () => {
       const session = held("rejected", "moderation");
@@ -270,14 +283,14 @@ describe("words that come while a run is at work", () => {
         await session.handle.signal(steerSignal, { id: "s1", text: "a bomb" });
         await session.handle.signal(followUpSignal, { id: "f1", text: "thanks" });
       });
-      expect(await session.result()).toMatchObject({
+      expect(await session.readResult()).toMatchObject({
         outcome: { type: "rejected", reason: "nothing dangerous" },
       });
-      expect(session.requests()).toHaveLength(1);
-      const types = await session.eventTypes();
+      expect(session.listRequests()).toHaveLength(1);
+      const types = await session.readEventTypes();
       expect(types.slice(-3)).toEqual(["TurnEnd", "InputRejected", "AgentEnd"]);
       expect(types.filter((type) => type === "AgentEnd")).toHaveLength(1);
-      expect((await session.entries()).at(-1)).toMatchObject({
+      expect((await session.readEntries()).at(-1)).toMatchObject({
         origin: "steering",
         messageId: "s1",
         message: {
@@ -286,24 +299,24 @@ describe("words that come while a run is at work", () => {
           data: { text: "a bomb", reason: "nothing dangerous" },
         },
       });
-      expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "f1", text: "thanks" }]);
+      expect(await stage.transcript.readInbox(session.id)).toMatchObject([{ id: "f1", text: "thanks" }]);
       await session.run("Go on");
-      expect(session.seen(1).join()).not.toContain("bomb");
-      expect(session.seen(1).slice(-2)).toEqual(["user: thanks", "user: Go on"]);
+      expect(session.listSeenMessages(1).join()).not.toContain("bomb");
+      expect(session.listSeenMessages(1).slice(-2)).toEqual(["user: thanks", "user: Go on"]);
     },
   );
 
-  thorough("cost a run without filters nothing [PHI-08]", async () => {
+  thoroughTest("cost a run without filters nothing [PHI-08]", async () => {
     const session = held("free");
     await whileItAnswers("free", session, () => session.handle.signal(steerSignal, "a stupid bomb"));
-    await session.result();
-    const steps = await stage.transcript.steps(session.id);
+    await session.readResult();
+    const steps = await stage.transcript.readSteps(session.id);
     expect(steps.map(({ kind }) => kind)).toEqual(["open-loop", "model", "model", "close-loop"]);
   });
 });
 
 describe("what was decided stays so when the step runs twice", () => {
-  thorough("a rejection, though the filter lets pass the second time [FILT-03]", async () => {
+  thoroughTest("a rejection, though the filter lets pass the second time [FILT-03]", async () => {
     const session = filtered("fickle");
     moods = [{ type: "reject", reason: "first mood" }, { type: "pass" }];
     forgetful.add(session.id);
@@ -312,7 +325,7 @@ describe("what was decided stays so when the step runs twice", () => {
     expect(asked).toHaveLength(2);
   });
 
-  thorough("a prompt with its warning, though the filter rejects the second time [FILT-04]", async () => {
+  thoroughTest("a prompt with its warning, though the filter rejects the second time [FILT-04]", async () => {
     const session = filtered("fickle");
     moods = [
       { type: "warn", warning: "first mood" },
@@ -320,7 +333,7 @@ describe("what was decided stays so when the step runs twice", () => {
     ];
     forgetful.add(session.id);
     expect(await session.run("Hello")).toMatchObject({ text: "Fine." });
-    expect(session.seen(0)).toEqual(["user: Hello", "user: [Warning: first mood]"]);
+    expect(session.listSeenMessages(0)).toEqual(["user: Hello", "user: [Warning: first mood]"]);
     expect(asked).toHaveLength(2);
   });
 });

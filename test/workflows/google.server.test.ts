@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -16,8 +16,8 @@ const WAYS = [
 ] as const;
 
 type Body = { contents: { role: string; parts: Record<string, unknown>[] }[] };
-const contentsOf = (session: Session, nth: number) =>
-  (session.requests()[nth]?.body as Body | undefined)?.contents;
+const contentsOf = (session: TestSession, nth: number) =>
+  (session.listRequests()[nth]?.body as Body | undefined)?.contents;
 
 describe.each(WAYS)("a loop over %s", (api, provider, ids) => {
   const agentAt = (id: string) => ({
@@ -45,7 +45,7 @@ describe.each(WAYS)("a loop over %s", (api, provider, ids) => {
       text: "Two files.",
       outcome: { type: "answered" },
     });
-    expect(session.requests().map(({ protocol, outcome }) => [protocol, outcome])).toEqual(
+    expect(session.listRequests().map(({ protocol, outcome }) => [protocol, outcome])).toEqual(
       Array(3).fill([api, "answered"]),
     );
     const signed = { functionCall: list0, thoughtSignature: expect.stringMatching(/^Cg/) };
@@ -67,20 +67,20 @@ describe.each(WAYS)("a loop over %s", (api, provider, ids) => {
       { role: "model", parts: [signed] },
       { role: "user", parts: [{ functionResponse: { name: "list_files" } }] },
     ]);
-    const calls = (await session.entries()).flatMap(({ message }) =>
+    const calls = (await session.readEntries()).flatMap(({ message }) =>
       message?.role === "assistant" ? message.content.filter((part) => part.type === "toolCall") : [],
     );
     expect(calls.map(({ id }) => id)).toEqual([`${ids}-0`, `${ids}-1`, `${ids}-2`]);
   });
 
-  thorough("an overloaded model is asked again [RTY-03]", async () => {
+  thoroughTest("an overloaded model is asked again [RTY-03]", async () => {
     const session = stage.session({
       faults: [{ fault: "overloaded" }],
       replies: [{ text: "Now." }],
       agent: { ...agentAt("gemini-3-test"), retry: { initialDelayMs: 10 } },
     });
     expect(await session.run("Go")).toMatchObject({ text: "Now." });
-    expect(session.requests()).toHaveLength(2);
+    expect(session.listRequests()).toHaveLength(2);
   });
 });
 

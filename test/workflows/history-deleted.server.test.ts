@@ -1,35 +1,35 @@
 import { afterAll, beforeAll, expect } from "vitest";
-import { isGone } from "../../src/client/failures.ts";
+import { isRunNotFound } from "../../src/client/client-errors.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine } from "./support/connected.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
 /** The server deletes a history when its queue has noted the run's end, which takes it up to a minute. */
 const SERVER_MS = 180_000;
 
-thorough(
+thoroughTest(
   "`delete --history`: the server forgets the run that it was told of, in its own time, and no other",
   async () => {
     const replies = [{ text: "Bye." }];
     const [deleted, kept] = [stage.session({ replies }), stage.session({ replies })];
     for (const session of [deleted, kept]) await session.run("Go");
-    const done = await commandLine(stage, "delete", deleted.id, "--yes", "--history", "--json");
+    const done = await runCommandLine(stage, "delete", deleted.id, "--yes", "--history", "--json");
     expect(JSON.parse(done.out)).toMatchObject({ histories: 1 });
-    const gone = (work: Promise<unknown>) => work.then(() => false, isGone);
+    const gone = (work: Promise<unknown>) => work.then(() => false, isRunNotFound);
     await eventually(() => gone(deleted.handle.describe()), {
       timeoutMs: SERVER_MS,
       everyMs: 500,
       what: "the deletion of a history",
     });
     expect(await gone(deleted.handle.fetchHistory())).toBe(true);
-    const again = await commandLine(stage, "delete", deleted.id, "--yes", "--history");
+    const again = await runCommandLine(stage, "delete", deleted.id, "--yes", "--history");
     expect([again.code, again.err]).toEqual([2, expect.stringContaining(deleted.id)]);
     expect((await kept.handle.describe()).status.name).toBe("COMPLETED");
   },

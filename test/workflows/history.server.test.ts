@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
+import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 
 const OUTPUT_MARKER = "MARKER-OF-A-TOOL-OUTPUT";
 const ANSWER_MARKER = "MARKER-OF-AN-ANSWER";
@@ -24,17 +24,17 @@ const blob = defineTool({
 });
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [blob, gates.tool()] });
+  stage = await openTestEnvironment({ tools: [blob, gates.createTool()] });
 });
 afterAll(() => stage.close());
 
-async function size(session: Session): Promise<number> {
+async function size(session: TestSession): Promise<number> {
   const { raw } = await session.handle.describe();
   return Number(raw.workflowExecutionInfo?.historySizeBytes);
 }
 
 /** Every text and every payload of the history, decoded. */
-async function rawHistory(session: Session): Promise<string> {
+async function rawHistory(session: TestSession): Promise<string> {
   const { events } = await session.handle.fetchHistory();
   const texts: string[] = [];
   const walk = (value: unknown): void => {
@@ -46,7 +46,7 @@ async function rawHistory(session: Session): Promise<string> {
   return texts.join("\n");
 }
 
-async function scheduled(session: Session): Promise<string[]> {
+async function scheduled(session: TestSession): Promise<string[]> {
   const { events } = await session.handle.fetchHistory();
   return (events ?? []).flatMap(
     ({ activityTaskScheduledEventAttributes: one }) => one?.activityType?.name ?? [],
@@ -72,14 +72,14 @@ test("a turn with one tool costs two activities and at most 6 KB, with 100 KB of
     agent: { tools: ["blob", "hold"], limits: { maxTotalTokens: null } },
   });
   await session.start("Go");
-  await gates.of("begin").arrived;
+  await gates.get("begin").arrived;
   const before = { size: await size(session), scheduled: (await scheduled(session)).length };
-  gates.of("begin").open();
-  await gates.of("end").arrived;
+  gates.get("begin").open();
+  await gates.get("end").arrived;
   const perTurn = ((await size(session)) - before.size) / (TURNS + 1);
   const activities = (await scheduled(session)).slice(before.scheduled);
-  gates.of("end").open();
-  await session.result();
+  gates.get("end").open();
+  await session.readResult();
   expect(perTurn).toBeLessThan(6 * 1024);
   expect(activities.filter((type) => type !== "hold")).toEqual([
     ...Array.from({ length: TURNS }, () => ["model", "blob"]).flat(),
@@ -93,7 +93,7 @@ test("a turn with one tool costs two activities and at most 6 KB, with 100 KB of
   expect(raw).not.toMatch(/[^"\s]{2000}/);
 });
 
-thorough("a turn does not grow with the turns before it", async () => {
+thoroughTest("a turn does not grow with the turns before it", async () => {
   const call = { toolCalls: [{ name: "blob", arguments: { kilobytes: 4 } }] };
   const gate = (name: string) => ({ toolCalls: [{ name: "hold", arguments: { gate: name } }] });
   const ten = Array.from({ length: 10 }, () => call);
@@ -114,11 +114,11 @@ thorough("a turn does not grow with the turns before it", async () => {
   await session.start("Go");
   const sizes: number[] = [];
   for (const name of ["g0", "g1", "g2", "g3"]) {
-    await gates.of(name).arrived;
+    await gates.get(name).arrived;
     sizes.push(await size(session));
-    gates.of(name).open();
+    gates.get(name).open();
   }
-  await session.result();
+  await session.readResult();
   const [g0 = 0, g1 = 0, g2 = 0, g3 = 0] = sizes;
   expect((g3 - g2) / (g1 - g0)).toBeLessThan(1.05);
 });

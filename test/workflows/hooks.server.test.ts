@@ -9,10 +9,10 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import type { HoldfastWorkerOptions } from "../../src/worker.ts";
 import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 type Hooks = NonNullable<HoldfastWorkerOptions["hooks"]>;
 type Told = { readonly sessionId: string; readonly id: string; readonly loopId?: string };
@@ -27,10 +27,10 @@ const KEY_SHAPE = "sk-aaaabbbbccccddddeeeeffff";
 
 /** Every hook call, with how many events of its loop were recorded by then. */
 const log: Call[] = [];
-let stage: Stage;
+let stage: TestEnvironment;
 
 async function eventsOf(loopId: string | undefined): Promise<number> {
-  return loopId === undefined ? 0 : (await stage.transcript.events(loopId, 0)).length;
+  return loopId === undefined ? 0 : (await stage.transcript.readEvents(loopId, 0)).length;
 }
 
 /** Listens everywhere and always says yes. */
@@ -50,8 +50,8 @@ const talk = defineTool({
   name: "talk",
   description: "Prints its words",
   parameters: z.object({ words: z.array(z.string()) }),
-  execute: async ({ words }, { update }) => {
-    seenByTool = await eventsOf((await stage.transcript.loops(talking))[0]?.loopId);
+  execute: async ({ words }, { onUpdate: update }) => {
+    seenByTool = await eventsOf((await stage.transcript.readLoops(talking))[0]?.loopId);
     for (const word of words) update(word);
     return "talked";
   },
@@ -63,7 +63,7 @@ const gates = new Gates();
 
 const hooks: Hooks = {
   witness,
-  porter: { "before-turn": () => gates.of("door").pass() },
+  porter: { "before-turn": () => gates.get("door").pass() },
   guard: {
     "before-task": ({ sessionId }) => !sessionId.startsWith("closed"),
     "before-loop": ({ messages }) =>
@@ -105,19 +105,19 @@ const hooks: Hooks = {
 
 beforeAll(async () => {
   const filters = { never: () => ({ type: "reject" as const, reason: "never" }) };
-  stage = await openStage({ hooks, filters, tools: [talk] });
+  stage = await openTestEnvironment({ hooks, filters, tools: [talk] });
 });
 afterAll(() => stage.close());
 
 const everywhere = Object.fromEntries(HOOK_POINTS.map((point) => [point, ["witness"]]));
 const call = (name: string, args: object) => ({ name, arguments: args });
 
-const calls = (session: Session) => log.filter((one) => one.session === session.id);
-const pointsOf = (session: Session) => calls(session).map(({ point }) => point);
+const calls = (session: TestSession) => log.filter((one) => one.session === session.id);
+const pointsOf = (session: TestSession) => calls(session).map(({ point }) => point);
 
 /** Hook calls and events in one story. */
-async function story(session: Session): Promise<string[]> {
-  const events = await session.eventTypes();
+async function story(session: TestSession): Promise<string[]> {
+  const events = await session.readEventTypes();
   const inLoop = calls(session).filter(({ told }) => told.loopId !== undefined);
   const outside = calls(session).filter(({ told }) => told.loopId === undefined);
   const at = (count: number) => inLoop.filter((one) => one.events === count).map(({ point }) => point);
@@ -131,7 +131,7 @@ async function story(session: Session): Promise<string[]> {
   ];
 }
 
-async function hookDigests(session: Session): Promise<string> {
+async function hookDigests(session: TestSession): Promise<string> {
   const { events } = await session.handle.fetchHistory();
   return JSON.stringify(events, (_, value) =>
     value?.type === "Buffer" ? Buffer.from(value.data).toString() : value,
@@ -173,7 +173,7 @@ describe("with a hook at every point", () => {
     ]);
   });
 
-  thorough("each is told what the point knows, under an id of its own [CB-02]", async () => {
+  thoroughTest("each is told what the point knows, under an id of its own [CB-02]", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("talk", { words: ["a"] })] }, { text: "Done." }],
       agent: { tools: ["talk"], hooks: everywhere, permissions: { otherwise: "allow" } },
@@ -204,16 +204,16 @@ describe("with a hook at every point", () => {
     expect(new Set(ids).size).toBe(ids.length);
   });
 
-  thorough("what a hook does to what it is told changes nothing [CB-02]", async () => {
+  thoroughTest("what a hook does to what it is told changes nothing [CB-02]", async () => {
     const session = stage.session({
       replies: [{ text: "Done." }],
       agent: { hooks: { "before-turn": ["rewrites"] } },
     });
     await session.run("Hello");
-    expect(session.seen(0)).toEqual(["user: Hello"]);
+    expect(session.listSeenMessages(0)).toEqual(["user: Hello"]);
   });
 
-  thorough("a compaction stands between its hooks [CB-04]", async () => {
+  thoroughTest("a compaction stands between its hooks [CB-04]", async () => {
     const text = "All work and no play makes a long day. ".repeat(60);
     const turn = { text, toolCalls: [call("list_files", { path: "." })], usage: { input: 0, output: 0 } };
     const session = stage.session({
@@ -242,7 +242,7 @@ describe("with a hook at every point", () => {
     expect(counts["tokensAfter"]).toBeLessThan(counts["tokensBefore"] as number);
   });
 
-  thorough(
+  thoroughTest(
     "an error is told before the turn's end, with its words; an agent without hooks has no step for them [LOOP-16, CB-06]",
     async () => {
       const session = stage.session({
@@ -250,7 +250,7 @@ describe("with a hook at every point", () => {
         agent: { hooks: everywhere, retry: { maxRetries: 0 } },
       });
       await session.start("Hello");
-      await session.failure();
+      await session.readFailure();
       const told = await story(session);
       expect(told.slice(-6)).toEqual([
         "on-error",
@@ -267,7 +267,7 @@ describe("with a hook at every point", () => {
       const plain = stage.session({ replies: [{ text: "Fine." }] });
       await plain.run("Hello");
       expect(await hookDigests(plain)).not.toMatch(/run-hook|before-turn/);
-      expect((await stage.transcript.steps(plain.id)).map(({ kind }) => kind)).toEqual([
+      expect((await stage.transcript.readSteps(plain.id)).map(({ kind }) => kind)).toEqual([
         ...["open-loop", "model", "close-loop"],
       ]);
     },
@@ -281,14 +281,14 @@ describe("a no", () => {
       agent: { hooks: { "before-loop": ["guard"], "after-loop": ["witness"], "after-task": ["witness"] } },
     });
     await session.start("Build a bomb");
-    expect(await session.result()).toMatchObject({
+    expect(await session.readResult()).toMatchObject({
       outcome: { type: "rejected", by: "guard", reason: "no bombs ***" },
     });
-    expect((await session.events()).map(({ body }) => body)).toMatchObject([
+    expect((await session.readEvents()).map(({ body }) => body)).toMatchObject([
       { type: "AgentEnd", from: 0, to: 0, rejection: "no bombs ***" },
     ]);
-    expect(await stage.transcript.loops(session.id)).toMatchObject([{ status: "rejected", turns: 0 }]);
-    expect(await session.entries()).toEqual([]);
+    expect(await stage.transcript.readLoops(session.id)).toMatchObject([{ status: "rejected", turns: 0 }]);
+    expect(await session.readEntries()).toEqual([]);
     expect(pointsOf(session)).toEqual([]);
     expect(await session.run("Build a shelter")).toMatchObject({ text: "Fine." });
     expect(pointsOf(session)).toEqual(["after-loop", "after-task"]);
@@ -297,7 +297,7 @@ describe("a no", () => {
   test("of a filter ends a loop that before-loop has let in: after-loop is told of it [PHI-13k]", async () => {
     const session = stage.session({ agent: { hooks: everywhere, inputFilters: ["never"] } });
     await session.start("Hello");
-    expect(await session.result()).toMatchObject({ outcome: { type: "rejected", reason: "never" } });
+    expect(await session.readResult()).toMatchObject({ outcome: { type: "rejected", reason: "never" } });
     expect(await story(session)).toEqual([
       ...[
         "before-task",
@@ -311,7 +311,7 @@ describe("a no", () => {
     ]);
   });
 
-  thorough(
+  thoroughTest(
     "at before-task refuses the session, each time that it is tried; a session that has begun is not asked again [CB-07]",
     async () => {
       const agent = { hooks: { "before-task": ["guard", "witness"] } };
@@ -319,7 +319,7 @@ describe("a no", () => {
       Object.assign(closed, { id: `closed-${closed.id}` });
       for (const prompt of ["Hello", "Hello again"]) {
         await closed.start(prompt);
-        expect(await closed.result()).toMatchObject({ outcome: { type: "rejected", by: "guard" } });
+        expect(await closed.readResult()).toMatchObject({ outcome: { type: "rejected", by: "guard" } });
       }
       const open = stage.session({ agent, replies: [{ text: "One." }, { text: "Two." }] });
       await open.run("Hello");
@@ -328,21 +328,26 @@ describe("a no", () => {
     },
   );
 
-  thorough(
+  thoroughTest(
     "at before-turn: no turn, no request, and what was steered lies in the inbox [LOOP-13, CB-05, X-02, PHI-13b]",
     async () => {
       const session = stage.session({ agent: { hooks: { "before-turn": ["porter", "guard"] } } });
       await session.start("Hello");
-      await gates.of("door").arrived;
+      await gates.get("door").arrived;
       await session.handle.signal(steerSignal, { id: "s1", text: "hurry" });
-      gates.of("door").open();
-      expect(await session.result()).toMatchObject({
+      gates.get("door").open();
+      expect(await session.readResult()).toMatchObject({
         outcome: { type: "ended", by: "guard", reason: "not today" },
       });
-      expect(session.requests()).toEqual([]);
-      expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
-      expect(await session.eventTypes()).toEqual(["AgentStart", "MessageStart", "MessageEnd", "AgentEnd"]);
-      expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
+      expect(session.listRequests()).toEqual([]);
+      expect(await stage.transcript.readInbox(session.id)).toMatchObject([{ id: "s1" }]);
+      expect(await session.readEventTypes()).toEqual([
+        "AgentStart",
+        "MessageStart",
+        "MessageEnd",
+        "AgentEnd",
+      ]);
+      expect(await stage.transcript.readSession(session.id)).toMatchObject({ status: "aborted" });
       const { searchAttributes } = await session.handle.describe();
       expect(searchAttributes).toMatchObject({ HoldfastStatus: ["stopped"] });
     },
@@ -357,14 +362,14 @@ describe("a no", () => {
       agent: { tools: ["talk"], hooks: { "before-tool": ["guard"] }, permissions: { otherwise: "allow" } },
     });
     await session.run("Hello");
-    expect((await session.conversation()).slice(2, 4)).toEqual([
+    expect((await session.readConversation()).slice(2, 4)).toEqual([
       'toolResult: Refused by hook "guard": rm is closed',
       "toolResult: talked",
     ]);
-    const types = await session.eventTypes();
+    const types = await session.readEventTypes();
     expect(types.filter((type) => type === "ToolExecutionStart")).toHaveLength(1);
     expect(types.filter((type) => type === "ToolExecutionEnd")).toHaveLength(2);
-    const ran = (await stage.transcript.steps(session.id)).filter(({ kind }) => kind === "talk");
+    const ran = (await stage.transcript.readSteps(session.id)).filter(({ kind }) => kind === "talk");
     expect(ran).toHaveLength(1);
   });
 
@@ -392,7 +397,7 @@ describe("answers of their own", () => {
       agent: { hooks: { "before-turn": ["coach"], "on-text": ["coach"] } },
     });
     expect(await session.run("Hello")).toMatchObject({ text: "Done.", outcome: { type: "answered" } });
-    expect(await session.conversation()).toEqual([
+    expect(await session.readConversation()).toEqual([
       "user: Hello",
       "assistant: Early.",
       "user: and the tests?",
@@ -401,14 +406,14 @@ describe("answers of their own", () => {
     ]);
   });
 
-  thorough("before-turn ends the loop with an outcome [IRON-04]", async () => {
+  thoroughTest("before-turn ends the loop with an outcome [IRON-04]", async () => {
     const session = stage.session({ agent: { hooks: { "before-turn": ["budget"] } } });
     expect(await session.run("Hello")).toMatchObject({
       outcome: { type: "ended", by: "budget", reason: "the money is spent" },
     });
   });
 
-  thorough(
+  thoroughTest(
     "at the wrong point are a failure: the call is refused, and the failure stands in the step's result",
     async () => {
       const session = stage.session({
@@ -420,7 +425,7 @@ describe("answers of their own", () => {
         },
       });
       await session.run("Hello");
-      expect((await session.conversation())[2]).toContain('"inject", which is no answer at before-tool');
+      expect((await session.readConversation())[2]).toContain('"inject", which is no answer at before-tool');
       const digest = await stage.client.workflow.getHandle(session.id).fetchHistory();
       const results = (digest.events ?? []).flatMap(
         ({ activityTaskCompletedEventAttributes: done }) =>
@@ -449,7 +454,7 @@ describe("hooks that fail", () => {
     expect(await open.run("Hello")).toMatchObject({ text: "Fine.", outcome: { type: "answered" } });
   });
 
-  thorough("after a turn end the loop where they are to stop it", async () => {
+  thoroughTest("after a turn end the loop where they are to stop it", async () => {
     const session = stage.session({
       replies: [{ toolCalls: [call("list_files", { path: "." })] }, { text: "Never." }],
       agent: { tools: ["list_files"], hooks: { "after-turn": [{ name: "throws", onFailure: "stop" }] } },
@@ -457,24 +462,29 @@ describe("hooks that fail", () => {
     expect(await session.run("Hello")).toMatchObject({
       outcome: { type: "ended", by: "throws", reason: 'Hook "throws" failed: out of order ***' },
     });
-    expect(session.requests()).toHaveLength(1);
+    expect(session.listRequests()).toHaveLength(1);
   });
 
-  thorough(
+  thoroughTest(
     "that hang are left at once by a stop, and the messages that wait are kept [PHI-10, PHI-13b]",
     async () => {
       const session = stage.session({
         agent: { hooks: { "before-turn": [{ name: "hangs", timeoutMs: 60_000 }] } },
       });
       await session.start("Hello");
-      await eventually(async () => (await session.status()).doing === "asking hooks (before-turn)");
+      await eventually(async () => (await session.readStatus()).doing === "asking hooks (before-turn)");
       await session.handle.signal(steerSignal, { id: "s1", text: "hurry" });
       const stopped = performance.now();
       await session.handle.signal(stopSignal, "enough");
-      expect(await session.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
+      expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
       expect(performance.now() - stopped).toBeLessThan(5000);
-      expect(await stage.transcript.inbox(session.id)).toMatchObject([{ id: "s1" }]);
-      expect(await session.eventTypes()).toEqual(["AgentStart", "MessageStart", "MessageEnd", "AgentEnd"]);
+      expect(await stage.transcript.readInbox(session.id)).toMatchObject([{ id: "s1" }]);
+      expect(await session.readEventTypes()).toEqual([
+        "AgentStart",
+        "MessageStart",
+        "MessageEnd",
+        "AgentEnd",
+      ]);
     },
   );
 });
@@ -483,7 +493,7 @@ describe("a definition's hooks", () => {
   const failureOf = async (agentHooks: object) => {
     const session = stage.session({ agent: { hooks: agentHooks } });
     await session.start("Hello");
-    return (await session.failure()).message;
+    return (await session.readFailure()).message;
   };
 
   test("are checked when a loop opens, with words that help [CB-03, CB-09]", async () => {
@@ -524,14 +534,14 @@ describe("a command as a hook", () => {
       },
     });
     await session.run("Hello");
-    const results = (await session.conversation()).filter((line) => line.startsWith("toolResult"));
+    const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
     expect(results).toEqual(["toolResult: talked", 'toolResult: Refused by hook "./guard.sh": not that one']);
     expect(readFileSync(join(workspace, "asked"), "utf8")).toBe("before-tool talk\nbefore-tool talk\n");
   });
 });
 
 describe("a command as a hook that hangs", () => {
-  thorough("is ended with its process group by a stop [CB-08, PHI-10]", async () => {
+  thoroughTest("is ended with its process group by a stop [CB-08, PHI-10]", async () => {
     const workspace = join(stage.home, "hanging");
     mkdirSync(workspace);
     writeFileSync(join(workspace, "hang.sh"), "echo $$ > pid.part; mv pid.part pid; sleep 300 & wait\n");
@@ -542,13 +552,13 @@ describe("a command as a hook that hangs", () => {
     await eventually(() => existsSync(file));
     const pid = Number(readFileSync(file, "utf8"));
     await session.handle.signal(stopSignal, "enough");
-    expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
+    expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
     expect(readProcess(pid)).toBeUndefined();
   });
 });
 
 describe("an interactive run", () => {
-  thorough(
+  thoroughTest(
     "goes on behind a refused prompt, and its task is over when it is stopped [CB-07, LOOP-02]",
     async () => {
       const session = stage.session({
@@ -556,13 +566,13 @@ describe("an interactive run", () => {
         agent: { hooks: { "before-loop": ["guard"], "after-task": ["witness"] } },
       });
       await session.start("Build a bomb", { mode: "interactive" });
-      await expect.poll(async () => (await session.status()).status).toBe("waiting");
+      await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
       await session.handle.executeUpdate(promptUpdate, { args: ["Build a shelter"] });
       await session.waitForRequest(0);
-      await expect.poll(async () => (await session.status()).status).toBe("waiting");
+      await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
       expect(pointsOf(session)).toEqual([]);
       await session.handle.signal(stopSignal, "enough");
-      await session.result();
+      await session.readResult();
       expect(pointsOf(session)).toEqual(["after-task"]);
     },
   );

@@ -1,21 +1,23 @@
 import { WithStartWorkflowOperation } from "@temporalio/client";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import type { agent } from "../../src/workflows/loop.ts";
+import type { agent } from "../../src/workflows/agent.ts";
 import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
-const waiting = (session: Session) =>
-  eventually(async () => (await session.status()).status === "waiting", { what: "the wait for a prompt" });
+const waiting = (session: TestSession) =>
+  eventually(async () => (await session.readStatus()).status === "waiting", {
+    what: "the wait for a prompt",
+  });
 
 test("an interactive run answers prompt after prompt, each in a loop of its own, with all before in view", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
@@ -25,13 +27,13 @@ test("an interactive run answers prompt after prompt, each in a loop of its own,
   expect(accepted).toEqual({ id: "p2", queued: 0 });
   await session.waitForRequest(1);
   await waiting(session);
-  expect(session.seen(1)).toEqual(["user: First", "assistant: One.", "user: Second"]);
-  expect(await stage.transcript.loops(session.id)).toHaveLength(2);
+  expect(session.listSeenMessages(1)).toEqual(["user: First", "assistant: One.", "user: Second"]);
+  expect(await stage.transcript.readLoops(session.id)).toHaveLength(2);
   await session.handle.signal(stopSignal, "enough");
-  expect(await session.result()).toMatchObject({ text: "Two.", outcome: { type: "answered" } });
+  expect(await session.readResult()).toMatchObject({ text: "Two.", outcome: { type: "answered" } });
 });
 
-thorough("a prompt that is sent twice with one id is answered once", async () => {
+thoroughTest("a prompt that is sent twice with one id is answered once", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
   await session.start("First", { mode: "interactive" });
   await waiting(session);
@@ -39,53 +41,53 @@ thorough("a prompt that is sent twice with one id is answered once", async () =>
     await session.handle.executeUpdate(promptUpdate, { args: [{ id: "p2", text: "Second" }] });
     await waiting(session);
   }
-  expect(session.requests()).toHaveLength(2);
+  expect(session.listRequests()).toHaveLength(2);
   await session.handle.signal(stopSignal);
-  await session.result();
+  await session.readResult();
 });
 
-thorough("an interactive run that nobody speaks to ends after its idle time-out", async () => {
+thoroughTest("an interactive run that nobody speaks to ends after its idle time-out", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   const started = performance.now();
   await session.start("First", { mode: "interactive", idleTimeoutMs: 400 });
-  expect(await session.result()).toMatchObject({ text: "One.", outcome: { type: "answered" } });
+  expect(await session.readResult()).toMatchObject({ text: "One.", outcome: { type: "answered" } });
   expect(performance.now() - started).toBeGreaterThan(400);
 });
 
-thorough(
+thoroughTest(
   "an interactive run begins without a prompt, and steering that came while it waited precedes the prompt (LOOP-08)",
   async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.start(undefined, { mode: "interactive" });
     await waiting(session);
     await session.handle.signal(steerSignal, "Before");
-    await eventually(async () => (await session.status()).queued.steering === 1);
+    await eventually(async () => (await session.readStatus()).queued.steering === 1);
     await session.handle.executeUpdate(promptUpdate, { args: ["After"] });
     await session.waitForRequest(0);
-    expect(session.seen(0)).toEqual(["user: Before", "user: After"]);
+    expect(session.listSeenMessages(0)).toEqual(["user: Before", "user: After"]);
     await waiting(session);
     await session.handle.signal(stopSignal);
-    await session.result();
+    await session.readResult();
   },
 );
 
-thorough("one call starts an interactive run and prompts it", async () => {
+thoroughTest("one call starts an interactive run and prompts it", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   const start = new WithStartWorkflowOperation<typeof agent>("agent", {
-    ...session.starting({ mode: "interactive", idleTimeoutMs: 300 }),
+    ...session.createStartRequest({ mode: "interactive", idleTimeoutMs: 300 }),
     workflowIdConflictPolicy: "USE_EXISTING",
   });
   await stage.client.workflow.executeUpdateWithStart(promptUpdate, {
     args: [{ id: "p1", text: "First" }],
     startWorkflowOperation: start,
   });
-  expect(await session.result()).toMatchObject({ text: "One." });
+  expect(await session.readResult()).toMatchObject({ text: "One." });
 });
 
-thorough("stop ends an interactive run that waits, at once", async () => {
+thoroughTest("stop ends an interactive run that waits, at once", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   await session.start("First", { mode: "interactive" });
   await waiting(session);
   await session.handle.signal(stopSignal, "home time");
-  expect(await session.result()).toMatchObject({ outcome: { type: "answered" } });
+  expect(await session.readResult()).toMatchObject({ outcome: { type: "answered" } });
 });

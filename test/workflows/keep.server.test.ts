@@ -11,22 +11,22 @@ import {
 } from "../../src/client/index.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "./support/connected.ts";
-import { family, task } from "./support/family.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createAgentTree, createTaskCall } from "./support/agent-tree.ts";
 import { Gates } from "./support/gates.ts";
-import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
+import { connectClient, runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let client: Holdfast;
 /** Another machine: a home of its own on the same server. */
 let elsewhere: string;
 let other: Holdfast;
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
-  client = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  client = await connectClient(stage);
   elsewhere = await mkdtemp(join(tmpdir(), "holdfast-elsewhere-"));
   const { address, namespace, taskQueue } = stage;
   other = await connect({ address, namespace, taskQueue, home: elsewhere });
@@ -46,10 +46,10 @@ const said = (text: string): AgentMessage => ({
 });
 
 describe("a session whole", () => {
-  thorough(
+  thoroughTest(
     "has its loops with messages, turns and events, and no key [SES-01, SES-02, SES-03, SES-04, SES-05, SES-06, SES-07, SES-15, DBG-03, DBG-04]",
     async () => {
-      gates.of("whole").open();
+      gates.get("whole").open();
       const session = stage.session({
         replies: [hold("whole"), { text: "Done." }, { text: "Again." }],
         agent: { tools: ["hold"] },
@@ -98,7 +98,7 @@ describe("a session whole", () => {
     const session = stage.session({ replies: [hold("never")], agent: { tools: ["hold"] } });
     await session.start("Go");
     await eventually(async () =>
-      (await stage.transcript.steps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+      (await stage.transcript.readSteps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
     );
     expect((await client.session(session.id).record()).loops[0]?.status).toBe("running");
     await session.handle.terminate("for the test");
@@ -108,38 +108,42 @@ describe("a session whole", () => {
     });
     expect(record.loops[0]).toMatchObject({ messages: [] });
     // The look has mended the record itself.
-    expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
-    expect(await stage.transcript.loops(session.id)).toMatchObject([{ status: "aborted" }]);
-    gates.of("never").open();
+    expect(await stage.transcript.readSession(session.id)).toMatchObject({ status: "aborted" });
+    expect(await stage.transcript.readLoops(session.id)).toMatchObject([{ status: "aborted" }]);
+    gates.get("never").open();
   });
 
   const LOOKS: readonly (readonly [string, (session: string) => Promise<unknown>])[] = [
     ["loops", (session) => client.loops(session)],
     ["status", (session) => client.status(session)],
     ["sessions", () => client.sessions({ limit: 500 })],
-    ["the command line", () => commandLine(stage, "sessions")],
+    ["the command line", () => runCommandLine(stage, "sessions")],
   ];
 
-  thorough.each(LOOKS)("that was terminated is mended by a look at %s [SES-03]", async (look, see) => {
+  thoroughTest.each(LOOKS)("that was terminated is mended by a look at %s [SES-03]", async (look, see) => {
     const gate = `terminated-${look}`;
     const session = stage.session({ replies: [hold(gate)], agent: { tools: ["hold"] } });
     await session.start("Go");
-    await gates.of(gate).arrived;
+    await gates.get(gate).arrived;
     await see(session.id);
-    expect(await stage.transcript.loops(session.id)).toMatchObject([{ status: "running" }]);
+    expect(await stage.transcript.readLoops(session.id)).toMatchObject([{ status: "running" }]);
     await session.handle.terminate("for the test");
     await see(session.id);
-    expect(await stage.transcript.loops(session.id)).toMatchObject([
+    expect(await stage.transcript.readLoops(session.id)).toMatchObject([
       { status: "aborted", endedAtMs: expect.any(Number) },
     ]);
-    expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
-    gates.of(gate).open();
+    expect(await stage.transcript.readSession(session.id)).toMatchObject({ status: "aborted" });
+    gates.get(gate).open();
   });
 
   test("links callers and those they have called both ways [SES-10, SES-11, SUB-01]", async () => {
-    const parent = family(stage, [{ toolCalls: [task("scout", "Look")] }, { text: "Told." }], {
-      scout: [{ text: "Seen." }],
-    });
+    const parent = createAgentTree(
+      stage,
+      [{ toolCalls: [createTaskCall("scout", "Look")] }, { text: "Told." }],
+      {
+        scout: [{ text: "Seen." }],
+      },
+    );
     await parent.run("Go");
     const record = await client.session(parent.id).record();
     const [ref] = record.loops[0]?.childLoopRefs ?? [];
@@ -156,7 +160,7 @@ describe("a session whole", () => {
     for await (const { event } of client.session(session.id).events({ from: "session" }))
       recorder.onEvent(event);
     const live = recorder.getSession(session.id);
-    recorder.flush();
+    recorder.abortOpenLoops();
     const [loop] = live?.loops ?? [];
     const [kept] = (await client.session(session.id).record()).loops;
     expect(loop?.messages).toEqual(kept?.messages);
@@ -176,19 +180,19 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     });
     await session.start("Go");
     await eventually(async () =>
-      (await stage.transcript.steps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+      (await stage.transcript.readSteps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
     );
     const file = join(elsewhere, "session.jsonl");
-    const out = await commandLine(stage, "export", session.id, "-o", file, "--json");
+    const out = await runCommandLine(stage, "export", session.id, "-o", file, "--json");
     expect(out).toMatchObject({ code: 0 });
-    const busy = await commandLine(stage, "import", file);
+    const busy = await runCommandLine(stage, "import", file);
     expect(busy).toMatchObject({ code: 0 });
     expect(busy.err).toContain("is here already, the same");
     const refused = await other.import(file).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "session-busy" });
-    gates.of("mid").open();
-    expect(await session.result()).toMatchObject({ text: "Here." });
-    const gone = await commandLine(stage, "import", file);
+    gates.get("mid").open();
+    expect(await session.readResult()).toMatchObject({ text: "Here." });
+    const gone = await runCommandLine(stage, "import", file);
     expect(gone).toMatchObject({ code: 2 });
     expect(gone.err).toContain("is not what the file holds");
 
@@ -207,7 +211,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(roles.at(-1)).toBe("assistant");
     const text = await readFile(file, "utf8");
     await writeFile(file, text.replace('"Go"', '"No"'));
-    const damaged = await commandLine(stage, "import", file, "--renew");
+    const damaged = await runCommandLine(stage, "import", file, "--renew");
     expect(damaged.code).toBe(2);
     expect(damaged.err).toMatch(/Nothing of .* was imported: line \d+: its sum is wrong/);
     expect(await readdir(elsewhere)).not.toContain("session.jsonl.part");
@@ -217,10 +221,10 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("Go");
     const missing = join(elsewhere, "no-such-folder", "session.jsonl");
-    const nowhere = await commandLine(stage, "export", session.id, "-o", missing);
+    const nowhere = await runCommandLine(stage, "export", session.id, "-o", missing);
     expect(nowhere.code).toBe(2);
     expect(nowhere.err).toContain(`cannot be written to ${missing}: there is no folder`);
-    const folder = await commandLine(stage, "export", session.id, "-o", elsewhere);
+    const folder = await runCommandLine(stage, "export", session.id, "-o", elsewhere);
     expect(folder.code).toBe(2);
     expect(folder.err).toContain("it is a folder");
     expect(nowhere.err + folder.err).not.toMatch(/\n\s+at |node:internal/);
@@ -239,7 +243,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     await client
       .start({ agent: session.definition, session: resumed.id, prompt: "On" })
       .then((run) => run.result());
-    expect(session.seen(1)).toEqual(["user: Go", "assistant: One.", "user: On"]);
+    expect(session.listSeenMessages(1)).toEqual(["user: Go", "assistant: One.", "user: On"]);
 
     const saved = await client.session(session.id).record();
     const restored = await client.restoreSession(sessionFromJson(sessionToJson(saved)), {
@@ -267,7 +271,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     await client
       .start({ agent: session.definition, session: restored.session, prompt: "And" })
       .then((run) => run.result());
-    expect(session.seen(2)).toEqual(["user: Go", "assistant: One.", "user: And"]);
+    expect(session.listSeenMessages(2)).toEqual(["user: Go", "assistant: One.", "user: And"]);
   });
 });
 
@@ -279,10 +283,15 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
     const saved = await handle.saveMessages();
     await handle.appendMessages(said("By the way"));
     await session.run("More");
-    expect(session.seen(1)).toEqual(["user: Go", "assistant: One.", "user: By the way", "user: More"]);
+    expect(session.listSeenMessages(1)).toEqual([
+      "user: Go",
+      "assistant: One.",
+      "user: By the way",
+      "user: More",
+    ]);
     await handle.clearMessages();
     await session.run("Anew");
-    expect(session.seen(2)).toEqual(["user: Anew"]);
+    expect(session.listSeenMessages(2)).toEqual(["user: Anew"]);
     await handle.restoreMessages(saved);
     expect(await handle.saveMessages()).toBe(saved);
     const [first] = (await handle.record()).loops;
@@ -308,10 +317,10 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
     const begun = await client.withMessages({ agent, session: id, messages });
     expect(begun.id).toBe(id);
     expect(JSON.parse(await begun.saveMessages())).toHaveLength(2);
-    expect(session.requests()).toEqual([]);
+    expect(session.listRequests()).toEqual([]);
     const run = await client.start({ agent, session: id, prompt: "What is my name?" });
     expect(await run.result()).toMatchObject({ text: "Ada." });
-    expect(session.seen(0)).toEqual([
+    expect(session.listSeenMessages(0)).toEqual([
       "user: My name is Ada.",
       "assistant: Hello, Ada.",
       "user: What is my name?",
@@ -333,17 +342,17 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
     });
     await session.start("Go");
     await eventually(async () =>
-      (await stage.transcript.steps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+      (await stage.transcript.readSteps(session.id)).some(({ kind }) => kind === "hold") ? true : undefined,
     );
     const handle = client.session(session.id);
     await expect(handle.clearMessages()).rejects.toMatchObject({ code: "session-busy" });
     await handle.followUp("later");
     await handle.reset();
     expect(await client.messages(session.id)).toEqual([]);
-    expect(await stage.transcript.inbox(session.id)).toEqual([]);
-    gates.of("reset").open();
+    expect(await stage.transcript.readInbox(session.id)).toEqual([]);
+    gates.get("reset").open();
     await session.run("Hello");
-    expect(session.seen(1)).toEqual(["user: Hello"]);
+    expect(session.listSeenMessages(1)).toEqual(["user: Hello"]);
   });
 });
 
@@ -371,9 +380,9 @@ describe("when the server has forgotten a run", () => {
 
 describe("a session deleted", () => {
   test("takes those below it along, its history if asked, and refuses while a run is open", async () => {
-    const parent = family(
+    const parent = createAgentTree(
       stage,
-      [{ toolCalls: [task("scout", "Look")] }, { text: "Told." }, hold("open")],
+      [{ toolCalls: [createTaskCall("scout", "Look")] }, { text: "Told." }, hold("open")],
       {
         scout: [{ text: "Seen." }],
       },
@@ -382,17 +391,17 @@ describe("a session deleted", () => {
     await parent.run("Go");
     await parent.start("On");
     await eventually(async () =>
-      (await stage.transcript.steps(parent.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+      (await stage.transcript.readSteps(parent.id)).some(({ kind }) => kind === "hold") ? true : undefined,
     );
-    const refused = await commandLine(stage, "delete", parent.id, "--yes");
+    const refused = await runCommandLine(stage, "delete", parent.id, "--yes");
     expect(refused.code).toBe(2);
     expect(refused.err).toContain("--stop");
-    expect((await commandLine(stage, "delete", parent.id)).err).toContain("--yes");
-    const [child] = await stage.transcript.sessions({ limit: 9, spawnedBy: parent.id });
-    const done = await commandLine(stage, "delete", parent.id, "--yes", "--stop", "--history", "--json");
+    expect((await runCommandLine(stage, "delete", parent.id)).err).toContain("--yes");
+    const [child] = await stage.transcript.findSessions({ limit: 9, spawnedBy: parent.id });
+    const done = await runCommandLine(stage, "delete", parent.id, "--yes", "--stop", "--history", "--json");
     expect(JSON.parse(done.out)).toMatchObject({ type: "deleted", sessions: [parent.id, child?.id] });
     for (const id of [parent.id, child?.id ?? ""]) {
-      expect(await stage.transcript.session(id)).toBeUndefined();
+      expect(await stage.transcript.readSession(id)).toBeUndefined();
     }
     await expect(client.session(parent.id).delete()).rejects.toMatchObject({ code: "session-unknown" });
   });
@@ -402,9 +411,9 @@ describe("sessions found", () => {
   test("by words and by what is known of them", async () => {
     const session = stage.session({ replies: [{ text: "The zeppelin landed." }], agent: { name: "pilot" } });
     await session.run("Where is the airship?");
-    const hits = await commandLine(stage, "search", "zeppel*", "--agent", "pilot", "--json");
+    const hits = await runCommandLine(stage, "search", "zeppel*", "--agent", "pilot", "--json");
     expect(JSON.parse(hits.out)).toMatchObject({ session: session.id, position: 1, role: "assistant" });
-    expect((await commandLine(stage, "search", "zeppelin", "--since", "2999-01-01")).err).toContain(
+    expect((await runCommandLine(stage, "search", "zeppelin", "--since", "2999-01-01")).err).toContain(
       "Nothing was found",
     );
     const page = await client.sessions({ agent: "pilot", since: new Date(0) });
@@ -412,7 +421,7 @@ describe("sessions found", () => {
     const first = await client.sessions({ limit: 1 });
     const second = await client.sessions({ limit: 1, after: first.after ?? "" });
     expect(second.sessions[0]?.session).not.toBe(first.sessions[0]?.session);
-    const listed = await commandLine(stage, "sessions", "--agent", "pilot");
+    const listed = await runCommandLine(stage, "sessions", "--agent", "pilot");
     expect(listed.out).toContain(session.id);
   });
 });
@@ -425,10 +434,10 @@ describe("a retention policy", () => {
     const open = stage.session({ replies: [hold("retain")], agent: { name, tools: ["hold"] } });
     await open.start("Go");
     await eventually(async () =>
-      (await stage.transcript.steps(open.id)).some(({ kind }) => kind === "hold") ? true : undefined,
+      (await stage.transcript.readSteps(open.id)).some(({ kind }) => kind === "hold") ? true : undefined,
     );
-    await client.session(ended[0]!.id).keep();
-    const set = await commandLine(
+    await client.session(ended[0]!.id).setRetained();
+    const set = await runCommandLine(
       stage,
       "retention",
       "set",
@@ -444,19 +453,19 @@ describe("a retention policy", () => {
     const policy = { rules: [{ agent: name, maxSessions: 0 }] };
     const would = await client.retention.run({ policy, dryRun: true });
     expect(would.sessions.map((one) => one.session).sort()).toEqual([ended[1]!.id, ended[2]!.id].sort());
-    expect(await stage.transcript.session(ended[1]!.id)).toBeDefined();
+    expect(await stage.transcript.readSession(ended[1]!.id)).toBeDefined();
     const ran = await client.retention.run({ policy });
     expect(ran).toMatchObject({ deleted: 2, spared: 2 });
-    expect(await stage.transcript.session(ended[1]!.id)).toBeUndefined();
-    expect(await stage.transcript.session(ended[0]!.id)).toBeDefined();
-    expect(await stage.transcript.session(open.id)).toBeDefined();
-    gates.of("retain").open();
-    await commandLine(stage, "retention", "set", "--agent", name, "--off");
+    expect(await stage.transcript.readSession(ended[1]!.id)).toBeUndefined();
+    expect(await stage.transcript.readSession(ended[0]!.id)).toBeDefined();
+    expect(await stage.transcript.readSession(open.id)).toBeDefined();
+    gates.get("retain").open();
+    await runCommandLine(stage, "retention", "set", "--agent", name, "--off");
     expect(await client.retention.get()).toBeUndefined();
     await expect(client.retention.run()).rejects.toMatchObject({ code: "input-invalid" });
   });
 
-  thorough(
+  thoroughTest(
     "is carried out by its schedule, and spares sessions of an agent that wants them kept [SES-20, CFG-19]",
     async () => {
       const name = `nightly-${process.pid}`;
@@ -481,12 +490,12 @@ describe("a retention policy", () => {
       });
       const ran: unknown = await stage.client.workflow.getHandle(workflowId).result();
       expect(ran).toMatchObject({ deleted: 1, spared: 3 });
-      expect(await stage.transcript.session(plain.id)).toBeUndefined();
+      expect(await stage.transcript.readSession(plain.id)).toBeUndefined();
       // A person's word on one session goes before what its agent says.
-      await client.session(kept.id).keep(false);
+      await client.session(kept.id).setRetained(false);
       expect(await client.retention.run()).toMatchObject({ deleted: 1, spared: 2 });
-      expect(await stage.transcript.session(kept.id)).toBeUndefined();
-      for (const id of [loaded.id, forked]) expect(await stage.transcript.session(id)).toBeDefined();
+      expect(await stage.transcript.readSession(kept.id)).toBeUndefined();
+      for (const id of [loaded.id, forked]) expect(await stage.transcript.readSession(id)).toBeDefined();
       await client.retention.remove();
     },
   );

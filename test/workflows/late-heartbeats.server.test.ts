@@ -3,8 +3,8 @@ import { z } from "zod";
 import type { Step } from "../../src/store/transcript/step.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 /** Longer than the server waits for a heartbeat. */
 const BUSY_MS = 7000;
@@ -23,7 +23,7 @@ function watched(inner: Transcript): Transcript {
       const value: unknown = Reflect.get(target, name);
       if (typeof value !== "function") return value;
       return (...given: unknown[]) => {
-        if (name === "holder") looks += 1;
+        if (name === "findClaimHolder") looks += 1;
         if (name === "claim" && (given[0] as Step).kind === "busy") {
           isTaken = (given[0] as Step).generation > 0 && looks < 2;
         }
@@ -47,13 +47,13 @@ const busy = defineTool({
   },
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ tools: [busy], wrap: watched });
+  stage = await openTestEnvironment({ tools: [busy], wrap: watched });
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "a call whose process was too busy for heartbeats keeps its result when it is given to the same process again",
   async () => {
     const session = stage.session({
@@ -61,7 +61,7 @@ thorough(
       agent: { tools: ["busy"] },
     });
     expect(await session.run("Go")).toMatchObject({ text: "Good." });
-    expect((await session.conversation())[2]).toBe("toolResult: done after all");
+    expect((await session.readConversation())[2]).toBe("toolResult: done after all");
     expect(executions).toBe(1);
   },
   40_000,

@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { steerSignal, stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool({ name: "peek", quick: true })] });
+  stage = await openTestEnvironment({ tools: [gates.createTool({ name: "peek", quick: true })] });
 });
 afterAll(() => stage.close());
 
 const peek = (gate: string) => ({ name: "peek", arguments: { gate } });
 
-async function scheduled(session: Session): Promise<string[]> {
+async function scheduled(session: TestSession): Promise<string[]> {
   const { events } = await session.handle.fetchHistory();
   return (events ?? []).flatMap(
     ({ activityTaskScheduledEventAttributes: one }) => one?.activityType?.name ?? [],
@@ -23,18 +23,18 @@ async function scheduled(session: Session): Promise<string[]> {
 }
 
 test("a quick tool runs as a local activity: no event of its own but a marker (design 3.17)", async () => {
-  gates.of("open").open();
+  gates.get("open").open();
   const session = stage.session({
     replies: [{ toolCalls: [peek("open")] }, { text: "Done." }],
     agent: { tools: ["peek"] },
   });
   await session.run("Go");
   expect(await scheduled(session)).toEqual(["open-loop", "model", "model", "close-loop"]);
-  expect(await session.conversation()).toContain("toolResult: passed open");
+  expect(await session.readConversation()).toContain("toolResult: passed open");
 });
 
 test("with local steps turned off it is seen in the timeline", async () => {
-  gates.of("open").open();
+  gates.get("open").open();
   const session = stage.session({
     replies: [{ toolCalls: [peek("open")] }, { text: "Done." }],
     agent: { tools: ["peek"] },
@@ -43,7 +43,7 @@ test("with local steps turned off it is seen in the timeline", async () => {
   expect(await scheduled(session)).toEqual(["open-loop", "model", "peek", "model", "close-loop"]);
 });
 
-thorough(
+thoroughTest(
   "a quick tool that takes longer than two seconds goes elsewhere, and the run goes on with one result",
   async () => {
     const session = stage.session({
@@ -51,42 +51,42 @@ thorough(
       agent: { tools: ["peek"] },
     });
     await session.start("Go");
-    await gates.of("slow").arrived;
+    await gates.get("slow").arrived;
     const again = session.handle.result();
-    setTimeout(() => gates.of("slow").open(), 3000).unref();
+    setTimeout(() => gates.get("slow").open(), 3000).unref();
     expect(await again).toMatchObject({ text: "Done." });
     expect(await scheduled(session)).toEqual(["open-loop", "model", "peek", "model", "close-loop"]);
-    expect((await session.conversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
+    expect((await session.readConversation()).filter((line) => line.startsWith("toolResult"))).toEqual([
       "toolResult: passed slow",
     ]);
   },
 );
 
-thorough("steering that arrives during a local tool waits for it, and is read once", async () => {
+thoroughTest("steering that arrives during a local tool waits for it, and is read once", async () => {
   const session = stage.session({
     replies: [{ toolCalls: [peek("steered")] }, { text: "One." }, { text: "Two." }],
     agent: { tools: ["peek"] },
   });
   await session.start("Go");
-  await gates.of("steered").arrived;
+  await gates.get("steered").arrived;
   await session.handle.signal(steerSignal, "Look here");
-  gates.of("steered").open();
-  await session.result();
-  const conversation = await session.conversation();
+  gates.get("steered").open();
+  await session.readResult();
+  const conversation = await session.readConversation();
   expect(conversation.filter((line) => line === "user: Look here")).toHaveLength(1);
   expect(conversation.at(-1)).toMatch(/^assistant/);
 });
 
-thorough("stop that arrives during a local tool ends the run", async () => {
+thoroughTest("stop that arrives during a local tool ends the run", async () => {
   const session = stage.session({
     replies: [{ toolCalls: [peek("stopped")] }, { text: "Never." }],
     agent: { tools: ["peek"] },
   });
   await session.start("Go");
-  await gates.of("stopped").arrived;
+  await gates.get("stopped").arrived;
   await session.handle.signal(stopSignal, "enough");
-  expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
-  gates.of("stopped").open();
-  expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
-  expect(session.requests()).toHaveLength(1);
+  expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
+  gates.get("stopped").open();
+  expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
+  expect(session.listRequests()).toHaveLength(1);
 });

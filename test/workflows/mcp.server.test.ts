@@ -3,16 +3,21 @@ import { join } from "node:path";
 import type { temporal } from "@temporalio/proto";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { NASTY, official, stdio, temporaryFolder } from "../mcp/support/servers.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
-import { keepWarnings } from "./support/warnings.ts";
+import {
+  createStdioServer,
+  createTemporaryFolder,
+  MISBEHAVING_SERVER,
+  resolveOfficialServer,
+} from "../mcp/support/mcp-servers.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { recordWarnings } from "./support/warnings.ts";
 
-const { log, warnings } = keepWarnings();
-const folder = temporaryFolder();
-let stage: Stage;
+const { log, warnings } = recordWarnings();
+const folder = createTemporaryFolder();
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ log });
+  stage = await openTestEnvironment({ log });
 });
 afterAll(async () => {
   await stage.close();
@@ -21,10 +26,16 @@ afterAll(async () => {
 
 const call = (name: string, parameters: object = {}) => ({ toolCalls: [{ name, arguments: parameters }] });
 const nasty = (args: readonly string[] = [], more: object = {}) =>
-  stdio(NASTY, { args }, { name: "nasty", include: ["ok", "crash", "change", "goes"], ...more });
+  createStdioServer(
+    MISBEHAVING_SERVER,
+    { args },
+    { name: "nasty", include: ["ok", "crash", "change", "goes"], ...more },
+  );
 
-async function results(session: ReturnType<Stage["session"]>): Promise<{ text: string; isError: boolean }[]> {
-  return (await session.entries()).flatMap(({ message }) =>
+async function results(
+  session: ReturnType<TestEnvironment["session"]>,
+): Promise<{ text: string; isError: boolean }[]> {
+  return (await session.readEntries()).flatMap(({ message }) =>
     message.role === "toolResult"
       ? [
           {
@@ -42,7 +53,11 @@ const signalsIn = (events: readonly temporal.api.history.v1.IHistoryEvent[]) =>
 describe("an agent with MCP servers", () => {
   test("[MCP-08] works with the tools of a real server beside its own", async () => {
     writeFileSync(join(folder.path, "note.txt"), "the words of the note");
-    const files = stdio(official("filesystem"), { args: [folder.path] }, { name: "files", trusted: true });
+    const files = createStdioServer(
+      resolveOfficialServer("filesystem"),
+      { args: [folder.path] },
+      { name: "files", trusted: true },
+    );
     const path = join(folder.path, "note.txt");
     const session = stage.session({
       replies: [call("files__read_text_file", { path }), { text: "Done." }],
@@ -50,7 +65,7 @@ describe("an agent with MCP servers", () => {
     });
     expect(await session.run("Read it")).toMatchObject({ outcome: { type: "answered" } });
     expect(await results(session)).toEqual([{ text: "the words of the note", isError: false }]);
-    const [first] = session.requests();
+    const [first] = session.listRequests();
     const body = first?.body as { tools: { name: string }[] };
     const names = body.tools.map(({ name }) => name);
     expect(names).toEqual([
@@ -62,26 +77,32 @@ describe("an agent with MCP servers", () => {
     ]);
   });
 
-  thorough("[MCP-06] goes on when a server crashes, and when it offers other tools than before", async () => {
-    const session = stage.session({
-      replies: [
-        call("nasty__crash"),
-        call("nasty__ok"),
-        call("nasty__change"),
-        call("nasty__goes"),
-        { text: "Done." },
-      ],
-      agent: { mcp: [nasty()] },
-    });
-    expect(await session.run("Go")).toMatchObject({ outcome: { type: "answered" } });
-    const said = await results(session);
-    expect(said[0]).toMatchObject({ isError: true, text: expect.stringContaining("ended with exit code 3") });
-    expect(said.slice(1, 3)).toEqual([
-      { text: "fine", isError: false },
-      { text: "changed", isError: false },
-    ]);
-    expect(said[3]?.text).toMatch(/^fine/);
-  });
+  thoroughTest(
+    "[MCP-06] goes on when a server crashes, and when it offers other tools than before",
+    async () => {
+      const session = stage.session({
+        replies: [
+          call("nasty__crash"),
+          call("nasty__ok"),
+          call("nasty__change"),
+          call("nasty__goes"),
+          { text: "Done." },
+        ],
+        agent: { mcp: [nasty()] },
+      });
+      expect(await session.run("Go")).toMatchObject({ outcome: { type: "answered" } });
+      const said = await results(session);
+      expect(said[0]).toMatchObject({
+        isError: true,
+        text: expect.stringContaining("ended with exit code 3"),
+      });
+      expect(said.slice(1, 3)).toEqual([
+        { text: "fine", isError: false },
+        { text: "changed", isError: false },
+      ]);
+      expect(said[3]?.text).toMatch(/^fine/);
+    },
+  );
 
   test("[MCP-05] is told with its next question, once, that a server offers other tools; the next loop has them", async () => {
     const file = join(folder.path, "change");
@@ -103,13 +124,14 @@ describe("an agent with MCP servers", () => {
     const told = () => session.handle.fetchHistory().then(({ events }) => signalsIn(events ?? []));
     await eventually(async () => (await told()).length > 0);
     stage.model.release("server-changed");
-    expect(await session.result()).toMatchObject({ outcome: { type: "answered" } });
+    expect(await session.readResult()).toMatchObject({ outcome: { type: "answered" } });
     expect(await told()).toEqual(["offersChanged"]);
 
     const notice =
       "user: The MCP server nasty offers other tools than when you began. New: nasty__fresh. No longer offered: " +
       "nasty__goes. Described anew: nasty__changes.";
-    const heard = (nth: number) => session.seen(nth).filter((line) => line.startsWith(notice)).length;
+    const heard = (nth: number) =>
+      session.listSeenMessages(nth).filter((line) => line.startsWith(notice)).length;
     expect([0, 1, 2, 3].map(heard)).toEqual([0, 1, 1, 1]);
     const [, gone, changed] = await results(session);
     expect(gone?.isError).toBe(true);
@@ -118,7 +140,7 @@ describe("an agent with MCP servers", () => {
     expect(changed).toEqual({ text: "fine", isError: false });
 
     await session.run("And now?");
-    const names = session.requests().map(({ body }) => {
+    const names = session.listRequests().map(({ body }) => {
       const { tools } = body as { tools: { name: string }[] };
       return tools.map(({ name }) => name);
     });
@@ -131,8 +153,8 @@ describe("an agent with MCP servers", () => {
   test("does not begin without a server that it needs, and begins without one that it does not", async () => {
     const needing = stage.session({ replies: [], agent: { mcp: [nasty(["die=9"])] } });
     await needing.start("Go");
-    expect((await needing.failure()).message).toContain('The MCP server "nasty" ended with exit code 9');
-    expect(needing.requests()).toEqual([]);
+    expect((await needing.readFailure()).message).toContain('The MCP server "nasty" ended with exit code 9');
+    expect(needing.listRequests()).toEqual([]);
     const session = stage.session({
       replies: [{ text: "Done." }],
       agent: { mcp: [nasty(["die=9"], { required: false })] },
@@ -144,9 +166,9 @@ describe("an agent with MCP servers", () => {
   });
 });
 
-thorough("[MCP-09] servers end with the worker", async () => {
+thoroughTest("[MCP-09] servers end with the worker", async () => {
   const file = join(folder.path, "pids");
-  const other = await openStage({ log });
+  const other = await openTestEnvironment({ log });
   const session = other.session({
     replies: [call("nasty__ok"), { text: "Done." }],
     agent: { mcp: [nasty([`child=${file}`])] },

@@ -1,26 +1,29 @@
 import { temporal } from "@temporalio/proto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
 /** Asked while the vendor is silent; the run must then answer as if nothing had come. */
-async function survives(name: string, send: (session: Session) => Promise<void>): Promise<void> {
+async function survives(name: string, send: (session: TestSession) => Promise<void>): Promise<void> {
   const session = stage.session({ replies: [{ text: "Unmoved.", holdUntil: name }] });
   await session.start("Go");
   await stage.model.waitForHold(name);
   await send(session);
-  expect(await session.status()).toMatchObject({ status: "running", queued: { steering: 0, followUps: 0 } });
+  expect(await session.readStatus()).toMatchObject({
+    status: "running",
+    queued: { steering: 0, followUps: 0 },
+  });
   stage.model.release(name);
-  expect(await session.result()).toMatchObject({ text: "Unmoved." });
-  expect(await session.conversation()).toHaveLength(2);
+  expect(await session.readResult()).toMatchObject({ text: "Unmoved." });
+  expect(await session.readConversation()).toHaveLength(2);
 }
 
 const NONSENSE = [
@@ -45,7 +48,7 @@ test("signals that make no sense do not break a run", () =>
     }
   }));
 
-thorough("a signal whose payload nobody can read does not break a run", () =>
+thoroughTest("a signal whose payload nobody can read does not break a run", () =>
   survives("unreadable", async ({ id }) => {
     const { Payload } = temporal.api.common.v1;
     const unreadable = [
@@ -63,21 +66,21 @@ thorough("a signal whose payload nobody can read does not break a run", () =>
   }),
 );
 
-thorough("a start without anything ends at once and says so", async () => {
+thoroughTest("a start without anything ends at once and says so", async () => {
   const session = stage.session();
   await stage.client.workflow.start("agent", {
     workflowId: session.id,
     taskQueue: stage.taskQueue,
   });
-  expect(await session.result()).toMatchObject({ outcome: { type: "delivered", messages: 0 } });
+  expect(await session.readResult()).toMatchObject({ outcome: { type: "delivered", messages: 0 } });
 });
 
-thorough("stop with a nonsense reason stops", async () => {
+thoroughTest("stop with a nonsense reason stops", async () => {
   const session = stage.session({ replies: [{ text: "Never.", holdUntil: "odd-stop" }] });
   await session.start("Go");
   await stage.model.waitForHold("odd-stop");
   await session.handle.signal("stop", { why: 7 } as never);
-  expect(await session.result()).toMatchObject({
+  expect(await session.readResult()).toMatchObject({
     outcome: { type: "stopped", reason: "stop was requested" },
   });
 });

@@ -1,23 +1,23 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { announcesUnmadeCall } from "../../src/activities/model/unmade-call.ts";
+import { announcesMissingCall } from "../../src/activities/model/announced-call.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-intent.ts";
 import type { Logger } from "../../src/platform/log.ts";
 import type { AssistantMessage } from "../../src/schema/message.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const ANNOUNCING = "Let me search for that file.";
 const NUDGE = `user: ${TOOL_INTENT_NUDGE}`;
 
-let stage: Stage;
+let stage: TestEnvironment;
 const logged: { readonly level: string; readonly words: string; readonly session?: string }[] = [];
 
 beforeAll(async () => {
   const line = (level: string) => (facts: object, words: string) =>
     void logged.push({ level, words, ...facts });
   const log = { debug: line("debug"), info: line("info"), warn: line("warn"), error: line("error") };
-  stage = await openStage({ log: log as unknown as Logger });
+  stage = await openTestEnvironment({ log: log as unknown as Logger });
 });
 afterAll(() => stage.close());
 
@@ -32,7 +32,7 @@ test("three texts that announce a call: two nudges, then the third is the answer
     text: ANNOUNCING,
     position: 5,
   });
-  expect(await session.conversation()).toEqual([
+  expect(await session.readConversation()).toEqual([
     "user: Find it",
     `assistant: ${ANNOUNCING}`,
     NUDGE,
@@ -40,7 +40,7 @@ test("three texts that announce a call: two nudges, then the third is the answer
     NUDGE,
     `assistant: ${ANNOUNCING}`,
   ]);
-  expect((await session.entries()).map(({ origin }) => origin)).toEqual([
+  expect((await session.readEntries()).map(({ origin }) => origin)).toEqual([
     "prompt",
     "model",
     "machine",
@@ -48,11 +48,11 @@ test("three texts that announce a call: two nudges, then the third is the answer
     "machine",
     "model",
   ]);
-  expect(session.seen(1).at(-1)).toContain("you did not include any tool calls");
-  expect(session.requests()).toHaveLength(3);
+  expect(session.listSeenMessages(1).at(-1)).toContain("you did not include any tool calls");
+  expect(session.listRequests()).toHaveLength(3);
 });
 
-thorough(
+thoroughTest(
   "each answer is a line of the debug log, without its words, and a nudge one of the info log [IRON-15]",
   async () => {
     const session = stage.session({
@@ -77,7 +77,7 @@ thorough(
   },
 );
 
-thorough("a nudge that is followed by the call [IRON-10]", async () => {
+thoroughTest("a nudge that is followed by the call [IRON-10]", async () => {
   const session = stage.session({
     replies: [
       { text: ANNOUNCING },
@@ -87,21 +87,21 @@ thorough("a nudge that is followed by the call [IRON-10]", async () => {
     agent: { tools: ["bash"], permissions: { otherwise: "allow" } },
   });
   expect(await session.run("Find it")).toMatchObject({ text: "There it is." });
-  const told = await session.conversation();
+  const told = await session.readConversation();
   expect(told[2]).toBe(NUDGE);
   expect(told[4]).toContain("found");
 });
 
-thorough.each([
+thoroughTest.each([
   ["nudges are switched off", { tools: ["read_file"], nudges: { enabled: false } }],
   ["the agent has no tools", {}],
 ])("none where %s [IRON-10]", async (_, agent) => {
   const session = stage.session({ replies: [{ text: ANNOUNCING }], agent });
   expect(await session.run("Find it")).toMatchObject({ text: ANNOUNCING, position: 1 });
-  expect(session.requests()).toHaveLength(1);
+  expect(session.listRequests()).toHaveLength(1);
 });
 
-thorough("none for an answer that was cut short, or that announces nothing [IRON-10]", async () => {
+thoroughTest("none for an answer that was cut short, or that announces nothing [IRON-10]", async () => {
   const agent = { tools: ["read_file"] };
   for (const reply of [{ text: ANNOUNCING, stop: "length" as const }, { text: "It is in a.txt." }]) {
     const session = stage.session({ replies: [reply], agent });
@@ -124,13 +124,13 @@ describe("the verdict that travels", () => {
 
   test("is taken of a whole text without calls [IRON-10]", () => {
     const call = { type: "toolCall" as const, id: "c", name: "read_file", arguments: {} };
-    expect(announcesUnmadeCall(answer(), on, 1)).toBe(true);
-    expect(announcesUnmadeCall(answer({ content: [...answer().content, call] }), on, 1)).toBe(false);
-    expect(announcesUnmadeCall(answer({ stopReason: "length" }), on, 1)).toBe(false);
-    expect(announcesUnmadeCall(answer(), on, 0)).toBe(false);
+    expect(announcesMissingCall(answer(), on, 1)).toBe(true);
+    expect(announcesMissingCall(answer({ content: [...answer().content, call] }), on, 1)).toBe(false);
+    expect(announcesMissingCall(answer({ stopReason: "length" }), on, 1)).toBe(false);
+    expect(announcesMissingCall(answer(), on, 0)).toBe(false);
   });
 
-  thorough("is not taken where nudges are off [IRON-10]", () => {
-    expect(announcesUnmadeCall(answer(), { nudges: { enabled: false, max: 2 } }, 1)).toBe(false);
+  thoroughTest("is not taken where nudges are off [IRON-10]", () => {
+    expect(announcesMissingCall(answer(), { nudges: { enabled: false, max: 2 } }, 1)).toBe(false);
   });
 });

@@ -4,24 +4,24 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { approveUpdate } from "../../src/workflows/messages.ts";
-import { documentOf, startApi } from "../openapi/support.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
-import { keepWarnings } from "./support/warnings.ts";
+import { createDocument, startApi } from "../openapi/sample-api.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
+import { recordWarnings } from "./support/warnings.ts";
 
 const PET_TOKEN = "pet-token-0123456789";
-const { log, warnings } = keepWarnings();
+const { log, warnings } = recordWarnings();
 const api = await startApi(({ method, headers }, response) => {
   response.setHeader("content-type", "application/json");
   response.end(method === "GET" ? `{"name":"Bo","by":"${headers.authorization}"}` : '{"id":2}');
 });
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
   const values: Record<string, string> = { [TEST_KEY_NAME]: TEST_KEY, PET_TOKEN };
-  stage = await openStage({ log, secrets: (name) => values[name] });
+  stage = await openTestEnvironment({ log, secrets: (name) => values[name] });
   const id = { in: "path", name: "id", required: true, schema: { type: "integer" } };
   const body = { content: { "application/json": { schema: { type: "object" } } } };
-  const document = documentOf({
+  const document = createDocument({
     "/pets/{id}": { get: { operationId: "pets/get", parameters: [id], description: "One pet." } },
     "/pets": { post: { operationId: "pets/add", requestBody: body }, put: {} },
   });
@@ -58,7 +58,7 @@ describe("an agent with an OpenAPI document", () => {
     await session.start("Go", { mode: "interactive" });
     const asked = await eventually(
       async () => {
-        const { approvals } = await session.status();
+        const { approvals } = await session.readStatus();
         return approvals.length > 0 ? approvals : undefined;
       },
       { what: "a question" },
@@ -74,10 +74,10 @@ describe("an agent with an OpenAPI document", () => {
       body: '{"name":"Bo"}',
     });
     await session.waitForRequest(2);
-    const [first] = session.requests();
+    const [first] = session.listRequests();
     const { tools } = first!.body as { tools: { name: string; description: string }[] };
     expect(tools).toMatchObject([{ name: "pets_get", description: "One pet." }, { name: "pets_add" }]);
-    const results = session.seen(2).filter((line) => line.includes("→"));
+    const results = session.listSeenMessages(2).filter((line) => line.includes("→"));
     expect(results).toEqual([
       `user: GET ${api.url}/pets/1 → 200\n\n{"name":"Bo","by":"Bearer ****"}`,
       `user: POST ${api.url}/pets → 200\n\n{"id":2}`,
@@ -85,15 +85,15 @@ describe("an agent with an OpenAPI document", () => {
     expect(warnings.map(({ words }) => words)).toContain(
       "openapi pets: left out PUT /pets: it has no operationId",
     );
-    expect(JSON.stringify(await session.entries())).not.toContain(PET_TOKEN);
+    expect(JSON.stringify(await session.readEntries())).not.toContain(PET_TOKEN);
     await session.handle.terminate();
   });
 
-  thorough("does not begin where its document cannot be had", async () => {
+  thoroughTest("does not begin where its document cannot be had", async () => {
     const session = sessionOf({ spec: "gone.json" });
     await session.start("Go");
-    const { message } = await session.failure();
+    const { message } = await session.readFailure();
     expect(message).toMatch(/The OpenAPI document .*gone\.json cannot be read: there is no such file/);
-    expect(session.requests()).toEqual([]);
+    expect(session.listRequests()).toEqual([]);
   });
 });

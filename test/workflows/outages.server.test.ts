@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { ApplicationFailure } from "@temporalio/common";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { hostMark } from "../../src/platform/process/host-id.ts";
+import { getShortHostId } from "../../src/platform/process/host-id.ts";
 import { readStartTime } from "../../src/platform/process/process-group.ts";
 import type { Step } from "../../src/store/transcript/step.ts";
 import { StoreError } from "../../src/store/transcript/store-error.ts";
 import type { Transcript } from "../../src/store/transcript/transcript.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 // The store goes away around an `unsafe` call whose worker lives (decision 0024).
 
@@ -64,9 +64,9 @@ const pay = defineTool({
   },
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ tools: [pay], wrap: failing });
+  stage = await openTestEnvironment({ tools: [pay], wrap: failing });
 });
 afterAll(() => stage.close());
 beforeEach(() => {
@@ -84,9 +84,9 @@ async function paid(given: Answers): Promise<{ told: string | undefined; executi
     agent: { tools: ["pay"] },
   });
   expect(await session.run("Go")).toMatchObject({ text: "Good." });
-  const steps = await stage.transcript.steps(session.id);
+  const steps = await stage.transcript.readSteps(session.id);
   return {
-    told: (await session.conversation())[2],
+    told: (await session.readConversation())[2],
     executions: steps.find(({ kind }) => kind === "pay")?.executions,
   };
 }
@@ -108,7 +108,7 @@ test("a claim whose answer is lost belongs to the process that asked for it: the
 
 test("a store that goes away between the claim and the call is waited for under the same claim", async () => {
   const { told, executions } = await paid({
-    writers: async ({ ask }, nth) => {
+    readWriters: async ({ ask }, nth) => {
       if (nth <= 3) throw away();
       return await ask();
     },
@@ -123,7 +123,7 @@ test("a store that goes away under a call is waited for, and is no result of the
     if (nth <= 2) throw away();
     return await ask();
   };
-  const { told, executions } = await paid({ setNote: failTwice, note: failTwice, store: failTwice });
+  const { told, executions } = await paid({ setNote: failTwice, readNote: failTwice, store: failTwice });
   expect(told).toBe(PAID);
   expect(payments).toBe(1);
   expect(executions).toBe(1);
@@ -133,13 +133,13 @@ test("a worker that shuts down before it began a call gives the step back, so th
   const { told, executions } = await paid({
     claim: async ({ store, ask, step }, nth) => {
       if (nth > 1) {
-        await eventually(async () => (await store.holder(step)) === undefined, {
+        await eventually(async () => (await store.findClaimHolder(step)) === undefined, {
           what: "the step given back",
         });
       }
       return await ask();
     },
-    writers: async ({ ask }, nth) => {
+    readWriters: async ({ ask }, nth) => {
       if (nth === 1) throw ApplicationFailure.nonRetryable("The worker shut down", "handed-back");
       return await ask();
     },
@@ -149,7 +149,8 @@ test("a worker that shuts down before it began a call gives the step back, so th
   expect(executions).toBe(2);
 });
 
-const processWith = (pid: number, startTime: string) => `${randomUUID()}:${pid}:${startTime}@${hostMark()}`;
+const processWith = (pid: number, startTime: string) =>
+  `${randomUUID()}:${pid}:${startTime}@${getShortHostId()}`;
 
 test.each([
   ["lives", "stopped working on it", processWith(process.ppid, readStartTime(process.ppid))],

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { PinnedTool } from "../../src/schema/outside.ts";
-import { OutsideError, type ToolSource } from "../../src/tools/sources/source.ts";
+import type { PinnedTool } from "../../src/schema/tool-source.ts";
+import { type ToolSource, ToolSourceError } from "../../src/tools/sources/tool-source.ts";
 import { defineTool, type ExecutableTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
-import { keepWarnings } from "./support/warnings.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { recordWarnings } from "./support/warnings.ts";
 
 /** A source that a test changes as it goes. Definitions ask it by their name. */
 class Shelf implements ToolSource {
@@ -14,15 +14,15 @@ class Shelf implements ToolSource {
   prompt = "";
   missing: string | undefined;
   closed = 0;
-  readonly isAsked: ToolSource["isAsked"] = ({ name }) => name === "outside";
+  readonly isUsedBy: ToolSource["isUsedBy"] = ({ name }) => name === "outside";
 
   readonly pin: ToolSource["pin"] = async () => {
-    if (this.missing !== undefined) throw new OutsideError(this.missing);
+    if (this.missing !== undefined) throw new ToolSourceError(this.missing);
     const rules = [{ tool: "shelf__burn", outcome: "deny" as const, reason: "nothing is burnt" }];
     return { tools: this.tools, prompt: this.prompt, rules, warnings: ["one tool was left out"] };
   };
 
-  readonly tool = ({ name, description, replay, data }: PinnedTool): ExecutableTool =>
+  readonly createTool = ({ name, description, replay, data }: PinnedTool): ExecutableTool =>
     defineTool({
       name,
       description,
@@ -52,7 +52,7 @@ function pinned(remote: string, more: Partial<PinnedTool> = {}): PinnedTool {
 }
 
 const shelf = new Shelf();
-const { log, warnings } = keepWarnings();
+const { log, warnings } = recordWarnings();
 let read = 0;
 /** What was warned of since the last asking. */
 const warned = (): string[] => {
@@ -60,9 +60,9 @@ const warned = (): string[] => {
   read = warnings.length;
   return fresh;
 };
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ log, registered: { sources: [shelf] } });
+  stage = await openTestEnvironment({ log, registered: { sources: [shelf] } });
 });
 afterAll(async () => {
   await stage.close();
@@ -85,7 +85,7 @@ describe("tools of a source outside of the worker", () => {
 
     expect(result).toMatchObject({ outcome: { type: "answered" } });
     expect(warned()).toContain("one tool was left out");
-    const [first] = session.requests();
+    const [first] = session.listRequests();
     const body = first?.body as { system: { text: string }[]; tools: { name: string }[] };
     expect(body.tools.map(({ name }) => name)).toEqual([
       "list_files",
@@ -94,7 +94,7 @@ describe("tools of a source outside of the worker", () => {
       "shelf__read_2",
     ]);
     expect(body.system[0]?.text).toBe("You read.\n\nThere is a shelf.");
-    const results = (await session.entries())
+    const results = (await session.readEntries())
       .map(({ message }) => message)
       .filter(({ role }) => role === "toolResult");
     expect(results).toMatchObject([
@@ -104,7 +104,7 @@ describe("tools of a source outside of the worker", () => {
     ]);
   });
 
-  thorough(
+  thoroughTest(
     "stay as they were while the loop goes on, and what is another one next time is named",
     async () => {
       shelf.tools = [pinned("read"), pinned("lend")];
@@ -129,20 +129,20 @@ describe("tools of a source outside of the worker", () => {
     },
   );
 
-  thorough("that cannot be had are a reason not to begin, in the words of the source", async () => {
+  thoroughTest("that cannot be had are a reason not to begin, in the words of the source", async () => {
     shelf.missing = "The shelf is locked";
     const session = sessionWith("shelf__read");
     await session.start("Go");
-    const { message } = await session.failure();
+    const { message } = await session.readFailure();
     shelf.missing = undefined;
     expect(message).toContain("The shelf is locked");
-    expect(session.requests()).toEqual([]);
+    expect(session.listRequests()).toEqual([]);
   });
 
   test("are nothing to a definition that asks for none: it is kept as it is", async () => {
     const session = stage.session({ replies: [{ text: "Done." }], agent: { name: "plain" } });
     await session.run("Go");
-    const record = await stage.transcript.session(session.id);
-    expect(await stage.transcript.definition(record?.definitionHash ?? "")).not.toHaveProperty("pinned");
+    const record = await stage.transcript.readSession(session.id);
+    expect(await stage.transcript.readDefinition(record?.definitionHash ?? "")).not.toHaveProperty("pinned");
   });
 });

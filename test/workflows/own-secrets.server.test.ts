@@ -8,10 +8,10 @@ import type { Logger } from "../../src/platform/log.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
 import { startWorkerProcess } from "../../src/testing/worker-process.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
-import { watchLive } from "./support/shown-live.ts";
-import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
-import { textsIn } from "./support/texts-in.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { listTexts } from "./support/list-texts.ts";
+import { watchLiveOutput } from "./support/live-output.ts";
+import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
 
 /** No definition refers to any of these: they are only held by the worker's process. */
 const RING_KEY = randomBytes(32);
@@ -42,13 +42,13 @@ const fail = defineTool({
   },
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
   Object.assign(process.env, HELD);
   const log = { debug: keep, info: keep, warn: keep, error: keep } as unknown as Logger;
   // Nothing is sealed: what is stored would show what was not hidden.
   const encryption = { keys: "k=env:RING_MATERIAL", payloads: false, transcript: false };
-  stage = await openStage({ tools: [fail], log, encryption });
+  stage = await openTestEnvironment({ tools: [fail], log, encryption });
 });
 afterAll(async () => {
   await stage.close();
@@ -76,13 +76,17 @@ test("what a worker's process holds is in no result, live output, history, log o
     ],
     agent: { tools: ["bash", "fail"] },
   });
-  const live = watchLive(stage, session);
+  const live = watchLiveOutput(stage, session);
   await session.run("Go");
   const { events } = await session.handle.fetchHistory();
   const places = {
-    transcript: [await session.entries(), await session.events(), await stage.transcript.steps(session.id)],
+    transcript: [
+      await session.readEntries(),
+      await session.readEvents(),
+      await stage.transcript.readSteps(session.id),
+    ],
     history: events,
-    request: session.requests().map(({ body }) => body),
+    request: session.listRequests().map(({ body }) => body),
     live: await live.all(),
     log: logged,
   };
@@ -95,16 +99,16 @@ test("what a worker's process holds is in no result, live output, history, log o
     [...secret].join(" "),
   ]);
   for (const [where, holds] of Object.entries(places)) {
-    const texts = textsIn(holds).join("\n");
+    const texts = listTexts(holds).join("\n");
     const spaceless = texts.replace(/\s+/g, "");
     const seen = forms.filter((form) => texts.includes(form) || spaceless.includes(form.replaceAll(" ", "")));
     expect(seen, where).toEqual([]);
   }
-  expect((await session.conversation()).join("\n")).toContain("DONE");
+  expect((await session.readConversation()).join("\n")).toContain("DONE");
 });
 
-thorough("a command does not find the worker's secrets in /proc", async () => {
-  const own = await openStage({ worker: false });
+thoroughTest("a command does not find the worker's secrets in /proc", async () => {
+  const own = await openTestEnvironment({ worker: false });
   const { address, namespace, home, taskQueue } = own;
   const worker = await startWorkerProcess({
     address,
@@ -137,7 +141,7 @@ thorough("a command does not find the worker's secrets in /proc", async () => {
       agent: { tools: ["bash"], workspace: home },
     });
     await session.run("Go");
-    const [result = ""] = (await session.conversation()).filter((said) => said.startsWith("toolResult"));
+    const [result = ""] = (await session.readConversation()).filter((said) => said.startsWith("toolResult"));
     expect(result.match(/^\d+$/gm)).toEqual(["1", ...SECRETS.map(() => "0")]);
   } finally {
     await worker.kill("SIGKILL");

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { SessionStatus } from "../../src/client/index.ts";
-import type { VendorWait } from "../../src/conversation/waits.ts";
+import type { VendorWait } from "../../src/conversation/step-wait.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "./support/connected.ts";
-import { childOf, family, task } from "./support/family.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
+import { connectClient, runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 // What an operator sees of a vendor that is busy (design 3.12): attempt, last failure, next try.
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({ registered: { limits: { limited: { requestsPerMinute: 1 } } } });
+  stage = await openTestEnvironment({ registered: { limits: { limited: { requestsPerMinute: 1 } } } });
 });
 afterAll(() => stage.close());
 
@@ -22,7 +22,7 @@ const BUSY = {
 } as const;
 
 async function statusOf(session: string, wanted: (status: SessionStatus) => boolean): Promise<SessionStatus> {
-  const holdfast = await connectTo(stage);
+  const holdfast = await connectClient(stage);
   onTestFinished(() => holdfast.close());
   return await eventually(async () => {
     const status = await holdfast.status(session);
@@ -40,13 +40,13 @@ test("status shows a retry of the vendor: attempt, last failure without what loo
   const nextInMs = (pending[0]?.nextAttemptAt?.getTime() ?? 0) - begun;
   expect(nextInMs).toBeGreaterThan(15_000);
   expect(nextInMs).toBeLessThan(25_000);
-  const { out } = await commandLine(stage, "status", session.id);
+  const { out } = await runCommandLine(stage, "status", session.id);
   expect(out).toMatch(/model: scheduled, attempt 2 of 4, next in \d+ s .*; last failure: .*too many tokens/);
   expect(out).not.toContain("sk-live");
   await session.handle.terminate();
 });
 
-thorough(
+thoroughTest(
   "a vendor that wants to be left alone for years is shown as waited for, and the loop's time ends the wait",
   async () => {
     const session = stage.session({
@@ -63,17 +63,17 @@ thorough(
     expect(doing).toMatch(
       /^waiting until 20\S+Z before .* is asked again \(turn 0; rate-limited: .*too many tokens/,
     );
-    const { out } = await commandLine(stage, "status", session.id);
+    const { out } = await runCommandLine(stage, "status", session.id);
     expect(out).toMatch(/waiting until 20/);
     expect(out).not.toContain("sk-live");
-    expect(await session.result()).toMatchObject({
+    expect(await session.readResult()).toMatchObject({
       outcome: { type: "limit-reached", reason: expect.stringContaining("Max duration reached") },
     });
-    expect(session.requests()).toHaveLength(1);
+    expect(session.listRequests()).toHaveLength(1);
   },
 );
 
-thorough(
+thoroughTest(
   "a question that waits for its turn says so: to an operator, in the heartbeat, and to those who watch",
   async () => {
     const session = stage.session({
@@ -90,20 +90,20 @@ thorough(
     expect(untilMs - sinceMs).toBeGreaterThan(50_000);
     const words =
       "waits for its turn: the limits for limited are used up for this minute, the next may go in";
-    expect((await commandLine(stage, "status", session.id)).out).toContain(`attempt 1 of 4; ${words}`);
-    const json = JSON.parse((await commandLine(stage, "--json", "status", session.id)).out);
+    expect((await runCommandLine(stage, "status", session.id)).out).toContain(`attempt 1 of 4; ${words}`);
+    const json = JSON.parse((await runCommandLine(stage, "--json", "status", session.id)).out);
     expect(json.pending[0].waits).toMatchObject({ for: "rate", untilMs });
     expect(await watched).toContain(words);
     const { history } = await historyOf(session.id);
     expect(history).not.toContain("waits");
     await session.handle.cancel();
-    await session.result();
+    await session.readResult();
   },
 );
 
 /** The line of live output that says what is waited for. */
 async function watch(session: string): Promise<string> {
-  const holdfast = await connectTo(stage);
+  const holdfast = await connectClient(stage);
   onTestFinished(() => holdfast.close());
   for await (const item of holdfast.session(session).watch()) {
     if (item.type === "delta" && item.delta.body.type === "waiting") return item.delta.body.text;
@@ -116,7 +116,7 @@ async function historyOf(session: string): Promise<{ history: string }> {
   return { history: JSON.stringify(events) };
 }
 
-thorough("a tool at work is shown with how long it has run, and on which worker", async () => {
+thoroughTest("a tool at work is shown with how long it has run, and on which worker", async () => {
   const session = stage.session({
     agent: { tools: ["bash"] },
     replies: [{ toolCalls: [{ name: "bash", arguments: { command: "sleep 600" } }] }],
@@ -125,29 +125,31 @@ thorough("a tool at work is shown with how long it has run, and on which worker"
   const { pending } = await statusOf(session.id, (status) => status.pending[0]?.type === "bash");
   expect(pending).toMatchObject([{ state: "started", attempt: 1, lastFailure: undefined }]);
   expect(pending[0]?.worker).toContain(`:${process.pid}:`);
-  expect((await commandLine(stage, "status", session.id)).out).toMatch(
+  expect((await runCommandLine(stage, "status", session.id)).out).toMatch(
     /bash: started for \d+ s, attempt 1 of 1/,
   );
   await session.handle.cancel();
-  await session.result();
+  await session.readResult();
 });
 
 test("a sub-agent's retry is shown at its caller, with the way down to it", async () => {
-  const parent = family(stage, [{ toolCalls: [task("scout", "Look")] }], { scout: [{ text: "Seen." }] });
+  const parent = createAgentTree(stage, [{ toolCalls: [createTaskCall("scout", "Look")] }], {
+    scout: [{ text: "Seen." }],
+  });
   stage.model.script({
     conversations: [
       {
         match: ({ conversation }) => conversation === parent.id,
-        replies: [{ toolCalls: [task("scout", "Look")] }],
+        replies: [{ toolCalls: [createTaskCall("scout", "Look")] }],
       },
       { faults: [BUSY], replies: [{ text: "Seen." }] },
     ],
   });
   await parent.start("Go");
   const { retryingBelow } = await statusOf(parent.id, (status) => status.retryingBelow !== undefined);
-  const child = await childOf(stage, parent);
+  const child = await findChildSession(stage, parent);
   expect(retryingBelow).toMatchObject([{ session: child.id, path: ["scout"], type: "model", attempt: 2 }]);
-  const { out } = await commandLine(stage, "status", parent.id);
+  const { out } = await runCommandLine(stage, "status", parent.id);
   expect(out).toMatch(/scout \(.*\): model: scheduled, attempt 2 of 4, next in/);
   await parent.handle.terminate();
 });

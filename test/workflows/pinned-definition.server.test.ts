@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { AgentDefinition, type AgentDefinitionInput } from "../../src/schema/definition.ts";
 import { Gates } from "./support/gates.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
 });
 afterAll(() => stage.close());
 
@@ -22,7 +22,7 @@ test("a loop keeps the settings that it began with; the next has its own, else t
     agent: { tools: ["hold"], temperature: 0.5, maxTokens: 111 },
   });
   const asked = (nth: number) => {
-    const { model, temperature, max_tokens, system } = session.requests()[nth]?.body ?? {};
+    const { model, temperature, max_tokens, system } = session.listRequests()[nth]?.body ?? {};
     return { model, temperature, max_tokens, system: JSON.stringify(system) };
   };
   const { temperature: _t, maxTokens: _m, ...plain } = session.definition;
@@ -33,13 +33,13 @@ test("a loop keeps the settings that it began with; the next has its own, else t
   };
 
   await session.start("First");
-  await gates.of("pinned").arrived;
+  await gates.get("pinned").arrived;
   // The same agent is given other settings while its loop runs.
   session.definition.temperature = 1;
   session.definition.systemPrompt = "Changed.";
   await stage.transcript.saveDefinition(AgentDefinition.parse(other));
-  gates.of("pinned").open();
-  expect(await session.result()).toMatchObject({ text: "One." });
+  gates.get("pinned").open();
+  expect(await session.readResult()).toMatchObject({ text: "One." });
   expect(asked(0)).toMatchObject({ model: "test-model", temperature: 0.5, max_tokens: 111 });
   expect(asked(0).system).toContain("You are a test.");
   expect(asked(1)).toEqual(asked(0));
@@ -49,11 +49,11 @@ test("a loop keeps the settings that it began with; the next has its own, else t
   expect(asked(2).max_tokens).not.toBe(111);
   expect(asked(2).system).toContain("Another prompt.");
 
-  const [first, second] = await stage.transcript.loops(session.id);
+  const [first, second] = await stage.transcript.readLoops(session.id);
   const definitionHash = first?.definitionHash ?? "";
   expect(await session.run("Third", { definitionHash })).toMatchObject({ text: "Three." });
   expect(asked(3)).toEqual(asked(0));
-  const hashes = (await stage.transcript.loops(session.id)).map((loop) => loop.definitionHash);
+  const hashes = (await stage.transcript.readLoops(session.id)).map((loop) => loop.definitionHash);
   expect(hashes).toEqual([definitionHash, second?.definitionHash, definitionHash]);
   expect(new Set(hashes).size).toBe(2);
 });

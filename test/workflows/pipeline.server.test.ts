@@ -1,16 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "./support/connected.ts";
-import { cast, historyText, jobName, talk } from "./support/jobs.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createJobName, createMembers, readConversation, readHistoryText } from "./support/job-agents.ts";
+import { connectClient } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -24,13 +24,13 @@ const schema = {
 };
 
 describe("a pipeline [ORC-02, ORC-03]", () => {
-  thorough("gives what one agent says to the next, each in a session of its own", async () => {
-    const { writer, editor } = cast(stage, {
+  thoroughTest("gives what one agent says to the next, each in a session of its own", async () => {
+    const { writer, editor } = createMembers(stage, {
       writer: { says: [{ text: "A draft about cats." }] },
       editor: { says: [{ text: "A better text about cats." }] },
     });
     const job = await holdfast.startJob({
-      job: jobName(stage),
+      job: createJobName(stage),
       task: "Write about cats.",
       mode: {
         type: "pipeline",
@@ -51,20 +51,20 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
         { name: "edit", agent: "editor", session: `${job.id}.edit`, outcome: { type: "answered" } },
       ],
     });
-    expect(await talk(stage, `${job.id}.draft`)).toEqual([
+    expect(await readConversation(stage, `${job.id}.draft`)).toEqual([
       "user: Write about cats.",
       "assistant: A draft about cats.",
     ]);
-    expect(await talk(stage, `${job.id}.edit`)).toEqual([
+    expect(await readConversation(stage, `${job.id}.edit`)).toEqual([
       "user: Asked: Write about cats. Mend this: A draft about cats.",
       "assistant: A better text about cats.",
     ]);
-    expect(await stage.transcript.text(result.ref ?? "")).toBe("A better text about cats.");
+    expect(await stage.transcript.readText(result.ref ?? "")).toBe("A better text about cats.");
   });
 
-  thorough("long words go by reference: nothing of them is in its history", async () => {
+  thoroughTest("long words go by reference: nothing of them is in its history", async () => {
     const words = "A very particular sentence. ".repeat(600);
-    const { first, second } = cast(stage, {
+    const { first, second } = createMembers(stage, {
       first: { says: [{ text: words }] },
       second: { says: [{ text: "Read." }] },
     });
@@ -79,12 +79,12 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       },
     });
     await job.result();
-    expect((await talk(stage, `${job.id}.two`))[0]).toBe(`user: ${words}`);
-    expect(await historyText(stage, job.id)).not.toContain("very particular");
+    expect((await readConversation(stage, `${job.id}.two`))[0]).toBe(`user: ${words}`);
+    expect(await readHistoryText(stage, job.id)).not.toContain("very particular");
   });
 
   test("a typed hand-over takes the structured output of one agent as the input of the next", async () => {
-    const { first, second } = cast(stage, {
+    const { first, second } = createMembers(stage, {
       first: {
         says: [{ toolCalls: [{ name: "final_answer", arguments: { title: "Cats", words: 3 } }] }],
         output: { type: "json-schema", schema, strict: false },
@@ -102,11 +102,11 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
       },
     });
     expect(await job.result()).toMatchObject({ outcome: { type: "answered" }, text: "Done." });
-    expect((await talk(stage, `${job.id}.two`))[0]).toBe('user: {"title":"Cats","words":3}');
+    expect((await readConversation(stage, `${job.id}.two`))[0]).toBe('user: {"title":"Cats","words":3}');
   });
 
-  thorough("what does not fit the next stage's input ends it there, and says what misfits", async () => {
-    const { first, second } = cast(stage, {
+  thoroughTest("what does not fit the next stage's input ends it there, and says what misfits", async () => {
+    const { first, second } = createMembers(stage, {
       first: { says: [{ text: 'Here it is: {"title": "Cats", "words": "three"}' }] },
       second: { says: [{ text: "never" }] },
     });
@@ -123,11 +123,11 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     const result = await job.result();
     expect(result).toMatchObject({ at: "two", outcome: { type: "failed" } });
     expect(JSON.stringify(result.outcome)).toMatch(/Stage \\"two\\".*\\"one\\".*words.*whole number/);
-    expect(second.requests()).toHaveLength(0);
+    expect(second.listRequests()).toHaveLength(0);
   });
 
   test("a stage that fails ends it by name; resumed, it goes on there, and earlier stages are not paid again", async () => {
-    const { first, second } = cast(stage, {
+    const { first, second } = createMembers(stage, {
       first: { says: [{ text: "Facts." }] },
       second: { says: [{ text: "Story." }], faults: [{ fault: "auth" }] },
     });
@@ -144,18 +144,18 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     expect(await job.result()).toMatchObject({ at: "tell", outcome: { type: "failed" } });
     const again = await holdfast.resumePipeline(job.id);
     expect(await again.result()).toMatchObject({ outcome: { type: "answered" }, text: "Story." });
-    expect(first.requests()).toHaveLength(1);
+    expect(first.listRequests()).toHaveLength(1);
     const tooLate = await holdfast.resumePipeline(job.id, { from: "nowhere" });
     expect(await tooLate.result()).toMatchObject({
       outcome: { type: "failed", message: expect.stringContaining('no stage "nowhere"') },
     });
     const redone = await holdfast.resumePipeline(job.id, { from: "tell" });
     expect(await redone.result()).toMatchObject({ outcome: { type: "answered" } });
-    expect(first.requests()).toHaveLength(1);
+    expect(first.listRequests()).toHaveLength(1);
   });
 
-  thorough("a stop reaches the stage at work, and what comes next is not begun", async () => {
-    const { first, second } = cast(stage, {
+  thoroughTest("a stop reaches the stage at work, and what comes next is not begun", async () => {
+    const { first, second } = createMembers(stage, {
       first: { says: [{ text: "never", holdUntil: "slow-stage" }] },
       second: { says: [{ text: "never" }] },
     });
@@ -181,13 +181,15 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     });
     expect(await job.stop("enough")).toBe(true);
     expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" }, at: "one" });
-    expect(await stage.transcript.loops(`${job.id}.one`)).toMatchObject([{ outcome: { type: "stopped" } }]);
-    expect(second.requests()).toHaveLength(0);
+    expect(await stage.transcript.readLoops(`${job.id}.one`)).toMatchObject([
+      { outcome: { type: "stopped" } },
+    ]);
+    expect(second.listRequests()).toHaveLength(0);
   });
 
-  thorough("its limits hold over all stages [SUB-03]", async () => {
+  thoroughTest("its limits hold over all stages [SUB-03]", async () => {
     const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
-    const { first, second } = cast(stage, {
+    const { first, second } = createMembers(stage, {
       first: { says: [call, call, { text: "Three turns." }], tools: ["list_files"] },
       second: { says: [call, call, { text: "never" }], tools: ["list_files"] },
     });
@@ -210,7 +212,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
   });
 
   test("a job's id is used once, and what is wrong with a mode is said before anything is started", async () => {
-    const { definition } = cast(stage, { one: { says: [{ text: "ok" }] } }).one;
+    const { definition } = createMembers(stage, { one: { says: [{ text: "ok" }] } }).one;
     const mode = { type: "pipeline" as const, stages: [{ name: "one", agent: definition }] };
     const job = await holdfast.startJob({ task: "Go", mode });
     await job.result();

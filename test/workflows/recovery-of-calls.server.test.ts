@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 const seen: unknown[] = [];
 const tally = defineTool({
@@ -23,7 +23,7 @@ const tally = defineTool({
 });
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [tally] });
+  stage = await openTestEnvironment({ tools: [tally] });
 });
 afterAll(() => stage.close());
 
@@ -58,7 +58,7 @@ test.each(["anthropic", "openai"] as const)(
     });
     expect(await session.run("Go")).toMatchObject({ text: "Done." });
 
-    const entries = await session.entries();
+    const entries = await session.readEntries();
     const answer = entries[1]?.message;
     const calls =
       answer?.role === "assistant" ? answer.content.filter((part) => part.type === "toolCall") : [];
@@ -71,7 +71,7 @@ test.each(["anthropic", "openai"] as const)(
       ["shell", { command: "echo from bash", why: "to see" }],
     ]);
 
-    const [first, second, third, fourth, fifth, sixth] = (await session.conversation()).slice(2, 8);
+    const [first, second, third, fourth, fifth, sixth] = (await session.readConversation()).slice(2, 8);
     expect(first).toBe("toolResult: 7: 3");
     expect(second).toBe("toolResult: sum: 7");
     expect(third).toMatch(
@@ -92,7 +92,7 @@ test.each(["anthropic", "openai"] as const)(
       recovered: ["Add-Up: read as add_up", "numbers: string read as array", "label: number read as string"],
     });
     expect(details[5]).toMatchObject({ recovered: ["shell: read as bash", "why: unknown field left out"] });
-    expect(session.requests()[1]?.objection).toBeUndefined();
+    expect(session.listRequests()[1]?.objection).toBeUndefined();
   },
 );
 
@@ -116,7 +116,7 @@ test("half a command is never run, nor half a file written [RIG-07, PHI-13m]", a
     agent: { tools: ["bash", "write_file"] },
   });
   expect(await session.run("Go")).toMatchObject({ text: "I see." });
-  const lines = await session.conversation();
+  const lines = await session.readConversation();
   expect(
     lines.filter((line) => line.startsWith("toolResult: Invalid arguments: arguments: found JSON")),
   ).toHaveLength(2);
@@ -126,7 +126,7 @@ test("half a command is never run, nor half a file written [RIG-07, PHI-13m]", a
   expect(await readFile(join(stage.home, "kept.txt"), "utf8")).toBe("kept\n");
 });
 
-thorough("the third wrong call in a row is told so, and the run goes on [RIG-07]", async () => {
+thoroughTest("the third wrong call in a row is told so, and the run goes on [RIG-07]", async () => {
   const wrong = { toolCalls: [{ name: "add_up", arguments: { numbers: "one" } }] };
   const session = stage.session({
     replies: [
@@ -139,7 +139,7 @@ thorough("the third wrong call in a row is told so, and the run goes on [RIG-07]
     agent: { tools: ["add_up"] },
   });
   expect(await session.run("Go")).toMatchObject({ text: "At last." });
-  const results = (await session.conversation()).filter((line) => line.startsWith("toolResult"));
+  const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
   const said = 'toolResult: Invalid arguments: numbers: found the text "one", expected a list';
   expect(results).toEqual([
     said,

@@ -4,9 +4,9 @@ import { z } from "zod";
 import type { Logger } from "../../src/platform/log.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { CORPUS } from "../core/secret-shapes.ts";
-import { watchLive } from "./support/shown-live.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
-import { textsIn } from "./support/texts-in.ts";
+import { listTexts } from "./support/list-texts.ts";
+import { watchLiveOutput } from "./support/live-output.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const PRINTED = CORPUS.map(([, text], index) => `line ${index}\n${text}\n`).join("\n");
 
@@ -19,7 +19,7 @@ const leak = defineTool({
   description: "Prints keys",
   parameters: z.object({ how: z.enum(["answers", "fails"]) }),
   replay: "pure",
-  execute: ({ how }, { update, progress }) => {
+  execute: ({ how }, { onUpdate: update, onProgress: progress }) => {
     update(PRINTED);
     for (const line of PRINTED.split("\n\n")) progress(line);
     if (how === "fails") throw new Error(PRINTED);
@@ -30,10 +30,10 @@ const leak = defineTool({
 const logged: string[] = [];
 const keep = (...said: unknown[]) => logged.push(inspect(said, { depth: 9, maxStringLength: null }));
 
-let stage: Stage;
+let stage: TestEnvironment;
 beforeAll(async () => {
   const log = { debug: keep, info: keep, warn: keep, error: keep } as unknown as Logger;
-  stage = await openStage({ tools: [leak], log });
+  stage = await openTestEnvironment({ tools: [leak], log });
 });
 afterAll(() => stage.close());
 
@@ -46,29 +46,29 @@ test("with `redact.toolOutput` no key that a tool prints is in transcript, histo
     ],
     agent: { tools: ["leak"], redact: { toolOutput: true } },
   });
-  const live = watchLive(stage, session);
+  const live = watchLiveOutput(stage, session);
   await session.run("Go");
   const { events } = await session.handle.fetchHistory();
   const { raw } = await session.handle.describe();
-  const steps = await stage.transcript.steps(session.id);
+  const steps = await stage.transcript.readSteps(session.id);
   const places = {
-    transcript: [await session.entries(), await session.events(), steps],
+    transcript: [await session.readEntries(), await session.readEvents(), steps],
     history: [events, raw],
-    request: session.requests().map(({ body }) => body),
+    request: session.listRequests().map(({ body }) => body),
     live: await live.all(),
     log: logged,
   };
-  expect(session.requests()).toHaveLength(3);
+  expect(session.listRequests()).toHaveLength(3);
   expect(ENDLESS).toBeGreaterThan(100);
   // All of it has come there, but for what looks like a key.
-  const [answered = "", failed = ""] = (await session.conversation()).filter((said) =>
+  const [answered = "", failed = ""] = (await session.readConversation()).filter((said) =>
     said.startsWith("toolResult"),
   );
   for (const result of [answered, failed]) {
     for (let index = 0; index <= ENDLESS; index += 1) expect(result).toContain(`line ${index}\n`);
   }
   for (const [where, holds] of Object.entries(places)) {
-    const texts = textsIn(holds).join("\n");
+    const texts = listTexts(holds).join("\n");
     const seen = CORPUS.filter(([, , secret]) => texts.includes(secret)).map(([name]) => name);
     expect(seen, where).toEqual([]);
   }

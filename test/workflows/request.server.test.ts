@@ -1,21 +1,21 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast, TurnRequest } from "../../src/client/index.ts";
-import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "./support/connected.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { connectClient } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 // What the vendor has received is compared, byte for byte, with what the record says that it was sent.
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -39,7 +39,7 @@ const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate 
 /** The vendor's protocol, from the request made again. This vendor is asked for an output by a final tool. */
 function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRequest): string {
   return JSON.stringify(
-    anthropicRequest({
+    buildAnthropicRequest({
       ...rest,
       systemPrompt: systemPrompt.text,
       messages: messages.map(({ message }) => message),
@@ -49,9 +49,9 @@ function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRe
 }
 
 /** Every answer that the record has, loop by loop, turn by turn. */
-async function remade(session: Session): Promise<TurnRequest[]> {
+async function remade(session: TestSession): Promise<TurnRequest[]> {
   const requests: TurnRequest[] = [];
-  for (const { loopId, turns = 0 } of await stage.transcript.loops(session.id)) {
+  for (const { loopId, turns = 0 } of await stage.transcript.readLoops(session.id)) {
     for (let turn = 0; turn < turns; turn++) {
       requests.push(await holdfast.request(session.id, { loop: loopId, turn }));
     }
@@ -60,15 +60,15 @@ async function remade(session: Session): Promise<TurnRequest[]> {
 }
 
 /** @returns What was compared. */
-async function expectSame(session: Session): Promise<TurnRequest[]> {
-  const sent = session.requests().filter(({ fault }) => fault === undefined);
+async function expectSame(session: TestSession): Promise<TurnRequest[]> {
+  const sent = session.listRequests().filter(({ fault }) => fault === undefined);
   const made = await remade(session);
   expect(made.map(wire)).toEqual(sent.map(({ body }) => JSON.stringify(body)));
   return made;
 }
 
-const compactions = async (session: Session, loop = 0) =>
-  (await session.eventTypes(loop)).filter((type) => type === "CompactionEnded").length;
+const compactions = async (session: TestSession, loop = 0) =>
+  (await session.readEventTypes(loop)).filter((type) => type === "CompactionEnded").length;
 
 describe("what the model was sent can be made again, exactly, at any later time [PHI-07]", () => {
   test("turn by turn, with the origin of every block", async () => {
@@ -77,15 +77,15 @@ describe("what the model was sent can be made again, exactly, at any later time 
       agent: { tools: ["hold"], systemPrompt: "Be brief.", thinking: "low", limits: { maxTurns: 9 } },
     });
     await session.start("Go");
-    await gates.of("origins").arrived;
+    await gates.get("origins").arrived;
     await holdfast.steer(session.id, "Faster", { acknowledge: true, messageId: "m-steer" });
     await holdfast.followUp(session.id, "And then?", { acknowledge: true });
-    gates.of("origins").open();
-    await session.result();
+    gates.get("origins").open();
+    await session.readResult();
     const made = await expectSame(session);
     expect(made).toHaveLength(3);
     const last = made[2];
-    const [loop] = await stage.transcript.loops(session.id);
+    const [loop] = await stage.transcript.readLoops(session.id);
     expect(last?.messages.map(({ origin }) => origin)).toMatchObject([
       { type: "prompt", position: 0, loopId: loop?.loopId, turn: 0 },
       { type: "turn", role: "assistant", position: 1, turn: 0 },
@@ -107,7 +107,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
     expect(JSON.stringify(last)).not.toContain("KEYMARKER");
   });
 
-  thorough("of a compacted run, also behind continue-as-new", async () => {
+  thoroughTest("of a compacted run, also behind continue-as-new", async () => {
     const session = stage.session({ replies: looks(16), agent: SMALL_AGENT });
     await session.run("Go", { settings: { rotateAfterEvents: 60 } });
     expect(await compactions(session)).toBeGreaterThan(1);
@@ -116,10 +116,10 @@ describe("what the model was sent can be made again, exactly, at any later time 
     const origins = made.at(-1)?.messages.map(({ origin }) => origin) ?? [];
     expect(origins.some(({ type }) => type === "compaction")).toBe(true);
     const { runId } = await session.handle.describe();
-    expect((await stage.transcript.steps(session.id)).some(({ run }) => run !== runId)).toBe(true);
+    expect((await stage.transcript.readSteps(session.id)).some(({ run }) => run !== runId)).toBe(true);
   });
 
-  thorough(
+  thoroughTest(
     "of the next loop of the same run, which takes the smaller view over, and of the next run, which does too",
     async () => {
       const session = stage.session({
@@ -127,17 +127,17 @@ describe("what the model was sent can be made again, exactly, at any later time 
         agent: { ...SMALL_AGENT, limits: { maxTurns: 7 } },
       });
       await session.start("Go", { mode: "interactive" });
-      const waiting = () => eventually(async () => (await session.status()).status === "waiting");
+      const waiting = () => eventually(async () => (await session.readStatus()).status === "waiting");
       await waiting();
       await holdfast.prompt(session.id, "Second");
       await session.waitForRequest(7);
       await waiting();
       await holdfast.stop(session.id);
-      await session.result();
+      await session.readResult();
       await holdfast.prompt(session.id, "Third");
-      await session.result();
+      await session.readResult();
       await expectSame(session);
-      const loops = await stage.transcript.loops(session.id);
+      const loops = await stage.transcript.readLoops(session.id);
       const stands = async (nth: number) => {
         const { messages } = await holdfast.request(session.id, { loop: loops[nth]?.loopId ?? "", turn: 0 });
         const found = messages.flatMap(({ origin }) =>
@@ -150,7 +150,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
     },
   );
 
-  thorough("of a fork, of what it has left, and of a loop behind a failed answer", async () => {
+  thoroughTest("of a fork, of what it has left, and of a loop behind a failed answer", async () => {
     const session = stage.session({
       replies: [look, done, done, done],
       faults: [{ fault: "server-error", onTurn: 2, status: 500 }],
@@ -158,15 +158,15 @@ describe("what the model was sent can be made again, exactly, at any later time 
     });
     await session.run("Go");
     await holdfast.prompt(session.id, "Fails");
-    await session.failure();
+    await session.readFailure();
     await holdfast.prompt(session.id, "Again");
-    await session.result();
-    const [first] = await stage.transcript.loops(session.id);
+    await session.readResult();
+    const [first] = await stage.transcript.readLoops(session.id);
     await holdfast.session(session.id).rerun({ loop: first?.loopId ?? "" });
-    await session.result();
-    const loops = await stage.transcript.loops(session.id);
+    await session.readResult();
+    const loops = await stage.transcript.readLoops(session.id);
     expect(new Set(loops.map(({ branch }) => branch)).size).toBe(2);
-    const sent = session.requests();
+    const sent = session.listRequests();
     const made = await remade(session);
     // The request that the vendor refused is made again too: the turn that it failed stands in the record.
     expect(made.map(wire)).toEqual(sent.map(({ body }) => JSON.stringify(body)));
@@ -192,12 +192,12 @@ describe("what the model was sent can be made again, exactly, at any later time 
     stage.model.script({
       conversations: replies.map((reply, nth) => ({
         match: ({ conversation }: { conversation: string }) =>
-          conversation === session.id && session.requests().length - 1 === nth,
+          conversation === session.id && session.listRequests().length - 1 === nth,
         replies: Array.from({ length: 9 }, () => reply),
       })),
     });
     await session.run("Go");
-    const [loop] = await stage.transcript.loops(session.id);
+    const [loop] = await stage.transcript.readLoops(session.id);
     expect(loop).toMatchObject({ turns: 6 });
     const made = await expectSame(session);
     expect(made).toHaveLength(6);
@@ -226,7 +226,7 @@ describe("what the model was sent can be made again, exactly, at any later time 
     await session.run("Go");
     expect(await compactions(session)).toBe(1);
     await holdfast.prompt(session.id, "Next");
-    await session.result();
+    await session.readResult();
     const made = await expectSame(session);
     const origins = made.at(-1)?.messages.map(({ origin }) => origin.type) ?? [];
     expect(origins).toContain("compaction");

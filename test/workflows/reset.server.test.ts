@@ -2,19 +2,19 @@ import { mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "./support/connected.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import { activitiesOf, resetTo } from "./support/reset.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { listActivities, resetTo } from "./support/reset.ts";
+import { connectClient, runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -22,26 +22,26 @@ afterAll(async () => {
 });
 
 const hold = (gate: string) => ({ name: "hold", arguments: { gate } });
-const said = async (session: Session, branch?: string) =>
+const said = async (session: TestSession, branch?: string) =>
   (await holdfast.messages(session.id, branch === undefined ? {} : { branch })).map(({ message }) =>
     message.role === "extension"
       ? "extension"
       : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
   );
-const branchesOf = async (session: Session) =>
+const branchesOf = async (session: TestSession) =>
   (await holdfast.session(session.id).branches()).branches.map(({ id, origin, isHead }) => ({
     id,
     origin,
     isHead,
   }));
-const asked = async (session: Session, type: string, nth = 0) => {
-  const found = (await activitiesOf(session)).filter((one) => one.type === type)[nth];
+const asked = async (session: TestSession, type: string, nth = 0) => {
+  const found = (await listActivities(session)).filter((one) => one.type === type)[nth];
   if (found === undefined) throw new Error(`No ${type} was asked for`);
   return found.askedBy;
 };
-async function reset(session: Session, type: string, nth = 0): Promise<void> {
+async function reset(session: TestSession, type: string, nth = 0): Promise<void> {
   await resetTo(stage, session, await asked(session, type, nth));
-  await session.result();
+  await session.readResult();
 }
 
 describe("a run that an operator resets is a fork of the record", () => {
@@ -49,9 +49,9 @@ describe("a run that an operator resets is a fork of the record", () => {
     const session = stage.session({ replies: [{ text: "An answer." }] });
     await session.run("Do it");
     await reset(session, "open-loop");
-    expect(session.requests()).toHaveLength(2);
-    expect(session.seen(1)).toEqual(session.seen(0));
-    const loops = await stage.transcript.loops(session.id);
+    expect(session.listRequests()).toHaveLength(2);
+    expect(session.listSeenMessages(1)).toEqual(session.listSeenMessages(0));
+    const loops = await stage.transcript.readLoops(session.id);
     expect(loops).toHaveLength(1);
     expect(loops[0]).toMatchObject({ status: "completed", outcome: { type: "answered" } });
     expect(await branchesOf(session)).toEqual([
@@ -61,22 +61,22 @@ describe("a run that an operator resets is a fork of the record", () => {
     expect(await said(session, "main")).toEqual(["Do it", "An answer."]);
     expect(await said(session)).toEqual(["Do it", "An answer."]);
     await session.run("And more");
-    expect(session.seen(2)).toEqual(["user: Do it", "assistant: An answer.", "user: And more"]);
-    const { out } = await commandLine(stage, "show", session.id, "--branches");
+    expect(session.listSeenMessages(2)).toEqual(["user: Do it", "assistant: An answer.", "user: And more"]);
+    const { out } = await runCommandLine(stage, "show", session.id, "--branches");
     expect(out).toMatch(/● main 2 messages\n {2}● fork-\S+ from #1 · 4 messages · a reset: .*← head/);
     expect(JSON.stringify((await holdfast.request(session.id)).messages)).toContain("And more");
   });
 
-  thorough(
+  thoroughTest(
     "to behind its opening: the answer is asked for again, the first one stays on its branch",
     async () => {
       const session = stage.session({ replies: [{ text: "An answer." }] });
       await session.run("Do it");
       await reset(session, "model");
-      expect(session.requests()).toHaveLength(2);
+      expect(session.listRequests()).toHaveLength(2);
       expect(await said(session, "main")).toEqual(["Do it", "An answer."]);
       expect((await branchesOf(session)).map(({ origin }) => origin)).toEqual(["first", "reset"]);
-      const types = await session.eventTypes();
+      const types = await session.readEventTypes();
       expect(types.filter((type) => type === "AgentStart" || type === "AgentEnd")).toEqual([
         "AgentStart",
         "AgentEnd",
@@ -84,20 +84,24 @@ describe("a run that an operator resets is a fork of the record", () => {
     },
   );
 
-  thorough("to an earlier loop of an interactive run: what comes next is behind that one", async () => {
+  thoroughTest("to an earlier loop of an interactive run: what comes next is behind that one", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.start("First", { mode: "interactive" });
     await session.waitForRequest(0);
-    await expect.poll(async () => (await stage.transcript.loops(session.id))[0]?.status).toBe("completed");
+    await expect
+      .poll(async () => (await stage.transcript.readLoops(session.id))[0]?.status)
+      .toBe("completed");
     await holdfast.prompt(session.id, "Second");
-    await expect.poll(async () => (await stage.transcript.loops(session.id))[1]?.status).toBe("completed");
+    await expect
+      .poll(async () => (await stage.transcript.readLoops(session.id))[1]?.status)
+      .toBe("completed");
     const before = await said(session, "main");
     await resetTo(stage, session, await asked(session, "model"));
-    await expect.poll(() => session.requests().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
+    await expect.poll(() => session.listRequests().length, { timeout: 10_000 }).toBeGreaterThanOrEqual(3);
     await expect
-      .poll(async () => (await stage.transcript.session(session.id))?.headBranch, { timeout: 10_000 })
+      .poll(async () => (await stage.transcript.readSession(session.id))?.headBranch, { timeout: 10_000 })
       .toMatch(/^fork-/);
-    await expect.poll(async () => (await session.status()).status, { timeout: 10_000 }).toBe("waiting");
+    await expect.poll(async () => (await session.readStatus()).status, { timeout: 10_000 }).toBe("waiting");
     await session.handle.terminate();
     expect(await said(session, "main")).toEqual(before);
     expect((await said(session)).slice(0, 2)).toEqual(["First", "One."]);
@@ -107,18 +111,18 @@ describe("a run that an operator resets is a fork of the record", () => {
   });
 
   test("in the middle of tools that run side by side: each call has one result, on the one branch and on the other", async () => {
-    gates.of("quick").open();
+    gates.get("quick").open();
     const session = stage.session({
       replies: [{ toolCalls: [hold("quick"), hold("slow")] }, { text: "Done." }],
       agent: { tools: ["hold"], toolStrategy: { type: "parallel" } },
     });
     await session.start("Go");
-    await gates.of("slow").arrived;
+    await gates.get("slow").arrived;
     await expect.poll(async () => (await said(session)).length, { timeout: 5000 }).toBeGreaterThanOrEqual(3);
-    const calls = (await activitiesOf(session)).filter(({ type }) => type === "hold");
+    const calls = (await listActivities(session)).filter(({ type }) => type === "hold");
     expect(calls).toHaveLength(2);
-    gates.of("slow").open();
-    await session.result();
+    gates.get("slow").open();
+    await session.readResult();
     const whole = ["Go", "", "passed quick", "passed slow", "Done."];
     expect(await said(session)).toEqual(whole);
     // The first workflow task behind the first result: the second call was still at work.
@@ -136,15 +140,15 @@ describe("a run that an operator resets is a fork of the record", () => {
       (event) => Number(event.eventId) > Number(first?.eventId) && event.workflowTaskCompletedEventAttributes,
     );
     await resetTo(stage, session, Number(task?.eventId));
-    await session.result();
+    await session.readResult();
     expect(await said(session, "main")).toEqual(whole);
     expect(await said(session)).toEqual(whole);
     expect((await branchesOf(session)).filter(({ isHead }) => isHead)).toMatchObject([{ origin: "reset" }]);
-    const events_ = await session.events();
+    const events_ = await session.readEvents();
     expect(events_.map(({ sequence }) => sequence)).toEqual(events_.map((_, index) => index));
   });
 
-  thorough(
+  thoroughTest(
     "behind a model's going back, and at the answer that goes back: each run has a branch of its own",
     async () => {
       const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
@@ -181,13 +185,15 @@ describe("a run that an operator resets is a fork of the record", () => {
       await reset(session, "model", 1);
       expect(await said(session)).toEqual(answer);
       for (const { id } of after) expect((await said(session, id)).length).toBeGreaterThan(2);
-      expect(session.seen(session.requests().length - 1)).toEqual(session.seen(2));
+      expect(session.listSeenMessages(session.listRequests().length - 1)).toEqual(
+        session.listSeenMessages(2),
+      );
       const request = await holdfast.request(session.id);
       expect(request.messages.map(({ message }) => message.role)).toEqual(["user", "user"]);
     },
   );
 
-  thorough(
+  thoroughTest(
     "in the middle of a compaction: the view is made again, and each branch keeps its own text",
     async () => {
       const long = "All work and no play makes a long day. ".repeat(60);
@@ -210,16 +216,16 @@ describe("a run that an operator resets is a fork of the record", () => {
         },
       });
       await session.run("Go");
-      const requests = session.requests().length;
-      const last = session.seen(requests - 1);
+      const requests = session.listRequests().length;
+      const last = session.listSeenMessages(requests - 1);
       const main = await said(session, "main");
       await reset(session, "compact");
-      expect(session.requests().length).toBeGreaterThan(requests);
+      expect(session.listRequests().length).toBeGreaterThan(requests);
       expect(await said(session, "main")).toEqual(main);
-      expect(session.seen(session.requests().length - 1)).toEqual(last);
+      expect(session.listSeenMessages(session.listRequests().length - 1)).toEqual(last);
       const request = await holdfast.request(session.id);
       expect(request.messages.some(({ origin }) => origin.type === "compaction")).toBe(true);
-      expect((await session.eventTypes()).filter((type) => type === "AgentEnd")).toHaveLength(1);
+      expect((await session.readEventTypes()).filter((type) => type === "AgentEnd")).toHaveLength(1);
     },
   );
 });

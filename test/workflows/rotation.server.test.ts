@@ -3,13 +3,13 @@ import { z } from "zod";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { promptUpdate, steerSignal, stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 
 const tick = defineTool({
   name: "tick",
@@ -20,7 +20,7 @@ const tick = defineTool({
 });
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [tick, gates.tool()] });
+  stage = await openTestEnvironment({ tools: [tick, gates.createTool()] });
 });
 afterAll(() => stage.close());
 
@@ -30,7 +30,7 @@ const TURNS = 30;
 type Run = { runId: string; length: number; timeoutSeconds: number };
 
 /** The runs of the chain, oldest first. */
-async function chain(session: Session): Promise<Run[]> {
+async function chain(session: TestSession): Promise<Run[]> {
   const runs: Run[] = [];
   const found = stage.client.workflow.list({ query: `WorkflowId = "${session.id}"` });
   for await (const { runId } of found) {
@@ -44,7 +44,7 @@ async function chain(session: Session): Promise<Run[]> {
   return runs;
 }
 
-thorough(
+thoroughTest(
   "thirty turns over many continuations end as if there had been none (design 3.4, 3.13) [TMP-03]",
   async () => {
     const session = stage.session({
@@ -61,13 +61,13 @@ thorough(
       branch: "main",
       position: 2 * TURNS - 1,
     });
-    const conversation = await session.conversation();
+    const conversation = await session.readConversation();
     expect(conversation).toHaveLength(2 * TURNS);
     expect(conversation.filter((line) => line.startsWith("toolResult"))).toEqual(
       Array.from({ length: TURNS - 1 }, (_, n) => `toolResult: tick ${n}`),
     );
-    expect(await stage.transcript.loops(session.id)).toHaveLength(1);
-    const events = await session.events();
+    expect(await stage.transcript.readLoops(session.id)).toHaveLength(1);
+    const events = await session.readEvents();
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, index) => index));
     expect(events.filter(({ body }) => body.type === "TurnStart")).toHaveLength(TURNS);
     expect(events.filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
@@ -92,7 +92,7 @@ thorough(
   60_000,
 );
 
-thorough("a message id is remembered across continue-as-new", async () => {
+thoroughTest("a message id is remembered across continue-as-new", async () => {
   const ticks = Array.from({ length: 12 }, (_, n) => ({ toolCalls: [{ name: "tick", arguments: { n } }] }));
   const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
   const session = stage.session({
@@ -100,19 +100,19 @@ thorough("a message id is remembered across continue-as-new", async () => {
     agent: { tools: ["tick", "hold"] },
   });
   await session.start("Go", { settings: SETTINGS });
-  await gates.of("first").arrived;
+  await gates.get("first").arrived;
   const before = (await session.handle.describe()).runId;
   await session.handle.signal(steerSignal, { id: "same", text: "Only once" });
-  gates.of("first").open();
-  await gates.of("second").arrived;
+  gates.get("first").open();
+  await gates.get("second").arrived;
   expect((await session.handle.describe()).runId).not.toBe(before);
   await session.handle.signal(steerSignal, { id: "same", text: "Only once" });
-  gates.of("second").open();
-  await session.result();
-  expect((await session.conversation()).filter((line) => line === "user: Only once")).toHaveLength(1);
+  gates.get("second").open();
+  await session.readResult();
+  expect((await session.readConversation()).filter((line) => line === "user: Only once")).toHaveLength(1);
 });
 
-thorough(
+thoroughTest(
   "an interactive run continues as new while it waits, keeps waiting and answers the next prompt",
   async () => {
     const session = stage.session({
@@ -124,31 +124,34 @@ thorough(
       agent: { tools: ["tick"] },
     });
     await session.start("First", { mode: "interactive", settings: { rotateAfterEvents: 20 } });
-    const waiting = () => eventually(async () => (await session.status()).status === "waiting");
+    const waiting = () => eventually(async () => (await session.readStatus()).status === "waiting");
     await waiting();
     await session.handle.executeUpdate(promptUpdate, { args: ["Second"] });
     await waiting();
-    expect((await session.conversation()).slice(-3)).toEqual([
+    expect((await session.readConversation()).slice(-3)).toEqual([
       "assistant: One.",
       "user: Second",
       "assistant: Two.",
     ]);
     await session.handle.signal(stopSignal);
-    expect(await session.result()).toMatchObject({ text: "Two." });
+    expect(await session.readResult()).toMatchObject({ text: "Two." });
   },
 );
 
-thorough("a bound that is absurdly small does not make a waiting run continue as new for ever", async () => {
-  const session = stage.session({ replies: [{ text: "One." }] });
-  await session.start("First", { mode: "interactive", settings: { rotateAfterEvents: 1 } });
-  try {
-    await eventually(async () => (await session.status()).status === "waiting");
-    const { runId } = await session.handle.describe();
-    await session.handle.signal(steerSignal, "One more event");
-    await eventually(async () => (await session.status()).queued.steering === 1);
-    expect((await chain(session)).findIndex((run) => run.runId === runId)).toBeGreaterThan(-1);
-    expect((await chain(session)).length).toBeLessThan(6);
-  } finally {
-    await session.handle.terminate();
-  }
-});
+thoroughTest(
+  "a bound that is absurdly small does not make a waiting run continue as new for ever",
+  async () => {
+    const session = stage.session({ replies: [{ text: "One." }] });
+    await session.start("First", { mode: "interactive", settings: { rotateAfterEvents: 1 } });
+    try {
+      await eventually(async () => (await session.readStatus()).status === "waiting");
+      const { runId } = await session.handle.describe();
+      await session.handle.signal(steerSignal, "One more event");
+      await eventually(async () => (await session.readStatus()).queued.steering === 1);
+      expect((await chain(session)).findIndex((run) => run.runId === runId)).toBeGreaterThan(-1);
+      expect((await chain(session)).length).toBeLessThan(6);
+    } finally {
+      await session.handle.terminate();
+    }
+  },
+);

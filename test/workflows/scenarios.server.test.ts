@@ -2,11 +2,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { DefaultLogger, Runtime } from "@temporalio/worker";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { playPlain } from "../../src/devkit/scenario/plain.ts";
-import { differences } from "../../src/devkit/scenario/run.ts";
+import { comparePlays } from "../../src/devkit/scenario/run-scenario.ts";
+import { openScenarioServer, type ScenarioServer } from "../../src/devkit/scenario/scenario-server.ts";
 import { readScenarios } from "../../src/devkit/scenario/schema.ts";
-import { openScenarioServer, type ScenarioServer } from "../../src/devkit/scenario/server.ts";
 import { createWorker } from "../../src/worker.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 
 const FOLDER = new URL("../scenarios/", import.meta.url);
 const FILES = readdirSync(FOLDER)
@@ -32,10 +32,10 @@ afterAll(() => server.close());
 for (const { file, scenarios } of FILES) {
   describe(`${file}, on a server as without one`, () => {
     for (const [index, scenario] of scenarios.entries()) {
-      const run = index % QUICK_SHARE === 0 ? test : thorough;
+      const run = index % QUICK_SHARE === 0 ? test : thoroughTest;
       run(`${scenario.name} [${scenario.proves.join(", ")}]`, async () => {
         const served = await server.play(scenario);
-        expect(differences((await playPlain(scenario)).played, served).join("\n")).toBe("");
+        expect(comparePlays((await playPlain(scenario)).played, served).join("\n")).toBe("");
       });
     }
   });

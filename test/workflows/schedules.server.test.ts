@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "./support/connected.ts";
-import { cast, jobName, talk } from "./support/jobs.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createJobName, createMembers, readConversation } from "./support/job-agents.ts";
+import { connectClient, runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -20,7 +20,7 @@ afterAll(async () => {
 
 /** A schedule that is gone when the test is over. */
 function scheduleName(): string {
-  const name = jobName(stage);
+  const name = createJobName(stage);
   onTestFinished(async () => {
     await holdfast.schedules.delete(name).catch(() => undefined);
   });
@@ -36,7 +36,7 @@ function started(name: string, count: number): Promise<readonly string[]> {
 }
 
 test("a schedule starts runs, each in a session of its own [SES-01]", async () => {
-  const { clerk } = cast(stage, { clerk: { says: [{ text: "Counted." }] } });
+  const { clerk } = createMembers(stage, { clerk: { says: [{ text: "Counted." }] } });
   const name = scheduleName();
   await holdfast.schedules.create({
     name,
@@ -49,7 +49,7 @@ test("a schedule starts runs, each in a session of its own [SES-01]", async () =
   const [first = ""] = await started(name, 1);
   expect(first).toMatch(new RegExp(`^${name}-\\d{4}-`));
   expect(await holdfast.result(first)).toMatchObject({ session: first, text: "Counted." });
-  expect(await talk(stage, first)).toEqual(["user: Count.", "assistant: Counted."]);
+  expect(await readConversation(stage, first)).toEqual(["user: Count.", "assistant: Counted."]);
   expect(await holdfast.status(first)).toMatchObject({ status: "completed", agent: "clerk" });
   // The time stamp in an id counts seconds.
   await eventually(() => new Date().toISOString().slice(0, 19) > first.slice(name.length + 1, -1));
@@ -59,8 +59,8 @@ test("a schedule starts runs, each in a session of its own [SES-01]", async () =
   expect(await holdfast.result(second)).toMatchObject({ session: second, text: "Counted." });
 });
 
-thorough("a schedule starts a mode, whose sessions stand below what was started", async () => {
-  const { a, b } = cast(stage, { a: { says: [{ text: "A" }] }, b: { says: [{ text: "B" }] } });
+thoroughTest("a schedule starts a mode, whose sessions stand below what was started", async () => {
+  const { a, b } = createMembers(stage, { a: { says: [{ text: "A" }] }, b: { says: [{ text: "B" }] } });
   const name = scheduleName();
   const mode = { type: "fan-out" as const, agents: [a.definition, b.definition] };
   await holdfast.schedules.create({ name, cron: "0 2 * * *", timeZone: "Europe/Berlin", mode, task: "Go" });
@@ -74,7 +74,7 @@ thorough("a schedule starts a mode, whose sessions stand below what was started"
 });
 
 test("a schedule wakes an autonomous agent that sleeps [ORC-02]", async () => {
-  const { lone } = cast(stage, {
+  const { lone } = createMembers(stage, {
     lone: {
       says: [
         { toolCalls: [{ name: "sleep", arguments: { seconds: 86_400, reason: "the night" } }] },
@@ -90,16 +90,16 @@ test("a schedule wakes an autonomous agent that sleeps [ORC-02]", async () => {
   await holdfast.schedules.create({ name, everyMs: 86_400_000, wake: job.id, words: "Good morning." });
   await holdfast.schedules.trigger(name);
   expect(await job.result()).toMatchObject({ text: "awake" });
-  expect(await talk(stage, `${job.id}.work`)).toContain("user: Good morning.");
+  expect(await readConversation(stage, `${job.id}.work`)).toContain("user: Good morning.");
 });
 
 test("schedules are paused, listed and deleted from the command line, and errors say what to do", async () => {
-  const { clerk } = cast(stage, { clerk: { says: [] } });
+  const { clerk } = createMembers(stage, { clerk: { says: [] } });
   const name = scheduleName();
   await holdfast.schedules.create({ name, everyMs: 3_600_000, agent: clerk.definition, task: "Count." });
-  expect(await commandLine(stage, "schedule", "pause", name)).toMatchObject({ code: 0 });
+  expect(await runCommandLine(stage, "schedule", "pause", name)).toMatchObject({ code: 0 });
   const shown = await eventually(async () => {
-    const { out } = await commandLine(stage, "schedule", "list", "--json");
+    const { out } = await runCommandLine(stage, "schedule", "list", "--json");
     const rows = out
       .trim()
       .split("\n")
@@ -107,9 +107,9 @@ test("schedules are paused, listed and deleted from the command line, and errors
     return rows.find((one) => one.name === name && one.paused);
   });
   expect(shown).toMatchObject({ starts: "agent" });
-  expect(await commandLine(stage, "schedule", "unpause", name)).toMatchObject({ code: 0 });
-  expect(await commandLine(stage, "schedule", "delete", name)).toMatchObject({ code: 0 });
-  const gone = await commandLine(stage, "schedule", "pause", name);
+  expect(await runCommandLine(stage, "schedule", "unpause", name)).toMatchObject({ code: 0 });
+  expect(await runCommandLine(stage, "schedule", "delete", name)).toMatchObject({ code: 0 });
+  const gone = await runCommandLine(stage, "schedule", "pause", name);
   expect(gone.code).toBe(2);
   expect(gone.err).toContain("holdfast schedule list");
   const both = { name, cron: "0 0 * * *", everyMs: 1000, agent: clerk.definition, task: "x" };

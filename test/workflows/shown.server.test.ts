@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
 });
 afterAll(() => stage.close());
 
@@ -24,7 +24,7 @@ const COST = { input: 1000, output: 2000 };
 
 test("the timeline: activity types are steps and tools' own names, summaries say the rest (design 3.10)", async () => {
   const session = stage.session({ replies: REPLIES("timeline"), agent: { tools: ["hold"] } });
-  gates.of("timeline").open();
+  gates.get("timeline").open();
   await session.run("Go", { settings: { localSteps: false } });
   const { events = [] } = await session.handle.fetchHistory();
   const bars = (events ?? []).flatMap((event) => {
@@ -41,7 +41,7 @@ test("the timeline: activity types are steps and tools' own names, summaries say
   ]);
 });
 
-thorough(
+thoroughTest(
   "current details are a dashboard; status, cost and model can be searched for while the run lives",
   async () => {
     const session = stage.session({
@@ -49,7 +49,7 @@ thorough(
       agent: { name: "shown agent", tools: ["hold"], model: { cost: COST } },
     });
     await session.start("Find the answer");
-    await gates.of("dashboard").arrived;
+    await gates.get("dashboard").arrived;
     const metadata = await session.handle.query<{ currentDetails?: string }>("__temporal_workflow_metadata");
     const details = metadata.currentDetails ?? "";
     expect(details).toContain("- **Goal**: Find the answer");
@@ -64,8 +64,8 @@ thorough(
       HoldfastModel: ["test-model"],
       HoldfastSession: [session.id],
     });
-    gates.of("dashboard").open();
-    await session.result();
+    gates.get("dashboard").open();
+    await session.readResult();
     const ended = (await session.handle.describe()).searchAttributes;
     expect(ended).toMatchObject({ HoldfastStatus: ["completed"], HoldfastTurns: [2], HoldfastCostUsd: [6] });
     const query = `HoldfastCostUsd > 5 AND HoldfastModel = "test-model" AND HoldfastStatus = "completed" AND HoldfastSession = "${session.id}"`;
@@ -78,16 +78,16 @@ thorough(
   },
 );
 
-thorough("a run that waits for a person is found by its status", async () => {
+thoroughTest("a run that waits for a person is found by its status", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   await session.start("Go", { mode: "interactive" });
   const query = `HoldfastStatus = "waiting" AND HoldfastSession = "${session.id}"`;
   await eventually(async () => (await stage.client.workflow.count(query)).count === 1);
   await session.handle.signal("stop");
-  await session.result();
+  await session.readResult();
 });
 
-thorough("with search attributes turned off none are sent, and the run is the same", async () => {
+thoroughTest("with search attributes turned off none are sent, and the run is the same", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   expect(await session.run("Go", { settings: { searchAttributes: false } })).toMatchObject({ text: "One." });
   const { events } = await session.handle.fetchHistory();

@@ -3,14 +3,14 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Holdfast } from "../../src/client/index.ts";
-import { commandLine, connectTo } from "./support/connected.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { connectClient, runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage();
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment();
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -48,7 +48,7 @@ test("files are kept with each turn, and a fork brings them back as they were th
     agent: { tools: ["write_file", "read_file"], workspace: folder, snapshots: "git" },
   });
   await session.run("Write");
-  const kept = await stage.transcript.snapshots(session.id, { branch: "main", position: 99 });
+  const kept = await stage.transcript.readSnapshots(session.id, { branch: "main", position: 99 });
   expect(kept.map(({ at }) => at.position)).toEqual([5, 3, 1]);
   expect(new Set(kept.map(({ commit }) => commit)).size).toBe(3);
   expect(readFileSync(join(folder, ".git", "index")).equals(index)).toBe(true);
@@ -56,7 +56,7 @@ test("files are kept with each turn, and a fork brings them back as they were th
   expect(refs(folder)).toHaveLength(4);
 
   const other = `${session.id}-other`;
-  const { code, out, err } = await commandLine(
+  const { code, out, err } = await runCommandLine(
     stage,
     ...[
       "fork",
@@ -83,13 +83,13 @@ test("files are kept with each turn, and a fork brings them back as they were th
   await (await holdfast.session(other).continue()).result();
   expect(readFileSync(join(again, "more.txt"), "utf8")).toBe("two\n");
 
-  const back = await commandLine(stage, "fork", session.id, "--at", "1", "--restore-in-place");
+  const back = await runCommandLine(stage, "fork", session.id, "--at", "1", "--restore-in-place");
   expect(back.code).toBe(0);
   expect(back.err).toContain(`files as they were at #1: ${folder}`);
   expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("as it was\n");
   expect(existsSync(join(folder, "more.txt"))).toBe(false);
   writeFileSync(join(folder, "notes.txt"), "by hand\n");
-  const dirty = await commandLine(stage, "fork", session.id, "--at", "3", "--restore-in-place");
+  const dirty = await runCommandLine(stage, "fork", session.id, "--at", "3", "--restore-in-place");
   expect(dirty.err).toContain("neither committed nor held by a snapshot");
   expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("by hand\n");
 });
@@ -102,15 +102,15 @@ test("a run whose workspace cannot be kept goes on, and the record says why", as
     agent: { tools: ["write_file"], workspace: folder, snapshots: "git" },
   });
   expect((await session.run("Write")).outcome.type).toBe("answered");
-  const [newest] = await stage.transcript.snapshots(session.id, { branch: "main", position: 99 });
+  const [newest] = await stage.transcript.readSnapshots(session.id, { branch: "main", position: 99 });
   expect(newest).toMatchObject({ problem: expect.stringContaining("not in a git repository") });
-  const { code, err } = await commandLine(stage, "fork", session.id, "--restore-workspace");
+  const { code, err } = await runCommandLine(stage, "fork", session.id, "--restore-workspace");
   expect(code).not.toBe(0);
   expect(err).toMatch(/cannot be restored: it was not kept at #3: .* is not in a git repository/);
-  expect(await stage.transcript.branches(session.id)).toHaveLength(1);
+  expect(await stage.transcript.readBranches(session.id)).toHaveLength(1);
   const none = stage.session({ replies: [{ text: "Hi." }] });
   await none.run("Hello");
-  expect((await commandLine(stage, "fork", none.id, "--restore-workspace")).err).toContain(
+  expect((await runCommandLine(stage, "fork", none.id, "--restore-workspace")).err).toContain(
     'snapshots: "git"',
   );
 });
@@ -122,7 +122,7 @@ test("a loop that ends behind its tools has its files kept too", async () => {
     agent: { tools: ["write_file"], workspace: folder, snapshots: "git", limits: { maxTurns: 1 } },
   });
   expect((await session.run("Write")).outcome.type).toBe("limit-reached");
-  const [newest] = await stage.transcript.snapshots(session.id, { branch: "main", position: 99 });
+  const [newest] = await stage.transcript.readSnapshots(session.id, { branch: "main", position: 99 });
   const text = execFileSync("git", ["-C", folder, "show", `${newest?.commit}:notes.txt`], {
     encoding: "utf8",
   });

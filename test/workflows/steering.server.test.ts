@@ -1,26 +1,29 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { followUpSignal, queueModeSignal, steerSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let count = 0;
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
 });
 afterAll(() => stage.close());
 
 const hold = (gate: string) => ({ name: "hold", arguments: { gate } });
 const freshGate = () => `gate-${count++}`;
 
-async function queued(session: Session, wanted: { steering?: number; followUps?: number }): Promise<void> {
+async function queued(
+  session: TestSession,
+  wanted: { steering?: number; followUps?: number },
+): Promise<void> {
   await eventually(async () => {
-    const { queued } = await session.status();
+    const { queued } = await session.readStatus();
     return queued.steering === (wanted.steering ?? 0) && queued.followUps === (wanted.followUps ?? 0);
   });
 }
@@ -32,34 +35,34 @@ test("steering during a tool is seen by the next model call, behind the tool's r
     agent: { tools: ["hold"] },
   });
   await session.start("Say hello");
-  await gates.of(gate).arrived;
+  await gates.get(gate).arrived;
   await session.handle.signal(steerSignal, { id: "m1", text: "In French" });
   await queued(session, { steering: 1 });
-  expect(session.requests()).toHaveLength(1);
-  gates.of(gate).open();
-  expect(await session.result()).toMatchObject({ text: "Bonjour." });
-  expect(session.seen(1)).toEqual([
+  expect(session.listRequests()).toHaveLength(1);
+  gates.get(gate).open();
+  expect(await session.readResult()).toMatchObject({ text: "Bonjour." });
+  expect(session.listSeenMessages(1)).toEqual([
     "user: Say hello",
     "assistant: calls hold",
     `user: passed ${gate}`,
     "user: In French",
   ]);
-  expect(session.requests()).toHaveLength(2);
+  expect(session.listRequests()).toHaveLength(2);
 });
 
-thorough("a plain text, as an operator types it into the Temporal UI, steers (STEER-01)", async () => {
+thoroughTest("a plain text, as an operator types it into the Temporal UI, steers (STEER-01)", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "Done." }],
     agent: { tools: ["hold"] },
   });
   await session.start("Go");
-  await gates.of(gate).arrived;
+  await gates.get(gate).arrived;
   await session.handle.signal("steer", "plain words");
   await queued(session, { steering: 1 });
-  gates.of(gate).open();
-  await session.result();
-  expect(session.seen(1).at(-1)).toBe("user: plain words");
+  gates.get(gate).open();
+  await session.readResult();
+  expect(session.listSeenMessages(1).at(-1)).toBe("user: plain words");
 });
 
 test("a follow-up waits until the agent would stop, and goes on in the same loop (STEER-10, LOOP-21)", async () => {
@@ -71,57 +74,63 @@ test("a follow-up waits until the agent would stop, and goes on in the same loop
   await session.handle.signal(followUpSignal, "And then?");
   await queued(session, { followUps: 1 });
   stage.model.release("follow");
-  expect(await session.result()).toMatchObject({ text: "Second." });
-  expect(session.seen(1)).toEqual(["user: Go", "assistant: First.", "user: And then?"]);
-  expect(await stage.transcript.loops(session.id)).toHaveLength(1);
+  expect(await session.readResult()).toMatchObject({ text: "Second." });
+  expect(session.listSeenMessages(1)).toEqual(["user: Go", "assistant: First.", "user: And then?"]);
+  expect(await stage.transcript.readLoops(session.id)).toHaveLength(1);
 });
 
-thorough("steering that comes during the last answer makes another turn (LOOP-20, STEER-07)", async () => {
-  const session = stage.session({
-    replies: [{ text: "First.", holdUntil: "late" }, { text: "Second." }],
-  });
-  await session.start("Go");
-  await stage.model.waitForHold("late");
-  await session.handle.signal(steerSignal, "Wait");
-  await queued(session, { steering: 1 });
-  stage.model.release("late");
-  expect(await session.result()).toMatchObject({ text: "Second." });
-  expect(session.seen(1)).toEqual(["user: Go", "assistant: First.", "user: Wait"]);
-});
+thoroughTest(
+  "steering that comes during the last answer makes another turn (LOOP-20, STEER-07)",
+  async () => {
+    const session = stage.session({
+      replies: [{ text: "First.", holdUntil: "late" }, { text: "Second." }],
+    });
+    await session.start("Go");
+    await stage.model.waitForHold("late");
+    await session.handle.signal(steerSignal, "Wait");
+    await queued(session, { steering: 1 });
+    stage.model.release("late");
+    expect(await session.readResult()).toMatchObject({ text: "Second." });
+    expect(session.listSeenMessages(1)).toEqual(["user: Go", "assistant: First.", "user: Wait"]);
+  },
+);
 
-thorough("one at a time: each turn takes the first message that waits (STEER-02)", async () => {
+thoroughTest("one at a time: each turn takes the first message that waits (STEER-02)", async () => {
   const gate = freshGate();
   const session = stage.session({
     replies: [{ toolCalls: [hold(gate)] }, { text: "One." }, { text: "Two." }],
     agent: { tools: ["hold"] },
   });
   await session.start("Go");
-  await gates.of(gate).arrived;
+  await gates.get(gate).arrived;
   for (const words of ["first", "second"]) await session.handle.signal(steerSignal, words);
   await queued(session, { steering: 2 });
-  gates.of(gate).open();
-  expect(await session.result()).toMatchObject({ text: "Two." });
-  expect(session.seen(1).at(-1)).toBe("user: first");
-  expect(session.seen(2).slice(-2)).toEqual(["assistant: One.", "user: second"]);
+  gates.get(gate).open();
+  expect(await session.readResult()).toMatchObject({ text: "Two." });
+  expect(session.listSeenMessages(1).at(-1)).toBe("user: first");
+  expect(session.listSeenMessages(2).slice(-2)).toEqual(["assistant: One.", "user: second"]);
 });
 
-thorough("all: the queue mode set by a signal drains the queue in order (STEER-02, STEER-03)", async () => {
-  const gate = freshGate();
-  const session = stage.session({
-    replies: [{ toolCalls: [hold(gate)] }, { text: "Both." }],
-    agent: { tools: ["hold"] },
-  });
-  await session.start("Go");
-  await gates.of(gate).arrived;
-  await session.handle.signal(queueModeSignal, { queue: "steering", mode: "all" });
-  for (const words of ["first", "second"]) await session.handle.signal(steerSignal, words);
-  await queued(session, { steering: 2 });
-  gates.of(gate).open();
-  expect(await session.result()).toMatchObject({ text: "Both." });
-  expect(session.seen(1).slice(-2)).toEqual(["user: first", "user: second"]);
-});
+thoroughTest(
+  "all: the queue mode set by a signal drains the queue in order (STEER-02, STEER-03)",
+  async () => {
+    const gate = freshGate();
+    const session = stage.session({
+      replies: [{ toolCalls: [hold(gate)] }, { text: "Both." }],
+      agent: { tools: ["hold"] },
+    });
+    await session.start("Go");
+    await gates.get(gate).arrived;
+    await session.handle.signal(queueModeSignal, { queue: "steering", mode: "all" });
+    for (const words of ["first", "second"]) await session.handle.signal(steerSignal, words);
+    await queued(session, { steering: 2 });
+    gates.get(gate).open();
+    expect(await session.readResult()).toMatchObject({ text: "Both." });
+    expect(session.listSeenMessages(1).slice(-2)).toEqual(["user: first", "user: second"]);
+  },
+);
 
-thorough("cleared messages are not read (STEER-03)", async () => {
+thoroughTest("cleared messages are not read (STEER-03)", async () => {
   const session = stage.session({ replies: [{ text: "Only.", holdUntil: "clear" }] });
   await session.start("Go");
   await stage.model.waitForHold("clear");
@@ -130,11 +139,11 @@ thorough("cleared messages are not read (STEER-03)", async () => {
   await session.handle.signal("clearQueues", "all");
   await queued(session, {});
   stage.model.release("clear");
-  expect(await session.result()).toMatchObject({ text: "Only." });
-  expect(session.requests()).toHaveLength(1);
+  expect(await session.readResult()).toMatchObject({ text: "Only." });
+  expect(session.listRequests()).toHaveLength(1);
 });
 
-thorough(
+thoroughTest(
   "one by one: steering after the first tool skips the others, each with its result (STEER-09)",
   async () => {
     const gate = freshGate();
@@ -143,18 +152,23 @@ thorough(
       agent: { tools: ["hold"], toolStrategy: { type: "sequential" } },
     });
     await session.start("Go");
-    await gates.of(gate).arrived;
+    await gates.get(gate).arrived;
     await session.handle.signal(steerSignal, "Stop that");
     await queued(session, { steering: 1 });
-    gates.of(gate).open();
-    await session.result();
+    gates.get(gate).open();
+    await session.readResult();
     const skipped = "user: Skipped due to queued user message.";
-    expect(session.seen(1).slice(-4)).toEqual([`user: passed ${gate}`, skipped, skipped, "user: Stop that"]);
-    expect(gates.of("never-1").passes).toBe(0);
+    expect(session.listSeenMessages(1).slice(-4)).toEqual([
+      `user: passed ${gate}`,
+      skipped,
+      skipped,
+      "user: Stop that",
+    ]);
+    expect(gates.get("never-1").passCount).toBe(0);
   },
 );
 
-thorough(
+thoroughTest(
   "in batches: steering during the first batch of two skips the last three of five (STEER-08)",
   async () => {
     const [one, two] = [freshGate(), freshGate()];
@@ -164,14 +178,14 @@ thorough(
       agent: { tools: ["hold"], toolStrategy: { type: "batched", size: 2 } },
     });
     await session.start("Go");
-    await Promise.all([gates.of(one).arrived, gates.of(two).arrived]);
+    await Promise.all([gates.get(one).arrived, gates.get(two).arrived]);
     await session.handle.signal(steerSignal, "Stop that");
     await queued(session, { steering: 1 });
-    gates.of(one).open();
-    gates.of(two).open();
-    await session.result();
+    gates.get(one).open();
+    gates.get(two).open();
+    await session.readResult();
     const skipped = "user: Skipped due to queued user message.";
-    expect(session.seen(1).slice(-6)).toEqual([
+    expect(session.listSeenMessages(1).slice(-6)).toEqual([
       `user: passed ${one}`,
       `user: passed ${two}`,
       skipped,
@@ -182,7 +196,7 @@ thorough(
   },
 );
 
-thorough("a message that is sent twice with one id is delivered once", async () => {
+thoroughTest("a message that is sent twice with one id is delivered once", async () => {
   const session = stage.session({
     replies: [{ text: "First.", holdUntil: "twice" }, { text: "Second." }, { text: "Third." }],
   });
@@ -192,5 +206,5 @@ thorough("a message that is sent twice with one id is delivered once", async () 
   await session.handle.signal(followUpSignal, { id: "same", text: "once" });
   await queued(session, { steering: 1 });
   stage.model.release("twice");
-  expect(await session.result()).toMatchObject({ text: "Second." });
+  expect(await session.readResult()).toMatchObject({ text: "Second." });
 });

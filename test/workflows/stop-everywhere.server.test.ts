@@ -8,15 +8,21 @@ import { eventually } from "../../src/testing/eventually.ts";
 import { type ModelServer, startModelServer } from "../../src/testing/model-server/server.ts";
 import type { TestAgentOptions } from "../../src/testing/test-agent.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { isThorough } from "../support/depth.ts";
-import { connectTo } from "./support/connected.ts";
-import { Contest } from "./support/contest.ts";
-import { childOf, family, task } from "./support/family.ts";
-import { cast } from "./support/jobs.ts";
-import { Session, type SessionOptions } from "./support/session.ts";
-import { isAtWork, isWaitingForVendor, msToEnd, openBelow, WAYS } from "./support/stopping.ts";
-import { Team } from "./support/team.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { isThorough } from "../support/test-depth.ts";
+import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
+import { createMembers } from "./support/job-agents.ts";
+import {
+  isActivityRunning,
+  isWaitingForVendor,
+  listOpenDescendants,
+  measureStopMs,
+  STOP_METHODS,
+} from "./support/stopping.ts";
+import { connectClient } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { TestEvaluation } from "./support/test-evaluation.ts";
+import { type SessionOptions, TestSession } from "./support/test-session.ts";
+import { TestTeam } from "./support/test-team.ts";
 
 /** Whatever a run is doing, it is over within this once it was told to end. */
 const LIMIT_MS = 10_000;
@@ -36,11 +42,11 @@ const stuck = defineTool({
   execute: never,
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 
 beforeAll(async () => {
-  stage = await openStage({
+  stage = await openTestEnvironment({
     tools: [stuck],
     registered: { reducers: { stuck: never }, evaluationStrategies: { stuck: never } },
     wrap: (inner) =>
@@ -56,7 +62,7 @@ beforeAll(async () => {
         },
       }),
   });
-  holdfast = await connectTo(stage);
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   letGo();
@@ -74,7 +80,7 @@ type Scene = {
   /** Sessions whose last loop must have its terminal event; that of the workflow unless said. */
   readonly closed?: readonly string[];
   /** Whose requests to the vendor must be over. */
-  readonly asks: readonly Pick<Session, "requests">[];
+  readonly asks: readonly Pick<TestSession, "listRequests">[];
   readonly behind?: () => void;
 };
 
@@ -84,13 +90,13 @@ const unique = (word: string): string => `${word}-${++names}`;
 const vendors: ModelServer[] = [];
 
 /** The stage with a vendor of its own: scenes are arranged side by side, and a script is for one. */
-async function scene(): Promise<Stage> {
+async function scene(): Promise<TestEnvironment> {
   const model = await startModelServer();
   vendors.push(model);
-  const own: Stage = {
+  const own: TestEnvironment = {
     ...stage,
     model,
-    session: (options = {}) => new Session(own, `${unique("stop")}-${stage.taskQueue}`, options),
+    session: (options = {}) => new TestSession(own, `${unique("stop")}-${stage.taskQueue}`, options),
   };
   return own;
 }
@@ -99,16 +105,16 @@ const call = (name: string, args: Record<string, unknown> = {}) => ({
 });
 
 async function begun(
-  own: Stage,
+  own: TestEnvironment,
   options: SessionOptions,
-  request: Parameters<Session["start"]>[1] = {},
-): Promise<Session> {
+  request: Parameters<TestSession["start"]>[1] = {},
+): Promise<TestSession> {
   const session = own.session(options);
   await session.start("Go", request);
   return session;
 }
 
-async function hold({ model }: Stage, ...gates: readonly string[]): Promise<void> {
+async function hold({ model }: TestEnvironment, ...gates: readonly string[]): Promise<void> {
   for (const gate of gates) await model.waitForHold(gate);
 }
 
@@ -123,20 +129,20 @@ function expectGone(pid: number): void {
 }
 
 /** The vendor's side of a family, a job's cast or a contest: who asks under which name. */
-const asking = ({ model }: Stage, ...conversations: readonly (string | undefined)[]) => ({
-  requests: () => model.requests.filter(({ conversation }) => conversations.includes(conversation)),
+const asking = ({ model }: TestEnvironment, ...conversations: readonly (string | undefined)[]) => ({
+  listRequests: () => model.requests.filter(({ conversation }) => conversations.includes(conversation)),
 });
 
 const isFrom =
-  ({ id }: Session) =>
+  ({ id }: TestSession) =>
   ({ conversation }: { readonly conversation: string }): boolean =>
     conversation === id;
-const nameOf = ({ definition }: Pick<Session, "definition">): string | undefined =>
+const nameOf = ({ definition }: Pick<TestSession, "definition">): string | undefined =>
   definition.model.headers?.["x-conversation"];
-const membersOf = (own: Stage, { definition }: Session) =>
+const membersOf = (own: TestEnvironment, { definition }: TestSession) =>
   asking(own, ...(definition.subAgents ?? []).map(({ agent }) => agent.model.headers?.["x-conversation"]));
 
-const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
+const PLACES: readonly (readonly [string, (own: TestEnvironment) => Promise<Scene>])[] = [
   [
     "a request that the vendor does not answer",
     async (own) => {
@@ -149,7 +155,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a stream that hangs in the middle",
     async (own) => {
       const session = await begun(own, { faults: [{ fault: "silence", afterChunks: 3 }] });
-      await eventually(() => (session.requests()[0]?.bytesSent ?? 0) > 0);
+      await eventually(() => (session.listRequests()[0]?.bytesSent ?? 0) > 0);
       return { id: session.id, asks: [session] };
     },
   ],
@@ -157,7 +163,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a long delay between two attempts",
     async (own) => {
       const session = await begun(own, { faults: [{ fault: "rate-limited", retryAfterSeconds: 600 }] });
-      await eventually(async () => isWaitingForVendor(await session.status()));
+      await eventually(async () => isWaitingForVendor(await session.readStatus()));
       return { id: session.id, asks: [session] };
     },
   ],
@@ -175,7 +181,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a tool that ignores its signal",
     async (own) => {
       const session = await begun(own, { replies: [call("stuck")], agent: { tools: ["stuck"] } });
-      await eventually(() => isAtWork(stage, session.id, "stuck"));
+      await eventually(() => isActivityRunning(stage, session.id, "stuck"));
       return { id: session.id, asks: [session] };
     },
   ],
@@ -185,7 +191,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
       const file = unique("never");
       const agent = { tools: ["bash"], permissions: { rules: [], otherwise: "ask" as const } };
       const session = await begun(own, { replies: [call("bash", { command: `touch ${file}` })], agent });
-      await eventually(async () => (await session.status()).status === "needs-approval");
+      await eventually(async () => (await session.readStatus()).status === "needs-approval");
       return { id: session.id, asks: [session] };
     },
   ],
@@ -193,7 +199,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "the wait for a prompt",
     async (own) => {
       const session = await begun(own, { replies: [{ text: "One." }] }, { mode: "interactive" });
-      await eventually(async () => (await session.status()).status === "waiting");
+      await eventually(async () => (await session.readStatus()).status === "waiting");
       return { id: session.id, status: "completed", asks: [session] };
     },
   ],
@@ -201,12 +207,12 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a sub-agent's answer",
     async (own) => {
       const gate = unique("sub");
-      const parent = family(own, [{ toolCalls: [task("slow", "wait")] }], {
+      const parent = createAgentTree(own, [{ toolCalls: [createTaskCall("slow", "wait")] }], {
         slow: [{ text: "never", holdUntil: gate }],
       });
       await parent.start("Go");
       await hold(own, gate);
-      const child = await childOf(stage, parent);
+      const child = await findChildSession(stage, parent);
       return { id: parent.id, closed: [parent.id, child.id], asks: [parent, membersOf(own, parent)] };
     },
   ],
@@ -214,15 +220,15 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a sub-agent's call that waits for a person",
     async (own) => {
       const permissions = { rules: [], otherwise: "ask" as const };
-      const parent = family(
+      const parent = createAgentTree(
         own,
-        [{ toolCalls: [task("asks", "touch")] }],
+        [{ toolCalls: [createTaskCall("asks", "touch")] }],
         { asks: [call("bash", { command: "true" })] },
         {},
         { tools: ["bash"], permissions },
       );
       await parent.start("Go");
-      const child = await childOf(stage, parent);
+      const child = await findChildSession(stage, parent);
       await eventually(async () => (await holdfast.status(child.id)).status === "needs-approval");
       return { id: parent.id, closed: [parent.id, child.id], asks: [parent, membersOf(own, parent)] };
     },
@@ -231,7 +237,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a sub-agent that does not answer",
     async (own) => {
       const gate = unique("deaf");
-      const parent = family(own, [{ toolCalls: [task("slow", "wait")] }], {
+      const parent = createAgentTree(own, [{ toolCalls: [createTaskCall("slow", "wait")] }], {
         slow: [{ text: "never", holdUntil: gate }],
       });
       deaf.add(`${parent.id}.sub-`);
@@ -244,7 +250,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a sub-agent below a sub-agent that does not answer",
     async (own) => {
       const gate = unique("deep");
-      const over = (name: string, { definition }: Session, more: TestAgentOptions = {}) =>
+      const over = (name: string, { definition }: TestSession, more: TestAgentOptions = {}) =>
         own.session({
           agent: { subAgents: [{ name, description: `Does what ${name} does`, agent: definition }], ...more },
         });
@@ -253,13 +259,13 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
       const parent = over("middle", middle, { delegation: { maxDepth: 2 } });
       own.model.script({
         conversations: [
-          { match: isFrom(parent), replies: [{ toolCalls: [task("middle", "go")] }] },
-          { match: isFrom(middle), replies: [{ toolCalls: [task("leaf", "go")] }] },
+          { match: isFrom(parent), replies: [{ toolCalls: [createTaskCall("middle", "go")] }] },
+          { match: isFrom(middle), replies: [{ toolCalls: [createTaskCall("leaf", "go")] }] },
           { match: isFrom(leaf), replies: [{ text: "never", holdUntil: gate }] },
         ],
       });
       await parent.start("Go");
-      const child = await childOf(stage, parent);
+      const child = await findChildSession(stage, parent);
       deaf.add(`${child.id}.sub-`);
       await hold(own, gate);
       return { id: parent.id, closed: [parent.id, child.id], asks: [parent, middle, leaf] };
@@ -269,7 +275,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a stage of a pipeline",
     async (own) => {
       const gate = unique("stage");
-      const { one } = cast(own, { one: { says: [{ text: "never", holdUntil: gate }] } });
+      const { one } = createMembers(own, { one: { says: [{ text: "never", holdUntil: gate }] } });
       const stages = [
         { name: "one", agent: one.definition },
         { name: "two", agent: one.definition },
@@ -283,7 +289,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a part of a fan-out that does not answer",
     async (own) => {
       const gate = unique("part");
-      const { one } = cast(own, { one: { says: [{ text: "never", holdUntil: gate }] } });
+      const { one } = createMembers(own, { one: { says: [{ text: "never", holdUntil: gate }] } });
       const job = await holdfast.startJob({
         mode: { type: "fan-out", agents: [one.definition], tasks: ["1"] },
       });
@@ -295,18 +301,18 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
   [
     "a reducer that ignores its signal",
     async (own) => {
-      const { one } = cast(own, { one: { says: [{ text: "1" }] } });
+      const { one } = createMembers(own, { one: { says: [{ text: "1" }] } });
       const { id } = await holdfast.startJob({
         mode: { type: "fan-out", agents: [one.definition], tasks: ["1"], reducer: "stuck" },
       });
-      await eventually(() => isAtWork(stage, id, "reduce-parts"));
+      await eventually(() => isActivityRunning(stage, id, "reduce-parts"));
       return { id, closed: [`${id}.part-1`], asks: [asking(own, nameOf(one))] };
     },
   ],
   [
     "the sleep of an autonomous agent",
     async (own) => {
-      const { lone } = cast(own, {
+      const { lone } = createMembers(own, {
         lone: { says: [call("sleep", { seconds: 86_400, reason: "later" }), { text: "Zzz" }] },
       });
       const job = await holdfast.startJob({
@@ -322,11 +328,11 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     async (own) => {
       const gate = unique("member");
       const lead = [call("delegate", { agent: "slow", task: "Wait" }), call("wait_for_agents")];
-      const team = new Team(own, lead, { slow: [{ text: "never", holdUntil: gate }] });
+      const team = new TestTeam(own, lead, { slow: [{ text: "never", holdUntil: gate }] });
       await team.start();
       await hold(own, gate);
-      await eventually(() => isAtWork(stage, `${team.job}.lead`, "wait_for_agents"));
-      const asks = [{ requests: () => [...team.asked(), ...team.asked("slow")] }];
+      await eventually(() => isActivityRunning(stage, `${team.job}.lead`, "wait_for_agents"));
+      const asks = [{ listRequests: () => [...team.countRequests(), ...team.countRequests("slow")] }];
       return { id: team.job, closed: [`${team.job}.lead`, `${team.job}.slow-1`], asks };
     },
   ],
@@ -335,7 +341,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     async (own) => {
       const gates = [unique("branch"), unique("branch")];
       const says = gates.map((gate) => ({ says: [{ text: "never", holdUntil: gate }] }));
-      const contest = new Contest(own, says);
+      const contest = new TestEvaluation(own, says);
       await contest.start("Go");
       await hold(own, ...gates);
       return { id: contest.id, asks: contest.agents };
@@ -345,7 +351,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
     "a branch of an evaluation that does not answer",
     async (own) => {
       const gate = unique("branch");
-      const contest = new Contest(own, [{ says: [{ text: "never", holdUntil: gate }] }]);
+      const contest = new TestEvaluation(own, [{ says: [{ text: "never", holdUntil: gate }] }]);
       deaf.add(contest.id);
       await contest.start("Go");
       await hold(own, gate);
@@ -355,9 +361,9 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
   [
     "a choice among branches that ignores its signal",
     async (own) => {
-      const contest = new Contest(own, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }]);
+      const contest = new TestEvaluation(own, [{ says: [{ text: "one" }] }, { says: [{ text: "two" }] }]);
       await contest.start("Go", { strategy: { type: "custom", name: "stuck" } });
-      await eventually(() => isAtWork(stage, contest.id, "decide"));
+      await eventually(() => isActivityRunning(stage, contest.id, "decide"));
       return { id: contest.id, asks: contest.agents };
     },
   ],
@@ -366,7 +372,7 @@ const PLACES: readonly (readonly [string, (own: Stage) => Promise<Scene>])[] = [
 /** `npm test` stops runs in the first few places, `npm run test:all` in all. */
 const QUICK_PLACES = 2;
 
-describe.each(WAYS)("%s", (_, stop) => {
+describe.each(STOP_METHODS)("%s", (_, stop) => {
   test.concurrent.each(isThorough ? PLACES : PLACES.slice(0, QUICK_PLACES))(
     "in %s ends the run within ten seconds, with all that it has begun [LOOP-10, X-01, ABT-01]",
     async (_place, arrange) => {
@@ -375,12 +381,13 @@ describe.each(WAYS)("%s", (_, stop) => {
       await stop({ handle });
       // It may take longer: how long it took is for the server's clock to say.
       await handle.result();
-      expect(await msToEnd(stage, id)).toBeLessThan(LIMIT_MS);
+      expect(await measureStopMs(stage, id)).toBeLessThan(LIMIT_MS);
       const described = await handle.describe();
       expect(described.status.name).toBe("COMPLETED");
       expect(described.searchAttributes).toMatchObject({ HoldfastStatus: [status] });
-      expect(await openBelow(stage, id)).toEqual([]);
-      const open = () => asks.flatMap((one) => one.requests()).filter(({ outcome }) => outcome === "open");
+      expect(await listOpenDescendants(stage, id)).toEqual([]);
+      const open = () =>
+        asks.flatMap((one) => one.listRequests()).filter(({ outcome }) => outcome === "open");
       await eventually(() => open().length === 0, { timeoutMs: 1_000, what: "the end of all requests" });
       for (const session of closed) await expectClosed(session);
       behind?.();
@@ -391,10 +398,10 @@ describe.each(WAYS)("%s", (_, stop) => {
 
 /** The terminal event, once, as the last of each loop. */
 async function expectClosed(session: string): Promise<void> {
-  const loops = await stage.transcript.loops(session);
+  const loops = await stage.transcript.readLoops(session);
   expect(loops).not.toEqual([]);
   for (const { loopId, status } of loops) {
-    const types = (await stage.transcript.events(loopId, 0)).map(({ body }) => body.type);
+    const types = (await stage.transcript.readEvents(loopId, 0)).map(({ body }) => body.type);
     expect(types.filter((type) => type === "AgentEnd")).toHaveLength(1);
     expect(types.at(-1)).toBe("AgentEnd");
     expect(status).not.toBe("running");

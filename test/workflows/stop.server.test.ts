@@ -3,33 +3,33 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { readProcess } from "../../src/platform/process/process-table.ts";
 import { eventually } from "../../src/testing/eventually.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "./support/session.ts";
-import { isWaitingForVendor, WAYS } from "./support/stopping.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { isWaitingForVendor, STOP_METHODS } from "./support/stopping.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
 /** Socket and process must be gone within this: a heartbeat a second carries the word. */
 const SOON_MS = 5000;
 
-async function expectStopped(session: Session): Promise<void> {
-  expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
-  const events = await session.eventTypes();
+async function expectStopped(session: TestSession): Promise<void> {
+  expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
+  const events = await session.readEventTypes();
   expect(events.filter((type) => type === "AgentEnd")).toHaveLength(1);
   expect(events.at(-1)).toBe("AgentEnd");
   const { searchAttributes, status } = await session.handle.describe();
   expect(status.name).toBe("COMPLETED");
   expect(searchAttributes).toMatchObject({ HoldfastStatus: ["stopped"] });
-  expect(await stage.transcript.session(session.id)).toMatchObject({ status: "aborted" });
+  expect(await stage.transcript.readSession(session.id)).toMatchObject({ status: "aborted" });
 }
 
-for (const [way, stop] of WAYS) {
+for (const [way, stop] of STOP_METHODS) {
   test(`${way} during a model stream closes the vendor's socket and ends the run (LOOP-10, X-01)`, async () => {
     const session = stage.session({ replies: [{ text: "Never said whole.", holdUntil: "never" }] });
     await session.start("Go");
@@ -39,14 +39,14 @@ for (const [way, stop] of WAYS) {
     await eventually(() => request.outcome === "aborted-by-client", { timeoutMs: SOON_MS });
     await expectStopped(session);
     expect(performance.now() - asked).toBeLessThan(SOON_MS);
-    expect(session.requests()).toHaveLength(1);
-    expect((await session.entries()).at(-1)?.message).toMatchObject({
+    expect(session.listRequests()).toHaveLength(1);
+    expect((await session.readEntries()).at(-1)?.message).toMatchObject({
       role: "assistant",
       stopReason: "aborted",
     });
   });
 
-  thorough(
+  thoroughTest(
     `${way} during a bash command ends its process group; every call has its result (TOOL-08) [TMP-08]`,
     async () => {
       const file = `pid-${way.length}`;
@@ -68,19 +68,19 @@ for (const [way, stop] of WAYS) {
       await stop(session);
       await expectStopped(session);
       expect(isRunning(pid)).toBe(false);
-      expect((await session.conversation()).slice(2)).toEqual([
+      expect((await session.readConversation()).slice(2)).toEqual([
         "toolResult: Cancelled",
         "toolResult: Cancelled",
       ]);
-      expect(session.requests()).toHaveLength(1);
+      expect(session.listRequests()).toHaveLength(1);
     },
   );
 
-  thorough(`${way} does not wait for a long delay between two attempts (RTY-05)`, async () => {
+  thoroughTest(`${way} does not wait for a long delay between two attempts (RTY-05)`, async () => {
     const session = stage.session({ faults: [{ fault: "rate-limited", retryAfterSeconds: 600 }] });
     await session.start("Go");
     await session.waitForRequest(0);
-    await eventually(async () => isWaitingForVendor(await session.status()));
+    await eventually(async () => isWaitingForVendor(await session.readStatus()));
     const asked = performance.now();
     await stop(session);
     await expectStopped(session);

@@ -5,9 +5,9 @@ import { z } from "zod";
 import { connect } from "../../src/client/index.ts";
 import { PostgresTranscript } from "../../src/store/transcript/postgres/postgres-transcript.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { missingPostgres, PostgresBench } from "../transcript/postgres-bench.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
-import { expectWhole } from "./support/whole.ts";
+import { findMissingPostgres, PostgresFixture } from "../transcript/postgres-fixture.ts";
+import { expectComplete } from "./support/expect-complete.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const double = defineTool({
   name: "double",
@@ -17,13 +17,13 @@ const double = defineTool({
   execute: async ({ n }) => `${2 * n}`,
 });
 
-describe.skipIf(missingPostgres() !== undefined)("a run whose store is PostgreSQL", () => {
-  const bench = PostgresBench.forEachTest();
-  let stage: Stage;
+describe.skipIf(findMissingPostgres() !== undefined)("a run whose store is PostgreSQL", () => {
+  const bench = PostgresFixture.forEachTest();
+  let stage: TestEnvironment;
   let url: string;
   beforeAll(async () => {
-    url = bench.withParameters({ schema: "runs" });
-    stage = await openStage({ tools: [double], database: url });
+    url = bench.formatUrl({ schema: "runs" });
+    stage = await openTestEnvironment({ tools: [double], database: url });
   });
   afterAll(() => stage?.close());
 
@@ -36,9 +36,9 @@ describe.skipIf(missingPostgres() !== undefined)("a run whose store is PostgreSQ
     expect(await session.run("Double 4 and 5")).toMatchObject({ text: "Eight and ten." });
     expect(await session.run("Thanks")).toMatchObject({ text: "Gladly." });
     expect(stage.transcript).toBeInstanceOf(PostgresTranscript);
-    expect((await session.conversation()).slice(-2)).toEqual(["user: Thanks", "assistant: Gladly."]);
-    expect(await stage.transcript.loops(session.id)).toHaveLength(2);
-    await expectWhole(stage, session);
+    expect((await session.readConversation()).slice(-2)).toEqual(["user: Thanks", "assistant: Gladly."]);
+    expect(await stage.transcript.readLoops(session.id)).toHaveLength(2);
+    await expectComplete(stage, session);
     for (const file of ["transcript.db", "live"]) expect(existsSync(join(stage.home, file))).toBe(false);
   });
 

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { ACCEPTED_TEXT } from "../../src/core/machine/structured.ts";
+import { ACCEPTED_TEXT } from "../../src/core/machine/structured-output.ts";
 import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 const SCHEMA = {
   type: "object",
@@ -22,14 +22,14 @@ const calls = (...all: unknown[]) => ({
   toolCalls: all.map((value) => ({ name: "final_answer", arguments: value })),
 });
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
-const bodyOf = (session: Session, nth: number) => session.requests()[nth]?.body ?? {};
+const bodyOf = (session: TestSession, nth: number) => session.listRequests()[nth]?.body ?? {};
 
 describe("native", () => {
   test("an answer that fits is the result's JSON [SO-01]", async () => {
@@ -50,20 +50,20 @@ describe("native", () => {
   test("an answer that does not fit is repaired in one round [SO-01]", async () => {
     const session = stage.session({ replies: [{ text: json(BAD) }, { text: json(GOOD) }], agent: NATIVE });
     expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), json: "whole", position: 3 });
-    expect((await session.conversation())[2]).toContain(MISSING);
-    expect(session.requests()).toHaveLength(2);
+    expect((await session.readConversation())[2]).toContain(MISSING);
+    expect(session.listRequests()).toHaveLength(2);
   });
 
-  thorough("a second one fails the run, with what was found and expected [SO-01]", async () => {
+  thoroughTest("a second one fails the run, with what was found and expected [SO-01]", async () => {
     const session = stage.session({ replies: [{ text: "Mild." }, { text: json(BAD) }], agent: NATIVE });
     await session.start("Weather?");
-    const { message, result } = await session.failure();
+    const { message, result } = await session.readFailure();
     expect(message).toContain(`schema-mismatch: The answer is not the output that was asked for: ${MISSING}`);
     expect(result).toMatchObject({ outcome: { type: "failed", fault: "schema-mismatch" }, text: json(BAD) });
     expect(result).not.toHaveProperty("json");
-    expect((await session.conversation())[2]).toContain("The text holds no JSON object");
-    expect((await session.eventTypes()).filter((type) => type === "AgentEnd")).toHaveLength(1);
-    expect(session.requests()).toHaveLength(2);
+    expect((await session.readConversation())[2]).toContain("The text holds no JSON object");
+    expect((await session.readEventTypes()).filter((type) => type === "AgentEnd")).toHaveLength(1);
+    expect(session.listRequests()).toHaveLength(2);
   });
 
   test("any JSON object, and the vendor is spoken to of JSON [SO-01]", async () => {
@@ -72,12 +72,12 @@ describe("native", () => {
       agent: { ...NATIVE, output: { type: "json" } },
     });
     expect(await session.run("Any")).toMatchObject({ text: '{"a":[1]}', json: "whole" });
-    expect((await session.conversation())[2]).toContain("found a list, expected an object");
+    expect((await session.readConversation())[2]).toContain("found a list, expected an object");
     expect(bodyOf(session, 0)["response_format"]).toEqual({ type: "json_object" });
     expect(json(bodyOf(session, 0)["messages"])).toContain("one JSON object");
   });
 
-  thorough(
+  thoroughTest(
     "an output above the size of a result is cut there, and whole in the transcript [SO-01]",
     async () => {
       const long = { city: "x".repeat(40_000), degrees: 1 };
@@ -90,7 +90,7 @@ describe("native", () => {
 });
 
 describe("a final tool", () => {
-  thorough("whose arguments fit is the end, and not run [SO-01]", async () => {
+  thoroughTest("whose arguments fit is the end, and not run [SO-01]", async () => {
     const session = stage.session({
       replies: [{ text: "So:", ...calls(GOOD) }],
       agent: { ...EMULATED, tools: ["bash"] },
@@ -101,7 +101,7 @@ describe("a final tool", () => {
       json: "whole",
       position: 1,
     });
-    expect((await session.conversation())[2]).toBe(`toolResult: ${ACCEPTED_TEXT}`);
+    expect((await session.readConversation())[2]).toBe(`toolResult: ${ACCEPTED_TEXT}`);
     const body = bodyOf(session, 0);
     expect((body["tools"] as { name: string }[]).map(({ name }) => name)).toEqual(["bash", "final_answer"]);
     expect(json(body["system"])).toContain("by calling the tool final_answer");
@@ -109,24 +109,24 @@ describe("a final tool", () => {
     expect(body).not.toHaveProperty("response_format");
   });
 
-  thorough("that does not fit is repaired, and the vendor told to call it [SO-01]", async () => {
+  thoroughTest("that does not fit is repaired, and the vendor told to call it [SO-01]", async () => {
     const session = stage.session({ replies: [calls(BAD), calls(GOOD)], agent: EMULATED });
     expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), position: 3 });
-    expect((await session.conversation())[2]).toBe(`toolResult: Not accepted: ${MISSING}`);
+    expect((await session.readConversation())[2]).toBe(`toolResult: Not accepted: ${MISSING}`);
     expect(bodyOf(session, 1)["tool_choice"]).toEqual({ type: "tool", name: "final_answer" });
   });
 
-  thorough("that is not called is asked for; a text then fails the run [SO-01]", async () => {
+  thoroughTest("that is not called is asked for; a text then fails the run [SO-01]", async () => {
     const session = stage.session({ replies: [{ text: json(GOOD) }, { text: "Mild." }], agent: EMULATED });
     await session.start("Weather?");
-    expect((await session.failure()).message).toContain("found a text, expected a call of final_answer");
-    expect((await session.conversation())[2]).toContain("found a text, expected a call of final_answer");
+    expect((await session.readFailure()).message).toContain("found a text, expected a call of final_answer");
+    expect((await session.readConversation())[2]).toContain("found a text, expected a call of final_answer");
   });
 
-  thorough("that is called twice in one answer, and then once [SO-01, TOOL-08]", async () => {
+  thoroughTest("that is called twice in one answer, and then once [SO-01, TOOL-08]", async () => {
     const session = stage.session({ replies: [calls(GOOD, GOOD), calls(GOOD)], agent: EMULATED });
     expect(await session.run("Weather?")).toMatchObject({ json: "whole", position: 4 });
-    expect((await session.conversation()).slice(2, 4)).toEqual(
+    expect((await session.readConversation()).slice(2, 4)).toEqual(
       Array(2).fill("toolResult: Not accepted: found 2 calls of final_answer, expected one"),
     );
   });
@@ -145,7 +145,7 @@ describe("a final tool", () => {
       agent: { ...EMULATED, tools: ["bash"], permissions: { otherwise: "allow" } },
     });
     expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), position: 4 });
-    const told = await session.conversation();
+    const told = await session.readConversation();
     expect(told[2]).toContain("Not taken: final_answer came together with other calls");
     expect(told[3]).toContain("ran");
     expect(bodyOf(session, 1)).not.toHaveProperty("tool_choice");
@@ -156,29 +156,29 @@ describe("at the door", () => {
   const refused = async (agent: Partial<AgentDefinitionInput> & { model?: never }) => {
     const session = stage.session({ agent });
     await session.start("Go");
-    const { message } = await session.failure();
-    expect(session.requests()).toHaveLength(0);
+    const { message } = await session.readFailure();
+    expect(session.listRequests()).toHaveLength(0);
     return message;
   };
   const schema = (more: object) => ({
     output: { type: "json-schema" as const, schema: { type: "object", ...more } },
   });
 
-  thorough("a schema that is none [SO-01]", async () => {
+  thoroughTest("a schema that is none [SO-01]", async () => {
     expect(await refused(schema({ properties: { a: { type: "texts" } } }))).toMatch(
       /output\.schema is not a JSON Schema that can be used: schema.*properties.*a.*type/,
     );
     expect(await refused(schema({ properties: { a: { $ref: "#/$defs/none" } } }))).toContain("#/$defs/none");
   });
 
-  thorough("a schema of a list, and one that is too long [SO-01]", async () => {
+  thoroughTest("a schema of a list, and one that is too long [SO-01]", async () => {
     expect(await refused({ output: { type: "json-schema", schema: { type: "array" } } })).toContain(
       'its "type" must be "object", found "array"',
     );
     expect(await refused(schema({ description: "x".repeat(32 * 1024) }))).toContain("at most 32768");
   });
 
-  thorough("an output with the name of a tool, or one that a tool answers to [SO-01]", async () => {
+  thoroughTest("an output with the name of a tool, or one that a tool answers to [SO-01]", async () => {
     for (const name of ["bash", "Bash"]) {
       const message = await refused({ tools: ["bash"], output: { ...output, name } });
       expect(message).toContain(`The output is called ${name}, which the tool bash answers to`);

@@ -6,13 +6,13 @@ import {
   stopSignal,
   updateDefinitionUpdate,
 } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { childOf, family, task } from "./support/family.ts";
-import { watchLive } from "./support/shown-live.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
-import { textsIn } from "./support/texts-in.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
+import { listTexts } from "./support/list-texts.ts";
+import { watchLiveOutput } from "./support/live-output.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 /** What the filter "notes" was asked about. */
 const filtered: string[] = [];
@@ -22,17 +22,21 @@ beforeAll(async () => {
     filtered.push(text);
     return { type: "pass" as const };
   };
-  stage = await openStage({ filters: { notes } });
+  stage = await openTestEnvironment({ filters: { notes } });
 });
 afterAll(() => stage.close());
 
 describe("a sub-agent [SUB-01]", () => {
-  thorough(
+  thoroughTest(
     "that is at work keeps its definition when its caller is moved to another one; the next has the new one [3.8]",
     async () => {
-      const parent = family(
+      const parent = createAgentTree(
         stage,
-        [{ toolCalls: [task("scout", "One.")] }, { toolCalls: [task("scout", "Two.")] }, { text: "Done." }],
+        [
+          { toolCalls: [createTaskCall("scout", "One.")] },
+          { toolCalls: [createTaskCall("scout", "Two.")] },
+          { text: "Done." },
+        ],
         {
           scout: [
             { toolCalls: [{ name: "list_files", arguments: { path: "." } }], holdUntil: "scout" },
@@ -49,7 +53,7 @@ describe("a sub-agent [SUB-01]", () => {
       const definitionHash = await stage.transcript.saveDefinition(other);
       await parent.handle.executeUpdate(updateDefinitionUpdate, { args: [{ definitionHash }] });
       stage.model.release("scout");
-      expect(await parent.result()).toMatchObject({ text: "Done." });
+      expect(await parent.readResult()).toMatchObject({ text: "Done." });
       const conversation = scout.agent.model.headers?.["x-conversation"];
       const asked = stage.model.requests.filter((request) => request.conversation === conversation);
       const isOther = asked.map(({ body }) => JSON.stringify(body?.["system"]).includes("You are another."));
@@ -59,24 +63,24 @@ describe("a sub-agent [SUB-01]", () => {
   );
 
   test("does the task in a session of its own, and its words are the call's result [SUB-05, SUB-11, SES-10, SES-11, LOOP-07]", async () => {
-    const parent = family(
+    const parent = createAgentTree(
       stage,
-      [{ toolCalls: [task("researcher", "Find the answer.")] }, { text: "It is 42." }],
+      [{ toolCalls: [createTaskCall("researcher", "Find the answer.")] }, { text: "It is 42." }],
       {
         researcher: [{ text: "42" }],
       },
     );
     expect(await parent.run("Go")).toMatchObject({ text: "It is 42." });
-    const child = await childOf(stage, parent);
-    const [loop] = await stage.transcript.loops(child.id);
-    const [calling] = await stage.transcript.loops(parent.id);
+    const child = await findChildSession(stage, parent);
+    const [loop] = await stage.transcript.readLoops(child.id);
+    const [calling] = await stage.transcript.readLoops(parent.id);
     expect(loop).toMatchObject({
       loopId: `${child.id}.sub.1`,
       parentLoopId: calling?.loopId,
       kind: { type: "initial" },
       status: "completed",
     });
-    const result = (await parent.entries())[2]?.message;
+    const result = (await parent.readEntries())[2]?.message;
     expect(result).toMatchObject({
       role: "toolResult",
       content: [{ type: "text", text: "42" }],
@@ -89,50 +93,61 @@ describe("a sub-agent [SUB-01]", () => {
       loopId: calling?.loopId,
       toolName: "researcher",
     });
-    const entries = await stage.transcript.entries(child.id, "main", 0, 99);
+    const entries = await stage.transcript.readEntries(child.id, "main", 0, 99);
     expect(entries[0]?.message).toMatchObject({
       role: "user",
       content: [{ type: "text", text: "Find the answer." }],
     });
-    const events = await stage.transcript.events(loop?.loopId ?? "", 0);
+    const events = await stage.transcript.readEvents(loop?.loopId ?? "", 0);
     expect(events.find(({ body }) => body.type === "TurnStart")?.body).toMatchObject({ trigger: "subAgent" });
-    const ended = (await parent.events()).find(({ body }) => body.type === "ToolExecutionEnd")?.body;
+    const ended = (await parent.readEvents()).find(({ body }) => body.type === "ToolExecutionEnd")?.body;
     expect(ended).toMatchObject({ childLoopId: loop?.loopId, isError: false });
   });
 
-  thorough("its words go nowhere through history", async () => {
+  thoroughTest("its words go nowhere through history", async () => {
     const words = "A very particular sentence ".repeat(400);
-    const parent = family(stage, [{ toolCalls: [task("writer", words)] }, { text: "Done." }], {
-      writer: [{ text: words }],
-    });
+    const parent = createAgentTree(
+      stage,
+      [{ toolCalls: [createTaskCall("writer", words)] }, { text: "Done." }],
+      {
+        writer: [{ text: words }],
+      },
+    );
     await parent.run("Go");
-    const child = await childOf(stage, parent);
+    const child = await findChildSession(stage, parent);
     for (const id of [parent.id, child.id]) {
       const history = await stage.client.workflow.getHandle(id).fetchHistory();
-      const text = textsIn(history).join(" ");
+      const text = listTexts(history).join(" ");
       // A few words of it label the timeline.
       expect(text.split("A very particular sentence").length - 1).toBeLessThan(40);
     }
   });
 
-  thorough("several run side by side, and their results stand in call order [SUB-09]", async () => {
-    const parent = family(stage, [{ toolCalls: [task("one", "1"), task("two", "2")] }, { text: "Both." }], {
-      one: [{ text: "first", holdUntil: "one" }],
-      two: [{ text: "second", holdUntil: "two" }],
-    });
+  thoroughTest("several run side by side, and their results stand in call order [SUB-09]", async () => {
+    const parent = createAgentTree(
+      stage,
+      [{ toolCalls: [createTaskCall("one", "1"), createTaskCall("two", "2")] }, { text: "Both." }],
+      {
+        one: [{ text: "first", holdUntil: "one" }],
+        two: [{ text: "second", holdUntil: "two" }],
+      },
+    );
     await parent.start("Go");
     await stage.model.waitForHold("one");
     await stage.model.waitForHold("two");
     stage.model.release("two");
     stage.model.release("one");
-    expect(await parent.result()).toMatchObject({ text: "Both." });
-    expect((await parent.conversation()).slice(2, 4)).toEqual(["toolResult: first", "toolResult: second"]);
+    expect(await parent.readResult()).toMatchObject({ text: "Both." });
+    expect((await parent.readConversation()).slice(2, 4)).toEqual([
+      "toolResult: first",
+      "toolResult: second",
+    ]);
   });
 
   test("what is said to its caller is not said to it, and its caller's filters are not asked about its task [STEER-11]", async () => {
-    const parent = family(
+    const parent = createAgentTree(
       stage,
-      [{ toolCalls: [task("helper", "look")] }, { text: "Done." }],
+      [{ toolCalls: [createTaskCall("helper", "look")] }, { text: "Done." }],
       { helper: [{ text: "seen", holdUntil: "helper" }] },
       { inputFilters: ["notes"] },
     );
@@ -141,9 +156,9 @@ describe("a sub-agent [SUB-01]", () => {
     await parent.handle.signal(steerSignal, "faster");
     await parent.handle.signal(followUpSignal, "and then stop");
     stage.model.release("helper");
-    await parent.result();
-    const child = await childOf(stage, parent);
-    const entries = await stage.transcript.entries(child.id, "main", 0, 99);
+    await parent.readResult();
+    const child = await findChildSession(stage, parent);
+    const entries = await stage.transcript.readEntries(child.id, "main", 0, 99);
     expect(entries.map(({ origin }) => origin)).toEqual(["prompt", "model"]);
     expect(filtered.filter((text) => ["Go", "faster", "and then stop", "look"].includes(text))).toEqual([
       "Go",
@@ -152,94 +167,110 @@ describe("a sub-agent [SUB-01]", () => {
     ]);
   });
 
-  thorough("a stop reaches it, and both close their records [SUB-10, ABT-01]", async () => {
-    const parent = family(stage, [{ toolCalls: [task("slow", "wait")] }], {
+  thoroughTest("a stop reaches it, and both close their records [SUB-10, ABT-01]", async () => {
+    const parent = createAgentTree(stage, [{ toolCalls: [createTaskCall("slow", "wait")] }], {
       slow: [{ text: "never", holdUntil: "slow" }],
     });
     await parent.start("Go");
     await stage.model.waitForHold("slow");
     await parent.handle.signal(stopSignal, "enough");
-    expect(await parent.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
-    const child = await childOf(stage, parent);
-    expect((await stage.transcript.loops(child.id))[0]).toMatchObject({ outcome: { type: "stopped" } });
-    expect((await parent.events()).filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
+    expect(await parent.readResult()).toMatchObject({ outcome: { type: "stopped", reason: "enough" } });
+    const child = await findChildSession(stage, parent);
+    expect((await stage.transcript.readLoops(child.id))[0]).toMatchObject({ outcome: { type: "stopped" } });
+    expect((await parent.readEvents()).filter(({ body }) => body.type === "AgentEnd")).toHaveLength(1);
   });
 
-  thorough("one that is terminated gives an error result, and what it has spent counts", async () => {
-    const parent = family(stage, [{ toolCalls: [task("slow", "wait")] }, { text: "So be it." }], {
-      slow: [
-        { text: "first", toolCalls: [{ name: "list_files", arguments: {} }] },
-        { text: "never", holdUntil: "gone" },
-      ],
-    });
+  thoroughTest("one that is terminated gives an error result, and what it has spent counts", async () => {
+    const parent = createAgentTree(
+      stage,
+      [{ toolCalls: [createTaskCall("slow", "wait")] }, { text: "So be it." }],
+      {
+        slow: [
+          { text: "first", toolCalls: [{ name: "list_files", arguments: {} }] },
+          { text: "never", holdUntil: "gone" },
+        ],
+      },
+    );
     await parent.start("Go");
     await stage.model.waitForHold("gone");
-    const child = await childOf(stage, parent);
+    const child = await findChildSession(stage, parent);
     await stage.client.workflow.getHandle(child.id).terminate("by hand");
-    expect(await parent.result()).toMatchObject({ text: "So be it." });
-    const result = (await parent.entries())[2]?.message;
+    expect(await parent.readResult()).toMatchObject({ text: "So be it." });
+    const result = (await parent.readEntries())[2]?.message;
     expect(result).toMatchObject({ role: "toolResult", isError: true });
-    expect((await parent.conversation())[2]).toContain("did not come to an end");
+    expect((await parent.readConversation())[2]).toContain("did not come to an end");
   });
 
-  thorough("without a task it is not begun [SUB-02]", async () => {
-    const parent = family(stage, [{ toolCalls: [{ name: "helper", arguments: {} }] }, { text: "Ah." }], {
-      helper: [],
-    });
+  thoroughTest("without a task it is not begun [SUB-02]", async () => {
+    const parent = createAgentTree(
+      stage,
+      [{ toolCalls: [{ name: "helper", arguments: {} }] }, { text: "Ah." }],
+      {
+        helper: [],
+      },
+    );
     await parent.run("Go");
-    expect((await parent.conversation())[2]).toContain("Missing required 'task' parameter");
-    expect(await stage.transcript.sessions({ limit: 9, spawnedBy: parent.id })).toEqual([]);
+    expect((await parent.readConversation())[2]).toContain("Missing required 'task' parameter");
+    expect(await stage.transcript.findSessions({ limit: 9, spawnedBy: parent.id })).toEqual([]);
   });
 
-  thorough("has no sub-agents of its own unless the definition says so [SUB-08]", async () => {
-    const parent = family(stage, [{ toolCalls: [task("middle", "go")] }, { text: "Done." }], {
-      middle: [{ text: "ok" }],
-    });
+  thoroughTest("has no sub-agents of its own unless the definition says so [SUB-08]", async () => {
+    const parent = createAgentTree(
+      stage,
+      [{ toolCalls: [createTaskCall("middle", "go")] }, { text: "Done." }],
+      {
+        middle: [{ text: "ok" }],
+      },
+    );
     await parent.run("Go");
-    const child = await childOf(stage, parent);
-    const definition = await stage.transcript.definition(child.definitionHash);
+    const child = await findChildSession(stage, parent);
+    const definition = await stage.transcript.readDefinition(child.definitionHash);
     expect(definition?.subAgents).toBeUndefined();
   });
 
-  thorough("ends at what its caller has left [SUB-03]", async () => {
+  thoroughTest("ends at what its caller has left [SUB-03]", async () => {
     const call = { toolCalls: [{ name: "list_files", arguments: {} }] };
-    const parent = family(
+    const parent = createAgentTree(
       stage,
-      [{ toolCalls: [task("busy", "go on")] }, { text: "Done." }],
+      [{ toolCalls: [createTaskCall("busy", "go on")] }, { text: "Done." }],
       { busy: [call, call, call, call, call, call] },
       { limits: { maxTurns: 7 } },
     );
     await parent.run("Go");
-    expect((await parent.conversation())[2]).toContain(
+    expect((await parent.readConversation())[2]).toContain(
       "[Sub-agent stopped: Budget of turns reached: none left of 3 (3 spent)]",
     );
   });
 
-  thorough("what it shows is shown by its caller's call, wrapped [SUB-07]", async () => {
-    const parent = family(stage, [{ toolCalls: [task("talker", "speak")] }, { text: "Done." }], {
-      talker: [
-        { text: "Let me look", toolCalls: [{ name: "list_files", arguments: {} }] },
-        { text: "All is well" },
-      ],
-    });
-    const live = watchLive(stage, parent);
+  thoroughTest("what it shows is shown by its caller's call, wrapped [SUB-07]", async () => {
+    const parent = createAgentTree(
+      stage,
+      [{ toolCalls: [createTaskCall("talker", "speak")] }, { text: "Done." }],
+      {
+        talker: [
+          { text: "Let me look", toolCalls: [{ name: "list_files", arguments: {} }] },
+          { text: "All is well" },
+        ],
+      },
+    );
+    const live = watchLiveOutput(stage, parent);
     await parent.run("Go");
     const shown = await live.all();
     const told = shown.flatMap(({ body }) =>
       body.type === "tool-output" && body.toolName === "talker" ? [body.text] : [],
     );
     expect(told.join("")).toBe("Let me look[sub-agent calling tool: list_files]\nAll is well");
-    const kinds = (await parent.events()).map(({ body }) => body.type);
+    const kinds = (await parent.readEvents()).map(({ body }) => body.type);
     expect(kinds.filter((kind) => kind === "AgentStart" || kind === "TurnStart")).toHaveLength(3);
   });
 
-  thorough("what it has cost is in its caller's cost, and it is in its caller's status", async () => {
+  thoroughTest("what it has cost is in its caller's cost, and it is in its caller's status", async () => {
     const cost = { input: 1000, output: 2000 };
     const usage = { input: 1000, output: 1000 };
-    const parent = family(
+    const parent = createAgentTree(
       stage,
       [
-        { toolCalls: [task("scout", "look")], usage },
+        { toolCalls: [createTaskCall("scout", "look")], usage },
         { text: "Done.", usage, holdUntil: "looked" },
       ],
       { scout: [{ text: "Seen.", usage }] },
@@ -248,8 +279,8 @@ describe("a sub-agent [SUB-01]", () => {
     );
     await parent.start("Go");
     await stage.model.waitForHold("looked");
-    const child = await childOf(stage, parent);
-    expect(await parent.status()).toMatchObject({
+    const child = await findChildSession(stage, parent);
+    expect(await parent.readStatus()).toMatchObject({
       costUsd: 6,
       turns: 1,
       budget: { usd: { limit: 100, used: 6, reserved: 0, left: 94 }, turns: { used: 2 } },
@@ -260,7 +291,7 @@ describe("a sub-agent [SUB-01]", () => {
       },
     });
     stage.model.release("looked");
-    await parent.result();
+    await parent.readResult();
     const { searchAttributes } = await parent.handle.describe();
     expect(searchAttributes).toMatchObject({ HoldfastCostUsd: [9], HoldfastTurns: [2] });
   });

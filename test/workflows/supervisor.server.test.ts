@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Delegated, DelegateWords } from "../../src/core/job/team-messages.ts";
+import type { DelegateRequest, DelegateResult } from "../../src/core/job/team-messages.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "./support/connected.ts";
-import { cast } from "./support/jobs.ts";
-import { spoken } from "./support/session.ts";
-import { Team } from "./support/team.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createMembers } from "./support/job-agents.ts";
+import { connectClient } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { listRequestMessages } from "./support/test-session.ts";
+import { TestTeam } from "./support/test-team.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -22,7 +22,7 @@ const POLL = { timeout: 15_000, interval: 50 };
 
 describe("a supervisor [ORC-01, ORC-02]", () => {
   test("hands tasks out, and what the agents say is in its lead's context", async () => {
-    const team = new Team(
+    const team = new TestTeam(
       stage,
       [calls(delegate("scout", "Look"), delegate("writer", "Write")), calls(wait()), { text: "All done." }],
       { scout: [{ text: "Seen 42." }], writer: [{ text: "Written." }] },
@@ -38,19 +38,19 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
         { id: "writer-1", status: "completed" },
       ],
     });
-    expect(await team.results()).toEqual([
+    expect(await team.readToolResults()).toEqual([
       "scout-1 has begun.",
       "writer-1 has begun.",
       "[scout-1: completed] Look\nSeen 42.\n\n[writer-1: completed] Write\nWritten.",
     ]);
-    const [request] = team.asked();
+    const [request] = team.countRequests();
     expect(JSON.stringify(request?.body)).toContain("- scout: Does what scout does");
-    expect(spoken(team.asked("scout")[0])).toEqual(["user: Look"]);
+    expect(listRequestMessages(team.countRequests("scout")[0])).toEqual(["user: Look"]);
     expect(await team.status()).toMatchObject({ status: "completed", turns: result.turns });
   });
 
-  thorough("steers one, stops another, and goes on with what there is when the time is up", async () => {
-    const team = new Team(
+  thoroughTest("steers one, stops another, and goes on with what there is when the time is up", async () => {
+    const team = new TestTeam(
       stage,
       [
         calls(delegate("writer", "Write"), delegate("idler", "Idle")),
@@ -73,7 +73,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     );
     await team.start();
     await stage.model.waitForHold("end");
-    const [, , steered, stopped, ended, late, seen] = await team.results();
+    const [, , steered, stopped, ended, late, seen] = await team.readToolResults();
     expect(steered).toBe("writer-1 reads it before its next answer.");
     expect(stopped).toContain("idler-1 is being stopped");
     expect(ended).toBe("[idler-1: stopped (its lead has ended it: no need)] Idle\n(it has said nothing)");
@@ -84,14 +84,14 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
       children: { running: 2, over: 1, rows: [{ agent: "lead" }, { agent: "writer" }, { agent: "idler" }] },
     });
     stage.model.release("writer");
-    await expect.poll(() => team.asked("writer").length, POLL).toBe(2);
-    expect(spoken(team.asked("writer")[1])).toContain("user: Be brief");
+    await expect.poll(() => team.countRequests("writer").length, POLL).toBe(2);
+    expect(listRequestMessages(team.countRequests("writer")[1])).toContain("user: Be brief");
     stage.model.release("end");
     expect((await team.result()).text).toBe("Enough.");
   });
 
-  thorough("the end of the lead ends the others, and the result names them", async () => {
-    const team = new Team(stage, [calls(delegate("slow", "Wait")), { text: "I do not wait." }], {
+  thoroughTest("the end of the lead ends the others, and the result names them", async () => {
+    const team = new TestTeam(stage, [calls(delegate("slow", "Wait")), { text: "I do not wait." }], {
       slow: [{ text: "never", holdUntil: "slow" }],
     });
     await team.start();
@@ -99,19 +99,19 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
       outcome: { type: "answered" },
       agents: [{ id: "slow-1", status: "stopped" }],
     });
-    const [loop] = await stage.transcript.loops(`${team.job}.slow-1`);
+    const [loop] = await stage.transcript.readLoops(`${team.job}.slow-1`);
     expect(loop).toMatchObject({ status: "aborted" });
   });
 
-  thorough(
+  thoroughTest(
     "a stop reaches lead and agents within seconds, and all close their records [ABT-01]",
     async () => {
-      const team = new Team(stage, [calls(delegate("slow", "Wait")), calls(wait()), { text: "never" }], {
+      const team = new TestTeam(stage, [calls(delegate("slow", "Wait")), calls(wait()), { text: "never" }], {
         slow: [{ text: "never", holdUntil: "slow-2" }],
       });
       await team.start();
       await stage.model.waitForHold("slow-2");
-      await expect.poll(() => team.asked().length, POLL).toBe(2);
+      await expect.poll(() => team.countRequests().length, POLL).toBe(2);
       const since = Date.now();
       await team.handle.signal(stopSignal, "enough");
       expect(await team.result()).toMatchObject({
@@ -120,13 +120,15 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
       });
       expect(Date.now() - since).toBeLessThan(5_000);
       for (const part of ["lead", "slow-1"]) {
-        expect(await stage.transcript.loops(`${team.job}.${part}`)).toMatchObject([{ status: "aborted" }]);
+        expect(await stage.transcript.readLoops(`${team.job}.${part}`)).toMatchObject([
+          { status: "aborted" },
+        ]);
       }
     },
   );
 
   test("agents have shares of the job's budget; one for whom nothing is left is not begun", async () => {
-    const team = new Team(
+    const team = new TestTeam(
       stage,
       [
         calls(delegate("scout", "one"), delegate("scout", "two"), delegate("ghost", "three")),
@@ -138,7 +140,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     );
     await team.start();
     const result = await team.result();
-    expect(await team.results()).toEqual([
+    expect(await team.readToolResults()).toEqual([
       "scout-1 has begun.",
       "Not started: 1 tasks were handed out, and no more may be.",
       'There is no agent "ghost"; there are: scout.',
@@ -147,14 +149,14 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(result).toMatchObject({ outcome: { type: "answered" }, turns: 4 });
   });
 
-  thorough("what its agents wait for is listed at the job, and answered there [TMP-11]", async () => {
-    const team = new Team(
+  thoroughTest("what its agents wait for is listed at the job, and answered there [TMP-11]", async () => {
+    const team = new TestTeam(
       stage,
       [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }],
       { scout: [calls({ name: "list_files", arguments: {} }), { text: "Seen." }] },
       { agent: { tools: ["list_files"], permissions: { otherwise: "ask" } } },
     );
-    const holdfast = await connectTo(stage);
+    const holdfast = await connectClient(stage);
     await team.start();
     await expect
       .poll(() => holdfast.approvals(team.job).catch(() => []), POLL)
@@ -165,14 +167,14 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     await holdfast.close();
   });
 
-  thorough(
+  thoroughTest(
     "is started as a job like the others: its lead is told of its agents and has its tools",
     async () => {
-      const { lead, scout } = cast(stage, {
+      const { lead, scout } = createMembers(stage, {
         lead: { says: [calls(delegate("scout", "Look")), calls(wait()), { text: "Done." }] },
         scout: { says: [{ text: "Seen." }] },
       });
-      const holdfast = await connectTo(stage);
+      const holdfast = await connectClient(stage);
       const agents = [{ name: "scout", agent: scout.definition }];
       const job = await holdfast.startJob({
         mode: { type: "supervisor", lead: lead.definition, agents },
@@ -190,16 +192,16 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     },
   );
 
-  thorough("a delegation that is asked for again is the one that was begun", async () => {
-    const team = new Team(stage, [{ text: "Nothing to do.", holdUntil: "again" }], {
+  thoroughTest("a delegation that is asked for again is the one that was begun", async () => {
+    const team = new TestTeam(stage, [{ text: "Nothing to do.", holdUntil: "again" }], {
       scout: [{ text: "Seen." }],
     });
     await team.start();
     await stage.model.waitForHold("again");
     const ref = await stage.transcript.putText("Look", Date.now());
-    const words: DelegateWords = { id: "run/1/0", agent: "scout", ref, task: "Look" };
+    const words: DelegateRequest = { id: "run/1/0", agent: "scout", ref, task: "Look" };
     const ask = () =>
-      team.handle.executeUpdate<Delegated, [DelegateWords]>("delegate", {
+      team.handle.executeUpdate<DelegateResult, [DelegateRequest]>("delegate", {
         args: [words],
         updateId: words.id,
       });
@@ -210,12 +212,12 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(await team.result()).toMatchObject({ count: 1 });
   });
 
-  thorough("its tools, in an agent that leads nobody, say so", async () => {
+  thoroughTest("its tools, in an agent that leads nobody, say so", async () => {
     const session = stage.session({
       replies: [calls(delegate("scout", "Look")), { text: "Alone." }],
       agent: { tools: ["delegate"] },
     });
     await session.run("Go");
-    expect((await session.conversation())[2]).toContain("You lead no agents");
+    expect((await session.readConversation())[2]).toContain("You lead no agents");
   });
 });

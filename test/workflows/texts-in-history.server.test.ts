@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { steerSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session, SessionOptions } from "./support/session.ts";
-import { openStage, type Stage, TEST_KEY } from "./support/temporal.ts";
-import { textsIn } from "./support/texts-in.ts";
-import { keepWarnings } from "./support/warnings.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { listTexts } from "./support/list-texts.ts";
+import { openTestEnvironment, TEST_KEY, type TestEnvironment } from "./support/test-environment.ts";
+import type { SessionOptions, TestSession } from "./support/test-session.ts";
+import { recordWarnings } from "./support/warnings.ts";
 
 // Functions of an application, scripts and models that say far too much, with a key in it.
 
@@ -21,10 +21,10 @@ const no = () => ({ type: "no" as const, reason: FLOOD });
 /** In characters; words for the model have this many bytes. */
 const LONGEST = 2048;
 
-const { log, warnings } = keepWarnings();
-let stage: Stage;
+const { log, warnings } = recordWarnings();
+let stage: TestEnvironment;
 beforeAll(async () => {
-  stage = await openStage({
+  stage = await openTestEnvironment({
     log,
     hooks: {
       floods: { "before-loop": no, "before-tool": no, "after-turn": throws },
@@ -46,10 +46,10 @@ beforeAll(async () => {
 afterAll(() => stage.close());
 
 /** All that Temporal, the loop's events and the log hold of a session. */
-async function crossed(session: Session): Promise<readonly string[]> {
+async function crossed(session: TestSession): Promise<readonly string[]> {
   const { events } = await session.handle.fetchHistory();
   const { raw } = await session.handle.describe();
-  return textsIn([events, raw, await session.events(), warnings]);
+  return listTexts([events, raw, await session.readEvents(), warnings]);
 }
 
 const call = (name: string, args: object) => ({ toolCalls: [{ name, arguments: args }] });
@@ -105,16 +105,16 @@ const CASES: Readonly<Record<string, SessionOptions>> = {
   },
 };
 
-thorough.each(Object.entries(CASES))(
+thoroughTest.each(Object.entries(CASES))(
   "%s crosses history short and without a key [DBG-03]",
   async (_what, options) => {
     const session = stage.session(options);
     await session.start("Go");
-    await session.result().catch(() => undefined);
+    await session.readResult().catch(() => undefined);
     const texts = await crossed(session);
     expect(texts.filter((text) => text.length > LONGEST).map((text) => text.slice(0, 80))).toEqual([]);
     expect(texts.filter((text) => text.includes("LEAKMARKER") || text.includes(TEST_KEY))).toEqual([]);
-    expect(textsIn(await session.entries()).filter((text) => text.includes(TEST_KEY))).toEqual([]);
+    expect(listTexts(await session.readEntries()).filter((text) => text.includes(TEST_KEY))).toEqual([]);
   },
 );
 
@@ -127,18 +127,18 @@ test("so does a filter's word on steering, and the run ends with it [PHI-08, DBG
   await stage.model.waitForHold("first");
   await session.handle.signal(steerSignal, { id: "s1", text: "late" });
   stage.model.release("first");
-  expect((await session.result()).outcome.type).toBe("rejected");
+  expect((await session.readResult()).outcome.type).toBe("rejected");
   const texts = await crossed(session);
   expect(texts.filter((text) => text.length > LONGEST || text.includes("LEAKMARKER"))).toEqual([]);
 });
 
-thorough("names of tools that are not there are told in short [DBG-03]", async () => {
+thoroughTest("names of tools that are not there are told in short [DBG-03]", async () => {
   const names = Array.from({ length: 40 }, (_, index) => `no-${index}-${"n".repeat(400)}`);
   const session = stage.session({ replies: [done], agent: { tools: names } });
   await session.run("Go");
   const { events } = await session.handle.fetchHistory();
   const opened = events?.find(({ activityTaskCompletedEventAttributes: one }) => one != null);
-  const told = textsIn(opened).filter((text) => text.startsWith("Unknown tool"));
+  const told = listTexts(opened).filter((text) => text.startsWith("Unknown tool"));
   expect(told).toHaveLength(16);
   expect(Math.max(...told.map((text) => Buffer.byteLength(text)))).toBe(256);
 });

@@ -6,11 +6,11 @@ import type { ToolResultMessage } from "../../src/schema/message.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { defineTool } from "../../src/tools/tool.ts";
 import { stopSignal } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import type { Session } from "./support/session.ts";
-import { watchLive } from "./support/shown-live.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
-import { keepWarnings } from "./support/warnings.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { watchLiveOutput } from "./support/live-output.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
+import { recordWarnings } from "./support/warnings.ts";
 
 const UPDATES = 3000;
 
@@ -31,7 +31,7 @@ const talk = defineTool({
   name: "talk",
   description: "Talks",
   parameters: z.object({}),
-  execute: (_, { update, progress }) => {
+  execute: (_, { onUpdate: update, onProgress: progress }) => {
     progress("LINE-OF-PROGRESS");
     for (let count = 0; count < UPDATES; count += 1) update(`PART-${count};`);
     return "said";
@@ -51,25 +51,25 @@ const wait = defineTool({
     }),
 });
 
-const { log, warnings } = keepWarnings();
-let stage: Stage;
+const { log, warnings } = recordWarnings();
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [report, talk, wait], log });
+  stage = await openTestEnvironment({ tools: [report, talk, wait], log });
 });
 afterAll(() => stage.close());
 
-async function resultsOf(session: Session): Promise<ToolResultMessage[]> {
-  const messages = (await session.entries()).map(({ message }) => message);
+async function resultsOf(session: TestSession): Promise<ToolResultMessage[]> {
+  const messages = (await session.readEntries()).map(({ message }) => message);
   return messages.filter((message): message is ToolResultMessage => message.role === "toolResult");
 }
 
-function toolsIn(session: Session, request = 0): string[] {
-  const tools = (session.requests()[request]?.body?.["tools"] ?? []) as { name: string }[];
+function toolsIn(session: TestSession, request = 0): string[] {
+  const tools = (session.listRequests()[request]?.body?.["tools"] ?? []) as { name: string }[];
   return tools.map(({ name }) => name);
 }
 
-thorough(
+thoroughTest(
   "a result's content goes to the model; its details and a child's loop go into the record, and no further [TOOL-03]",
   async () => {
     const session = stage.session({
@@ -93,11 +93,11 @@ thorough(
     });
     expect(listed).toHaveProperty("details");
     expect(listed).not.toHaveProperty("childLoopId");
-    const sent = JSON.stringify(session.requests()[1]?.body);
+    const sent = JSON.stringify(session.listRequests()[1]?.body);
     expect(sent).toContain("WORDS-FOR-THE-MODEL");
     expect(sent).not.toContain("DETAILS-FOR-PEOPLE");
     expect(sent).not.toContain("child.sub.1");
-    const ends = (await session.events()).flatMap(({ body }) =>
+    const ends = (await session.readEvents()).flatMap(({ body }) =>
       body.type === "ToolExecutionEnd" ? [[body.toolName, body.childLoopId]] : [],
     );
     expect(Object.fromEntries(ends)).toEqual({ report: "child.sub.1", list_files: undefined });
@@ -110,20 +110,20 @@ describe("what a tool says while it runs", () => {
       replies: [{ toolCalls: [{ name: "talk", arguments: {} }] }, { text: "Done." }],
       agent: { tools: ["talk"] },
     });
-    const shown = watchLive(stage, session);
+    const shown = watchLiveOutput(stage, session);
     await session.run("Go");
     const deltas = await shown.all();
-    const calls = (await session.events()).flatMap(({ sequence, body }) =>
+    const calls = (await session.readEvents()).flatMap(({ sequence, body }) =>
       body.type === "ToolExecutionEnd" ? [{ sequence, toolCallId: body.toolCallId }] : [],
     );
     const end = calls[0] ?? { sequence: -1, toolCallId: "" };
     const ended = deltas.findIndex(({ body }) => body.type === "recorded" && body.sequence >= end.sequence);
     expect(ended).toBeGreaterThan(0);
-    const later = JSON.stringify(session.requests()[1]?.body);
+    const later = JSON.stringify(session.listRequests()[1]?.body);
     return { deltas, ended, later, place: { toolCallId: end.toolCallId, toolName: "talk" } };
   }
 
-  thorough(
+  thoroughTest(
     "partial output reaches watchers, however much, before the end, and never the model [TOOL-10]",
     async () => {
       const { deltas, ended, later, place } = await talked();
@@ -141,7 +141,7 @@ describe("what a tool says while it runs", () => {
     },
   );
 
-  thorough(
+  thoroughTest(
     "a line of progress reaches watchers as it is, with the call that it is of [TOOL-11]",
     async () => {
       const { deltas, ended, later, place } = await talked();
@@ -177,7 +177,7 @@ describe("stop reaches every call at once [TOOL-12]", () => {
     expect(new Set(given()).size).toBe(atOnce);
     expect(given().some(({ aborted }) => aborted)).toBe(false);
     await session.handle.signal(stopSignal, "enough");
-    expect(await session.result()).toMatchObject({ outcome: { type: "stopped" } });
+    expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
     expect(given()).toHaveLength(atOnce);
     expect(given().every(({ aborted }) => aborted)).toBe(true);
     const results = await resultsOf(session);
@@ -185,7 +185,7 @@ describe("stop reaches every call at once [TOOL-12]", () => {
     for (const { isError, content } of results) {
       expect([isError, content]).toEqual([true, [{ type: "text", text: "Cancelled" }]]);
     }
-    expect(session.requests()).toHaveLength(1);
+    expect(session.listRequests()).toHaveLength(1);
   });
 });
 
@@ -205,7 +205,7 @@ test("file and shell tools work in the agent's workspace [TOOL-18]", async () =>
     agent: { workspace, toolStrategy: { type: "sequential" }, tools: calls.map(([name]) => name) },
   });
   await session.run("Go");
-  expect((await session.conversation()).slice(2, -1)).toEqual([
+  expect((await session.readConversation()).slice(2, -1)).toEqual([
     "toolResult: Wrote 4 bytes to a.txt",
     "toolResult: Replaced 1 line(s) with 1 line(s) in a.txt",
     "toolResult: [1 lines]\n   1 | two",
@@ -216,7 +216,7 @@ test("file and shell tools work in the agent's workspace [TOOL-18]", async () =>
   expect(await readFile(join(workspace, "a.txt"), "utf8")).toBe("two\n");
 });
 
-thorough(
+thoroughTest(
   "both spellings of a tool's name are taken for it; an unknown name is left out with a warning [X-17]",
   async () => {
     const session = stage.session({
@@ -237,14 +237,14 @@ thorough(
 );
 
 test("the built-in tools have the options that the worker was given", async () => {
-  const narrow = await openStage({ builtInTools: { bash: { denyPatterns: ["curl"] } } });
+  const narrow = await openTestEnvironment({ builtInTools: { bash: { denyPatterns: ["curl"] } } });
   try {
     const session = narrow.session({
       replies: [{ toolCalls: [{ name: "bash", arguments: { command: "curl x" } }] }, { text: "Done." }],
       agent: { tools: ["bash"] },
     });
     await session.run("Go");
-    expect((await session.conversation())[2]).toBe(
+    expect((await session.readConversation())[2]).toBe(
       "toolResult: Command blocked by safety policy: contains 'curl'",
     );
   } finally {

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import { Gates } from "./support/gates.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
 });
 afterAll(() => stage.close());
 
@@ -19,20 +19,20 @@ test("a tool without a limit of its own gets the definition's: that call ends wi
     agent: { tools: ["hold"], toolTimeoutMs: 700 },
   });
   await session.start("Go");
-  await gates.of("soon").arrived;
+  await gates.get("soon").arrived;
   const running = await eventually(async () => {
-    const seen = (await session.status()).running;
+    const seen = (await session.readStatus()).running;
     return seen.length === 2 ? seen : undefined;
   });
   for (const { tool, sinceMs, untilMs } of running) {
     expect(tool).toBe("hold");
     expect(untilMs).toBe(sinceMs + 700);
   }
-  gates.of("soon").open();
-  expect(await session.result()).toMatchObject({ text: "I see." });
-  const results = (await session.conversation()).filter((line) => line.startsWith("toolResult"));
+  gates.get("soon").open();
+  expect(await session.readResult()).toMatchObject({ text: "I see." });
+  const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
   expect(results).toHaveLength(2);
   expect(results[0]).toContain("did not end within 700 ms");
   expect(results[1]).not.toContain("did not end");
-  expect((await session.status()).running).toEqual([]);
+  expect((await session.readStatus()).running).toEqual([]);
 });

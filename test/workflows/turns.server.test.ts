@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
 import { defineTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let running = 0;
 let most = 0;
 const order: string[] = [];
@@ -30,7 +30,7 @@ const meter = defineTool({
 });
 
 beforeAll(async () => {
-  stage = await openStage({ tools: [meter] });
+  stage = await openTestEnvironment({ tools: [meter] });
 });
 afterAll(() => stage.close());
 
@@ -53,8 +53,8 @@ test("one prompt, one answer: result, conversation and events (LOOP-01, LOOP-02,
     text: "Good day.",
     position: 1,
   });
-  expect(await session.conversation()).toEqual(["user: Say hello", "assistant: Good day."]);
-  expect(await session.eventTypes()).toEqual([
+  expect(await session.readConversation()).toEqual(["user: Say hello", "assistant: Good day."]);
+  expect(await session.readEventTypes()).toEqual([
     "AgentStart",
     "TurnStart",
     "MessageStart",
@@ -79,15 +79,17 @@ test("real tools in parallel: all at once, results in call order (TOOL-07, TOOL-
   });
   await session.run("Use tools");
   expect(most).toBe(3);
-  const results = (await session.conversation()).filter((line) => line.startsWith("toolResult"));
+  const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
   expect(results).toHaveLength(5);
   expect(results.slice(0, 3)).toEqual(["m0", "m1", "m2"].map((label) => `toolResult: metered ${label}`));
   expect(results[3]).toContain("from-bash");
   expect(results[4]).toContain("alpha");
-  expect(session.seen(1).slice(-5).join("\n")).toMatch(/m0[\s\S]*m1[\s\S]*m2[\s\S]*from-bash[\s\S]*alpha/);
+  expect(session.listSeenMessages(1).slice(-5).join("\n")).toMatch(
+    /m0[\s\S]*m1[\s\S]*m2[\s\S]*from-bash[\s\S]*alpha/,
+  );
 });
 
-thorough("tools in batches: never more than the batch at once (TOOL-07)", async () => {
+thoroughTest("tools in batches: never more than the batch at once (TOOL-07)", async () => {
   const session = stage.session({
     replies: [
       {
@@ -108,7 +110,7 @@ thorough("tools in batches: never more than the batch at once (TOOL-07)", async 
   ]);
 });
 
-thorough("tools one by one, in order (TOOL-07)", async () => {
+thoroughTest("tools one by one, in order (TOOL-07)", async () => {
   const session = stage.session({
     replies: [{ toolCalls: meters(3, 1) }, { text: "Done." }],
     agent: { tools: ["meter"], toolStrategy: { type: "sequential" } },
@@ -127,12 +129,12 @@ test.each(["openai_completions", "openai_responses", "azure_openai_responses"] a
       agent: { tools: ["meter"], model: { api } },
     });
     expect(await session.run("Use tools")).toMatchObject({ text: "Fine." });
-    expect((await session.conversation())[2]).toBe("toolResult: metered m0");
+    expect((await session.readConversation())[2]).toBe("toolResult: metered m0");
     const keys = session
-      .requests()
+      .listRequests()
       .map(({ body }) => (body as { prompt_cache_key?: string }).prompt_cache_key);
     expect(keys).toEqual([expect.stringMatching(/^[\w-]{32}$/), keys[0]]);
-    const bodies = session.requests().map(({ body }) => JSON.stringify(body));
+    const bodies = session.listRequests().map(({ body }) => JSON.stringify(body));
     // What was thought goes back whole in the protocol that has it.
     if (api !== "openai_completions") expect(bodies[1]).toContain('"encrypted_content":"gAAAAAB');
   },

@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { anthropic, compareCosts, type Holdfast, local, openai } from "../../src/client/index.ts";
 import { TEST_KEY_NAME } from "../../src/testing/test-agent.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "./support/connected.ts";
-import { Contest } from "./support/contest.ts";
-import { childOf, family, task } from "./support/family.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
+import { connectClient, runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { TestEvaluation } from "./support/test-evaluation.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 let client: Holdfast;
 
 beforeAll(async () => {
-  stage = await openStage({
+  stage = await openTestEnvironment({
     registered: {
       evaluationStrategies: {
         cheapest: ({ responses }) =>
@@ -19,7 +19,7 @@ beforeAll(async () => {
       },
     },
   });
-  client = await connectTo(stage);
+  client = await connectClient(stage);
 });
 afterAll(async () => {
   await client.close();
@@ -37,7 +37,7 @@ const REFUSED = {
 };
 
 describe("an unknown price is null, and a dash for people, everywhere [LIM-04]", () => {
-  thorough(
+  thoroughTest(
     "in status, lists, records and exports, on the command line and in Temporal's search attributes",
     async () => {
       const session = stage.session({ replies: [{ text: "One.", usage }], agent: { model: unpriced } });
@@ -57,24 +57,24 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
       expect((await session.handle.describe()).searchAttributes).not.toHaveProperty("HoldfastCostUsd");
       const rowOf = (out: string) => out.split("\n").find((line) => line.includes(id)) ?? "";
       for (const command of ["list", "sessions"]) {
-        expect(rowOf((await commandLine(stage, command, "--limit", "500")).out)).toMatch(/ — /);
+        expect(rowOf((await runCommandLine(stage, command, "--limit", "500")).out)).toMatch(/ — /);
       }
-      expect((await commandLine(stage, "status", id)).out).toMatch(/cost +—/);
-      expect(JSON.parse((await commandLine(stage, "status", id, "--json")).out)).toMatchObject({
+      expect((await runCommandLine(stage, "status", id)).out).toMatch(/cost +—/);
+      expect(JSON.parse((await runCommandLine(stage, "status", id, "--json")).out)).toMatchObject({
         costUsd: null,
       });
       const free = stage.session({ replies: [{ text: "One.", usage }] });
       await free.run("Go");
       expect((await client.status(free.id)).costUsd).toBe(0);
-      expect((await commandLine(stage, "status", free.id)).out).toMatch(/cost +\$0\.00/);
+      expect((await runCommandLine(stage, "status", free.id)).out).toMatch(/cost +\$0\.00/);
     },
   );
 
-  thorough("of a tree, where one sub-agent's is", async () => {
-    const parent = family(
+  thoroughTest("of a tree, where one sub-agent's is", async () => {
+    const parent = createAgentTree(
       stage,
       [
-        { toolCalls: [task("scout", "look")], usage },
+        { toolCalls: [createTaskCall("scout", "look")], usage },
         { text: "Done.", usage, holdUntil: "seen" },
       ],
       { scout: [{ text: "Seen.", usage }] },
@@ -83,19 +83,19 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
     );
     await parent.start("Go");
     await stage.model.waitForHold("seen");
-    expect(await parent.status()).toMatchObject({
+    expect(await parent.readStatus()).toMatchObject({
       costUsd: null,
       budget: { usd: { limit: null, used: null, left: null } },
     });
     const metadata = await parent.handle.query<{ currentDetails?: string }>("__temporal_workflow_metadata");
     expect(metadata.currentDetails).toContain("- **Cost**: —, — of it by sub-agents");
     stage.model.release("seen");
-    await parent.result();
-    const child = await childOf(stage, parent);
+    await parent.readResult();
+    const child = await findChildSession(stage, parent);
     expect((await client.status(child.id)).costUsd).toBeNull();
     expect((await client.status(parent.id)).costUsd).toBeNull();
     // Its own loop is known.
-    expect((await stage.transcript.loops(parent.id))[0]?.costUsd).toBe(4);
+    expect((await stage.transcript.readLoops(parent.id))[0]?.costUsd).toBe(4);
   });
 
   test("of a loop, where one answer is a fallback's without a price", async () => {
@@ -112,11 +112,11 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
       agent: { model: priced, fallbacks: [backup], retry: { maxRetries: 0, initialDelayMs: 1 } },
     });
     await session.run("Go");
-    expect((await stage.transcript.loops(session.id))[0]?.costUsd).toBeNull();
+    expect((await stage.transcript.readLoops(session.id))[0]?.costUsd).toBeNull();
   });
 
   test("of an evaluation, where no branch wins for being cheapest by it", async () => {
-    const contest = new Contest(stage, [
+    const contest = new TestEvaluation(stage, [
       { says: [{ text: "unknown", usage }], agent: { model: unpriced } },
       { says: [{ text: "dear", usage }], agent: { model: priced } },
     ]);
@@ -127,7 +127,7 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
     expect((await client.status(contest.id)).costUsd).toBeNull();
   });
 
-  thorough("of a job, where one part's is", async () => {
+  thoroughTest("of a job, where one part's is", async () => {
     const one = stage.session({ replies: [{ text: "One.", usage }], agent: { name: "one", model: priced } });
     const two = stage.session({
       replies: [{ text: "Two.", usage }],
@@ -147,7 +147,7 @@ describe("an unknown price is null, and a dash for people, everywhere [LIM-04]",
       costUsd: null,
       parts: [{ costUsd: expect.any(Number) }, { costUsd: null }],
     });
-    expect((await commandLine(stage, "job", "status", job.id)).out).toMatch(/two +two +answered +1 +— /);
+    expect((await runCommandLine(stage, "job", "status", job.id)).out).toMatch(/two +two +answered +1 +— /);
   });
 });
 
@@ -198,7 +198,7 @@ describe("a cost limit is refused where a price is unknown, whoever sets it [LIM
       () => handle.branch({ turn: 0, limits: limited }),
     ];
     for (const door of doors) await expect(door()).rejects.toMatchObject(REFUSED);
-    const continued = await commandLine(stage, "continue", session.id, "--max-cost", "1");
+    const continued = await runCommandLine(stage, "continue", session.id, "--max-cost", "1");
     expect(continued.code).not.toBe(0);
     expect(continued.err).toMatch(/is unknown/);
     const waiting = stage.session({
@@ -212,7 +212,7 @@ describe("a cost limit is refused where a price is unknown, whoever sets it [LIM
       message: REFUSED.message,
     });
     stage.model.release("under a limit");
-    await waiting.result();
+    await waiting.readResult();
   });
 });
 

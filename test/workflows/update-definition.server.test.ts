@@ -3,22 +3,22 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Holdfast, TurnRequest } from "../../src/client/index.ts";
-import { anthropicRequest } from "../../src/models/anthropic-messages/request.ts";
+import { buildAnthropicRequest } from "../../src/models/anthropic-messages/request.ts";
 import type { AgentDefinitionInput } from "../../src/schema/definition.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { updateDefinitionUpdate } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { commandLine, connectTo } from "./support/connected.ts";
+import { thoroughTest } from "../support/test-depth.ts";
 import { Gates } from "./support/gates.ts";
-import type { Session } from "./support/session.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { connectClient, runCommandLine } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import type { TestSession } from "./support/test-session.ts";
 
 const gates = new Gates();
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 beforeAll(async () => {
-  stage = await openStage({ tools: [gates.tool()] });
-  holdfast = await connectTo(stage);
+  stage = await openTestEnvironment({ tools: [gates.createTool()] });
+  holdfast = await connectClient(stage);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -26,12 +26,12 @@ afterAll(async () => {
 });
 
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
-const other = (session: Session, rest: Partial<AgentDefinitionInput>): AgentDefinitionInput => ({
+const other = (session: TestSession, rest: Partial<AgentDefinitionInput>): AgentDefinitionInput => ({
   ...session.definition,
   ...rest,
 });
-const changes = async (session: Session) =>
-  (await session.events()).flatMap(({ body }) => (body.type === "DefinitionChanged" ? [body] : []));
+const changes = async (session: TestSession) =>
+  (await session.readEvents()).flatMap(({ body }) => (body.type === "DefinitionChanged" ? [body] : []));
 
 /** The vendor's protocol, from a request that was made again. */
 function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRequest): string {
@@ -41,7 +41,7 @@ function wire({ systemPrompt, messages, tools = [], output: _, ...rest }: TurnRe
     tools,
     messages: messages.map(({ message }) => message),
   };
-  return JSON.stringify(anthropicRequest(told));
+  return JSON.stringify(buildAnthropicRequest(told));
 }
 
 describe("a running agent is moved to another definition [3.8]", () => {
@@ -51,7 +51,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
       agent: { tools: ["hold", "list_files"], limits: { maxTurns: 2 } },
     });
     await session.start("Go");
-    await gates.of("move").arrived;
+    await gates.get("move").arrived;
     const { model } = session.definition;
     const updated = await holdfast.update(
       session.id,
@@ -73,43 +73,43 @@ describe("a running agent is moved to another definition [3.8]", () => {
       definitionHash: updated.from,
       movesTo: updated.to,
     });
-    gates.of("move").open();
-    expect(await session.result()).toMatchObject({ text: "Done." });
-    const [before, after] = session.requests().map(({ body }) => body);
+    gates.get("move").open();
+    expect(await session.readResult()).toMatchObject({ text: "Done." });
+    const [before, after] = session.listRequests().map(({ body }) => body);
     expect(before).toMatchObject({ model: "test-model" });
     expect(after).toMatchObject({ model: "other-model" });
     expect(JSON.stringify(after?.["system"])).toContain("You are another.");
     expect(after?.["tools"]).toMatchObject([{ name: "list_files" }]);
-    expect(session.seen(1).at(-1)).toBe(
+    expect(session.listSeenMessages(1).at(-1)).toBe(
       "user: The following tool is no longer available: hold. Do not call it again.",
     );
-    expect(session.seen(2).at(-1)).toContain("Tool hold was removed from this agent");
+    expect(session.listSeenMessages(2).at(-1)).toContain("Tool hold was removed from this agent");
     const [change] = await changes(session);
     expect(change).toMatchObject({ from: updated.from, to: updated.to, applied: true });
     expect(change?.changes).toEqual(updated.changes);
     expect(change?.warnings[0]).toContain("breaks the vendor's prompt cache");
-    expect((await stage.transcript.session(session.id))?.definitionHash).toBe(updated.to);
+    expect((await stage.transcript.readSession(session.id))?.definitionHash).toBe(updated.to);
 
-    const [loop] = await stage.transcript.loops(session.id);
+    const [loop] = await stage.transcript.readLoops(session.id);
     const made = await Promise.all(
       [0, 1, 2].map((turn) => holdfast.request(session.id, { loop: loop?.loopId ?? "", turn })),
     );
-    expect(made.map(wire)).toEqual(session.requests().map(({ body }) => JSON.stringify(body)));
+    expect(made.map(wire)).toEqual(session.listRequests().map(({ body }) => JSON.stringify(body)));
     expect(made.map(({ limits }) => limits.maxTurns)).toEqual([2, 5, 5]);
   });
 
   test("goes on as before where the worker cannot use it, and the record says why", async () => {
     const session = stage.session({ replies: [hold("keep"), { text: "Done." }], agent: { tools: ["hold"] } });
     await session.start("Go");
-    await gates.of("keep").arrived;
+    await gates.get("keep").arrived;
     await holdfast.update(session.id, other(session, { inputFilters: ["nobody"], systemPrompt: "No." }));
-    gates.of("keep").open();
-    expect(await session.result()).toMatchObject({ text: "Done." });
+    gates.get("keep").open();
+    expect(await session.readResult()).toMatchObject({ text: "Done." });
     const reason = expect.stringContaining('no input filter "nobody"');
     expect(await changes(session)).toMatchObject([{ applied: false, reason }]);
-    expect(JSON.stringify(session.requests()[1]?.body?.["system"])).toContain("You are a test.");
-    const record = await stage.transcript.session(session.id);
-    expect(record?.definitionHash).toBe((await stage.transcript.loops(session.id))[0]?.definitionHash);
+    expect(JSON.stringify(session.listRequests()[1]?.body?.["system"])).toContain("You are a test.");
+    const record = await stage.transcript.readSession(session.id);
+    expect(record?.definitionHash).toBe((await stage.transcript.readLoops(session.id))[0]?.definitionHash);
   });
 
   test("is refused with all reasons while a call of a removed tool waits, and where the policy would go", async () => {
@@ -118,7 +118,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
       agent: { tools: ["bash"], permissions: { otherwise: "ask" } },
     });
     await session.start("Go");
-    await eventually(async () => (await session.status()).approvals.length === 1);
+    await eventually(async () => (await session.readStatus()).approvals.length === 1);
     const { permissions: _, ...open } = session.definition;
     await expect(holdfast.update(session.id, { ...open, tools: [] })).rejects.toMatchObject({
       code: "update-refused",
@@ -139,14 +139,14 @@ describe("a running agent is moved to another definition [3.8]", () => {
       await expect(refused).rejects.toMatchObject({ cause: { type: "holdfast/update-refused" } });
     }
     await holdfast.approve(session.id);
-    await session.result();
+    await session.readResult();
     expect(await changes(session)).toEqual([]);
   });
 
-  thorough("at once while it waits for a prompt, and with the next run when it is at rest", async () => {
+  thoroughTest("at once while it waits for a prompt, and with the next run when it is at rest", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.start("Go", { mode: "interactive" });
-    await eventually(async () => (await session.status()).status === "waiting");
+    await eventually(async () => (await session.readStatus()).status === "waiting");
     const wrong = holdfast.update(session.id, other(session, { inputFilters: ["nobody"] }));
     await expect(wrong).rejects.toMatchObject({ code: "update-refused" });
     const now = await holdfast.update(session.id, other(session, { systemPrompt: "Second." }));
@@ -155,15 +155,15 @@ describe("a running agent is moved to another definition [3.8]", () => {
     const system = async (nth: number) =>
       JSON.stringify((await session.waitForRequest(nth)).body?.["system"]);
     expect(await system(1)).toContain("Second.");
-    await eventually(async () => (await session.status()).status === "waiting");
+    await eventually(async () => (await session.readStatus()).status === "waiting");
     await holdfast.stop(session.id);
-    await session.result();
+    await session.readResult();
     const later = await holdfast.update(session.id, other(session, { systemPrompt: "Third." }));
     expect(later).toMatchObject({ from: now.to, takesEffect: "next-run" });
     await holdfast.prompt(session.id, "Once more");
-    await session.result();
+    await session.readResult();
     expect(await system(2)).toContain("Third.");
-    const hashes = (await stage.transcript.loops(session.id)).map(({ definitionHash }) => definitionHash);
+    const hashes = (await stage.transcript.readLoops(session.id)).map(({ definitionHash }) => definitionHash);
     expect(hashes).toEqual([now.from, now.to, later.to]);
   });
 
@@ -173,7 +173,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
       agent: { tools: ["hold"] },
     });
     await session.start("Go");
-    await gates.of("table").arrived;
+    await gates.get("table").arrived;
     const file = join(mkdtempSync(join(tmpdir(), "holdfast-update-")), "agent.toml");
     const { baseUrl, apiKey } = session.definition.model;
     writeFileSync(
@@ -192,20 +192,20 @@ system_prompt = "Other."
 max_turns = 7
 `,
     );
-    const dry = await commandLine(stage, "update", session.id, "--definition", file, "--dry-run");
+    const dry = await runCommandLine(stage, "update", session.id, "--definition", file, "--dry-run");
     expect([dry.code, dry.err]).toEqual([0, expect.any(String)]);
     expect(dry.out).toMatch(/^tools +taken out hold +next turn$/m);
     expect(dry.out).toMatch(/^limits +maxTurns 50 → 7 +next turn$/m);
     expect(dry.out).toMatch(/^warning: .*prompt cache/m);
     expect(dry.out).toContain("nothing was changed");
     expect((await holdfast.status(session.id)).movesTo).toBeUndefined();
-    const { code, out } = await commandLine(stage, "update", session.id, "--definition", file, "--json");
+    const { code, out } = await runCommandLine(stage, "update", session.id, "--definition", file, "--json");
     expect([code, JSON.parse(out)]).toMatchObject([0, { type: "update", takesEffect: "next-turn" }]);
     expect((await holdfast.status(session.id)).movesTo).toBe(JSON.parse(out).to);
-    gates.of("table").open();
-    await session.result();
-    const again = await commandLine(stage, "update", session.id, "--definition", file);
+    gates.get("table").open();
+    await session.readResult();
+    const again = await runCommandLine(stage, "update", session.id, "--definition", file);
     expect([again.code, again.out]).toEqual([0, expect.stringContaining("has this definition already")]);
-    expect((await commandLine(stage, "update", "nobody", "--definition", file)).code).toBe(2);
+    expect((await runCommandLine(stage, "update", "nobody", "--definition", file)).code).toBe(2);
   });
 });

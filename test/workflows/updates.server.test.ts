@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { promptUpdate, steerUpdate } from "../../src/workflows/messages.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
@@ -21,11 +21,11 @@ test("an acknowledged message is answered with its id and what waits", async () 
   const again = await session.handle.executeUpdate(steerUpdate, { args: [{ id: "a1", text: "Hear" }] });
   expect(again).toEqual({ id: "a1", queued: 1 });
   stage.model.release("ack");
-  await session.result();
-  expect(session.seen(1)).toEqual(["user: Go", "assistant: First.", "user: Hear"]);
+  await session.readResult();
+  expect(session.listSeenMessages(1)).toEqual(["user: Go", "assistant: First.", "user: Hear"]);
 });
 
-thorough("a message that is none is refused, and leaves no trace in history", async () => {
+thoroughTest("a message that is none is refused, and leaves no trace in history", async () => {
   const session = stage.session({ replies: [{ text: "Only.", holdUntil: "refuse" }] });
   await session.start("Go");
   await stage.model.waitForHold("refuse");
@@ -34,12 +34,12 @@ thorough("a message that is none is refused, and leaves no trace in history", as
     await expect(refused).rejects.toMatchObject({ cause: { type: "holdfast/invalid-message" } });
   }
   stage.model.release("refuse");
-  await session.result();
+  await session.readResult();
   const { events } = await session.handle.fetchHistory();
   expect(events?.some(({ workflowExecutionUpdateAcceptedEventAttributes: one }) => one)).toBe(false);
 });
 
-thorough("prompt is refused while a loop runs, in the words of the sources (STEER-12)", async () => {
+thoroughTest("prompt is refused while a loop runs, in the words of the sources (STEER-12)", async () => {
   const session = stage.session({ replies: [{ text: "Only.", holdUntil: "busy" }] });
   await session.start("Go", { mode: "interactive", idleTimeoutMs: 50 });
   await stage.model.waitForHold("busy");
@@ -50,5 +50,5 @@ thorough("prompt is refused while a loop runs, in the words of the sources (STEE
       cause(error)?.message === "Agent is already streaming. Use steer() or follow_up().",
   );
   stage.model.release("busy");
-  expect(await session.result()).toMatchObject({ text: "Only." });
+  expect(await session.readResult()).toMatchObject({ text: "Only." });
 });

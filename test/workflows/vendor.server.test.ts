@@ -1,20 +1,20 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { eventually } from "../../src/testing/eventually.ts";
 import type { FaultRule } from "../../src/testing/model-server/fault.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
-import { keepWarnings } from "./support/warnings.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
+import { recordWarnings } from "./support/warnings.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
-const { log, warnings } = keepWarnings();
+const { log, warnings } = recordWarnings();
 
 beforeAll(async () => {
-  stage = await openStage({ log });
+  stage = await openTestEnvironment({ log });
 });
 afterAll(() => stage.close());
 
-thorough(
+thoroughTest(
   "a 429 is tried again after exactly what the vendor asked, and an operator sees it wait (RTY-04, design 3.12)",
   async () => {
     const session = stage.session({
@@ -29,15 +29,15 @@ thorough(
     expect(pending.activityType?.name).toBe("model");
     expect(pending.lastFailure?.applicationFailureInfo?.type).toBe("provider/rate-limited");
     expect(pending.lastFailure?.message).toContain("slow down please");
-    expect(await session.result()).toMatchObject({ text: "Now." });
-    const [first, second] = session.requests();
+    expect(await session.readResult()).toMatchObject({ text: "Now." });
+    const [first, second] = session.listRequests();
     const waited = (second?.atMs ?? 0) - (first?.closedAtMs ?? 0);
     expect(waited).toBeGreaterThanOrEqual(1990);
     expect(waited).toBeLessThan(3000);
   },
 );
 
-thorough(
+thoroughTest(
   "a vendor that asks for no delay at all is asked again within the server's own second (RTY-04)",
   async () => {
     const session = stage.session({
@@ -46,7 +46,7 @@ thorough(
       agent: { retry: { maxRetries: 3, initialDelayMs: 30_000 } },
     });
     expect(await session.run("Go")).toMatchObject({ text: "Now." });
-    expect(session.requests()).toHaveLength(4);
+    expect(session.listRequests()).toHaveLength(4);
   },
 );
 
@@ -60,15 +60,15 @@ const PERMANENT: readonly (readonly [FaultRule, string])[] = [
 
 for (const [fault, expected] of PERMANENT) {
   const name = "status" in fault ? `${fault.fault} ${fault.status}` : fault.fault;
-  thorough(`${name} is not tried again: the run fails as ${expected} (RTY-03, OVF-01)`, async () => {
+  thoroughTest(`${name} is not tried again: the run fails as ${expected} (RTY-03, OVF-01)`, async () => {
     const session = stage.session({ faults: [{ ...fault, times: 9 }] });
     await session.start("Go");
-    const { type, result } = await session.failure();
+    const { type, result } = await session.readFailure();
     expect(type).toBe("holdfast/run-failed");
     expect(result?.outcome).toMatchObject({ type: "failed", fault: expected });
-    expect(session.requests()).toHaveLength(1);
-    expect((await session.entries()).at(-1)?.message).toMatchObject({ stopReason: "error" });
-    expect((await session.eventTypes()).at(-1)).toBe("AgentEnd");
+    expect(session.listRequests()).toHaveLength(1);
+    expect((await session.readEntries()).at(-1)?.message).toMatchObject({ stopReason: "error" });
+    expect((await session.readEventTypes()).at(-1)).toBe("AgentEnd");
   });
 }
 
@@ -80,7 +80,7 @@ const FLOODS = {
 };
 
 for (const [what, reply] of Object.entries(FLOODS)) {
-  thorough(
+  thoroughTest(
     `${what} are broken off: the model was asked once, the run says why, and the worker goes on (RTY-03)`,
     async () => {
       const session = stage.session({
@@ -88,10 +88,10 @@ for (const [what, reply] of Object.entries(FLOODS)) {
         agent: { tools: ["list_files"], retry: { initialDelayMs: 10 } },
       });
       await session.start("Go");
-      const { result, message } = await session.failure();
+      const { result, message } = await session.readFailure();
       expect(result?.outcome).toMatchObject({ type: "failed", fault: "api" });
       expect(message).toMatch(/when it was broken off, and at most \d+ are taken; a smaller maxTokens/);
-      expect(session.requests()).toHaveLength(1);
+      expect(session.listRequests()).toHaveLength(1);
       const other = stage.session({ replies: [{ text: "Short." }] });
       expect(await other.run("Go")).toMatchObject({ text: "Short." });
     },
@@ -102,7 +102,7 @@ for (const fault of [
   { fault: "cut" },
   { fault: "cut", inCharacter: true, reply: { text: "Grüße 🎉 ".repeat(20) } },
 ] as const) {
-  thorough(
+  thoroughTest(
     `a stream cut ${"inCharacter" in fault ? "in the middle of a character" : "in the middle"} is asked again, and only the whole answer is kept (RTY-03)`,
     async () => {
       const session = stage.session({
@@ -111,13 +111,13 @@ for (const fault of [
         agent: { retry: { initialDelayMs: 10 } },
       });
       expect(await session.run("Go")).toMatchObject({ text: "Whole ü." });
-      expect(session.requests().map(({ outcome }) => outcome)).toEqual(["faulted", "answered"]);
-      expect(await session.conversation()).toEqual(["user: Go", "assistant: Whole ü."]);
+      expect(session.listRequests().map(({ outcome }) => outcome)).toEqual(["faulted", "answered"]);
+      expect(await session.readConversation()).toEqual(["user: Go", "assistant: Whole ü."]);
     },
   );
 }
 
-thorough(
+thoroughTest(
   "when every attempt failed, the outcome says what the vendor said; the session goes on afterwards (LOOP-16, LOOP-24, RTY-05) [TMP-06]",
   async () => {
     const session = stage.session({
@@ -134,17 +134,17 @@ thorough(
       agent: { retry: { maxRetries: 2, initialDelayMs: 10 } },
     });
     await session.start("Go");
-    const { result, message } = await session.failure();
-    expect(session.requests()).toHaveLength(3);
+    const { result, message } = await session.readFailure();
+    expect(session.listRequests()).toHaveLength(3);
     expect(result?.outcome).toMatchObject({ type: "failed", fault: "rate-limited" });
     expect(message).toContain("quota gone");
     expect(message).toContain("req-77");
-    const last = (await session.entries()).at(-1)?.message;
+    const last = (await session.readEntries()).at(-1)?.message;
     expect(last).toMatchObject({ role: "assistant", stopReason: "error" });
     expect((last as { errorMessage?: string }).errorMessage).toContain("quota gone");
     expect(await session.run("Again")).toMatchObject({ text: "Back." });
-    expect(session.requests().at(-1)?.objection).toBeUndefined();
-    expect(session.seen(3).at(-1)).toBe("user: Again");
+    expect(session.listRequests().at(-1)?.objection).toBeUndefined();
+    expect(session.listSeenMessages(3).at(-1)).toBe("user: Again");
   },
 );
 
@@ -157,11 +157,11 @@ test("a limit ends the run with words that the conversation keeps (LIM-03, LOOP-
   expect(await session.run("Go")).toMatchObject({
     outcome: { type: "limit-reached", reason: "Max turns reached (2/2)" },
   });
-  expect(session.requests()).toHaveLength(2);
-  expect((await session.conversation()).at(-1)).toBe("user: [Agent stopped: Max turns reached (2/2)]");
+  expect(session.listRequests()).toHaveLength(2);
+  expect((await session.readConversation()).at(-1)).toBe("user: [Agent stopped: Max turns reached (2/2)]");
 });
 
-thorough(
+thoroughTest(
   "each retry is logged as a warning with attempt, maximum, delay and error; the last failure announces none [RTY-06]",
   async () => {
     const session = stage.session({
@@ -169,8 +169,8 @@ thorough(
       agent: { retry: { maxRetries: 2 } },
     });
     await session.start("Go");
-    await session.failure();
-    expect(session.requests()).toHaveLength(3);
+    await session.readFailure();
+    expect(session.listRequests()).toHaveLength(3);
     const lines = warnings.filter(({ facts }) => facts["session"] === session.id);
     expect(lines.map(({ facts }) => facts)).toEqual(
       [1, 2].map((attempt) => ({

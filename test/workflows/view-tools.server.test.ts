@@ -1,19 +1,24 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Entry } from "../../src/schema/record.ts";
-import { thorough } from "../support/depth.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
-let stage: Stage;
+let stage: TestEnvironment;
 
 beforeAll(async () => {
-  stage = await openStage();
+  stage = await openTestEnvironment();
 });
 afterAll(() => stage.close());
 
 const look = { toolCalls: [{ name: "list_files", arguments: { path: "." } }] };
 const call = (name: string, args: object) => ({ name, arguments: args });
 /** The script chooses a reply by the answers that a request carries; these are given once it carries these words. */
-function then(session: ReturnType<Stage["session"]>, words: string, before: Reply[], replies: Reply[]): void {
+function then(
+  session: ReturnType<TestEnvironment["session"]>,
+  words: string,
+  before: Reply[],
+  replies: Reply[],
+): void {
   const own = ({ conversation }: { conversation: string }) => conversation === session.id;
   stage.model.script({
     conversations: [
@@ -27,8 +32,8 @@ const textOf = ({ message }: Entry) =>
   message.role === "extension"
     ? ""
     : message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
-const eventsOf = async (session: ReturnType<Stage["session"]>, type: string) =>
-  (await session.events()).map(({ body }) => body).filter((body) => body.type === type);
+const eventsOf = async (session: ReturnType<TestEnvironment["session"]>, type: string) =>
+  (await session.readEvents()).map(({ body }) => body).filter((body) => body.type === type);
 
 describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-13i, LOOP-18, EVT-10]", () => {
   test("is not sent what it pruned from the next answer on; the record keeps it", async () => {
@@ -40,14 +45,14 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     ];
     then(session, "Reclaimed", replies, [{}, {}, { text: "Done." }]);
     await session.run("Go");
-    const before = session.seen(2).join("\n");
+    const before = session.listSeenMessages(2).join("\n");
     expect(before).toContain("First look");
-    const after = session.seen(3);
+    const after = session.listSeenMessages(3);
     expect(after[0]).toBe("user: Go");
     expect(after.join("\n")).not.toContain("First look");
     expect(after.join("\n")).toContain("Second look");
     expect(after.at(-1)).toMatch(/Reclaimed \d+ tokens: 2 messages/);
-    expect((await session.entries()).map(textOf)).toContain("First look");
+    expect((await session.readEntries()).map(textOf)).toContain("First look");
     const [applied] = await eventsOf(session, "PrunApplied");
     const tokens = Number(/Reclaimed (\d+)/.exec(after.at(-1) ?? "")?.[1]);
     expect(applied).toEqual({
@@ -56,7 +61,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
       tokensRemoved: tokens,
       messagesRemoved: 2,
     });
-    const types = await session.eventTypes();
+    const types = await session.readEventTypes();
     expect(types.indexOf("PrunApplied")).toBeGreaterThan(types.lastIndexOf("ToolExecutionEnd"));
   });
 
@@ -76,7 +81,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     ];
     then(session, "Reclaimed", replies, [{}, { text: "Done." }]);
     await session.run("Go");
-    expect(session.seen(3)).toEqual([
+    expect(session.listSeenMessages(3)).toEqual([
       "user: Go",
       "user: [Memo on what was pruned here] the folder is small",
       "assistant: Too much",
@@ -95,7 +100,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     expect(JSON.stringify(history)).not.toContain("the folder is small");
   });
 
-  thorough("is not sent it in a later run of the session either [PRUN-07, PHI-13g]", async () => {
+  thoroughTest("is not sent it in a later run of the session either [PRUN-07, PHI-13g]", async () => {
     const session = stage.session({ agent: { tools: ["list_files", "prun"] } });
     const pruning = { toolCalls: [call("prun_with_memo", { tokens: 1, memo: "seen it" })] };
     then(
@@ -106,7 +111,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     );
     await session.run("Go");
     await session.run("More");
-    expect(session.seen(3)).toEqual([
+    expect(session.listSeenMessages(3)).toEqual([
       "user: Go",
       "user: [Memo on what was pruned here] seen it",
       "assistant: calls prun_with_memo",
@@ -116,17 +121,17 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
     ]);
   });
 
-  thorough("is not offered the tools without opting in [PRUN-10]", async () => {
+  thoroughTest("is not offered the tools without opting in [PRUN-10]", async () => {
     const session = stage.session({ replies: [{ text: "Hi." }], agent: { tools: ["list_files"] } });
     await session.run("Go");
-    const [request] = session.requests();
+    const [request] = session.listRequests();
     const body = JSON.stringify(request?.body);
     for (const name of ["prun", "revert_to_state", "n0"]) expect(body).not.toContain(name);
   });
 });
 
 describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () => {
-  thorough(
+  thoroughTest(
     "is sent the conversation up to there with its lesson; the old branch keeps what was left",
     async () => {
       const session = stage.session({ agent: { tools: ["list_files", "revert_to_state"] } });
@@ -143,16 +148,19 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
       ];
       then(session, "Back at n2", replies, [{}, { text: "Another way", ...look }, { text: "Done." }]);
       expect(await session.run("Go")).toMatchObject({ text: "Done." });
-      expect(session.seen(1)).toEqual([
+      expect(session.listSeenMessages(1)).toEqual([
         "user: Go",
         "user: [n0 is this message]",
         "assistant: First look",
         "assistant: calls list_files",
         expect.stringMatching(/\[n1 is your answer before, n2 is this message\]$/),
       ]);
-      expect(session.seen(2).slice(0, 5)).toEqual(session.seen(1));
-      expect(session.seen(3)).toEqual([...session.seen(1), "user: [Back at n2 · lesson] that way is closed"]);
-      const main = (await session.entries("main")).map(textOf);
+      expect(session.listSeenMessages(2).slice(0, 5)).toEqual(session.listSeenMessages(1));
+      expect(session.listSeenMessages(3)).toEqual([
+        ...session.listSeenMessages(1),
+        "user: [Back at n2 · lesson] that way is closed",
+      ]);
+      const main = (await session.readEntries("main")).map(textOf);
       expect(main.slice(3)).toEqual([
         "Wrong way",
         expect.any(String),
@@ -160,7 +168,7 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
         "You go on from n2 with your next answer.",
         "Tool nothing not found",
       ]);
-      const branches = await stage.transcript.branches(session.id);
+      const branches = await stage.transcript.readBranches(session.id);
       expect(branches).toMatchObject([{ id: "main" }, { parent: { branch: "main", position: 3 } }]);
       const [applied] = await eventsOf(session, "RevertApplied");
       expect(applied).toEqual({
@@ -171,9 +179,9 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
         summary: "that way is closed",
         applied: true,
       });
-      const record = await stage.transcript.session(session.id);
+      const record = await stage.transcript.readSession(session.id);
       expect(record?.headBranch).toBe(branches[1]?.id);
-      const head = (await session.entries(record?.headBranch)).map(textOf);
+      const head = (await session.readEntries(record?.headBranch)).map(textOf);
       expect(head.slice(3)).toEqual([
         "[Back at n2 · lesson] that way is closed",
         "Another way",
@@ -195,13 +203,13 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
     });
     await session.run("Go");
     await session.run("More");
-    expect(session.seen(2).at(-1)).toMatch(/Not reverted: there is no entry n77/);
-    expect(session.seen(3).at(-1)).toMatch(/Not reverted: a person has spoken since \(n2\)/);
-    const events = (await session.events(1)).map(({ body }) => body);
+    expect(session.listSeenMessages(2).at(-1)).toMatch(/Not reverted: there is no entry n77/);
+    expect(session.listSeenMessages(3).at(-1)).toMatch(/Not reverted: a person has spoken since \(n2\)/);
+    const events = (await session.readEvents(1)).map(({ body }) => body);
     expect(events.filter(({ type }) => type === "RevertApplied")).toEqual([
       { type: "RevertApplied", category: "tangent", applied: false, reason: expect.any(String) },
       { type: "RevertApplied", category: "tangent", target: 1, applied: false, reason: expect.any(String) },
     ]);
-    expect(await stage.transcript.branches(session.id)).toHaveLength(1);
+    expect(await stage.transcript.readBranches(session.id)).toHaveLength(1);
   });
 });

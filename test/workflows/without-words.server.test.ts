@@ -2,12 +2,12 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vit
 import { z } from "zod";
 import type { Holdfast } from "../../src/client/index.ts";
 import { defineTool } from "../../src/tools/tool.ts";
-import { thorough } from "../support/depth.ts";
-import { connectTo } from "./support/connected.ts";
-import { childOf, family, task } from "./support/family.ts";
+import { thoroughTest } from "../support/test-depth.ts";
+import { createAgentTree, createTaskCall, findChildSession } from "./support/agent-tree.ts";
 import { Gates } from "./support/gates.ts";
-import { cast, jobName } from "./support/jobs.ts";
-import { openStage, type Stage } from "./support/temporal.ts";
+import { createJobName, createMembers } from "./support/job-agents.ts";
+import { connectClient } from "./support/test-client.ts";
+import { openTestEnvironment, type TestEnvironment } from "./support/test-environment.ts";
 
 const MARKER = "HOLLYHOCK";
 const NONE = { words: "none" } as const;
@@ -26,15 +26,15 @@ const recite = (name: string, quick: boolean) =>
     execute: ({ word }) => `${word} ${MARKER}`,
   });
 
-let stage: Stage;
+let stage: TestEnvironment;
 let holdfast: Holdfast;
 
 beforeAll(async () => {
-  stage = await openStage({
-    tools: [recite("recite", false), recite("murmur", true), gates.tool()],
+  stage = await openTestEnvironment({
+    tools: [recite("recite", false), recite("murmur", true), gates.createTool()],
     hooks: { witness: { "on-text": ({ text }) => void texts.push(text) } },
   });
-  holdfast = await connectTo(stage, NONE);
+  holdfast = await connectClient(stage, NONE);
 });
 afterAll(async () => {
   await holdfast.close();
@@ -104,40 +104,44 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
     });
     const prompt = `Say ${MARKER}`;
     const started = await holdfast.start({ agent: session.definition, prompt, session: session.id });
-    await gates.of(MARKER).arrived;
+    await gates.get(MARKER).arrived;
     const details = await detailsOf(session.id);
     expect(details).not.toContain(MARKER);
     expect(details).toContain("**running** · running hold");
     expect((await holdfast.status(session.id)).lastText).toBe("");
-    gates.of(MARKER).open();
+    gates.get(MARKER).open();
     expect(await started.result()).toMatchObject({ text: `${MARKER} three` });
     expect(await shownOf(session.id)).not.toContain(MARKER);
     expect(await detailsOf(session.id)).not.toContain(MARKER);
-    expect(await session.conversation()).toContain(`toolResult: ${MARKER} ${MARKER}`);
+    expect(await session.readConversation()).toContain(`toolResult: ${MARKER} ${MARKER}`);
     expect(texts).toEqual([`${MARKER} three`]);
   });
 
-  thorough("the same run shows them unless that is asked for", async () => {
+  thoroughTest("the same run shows them unless that is asked for", async () => {
     const session = stage.session({ agent: TOOLS, replies: [SAYS[0]!, SAYS[2]!] });
     await session.run(`Say ${MARKER}`);
     expect((await shownOf(session.id)).split(MARKER).length).toBeGreaterThan(5);
     expect(await detailsOf(session.id)).toContain(MARKER);
   });
 
-  thorough("of a sub-agent, in its history and its caller's", async () => {
-    const parent = family(stage, [{ toolCalls: [task("scout", `${MARKER}?`)] }, { text: MARKER }], {
-      scout: [{ text: `${MARKER} seen` }],
-    });
+  thoroughTest("of a sub-agent, in its history and its caller's", async () => {
+    const parent = createAgentTree(
+      stage,
+      [{ toolCalls: [createTaskCall("scout", `${MARKER}?`)] }, { text: MARKER }],
+      {
+        scout: [{ text: `${MARKER} seen` }],
+      },
+    );
     expect(await parent.run(MARKER, { settings: NONE })).toMatchObject({ text: MARKER });
-    const child = await childOf(stage, parent);
+    const child = await findChildSession(stage, parent);
     for (const { id } of [parent, child]) {
       expect(await shownOf(id)).not.toContain(MARKER);
       expect(await detailsOf(id)).not.toContain(MARKER);
     }
   });
 
-  thorough("of a job, of what its lead hands out, and of an evaluation", async () => {
-    const { lead, scout } = cast(stage, {
+  thoroughTest("of a job, of what its lead hands out, and of an evaluation", async () => {
+    const { lead, scout } = createMembers(stage, {
       lead: {
         says: [
           { toolCalls: [{ name: "delegate", arguments: { agent: "scout", task: `Find ${MARKER}` } }] },
@@ -147,7 +151,7 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
       },
       scout: { says: [{ text: `${MARKER} it is` }] },
     });
-    const job = jobName(stage);
+    const job = createJobName(stage);
     const agents = [{ name: "scout", agent: scout.definition }];
     const mode = { type: "supervisor" as const, lead: lead.definition, agents };
     await holdfast.startJob({ mode, task: "Ask for it", job });
@@ -156,11 +160,11 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
       expect(await shownOf(id)).not.toContain(MARKER);
       expect(await detailsOf(id)).not.toContain(MARKER);
     }
-    expect(JSON.stringify(scout.requests()[0]?.body)).toContain(`Find ${MARKER}`);
+    expect(JSON.stringify(scout.listRequests()[0]?.body)).toContain(`Find ${MARKER}`);
 
-    const one = cast(stage, { a: { says: [{ text: MARKER }] }, b: { says: [{ text: MARKER }] } });
+    const one = createMembers(stage, { a: { says: [{ text: MARKER }] }, b: { says: [{ text: MARKER }] } });
     const compared = await holdfast.evaluate({
-      session: jobName(stage),
+      session: createJobName(stage),
       agents: [one.a.definition, one.b.definition],
       strategy: { type: "pick-first" },
       prompt: `Which ${MARKER}`,
@@ -169,9 +173,9 @@ describe("with words turned off, what Temporal shows of a run holds none [TMP-09
     expect(await detailsOf(compared.session)).not.toContain(MARKER);
   });
 
-  thorough("of a schedule: neither its note nor what it starts", async () => {
-    const { clerk } = cast(stage, { clerk: { says: [{ text: "Counted." }] } });
-    const name = jobName(stage);
+  thoroughTest("of a schedule: neither its note nor what it starts", async () => {
+    const { clerk } = createMembers(stage, { clerk: { says: [{ text: "Counted." }] } });
+    const name = createJobName(stage);
     onTestFinished(() => holdfast.schedules.delete(name));
     const task = `Count ${MARKER}`;
     await holdfast.schedules.create({ name, everyMs: 86_400_000, agent: clerk.definition, task });

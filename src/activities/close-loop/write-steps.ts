@@ -1,23 +1,23 @@
 import { Context } from "@temporalio/activity";
 import { NO_USAGE } from "../../core/budget/usage.ts";
-import { INLINE_BYTES } from "../../core/machine/append.ts";
+import { INLINE_BYTES } from "../../core/machine/append-message.ts";
 import type { ClosedDigest, WrittenDigest } from "../../core/machine/state/digest.ts";
-import { at } from "../../platform/kill-point.ts";
+import { reachKillPoint } from "../../platform/kill-point.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { LoopStatus, Outcome } from "../../schema/record.ts";
-import type { CloseLoopInput, RecordInput } from "../activities.ts";
+import type { CloseLoopInput, RecordInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { tellLoopEnd } from "../hooks/loop-hooks.ts";
-import { textOf } from "../model/answer-digest.ts";
-import { outputText } from "../model/structured-output.ts";
-import { unload, unloadMessage } from "../step/cargo.ts";
-import { asFailure } from "../step/failure.ts";
-import { announceEvents } from "../step/live.ts";
-import { currentStep } from "../step/step.ts";
-import { keepAtEnd } from "./keep-workspace.ts";
-import { lastWords } from "./task-words.ts";
+import { notifyLoopEnd } from "../hooks/loop-hooks.ts";
+import { getAnswerText } from "../model/answer-digest.ts";
+import { formatOutput } from "../model/structured-output.ts";
+import { toFailure } from "../step/failure.ts";
+import { announceEvents } from "../step/live-output.ts";
+import { resolveMessage, resolveOutbox } from "../step/resolve-outbox.ts";
+import { getCurrentStep } from "../step/step.ts";
+import { snapshotAtLoopEnd } from "./snapshot-workspace.ts";
+import { findLastAnswer } from "./task-text.ts";
 
 export const STATUS_OF_OUTCOME = {
   answered: "completed",
@@ -35,25 +35,27 @@ export const STATUS_OF_OUTCOME = {
  */
 export async function closeLoop(input: CloseLoopInput, dependencies: Dependencies): Promise<ClosedDigest> {
   const { transcript, conversations, hub } = dependencies;
-  const step = currentStep(input, dependencies.process);
+  const step = getCurrentStep(input, dependencies.process);
   try {
-    const outbox = await unload(input.outbox, input.loopId, transcript);
+    const outbox = await resolveOutbox(input.outbox, input.loopId, transcript);
     const end = outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
     const answer =
       input.answer === undefined
         ? undefined
-        : await conversations.message(step.session, input.branch, input.answer);
+        : await conversations.readMessage(step.session, input.branch, input.answer);
     const definition =
       input.definitionHash === undefined
         ? undefined
-        : await dependencies.definitions.byHash(input.definitionHash);
+        : await dependencies.definitions.read(input.definitionHash);
     const output = input.isOutput === true ? definition?.output : undefined;
-    const said = closedDigest(answer, input.answer, output, shownOf(input));
+    const closed = buildClosedDigest(answer, input.answer, output, getMaxTextBytes(input));
     const isReported = input.isTask === true && end?.type === "AgentEnd";
-    const words = isReported ? await lastWords(step.session, input.branch, end, transcript) : undefined;
-    const digest = words === undefined ? said : { ...said, words };
-    dependencies.tools.outside.unwatch(input.loopId);
-    at("close:before");
+    const lastAnswer = isReported
+      ? await findLastAnswer(step.session, input.branch, end, transcript)
+      : undefined;
+    const digest = lastAnswer === undefined ? closed : { ...closed, words: lastAnswer };
+    dependencies.tools.sources.unwatch(input.loopId);
+    reachKillPoint("close:before");
     const stored = await transcript.closeLoop({
       step,
       loopId: input.loopId,
@@ -73,53 +75,53 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
       ...(input.view === undefined ? {} : { view: input.view }),
       ...(input.grants === undefined ? {} : { grants: input.grants }),
     });
-    at("close:after");
+    reachKillPoint("close:after");
     announceEvents(hub, step, input.loopId, input.turns, outbox.events);
     // Behind an answer there is nothing that its own step has not kept.
     if (end?.type === "AgentEnd" && end.outcome.type !== "answered") {
       const at = { session: step.session, branch: stored.branch, position: end.to };
-      await keepAtEnd(input.loopId, at, dependencies, Context.current().cancellationSignal);
+      await snapshotAtLoopEnd(input.loopId, at, dependencies, Context.current().cancellationSignal);
     }
     if (definition?.hooks["after-loop"] !== undefined && end?.type === "AgentEnd") {
       const asking = { definition, dependencies, signal: Context.current().cancellationSignal };
       const { from, to, usage } = end;
-      await tellLoopEnd({ step, loopId: input.loopId, usage }, { branch: stored.branch, from, to }, asking);
+      await notifyLoopEnd({ step, loopId: input.loopId, usage }, { branch: stored.branch, from, to }, asking);
     }
     return { ...(stored.result as ClosedDigest), branch: stored.branch };
   } catch (error) {
-    throw asFailure(error);
+    throw toFailure(error);
   }
 }
 
 /** Of a run that ends with a report only the beginning is shown: nobody takes its words from there. */
-const SHOWN_BYTES = 256;
+const REPORT_PREVIEW_BYTES = 256;
 
-export function shownOf({ isTask }: Pick<CloseLoopInput, "isTask">): number {
-  return isTask === true ? SHOWN_BYTES : INLINE_BYTES;
+export function getMaxTextBytes({ isTask }: Pick<CloseLoopInput, "isTask">): number {
+  return isTask === true ? REPORT_PREVIEW_BYTES : INLINE_BYTES;
 }
 
 /** The run's last words, for a structured output its JSON; the branch is the store's to say. */
-export function closedDigest(
+export function buildClosedDigest(
   answer: AgentMessage | undefined,
   position: number | undefined,
   output: AgentDefinition["output"],
   maxBytes = INLINE_BYTES,
 ): ClosedDigest {
   if (answer?.role !== "assistant" || position === undefined) return { branch: "" };
-  const json = output === undefined || output.type === "text" ? undefined : outputText(answer, output);
-  const text = truncateForPreview(json ?? textOf(answer), maxBytes);
+  const json = output === undefined || output.type === "text" ? undefined : formatOutput(answer, output);
+  const text = truncateForPreview(json ?? getAnswerText(answer), maxBytes);
   const kind = json === undefined ? {} : { json: text === json ? ("whole" as const) : ("cut" as const) };
   return { branch: "", text, position, ...kind };
 }
 
 /** Writes what waits when no other activity comes: before continue-as-new, and messages for a session at rest. */
-export async function record(input: RecordInput, dependencies: Dependencies): Promise<WrittenDigest> {
+export async function recordOutbox(input: RecordInput, dependencies: Dependencies): Promise<WrittenDigest> {
   const { transcript, hub } = dependencies;
-  const step = currentStep(input, dependencies.process);
+  const step = getCurrentStep(input, dependencies.process);
   try {
     const loopId = input.loopId ?? "";
-    const outbox = await unload(input.outbox, loopId, transcript);
-    const messages = await Promise.all(input.inbox.map((message) => unloadMessage(message, transcript)));
+    const outbox = await resolveOutbox(input.outbox, loopId, transcript);
+    const messages = await Promise.all(input.inbox.map((message) => resolveMessage(message, transcript)));
     const write = {
       step,
       loopId,
@@ -131,13 +133,13 @@ export async function record(input: RecordInput, dependencies: Dependencies): Pr
       entries: [],
       result: {},
     };
-    at("record:before");
+    reachKillPoint("record:before");
     const stored =
       messages.length > 0 ? await transcript.storeInbox(write, messages) : await transcript.store(write);
-    at("record:after");
+    reachKillPoint("record:after");
     announceEvents(hub, step, loopId, 0, outbox.events);
     return { branch: stored.branch };
   } catch (error) {
-    throw asFailure(error);
+    throw toFailure(error);
   }
 }

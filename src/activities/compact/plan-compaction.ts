@@ -1,37 +1,37 @@
-import { planBlock } from "../../conversation/compaction/block.ts";
+import { planBlock } from "../../conversation/compaction/block-plan.ts";
 import { isText, type Plan, type PlanOptions, type Section } from "../../conversation/compaction/plan.ts";
-import { summarise } from "../../conversation/compaction/summary.ts";
-import { targetOf } from "../../conversation/compaction/target.ts";
-import { planTiered } from "../../conversation/compaction/tiered.ts";
-import { systemPromptOf } from "../../conversation/system-prompt.ts";
+import { computeTarget } from "../../conversation/compaction/target.ts";
+import { planTiered } from "../../conversation/compaction/tiered-plan.ts";
+import { summarise } from "../../conversation/compaction/turn-summary.ts";
+import { buildSystemPrompt } from "../../conversation/system-prompt.ts";
 import { type Cost, NO_USAGE } from "../../core/budget/usage.ts";
-import { contextFor, inputRoom } from "../../core/machine/compaction-trigger.ts";
+import { buildContextConfig, computeInputRoom } from "../../core/machine/compaction-trigger.ts";
 import type { CompactCommand } from "../../core/machine/state/command.ts";
 import { estimateMessage, estimateText } from "../../core/view/estimate.ts";
 import type { StreamOptions } from "../../models/provider.ts";
 import type { ContextConfig } from "../../schema/context.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Usage } from "../../schema/message.ts";
-import type { Entry, FellBack } from "../../schema/record.ts";
-import { toolDefinition } from "../../tools/tool.ts";
+import type { Entry, ModelFallback } from "../../schema/record.ts";
+import { toToolDefinition } from "../../tools/tool.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { TextModel } from "../model/ask-model.ts";
-import { toolsAtHand } from "../model/offered-tools.ts";
-import { memosOf } from "./kept-memos.ts";
-import { planByApplication } from "./plan-by-application.ts";
-import { type Group, keyOf, summaries } from "./summarise.ts";
+import { getAvailableTools } from "../model/available-tools.ts";
+import { TextModel } from "../model/text-model.ts";
+import { askCustomCompaction } from "./custom-compaction.ts";
+import { listMemos } from "./retain-memos.ts";
+import { buildGroupKey, type Group, summariseGroups } from "./summarise.ts";
 
-export type Planned = {
+export type PlannedCompaction = {
   readonly sections: readonly Section[];
   /** Why nothing is made smaller: there are no sections then. */
   readonly refused?: string;
   readonly usage: Usage;
   readonly costUsd: Cost;
   /** Answers of fallbacks; one of each that has given any. */
-  readonly fellBack: readonly FellBack[];
+  readonly fellBack: readonly ModelFallback[];
 };
 
-export type Planning = Pick<
+export type PlanDependencies = Pick<
   Dependencies,
   "providers" | "secrets" | "outages" | "compactions" | "tools" | "log"
 >;
@@ -41,25 +41,25 @@ export async function planCompaction(
   entries: readonly Entry[],
   definition: AgentDefinition,
   asked: Pick<CompactCommand, "why" | "view" | "tokens" | "estimated">,
-  dependencies: Planning,
+  dependencies: PlanDependencies,
   signal: AbortSignal,
   onWait?: StreamOptions["onWait"],
-): Promise<Planned> {
+): Promise<PlannedCompaction> {
   if (definition.context === null) return { sections: [], usage: NO_USAGE, costUsd: 0, fellBack: [] };
-  const { why } = asked;
-  const context = contextFor(definition.context, definition);
+  const { why: reason } = asked;
+  const context = buildContextConfig(definition.context, definition);
   const { strategy, focusMessage, maxSummaryTokens } = context.compaction;
-  const budget = budgetFor(context, definition, asked, dependencies);
-  const focus = (why.type === "asked" ? why.focus : undefined) ?? focusMessage;
+  const budget = computeBudget(context, definition, asked, dependencies);
+  const focus = (reason.type === "asked" ? reason.focus : undefined) ?? focusMessage;
   const model = new TextModel(definition, dependencies, onWait);
   const plan = async () => {
     switch (strategy) {
       case "block":
-        return planned(blockPlan(entries, context, budget));
+        return toPlannedSections(buildBlockPlan(entries, context, budget));
       case "tiered":
-        return planned(planTiered(entries, context, budget));
+        return toPlannedSections(planTiered(entries, context, budget));
       case "summary": {
-        const withLines = why.type === "overflow";
+        const withLines = reason.type === "overflow";
         return await planWithNotes(
           entries,
           context,
@@ -70,39 +70,44 @@ export async function planCompaction(
         );
       }
       default: {
-        const bounds = { budget, maxTextTokens: maxSummaryTokens, why: why.type, focus };
-        return await planByApplication(strategy, entries, bounds, model, dependencies, signal);
+        const bounds = { budget, maxTextTokens: maxSummaryTokens, why: reason.type, focus };
+        return await askCustomCompaction(strategy, entries, bounds, model, dependencies, signal);
       }
     }
   };
   const made = await plan();
-  const { usage, costUsd, fellBack } = model;
-  return { ...made, usage, costUsd, fellBack };
+  const { usage, costUsd, fallbacks: fallback } = model;
+  return { ...made, usage, costUsd, fellBack: fallback };
 }
 
-type Made = Pick<Planned, "sections" | "refused">;
+type PlannedSections = Pick<PlannedCompaction, "sections" | "refused">;
 
-function planned(plan: Plan): Made {
+function toPlannedSections(plan: Plan): PlannedSections {
   return plan.ok ? { sections: plan.sections } : { sections: [], refused: `${plan.problem}.` };
 }
 
 /** Tokens of sections: memos stand beside them. */
-function budgetFor(
+function computeBudget(
   context: ContextConfig,
   definition: AgentDefinition,
-  { why, view, tokens, estimated = tokens }: Pick<CompactCommand, "why" | "view" | "tokens" | "estimated">,
+  {
+    why: reason,
+    view,
+    tokens,
+    estimated = tokens,
+  }: Pick<CompactCommand, "why" | "view" | "tokens" | "estimated">,
   { tools }: Pick<Dependencies, "tools">,
 ): number {
-  const offered = toolsAtHand(definition, tools).map(toolDefinition);
+  const offered = getAvailableTools(definition, tools).map(toToolDefinition);
   const besides =
-    estimateText(systemPromptOf(definition)) +
+    estimateText(buildSystemPrompt(definition)) +
     (offered.length === 0 ? 0 : estimateText(JSON.stringify(offered)));
-  const sent = { estimated, tokens, besides, window: inputRoom(definition) };
-  const memos = memosOf(view).reduce((sum, { memo }) => sum + memo.tokens, 0);
-  return Math.max(0, targetOf(context, why, sent) - memos);
+  const sent = { estimated, tokens, besides, window: computeInputRoom(definition) };
+  const memos = listMemos(view).reduce((sum, { memo }) => sum + memo.tokens, 0);
+  return Math.max(0, computeTarget(context, reason, sent) - memos);
 }
 
-function blockPlan(
+function buildBlockPlan(
   entries: readonly Entry[],
   { compaction, maxContextTokens }: ContextConfig,
   budget: number,
@@ -112,7 +117,7 @@ function blockPlan(
   return planBlock(entries, compaction, budget, options);
 }
 
-type Noting = {
+type NotesOptions = {
   readonly budget: number;
   readonly focus: string | undefined;
   /** Where notes are not usable, a line a turn takes their place. */
@@ -123,34 +128,35 @@ type Noting = {
 async function planWithNotes(
   entries: readonly Entry[],
   context: ContextConfig,
-  { budget, focus, withLines }: Noting,
+  { budget, focus, withLines }: NotesOptions,
   model: TextModel,
   { log }: Pick<Dependencies, "log">,
   signal: AbortSignal,
-): Promise<Made> {
+): Promise<PlannedSections> {
   const wanted = new Map<string, Group>();
-  const long = blockPlan(entries, context, budget, (turns, maxTokens) => {
-    wanted.set(keyOf({ turns }), { turns, maxTokens });
+  const long = buildBlockPlan(entries, context, budget, (turns, maxTokens) => {
+    wanted.set(buildGroupKey({ turns }), { turns, maxTokens });
     return "x".repeat(Math.max(0, maxTokens * 4 - 64));
   });
-  if (!long.ok) return planned(long);
+  if (!long.ok) return toPlannedSections(long);
   const groups = [...wanted.values()].filter(({ turns }) =>
     long.sections.some(
       ({ from, as }) => isText(as) && as.summary.startsWith("x") && from === turns[0]?.entries[0]?.position,
     ),
   );
-  const { texts, problem } = await summaries(groups, focus, model, signal);
+  const { texts, problem } = await summariseGroups(groups, focus, model, signal);
   if (problem !== undefined) {
     const refused = `The strategy "summary" asked ${model.name} for notes, and they ${problem}: they are not used.`;
     if (!withLines) return { sections: [], refused };
     log.warn({ strategy: "summary" }, refused);
   }
-  return planned(
-    blockPlan(
+  return toPlannedSections(
+    buildBlockPlan(
       entries,
       context,
       budget,
-      (turns, maxTokens) => texts.get(keyOf({ turns })) ?? summarise(turns, maxTokens, estimateMessage),
+      (turns, maxTokens) =>
+        texts.get(buildGroupKey({ turns })) ?? summarise(turns, maxTokens, estimateMessage),
     ),
   );
 }

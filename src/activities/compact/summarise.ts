@@ -1,9 +1,9 @@
-import { problemWithNotes } from "../../conversation/compaction/notes.ts";
+import { findNotesProblem } from "../../conversation/compaction/notes-check.ts";
 import type { Turn } from "../../conversation/compaction/turns.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { ModelConfig } from "../../schema/model.ts";
-import type { TextModel } from "../model/ask-model.ts";
+import type { TextModel } from "../model/text-model.ts";
 
 /** Turns that one text is to stand for, and the tokens that it may have. */
 export type Group = { readonly turns: readonly Turn[]; readonly maxTokens: number };
@@ -19,7 +19,7 @@ const INSTRUCTIONS =
   "what was found and decided, which files and commands matter, and what is still open. Keep names, paths, numbers and " +
   "error messages as they are. Write notes, not a letter, and nothing else.";
 
-export function keyOf({ turns }: Pick<Group, "turns">): string {
+export function buildGroupKey({ turns }: Pick<Group, "turns">): string {
   const first = turns[0]?.entries[0]?.position ?? 0;
   return `${first}-${turns.at(-1)?.entries.at(-1)?.position ?? first}`;
 }
@@ -32,7 +32,7 @@ export type Notes = {
 };
 
 /** Asks for a text in place of each group of turns. */
-export async function summaries(
+export async function summariseGroups(
   groups: readonly Group[],
   focus: string | undefined,
   model: TextModel,
@@ -41,31 +41,31 @@ export async function summaries(
   const texts = new Map<string, string>();
   for (const group of groups) {
     const { maxTokens } = group;
-    const text = ({ contextWindow }: ModelConfig) => recordOf(group, contextWindow, focus);
-    const { text: notes, stopReason } = await model.answer(
+    const text = ({ contextWindow }: ModelConfig) => buildRecord(group, contextWindow, focus);
+    const { text: notes, stopReason } = await model.askForAnswer(
       { instructions: INSTRUCTIONS, text, maxTokens },
       signal,
     );
-    const problem = problemWithNotes(notes, stopReason, linesOf(group));
+    const problem = findNotesProblem(notes, stopReason, formatTurns(group));
     if (problem !== undefined) return { texts, problem };
-    texts.set(keyOf(group), truncateForPreview(notes, maxTokens * BYTES_PER_TOKEN - 64));
+    texts.set(buildGroupKey(group), truncateForPreview(notes, maxTokens * BYTES_PER_TOKEN - 64));
   }
   return { texts };
 }
 
-function recordOf(group: Group, contextWindow: number, focus: string | undefined): string {
+function buildRecord(group: Group, contextWindow: number, focus: string | undefined): string {
   const bytes = Math.floor(contextWindow * WINDOW_SHARE * BYTES_PER_TOKEN);
-  const record = truncateForPreview(linesOf(group), bytes);
+  const record = truncateForPreview(formatTurns(group), bytes);
   const before = focus === undefined ? "" : `What matters most: ${focus}\n\n`;
   return `${before}The record:\n\n${record}`;
 }
 
-function linesOf({ turns }: Group): string {
-  const lines = turns.flatMap(({ entries }) => entries.map(({ message }) => lineOf(message)));
+function formatTurns({ turns }: Group): string {
+  const lines = turns.flatMap(({ entries }) => entries.map(({ message }) => formatMessage(message)));
   return lines.filter((line) => line !== "").join("\n\n");
 }
 
-function lineOf(message: AgentMessage): string {
+function formatMessage(message: AgentMessage): string {
   if (message.role === "extension") return "";
   const parts = message.content.map((part) => {
     if (part.type === "text") return part.text;

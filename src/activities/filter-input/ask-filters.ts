@@ -1,11 +1,11 @@
 import { CancelledFailure } from "@temporalio/activity";
 import type { FilterVerdict } from "../../hooks/filters.ts";
 import { DEFAULT_HOOK_TIMEOUT_MS } from "../../hooks/time-limit.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { Dependencies } from "../dependencies.ts";
 
 /** Of a reason or a warning that stands in history, in bytes, the dots of a cut included. */
-const SAID_BYTES = 512;
+const REASON_BYTES = 512;
 
 /**
  * What the filters say of one text: a reason, or all warnings together, bounded and free of secrets.
@@ -25,15 +25,15 @@ export async function askFilters(
   }
   switch (verdict.type) {
     case "reject":
-      return { ...verdict, reason: fitting(verdict.reason) };
+      return { ...verdict, reason: boundText(verdict.reason) };
     case "warn":
-      return { ...verdict, text: fitting(verdict.text) };
+      return { ...verdict, text: boundText(verdict.text) };
     case "pass":
       return verdict;
   }
 }
 
 /** As it may cross history. */
-export function fitting(said: string): string {
-  return shownBriefly(said, SAID_BYTES - "...".length);
+export function boundText(text: string): string {
+  return redactPreview(text, REASON_BYTES - "...".length);
 }

@@ -7,7 +7,7 @@ export const FILTERS_MS = 240_000;
  * Asks filters, and gives up when all of them together have taken too long. Nothing is decided then: what waits goes on
  * waiting, and the same filters would take as long again.
  */
-export async function withinFilterTime<Answer>(
+export async function runWithFilterTimeout<Answer>(
   { names, limitMs = FILTERS_MS }: { readonly names: readonly string[]; readonly limitMs?: number },
   signal: AbortSignal,
   ask: (signal: AbortSignal) => Promise<Answer>,

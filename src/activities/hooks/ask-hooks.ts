@@ -1,26 +1,26 @@
-import { commandWords } from "../../hooks/command-words.ts";
 import type { HookContexts } from "../../hooks/hook-point.ts";
-import type { HookRun } from "../../hooks/registry.ts";
-import { maskFor } from "../../models/mask.ts";
+import type { HookRun } from "../../hooks/hook-registry.ts";
+import { splitCommand } from "../../hooks/split-command.ts";
+import { createMask } from "../../models/secret-masks.ts";
 import type { SecretSource } from "../../models/secrets.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { HOOK_POINTS, type HookPoint, type HookUse, type UpdatePoint } from "../../schema/hooks.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 import type { StepKey } from "../../store/transcript/step.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { Dependencies } from "../dependencies.ts";
+import { formatSuggestion } from "../step/check-names.ts";
 import type { Conversations } from "../step/conversations.ts";
 import { DefinitionError } from "../step/failure.ts";
-import { meantBy } from "../step/known-names.ts";
-import { secretsOf } from "../tool/known-secrets.ts";
+import { listDefinitionSecrets } from "../tool/definition-secrets.ts";
 
 /** Of what a hook gives as its reason, in bytes, the dots of a cut included: it stands in history and in events. */
 const REASON_BYTES = 512;
 const NAME_BYTES = 128;
 
 /** Points that have hooks, or nothing where none has: such a run takes none of this with it. */
-export function hookedPoints({ hooks }: AgentDefinition): readonly HookPoint[] | undefined {
+export function findHookPoints({ hooks }: AgentDefinition): readonly HookPoint[] | undefined {
   const points = HOOK_POINTS.filter((point) => (hooks[point] ?? []).length > 0);
   return points.length === 0 ? undefined : points;
 }
@@ -32,40 +32,44 @@ export function checkHooks(
 ): void {
   for (const point of HOOK_POINTS) {
     for (const use of hooks[point] ?? []) {
-      const wrong = faultOf(use, point, registry);
+      const wrong = findHookProblem(use, point, registry);
       if (wrong !== undefined) throw new DefinitionError(`hooks.${point}: ${wrong}`);
     }
   }
 }
 
-function faultOf(use: HookUse, point: HookPoint, registry: Dependencies["hooks"]): string | undefined {
+function findHookProblem(
+  use: HookUse,
+  point: HookPoint,
+  registry: Dependencies["hooks"],
+): string | undefined {
   if (typeof use !== "string" && "command" in use) {
     if (typeof use.command !== "string") return undefined;
-    const words = commandWords(use.command);
-    return words.type === "refused" ? words.message : undefined;
+    const parsed = splitCommand(use.command);
+    return parsed.type === "refused" ? parsed.message : undefined;
   }
   const name = typeof use === "string" ? use : use.name;
-  const points = registry.pointsOf(name);
+  const points = registry.getPoints(name);
   if (points?.includes(point) === true) return undefined;
   if (points !== undefined) return `hook "${name}" does not listen there, only at ${points.join(", ")}`;
   const known = registry.names.length === 0 ? "it has none" : `it has ${registry.names.join(", ")}`;
   const command = /[\s/]/.test(name) ? `; for a command write {"command": ${JSON.stringify(name)}}` : "";
-  return `this worker has no hook "${name}"; ${known}${command || meantBy(name, registry.names)}`;
+  return `this worker has no hook "${name}"; ${known}${command || formatSuggestion(name, registry.names)}`;
 }
 
 /** All that hooks need of the world; the scenario player's world without a server has no more. */
-export type HookWorld = Pick<Dependencies, "hooks" | "tools" | "defaultWorkspace" | "log"> & {
-  readonly transcript: Pick<Transcript, "inbox" | "entries"> & {
-    loops(session: string): Promise<readonly Pick<LoopRecord, "outcome">[]>;
+export type HookDependencies = Pick<Dependencies, "hooks" | "tools" | "defaultWorkspace" | "log"> & {
+  readonly transcript: Pick<Transcript, "readInbox" | "readEntries"> & {
+    readLoops(session: string): Promise<readonly Pick<LoopRecord, "outcome">[]>;
   };
-  readonly conversations: Pick<Conversations, "messages" | "message">;
+  readonly conversations: Pick<Conversations, "readMessages" | "readMessage">;
   /** What commands print is masked of these. */
   readonly secrets?: SecretSource;
 };
 
-export type Asking = {
+export type HookCall = {
   readonly definition: AgentDefinition;
-  readonly dependencies: HookWorld;
+  readonly dependencies: HookDependencies;
   readonly signal: AbortSignal;
 };
 
@@ -73,11 +77,11 @@ export type Asking = {
 export async function askHooks<P extends HookPoint>(
   point: P,
   context: HookContexts[P],
-  { definition, dependencies, signal }: Asking,
+  { definition, dependencies, signal }: HookCall,
 ): Promise<HookRun> {
   const { hooks, defaultWorkspace, secrets } = dependencies;
   const workspace = definition.workspace ?? defaultWorkspace;
-  const mask = secrets === undefined ? undefined : maskFor(secretsOf(definition, secrets));
+  const mask = secrets === undefined ? undefined : createMask(listDefinitionSecrets(definition, secrets));
   const run = await hooks.run(definition.hooks[point] ?? [], point, context, { signal, workspace, mask });
   logFailures(point, context.sessionId, run, dependencies);
   return run;
@@ -106,22 +110,25 @@ function logFailures(
   for (const { hook, verdict } of reports) {
     if (verdict.type !== "failed" || verdict.how === "cancelled") continue;
     const { how, message } = verdict;
-    log.warn({ hook: shortName(hook), point, session, how, message: shortReason(message) }, "A hook failed");
+    log.warn(
+      { hook: shortenName(hook), point, session, how, message: shortenReason(message) },
+      "A hook failed",
+    );
   }
 }
 
 /** The same for every asking of the same thing, so that a hook can tell a repetition. */
-export function askingId(
+export function buildCallId(
   { run, number }: Pick<StepKey, "run" | "number">,
   ...parts: readonly (string | number)[]
 ): string {
   return [run, number, ...parts].join("/");
 }
 
-export function shortName(name: string): string {
-  return shownBriefly(name, NAME_BYTES - "...".length);
+export function shortenName(name: string): string {
+  return redactPreview(name, NAME_BYTES - "...".length);
 }
 
-export function shortReason(reason: string): string {
-  return shownBriefly(reason, REASON_BYTES - "...".length);
+export function shortenReason(reason: string): string {
+  return redactPreview(reason, REASON_BYTES - "...".length);
 }

@@ -2,36 +2,46 @@ import { CancelledFailure } from "@temporalio/activity";
 import type { LoopClosing } from "../../store/transcript/loop.ts";
 import type { NewMessage } from "../../store/transcript/session.ts";
 import type { Step } from "../../store/transcript/step.ts";
-import { type Asking, askHooks, askingId, type HookWorld, shortName, shortReason } from "./ask-hooks.ts";
+import {
+  askHooks,
+  buildCallId,
+  type HookCall,
+  type HookDependencies,
+  shortenName,
+  shortenReason,
+} from "./ask-hooks.ts";
 
 // Hooks around a whole loop are asked inside of the activities that open and close it. Such an activity may run twice,
 // so that they may be asked twice: with the same id.
 
 /** All hooks of one point together: the activity that asks them ends after five minutes. */
-const PATIENCE_MS = 240_000;
+const HOOKS_TIMEOUT_MS = 240_000;
 
 /** Of the step that asks, what hooks are told. */
-export type AskingStep = Pick<Step, "session" | "run" | "number">;
+export type HookStep = Pick<Step, "session" | "run" | "number">;
 
-export type Refused = { readonly rejected: string; readonly rejectedBy: string };
+export type LoopRejection = { readonly rejected: string; readonly rejectedBy: string };
 
 /** before-task, in front of a session's first loop, then before-loop (LOOP-02, CB-05, CB-07). */
-export async function mayBegin(
-  step: AskingStep,
+export async function askBeforeLoopHooks(
+  step: HookStep,
   prompts: readonly NewMessage[],
   inbox: () => Promise<readonly NewMessage[]>,
-  asking: Asking,
-): Promise<Refused | undefined> {
+  asking: HookCall,
+): Promise<LoopRejection | undefined> {
   const { hooks } = asking.definition;
   const { transcript } = asking.dependencies;
   const { session: sessionId } = step;
-  const limited = { ...asking, signal: AbortSignal.any([asking.signal, AbortSignal.timeout(PATIENCE_MS)]) };
-  const id = (point: string) => askingId(step, point);
-  if (isUsed(hooks["before-task"]) && !(await hasBegun(sessionId, transcript))) {
+  const limited = {
+    ...asking,
+    signal: AbortSignal.any([asking.signal, AbortSignal.timeout(HOOKS_TIMEOUT_MS)]),
+  };
+  const id = (point: string) => buildCallId(step, point);
+  if (hasHooks(hooks["before-task"]) && !(await hasBegun(sessionId, transcript))) {
     const { decision } = await askHooks("before-task", { sessionId, id: id("before-task") }, limited);
-    if (decision.type === "no") return refused(decision, asking);
+    if (decision.type === "no") return buildRejection(decision, asking);
   }
-  if (isUsed(hooks["before-loop"])) {
+  if (hasHooks(hooks["before-loop"])) {
     const messages = [...(await inbox()), ...prompts].map(({ text, atMs }) => ({
       role: "user" as const,
       content: [{ type: "text" as const, text }],
@@ -39,36 +49,39 @@ export async function mayBegin(
     }));
     const context = { sessionId, id: id("before-loop"), turnIndex: 0, messages };
     const { decision } = await askHooks("before-loop", context, limited);
-    if (decision.type === "no") return refused(decision, asking);
+    if (decision.type === "no") return buildRejection(decision, asking);
   }
   return undefined;
 }
 
-function isUsed(uses: readonly unknown[] | undefined): boolean {
+function hasHooks(uses: readonly unknown[] | undefined): boolean {
   return uses !== undefined && uses.length > 0;
 }
 
 /** A session that was refused has not begun: it is asked about again. */
-async function hasBegun(session: string, transcript: HookWorld["transcript"]): Promise<boolean> {
-  const loops = await transcript.loops(session);
+async function hasBegun(session: string, transcript: HookDependencies["transcript"]): Promise<boolean> {
+  const loops = await transcript.readLoops(session);
   return loops.some(({ outcome }) => outcome?.type !== "rejected" || outcome.by === undefined);
 }
 
-function refused({ hook, reason }: { hook: string; reason: string }, { signal }: Asking): Refused {
+function buildRejection(
+  { hook, reason }: { hook: string; reason: string },
+  { signal }: HookCall,
+): LoopRejection {
   if (signal.aborted) throw new CancelledFailure("CANCELLED");
-  return { rejected: shortReason(reason), rejectedBy: shortName(hook) };
+  return { rejected: shortenReason(reason), rejectedBy: shortenName(hook) };
 }
 
 /** after-loop, when all of the loop is written. */
-export async function tellLoopEnd(
-  { step, loopId, usage }: { readonly step: AskingStep } & Pick<LoopClosing, "loopId" | "usage">,
+export async function notifyLoopEnd(
+  { step, loopId, usage }: { readonly step: HookStep } & Pick<LoopClosing, "loopId" | "usage">,
   { branch, from, to }: { readonly branch: string; readonly from: number; readonly to: number },
-  asking: Asking,
+  asking: HookCall,
 ): Promise<void> {
   const { session: sessionId } = step;
-  const entries = await asking.dependencies.transcript.entries(sessionId, branch, from, to);
+  const entries = await asking.dependencies.transcript.readEntries(sessionId, branch, from, to);
   const messages = entries.map(({ message }) => message);
-  const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(PATIENCE_MS)]);
-  const context = { sessionId, id: askingId(step, "after-loop"), loopId, messages, usage };
+  const signal = AbortSignal.any([asking.signal, AbortSignal.timeout(HOOKS_TIMEOUT_MS)]);
+  const context = { sessionId, id: buildCallId(step, "after-loop"), loopId, messages, usage };
   await askHooks("after-loop", context, { ...asking, signal });
 }

@@ -1,25 +1,25 @@
 import { CancelledFailure, Context } from "@temporalio/activity";
-import type { HookDigest, HookWord } from "../../core/machine/state/digest.ts";
+import type { HookDigest, HookResult } from "../../core/machine/state/digest.ts";
 import type { HookContexts } from "../../hooks/hook-point.ts";
-import type { HookDecision, HookRun } from "../../hooks/registry.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import type { HookDecision, HookRun } from "../../hooks/hook-registry.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { RunHookInput } from "../activities.ts";
+import type { RunHookInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { textOf } from "../model/answer-digest.ts";
-import { toolsToRead } from "../model/offered-tools.ts";
-import { readCall } from "../model/read-call.ts";
-import { asFailure } from "../step/failure.ts";
-import { beating } from "../step/heartbeat.ts";
-import { currentStep } from "../step/step.ts";
-import { storedStep } from "../step/stored-step.ts";
-import { type Asking, askHooks, askingId, shortName, shortReason } from "./ask-hooks.ts";
-import type { AskingStep } from "./loop-hooks.ts";
+import { getAnswerText } from "../model/answer-digest.ts";
+import { getToolsForParsing } from "../model/available-tools.ts";
+import { parseCall } from "../model/read-call.ts";
+import { toFailure } from "../step/failure.ts";
+import { withHeartbeat } from "../step/heartbeat.ts";
+import { getCurrentStep } from "../step/step.ts";
+import { runStoredStep } from "../step/stored-step.ts";
+import { askHooks, buildCallId, type HookCall, shortenName, shortenReason } from "./ask-hooks.ts";
+import type { HookStep } from "./loop-hooks.ts";
 
 const MAX_FAILURES = 8;
 
 /** Nobody who stops a run waits for a hook longer than this. */
-const BRIEF_MS = 10_000;
+const STOP_HOOK_TIMEOUT_MS = 10_000;
 
 /** Of words for the model. A function that gives more has failed; what a command prints is cut. */
 const TEXT_BYTES = 2048;
@@ -31,39 +31,41 @@ const TEXT_BYTES = 2048;
 export async function runHook(input: RunHookInput, dependencies: Dependencies): Promise<HookDigest> {
   const { definitions } = dependencies;
   const { cancellationSignal: signal } = Context.current();
-  const step = currentStep(input, dependencies.process);
+  const step = getCurrentStep(input, dependencies.process);
   try {
-    return await beating(
+    return await withHeartbeat(
       () => undefined,
       () =>
-        storedStep(step, input, dependencies, async ({ branch }) => {
-          const definition = await definitions.byHash(input.definitionHash);
+        runStoredStep(step, input, dependencies, async ({ branch }) => {
+          const definition = await definitions.read(input.definitionHash);
           const limited =
-            input.brief === true ? AbortSignal.any([signal, AbortSignal.timeout(BRIEF_MS)]) : signal;
-          const runs = await askAll({ ...input, branch }, step, {
+            input.brief === true
+              ? AbortSignal.any([signal, AbortSignal.timeout(STOP_HOOK_TIMEOUT_MS)])
+              : signal;
+          const runs = await runAllHooks({ ...input, branch }, step, {
             definition,
             dependencies,
             signal: limited,
           });
           if (signal.aborted) throw new CancelledFailure("CANCELLED");
-          return { result: hookDigest(runs), entries: [] };
+          return { result: buildHookDigest(runs), entries: [] };
         }),
     );
   } catch (error) {
-    throw asFailure(error);
+    throw toFailure(error);
   }
 }
 
 /** One run of hooks for each call that is asked about, in call order; else one. */
-export async function askAll(
+export async function runAllHooks(
   input: Pick<RunHookInput, "ask" | "loopId" | "turn" | "view" | "branch">,
-  step: AskingStep,
-  asking: Asking,
+  step: HookStep,
+  asking: HookCall,
 ): Promise<readonly HookRun[]> {
   const { ask, loopId, turn } = input;
   const { conversations } = asking.dependencies;
   const { session } = step;
-  const id = (...parts: readonly number[]) => askingId(step, ask.point, ...parts);
+  const id = (...parts: readonly number[]) => buildCallId(step, ask.point, ...parts);
   const ofLoop = { sessionId: session, id: id(), loopId };
   const ofTurn = { ...ofLoop, turnIndex: turn };
   const one = async <P extends keyof HookContexts>(point: P, context: HookContexts[P]) => [
@@ -72,8 +74,8 @@ export async function askAll(
   const messages = async () =>
     input.view === undefined
       ? []
-      : structuredClone(await conversations.messages(session, { ...input.view, branch: input.branch }));
-  const answer = async (position: number) => await conversations.message(session, input.branch, position);
+      : structuredClone(await conversations.readMessages(session, { ...input.view, branch: input.branch }));
+  const answer = async (position: number) => await conversations.readMessage(session, input.branch, position);
   switch (ask.point) {
     case "after-task":
       return await one(ask.point, { sessionId: session, id: id() });
@@ -82,10 +84,13 @@ export async function askAll(
     case "after-turn":
       return await one(ask.point, { ...ofTurn, messages: await messages(), usage: ask.usage });
     case "on-error":
-      return await one(ask.point, { ...ofTurn, error: errorOf(await answer(ask.position)) });
+      return await one(ask.point, { ...ofTurn, error: getErrorText(await answer(ask.position)) });
     case "on-text": {
       const message = await answer(ask.position);
-      return await one(ask.point, { ...ofTurn, text: message?.role === "assistant" ? textOf(message) : "" });
+      return await one(ask.point, {
+        ...ofTurn,
+        text: message?.role === "assistant" ? getAnswerText(message) : "",
+      });
     }
     case "before-compaction": {
       const { point, ...counts } = ask;
@@ -100,7 +105,7 @@ export async function askAll(
       const runs: HookRun[] = [];
       for (const { call, toolCallId, toolName } of ask.calls) {
         const context = { ...ofTurn, id: id(call), toolCallId, toolName };
-        const args = argumentsOf(message, call, asking);
+        const args = readArguments(message, call, asking);
         runs.push(await askHooks(ask.point, { ...context, arguments: args }, asking));
       }
       return runs;
@@ -117,53 +122,53 @@ export async function askAll(
   }
 }
 
-function errorOf(message: AgentMessage | undefined): string {
+function getErrorText(message: AgentMessage | undefined): string {
   return (message?.role === "assistant" ? message.errorMessage : undefined) ?? "Unknown error";
 }
 
 /** As the tool will get them: mended, where they were not quite right. Never those that it will get. */
-function argumentsOf(
+function readArguments(
   message: AgentMessage | undefined,
   index: number,
-  { definition, dependencies }: Asking,
+  { definition, dependencies }: HookCall,
 ): unknown {
   const calls =
     message?.role === "assistant" ? message.content.filter((part) => part.type === "toolCall") : [];
   const call = structuredClone(calls[index]);
   if (call === undefined) return undefined;
-  return readCall(call, toolsToRead(definition, dependencies.tools)).runs?.value ?? call.arguments;
+  return parseCall(call, getToolsForParsing(definition, dependencies.tools)).runs?.value ?? call.arguments;
 }
 
 /** What the machine is told; the branch is the store's to say. */
-export function hookDigest(runs: readonly HookRun[]): HookDigest {
+export function buildHookDigest(runs: readonly HookRun[]): HookDigest {
   const failures = runs.flatMap(({ reports }) =>
     reports.flatMap(({ hook, verdict }) =>
-      verdict.type === "failed" ? [{ hook: shortName(hook), how: verdict.how }] : [],
+      verdict.type === "failed" ? [{ hook: shortenName(hook), how: verdict.how }] : [],
     ),
   );
   return {
     branch: "",
-    words: runs.map(({ decision }) => wordOf(decision)),
+    words: runs.map(({ decision }) => toHookResult(decision)),
     ...(failures.length === 0 ? {} : { failures: failures.slice(0, MAX_FAILURES) }),
   };
 }
 
 /** What crosses history: bounded, and free of secrets. */
-function wordOf(decision: HookDecision): HookWord {
+function toHookResult(decision: HookDecision): HookResult {
   switch (decision.type) {
     case "yes":
-      return { type: "yes", ...(decision.notices && { notices: decision.notices.map(shortText) }) };
+      return { type: "yes", ...(decision.notices && { notices: decision.notices.map(shortenText) }) };
     case "no":
-      return { type: "no", hook: shortName(decision.hook), reason: shortReason(decision.reason) };
+      return { type: "no", hook: shortenName(decision.hook), reason: shortenReason(decision.reason) };
     case "end":
-      return { type: "end", hook: shortName(decision.hook), text: shortReason(decision.text) };
+      return { type: "end", hook: shortenName(decision.hook), text: shortenReason(decision.text) };
     case "go-on": {
-      const text = decision.text === undefined ? {} : { text: shortText(decision.text) };
-      return { type: "go-on", hook: shortName(decision.hook), ...text };
+      const text = decision.text === undefined ? {} : { text: shortenText(decision.text) };
+      return { type: "go-on", hook: shortenName(decision.hook), ...text };
     }
   }
 }
 
-function shortText(text: string): string {
-  return shownBriefly(text, TEXT_BYTES - "...".length);
+function shortenText(text: string): string {
+  return redactPreview(text, TEXT_BYTES - "...".length);
 }

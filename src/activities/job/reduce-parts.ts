@@ -1,14 +1,14 @@
 import { CancelledFailure, Context } from "@temporalio/activity";
-import { INLINE_BYTES } from "../../core/machine/append.ts";
+import { INLINE_BYTES } from "../../core/machine/append-message.ts";
 import { BUILT_IN_REDUCERS, type ReducerPart } from "../../hooks/reducer.ts";
-import { askWithin } from "../../hooks/time-limit.ts";
+import { askWithTimeout } from "../../hooks/time-limit.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
-import type { HandOverDigest, ReduceInput } from "../activities.ts";
+import type { PassOutputDigest, ReduceInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { ApplicationError, asFailure } from "../step/failure.ts";
-import { beating } from "../step/heartbeat.ts";
-import { checkNames } from "../step/known-names.ts";
-import { keptText, saidIn } from "./hand-over.ts";
+import { checkNames } from "../step/check-names.ts";
+import { ApplicationError, toFailure } from "../step/failure.ts";
+import { withHeartbeat } from "../step/heartbeat.ts";
+import { readOutput, storeText } from "./pass-output.ts";
 
 const REDUCER_TIMEOUT_MS = 5 * 60_000;
 
@@ -16,32 +16,32 @@ const REDUCER_TIMEOUT_MS = 5 * 60_000;
 export async function reduceParts(
   { reducer: name, parts }: ReduceInput,
   dependencies: Dependencies,
-): Promise<HandOverDigest> {
-  return await beating(
+): Promise<PassOutputDigest> {
+  return await withHeartbeat(
     () => undefined,
     async () => {
       try {
-        const said = await Promise.all(parts.map((part) => wordsOf(part, dependencies)));
-        const text = await reduced(name, said, dependencies);
-        const ref = await keptText(dependencies.transcript, text);
+        const results = await Promise.all(parts.map((part) => readPart(part, dependencies)));
+        const text = await runReducer(name, results, dependencies);
+        const ref = await storeText(dependencies.transcript, text);
         return { ref, bytes: Buffer.byteLength(text), text: truncateForPreview(text, INLINE_BYTES) };
       } catch (error) {
-        throw asFailure(error);
+        throw toFailure(error);
       }
     },
   );
 }
 
-async function reduced(
+async function runReducer(
   name: string,
   parts: readonly ReducerPart[],
   { reducers }: Pick<Dependencies, "reducers">,
 ): Promise<string> {
   const builtIn = Object.keys(BUILT_IN_REDUCERS);
-  checkNames(reducers.what, [name], [...builtIn, ...reducers.names]);
+  checkNames(reducers.label, [name], [...builtIn, ...reducers.names]);
   const reducer = reducers.get(name) ?? BUILT_IN_REDUCERS[name];
   const signal = Context.current().cancellationSignal;
-  const answer = await askWithin<unknown>((within) => reducer?.(parts, { signal: within }), {
+  const answer = await askWithTimeout<unknown>((within) => reducer?.(parts, { signal: within }), {
     signal,
     timeoutMs: REDUCER_TIMEOUT_MS,
   });
@@ -56,11 +56,11 @@ async function reduced(
 type Part = ReduceInput["parts"][number];
 
 /** A part without words is one all the same. */
-async function wordsOf(part: Part, { transcript, definitions }: Dependencies): Promise<ReducerPart> {
+async function readPart(part: Part, { transcript, definitions }: Dependencies): Promise<ReducerPart> {
   const { name, agent, session, outcome, definitionHash } = part;
-  const told = { name, agent, session, outcome };
-  if (part.loopId === undefined) return told;
-  const { output } = await definitions.byHash(definitionHash);
-  const text = await saidIn(part, outcome === "answered" ? output : undefined, transcript);
-  return text === undefined ? told : { ...told, text };
+  const partFields = { name, agent, session, outcome };
+  if (part.loopId === undefined) return partFields;
+  const { output } = await definitions.read(definitionHash);
+  const text = await readOutput(part, outcome === "answered" ? output : undefined, transcript);
+  return text === undefined ? partFields : { ...partFields, text };
 }

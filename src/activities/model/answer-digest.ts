@@ -1,56 +1,56 @@
-import { costOf } from "../../core/budget/usage.ts";
+import { computeCost } from "../../core/budget/usage.ts";
 import type { CallDigest, ModelDigest } from "../../core/machine/state/digest.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
 import { isOverflowText } from "../../platform/text/overflow.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage, ToolCallContent } from "../../schema/message.ts";
 import type { PermissionPolicy } from "../../schema/permission.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { factsOf } from "./facts.ts";
-import { toolsAtHand, toolsToRead } from "./offered-tools.ts";
-import { readCall } from "./read-call.ts";
-import { isFinalCall, judgeOutput, type OutputPlan, outputPlan } from "./structured-output.ts";
-import { announcesUnmadeCall } from "./unmade-call.ts";
+import { announcesMissingCall } from "./announced-call.ts";
+import { getAvailableTools, getToolsForParsing } from "./available-tools.ts";
+import { collectFacts } from "./call-facts.ts";
+import { parseCall } from "./read-call.ts";
+import { buildOutputPlan, isFinalCall, judgeOutput, type OutputPlan } from "./structured-output.ts";
 
 const PREVIEW_BYTES = 256;
 
 /** Of all calls of an answer, as JSON: half of what Temporal takes as one payload. */
 const CALLS_BYTES = 1024 * 1024;
 
-const NO_ROOM =
+const TOO_LARGE_TEXT =
   "there is too much to say about the calls of this answer, and this one was not looked at; make it again with fewer beside it";
 
 /** What the machine is told of an answer; the branch is the store's to say. */
-export async function answerDigest(
+export async function buildAnswerDigest(
   message: AssistantMessage,
   definition: AgentDefinition,
   { tools, providers, defaultWorkspace }: Pick<Dependencies, "tools" | "providers" | "defaultWorkspace">,
   attempts: number,
 ): Promise<ModelDigest> {
-  const plan = outputPlan(definition, providers);
+  const plan = buildOutputPlan(definition, providers);
   const output = plan === undefined ? undefined : judgeOutput(message, plan);
-  const offered = toolsAtHand(definition, tools);
-  const known = toolsToRead(definition, tools);
+  const offered = getAvailableTools(definition, tools);
+  const known = getToolsForParsing(definition, tools);
   const workspace = definition.workspace ?? defaultWorkspace;
-  const looked = await Promise.all(
+  const examined = await Promise.all(
     message.content.flatMap((part) =>
-      part.type === "toolCall" ? [callDigest(part, known, definition.permissions, workspace, plan)] : [],
+      part.type === "toolCall" ? [buildCallDigest(part, known, definition.permissions, workspace, plan)] : [],
     ),
   );
-  const calls = withinRoom(looked);
+  const calls = limitCalls(examined);
   const overflow = message.stopReason === "error" && isOverflowText(message.errorMessage ?? "");
   return {
     branch: "",
     stopReason: message.stopReason,
     usage: message.usage,
-    costUsd: costOf(message.usage, definition.model.cost, message.longestQuestion),
+    costUsd: computeCost(message.usage, definition.model.cost, message.longestQuestion),
     tokens: estimateMessage(message),
     calls,
-    preview: shownBriefly(overflow ? (message.errorMessage ?? "") : textOf(message), PREVIEW_BYTES),
+    preview: redactPreview(overflow ? (message.errorMessage ?? "") : getAnswerText(message), PREVIEW_BYTES),
     ...(overflow ? { overflow } : {}),
-    ...(output?.ok !== true && announcesUnmadeCall(message, definition, offered.length)
+    ...(output?.ok !== true && announcesMissingCall(message, definition, offered.length)
       ? { announces: true }
       : {}),
     ...(output === undefined ? {} : { output }),
@@ -59,18 +59,18 @@ export async function answerDigest(
 }
 
 /** Calls for which no room is left are given back to the model. */
-export function withinRoom(calls: readonly CallDigest[]): readonly CallDigest[] {
+export function limitCalls(calls: readonly CallDigest[]): readonly CallDigest[] {
   let room = CALLS_BYTES;
   return calls.map((call) => {
     room -= Buffer.byteLength(JSON.stringify(call), "utf8");
     return room >= 0 || call.final === true
       ? call
-      : { id: call.id, name: call.name, summary: "", invalid: NO_ROOM };
+      : { id: call.id, name: call.name, summary: "", invalid: TOO_LARGE_TEXT };
   });
 }
 
 /** With the facts that the policy must know. */
-async function callDigest(
+async function buildCallDigest(
   call: ToolCallContent,
   tools: readonly Tool[],
   permissions: PermissionPolicy,
@@ -78,12 +78,12 @@ async function callDigest(
   plan: OutputPlan | undefined,
 ): Promise<CallDigest> {
   if (isFinalCall(plan, call.name)) return { id: call.id, name: call.name, summary: "", final: true };
-  const { digest, runs } = readCall(call, tools);
+  const { digest, runs } = parseCall(call, tools);
   if (runs === undefined) return digest;
-  const facts = await factsOf(runs.tool, runs.value, permissions, workspace);
+  const facts = await collectFacts(runs.tool, runs.value, permissions, workspace);
   return facts === undefined ? digest : { ...digest, facts };
 }
 
-export function textOf(message: AssistantMessage): string {
+export function getAnswerText(message: AssistantMessage): string {
   return message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 }

@@ -1,6 +1,6 @@
+import { assertRequestSize } from "../../models/assert-request-size.ts";
 import type { ModelRequest, StreamOptions } from "../../models/provider.ts";
 import { ProviderError } from "../../models/provider-error.ts";
-import { mustBeSendable } from "../../models/room.ts";
 import { invalidateSecrets, prepareSecrets } from "../../models/secrets.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import type { ModelConfig } from "../../schema/model.ts";
@@ -18,20 +18,20 @@ export async function askOnce(
   request: () => ModelRequest,
   { providers, secrets }: Pick<Dependencies, "providers" | "secrets">,
   options: StreamOptions,
-  again: () => void = () => undefined,
+  onRetry: () => void = () => undefined,
 ): Promise<AssistantMessage> {
   const provider = providers.get(model.api);
   if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
   const used = await prepareSecrets(model, secrets);
   const asked = request();
-  mustBeSendable(asked.messages);
+  assertRequestSize(asked.messages);
   try {
     return await provider.stream(asked, options);
   } catch (error) {
     const refused = error instanceof ProviderError && error.fault === "auth";
     if (!refused || !(await invalidateSecrets(used, secrets))) throw error;
     await prepareSecrets(model, secrets);
-    again();
+    onRetry();
     return await provider.stream(request(), options);
   }
 }

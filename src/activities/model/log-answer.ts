@@ -14,7 +14,7 @@ export function logAnswer(
   const tools = content.flatMap((part) => (part.type === "toolCall" ? [part.name] : []));
   if (tools.length > 0) log.debug({ ...at, tools, hasContent: text !== "" }, "The model made tool calls");
   else {
-    const said = { length: text.length, hasSuggestions: text.includes(SUGGESTIONS) };
-    log.debug({ ...at, ...said }, "The model answered with text");
+    const facts = { length: text.length, hasSuggestions: text.includes(SUGGESTIONS) };
+    log.debug({ ...at, ...facts }, "The model answered with text");
   }
 }

@@ -1,4 +1,4 @@
-import { isNudge } from "../../core/machine/nudging.ts";
+import { isNudge } from "../../core/machine/nudges.ts";
 import type { Outbox } from "../../core/machine/outbox.ts";
 import type { Logger } from "../../platform/log.ts";
 

@@ -1,9 +1,9 @@
 import { Context } from "@temporalio/activity";
 import { ApplicationFailure } from "@temporalio/common";
-import type { VendorWait } from "../../core/machine/vendor-wait.ts";
+import type { VendorDelay } from "../../core/machine/vendor-wait.ts";
 import type { Logger } from "../../platform/log.ts";
 
-type Info = Pick<Context["info"], "attempt" | "retryPolicy" | "workflowExecution">;
+type ActivityInfo = Pick<Context["info"], "attempt" | "retryPolicy" | "workflowExecution">;
 
 /**
  * Says that a vendor is going to be asked again (RTY-06). Silent when it is not: a fault that stays, or no attempt left.
@@ -16,11 +16,11 @@ export function logRetry(
   failure: Error,
   maxRetries: number,
   log: Logger,
-  info: Info = Context.current().info,
+  info: ActivityInfo = Context.current().info,
 ): number | undefined {
   if (!(failure instanceof ApplicationFailure)) return undefined;
   const { type } = failure;
-  const delayMs = delayOf(failure);
+  const delayMs = getDelay(failure);
   if (typeof delayMs !== "number") return undefined;
   const left = (info.retryPolicy?.maximumAttempts ?? maxRetries + 1) - info.attempt;
   if (left <= 0) return undefined;
@@ -40,7 +40,7 @@ export function logRetry(
 }
 
 /** Of a retry of Temporal's, or of the run's own wait. */
-function delayOf({ nonRetryable, nextRetryDelay, details }: ApplicationFailure): unknown {
+function getDelay({ nonRetryable, nextRetryDelay, details }: ApplicationFailure): unknown {
   if (nonRetryable !== true) return nextRetryDelay;
-  return (details?.[0] as { readonly wait?: VendorWait } | undefined)?.wait?.forMs;
+  return (details?.[0] as { readonly wait?: VendorDelay } | undefined)?.wait?.forMs;
 }

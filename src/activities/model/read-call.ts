@@ -1,8 +1,8 @@
 import type { CallDigest } from "../../core/machine/state/digest.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
-import { recoverCall } from "../../tools/argument-repair/recover-call.ts";
-import { resolveName } from "../../tools/argument-repair/resolve-name.ts";
+import { repairCall } from "../../tools/argument-repair/repair-call.ts";
+import { resolveToolName } from "../../tools/argument-repair/resolve-tool-name.ts";
 import type { Tool } from "../../tools/tool.ts";
 
 const SUMMARY_BYTES = 120;
@@ -13,38 +13,38 @@ const INVALID_BYTES = 512;
 /** With the "..." of a cut, 256. */
 const NOTE_BYTES = 253;
 
-export type ReadCall = {
+export type ParsedCall = {
   readonly digest: CallDigest;
   /** What will run, and with what; absent where nothing can. */
   readonly runs?: { readonly tool: Tool; readonly value: unknown };
 };
 
 /** A call of an answer as the machine needs it. A name that fits none of the tools stays as it is: the machine answers for it. */
-export function readCall(call: ToolCallContent, tools: readonly Tool[]): ReadCall {
-  const tool = resolveName(call.name, tools);
+export function parseCall(call: ToolCallContent, tools: readonly Tool[]): ParsedCall {
+  const tool = resolveToolName(call.name, tools);
   if (tool === undefined) {
-    return { digest: { id: call.id, name: shownBriefly(call.name, NAME_BYTES), summary: "" } };
+    return { digest: { id: call.id, name: redactPreview(call.name, NAME_BYTES), summary: "" } };
   }
-  const recovered = recoverCall(call, tools);
+  const recovered = repairCall(call, tools);
   const named = { id: call.id, name: tool.name };
   if ("message" in recovered) {
-    const invalid = shownBriefly(recovered.message, INVALID_BYTES);
+    const invalid = redactPreview(recovered.message, INVALID_BYTES);
     return { digest: { ...named, summary: "", invalid } };
   }
-  const summary = summaryOf(tool, recovered.value).replace(/\s+/g, " ");
+  const summary = buildSummary(tool, recovered.value).replace(/\s+/g, " ");
   const note = recovered.notes.join("; ");
   return {
     digest: {
       ...named,
-      summary: shownBriefly(summary, SUMMARY_BYTES),
-      ...(note === "" ? {} : { note: shownBriefly(note, NOTE_BYTES) }),
+      summary: redactPreview(summary, SUMMARY_BYTES),
+      ...(note === "" ? {} : { note: redactPreview(note, NOTE_BYTES) }),
     },
     runs: { tool, value: recovered.value },
   };
 }
 
 /** Words for a timeline must not lose an answer that was paid for. */
-function summaryOf(tool: Tool, value: unknown): string {
+function buildSummary(tool: Tool, value: unknown): string {
   try {
     return tool.summarise(value);
   } catch {

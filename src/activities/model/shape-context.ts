@@ -1,17 +1,17 @@
 import { CancelledFailure } from "@temporalio/activity";
 import { z } from "zod";
-import { orphanIn } from "../../conversation/orphans.ts";
+import { findOrphan } from "../../conversation/orphans.ts";
 import type { ContextFacts } from "../../hooks/context-functions.ts";
-import { askWithin, DEFAULT_HOOK_TIMEOUT_MS } from "../../hooks/time-limit.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { askWithTimeout, DEFAULT_HOOK_TIMEOUT_MS } from "../../hooks/time-limit.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { AgentMessage, Message } from "../../schema/message.ts";
 import type { Dependencies } from "../dependencies.ts";
+import { checkNames } from "../step/check-names.ts";
 import { ApplicationError, MAX_MESSAGE_BYTES } from "../step/failure.ts";
-import { checkNames } from "../step/known-names.ts";
 
 type Shaping = Pick<AgentDefinition, "transformContext" | "convertToLlm">;
-type Registered = Pick<Dependencies, "transforms" | "converters">;
+type RegisteredFunctions = Pick<Dependencies, "transforms" | "converters">;
 
 /** Whether the messages of a view are sent as they are. */
 export function isPlain({ transformContext, convertToLlm }: Shaping): boolean {
@@ -21,10 +21,10 @@ export function isPlain({ transformContext, convertToLlm }: Shaping): boolean {
 /** A definition that counts on these functions must not run without them. */
 export function checkContextFunctions(
   { transformContext, convertToLlm }: Shaping,
-  { transforms, converters }: Registered,
+  { transforms, converters }: RegisteredFunctions,
 ): void {
-  checkNames(transforms.what, transformContext, transforms.names);
-  checkNames(converters.what, convertToLlm === null ? [] : [convertToLlm], converters.names);
+  checkNames(transforms.label, transformContext, transforms.names);
+  checkNames(converters.label, convertToLlm === null ? [] : [convertToLlm], converters.names);
 }
 
 /**
@@ -41,7 +41,7 @@ export async function shapeContext(
   messages: readonly AgentMessage[],
   definition: Shaping,
   facts: ContextFacts,
-  registered: Registered,
+  registered: RegisteredFunctions,
   signal: AbortSignal,
 ): Promise<readonly Message[]> {
   checkContextFunctions(definition, registered);
@@ -50,7 +50,7 @@ export async function shapeContext(
   for (const name of definition.transformContext) {
     const transform = transforms.get(name);
     const before = shaped;
-    shaped = await asked(`The context transform "${name}"`, AgentMessage, signal, (within) =>
+    shaped = await callContextFunction(`The context transform "${name}"`, AgentMessage, signal, (within) =>
       transform?.(before, facts, within),
     );
   }
@@ -61,23 +61,23 @@ export async function shapeContext(
     throw new ApplicationError("context", "The context transforms left no message that a model can read");
   }
   const convert = converters.get(convertToLlm);
-  return await asked(`The context converter "${convertToLlm}"`, Message, signal, (within) =>
+  return await callContextFunction(`The context converter "${convertToLlm}"`, Message, signal, (within) =>
     convert?.(shaped, facts, within),
   );
 }
 
-async function asked<Schema extends typeof AgentMessage | typeof Message>(
+async function callContextFunction<Schema extends typeof AgentMessage | typeof Message>(
   who: string,
   schema: Schema,
   signal: AbortSignal,
   ask: (signal: AbortSignal) => unknown,
 ): Promise<readonly z.infer<Schema>[]> {
-  const answer = await askWithin(ask, { signal, timeoutMs: DEFAULT_HOOK_TIMEOUT_MS });
+  const answer = await askWithTimeout(ask, { signal, timeoutMs: DEFAULT_HOOK_TIMEOUT_MS });
   if (signal.aborted) throw new CancelledFailure("CANCELLED");
   if (answer.type === "failed")
     throw new ApplicationError(
       "context",
-      `${who} failed: ${shownBriefly(answer.message, MAX_MESSAGE_BYTES)}`,
+      `${who} failed: ${redactPreview(answer.message, MAX_MESSAGE_BYTES)}`,
     );
   const parsed = z.array(schema).min(1).safeParse(answer.value);
   if (!parsed.success) {
@@ -86,7 +86,7 @@ async function asked<Schema extends typeof AgentMessage | typeof Message>(
     throw new ApplicationError("context", `${who} gave no list of messages${where}: ${issue?.message}`);
   }
   const messages = parsed.data as readonly z.infer<Schema>[];
-  const orphan = orphanIn(messages);
+  const orphan = findOrphan(messages);
   if (orphan !== undefined) {
     throw new ApplicationError(
       "context",

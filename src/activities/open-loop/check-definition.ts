@@ -1,26 +1,26 @@
 import { stat } from "node:fs/promises";
 import { ProviderError } from "../../models/provider-error.ts";
 import { prepareSecrets, resolveHeaders, resolveSecrets } from "../../models/secrets.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
 import type { AgentDefinition, Limits } from "../../schema/definition.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { LoopTerms } from "../../store/transcript/loop.ts";
-import { type Tool, toolDefinition } from "../../tools/tool.ts";
+import { type Tool, toToolDefinition } from "../../tools/tool.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { checkHooks } from "../hooks/ask-hooks.ts";
-import { modelsOf } from "../model/fallback.ts";
+import { listModels } from "../model/model-fallback.ts";
 import { checkContextFunctions } from "../model/shape-context.ts";
-import { checkOutput, outputPlan } from "../model/structured-output.ts";
+import { buildOutputPlan, checkOutput } from "../model/structured-output.ts";
+import { checkNames } from "../step/check-names.ts";
 import { DefinitionError } from "../step/failure.ts";
-import { checkNames } from "../step/known-names.ts";
-import { offeredTools } from "./opening.ts";
+import { resolveOfferedTools } from "./loop-opening.ts";
 
 /** Of what a loop is warned of: a definition may name as many tools as it likes. */
 const MAX_WARNINGS = 16;
 const WARNING_BYTES = 253;
 
-export type Checked = { readonly tools: readonly Tool[]; readonly warnings: readonly string[] };
+export type CheckedDefinition = { readonly tools: readonly Tool[]; readonly warnings: readonly string[] };
 
 /**
  * What this worker offers an agent. All that can be known to be wrong before a model is paid is found here.
@@ -31,10 +31,10 @@ export async function checkDefinition(
   definition: AgentDefinition,
   dependencies: Dependencies,
   found: readonly string[] = [],
-): Promise<Checked> {
-  const { tools, warnings } = offered(definition, found, dependencies);
+): Promise<CheckedDefinition> {
+  const { tools, warnings } = resolveTools(definition, found, dependencies);
   const { inputFilters } = definition;
-  for (const model of modelsOf(definition)) {
+  for (const model of listModels(definition)) {
     await checkModel(model, dependencies);
     checkOutput({ ...definition, model }, dependencies.providers, tools);
   }
@@ -47,32 +47,32 @@ export async function checkDefinition(
 }
 
 /** What a loop runs with, and its definition does not say. */
-export function termsOf(
+export function buildLoopTerms(
   definition: AgentDefinition,
   limits: Limits,
   tools: readonly Tool[],
   { providers }: Pick<Dependencies, "providers">,
 ): LoopTerms {
-  const [output, ...fallbackOutputs] = modelsOf(definition).flatMap(
-    (model) => outputPlan({ ...definition, model }, providers)?.road ?? [],
+  const [output, ...fallbackOutputs] = listModels(definition).flatMap(
+    (model) => buildOutputPlan({ ...definition, model }, providers)?.road ?? [],
   );
   return {
-    tools: tools.map(toolDefinition),
+    tools: tools.map(toToolDefinition),
     limits,
     ...(output === undefined ? {} : { output }),
     ...(fallbackOutputs.length === 0 ? {} : { fallbackOutputs }),
   };
 }
 
-function offered(
+function resolveTools(
   definition: AgentDefinition,
   found: readonly string[],
   { tools, log }: Dependencies,
-): Checked {
-  const resolved = offeredTools(definition, tools);
+): CheckedDefinition {
+  const resolved = resolveOfferedTools(definition, tools);
   const warnings = [...resolved.warnings, ...found]
     .slice(0, MAX_WARNINGS)
-    .map((one) => shownBriefly(one, WARNING_BYTES));
+    .map((one) => redactPreview(one, WARNING_BYTES));
   for (const warning of warnings) log.warn({ agent: definition.name }, warning);
   return { ...resolved, warnings };
 }
@@ -83,13 +83,13 @@ export function checkCompaction(
   { compactions }: Pick<Dependencies, "compactions">,
 ): void {
   const asked = context === null ? [] : [context.compaction.strategy];
-  checkNames(compactions.what, asked, [...BUILT_IN_STRATEGIES, ...compactions.names]);
+  checkNames(compactions.label, asked, [...BUILT_IN_STRATEGIES, ...compactions.names]);
 }
 
 async function checkModel(model: ModelConfig, { providers, secrets }: Dependencies): Promise<void> {
   if (!providers.has(model.api)) {
     throw new DefinitionError(
-      `This worker does not speak ${model.api}; it speaks ${providers.protocols().join(", ")}`,
+      `This worker does not speak ${model.api}; it speaks ${providers.listProtocols().join(", ")}`,
     );
   }
   await prepareSecrets(model, secrets).catch((error: unknown) => {

@@ -3,16 +3,19 @@ import { type AgentDefinition, Delegation, type SubAgent } from "../../schema/de
 import type { Transcript } from "../../store/transcript/transcript.ts";
 
 /** What a sub-agent runs with: its own definition, with the caller's name and limits for it, within the caller's depth. */
-export function childDefinition(caller: AgentDefinition, { name, limits, agent }: SubAgent): AgentDefinition {
+export function buildChildDefinition(
+  caller: AgentDefinition,
+  { name, limits, agent }: SubAgent,
+): AgentDefinition {
   const { subAgents, delegation, ...rest } = agent;
-  const below = delegationOf(caller).maxDepth - 1;
+  const below = getDelegation(caller).maxDepth - 1;
   const named = { ...rest, name, limits };
   if (subAgents === undefined || below === 0) return named;
-  const own = delegationOf(agent);
+  const own = getDelegation(agent);
   return { ...named, subAgents, delegation: { ...own, maxDepth: Math.min(own.maxDepth, below) } };
 }
 
-export function delegationOf({ delegation }: AgentDefinition): Delegation {
+export function getDelegation({ delegation }: AgentDefinition): Delegation {
   return delegation ?? Delegation.parse({});
 }
 
@@ -25,25 +28,25 @@ export async function saveChildDefinitions(
 ): Promise<ChildFacts> {
   const facts = await Promise.all(
     (caller.subAgents ?? []).map(async (subAgent) => {
-      const definition = childDefinition(caller, subAgent);
+      const definition = buildChildDefinition(caller, subAgent);
       const definitionHash = await transcript.saveDefinition(definition);
-      return [subAgent.name, { definitionHash, ...boundsOf(subAgent, definition) }] as const;
+      return [subAgent.name, { definitionHash, ...getBounds(subAgent, definition) }] as const;
     }),
   );
   return new Map(facts);
 }
 
 /** The same where nothing is kept: a name stands for the hash. */
-export function childFacts(caller: AgentDefinition): ChildFacts {
+export function buildChildFacts(caller: AgentDefinition): ChildFacts {
   return new Map(
     (caller.subAgents ?? []).map((subAgent) => {
-      const bounds = boundsOf(subAgent, childDefinition(caller, subAgent));
+      const bounds = getBounds(subAgent, buildChildDefinition(caller, subAgent));
       return [subAgent.name, { definitionHash: subAgent.name, ...bounds }] as const;
     }),
   );
 }
 
-function boundsOf({ limits }: SubAgent, definition: AgentDefinition) {
-  const delegation = definition.subAgents === undefined ? {} : { delegation: delegationOf(definition) };
+function getBounds({ limits }: SubAgent, definition: AgentDefinition) {
+  const delegation = definition.subAgents === undefined ? {} : { delegation: getDelegation(definition) };
   return { limits, ...delegation };
 }

@@ -9,7 +9,7 @@ import { DefinitionError } from "../step/failure.ts";
  * @param entries - Of the branch, up to where it goes on; absent without a session.
  * @param mayEndWithAnswer - Words come behind it, or no answer is asked for.
  */
-export function mustBeContinuable(
+export function assertContinuable(
   session: string,
   entries: readonly Entry[] | undefined,
   mayEndWithAnswer: boolean,

@@ -1,9 +1,9 @@
 import { CancelledFailure, Context } from "@temporalio/activity";
 import { ApplicationFailure } from "@temporalio/common";
-import { nextLook, type VendorWait } from "../../core/machine/vendor-wait.ts";
+import { planNextAttempt, type VendorDelay } from "../../core/machine/vendor-wait.ts";
 import { ProviderError, type ProviderFault } from "../../models/provider-error.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { RetryConfig } from "../../schema/definition.ts";
 import { FencedError, STORE_MAY_RECOVER, StoreError } from "../../store/transcript/store-error.ts";
 
@@ -55,31 +55,35 @@ export class OutputError extends Error {
  * @param patience - Of a step that its run waits for itself where the vendor wants to be left alone for long; others are
  *   tried again by Temporal, after no more than `retry.maxWaitMs`.
  */
-export function asFailure(error: unknown, retry?: RetryConfig, patience?: Patience): Error {
-  const failure = translate(error, retry, patience);
+export function toFailure(error: unknown, retry?: RetryConfig, budget?: RetryBudget): Error {
+  const failure = translate(error, retry, budget);
   // Temporal stores a stack with every failure; ours says nothing that the type does not.
   failure.stack = `${failure.name}: ${failure.message}`;
   return failure;
 }
 
 /** What is left of a step: attempts, and milliseconds of its loop's time. */
-export type Patience = { readonly isLastAttempt: boolean; readonly leftMs: number };
+export type RetryBudget = { readonly isLastAttempt: boolean; readonly leftMs: number };
 
-function translate(error: unknown, retry: RetryConfig | undefined, patience?: Patience): Error {
-  if (error instanceof ProviderError) return ofVendor(error, retry, patience);
+function translate(error: unknown, retry: RetryConfig | undefined, budget?: RetryBudget): Error {
+  if (error instanceof ProviderError) return fromProviderError(error, retry, budget);
   if (error instanceof StoreError)
-    return failure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
-  if (error instanceof FencedError) return failure("fenced", error, true);
-  if (error instanceof DefinitionError) return failure("definition/invalid", error, true);
-  if (error instanceof ApplicationError) return failure(`application/${error.fault}`, error, true);
-  if (error instanceof OutputError) return failure("definition/schema-mismatch", error, true);
-  if (error instanceof CancelledFailure) return ofCancellation(error);
+    return buildFailure(`store/${error.fault}`, error, !STORE_MAY_RECOVER[error.fault]);
+  if (error instanceof FencedError) return buildFailure("fenced", error, true);
+  if (error instanceof DefinitionError) return buildFailure("definition/invalid", error, true);
+  if (error instanceof ApplicationError) return buildFailure(`application/${error.fault}`, error, true);
+  if (error instanceof OutputError) return buildFailure("definition/schema-mismatch", error, true);
+  if (error instanceof CancelledFailure) return fromCancellation(error);
   if (error instanceof ApplicationFailure) return error;
-  return failure("holdfast/unexpected", error instanceof Error ? error : new Error(String(error)), false);
+  return buildFailure(
+    "holdfast/unexpected",
+    error instanceof Error ? error : new Error(String(error)),
+    false,
+  );
 }
 
 /** A worker that shuts down hands its work back; everybody else who cancels means the step. */
-function ofCancellation(error: CancelledFailure): Error {
+function fromCancellation(error: CancelledFailure): Error {
   if (Context.current().cancellationDetails?.workerShutdown === true || error.message === "WORKER_SHUTDOWN") {
     return ApplicationFailure.create({
       type: "handed-back",
@@ -90,36 +94,49 @@ function ofCancellation(error: CancelledFailure): Error {
   return error;
 }
 
-function ofVendor(error: ProviderError, retry: RetryConfig | undefined, patience?: Patience): Error {
-  if (error.fault === "cancelled") return ofCancellation(new CancelledFailure(error.message));
+function fromProviderError(
+  error: ProviderError,
+  retry: RetryConfig | undefined,
+  budget?: RetryBudget,
+): Error {
+  if (error.fault === "cancelled") return fromCancellation(new CancelledFailure(error.message));
   const recovers = VENDOR_MAY_RECOVER[error.fault];
   const facts = { status: error.status, requestId: error.requestId, vendorType: error.vendorType };
-  const told = {
+  const details = {
     type: `provider/${error.fault}`,
     message: truncateForPreview(error.message, MAX_MESSAGE_BYTES),
   };
-  if (!recovers) return ApplicationFailure.create({ ...told, nonRetryable: true, details: [facts] });
+  if (!recovers) return ApplicationFailure.create({ ...details, nonRetryable: true, details: [facts] });
   const { attempt } = Context.current().info;
-  const next = nextLook(error.retryAfterMs, backoff(retry, attempt), retry ?? {}, patience?.leftMs);
-  if (next.type === "retry" || patience === undefined || patience.isLastAttempt) {
+  const next = planNextAttempt(
+    error.retryAfterMs,
+    computeBackoff(retry, attempt),
+    retry ?? {},
+    budget?.leftMs,
+  );
+  if (next.type === "retry" || budget === undefined || budget.isLastAttempt) {
     const nextRetryDelay = next.type === "retry" ? next.delayMs : next.forMs;
-    return ApplicationFailure.create({ ...told, nonRetryable: false, nextRetryDelay, details: [facts] });
+    return ApplicationFailure.create({ ...details, nonRetryable: false, nextRetryDelay, details: [facts] });
   }
-  const wait: VendorWait = { forMs: next.forMs, attempts: attempt };
-  return ApplicationFailure.create({ ...told, nonRetryable: true, details: [{ ...facts, wait }] });
+  const wait: VendorDelay = { forMs: next.forMs, attempts: attempt };
+  return ApplicationFailure.create({ ...details, nonRetryable: true, details: [{ ...facts, wait }] });
 }
 
 /** RTY-02: exponential, capped, with a jitter of a fifth, so that many agents do not come back at once. */
-export function backoff(retry: RetryConfig | undefined, attempt: number, dice = Math.random()): number {
+export function computeBackoff(
+  retry: RetryConfig | undefined,
+  attempt: number,
+  dice = Math.random(),
+): number {
   const { initialDelayMs = 1000, backoffMultiplier = 2, maxDelayMs = 30_000 } = retry ?? {};
   const grown = Math.min(initialDelayMs * backoffMultiplier ** (attempt - 1), maxDelayMs);
   return Math.floor(grown * (0.8 + 0.4 * dice));
 }
 
-function failure(type: string, error: Error, nonRetryable: boolean): ApplicationFailure {
+function buildFailure(type: string, error: Error, nonRetryable: boolean): ApplicationFailure {
   return ApplicationFailure.create({
     type,
-    message: shownBriefly(error.message, MAX_MESSAGE_BYTES),
+    message: redactPreview(error.message, MAX_MESSAGE_BYTES),
     nonRetryable,
   });
 }

@@ -1,8 +1,8 @@
 import { Context } from "@temporalio/activity";
-import { storeWaitOf } from "./store-waits.ts";
+import { getStoreWait } from "./store-waits.ts";
 
 /** The SDK passes a beat on at most this often when the worker sets `maxHeartbeatThrottleInterval` to the same. */
-const BEAT_MS = 1000;
+const HEARTBEAT_INTERVAL_MS = 1000;
 
 /**
  * Beats from a timer while the work lasts, so that a silent vendor or tool is not taken for a dead worker, and so
@@ -10,13 +10,16 @@ const BEAT_MS = 1000;
  *
  * @param details - Told with each beat; the last one is known to whoever takes over. A wait for the store is added.
  */
-export async function beating<Result>(
+export async function withHeartbeat<Result>(
   details: () => object | undefined,
   work: () => Promise<Result>,
 ): Promise<Result> {
   const context = Context.current();
   if (context.info.isLocal) return await work();
-  const timer = setInterval(() => context.heartbeat({ ...details(), ...storeWaitOf(context) }), BEAT_MS);
+  const timer = setInterval(
+    () => context.heartbeat({ ...details(), ...getStoreWait(context) }),
+    HEARTBEAT_INTERVAL_MS,
+  );
   try {
     return await work();
   } finally {

@@ -2,7 +2,7 @@ import { Context } from "@temporalio/activity";
 import type { Step, StepKey } from "../../store/transcript/step.ts";
 
 /** Who asks for this step: read from the activity's own context, because a reset changes what workflow code knows. */
-export function currentStep(
+export function getCurrentStep(
   command: { number: number; generation: number; call?: number; session?: string },
   process: string,
 ): Step {
@@ -31,6 +31,6 @@ export function currentStep(
 const NO_CALL = -1;
 
 /** The same for every execution of one call; in the environment of what it spawns, and at the outside's service. */
-export function idempotencyKey({ run, number, call }: StepKey): string {
+export function buildIdempotencyKey({ run, number, call }: StepKey): string {
   return `${run}/${number}/${call}`;
 }

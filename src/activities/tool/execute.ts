@@ -1,19 +1,25 @@
 import { CancelledFailure } from "@temporalio/activity";
-import type { Mask } from "../../models/mask.ts";
-import { at } from "../../platform/kill-point.ts";
+import type { Mask } from "../../models/secret-masks.ts";
+import { reachKillPoint } from "../../platform/kill-point.ts";
 import type { Logger } from "../../platform/log.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
-import type { PersonAsked } from "../../schema/record.ts";
-import type { DeltaBody } from "../../store/stream/stream.ts";
+import type { QuestionRecord } from "../../schema/record.ts";
+import type { DeltaBody } from "../../store/stream/stream-hub.ts";
 import type { Step } from "../../store/transcript/step.ts";
 import { FencedError, StoreError } from "../../store/transcript/store-error.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { type CallMemo, type ExecutableTool, ToolError } from "../../tools/tool.ts";
-import { idempotencyKey } from "../step/step.ts";
-import { type Execution, executed, thrown, timedOut, told } from "./execution.ts";
-import { answersTo, askingPeople } from "./person-asked.ts";
-import type { Show } from "./tool-updates.ts";
+import { buildIdempotencyKey } from "../step/step.ts";
+import {
+  buildErrorExecution,
+  buildTimeoutExecution,
+  type Execution,
+  executeCall,
+  toErrorExecution,
+} from "./execution.ts";
+import type { ShowUpdate } from "./tool-updates.ts";
+import { createQuestionSession, readAnswers } from "./user-questions.ts";
 
 export type ExecutionContext = {
   readonly step: Step;
@@ -23,13 +29,13 @@ export type ExecutionContext = {
   readonly timeoutMs: number | undefined;
   readonly publish: (body: DeltaBody) => void;
   /** What an update of the tool passes through on its way to `publish`. */
-  readonly updates: (show: Show) => Show;
+  readonly updates: (show: ShowUpdate) => ShowUpdate;
   /** The claim that this execution holds; without one there is nothing to add to. */
   readonly claim: Transcript | undefined;
   /** Said in the same turn of the event loop in which the tool begins. May throw: then it does not begin. */
   readonly begin: () => void;
   /** What its tool has asked a person before. */
-  readonly questions: readonly PersonAsked[];
+  readonly questions: readonly QuestionRecord[];
   readonly signal: AbortSignal;
   readonly log: Logger;
   /** What is logged of a tool's words passes through it. */
@@ -48,75 +54,77 @@ export async function execute(
   call: ToolCallContent,
   context: ExecutionContext,
 ): Promise<Execution> {
-  return await executed(tool, call, (value) => started(tool, call, value, context));
+  return await executeCall(tool, call, (value) => startTool(tool, call, value, context));
 }
 
-async function started(
+async function startTool(
   tool: ExecutableTool,
   call: ToolCallContent,
   value: unknown,
   context: ExecutionContext,
 ): Promise<Execution> {
   const { claim } = context;
-  const known = claim === undefined ? [] : await answersTo(context.questions, claim);
-  const limit = timeLimit(context.timeoutMs, context.signal);
-  const people = askingPeople(known, context.mask, limit.leave);
+  const known = claim === undefined ? [] : await readAnswers(context.questions, claim);
+  const limit = createTimeLimit(context.timeoutMs, context.signal);
+  const people = createQuestionSession(known, context.mask, limit.leave);
   const show = (type: "tool-output" | "progress") => (text: string) =>
     context.publish({ type, toolCallId: call.id, toolName: tool.name, text });
   context.publish({ type: "tool-start", toolCallId: call.id, toolName: tool.name, text: "" });
   try {
-    at("tool:start");
+    reachKillPoint("tool:start");
     context.begin();
     const work = tool.execute(value, {
       toolCallId: call.id,
       toolName: tool.name,
       workspace: context.workspace,
-      idempotencyKey: idempotencyKey(context.step),
+      idempotencyKey: buildIdempotencyKey(context.step),
       loopId: context.loopId,
       signal: limit.signal,
-      update: context.updates(show("tool-output")),
-      progress: show("progress"),
-      spawned: async (group) => {
-        at("group:before");
-        await limit.outside(async () => claim?.noteGroup(context.step, group));
-        at("group:noted");
+      onUpdate: context.updates(show("tool-output")),
+      onProgress: show("progress"),
+      onSpawned: async (group) => {
+        reachKillPoint("group:before");
+        await limit.outside(async () => claim?.setProcessGroup(context.step, group));
+        reachKillPoint("group:noted");
       },
-      memo: claim === undefined ? undefined : memoOf(claim, context.step, limit.outside),
+      memo: claim === undefined ? undefined : buildCallMemo(claim, context.step, limit.outside),
       ask: claim === undefined ? undefined : people.ask,
     });
     const output = await Promise.race([work, limit.passed]);
-    at("tool:end");
+    reachKillPoint("tool:end");
     return { output, isError: false, outcomeUnknown: false };
   } catch (error) {
     if (context.signal.aborted) throw new CancelledFailure("CANCELLED");
-    const asked = people.asked();
+    const asked = people.getQuestion();
     if (asked !== undefined)
-      return "refused" in asked ? told(asked.refused) : { ...NOTHING, asks: asked.question };
-    if (limit.hasPassed()) return timedOut(context.timeoutMs);
+      return "refused" in asked
+        ? buildErrorExecution(asked.refused)
+        : { ...EMPTY_EXECUTION, asks: asked.question };
+    if (limit.hasPassed()) return buildTimeoutExecution(context.timeoutMs);
     if (error instanceof ToolError || error instanceof StoreError || error instanceof FencedError) {
-      return thrown(error);
+      return toErrorExecution(error);
     }
-    const words = shownBriefly(context.mask(String(error)), LOGGED_BYTES);
-    context.log.warn({ tool: tool.name, error: words }, "A tool threw");
-    return thrown(error);
+    const message = redactPreview(context.mask(String(error)), LOGGED_BYTES);
+    context.log.warn({ tool: tool.name, error: message }, "A tool threw");
+    return toErrorExecution(error);
   } finally {
     limit.clear();
   }
 }
 
-const NOTHING: Execution = { output: { content: [] }, isError: false, outcomeUnknown: false };
+const EMPTY_EXECUTION: Execution = { output: { content: [] }, isError: false, outcomeUnknown: false };
 
-function memoOf(claim: Transcript, step: Step, outside: TimeLimit["outside"]): CallMemo {
+function buildCallMemo(claim: Transcript, step: Step, outside: TimeLimit["outside"]): CallMemo {
   return {
-    get: () => outside(() => claim.note(step)),
+    get: () => outside(() => claim.readNote(step)),
     set: (text) => outside(() => claim.setNote(step, text)),
   };
 }
 
-type TimeLimit = ReturnType<typeof timeLimit>;
+type TimeLimit = ReturnType<typeof createTimeLimit>;
 
 /** A signal that ends with the step or with the time limit; a tool that does not listen is left behind. */
-function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
+function createTimeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   const inner = new AbortController();
   let passed = false;
   let isOver = false;
@@ -125,11 +133,11 @@ function timeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
     rejectPassed = reject;
   });
   passing.catch(() => undefined);
-  const abandon = (why: Error, afterMs: number) => {
-    inner.abort(why);
+  const abandon = (reason: Error, afterMs: number) => {
+    inner.abort(reason);
     // A tool that ends its processes on abort is given the time to do so before it is left behind.
-    const patience = setTimeout(() => rejectPassed(why), afterMs);
-    patience.unref();
+    const deadline = setTimeout(() => rejectPassed(reason), afterMs);
+    deadline.unref();
   };
   const onOuter = () => abandon(new Error("cancelled"), LEAVE_AFTER_MS);
   if (outer.aborted) onOuter();

@@ -1,9 +1,9 @@
 import type { ToolCallContent } from "../../schema/message.ts";
-import type { PersonQuestion } from "../../schema/person.ts";
+import type { UserQuestion } from "../../schema/user-question.ts";
 import { FencedError, StoreError } from "../../store/transcript/store-error.ts";
-import { nameNotes, recoverArguments } from "../../tools/argument-repair/recover-call.ts";
+import { describeNameRepair, repairArguments } from "../../tools/argument-repair/repair-call.ts";
 import { type Tool, ToolError, type ToolFault, type ToolOutput } from "../../tools/tool.ts";
-import { withNotes } from "./recovered.ts";
+import { addNotes } from "./repair-notes.ts";
 
 /** What became of a call, in a form that the model can read. */
 export type Execution = {
@@ -11,11 +11,11 @@ export type Execution = {
   readonly isError: boolean;
   readonly outcomeUnknown: boolean;
   /** It has ended for this: a person is asked, and the call is made again. */
-  readonly asks?: PersonQuestion;
+  readonly asks?: UserQuestion;
 };
 
 /** TOOL-04. */
-const SAID: Record<ToolFault, (message: string) => string> = {
+const FAULT_TEXTS: Record<ToolFault, (message: string) => string> = {
   failed: (message) => message,
   "not-found": (message) => `Tool not found: ${message}`,
   "invalid-arguments": (message) => `Invalid arguments: ${message}`,
@@ -23,31 +23,34 @@ const SAID: Record<ToolFault, (message: string) => string> = {
 };
 
 /** Runs what a call means: its arguments, mended where that needs no guess. Those that do not fit are not run. */
-export async function executed(
+export async function executeCall(
   tool: Tool,
   call: ToolCallContent,
   run: (value: unknown) => Promise<Execution> | Execution,
 ): Promise<Execution> {
-  const recovered = recoverArguments(call.arguments, tool);
-  if ("message" in recovered) return told(SAID["invalid-arguments"](recovered.message));
+  const recovered = repairArguments(call.arguments, tool);
+  if ("message" in recovered) return buildErrorExecution(FAULT_TEXTS["invalid-arguments"](recovered.message));
   const execution = await run(recovered.value);
-  return withNotes(execution, { ...recovered, notes: [...nameNotes(call.name, tool), ...recovered.notes] });
+  return addNotes(execution, {
+    ...recovered,
+    notes: [...describeNameRepair(call.name, tool), ...recovered.notes],
+  });
 }
 
 /**
  * What the model is told of a tool that threw. Of the store it is told nothing: what fails there is no result, and is
  * passed on.
  */
-export function thrown(error: unknown): Execution {
+export function toErrorExecution(error: unknown): Execution {
   if (error instanceof StoreError || error instanceof FencedError) throw error;
-  if (error instanceof ToolError) return told(SAID[error.fault](error.message));
-  return told(error instanceof Error ? error.message : String(error));
+  if (error instanceof ToolError) return buildErrorExecution(FAULT_TEXTS[error.fault](error.message));
+  return buildErrorExecution(error instanceof Error ? error.message : String(error));
 }
 
-export function timedOut(timeoutMs: number | undefined): Execution {
-  return told(`The tool did not end within ${timeoutMs} ms and was ended`);
+export function buildTimeoutExecution(timeoutMs: number | undefined): Execution {
+  return buildErrorExecution(`The tool did not end within ${timeoutMs} ms and was ended`);
 }
 
-export function told(text: string): Execution {
+export function buildErrorExecution(text: string): Execution {
   return { output: { content: [{ type: "text", text }] }, isError: true, outcomeUnknown: false };
 }

@@ -1,29 +1,29 @@
-import { type Mask, maskFor, matcherFor } from "../../models/mask.ts";
+import { createMask, getMatcher, type Mask } from "../../models/secret-masks.ts";
 import { REDACTED, redact, redactWhole } from "../../platform/text/redact.ts";
-import type { DeltaBody } from "../../store/stream/stream.ts";
+import type { DeltaBody } from "../../store/stream/stream-hub.ts";
 
 // Live output comes in pieces, and a key may be cut by their borders: what may be the beginning of one waits for the
 // next piece, or for the end.
 
 export type LiveMask = {
   /** What may be shown now. */
-  piece(text: string): string;
+  push(text: string): string;
   /** What has waited, when nothing more comes. */
-  rest(): string;
+  flush(): string;
 };
 
 /** What a worker's secrets are replaced in. The beginning of one waits. */
-export function secretsMask(secrets: readonly (string | undefined)[]): LiveMask {
-  const matcher = matcherFor(secrets);
+export function createSecretsMask(secrets: readonly (string | undefined)[]): LiveMask {
+  const matcher = getMatcher(secrets);
   let waiting = "";
   return {
-    piece: (text) => {
+    push: (text) => {
       const whole = matcher.mask(waiting + text, REDACTED);
-      const waits = matcher.begunAtEnd(whole);
+      const waits = matcher.countPartialAtEnd(whole);
       waiting = whole.slice(whole.length - waits);
       return whole.slice(0, whole.length - waits);
     },
-    rest: () => {
+    flush: () => {
       const left = waiting;
       waiting = "";
       return left;
@@ -37,7 +37,7 @@ const BLOCK_BEGINS = /-----BEGIN [A-Z ]*PRIVATE KEY/;
 const BLOCK_ENDS = /-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----/;
 
 /** Leaves out what looks like a key. A line is shown when it is whole: its end may say what its beginning is. */
-export function shapesMask(): LiveMask {
+export function createShapesMask(): LiveMask {
   let line = "";
   let inBlock = false;
   const taken = (end: string): string => {
@@ -51,7 +51,7 @@ export function shapesMask(): LiveMask {
     return redact(whole) + end;
   };
   return {
-    piece: (text) => {
+    push: (text) => {
       let out = "";
       const [first = "", ...others] = text.split("\n");
       line += first;
@@ -61,58 +61,60 @@ export function shapesMask(): LiveMask {
       }
       return line.length > MAX_LINE ? out + taken("") : out;
     },
-    rest: () => (line === "" ? "" : taken("")),
+    flush: () => (line === "" ? "" : taken("")),
   };
 }
 
 /** One behind the other. */
-function both(first: LiveMask, second: LiveMask): LiveMask {
+function chainMasks(first: LiveMask, second: LiveMask): LiveMask {
   return {
-    piece: (text) => second.piece(first.piece(text)),
-    rest: () => second.piece(first.rest()) + second.rest(),
+    push: (text) => second.push(first.push(text)),
+    flush: () => second.push(first.flush()) + second.flush(),
   };
 }
 
 type Publish = (body: DeltaBody) => void;
 
 /** Publishes what a call shows, masked as its result will be. `end` publishes what has waited. */
-export function maskedOutput(
+export function createMaskedOutput(
   publish: Publish,
   secrets: readonly (string | undefined)[],
   hidesKeys: boolean,
 ): { readonly publish: Publish; readonly end: () => void } {
-  const output = hidesKeys ? both(secretsMask(secrets), shapesMask()) : secretsMask(secrets);
-  const progress = progressMask(secrets, hidesKeys);
+  const output = hidesKeys
+    ? chainMasks(createSecretsMask(secrets), createShapesMask())
+    : createSecretsMask(secrets);
+  const progress = createProgressMask(secrets, hidesKeys);
   let last: Extract<DeltaBody, { type: "tool-output" }> | undefined;
   return {
     publish: (body) => {
       if (body.type === "progress") return publish({ ...body, text: progress(body.text) });
       if (body.type !== "tool-output") return publish(body);
       last = body;
-      const text = output.piece(body.text);
+      const text = output.push(body.text);
       if (text !== "") publish({ ...body, text });
     },
     end: () => {
-      const text = output.rest();
+      const text = output.flush();
       if (last !== undefined && text !== "") publish({ ...last, text });
     },
   };
 }
 
 /** Each report is whole; only a block of a key may go on in the next ones. */
-function progressMask(secrets: readonly (string | undefined)[], hidesKeys: boolean): Mask {
-  const whole = outputMask(secrets, hidesKeys);
+function createProgressMask(secrets: readonly (string | undefined)[], hidesKeys: boolean): Mask {
+  const whole = createOutputMask(secrets, hidesKeys);
   if (!hidesKeys) return whole;
-  const mask = maskFor(secrets);
-  const blocks = shapesMask();
+  const mask = createMask(secrets);
+  const blocks = createShapesMask();
   return (text) => {
-    const shown = blocks.piece(`${mask(text)}\n`).replace(/\n$/, "");
+    const shown = blocks.push(`${mask(text)}\n`).replace(/\n$/, "");
     return shown === "" && text !== "" ? REDACTED : whole(shown);
   };
 }
 
 /** What a whole output is stored through. */
-export function outputMask(secrets: readonly (string | undefined)[], hidesKeys: boolean): Mask {
-  const mask = maskFor(secrets);
+export function createOutputMask(secrets: readonly (string | undefined)[], hidesKeys: boolean): Mask {
+  const mask = createMask(secrets);
   return hidesKeys ? (text) => redactWhole(mask(text)) : mask;
 }

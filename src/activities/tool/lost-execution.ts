@@ -1,8 +1,8 @@
 import { pid as ownPid } from "node:process";
 import { setTimeout as sleep } from "node:timers/promises";
-import { hostMark } from "../../platform/process/host-id.ts";
-import { endGroup, readStartTime } from "../../platform/process/process-group.ts";
-import type { Delta } from "../../store/stream/stream.ts";
+import { getShortHostId } from "../../platform/process/host-id.ts";
+import { killGroup, readStartTime } from "../../platform/process/process-group.ts";
+import type { Delta } from "../../store/stream/stream-hub.ts";
 import type { LostExecution, Step } from "../../store/transcript/step.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -12,20 +12,20 @@ import type { OwnClaim } from "./own-claims.ts";
 /** What an unknown outcome shows of what was printed, in characters: the end tells more than the beginning. */
 const PRINTED_CHARACTERS = 8000;
 
-export type Ended =
+export type CleanupResult =
   | "nothing was running any more"
   | "what was still running was ended"
   | "it ran on another host";
 
 /** Makes sure that nothing of a lost execution still runs, before anything is said about it. */
-export async function endLost(
+export async function terminateLost(
   { group, process }: LostExecution,
   call: string,
   { log }: Dependencies,
-): Promise<Ended> {
-  if (!process.endsWith(`@${hostMark()}`)) return "it ran on another host";
+): Promise<CleanupResult> {
+  if (!process.endsWith(`@${getShortHostId()}`)) return "it ran on another host";
   if (group === undefined) return "nothing was running any more";
-  const outcome = await endGroup(group, call);
+  const outcome = await killGroup(group, call);
   log.info({ group, outcome }, "Looked after a lost execution");
   return outcome === "ended" ? "what was still running was ended" : "nothing was running any more";
 }
@@ -34,35 +34,38 @@ export async function endLost(
  * Whether a process is gone for certain: it ran on this host and runs no more, or it has signed out, as siblings do for
  * a dead one. A living worker whose heartbeat did not reach the server is not dead.
  */
-export async function hasDied(process: string, transcript: Pick<Transcript, "processes">): Promise<boolean> {
+export async function isDead(
+  process: string,
+  transcript: Pick<Transcript, "listProcesses">,
+): Promise<boolean> {
   const [, pid, startTime, host] = /:(\d+):([^:@]*)@([^@]*)$/.exec(process) ?? [];
   if (host === undefined) return false;
   const canTell = readStartTime(ownPid) !== "";
-  if (host === hostMark() && canTell) return readStartTime(Number(pid)) !== startTime;
-  return (await transcript.processes(host)).every(({ id }) => id !== process);
+  if (host === getShortHostId() && canTell) return readStartTime(Number(pid)) !== startTime;
+  return (await transcript.listProcesses(host)).every(({ id }) => id !== process);
 }
 
 /** How long who takes over leaves a living worker to give back what it has not begun, or to store what it has. */
-const GIVE_WAY_MS = 10_000;
-const LOOK_EVERY_MS = 200;
+const YIELD_TIMEOUT_MS = 10_000;
+const POLL_INTERVAL_MS = 200;
 
 /**
  * Waits while a living worker holds a step: it may store its result, or give the step back as not begun. That worker may
  * be this process, whose heartbeats came too late while it works on the call.
  */
-export async function giveWay(
+export async function yieldToHolder(
   step: Step,
-  own: Pick<OwnClaim, "isAtWork">,
-  transcript: Pick<Transcript, "holder" | "processes">,
+  own: Pick<OwnClaim, "isRunning">,
+  transcript: Pick<Transcript, "findClaimHolder" | "listProcesses">,
   signal: AbortSignal,
 ): Promise<void> {
-  const untilMs = performance.now() + GIVE_WAY_MS;
+  const untilMs = performance.now() + YIELD_TIMEOUT_MS;
   while (performance.now() < untilMs && !signal.aborted) {
-    const holder = await transcript.holder(step);
+    const holder = await transcript.findClaimHolder(step);
     if (holder === undefined) return;
     const isOwn = holder.process === step.process;
-    if (isOwn ? !own.isAtWork(holder.generation) : await hasDied(holder.process, transcript)) return;
-    await sleep(LOOK_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    if (isOwn ? !own.isRunning(holder.generation) : await isDead(holder.process, transcript)) return;
+    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined);
   }
 }
 
@@ -71,10 +74,10 @@ export async function giveWay(
  *
  * @param died - Whether its worker is known to be dead.
  */
-export function unknownOutcome(
+export function buildUnknownOutcome(
   lost: LostExecution,
   died: boolean,
-  ended: Ended,
+  ended: CleanupResult,
   deltas: readonly Delta[],
 ): Execution {
   const printed = deltas

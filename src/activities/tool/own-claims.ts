@@ -8,36 +8,36 @@ import { FencedError } from "../../store/transcript/store-error.ts";
 // It fails to the safe side: a claim that is forgotten counts as begun.
 
 /** By generation. `atWork`: those whose call has begun and may still store its result. */
-type Claims = { readonly begun: Map<number, boolean>; readonly atWork: Set<number>; newest: number };
+type StepClaims = { readonly begun: Map<number, boolean>; readonly atWork: Set<number>; newest: number };
 
-const claimsBy = new Map<string, Claims>();
+const claimsByStep = new Map<string, StepClaims>();
 
 /** Calls whose result was never stored stay; this many at most. */
-const MAX_KEPT = 100_000;
+const MAX_CLAIMS = 100_000;
 
 export type OwnClaim = {
   /** To be asked right before the call begins, in the same turn of the event loop. */
   begin(): void;
   readonly hasBegun: boolean;
   /** Whether this process still works on the call under the claim of this generation. */
-  isAtWork(generation: number): boolean;
+  isRunning(generation: number): boolean;
   /** Of the executions that a claim has displaced, those that may have begun. */
-  lost(displaced: readonly LostExecution[]): readonly LostExecution[];
+  filterLost(displaced: readonly LostExecution[]): readonly LostExecution[];
   /** The step has its result. */
   settle(): void;
   /** This execution is over, with a result or without. */
-  leave(): void;
+  release(): void;
 };
 
 /** To be opened before the claim is asked for, since the answer may be lost. */
 export function openOwnClaim(step: Step): OwnClaim {
   const key = JSON.stringify([step.process, step.run, step.number, step.call]);
-  const claims = claimsBy.get(key) ?? newClaims(step);
-  claimsBy.delete(key);
-  claimsBy.set(key, claims);
-  for (const oldest of claimsBy.keys()) {
-    if (claimsBy.size <= MAX_KEPT) break;
-    claimsBy.delete(oldest);
+  const claims = claimsByStep.get(key) ?? createClaims(step);
+  claimsByStep.delete(key);
+  claimsByStep.set(key, claims);
+  for (const oldest of claimsByStep.keys()) {
+    if (claimsByStep.size <= MAX_CLAIMS) break;
+    claimsByStep.delete(oldest);
   }
   claims.newest = Math.max(claims.newest, step.generation);
   if (!claims.begun.has(step.generation)) claims.begun.set(step.generation, false);
@@ -56,20 +56,20 @@ export function openOwnClaim(step: Step): OwnClaim {
       claims.begun.set(step.generation, true);
       claims.atWork.add(step.generation);
     },
-    isAtWork: (generation) => claims.atWork.has(generation),
-    lost: (displaced) =>
+    isRunning: (generation) => claims.atWork.has(generation),
+    filterLost: (displaced) =>
       displaced.filter(
         ({ process, generation }) => process !== step.process || claims.begun.get(generation) !== false,
       ),
     settle: () => {
-      claimsBy.delete(key);
+      claimsByStep.delete(key);
     },
-    leave: () => {
+    release: () => {
       claims.atWork.delete(step.generation);
     },
   };
 }
 
-function newClaims({ generation }: Step): Claims {
+function createClaims({ generation }: Step): StepClaims {
   return { begun: new Map(), atWork: new Set(), newest: generation };
 }

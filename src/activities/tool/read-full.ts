@@ -1,11 +1,11 @@
 import type { z } from "zod";
 import { isClippable } from "../../conversation/compaction/clip.ts";
-import { fullText } from "../../conversation/compaction/least.ts";
-import { isSent } from "../../conversation/seen-messages.ts";
+import { getFullText } from "../../conversation/compaction/least-plan.ts";
+import { isSent } from "../../conversation/message-visibility.ts";
 import type { View } from "../../core/view/view.ts";
 import { READ_FULL_TOOL } from "../../core/view/view-request.ts";
 import type { Entry } from "../../schema/record.ts";
-import type { ReadFullArguments } from "../../tools/builtin/read-full-message.ts";
+import type { ReadFullMessageArguments } from "../../tools/builtin/read-full-message-tool.ts";
 import type { Execution } from "./execution.ts";
 
 /** Of one call, in characters: small against any context that an agent works with. */
@@ -16,46 +16,46 @@ const SMALLEST_PAGE_CHARS = 500;
 
 /** A piece of a message that the view cuts, or lets a text stand for. */
 export function readFull(
-  { message: position, from = 0, image }: z.infer<typeof ReadFullArguments>,
+  { message: position, from = 0, image }: z.infer<typeof ReadFullMessageArguments>,
   view: View,
   entries: readonly Entry[],
 ): Execution {
   const entry = entries.find((one) => one.position === position);
   const isShown = view.spans.some((span) => span.from <= position && position < span.to);
   if (entry === undefined || !isShown || !isSent(entry.message)) {
-    return said(`Your context has no message ${position}: take the number from the marker.`, true);
+    return buildReply(`Your context has no message ${position}: take the number from the marker.`, true);
   }
   const { message } = entry;
   if (image !== undefined) {
     const part = isClippable(message) ? message.content[image] : undefined;
-    if (part?.type !== "image") return said(`Message ${position} has no image ${image}.`, true);
+    if (part?.type !== "image") return buildReply(`Message ${position} has no image ${image}.`, true);
     return { output: { content: [part] }, isError: false, outcomeUnknown: false };
   }
-  const text = fullText(message);
-  if (from >= text.length) return said(`Message ${position} has ${text.length} characters only.`, true);
-  const end = endOfPage(text, from + pageChars(view));
+  const text = getFullText(message);
+  if (from >= text.length) return buildReply(`Message ${position} has ${text.length} characters only.`, true);
+  const end = findPageEnd(text, from + computePageSize(view));
   const rest =
     end < text.length
       ? `To go on, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${end}}.`
       : "This is its end.";
-  return said(
+  return buildReply(
     `${text.slice(from, end)}\n\n[Characters ${from} to ${end} of ${text.length} of message ${position}. ${rest}]`,
     false,
   );
 }
 
-function pageChars({ spans }: View): number {
+function computePageSize({ spans }: View): number {
   const tokens = spans.reduce((total, span) => total + span.tokens, 0);
   return Math.min(PAGE_CHARS, Math.max(SMALLEST_PAGE_CHARS, tokens));
 }
 
 /** Never between the halves of a character. */
-function endOfPage(text: string, end: number): number {
+function findPageEnd(text: string, end: number): number {
   if (end >= text.length) return text.length;
   const unit = text.charCodeAt(end);
   return unit >= 0xdc00 && unit < 0xe000 ? end - 1 : end;
 }
 
-function said(text: string, isError: boolean): Execution {
+function buildReply(text: string, isError: boolean): Execution {
   return { output: { content: [{ type: "text", text }] }, isError, outcomeUnknown: false };
 }

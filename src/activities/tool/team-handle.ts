@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Client, type WorkflowHandle, WorkflowUpdateFailedError } from "@temporalio/client";
 import { WorkflowNotFoundError } from "@temporalio/common";
-import { jobOfLead } from "../../core/job/team.ts";
-import { TEAM } from "../../core/job/team-messages.ts";
-import type { TeamView } from "../../core/job/team-shown.ts";
+import { parseLeadJob } from "../../core/job/team.ts";
+import { TEAM_QUERY } from "../../core/job/team-messages.ts";
+import type { TeamView } from "../../core/job/team-status.ts";
 import { ToolError } from "../../tools/tool.ts";
 
 /** The job that a lead works for. */
@@ -20,16 +20,18 @@ const MAX_ATTEMPTS = 20;
 const PAUSE_MS = 500;
 
 /** @throws A `ToolError` for an agent that leads no team. */
-export function teamOf(session: string, client: Client, signal: AbortSignal): TeamHandle {
-  const name = jobOfLead(session);
-  if (name === undefined) throw leadsNobody();
+export function getTeam(session: string, client: Client, signal: AbortSignal): TeamHandle {
+  const name = parseLeadJob(session);
+  if (name === undefined) throw buildNoTeamError();
   return { name, client, signal, job: client.workflow.getHandle(name) };
 }
 
 /** @throws A `ToolError` when one of them is not there. */
-export async function viewOf(team: TeamHandle, ids: readonly string[] | undefined): Promise<TeamView> {
+export async function queryTeam(team: TeamHandle, ids: readonly string[] | undefined): Promise<TeamView> {
   const asked: [(readonly string[])?] = ids === undefined ? [] : [ids];
-  const view = await outside(team, () => team.job.query<TeamView, [(readonly string[])?]>(TEAM, ...asked));
+  const view = await callServer(team, () =>
+    team.job.query<TeamView, [(readonly string[])?]>(TEAM_QUERY, ...asked),
+  );
   if (view.unknown.length === 0) return view;
   throw new ToolError(
     "failed",
@@ -38,14 +40,14 @@ export async function viewOf(team: TeamHandle, ids: readonly string[] | undefine
 }
 
 /** The run of an agent that can be spoken to. */
-export async function memberAtWork(team: TeamHandle, id: string): Promise<WorkflowHandle> {
-  const [member] = (await viewOf(team, [id])).members;
-  if (member?.status !== "running") throw isOver(id);
+export async function getRunningMember(team: TeamHandle, id: string): Promise<WorkflowHandle> {
+  const [member] = (await queryTeam(team, [id])).members;
+  if (member?.status !== "running") throw buildEndedError(id);
   return team.client.workflow.getHandle(member.session);
 }
 
 /** Says in a model's words what the server has said. */
-export async function outside<Said>(
+export async function callServer<Said>(
   { name, signal }: TeamHandle,
   ask: () => Promise<Said>,
   id?: string,
@@ -54,10 +56,11 @@ export async function outside<Said>(
     try {
       return await ask();
     } catch (error) {
-      if (error instanceof WorkflowNotFoundError) throw id === undefined ? leadsNobody(error) : isOver(id);
+      if (error instanceof WorkflowNotFoundError)
+        throw id === undefined ? buildNoTeamError(error) : buildEndedError(id);
       if (error instanceof WorkflowUpdateFailedError) {
-        const said = error.cause?.message ?? error.message;
-        throw new ToolError("failed", `The job ${name} did not take it: ${said}`, { cause: error });
+        const text = error.cause?.message ?? error.message;
+        throw new ToolError("failed", `The job ${name} did not take it: ${text}`, { cause: error });
       }
       // Nobody answered: another worker may have to take the job up first. What is asked twice is done once.
       if (attempt >= MAX_ATTEMPTS) throw error;
@@ -66,7 +69,7 @@ export async function outside<Said>(
   }
 }
 
-function leadsNobody(cause?: unknown): ToolError {
+function buildNoTeamError(cause?: unknown): ToolError {
   return new ToolError(
     "failed",
     "You lead no agents: this tool is for the lead of a supervisor's job. Do the task yourself.",
@@ -74,6 +77,6 @@ function leadsNobody(cause?: unknown): ToolError {
   );
 }
 
-function isOver(id: string): ToolError {
+function buildEndedError(id: string): ToolError {
   return new ToolError("failed", `${id} is over: check_agents gives what it has said.`);
 }

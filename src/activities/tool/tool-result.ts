@@ -1,20 +1,20 @@
 import type { ToolDigest } from "../../core/machine/state/digest.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
-import type { Mask } from "../../models/mask.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import type { Mask } from "../../models/secret-masks.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentMessage, ToolCallContent, ToolResultMessage, TurnId } from "../../schema/message.ts";
+import { boundOutput } from "./bound-output.ts";
 import type { Execution } from "./execution.ts";
-import { presentable } from "./presentable.ts";
 
 const PREVIEW_BYTES = 256;
 
 /** What is stored of a call that is over, and what the machine is told of it; the branch is the store's to say. */
-export function toolResult(
+export function buildToolResult(
   call: ToolCallContent,
-  { output: said, isError, outcomeUnknown }: Execution,
+  { output: rawOutput, isError, outcomeUnknown }: Execution,
   { turnId, mask, atMs }: { turnId: TurnId; mask: Mask; atMs: number },
 ): { readonly message: ToolResultMessage; readonly digest: ToolDigest } {
-  const output = presentable(said, mask);
+  const output = boundOutput(rawOutput, mask);
   const child = output.childLoopId === undefined ? {} : { childLoopId: output.childLoopId };
   const message: ToolResultMessage = {
     role: "toolResult",
@@ -32,7 +32,7 @@ export function toolResult(
     branch: "",
     isError,
     tokens: estimateMessage(message),
-    preview: shownBriefly(shown, PREVIEW_BYTES),
+    preview: redactPreview(shown, PREVIEW_BYTES),
     ...(outcomeUnknown ? { outcomeUnknown } : {}),
     ...child,
   };
@@ -40,7 +40,7 @@ export function toolResult(
 }
 
 /** A call of an answer, with what a person has put in place of its arguments. */
-export function callIn(
+export function findCall(
   answer: AgentMessage | undefined,
   index: number,
   changed?: Readonly<Record<string, unknown>>,

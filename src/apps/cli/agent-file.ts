@@ -1,5 +1,5 @@
 import { type AgentDefinition, type LoadedAgent, type Problem, readAgents } from "../../client/index.ts";
-import { nearestName } from "../../platform/text/nearest-name.ts";
+import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** What every worker offers. */
@@ -16,7 +16,7 @@ export const BUILT_IN_TOOLS = [
 const VIEW_TOOLS = ["prun", "prun_with_memo", "revert_to_state"];
 
 /** An agent that works by itself is given them; any other has no use for them. */
-const REST_TOOLS = ["finish_work", "sleep"];
+const AUTONOMOUS_TOOLS = ["finish_work", "sleep"];
 
 /** Of the lead of a team. */
 const TEAM_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"];
@@ -25,14 +25,14 @@ const TEAM_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent"
 export const KNOWN_TOOLS: readonly string[] = [
   ...BUILT_IN_TOOLS,
   ...VIEW_TOOLS,
-  ...REST_TOOLS,
+  ...AUTONOMOUS_TOOLS,
   ...TEAM_TOOLS,
 ];
 
 /** What a file is held against, so that what is doubtful is said. */
-export const KNOWN = { knownTools: KNOWN_TOOLS, unknownModels: "doubted" } as const;
+export const AGENT_FILE_CHECKS = { knownTools: KNOWN_TOOLS, unknownModels: "doubted" } as const;
 
-export type Surroundings = {
+export type AgentFileContext = {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
   /** The file comes from a stranger. */
@@ -50,20 +50,20 @@ export class AgentFileError extends UsageError {
 }
 
 /** @param named - `FILE`, or `FILE#NAME` where the file holds several. */
-export function agentFromFile(
-  named: string,
-  { cwd, env, untrusted }: Surroundings,
+export function loadAgentFile(
+  spec: string,
+  { cwd, env, untrusted }: AgentFileContext,
 ): { readonly agent: AgentDefinition; readonly problems: readonly Problem[] } {
-  const hash = named.lastIndexOf("#");
-  const file = hash < 0 ? named : named.slice(0, hash);
-  const { agents, problems } = readAgents(file, { cwd, env, untrusted, ...KNOWN });
+  const hash = spec.lastIndexOf("#");
+  const file = hash < 0 ? spec : spec.slice(0, hash);
+  const { agents, problems } = readAgents(file, { cwd, env, untrusted, ...AGENT_FILE_CHECKS });
   if (agents.length === 0) throw new AgentFileError(file, problems);
-  const { definition } = chosenAgent(agents, file, hash < 0 ? undefined : named.slice(hash + 1));
+  const { definition } = selectAgent(agents, file, hash < 0 ? undefined : spec.slice(hash + 1));
   return { agent: definition, problems };
 }
 
 /** The agent of that name; without a name, the only one there is. */
-export function chosenAgent(agents: readonly LoadedAgent[], file: string, name?: string): LoadedAgent {
+export function selectAgent(agents: readonly LoadedAgent[], file: string, name?: string): LoadedAgent {
   const names = agents.map((agent) => agent.name);
   if (name === undefined) {
     const [first, second] = agents;
@@ -74,7 +74,7 @@ export function chosenAgent(agents: readonly LoadedAgent[], file: string, name?:
   }
   const found = agents.find((agent) => agent.name === name);
   if (found !== undefined) return found;
-  const near = nearestName(name, names);
+  const near = findNearestName(name, names);
   const hint = near === undefined ? `It holds ${names.join(", ")}.` : `Did you mean "${near}"?`;
   throw new UsageError(`${file} holds no agent "${name}". ${hint}`);
 }

@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import type { AgentDefinitionInput, Problem } from "../../client/index.ts";
-import { CatalogueError, catalogueOf } from "../../config/catalogue/user-file.ts";
+import { CatalogueError, readCatalogue } from "../../config/catalogue/user-file.ts";
 import { parseModel } from "../../config/parse-model.ts";
 import { ModelError, type ModelOptions } from "../../config/vendor-models.ts";
 import { TOOL_ALIASES } from "../../core/machine/tool-aliases.ts";
-import { nearestName } from "../../platform/text/nearest-name.ts";
-import { costLimitProblem, type PricedAgent } from "../../schema/prices.ts";
-import { agentFromFile, BUILT_IN_TOOLS, KNOWN_TOOLS, type Surroundings } from "./agent-file.ts";
+import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { findCostLimitProblem, type PricedAgent } from "../../schema/prices.ts";
+import { type AgentFileContext, BUILT_IN_TOOLS, KNOWN_TOOLS, loadAgentFile } from "./agent-file.ts";
 import { UNTRUSTED, type UntrustedFlag } from "./untrusted-flag.ts";
 import { UsageError } from "./usage-error.ts";
 
@@ -48,7 +48,7 @@ export function addAgentFlags(command: Command): Command {
     .option("--max-cost <usd>", "end when this many dollars are spent");
 }
 
-export type FlaggedAgent = {
+export type AgentFromFlags = {
   readonly agent: AgentDefinitionInput;
   readonly warnings: readonly string[];
   /** Of the agent's file. */
@@ -56,31 +56,31 @@ export type FlaggedAgent = {
 };
 
 /** @returns The definition, and what is worth a warning. */
-export function definitionFrom(flags: AgentFlags, surroundings: Surroundings): FlaggedAgent {
-  if (flags.agent !== undefined) return overriddenAgent(flags.agent, flags, surroundings);
-  const workspace = resolve(surroundings.cwd, flags.workspace ?? ".");
-  const { tools, warnings } = toolsFrom(flags.tools);
-  const { model, doubts } = modelFrom(flags, surroundings.env);
+export function buildDefinition(flags: AgentFlags, fileContext: AgentFileContext): AgentFromFlags {
+  if (flags.agent !== undefined) return overrideAgentFile(flags.agent, flags, fileContext);
+  const workspace = resolve(fileContext.cwd, flags.workspace ?? ".");
+  const { tools, warnings } = parseTools(flags.tools);
+  const { model, doubts: modelWarnings } = parseModelFlag(flags, fileContext.env);
   checkPrices(flags, [{ model }]);
   const agent = {
     model,
-    systemPrompt: usualSystemPrompt(workspace),
+    systemPrompt: buildDefaultSystemPrompt(workspace),
     tools,
     workspace,
-    ...overridesFrom(flags, surroundings.cwd),
+    ...buildOverrides(flags, fileContext.cwd),
   };
-  return { agent, warnings: [...warnings, ...doubts], problems: [] };
+  return { agent, warnings: [...warnings, ...modelWarnings], problems: [] };
 }
 
 /** What a file says, and over it what flags say. */
-function overriddenAgent(file: string, flags: AgentFlags, surroundings: Surroundings): FlaggedAgent {
-  const { agent, problems } = agentFromFile(file, { ...surroundings, untrusted: flags.untrusted });
-  const { tools, warnings } = toolsFrom(flags.tools);
-  const { limits, ...overrides } = overridesFrom(flags, surroundings.cwd);
-  const { model, doubts } =
+function overrideAgentFile(file: string, flags: AgentFlags, fileContext: AgentFileContext): AgentFromFlags {
+  const { agent, problems } = loadAgentFile(file, { ...fileContext, untrusted: flags.untrusted });
+  const { tools, warnings } = parseTools(flags.tools);
+  const { limits, ...overrides } = buildOverrides(flags, fileContext.cwd);
+  const { model, doubts: modelWarnings } =
     flags.model === undefined
-      ? { model: { ...agent.model, ...modelOptions(flags) }, doubts: [] }
-      : modelFrom(flags, surroundings.env);
+      ? { model: { ...agent.model, ...buildModelOptions(flags) }, doubts: [] }
+      : parseModelFlag(flags, fileContext.env);
   checkPrices(flags, [{ ...agent, model }]);
   return {
     agent: {
@@ -88,51 +88,54 @@ function overriddenAgent(file: string, flags: AgentFlags, surroundings: Surround
       ...overrides,
       model,
       ...(flags.tools === undefined ? {} : { tools }),
-      ...(flags.workspace === undefined ? {} : { workspace: resolve(surroundings.cwd, flags.workspace) }),
+      ...(flags.workspace === undefined ? {} : { workspace: resolve(fileContext.cwd, flags.workspace) }),
       limits: { ...agent.limits, ...limits },
     },
-    warnings: [...warnings, ...doubts],
+    warnings: [...warnings, ...modelWarnings],
     problems,
   };
 }
 
 /** What of a definition is to be different: nothing that no flag names. */
-export function changesFrom(flags: AgentFlags, { cwd, env }: Surroundings): Partial<AgentDefinitionInput> {
+export function buildChanges(
+  flags: AgentFlags,
+  { cwd, env }: AgentFileContext,
+): Partial<AgentDefinitionInput> {
   return {
-    ...(flags.model === undefined ? {} : { model: modelFrom(flags, env).model }),
-    ...(flags.system === undefined ? {} : { systemPrompt: systemFrom(flags.system, cwd) }),
-    ...(flags.tools === undefined ? {} : { tools: toolsFrom(flags.tools).tools }),
+    ...(flags.model === undefined ? {} : { model: parseModelFlag(flags, env).model }),
+    ...(flags.system === undefined ? {} : { systemPrompt: readSystemPrompt(flags.system, cwd) }),
+    ...(flags.tools === undefined ? {} : { tools: parseTools(flags.tools).tools }),
     ...(flags.workspace === undefined ? {} : { workspace: resolve(cwd, flags.workspace) }),
   };
 }
 
 function checkPrices({ maxCost }: AgentFlags, agents: readonly PricedAgent[]): void {
-  const problem = maxCost === undefined ? undefined : costLimitProblem(agents);
+  const problem = maxCost === undefined ? undefined : findCostLimitProblem(agents);
   if (problem !== undefined) throw new UsageError(`--max-cost: ${problem}.`);
 }
 
-function overridesFrom(flags: AgentFlags, cwd: string) {
+function buildOverrides(flags: AgentFlags, cwd: string) {
   const limits = {
-    ...(flags.maxTurns === undefined ? {} : { maxTurns: wholeNumber("--max-turns", flags.maxTurns) }),
-    ...(flags.maxCost === undefined ? {} : { maxCostUsd: positive("--max-cost", flags.maxCost) }),
+    ...(flags.maxTurns === undefined ? {} : { maxTurns: parseWholeNumber("--max-turns", flags.maxTurns) }),
+    ...(flags.maxCost === undefined ? {} : { maxCostUsd: parsePositiveNumber("--max-cost", flags.maxCost) }),
   };
   return {
     ...(flags.name === undefined ? {} : { name: flags.name }),
-    ...(flags.system === undefined ? {} : { systemPrompt: systemFrom(flags.system, cwd) }),
+    ...(flags.system === undefined ? {} : { systemPrompt: readSystemPrompt(flags.system, cwd) }),
     ...(flags.thinking === undefined ? {} : { thinking: flags.thinking as "low" }),
-    ...(flags.outputSchema === undefined ? {} : { output: outputFrom(flags.outputSchema, cwd) }),
+    ...(flags.outputSchema === undefined ? {} : { output: readOutputSchema(flags.outputSchema, cwd) }),
     ...(Object.keys(limits).length === 0 ? {} : { limits }),
   };
 }
 
-function usualSystemPrompt(workspace: string): string {
+function buildDefaultSystemPrompt(workspace: string): string {
   return (
     `You work in the folder ${workspace}. Use your tools to look before you change anything, ` +
     "make the smallest change that does what was asked, check that it works, and say briefly what you did."
   );
 }
 
-function modelFrom(flags: AgentFlags, env: NodeJS.ProcessEnv) {
+function parseModelFlag(flags: AgentFlags, env: NodeJS.ProcessEnv) {
   const name = flags.model ?? env["HOLDFAST_MODEL"];
   if (name === undefined || name === "") {
     throw new UsageError(
@@ -140,10 +143,10 @@ function modelFrom(flags: AgentFlags, env: NodeJS.ProcessEnv) {
     );
   }
   try {
-    const catalogue = catalogueOf(env);
-    const model = parseModel(name, modelOptions(flags), catalogue);
+    const catalogue = readCatalogue(env);
+    const model = parseModel(name, buildModelOptions(flags), catalogue);
     const known = model.provider === "local" || catalogue.find(model.provider, model.id) !== undefined;
-    return { model, doubts: known ? [] : [notKnown(name, model)] };
+    return { model, doubts: known ? [] : [formatUnknownModelWarning(name, model)] };
   } catch (error) {
     if (error instanceof ModelError || error instanceof CatalogueError)
       throw new UsageError(error.message, { cause: error });
@@ -151,26 +154,29 @@ function modelFrom(flags: AgentFlags, env: NodeJS.ProcessEnv) {
   }
 }
 
-function notKnown(name: string, { contextWindow, maxTokens }: ReturnType<typeof parseModel>): string {
+function formatUnknownModelWarning(
+  name: string,
+  { contextWindow, maxTokens }: ReturnType<typeof parseModel>,
+): string {
   const [context, answer] = [contextWindow, maxTokens].map((tokens) => tokens.toLocaleString("en"));
   return `${name} is not in the catalogue of models: a context of ${context} tokens and answers of up to ${answer} are assumed. holdfast models lists what is known; docs/models.md says how to add to it.`;
 }
 
-function modelOptions({ baseUrl, prices }: AgentFlags): ModelOptions {
+function buildModelOptions({ baseUrl, prices }: AgentFlags): ModelOptions {
   return {
-    ...(baseUrl === undefined ? {} : { baseUrl: urlFrom(baseUrl) }),
-    ...(prices === undefined ? {} : { cost: pricesFrom(prices) }),
+    ...(baseUrl === undefined ? {} : { baseUrl: parseUrl(baseUrl) }),
+    ...(prices === undefined ? {} : { cost: parsePrices(prices) }),
   };
 }
 
-export function urlFrom(text: string): string {
+export function parseUrl(text: string): string {
   if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
     throw new UsageError(`--base-url "${text}" is not a URL such as https://HOST/v1`);
   }
   return text.replace(/\/+$/, "");
 }
 
-function pricesFrom(text: string) {
+function parsePrices(text: string) {
   const parts = text.split(",").map((part) => Number(part.trim() === "" ? Number.NaN : part));
   const [input, output] = parts;
   if (parts.length !== 2 || !(input! >= 0) || !(output! >= 0)) {
@@ -179,7 +185,7 @@ function pricesFrom(text: string) {
   return { input: input!, output: output!, cacheRead: input!, cacheWrite: input! };
 }
 
-function toolsFrom(text: string | undefined): { tools: string[]; warnings: string[] } {
+function parseTools(text: string | undefined): { tools: string[]; warnings: string[] } {
   if (text === undefined) return { tools: [...BUILT_IN_TOOLS], warnings: [] };
   if (text === "none") return { tools: [], warnings: [] };
   const tools = text
@@ -189,7 +195,7 @@ function toolsFrom(text: string | undefined): { tools: string[]; warnings: strin
   const warnings = tools
     .filter((name) => !KNOWN_TOOLS.includes(TOOL_ALIASES[name] ?? name))
     .map((name) => {
-      const near = nearestName(name, KNOWN_TOOLS);
+      const near = findNearestName(name, KNOWN_TOOLS);
       const hint =
         near === undefined ? `Built in are ${BUILT_IN_TOOLS.join(", ")}.` : `Did you mean "${near}"?`;
       return `Tool "${name}" is not built in; it is left out unless the worker has it. ${hint}`;
@@ -197,7 +203,7 @@ function toolsFrom(text: string | undefined): { tools: string[]; warnings: strin
   return { tools, warnings };
 }
 
-function outputFrom(name: string, cwd: string) {
+function readOutputSchema(name: string, cwd: string) {
   const file = resolve(cwd, name);
   try {
     return { type: "json-schema" as const, schema: JSON.parse(readFileSync(file, "utf8")) };
@@ -208,7 +214,7 @@ function outputFrom(name: string, cwd: string) {
   }
 }
 
-function systemFrom(text: string, cwd: string): string {
+function readSystemPrompt(text: string, cwd: string): string {
   if (!text.startsWith("@")) return text;
   const file = resolve(cwd, text.slice(1));
   try {
@@ -220,13 +226,13 @@ function systemFrom(text: string, cwd: string): string {
   }
 }
 
-export function wholeNumber(flag: string, text: string): number {
+export function parseWholeNumber(flag: string, text: string): number {
   const value = Number(text);
   if (Number.isInteger(value) && value > 0) return value;
   throw new UsageError(`${flag} "${text}" must be a whole number above 0`);
 }
 
-export function positive(flag: string, text: string): number {
+export function parsePositiveNumber(flag: string, text: string): number {
   const value = Number(text);
   if (Number.isFinite(value) && value > 0) return value;
   throw new UsageError(`${flag} "${text}" must be a number above 0`);

@@ -1,250 +1,264 @@
 import type { WaitingCall } from "../../client/index.ts";
-import { formFields } from "../../client/runs/form-values.ts";
+import { listFormFields } from "../../client/runs/form-values.ts";
 import { assertNever } from "../../platform/text/assert-never.ts";
-import { commandLine } from "./command-line.ts";
+import { formatCommandLine } from "./command-line.ts";
 import type { GlobalOptions } from "./context.ts";
-import { type LineChange, lineChanges } from "./line-changes.ts";
+import type { CurrentFile } from "./current-file.ts";
+import { diffLines, type LineChange } from "./line-changes.ts";
 import type { Palette } from "./palette.ts";
-import type { PresentFile } from "./present-file.ts";
-import { count } from "./words.ts";
+import { formatCount } from "./text.ts";
 
 // What a person is shown of a call that waits. It must be what would run, to the letter: nothing of it may hide.
 
 /** A call that waits, with what the file that it would write holds now. */
-export type Question = WaitingCall & { readonly present?: PresentFile };
+export type ApprovalRequest = WaitingCall & { readonly present?: CurrentFile };
 
 /** Of changes and arguments; a command is always shown whole. */
 const MAX_LINES = 60;
 const MAX_LINE_CHARS = 1_000;
 
 /** The path whose content is compared with what the call would write. */
-export function comparedPath({ tool, arguments: args }: WaitingCall): string | undefined {
+export function getComparedPath({ tool, arguments: args }: WaitingCall): string | undefined {
   return tool === "write_file" && hasOnly(args, ["path", "content"]) ? args.path : undefined;
 }
 
 /** A question as it is asked: tool, the exact command, change or arguments, and why it is asked. */
-export function questionLines(
-  call: Question,
+export function formatApprovalRequest(
+  call: ApprovalRequest,
   { paint, whole = false }: { readonly paint: Palette; readonly whole?: boolean },
 ): readonly string[] {
-  const { head, body, exact } = shownOf(call, paint);
-  const late = call.question === undefined ? "refused" : "ended";
+  const { head, body, exact } = buildCallView(call, paint);
+  const timeoutEffect = call.question === undefined ? "refused" : "ended";
   return [
-    `${paint.yellow("?")} ${agents(call.path)}${paint.bold(head)}`,
-    ...(whole || exact ? body : cut(body, paint)).map((line) => `  ${line}`),
-    paint.dim(`  why: ${onOneLine(call.reason)}`),
-    ...coverageLines(call).map((line) => paint.dim(`  ${line}`)),
+    `${paint.yellow("?")} ${formatAgentPath(call.path)}${paint.bold(head)}`,
+    ...(whole || exact ? body : truncateLines(body, paint)).map((line) => `  ${line}`),
+    paint.dim(`  why: ${joinLines(call.reason)}`),
+    ...formatCoverage(call).map((line) => paint.dim(`  ${line}`)),
     ...(call.untilMs === undefined
       ? []
-      : [paint.dim(`  ${late} when nobody answers until ${iso(call.untilMs)}`)]),
+      : [paint.dim(`  ${timeoutEffect} when nobody answers until ${formatTime(call.untilMs)}`)]),
   ];
 }
 
-/** Whether `questionLines` leaves something out. */
-export function isCut(call: Question, paint: Palette): boolean {
-  const { body, exact } = shownOf(call, paint);
+/** Whether `formatApprovalRequest` leaves something out. */
+export function isTruncated(call: ApprovalRequest, paint: Palette): boolean {
+  const { body, exact } = buildCallView(call, paint);
   return !exact && (body.length > MAX_LINES || body.some((line) => line.length > MAX_LINE_CHARS));
 }
 
 /** A call that waits, as rows of a table: what, why, since when, until when, and what to type. */
-export function waitingRows(
+export function formatWaitingRows(
   call: WaitingCall,
   { options, nowMs }: { options: GlobalOptions; nowMs: number },
 ): readonly (readonly [string, string])[] {
-  const { approve, deny } = answerCommands(call, options);
+  const { approve, deny } = formatAnswerCommands(call, options);
   const until =
-    call.untilMs === undefined ? "until somebody answers" : `until ${iso(call.untilMs)}, then refused`;
-  const asked = askedLines(call).map((line, at) => [at === 0 ? "asks" : "", line] as const);
+    call.untilMs === undefined ? "until somebody answers" : `until ${formatTime(call.untilMs)}, then refused`;
+  const elicitationRows = formatElicitation(call).map((line, at) => [at === 0 ? "asks" : "", line] as const);
   return [
-    ["waits", waitsFor(call)],
-    ["why", onOneLine(call.reason)],
-    ...asked,
-    ["since", `${iso(call.sinceMs)} (${duration(nowMs - call.sinceMs)}), ${until}`],
-    ...coverageLines(call).map((line) => ["always", line.replace(/^always: /, "")] as const),
+    ["waits", describeCall(call)],
+    ["why", joinLines(call.reason)],
+    ...elicitationRows,
+    ["since", `${formatTime(call.sinceMs)} (${formatDuration(nowMs - call.sinceMs)}), ${until}`],
+    ...formatCoverage(call).map((line) => ["always", line.replace(/^always: /, "")] as const),
     ["yes", approve],
     ["no", deny],
   ];
 }
 
 /** A call that waits and the commands to answer it with, for who cannot answer in place. */
-export function waitingLines(call: WaitingCall, { options }: { options: GlobalOptions }): readonly string[] {
-  const { approve, deny } = answerCommands(call, options);
+export function formatWaitingCall(
+  call: WaitingCall,
+  { options }: { options: GlobalOptions },
+): readonly string[] {
+  const { approve, deny } = formatAnswerCommands(call, options);
   return [
-    `Waits for ${call.question === undefined ? "approval" : "an answer"}: ${waitsFor(call)} (${onOneLine(call.reason)})`,
-    ...askedLines(call).map((line) => `  ${line}`),
-    ...coverageLines(call).map((line) => `  ${line}`),
+    `Waits for ${call.question === undefined ? "approval" : "an answer"}: ${describeCall(call)} (${joinLines(call.reason)})`,
+    ...formatElicitation(call).map((line) => `  ${line}`),
+    ...formatCoverage(call).map((line) => `  ${line}`),
     `  yes: ${approve}`,
     `  no:  ${deny}`,
   ];
 }
 
 /** What `always` would let run from then on. */
-export function coverageLines({ covers }: Pick<WaitingCall, "covers">): readonly string[] {
+export function formatCoverage({ covers }: Pick<WaitingCall, "covers">): readonly string[] {
   if (covers === undefined) return [];
   const what = covers.length === 0 ? "covers nothing; each such call is asked for" : covers.join(", ");
-  return [`always: ${onOneLine(what)}`];
+  return [`always: ${joinLines(what)}`];
 }
 
 /** The tool and its exact command, or what its summary says; before it the agents on the way down to it. */
-export function waitsFor({ tool, summary, arguments: args, path }: WaitingCall): string {
+export function describeCall({ tool, summary, arguments: args, path }: WaitingCall): string {
   const command = hasOnly(args, ["command"]) ? args.command : undefined;
-  const about = onOneLine(command ?? summary);
-  return `${agents(path)}${about === "" ? tool : `${tool}: ${about}`}`;
+  const about = joinLines(command ?? summary);
+  return `${formatAgentPath(path)}${about === "" ? tool : `${tool}: ${about}`}`;
 }
 
 /** Who asks, where it is not the session itself. */
-function agents(path: readonly string[]): string {
-  return path.length === 0 ? "" : `${path.map(onOneLine).join(" › ")} › `;
+function formatAgentPath(path: readonly string[]): string {
+  return path.length === 0 ? "" : `${path.map(joinLines).join(" › ")} › `;
 }
 
 /** What its tool asks: the server's words, then the fields of the form or the address. */
-function askedLines({ question, asks }: WaitingCall): readonly string[] {
+function formatElicitation({ question, asks }: WaitingCall): readonly string[] {
   if (question === undefined) return [];
   if (asks === undefined) return ["(what it asks is not in the transcript of this machine)"];
-  const words = textLines(asks.message);
-  if (asks.type === "url") return [...words, `open ${onOneLine(asks.url)}`];
-  const fields = formFields(asks.schema).map(({ name, title, description, kind, required, preset }) => {
+  const messageLines = splitLines(asks.message);
+  if (asks.type === "url") return [...messageLines, `open ${joinLines(asks.url)}`];
+  const fields = listFormFields(asks.schema).map(({ name, title, description, kind, required, preset }) => {
     const about = [title, description].filter((one) => one !== undefined && one !== name).join(", ");
-    const given =
-      preset === undefined ? (required ? "required" : "may be left out") : `${json(preset)} unless said`;
-    return onOneLine(`- ${name}: ${kind}; ${given}${about === "" ? "" : ` (${about})`}`);
+    const requirement =
+      preset === undefined
+        ? required
+          ? "required"
+          : "may be left out"
+        : `${formatJson(preset)} unless said`;
+    return joinLines(`- ${name}: ${kind}; ${requirement}${about === "" ? "" : ` (${about})`}`);
   });
-  return [...words, ...fields];
+  return [...messageLines, ...fields];
 }
 
 /** The arguments on one line of JSON, to be edited; none that are not an object. Of a form, what it presets. */
-export function argumentsLine({ arguments: args, question, asks }: WaitingCall): string | undefined {
+export function formatArgumentsJson({ arguments: args, question, asks }: WaitingCall): string | undefined {
   if (question !== undefined) {
-    const fields = asks?.type === "form" ? formFields(asks.schema) : [];
-    return json(Object.fromEntries(fields.map(({ name, preset }) => [name, preset ?? null])));
+    const fields = asks?.type === "form" ? listFormFields(asks.schema) : [];
+    return formatJson(Object.fromEntries(fields.map(({ name, preset }) => [name, preset ?? null])));
   }
-  return isObject(args) ? json(args) : undefined;
+  return isObject(args) ? formatJson(args) : undefined;
 }
 
-function answerCommands(
+function formatAnswerCommands(
   { toolCallId, session, question, asks }: WaitingCall,
   options: GlobalOptions,
 ): { readonly approve: string; readonly deny: string } {
   if (question !== undefined) {
-    const fields = asks?.type === "form" ? formFields(asks.schema).filter(({ required }) => required) : [];
-    const values = fields.map(({ name }) => `--value ${onOneLine(name)}=...`);
+    const fields =
+      asks?.type === "form" ? listFormFields(asks.schema).filter(({ required }) => required) : [];
+    const values = fields.map(({ name }) => `--value ${joinLines(name)}=...`);
     const yes = values.length === 0 ? "--accept" : values.join(" ");
     return {
-      approve: `${commandLine(options, ["answer", session, toolCallId])} ${yes}`,
-      deny: commandLine(options, ["answer", session, toolCallId, "--decline"]),
+      approve: `${formatCommandLine(options, ["answer", session, toolCallId])} ${yes}`,
+      deny: formatCommandLine(options, ["answer", session, toolCallId, "--decline"]),
     };
   }
   return {
-    approve: commandLine(options, ["approve", session, toolCallId]),
-    deny: commandLine(options, ["deny", session, toolCallId]),
+    approve: formatCommandLine(options, ["approve", session, toolCallId]),
+    deny: formatCommandLine(options, ["deny", session, toolCallId]),
   };
 }
 
-type Shown = {
+type CallView = {
   readonly head: string;
   readonly body: readonly string[];
   /** Never shortened. */
   readonly exact: boolean;
 };
 
-function shownOf(call: Question, paint: Palette): Shown {
+function buildCallView(call: ApprovalRequest, paint: Palette): CallView {
   const { tool, arguments: args, summary } = call;
-  if (call.question !== undefined) return { head: `${tool} asks you`, body: askedLines(call), exact: true };
+  if (call.question !== undefined)
+    return { head: `${tool} asks you`, body: formatElicitation(call), exact: true };
   if (hasOnly(args, ["command"])) {
-    return { head: `${tool} wants to run`, body: textLines(args.command), exact: true };
+    return { head: `${tool} wants to run`, body: splitLines(args.command), exact: true };
   }
   if (tool === "edit_file" && hasOnly(args, ["path", "old_text", "new_text"])) {
-    const body = changeLines(lineChanges(args.old_text, args.new_text), paint);
-    return { head: `${tool} wants to change ${onOneLine(args.path)}`, body, exact: false };
+    const body = formatChanges(diffLines(args.old_text, args.new_text), paint);
+    return { head: `${tool} wants to change ${joinLines(args.path)}`, body, exact: false };
   }
   if (tool === "write_file" && hasOnly(args, ["path", "content"])) {
-    return writing(onOneLine(args.path), args.content, call, paint);
+    return buildWriteView(joinLines(args.path), args.content, call, paint);
   }
   if (args === undefined) {
-    const body = [onOneLine(summary), "(its arguments are not in the transcript of this machine)"];
+    const body = [joinLines(summary), "(its arguments are not in the transcript of this machine)"];
     return { head: `${tool} wants to run`, body: body.filter((line) => line !== ""), exact: false };
   }
   const text = typeof args === "string" ? args : (JSON.stringify(args, undefined, 2) ?? "");
-  return { head: `${tool} wants to run with`, body: textLines(text), exact: false };
+  return { head: `${tool} wants to run with`, body: splitLines(text), exact: false };
 }
 
-function writing(path: string, content: string, { tool, present }: Question, paint: Palette): Shown {
+function buildWriteView(
+  path: string,
+  content: string,
+  { tool, present }: ApprovalRequest,
+  paint: Palette,
+): CallView {
   const all = content.split("\n").map((text) => ({ type: "added" as const, text }));
   switch (present?.type) {
     case "text": {
       const same = present.text === content;
       const body = same
         ? ["(it holds just this already)"]
-        : changeLines(lineChanges(present.text, content), paint);
+        : formatChanges(diffLines(present.text, content), paint);
       return { head: `${tool} wants to replace ${path}`, body, exact: false };
     }
     case "absent":
       return {
         head: `${tool} wants to write ${path}, which is not there yet`,
-        body: changeLines(all, paint),
+        body: formatChanges(all, paint),
         exact: false,
       };
     default:
       return {
         head: `${tool} wants to write ${path}; what it holds now cannot be compared`,
-        body: changeLines(all, paint),
+        body: formatChanges(all, paint),
         exact: false,
       };
   }
 }
 
-function changeLines(changes: readonly LineChange[], paint: Palette): readonly string[] {
+function formatChanges(changes: readonly LineChange[], paint: Palette): readonly string[] {
   return changes.map((change) => {
     switch (change.type) {
       case "same":
-        return `  ${visible(change.text)}`;
+        return `  ${escapeInvisible(change.text)}`;
       case "removed":
-        return paint.red(`- ${visible(change.text)}`);
+        return paint.red(`- ${escapeInvisible(change.text)}`);
       case "added":
-        return paint.green(`+ ${visible(change.text)}`);
+        return paint.green(`+ ${escapeInvisible(change.text)}`);
       case "skipped":
-        return paint.dim(`  … ${count(change.lines, "line")} the same`);
+        return paint.dim(`  … ${formatCount(change.lines, "line")} the same`);
       default:
         return assertNever(change);
     }
   });
 }
 
-function cut(lines: readonly string[], paint: Palette): readonly string[] {
-  const shown = lines
+function truncateLines(lines: readonly string[], paint: Palette): readonly string[] {
+  const kept = lines
     .slice(0, MAX_LINES)
     .map((line) => (line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS)}…`));
-  const left = lines.length - shown.length;
-  return left === 0 ? shown : [...shown, paint.dim(`… ${left} lines more`)];
+  const omitted = lines.length - kept.length;
+  return omitted === 0 ? kept : [...kept, paint.dim(`… ${omitted} lines more`)];
 }
 
-function textLines(text: string): readonly string[] {
-  return visible(text).split("\n");
+function splitLines(text: string): readonly string[] {
+  return escapeInvisible(text).split("\n");
 }
 
-function onOneLine(text: string): string {
-  return visible(text).replaceAll("\n", "\\n");
+function joinLines(text: string): string {
+  return escapeInvisible(text).replaceAll("\n", "\\n");
 }
 
 /** Control characters and characters without a shape are written out: they could hide or turn around what is run. */
-export function visible(text: string): string {
+export function escapeInvisible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    character === "\n" || character === "\t" ? character : escaped(character),
+    character === "\n" || character === "\t" ? character : escapeCharacter(character),
   );
 }
 
-function json(value: unknown): string {
+function formatJson(value: unknown): string {
   return (JSON.stringify(value) ?? "").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
-    Array.from({ length: character.length }, (_, at) => unit(character.charCodeAt(at))).join(""),
+    Array.from({ length: character.length }, (_, at) => escapeCodeUnit(character.charCodeAt(at))).join(""),
   );
 }
 
-function escaped(character: string): string {
+function escapeCharacter(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  return code > 0xffff ? `\\u{${code.toString(16)}}` : unit(code);
+  return code > 0xffff ? `\\u{${code.toString(16)}}` : escapeCodeUnit(code);
 }
 
-function unit(code: number): string {
+function escapeCodeUnit(code: number): string {
   return `\\u${code.toString(16).padStart(4, "0")}`;
 }
 
@@ -264,7 +278,7 @@ function hasOnly<Name extends string>(
   );
 }
 
-function iso(ms: number): string {
+function formatTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
@@ -275,10 +289,10 @@ const UNITS = [
 ] as const;
 
 /** How long, in its largest unit. */
-export function duration(ms: number): string {
+export function formatDuration(ms: number): string {
   for (const [name, size] of UNITS) {
     const whole = Math.floor(ms / size);
-    if (whole >= 1) return count(whole, name);
+    if (whole >= 1) return formatCount(whole, name);
   }
   return "less than a minute";
 }

@@ -1,8 +1,8 @@
-import type { BranchInTree, BranchOrigin, BranchTree, Formation } from "../../client/index.ts";
-import { type Palette, printable } from "./palette.ts";
-import { count } from "./words.ts";
+import type { BranchInTree, BranchOrigin, BranchTree, SessionOrigin } from "../../client/index.ts";
+import { type Palette, stripControls } from "./palette.ts";
+import { formatCount } from "./text.ts";
 
-const SAID = {
+const ORIGIN_LABELS = {
   first: "",
   asked: "asked for",
   rewind: "a rewind",
@@ -12,17 +12,18 @@ const SAID = {
 } as const satisfies Record<BranchOrigin, string>;
 
 /** The branches of a session as a tree, each with its loops, the head marked. */
-export function branchLines(tree: BranchTree, paint: Palette): readonly string[] {
+export function formatBranchTree(tree: BranchTree, paint: Palette): readonly string[] {
   const { session, agentId, formation, branches } = tree;
   const roots = branches.filter(({ from }) => from === undefined || from.session !== undefined);
   const agent = agentId === undefined ? "" : ` · agent ${agentId}`;
   return [
-    paint.bold(`session ${printable(session)}`) + paint.dim(`${agent} · ${formed(formation)}`),
-    ...roots.flatMap((root) => linesOf(root, branches, paint, "")),
+    paint.bold(`session ${stripControls(session)}`) +
+      paint.dim(`${agent} · ${formatSessionOrigin(formation)}`),
+    ...roots.flatMap((root) => formatBranch(root, branches, paint, "")),
   ];
 }
 
-function linesOf(
+function formatBranch(
   branch: BranchInTree,
   all: readonly BranchInTree[],
   paint: Palette,
@@ -32,17 +33,17 @@ function linesOf(
   const head = branch.isHead ? ` ${paint.green("← head")}` : "";
   const loops = branch.loops.map(
     ({ loopId, kind, from, status, model }) =>
-      `${indent}    ${paint.dim(printable(`#${from}  ${loopId} · ${kind} · ${status} · ${model}`))}`,
+      `${indent}    ${paint.dim(stripControls(`#${from}  ${loopId} · ${kind} · ${status} · ${model}`))}`,
   );
   return [
-    `${indent}● ${paint.bold(printable(branch.id))} ${facts(branch)}${head}`,
+    `${indent}● ${paint.bold(stripControls(branch.id))} ${formatBranchFacts(branch)}${head}`,
     ...loops,
-    ...children.flatMap((child) => linesOf(child, all, paint, `${indent}  `)),
+    ...children.flatMap((child) => formatBranch(child, all, paint, `${indent}  `)),
   ];
 }
 
-function facts({ from, length, origin }: BranchInTree): string {
-  const begins =
+function formatBranchFacts({ from, length, origin }: BranchInTree): string {
+  const start =
     from === undefined
       ? []
       : [
@@ -50,11 +51,13 @@ function facts({ from, length, origin }: BranchInTree): string {
             ? `from #${from.position}`
             : `from session ${from.session}, ${from.branch} #${from.position}`,
         ];
-  const said = SAID[origin];
-  return printable([...begins, count(length, "message"), ...(said === "" ? [] : [said])].join(" · "));
+  const label = ORIGIN_LABELS[origin];
+  return stripControls(
+    [...start, formatCount(length, "message"), ...(label === "" ? [] : [label])].join(" · "),
+  );
 }
 
-function formed(formation: Formation): string {
+function formatSessionOrigin(formation: SessionOrigin): string {
   switch (formation.type) {
     case "first_loop":
       return "formed by its first loop";

@@ -6,26 +6,26 @@ import {
   type WatchItem,
 } from "../../client/index.ts";
 import {
-  NO_QUESTIONS,
-  promptOf,
-  type QuestionAction,
-  type QuestionEvent,
-  questionStep,
-} from "./approval-questions.ts";
-import { comparedPath, type Question } from "./approval-view.ts";
-import { ApprovalWatch } from "./approval-watch.ts";
-import { CHAT_HELP, type ChatAction, type ChatEvent, type ChatPhase, chatStep } from "./chat-lines.ts";
-import { presentFile } from "./present-file.ts";
+  type DialogAction,
+  type DialogEvent,
+  EMPTY_DIALOG,
+  getPrompt,
+  stepDialog,
+} from "./approval-dialog.ts";
+import { ApprovalPoller } from "./approval-poller.ts";
+import { type ApprovalRequest, getComparedPath } from "./approval-view.ts";
+import { readCurrentFile } from "./current-file.ts";
+import { CHAT_HELP, type ChatAction, type ChatEvent, type ChatPhase, stepChat } from "./step-chat.ts";
 
-export type ChatSurface = {
+export type ChatOutput = {
   readonly show: (item: WatchItem) => void;
-  readonly tell: (text: string) => void;
-  readonly phase: (phase: ChatPhase) => void;
-  readonly status: (session: Session) => Promise<void>;
+  readonly report: (text: string) => void;
+  readonly onPhase: (phase: ChatPhase) => void;
+  readonly showStatus: (session: Session) => Promise<void>;
   /** Shows a call that waits for the person's word. */
-  readonly question: (call: Question, whole: boolean) => void;
+  readonly showApproval: (call: ApprovalRequest, whole: boolean) => void;
   /** Calls that wait were left open: how they can be answered elsewhere. */
-  readonly left: (calls: readonly Question[]) => void;
+  readonly left: (calls: readonly ApprovalRequest[]) => void;
   /** What stands before the line while a question is asked; nothing when none is. */
   readonly prompt: (prompt: { readonly prompt: string; readonly typed: string } | undefined) => void;
 };
@@ -35,25 +35,25 @@ export class ChatSession {
   readonly #holdfast: Holdfast;
   readonly #id: string;
   readonly #agent: AgentDefinitionInput | undefined;
-  readonly #surface: ChatSurface;
-  readonly #leave = new AbortController();
+  readonly #surface: ChatOutput;
+  readonly #leaveController = new AbortController();
   #phase: ChatPhase = "idle";
-  #following: Promise<void> | undefined;
-  #work: Promise<void> = Promise.resolve();
-  #questions = NO_QUESTIONS;
+  #activeWatch: Promise<void> | undefined;
+  #queue: Promise<void> = Promise.resolve();
+  #dialog = EMPTY_DIALOG;
   #inputEnded = false;
-  readonly #approvals: ApprovalWatch<Question>;
+  readonly #approvals: ApprovalPoller<ApprovalRequest>;
   readonly left: Promise<ChatPhase>;
   #resolveLeft: (phase: ChatPhase) => void = () => undefined;
 
-  constructor(holdfast: Holdfast, id: string, agent: AgentDefinitionInput | undefined, surface: ChatSurface) {
+  constructor(holdfast: Holdfast, id: string, agent: AgentDefinitionInput | undefined, surface: ChatOutput) {
     this.#holdfast = holdfast;
     this.#id = id;
     this.#agent = agent;
     this.#surface = surface;
-    this.#approvals = new ApprovalWatch(
-      () => this.#readQuestions(),
-      (calls) => this.#question({ type: "waiting", calls }),
+    this.#approvals = new ApprovalPoller(
+      () => this.#readApprovals(),
+      (calls) => this.#handleDialogEvent({ type: "waiting", calls }),
     );
     this.left = new Promise((resolve) => {
       this.#resolveLeft = resolve;
@@ -61,120 +61,121 @@ export class ChatSession {
   }
 
   /** Takes up a session that has a run open already. */
-  async takeUp(): Promise<void> {
+  async attach(): Promise<void> {
     const status = await this.#session.status().catch((error: unknown) => {
       if (error instanceof HoldfastError && error.code === "session-unknown") return undefined;
       throw error;
     });
     if (status?.open !== true) return;
-    this.#follow("now");
-    if (status.status === "running" || status.status === "needs-approval") this.hear({ type: "began" });
+    this.#watchSession("now");
+    if (status.status === "running" || status.status === "needs-approval")
+      this.handleEvent({ type: "began" });
   }
 
   /** Nobody can answer here any more. */
-  inputEnded(): void {
+  endInput(): void {
     this.#inputEnded = true;
-    this.#question({ type: "interrupt" });
+    this.#handleDialogEvent({ type: "interrupt" });
   }
 
-  hear(event: ChatEvent): void {
-    const toQuestion = this.#forQuestion(event);
+  handleEvent(event: ChatEvent): void {
+    const toQuestion = this.#toDialogEvent(event);
     if (toQuestion !== undefined) {
-      this.#question(toQuestion);
+      this.#handleDialogEvent(toQuestion);
       return;
     }
-    const { phase, action } = chatStep(this.#phase, event);
+    const { phase, action } = stepChat(this.#phase, event);
     const changed = phase !== this.#phase;
     this.#phase = phase;
-    if (changed) this.#followApprovals();
-    if (changed) this.#surface.phase(phase);
-    if (event.type === "line") this.#surface.prompt(promptOf(this.#questions));
+    if (changed) this.#watchApprovals();
+    if (changed) this.#surface.onPhase(phase);
+    if (event.type === "line") this.#surface.prompt(getPrompt(this.#dialog));
     if (action === undefined) return;
     if (action.type === "leave") {
       this.#resolveLeft(this.#phase);
       return;
     }
     // Stopping does not wait for what is being sent.
-    if (action.type === "stop") void this.#carryOut(action);
-    else this.#work = this.#work.then(() => this.#carryOut(action));
+    if (action.type === "stop") void this.#performAction(action);
+    else this.#queue = this.#queue.then(() => this.#performAction(action));
   }
 
   /** While a question is asked, Ctrl-C and lines belong to it; commands stay commands. */
-  #forQuestion(event: ChatEvent): QuestionEvent | undefined {
-    if (this.#questions.asked === undefined) return undefined;
+  #toDialogEvent(event: ChatEvent): DialogEvent | undefined {
+    if (this.#dialog.asked === undefined) return undefined;
     if (event.type === "interrupt") return event;
     return event.type === "line" && !event.text.trim().startsWith("/") ? event : undefined;
   }
 
-  #question(event: QuestionEvent): void {
-    const before = promptOf(this.#questions);
-    const { questions, actions } = questionStep(this.#questions, event);
-    this.#questions = questions;
-    for (const action of actions) this.#carryOutQuestion(action);
-    const after = promptOf(this.#questions);
+  #handleDialogEvent(event: DialogEvent): void {
+    const before = getPrompt(this.#dialog);
+    const { questions, actions } = stepDialog(this.#dialog, event);
+    this.#dialog = questions;
+    for (const action of actions) this.#performDialogAction(action);
+    const after = getPrompt(this.#dialog);
     // What is being typed into the question stays, unless another takes its place.
     const isSame = before?.prompt === after?.prompt && actions.length === 0 && event.type !== "line";
     if (!isSame) this.#surface.prompt(after);
-    if (this.#inputEnded && after !== undefined) this.#question({ type: "interrupt" });
+    if (this.#inputEnded && after !== undefined) this.#handleDialogEvent({ type: "interrupt" });
   }
 
-  #carryOutQuestion(action: QuestionAction): void {
+  #performDialogAction(action: DialogAction): void {
     switch (action.type) {
       case "ask":
-        if (!this.#inputEnded) this.#surface.question(action.call, action.whole);
+        if (!this.#inputEnded) this.#surface.showApproval(action.call, action.whole);
         return;
       case "left":
         this.#surface.left(action.calls);
         return;
       case "tell":
         // A run that is being stopped asks for nothing any more, and everybody knows why.
-        if (this.#phase === "running") this.#surface.tell(action.text);
+        if (this.#phase === "running") this.#surface.report(action.text);
         return;
       case "answer":
-        this.#work = this.#work.then(() => this.#answer(action));
+        this.#queue = this.#queue.then(() => this.#sendAnswer(action));
         return;
     }
   }
 
-  async #answer({ call, answer }: Extract<QuestionAction, { type: "answer" }>): Promise<void> {
+  async #sendAnswer({ call, answer }: Extract<DialogAction, { type: "answer" }>): Promise<void> {
     try {
-      const whose = this.#holdfast.session(call.session);
+      const owner = this.#holdfast.session(call.session);
       if (call.question !== undefined) {
         const values = answer.type === "refuse" ? undefined : (answer.arguments ?? {});
-        await whose.answer(call.toolCallId, values === undefined ? { answer: "decline" } : { values });
-      } else if (answer.type === "refuse") await whose.refuse(call.toolCallId, answer);
-      else await whose.approve(call.toolCallId, answer);
+        await owner.answer(call.toolCallId, values === undefined ? { answer: "decline" } : { values });
+      } else if (answer.type === "refuse") await owner.deny(call.toolCallId, answer);
+      else await owner.approve(call.toolCallId, answer);
     } catch (error) {
-      this.#surface.tell((error as Error).message);
-      this.#question({ type: "not-taken", call });
+      this.#surface.report((error as Error).message);
+      this.#handleDialogEvent({ type: "not-taken", call });
     }
-    this.#approvals.look();
+    this.#approvals.poll();
   }
 
-  async #readQuestions(): Promise<readonly Question[]> {
+  async #readApprovals(): Promise<readonly ApprovalRequest[]> {
     const calls = await this.#session.approvals();
     return Promise.all(
       calls.map(async (call) => {
-        const path = comparedPath(call);
+        const path = getComparedPath(call);
         if (path === undefined || call.workspace === undefined) return call;
-        return { ...call, present: await presentFile(call.workspace, path) };
+        return { ...call, present: await readCurrentFile(call.workspace, path) };
       }),
     );
   }
 
-  #followApprovals(): void {
+  #watchApprovals(): void {
     if (this.#phase === "running") {
       this.#approvals.start();
       return;
     }
     this.#approvals.stop();
-    this.#question({ type: "waiting", calls: [] });
+    this.#handleDialogEvent({ type: "waiting", calls: [] });
   }
 
   /** Resolves when everything that was typed has been sent, and no loop runs. */
-  async settled(): Promise<void> {
-    await this.#work;
-    while (this.#phase !== "idle" && this.#following !== undefined) {
+  async waitUntilIdle(): Promise<void> {
+    await this.#queue;
+    while (this.#phase !== "idle" && this.#activeWatch !== undefined) {
       await new Promise<void>((resolve) => {
         this.#onIdle = resolve;
       });
@@ -184,24 +185,24 @@ export class ChatSession {
 
   /** Ends the watching; a run that waits for a prompt is ended too, so that nothing is left behind. */
   async close(): Promise<void> {
-    if (this.#phase === "idle" && this.#following !== undefined) {
+    if (this.#phase === "idle" && this.#activeWatch !== undefined) {
       await this.#session.stop("the terminal was left").catch(() => false);
-      await Promise.race([this.#following, this.#session.result().catch(() => undefined)]);
+      await Promise.race([this.#activeWatch, this.#session.result().catch(() => undefined)]);
     }
     this.#approvals.stop();
-    this.#leave.abort();
-    await this.#following;
+    this.#leaveController.abort();
+    await this.#activeWatch;
   }
 
   get #session(): Session {
     return this.#holdfast.session(this.#id);
   }
 
-  async #carryOut(action: ChatAction): Promise<void> {
+  async #performAction(action: ChatAction): Promise<void> {
     try {
       switch (action.type) {
         case "prompt":
-          return await this.#prompt(action.text);
+          return await this.#startPrompt(action.text);
         case "steer":
           return void (await this.#session.steer(action.text));
         case "follow-up":
@@ -209,47 +210,47 @@ export class ChatSession {
         case "stop":
           return void (await this.#session.stop("interrupted at the terminal"));
         case "status":
-          return await this.#surface.status(this.#session);
+          return await this.#surface.showStatus(this.#session);
         case "approvals":
-          return this.#askAgain();
+          return this.#reopenApprovals();
         case "help":
-          return this.#surface.tell(CHAT_HELP);
+          return this.#surface.report(CHAT_HELP);
         case "tell":
-          return this.#surface.tell(action.text);
+          return this.#surface.report(action.text);
         case "leave":
           return;
       }
     } catch (error) {
-      this.#surface.tell((error as Error).message);
-      if (action.type === "prompt") this.hear({ type: "ended" });
+      this.#surface.report((error as Error).message);
+      if (action.type === "prompt") this.handleEvent({ type: "ended" });
     }
   }
 
-  async #prompt(text: string): Promise<void> {
+  async #startPrompt(text: string): Promise<void> {
     const options = {
       mode: "interactive" as const,
       ...(this.#agent === undefined ? {} : { agent: this.#agent }),
     };
     try {
       const { runId } = await this.#session.prompt(text, options);
-      if (this.#following === undefined || runId !== undefined) this.#follow("loop", runId);
+      if (this.#activeWatch === undefined || runId !== undefined) this.#watchSession("loop", runId);
     } catch (error) {
       // Another terminal may have been quicker; then these words steer.
       if (!(error instanceof HoldfastError) || error.code !== "session-busy") throw error;
       await this.#session.steer(text);
-      this.#follow("now");
+      this.#watchSession("now");
     }
   }
 
-  #askAgain(): void {
-    if (this.#questions.left.length === 0 && this.#questions.asked === undefined)
-      this.#surface.tell("Nothing waits for your word.");
-    else this.#question({ type: "again" });
+  #reopenApprovals(): void {
+    if (this.#dialog.left.length === 0 && this.#dialog.asked === undefined)
+      this.#surface.report("Nothing waits for your word.");
+    else this.#handleDialogEvent({ type: "again" });
   }
 
-  #follow(from: "loop" | "now", runId?: string): void {
-    if (this.#following !== undefined && runId === undefined) return;
-    const signal = this.#leave.signal;
+  #watchSession(from: "loop" | "now", runId?: string): void {
+    if (this.#activeWatch !== undefined && runId === undefined) return;
+    const signal = this.#leaveController.signal;
     const watch = async (): Promise<void> => {
       for await (const item of this.#session.watch({
         from,
@@ -258,20 +259,20 @@ export class ChatSession {
       })) {
         this.#surface.show(item);
         if (item.type !== "event") continue;
-        if (item.event.body.type === "AgentStart") this.hear({ type: "began" });
-        if (item.event.body.type === "AgentEnd") this.hear({ type: "ended" });
-        this.#approvals.look();
+        if (item.event.body.type === "AgentStart") this.handleEvent({ type: "began" });
+        if (item.event.body.type === "AgentEnd") this.handleEvent({ type: "ended" });
+        this.#approvals.poll();
         if (this.#phase === "idle") this.#onIdle();
       }
     };
     const following = watch()
-      .catch((error: Error) => this.#surface.tell(error.message))
+      .catch((error: Error) => this.#surface.report(error.message))
       .then(() => {
-        if (this.#following !== following) return;
-        this.#following = undefined;
-        this.hear({ type: "ended" });
+        if (this.#activeWatch !== following) return;
+        this.#activeWatch = undefined;
+        this.handleEvent({ type: "ended" });
         this.#onIdle();
       });
-    this.#following = following;
+    this.#activeWatch = following;
   }
 }

@@ -1,10 +1,10 @@
 import type { GlobalOptions } from "./context.ts";
-import { printable } from "./palette.ts";
+import { stripControls } from "./palette.ts";
 
 /** A command line to type again: with the options that named the server, the home and the store this time. */
-export function commandLine(options: GlobalOptions, words: readonly string[]): string {
+export function formatCommandLine(options: GlobalOptions, args: readonly string[]): string {
   const { address, namespace, taskQueue, home, database, profile } = options;
-  const named = [
+  const optionValues = [
     ["--address", address],
     ["--namespace", namespace],
     ["--task-queue", taskQueue],
@@ -12,12 +12,12 @@ export function commandLine(options: GlobalOptions, words: readonly string[]): s
     ["--database", database],
     ["--profile", profile],
   ] as const;
-  const flags = named.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
-  return ["holdfast", ...words, ...flags].map(shellWord).join(" ");
+  const flags = optionValues.flatMap(([flag, value]) => (value === undefined ? [] : [flag, value]));
+  return ["holdfast", ...args, ...flags].map(quoteShellWord).join(" ");
 }
 
 /** A word as a POSIX shell must be given it: ids come from outside. */
-export function shellWord(word: string): string {
-  const text = printable(word);
+export function quoteShellWord(word: string): string {
+  const text = stripControls(word);
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,7 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { ConnectOptions } from "../../client/index.ts";
 import { print, printJson } from "./output.ts";
-import { type Palette, paletteFor } from "./palette.ts";
+import { createPalette, type Palette } from "./palette.ts";
 
 export type Output = Writable & {
   readonly isTTY?: boolean | undefined;
@@ -10,7 +10,7 @@ export type Output = Writable & {
 export type Input = Readable & { readonly isTTY?: boolean | undefined };
 
 /** Where signals come from: the process, or a test. */
-export type Signals = {
+export type SignalSource = {
   on(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
   off(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
 };
@@ -21,7 +21,7 @@ export type Streams = {
   readonly stdout: Output;
   readonly stderr: Output;
   readonly env: NodeJS.ProcessEnv;
-  readonly signals: Signals;
+  readonly signals: SignalSource;
 };
 
 /** Options of every command. */
@@ -47,8 +47,8 @@ export class Context {
   constructor(streams: Streams, options: GlobalOptions) {
     this.streams = streams;
     this.options = options;
-    this.out = paletteFor(streams.stdout, streams.env);
-    this.err = paletteFor(streams.stderr, streams.env);
+    this.out = createPalette(streams.stdout, streams.env);
+    this.err = createPalette(streams.stderr, streams.env);
   }
 
   get json(): boolean {
@@ -61,7 +61,7 @@ export class Context {
   }
 
   /** A line for the person at the terminal. */
-  tell(line: string): void {
+  report(line: string): void {
     print(this.streams.stderr, `${line}\n`);
   }
 

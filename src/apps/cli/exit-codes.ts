@@ -15,7 +15,7 @@ export const EXIT = {
   interrupted: 130,
 } as const;
 
-export const EXIT_OF_OUTCOME = {
+export const OUTCOME_EXIT_CODES = {
   answered: EXIT.ok,
   delivered: EXIT.ok,
   "limit-reached": EXIT.limitReached,
@@ -25,7 +25,7 @@ export const EXIT_OF_OUTCOME = {
   ended: EXIT.stopped,
 } as const satisfies Record<Outcome["type"], number>;
 
-export const EXIT_OF_ERROR = {
+export const ERROR_EXIT_CODES = {
   unreachable: EXIT.unreachable,
   "server-refused": EXIT.unreachable,
   "namespace-unknown": EXIT.unreachable,

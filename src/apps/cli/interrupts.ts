@@ -1,25 +1,25 @@
-import type { Signals } from "./context.ts";
+import type { SignalSource } from "./context.ts";
 
 /** The first Ctrl-C asks for an orderly end, the second leaves. SIGTERM counts as one. */
-export function onInterrupts(signals: Signals, first: () => void, second: () => void): () => void {
+export function handleInterrupts(signals: SignalSource, first: () => void, second: () => void): () => void {
   let count = 0;
-  const hear = (): void => {
+  const handleSignal = (): void => {
     count += 1;
     if (count === 1) first();
     else if (count === 2) second();
   };
-  signals.on("SIGINT", hear);
-  signals.on("SIGTERM", hear);
+  signals.on("SIGINT", handleSignal);
+  signals.on("SIGTERM", handleSignal);
   return () => {
-    signals.off("SIGINT", hear);
-    signals.off("SIGTERM", hear);
+    signals.off("SIGINT", handleSignal);
+    signals.off("SIGTERM", handleSignal);
   };
 }
 
 /** Resolves with the first Ctrl-C or SIGTERM. */
-export function interrupted(signals: Signals): Promise<void> {
+export function waitForInterrupt(signals: SignalSource): Promise<void> {
   return new Promise((resolve) => {
-    const off = onInterrupts(
+    const off = handleInterrupts(
       signals,
       () => {
         off();

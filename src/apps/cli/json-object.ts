@@ -2,15 +2,15 @@ import { readFileSync } from "node:fs";
 import { UsageError } from "./usage-error.ts";
 
 /** The object that an option's text is, or that the file holds which it names as @FILE. */
-export function jsonObject(option: string, given: string): Readonly<Record<string, unknown>> {
-  const text = given.startsWith("@") ? fileText(option, given.slice(1)) : given;
-  const value = parsed(option, text);
+export function readJsonObject(option: string, argument: string): Readonly<Record<string, unknown>> {
+  const text = argument.startsWith("@") ? readFileText(option, argument.slice(1)) : argument;
+  const value = parseJson(option, text);
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Readonly<Record<string, unknown>>;
   throw new UsageError(`${option} takes one JSON object, as in ${option} '{"path":"notes.md"}'.`);
 }
 
-function parsed(option: string, text: string): unknown {
+function parseJson(option: string, text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -20,7 +20,7 @@ function parsed(option: string, text: string): unknown {
   }
 }
 
-function fileText(option: string, path: string): string {
+function readFileText(option: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { Limits } from "../../client/index.ts";
-import { positive, wholeNumber } from "./agent-flags.ts";
+import { parsePositiveNumber, parseWholeNumber } from "./agent-flags.ts";
 
 // Limits as they are typed, for whatever runs.
 
@@ -12,11 +12,11 @@ export type LimitFlags = {
 };
 
 /** Those that were named. */
-export type NamedLimits = { readonly [Name in keyof Limits]?: number };
+export type GivenLimits = { readonly [Name in keyof Limits]?: number };
 
 const MINUTE_MS = 60_000;
 
-type LimitFlag = {
+type LimitFlagSpec = {
   /** As commander names it, of the option without its dashes. */
   readonly flag: keyof LimitFlags;
   readonly option: string;
@@ -24,21 +24,21 @@ type LimitFlag = {
   readonly help: string;
   /** What people call the amount, and how many of it a limit is. */
   readonly unit: string;
-  readonly shown: (limit: number) => number;
+  readonly toDisplayUnit: (limit: number) => number;
   readonly read: (option: string, typed: string) => number;
 };
 
-const unchanged = (limit: number) => limit;
+const returnUnchanged = (limit: number) => limit;
 
-const FLAGS: { readonly [Name in keyof Limits]: LimitFlag } = {
+const FLAGS: { readonly [Name in keyof Limits]: LimitFlagSpec } = {
   maxTurns: {
     flag: "maxTurns",
     option: "--max-turns",
     argument: "<n>",
     help: "answers of the model",
     unit: "turns",
-    shown: unchanged,
-    read: wholeNumber,
+    toDisplayUnit: returnUnchanged,
+    read: parseWholeNumber,
   },
   maxTotalTokens: {
     flag: "maxTokens",
@@ -46,8 +46,8 @@ const FLAGS: { readonly [Name in keyof Limits]: LimitFlag } = {
     argument: "<n>",
     help: "tokens in and out, of all turns together",
     unit: "tokens",
-    shown: unchanged,
-    read: wholeNumber,
+    toDisplayUnit: returnUnchanged,
+    read: parseWholeNumber,
   },
   maxDurationMs: {
     flag: "maxMinutes",
@@ -55,8 +55,8 @@ const FLAGS: { readonly [Name in keyof Limits]: LimitFlag } = {
     argument: "<n>",
     help: "time",
     unit: "minutes",
-    shown: (limit) => limit / MINUTE_MS,
-    read: (option, typed) => Math.round(positive(option, typed) * MINUTE_MS),
+    toDisplayUnit: (limit) => limit / MINUTE_MS,
+    read: (option, typed) => Math.round(parsePositiveNumber(option, typed) * MINUTE_MS),
   },
   maxCostUsd: {
     flag: "maxCost",
@@ -64,20 +64,20 @@ const FLAGS: { readonly [Name in keyof Limits]: LimitFlag } = {
     argument: "<usd>",
     help: "dollars",
     unit: "dollars",
-    shown: unchanged,
-    read: positive,
+    toDisplayUnit: returnUnchanged,
+    read: parsePositiveNumber,
   },
 };
-const ALL = Object.entries(FLAGS) as [keyof Limits, LimitFlag][];
+const ALL = Object.entries(FLAGS) as [keyof Limits, LimitFlagSpec][];
 
 export const LIMIT_OPTIONS: readonly string[] = ALL.map(([, { option }]) => option);
 
-export function limitOptions(command: Command): Command {
+export function addLimitOptions(command: Command): Command {
   for (const [, { option, argument, help }] of ALL) command.option(`${option} ${argument}`, help);
   return command;
 }
 
-export function limitsFrom(flags: LimitFlags): NamedLimits {
+export function parseLimits(flags: LimitFlags): GivenLimits {
   return Object.fromEntries(
     ALL.flatMap(([name, { flag, option, read }]) => {
       const typed = flags[flag];
@@ -87,8 +87,8 @@ export function limitsFrom(flags: LimitFlags): NamedLimits {
 }
 
 /** For people. */
-export function limitWords(limits: Limits): string {
-  return ALL.map(([name, { unit, shown }]) => {
+export function formatLimits(limits: Limits): string {
+  return ALL.map(([name, { unit, toDisplayUnit: shown }]) => {
     const limit = limits[name];
     return `${unit} ${limit === null ? "without" : shown(limit)}`;
   }).join(", ");

@@ -11,12 +11,12 @@ const MAX_CELLS = 1_000_000;
 type Line = Extract<LineChange, { readonly text: string }>;
 
 /** What changes between two texts, line by line, with a few lines around each change. */
-export function lineChanges(before: string, after: string): readonly LineChange[] {
-  return shortened(compared(before, after));
+export function diffLines(before: string, after: string): readonly LineChange[] {
+  return collapseUnchanged(compareLines(before, after));
 }
 
 /** All lines of both texts in order: without the added ones they are the first text, without the removed the second. */
-export function compared(before: string, after: string): readonly Line[] {
+export function compareLines(before: string, after: string): readonly Line[] {
   const [old, now] = [before.split("\n"), after.split("\n")];
   const least = Math.min(old.length, now.length);
   let head = 0;
@@ -24,59 +24,60 @@ export function compared(before: string, after: string): readonly Line[] {
   let tail = 0;
   while (tail < least - head && old[old.length - 1 - tail] === now[now.length - 1 - tail]) tail += 1;
   return [
-    ...lines("same", old.slice(0, head)),
-    ...middle(old.slice(head, old.length - tail), now.slice(head, now.length - tail)),
-    ...lines("same", old.slice(old.length - tail)),
+    ...toLines("same", old.slice(0, head)),
+    ...diffMiddle(old.slice(head, old.length - tail), now.slice(head, now.length - tail)),
+    ...toLines("same", old.slice(old.length - tail)),
   ];
 }
 
 /** By the longest common subsequence. */
-function middle(old: readonly string[], now: readonly string[]): readonly Line[] {
-  if (old.length * now.length > MAX_CELLS) return [...lines("removed", old), ...lines("added", now)];
-  const width = now.length + 1;
+function diffMiddle(old: readonly string[], current: readonly string[]): readonly Line[] {
+  if (old.length * current.length > MAX_CELLS)
+    return [...toLines("removed", old), ...toLines("added", current)];
+  const width = current.length + 1;
   const common = new Uint32Array((old.length + 1) * width);
-  const at = (row: number, column: number): number => common[row * width + column] ?? 0;
+  const indexOfCell = (row: number, column: number): number => common[row * width + column] ?? 0;
   for (let row = old.length - 1; row >= 0; row -= 1) {
-    for (let column = now.length - 1; column >= 0; column -= 1) {
+    for (let column = current.length - 1; column >= 0; column -= 1) {
       common[row * width + column] =
-        old[row] === now[column]
-          ? at(row + 1, column + 1) + 1
-          : Math.max(at(row + 1, column), at(row, column + 1));
+        old[row] === current[column]
+          ? indexOfCell(row + 1, column + 1) + 1
+          : Math.max(indexOfCell(row + 1, column), indexOfCell(row, column + 1));
     }
   }
   const found: Line[] = [];
   let [row, column] = [0, 0];
-  while (row < old.length && column < now.length) {
-    if (old[row] === now[column]) {
+  while (row < old.length && column < current.length) {
+    if (old[row] === current[column]) {
       found.push({ type: "same", text: old[row] as string });
       row += 1;
       column += 1;
-    } else if (at(row + 1, column) >= at(row, column + 1)) {
+    } else if (indexOfCell(row + 1, column) >= indexOfCell(row, column + 1)) {
       found.push({ type: "removed", text: old[row] as string });
       row += 1;
     } else {
-      found.push({ type: "added", text: now[column] as string });
+      found.push({ type: "added", text: current[column] as string });
       column += 1;
     }
   }
-  return [...found, ...lines("removed", old.slice(row)), ...lines("added", now.slice(column))];
+  return [...found, ...toLines("removed", old.slice(row)), ...toLines("added", current.slice(column))];
 }
 
-function shortened(all: readonly Line[]): readonly LineChange[] {
+function collapseUnchanged(all: readonly Line[]): readonly LineChange[] {
   const near = all.map(() => false);
   for (const [index, { type }] of all.entries()) {
     if (type !== "same") near.fill(true, Math.max(0, index - CONTEXT_LINES), index + CONTEXT_LINES + 1);
   }
-  const shown: LineChange[] = [];
+  const collapsed: LineChange[] = [];
   for (const [index, line] of all.entries()) {
-    const last = shown.at(-1);
-    if (near[index] === true) shown.push(line);
-    else if (last?.type === "skipped") shown[shown.length - 1] = { ...last, lines: last.lines + 1 };
-    else shown.push({ type: "skipped", lines: 1 });
+    const last = collapsed.at(-1);
+    if (near[index] === true) collapsed.push(line);
+    else if (last?.type === "skipped") collapsed[collapsed.length - 1] = { ...last, lines: last.lines + 1 };
+    else collapsed.push({ type: "skipped", lines: 1 });
   }
-  return shown;
+  return collapsed;
 }
 
-function lines(type: Line["type"], texts: readonly string[]): readonly Line[] {
+function toLines(type: Line["type"], texts: readonly string[]): readonly Line[] {
   return texts.map((text) => ({ type, text }));
 }

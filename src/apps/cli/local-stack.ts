@@ -1,16 +1,16 @@
 import { join } from "node:path";
 import { connect, type Holdfast, HoldfastError } from "../../client/index.ts";
-import { homeAt } from "../../config/home.ts";
-import { localServer, namedAddress } from "./connection.ts";
+import { resolveHome } from "../../config/home.ts";
+import { findLocalServer, getConfiguredAddress } from "./connection.ts";
 import type { Context } from "./context.ts";
-import { describeLogTrouble, LogFile, type LogTrouble } from "./log-file.ts";
-import { describeServerEvent, type ServerEvent, ServerKeeper } from "./server-keeper.ts";
+import { describeLogProblem, LogFile, type LogProblem } from "./log-file.ts";
+import { describeServerEvent, type ServerEvent, ServerSupervisor } from "./server-supervisor.ts";
 import { checkBeforeWorker, makeFolder, prepareHome } from "./start-checks.ts";
 import { spawnWorker } from "./worker-child.ts";
-import { type KeeperEvent, WorkerKeeper } from "./worker-keeper.ts";
+import { type WorkerEvent, WorkerSupervisor } from "./worker-supervisor.ts";
 
 /** What a run needs: a server and a worker that polls. What was started for it ends with it. */
-export type Stack = {
+export type LocalStack = {
   readonly holdfast: Holdfast;
   /** Started here: a detached run would be left without them. */
   readonly own: readonly ("server" | "worker")[];
@@ -19,28 +19,28 @@ export type Stack = {
 };
 
 /** Uses what is there; starts what is missing, unless a server was named. */
-export async function openStack(context: Context): Promise<Stack> {
+export async function openStack(context: Context): Promise<LocalStack> {
   const { options } = context;
-  const named = namedAddress(context);
-  const running = named ?? (await localServer(context));
+  const configured = getConfiguredAddress(context);
+  const running = configured ?? (await findLocalServer(context));
   if (running === undefined)
-    context.tell(context.err.dim("No Temporal server answers; starting one for this run …"));
-  const tell = (event: StackEvent) => {
-    if (event.type !== "worker-ready") context.tell(context.err.yellow(describeStackEvent(event)));
+    context.report(context.err.dim("No Temporal server answers; starting one for this run …"));
+  const reportEvent = (event: StackEvent) => {
+    if (event.type !== "worker-ready") context.report(context.err.yellow(describeStackEvent(event)));
   };
   const servers =
     running === undefined
-      ? await ServerKeeper.start(
+      ? await ServerSupervisor.start(
           {
             dataDir: (await prepareHome(context)).server,
             ...(options.namespace === undefined ? {} : { namespace: options.namespace }),
           },
-          tell,
+          reportEvent,
         )
       : undefined;
   const server = servers?.server;
   const address = server?.address ?? running!;
-  let keeper: WorkerKeeper | undefined;
+  let keeper: WorkerSupervisor | undefined;
   let holdfast: Holdfast | undefined;
   const close = async (): Promise<void> => {
     await holdfast?.close();
@@ -49,11 +49,11 @@ export async function openStack(context: Context): Promise<Stack> {
   };
   try {
     holdfast = await connect({ ...context.connectOptions(), address });
-    if (named === undefined) await holdfast.health({ register: true });
+    if (configured === undefined) await holdfast.health({ register: true });
     if (!(await isPolled(holdfast))) {
-      context.tell(context.err.dim(`No worker polls "${holdfast.taskQueue}"; starting one for this run …`));
+      context.report(context.err.dim(`No worker polls "${holdfast.taskQueue}"; starting one for this run …`));
       if (server === undefined) await checkBeforeWorker(context);
-      keeper = await startWorker(context, holdfast, tell);
+      keeper = await startWorker(context, holdfast, reportEvent);
     }
   } catch (error) {
     await close();
@@ -82,9 +82,9 @@ export async function startWorker(
     readonly database?: string | undefined;
   },
   tell: (event: StackEvent) => void,
-): Promise<WorkerKeeper> {
+): Promise<WorkerSupervisor> {
   const { options, streams } = context;
-  const home = homeAt(options.home);
+  const home = resolveHome(options.home);
   try {
     makeFolder(home.folder);
   } catch {
@@ -94,7 +94,7 @@ export async function startWorker(
   const log = new LogFile(logFile, tell);
   const { address, namespace, taskQueue, database = options.database } = target;
   let tail = "";
-  const keeper = new WorkerKeeper(
+  const keeper = new WorkerSupervisor(
     () =>
       spawnWorker(
         { home: home.folder, database, address, namespace, taskQueue, profile: options.profile },
@@ -118,7 +118,7 @@ export async function startWorker(
 }
 
 /** What happens to the server and the worker that a command has started. */
-export type StackEvent = KeeperEvent | ServerEvent | LogTrouble;
+export type StackEvent = WorkerEvent | ServerEvent | LogProblem;
 
 export function describeStackEvent(event: StackEvent): string {
   switch (event.type) {
@@ -128,15 +128,15 @@ export function describeStackEvent(event: StackEvent): string {
       return describeDeath(event);
     case "log-lost":
     case "log-written-again":
-      return describeLogTrouble(event);
+      return describeLogProblem(event);
     default:
       return describeServerEvent(event);
   }
 }
 
-function describeDeath(event: Extract<KeeperEvent, { type: "worker-died" }>): string {
+function describeDeath(event: Extract<WorkerEvent, { type: "worker-died" }>): string {
   const { end, restartInMs } = event;
-  const how = end.signal === null ? `with code ${end.code}` : `by ${end.signal}`;
+  const ending = end.signal === null ? `with code ${end.code}` : `by ${end.signal}`;
   const when = restartInMs === 0 ? "at once" : `in ${restartInMs / 1000} s`;
-  return `the worker ended ${how}; starting another ${when}`;
+  return `the worker ended ${ending}; starting another ${when}`;
 }

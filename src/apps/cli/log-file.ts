@@ -1,7 +1,7 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 
 /** What a log file's keeper hears: that words are being lost, or that they are written again. */
-export type LogTrouble =
+export type LogProblem =
   | { readonly type: "log-lost"; readonly file: string; readonly reason: string }
   | { readonly type: "log-written-again"; readonly file: string; readonly lostBytes: number };
 
@@ -14,16 +14,16 @@ const RETRY_MS = 1_000;
  */
 export class LogFile {
   readonly #path: string;
-  readonly #tell: (trouble: LogTrouble) => void;
+  readonly #report: (trouble: LogProblem) => void;
   readonly #now: () => number;
   #file: number | undefined;
   #lostBytes = 0;
   #isLosing = false;
   #retryAtMs = 0;
 
-  constructor(path: string, tell: (trouble: LogTrouble) => void, now: () => number = Date.now) {
+  constructor(path: string, tell: (trouble: LogProblem) => void, now: () => number = Date.now) {
     this.#path = path;
-    this.#tell = tell;
+    this.#report = tell;
     this.#now = now;
   }
 
@@ -35,7 +35,7 @@ export class LogFile {
     let written = 0;
     try {
       this.#file ??= openSync(this.#path, "a", 0o600);
-      if (this.#isLosing) this.#tellGap(this.#file);
+      if (this.#isLosing) this.#writeGapNotice(this.#file);
       while (written < chunk.length) written += writeSync(this.#file, chunk, written);
     } catch (error) {
       this.#lostBytes += chunk.length - written;
@@ -43,7 +43,7 @@ export class LogFile {
       this.close();
       if (this.#isLosing) return;
       this.#isLosing = true;
-      this.#tell({ type: "log-lost", file: this.#path, reason: (error as Error).message });
+      this.#report({ type: "log-lost", file: this.#path, reason: (error as Error).message });
     }
   }
 
@@ -57,16 +57,16 @@ export class LogFile {
     }
   }
 
-  #tellGap(file: number): void {
+  #writeGapNotice(file: number): void {
     const lostBytes = this.#lostBytes;
     writeSync(file, `\n[${lostBytes} bytes of this log could not be written]\n`);
     this.#isLosing = false;
     this.#lostBytes = 0;
-    this.#tell({ type: "log-written-again", file: this.#path, lostBytes });
+    this.#report({ type: "log-written-again", file: this.#path, lostBytes });
   }
 }
 
-export function describeLogTrouble(trouble: LogTrouble): string {
+export function describeLogProblem(trouble: LogProblem): string {
   return trouble.type === "log-lost"
     ? `the log ${trouble.file} cannot be written (${trouble.reason}): its words are lost until it can; work goes on`
     : `the log ${trouble.file} is written again; ${trouble.lostBytes} bytes of it were lost`;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import "./hidden-environment.ts";
+import "./hide-environment.ts";
 import { EXIT } from "./exit-codes.ts";
 import { flush } from "./output.ts";
 import { main } from "./program.ts";
@@ -9,7 +9,7 @@ const { stdin, stdout, stderr, env } = process;
 const output = guardOutput(stdout, stderr, () => process.exit(EXIT.ok));
 const exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env, signals: process });
 // Written output must reach a pipe before the process ends.
-const leave = () =>
-  process.exit(exitCode === EXIT.ok && output.lost() !== undefined ? EXIT.failed : exitCode);
+const exitAfterFlush = () =>
+  process.exit(exitCode === EXIT.ok && output.getError() !== undefined ? EXIT.failed : exitCode);
 // What could not be written is reported after the write that it came from.
-flush(stdout, () => setImmediate(leave));
+flush(stdout, () => setImmediate(exitAfterFlush));

@@ -1,56 +1,63 @@
-import type { Look, SeenTool } from "../../tools/sources/mcp/look.ts";
-import { type Palette, printable } from "./palette.ts";
-import { table } from "./table.ts";
-import { shortened } from "./words.ts";
+import type { InspectedTool, ServerInspection } from "../../tools/sources/mcp/inspect-server.ts";
+import { type Palette, stripControls } from "./palette.ts";
+import { formatTable } from "./table.ts";
+import { shortenText } from "./text.ts";
 
 const DESCRIPTION_CHARS = 70;
 const HASH_CHARS = 12;
 
-type Seen = Extract<Look, { ok: true }>;
+type UsableServer = Extract<ServerInspection, { ok: true }>;
 
 /** What a server offers, for a person at a terminal. */
-export function offerLines(name: string, look: Seen, paint: Palette): readonly string[] {
-  const { facts, tools, prompts, resources, templates, warnings } = look;
+export function formatServer(name: string, inspection: UsableServer, paint: Palette): readonly string[] {
+  const { facts: serverInfo, tools, prompts, resources, templates, warnings } = inspection;
   const rows = tools.map((tool) => [
     tool.name,
     tool.replay,
     tool.confirm === true ? "asks" : "",
-    hintsOf(tool),
+    formatHints(tool),
     tool.hash.slice(0, HASH_CHARS),
-    shortened(oneLine(tool.description), DESCRIPTION_CHARS),
+    shortenText(toOneLine(tool.description), DESCRIPTION_CHARS),
   ]);
-  const [head, ...lines] = table([["TOOL", "REPLAY", "CONFIRM", "IT SAYS", "HASH", "DESCRIPTION"], ...rows]);
+  const [head, ...lines] = formatTable([
+    ["TOOL", "REPLAY", "CONFIRM", "IT SAYS", "HASH", "DESCRIPTION"],
+    ...rows,
+  ]);
   return [
-    `${paint.bold(name)}: ${printable(facts.name)} ${printable(facts.version)}, protocol ${facts.protocolVersion}`,
+    `${paint.bold(name)}: ${stripControls(serverInfo.name)} ${stripControls(serverInfo.version)}, protocol ${serverInfo.protocolVersion}`,
     ...(tools.length === 0 ? ["no tools"] : [paint.dim(head ?? ""), ...lines]),
-    ...named("prompts", prompts),
-    ...named("resources", resources),
-    ...named("resource templates", templates),
-    ...warnings.map((warning) => paint.yellow(`warning: ${printable(warning)}`)),
+    ...formatNames("prompts", prompts),
+    ...formatNames("resources", resources),
+    ...formatNames("resource templates", templates),
+    ...warnings.map((warning) => paint.yellow(`warning: ${stripControls(warning)}`)),
   ];
 }
 
 /** Whether a server can be used, a line for each thing that was tried. */
-export function checkLines(name: string, look: Look, paint: Palette): readonly string[] {
-  if (!look.ok) {
+export function formatServerCheck(
+  name: string,
+  inspection: ServerInspection,
+  paint: Palette,
+): readonly string[] {
+  if (!inspection.ok) {
     return [
-      `${paint.red("fail")}  ${name}  ${printable(look.message)}`,
-      paint.dim(`      ${" ".repeat(name.length)}→ ${adviceOn(look.fault)}`),
+      `${paint.red("fail")}  ${name}  ${stripControls(inspection.message)}`,
+      paint.dim(`      ${" ".repeat(name.length)}→ ${formatAdvice(inspection.fault)}`),
     ];
   }
-  const { facts, tools, startMs, warnings } = look;
+  const { facts: serverInfo, tools, startMs, warnings } = inspection;
   const classes = ["pure", "idempotent", "unsafe"]
     .map((replay) => [replay, tools.filter((tool) => tool.replay === replay).length] as const)
     .filter(([, count]) => count > 0)
     .map(([replay, count]) => `${count} ${replay}`);
   const count = `${tools.length} tools${classes.length === 0 ? "" : ` (${classes.join(", ")})`}`;
   return [
-    `${paint.green("ok  ")}  ${name}  ${printable(facts.name)} ${printable(facts.version)}, protocol ${facts.protocolVersion}, ready in ${startMs} ms, ${count}`,
-    ...warnings.map((warning) => `${paint.yellow("warn")}  ${name}  ${printable(warning)}`),
+    `${paint.green("ok  ")}  ${name}  ${stripControls(serverInfo.name)} ${stripControls(serverInfo.version)}, protocol ${serverInfo.protocolVersion}, ready in ${startMs} ms, ${count}`,
+    ...warnings.map((warning) => `${paint.yellow("warn")}  ${name}  ${stripControls(warning)}`),
   ];
 }
 
-function adviceOn(fault: Extract<Look, { ok: false }>["fault"]): string {
+function formatAdvice(fault: Extract<ServerInspection, { ok: false }>["fault"]): string {
   switch (fault) {
     case "definition":
       return "set the variable where the worker runs, and here for this command";
@@ -68,21 +75,21 @@ function adviceOn(fault: Extract<Look, { ok: false }>["fault"]): string {
   }
 }
 
-function hintsOf({ hints }: SeenTool): string {
-  const said = [
+function formatHints({ hints }: InspectedTool): string {
+  const hintTexts = [
     hints.readOnly === true ? "reads" : "",
     hints.idempotent === true ? "repeatable" : "",
     hints.destructive === true ? "destroys" : "",
   ];
-  return said.filter((word) => word !== "").join(", ");
+  return hintTexts.filter((word) => word !== "").join(", ");
 }
 
-function named(what: string, items: readonly { readonly name: string }[]): readonly string[] {
+function formatNames(what: string, items: readonly { readonly name: string }[]): readonly string[] {
   if (items.length === 0) return [];
-  const names = items.map(({ name }) => printable(name));
-  return [`${items.length} ${what}: ${shortened(names.join(", "), 200)}`];
+  const names = items.map(({ name }) => stripControls(name));
+  return [`${items.length} ${what}: ${shortenText(names.join(", "), 200)}`];
 }
 
-function oneLine(text: string): string {
-  return printable(text).replace(/\s+/g, " ").trim();
+function toOneLine(text: string): string {
+  return stripControls(text).replace(/\s+/g, " ").trim();
 }

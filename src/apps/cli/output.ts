@@ -1,7 +1,7 @@
 import { clearLine, cursorTo } from "node:readline";
 import { Writable } from "node:stream";
 import type { Output } from "./context.ts";
-import { PAINTED, printable } from "./palette.ts";
+import { MARKED_COLOUR, stripControls } from "./palette.ts";
 
 // Everything that the command line prints goes through this file, and no other file writes to a standard stream. Names of
 // tools that a model has invented, error messages of vendors, answers, titles, paths: a text from elsewhere must not move
@@ -9,32 +9,32 @@ import { PAINTED, printable } from "./palette.ts";
 // that nobody else knows, and are the only control sequences that are let through.
 
 /** What is shown of a text: our own colours, and of everything else what is printable. */
-export function forTerminal(text: string): string {
+export function sanitizeForTerminal(text: string): string {
   return text
-    .split(PAINTED)
-    .map((part, index) => (index % 2 === 1 ? part : printable(part)))
+    .split(MARKED_COLOUR)
+    .map((part, index) => (index % 2 === 1 ? part : stripControls(part)))
     .join("");
 }
 
 /** @returns Whether the stream takes more at once. */
 export function print(stream: Writable, text: string): boolean {
-  return stream.write(forTerminal(text));
+  return stream.write(sanitizeForTerminal(text));
 }
 
 /** One value a line, the same for a program that reads it: what a terminal would act on is escaped as JSON does. */
 export function printJson(stream: Writable, value: unknown): boolean {
-  return stream.write(`${jsonForTerminal(JSON.stringify(value))}\n`);
+  return stream.write(`${escapeJsonForTerminal(JSON.stringify(value))}\n`);
 }
 
 /** A line of JSON that must stay as it is, byte for byte, unless a terminal would act on it. */
 export function printJsonLine(stream: Output, line: string): boolean {
-  return stream.write(stream.isTTY === true ? jsonForTerminal(line) : line);
+  return stream.write(stream.isTTY === true ? escapeJsonForTerminal(line) : line);
 }
 
 /** C1 controls and DEL, separators of lines, and what changes the direction of writing; JSON leaves them as they are. */
 const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-function jsonForTerminal(json: string): string {
+function escapeJsonForTerminal(json: string): string {
   return json.replace(UNESCAPED, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
@@ -54,7 +54,7 @@ export function eraseRows(stream: Output, rows: number): void {
 }
 
 /** What readline draws of the line that a person types, while that is on the screen. */
-export function echoOf(stream: Output, isShown: () => boolean): Writable {
+export function createEcho(stream: Output, isShown: () => boolean): Writable {
   return new Writable({
     write: (chunk, _encoding, done) => {
       if (isShown()) stream.write(chunk);

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 
-export function packageVersion(): string {
+export function readPackageVersion(): string {
   const text = readFileSync(new URL("../../../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { version: string }).version;
 }

@@ -1,14 +1,14 @@
 import { randomBytes } from "node:crypto";
 
 /** Stands before each of our own colours on their way to `output.ts`; no text from elsewhere can have it. */
-const OWN = `\uFDD0${randomBytes(8).toString("hex")}\uFDD1`;
+const COLOUR_MARK = `\uFDD0${randomBytes(8).toString("hex")}\uFDD1`;
 
 /** Finds our own colours; splitting by it gives texts and codes in turn. */
-export const PAINTED = new RegExp(`${OWN}(${String.fromCodePoint(27)}\\[\\d+m)`);
+export const MARKED_COLOUR = new RegExp(`${COLOUR_MARK}(${String.fromCodePoint(27)}\\[\\d+m)`);
 
 /** A painted text without its colours. */
-export function unpainted(text: string): string {
-  return text.replace(new RegExp(PAINTED, "g"), "");
+export function stripPaint(text: string): string {
+  return text.replace(new RegExp(MARKED_COLOUR, "g"), "");
 }
 
 /** Paints words for one stream, or leaves them as they are. */
@@ -27,7 +27,7 @@ const CODES = {
 } as const satisfies Record<keyof Palette, readonly [number, number]>;
 
 /** Colours on a terminal; `NO_COLOR` and `FORCE_COLOR` say otherwise (https://no-color.org). */
-export function paletteFor(
+export function createPalette(
   stream: { readonly isTTY?: boolean | undefined },
   env: NodeJS.ProcessEnv,
 ): Palette {
@@ -35,7 +35,7 @@ export function paletteFor(
   const paint =
     ([on, off]: readonly [number, number]) =>
     (text: string): string =>
-      coloured && text !== "" ? `${OWN}\u001b[${on}m${text}${OWN}\u001b[${off}m` : text;
+      coloured && text !== "" ? `${COLOUR_MARK}\u001b[${on}m${text}${COLOUR_MARK}\u001b[${off}m` : text;
   return {
     dim: paint(CODES.dim),
     bold: paint(CODES.bold),
@@ -58,16 +58,16 @@ const ESCAPE = String.fromCodePoint(27);
 const CONTROL_SEQUENCE = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, "g");
 
 /** C1 controls, which some terminals act on, and what changes the direction in which letters are shown. */
-const MARKED = /[\u0080-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+const BIDI_AND_C1_CONTROLS = /[\u0080-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
  * A text from elsewhere must not steer the terminal: control characters but line feeds and tabs are left out. What could
  * make a text read otherwise than it is is shown as its number.
  */
-export function printable(text: string): string {
+export function stripControls(text: string): string {
   return text
     .replace(/\r\n?/g, "\n")
     .replace(CONTROL_SEQUENCE, "")
-    .replace(MARKED, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
+    .replace(BIDI_AND_C1_CONTROLS, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`)
     .replace(/\p{Cc}/gu, (character) => (character === "\n" || character === "\t" ? character : ""));
 }

@@ -1,13 +1,13 @@
 import type { PendingActivity, SessionStatus } from "../../client/index.ts";
-import { waitWords } from "../../client/runs/pending-activity.ts";
-import { shortened } from "./words.ts";
+import { formatWait } from "../../client/runs/pending-activity.ts";
+import { shortenText } from "./text.ts";
 
 // Steps that the server waits for, as a person reads them.
 
 const FAILURE_CHARS = 300;
 
 /** What a session and those below it wait for: of its own steps all, of those below the ones that are tried again. */
-export function pendingLines(
+export function formatPending(
   { pending, retryingBelow = [] }: Pick<SessionStatus, "pending" | "retryingBelow">,
   nowMs: number,
 ): readonly string[] {
@@ -23,19 +23,22 @@ export function describePending(step: PendingActivity, nowMs: number): string {
   const { type, state, attempt, maxAttempts, startedAt, lastFailure } = step;
   const of = maxAttempts === undefined ? "" : ` of ${maxAttempts}`;
   const since =
-    state === "started" && startedAt !== undefined ? ` for ${inSeconds(nowMs - startedAt.getTime())}` : "";
-  const failure = lastFailure === undefined ? "" : `; last failure: ${shortened(lastFailure, FAILURE_CHARS)}`;
-  const waits = step.waits === undefined ? "" : `; ${waitWords(step.waits, nowMs)}`;
-  return `${type}: ${state}${since}, attempt ${attempt}${of}${nextOf(step, nowMs)}${waits}${failure}`;
+    state === "started" && startedAt !== undefined
+      ? ` for ${formatSeconds(nowMs - startedAt.getTime())}`
+      : "";
+  const failure =
+    lastFailure === undefined ? "" : `; last failure: ${shortenText(lastFailure, FAILURE_CHARS)}`;
+  const waits = step.waits === undefined ? "" : `; ${formatWait(step.waits, nowMs)}`;
+  return `${type}: ${state}${since}, attempt ${attempt}${of}${formatNextAttempt(step, nowMs)}${waits}${failure}`;
 }
 
-function nextOf({ nextAttemptAt, attempt }: PendingActivity, nowMs: number): string {
+function formatNextAttempt({ nextAttemptAt, attempt }: PendingActivity, nowMs: number): string {
   if (nextAttemptAt === undefined || attempt === 1) return "";
   const inMs = nextAttemptAt.getTime() - nowMs;
-  const when = inMs <= 0 ? "now" : `in ${inSeconds(inMs)}`;
+  const when = inMs <= 0 ? "now" : `in ${formatSeconds(inMs)}`;
   return `, next ${when} (${nextAttemptAt.toISOString()})`;
 }
 
-function inSeconds(ms: number): string {
+function formatSeconds(ms: number): string {
   return `${Math.max(0, Math.round(ms / 1000))} s`;
 }

@@ -15,16 +15,16 @@ export class PrefixedLines {
   write(text: string): void {
     const lines = `${this.#line}${text}`.split("\n");
     this.#line = lines.pop() ?? "";
-    for (const line of lines) this.#say(line);
+    for (const line of lines) this.#writeLine(line);
     while (this.#line.length > LONG_LINE_CHARS) {
       const space = this.#line.lastIndexOf(" ", LONG_LINE_CHARS);
       const end = space > 0 ? space : LONG_LINE_CHARS;
-      this.#say(this.#line.slice(0, end));
+      this.#writeLine(this.#line.slice(0, end));
       this.#line = this.#line.slice(end).trimStart();
     }
   }
 
-  #say(line: string): void {
+  #writeLine(line: string): void {
     this.#write(`${this.#prefix} ${line}\n`);
   }
 }

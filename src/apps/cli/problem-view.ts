@@ -1,13 +1,13 @@
 import type { Problem } from "../../client/index.ts";
-import { type Palette, printable } from "./palette.ts";
-import { count } from "./words.ts";
+import { type Palette, stripControls } from "./palette.ts";
+import { formatCount } from "./text.ts";
 
 /** A problem of a file as a person reads it: what, where, and the line with a mark below it. */
-export function problemView(problem: Problem, paint: Palette): readonly string[] {
+export function formatProblem(problem: Problem, paint: Palette): readonly string[] {
   const { severity, field, message, file, line, column = 1, endColumn = column + 1, excerpt } = problem;
   const colour = severity === "error" ? paint.red : paint.yellow;
   const what = `${field === undefined ? "" : `${field}: `}${message}`;
-  const head = `${colour(paint.bold(severity))}: ${printable(what)}`;
+  const head = `${colour(paint.bold(severity))}: ${stripControls(what)}`;
   if (line === undefined || excerpt === undefined) return [head, paint.dim(`  --> ${file}`)];
   const margin = " ".repeat(String(line).length);
   const width = Math.max(1, Math.min(endColumn, excerpt.length + 1) - column);
@@ -16,18 +16,18 @@ export function problemView(problem: Problem, paint: Palette): readonly string[]
   return [
     head,
     paint.dim(`${margin}--> ${file}:${line}:${column}`),
-    `${paint.dim(`${line} |`)} ${printable(excerpt)}`,
+    `${paint.dim(`${line} |`)} ${stripControls(excerpt)}`,
     `${paint.dim(`${margin} |`)} ${before}${colour("^".repeat(width))}`,
   ];
 }
 
 /** All of them, with an empty line between, and how many there are at the end. */
-export function problemsView(problems: readonly Problem[], paint: Palette): readonly string[] {
+export function formatProblems(problems: readonly Problem[], paint: Palette): readonly string[] {
   const errors = problems.filter(({ severity }) => severity === "error").length;
   const warnings = problems.length - errors;
   const counts = [
-    ...(errors === 0 ? [] : [paint.red(count(errors, "error"))]),
-    ...(warnings === 0 ? [] : [paint.yellow(count(warnings, "warning"))]),
+    ...(errors === 0 ? [] : [paint.red(formatCount(errors, "error"))]),
+    ...(warnings === 0 ? [] : [paint.yellow(formatCount(warnings, "warning"))]),
   ];
-  return [...problems.flatMap((problem) => [...problemView(problem, paint), ""]), counts.join(", ")];
+  return [...problems.flatMap((problem) => [...formatProblem(problem, paint), ""]), counts.join(", ")];
 }

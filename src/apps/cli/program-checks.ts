@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { accessSync, constants } from "node:fs";
 import { delimiter, join } from "node:path";
-import { cachedBinary, cacheFolder } from "../../devserver/cache.ts";
-import type { Check } from "./checks.ts";
+import { getCachedBinaryPath, getCacheFolder } from "../../devserver/binary-cache.ts";
+import type { Check } from "./doctor-checks.ts";
 
 const ANSWER_TIMEOUT_MS = 5_000;
 
@@ -13,7 +13,7 @@ export async function checkRipgrep(env: NodeJS.ProcessEnv): Promise<Check> {
     ({ rgPath }) => rgPath,
     () => undefined,
   );
-  const path = bundled !== undefined && isProgram(bundled) ? bundled : onPath("rg", env);
+  const path = bundled !== undefined && isProgram(bundled) ? bundled : findOnPath("rg", env);
   if (path === undefined) {
     return {
       name,
@@ -22,18 +22,18 @@ export async function checkRipgrep(env: NodeJS.ProcessEnv): Promise<Check> {
       advice: "install ripgrep, or the search tool does not work",
     };
   }
-  return says(name, path, "reinstall the package, or install ripgrep");
+  return checkVersionOutput(name, path, "reinstall the package, or install ripgrep");
 }
 
 /** Only `holdfast dev` needs one, and fetches it by itself. */
 export function checkTemporal(env: NodeJS.ProcessEnv): Check {
   const name = "temporal";
-  const named = env["HOLDFAST_TEMPORAL"];
-  const cached = cachedBinary(cacheFolder(env));
+  const configured = env["HOLDFAST_TEMPORAL"];
+  const cached = getCachedBinaryPath(getCacheFolder(env));
   const path =
-    named !== undefined && named !== ""
-      ? named
-      : (onPath("temporal", env) ?? (isProgram(cached) ? cached : undefined));
+    configured !== undefined && configured !== ""
+      ? configured
+      : (findOnPath("temporal", env) ?? (isProgram(cached) ? cached : undefined));
   if (path === undefined) {
     return {
       name,
@@ -42,10 +42,14 @@ export function checkTemporal(env: NodeJS.ProcessEnv): Check {
       advice: "`holdfast dev` fetches it; other servers need none",
     };
   }
-  return says(name, path, "look at HOLDFAST_TEMPORAL, or remove the file and let `holdfast dev` fetch it");
+  return checkVersionOutput(
+    name,
+    path,
+    "look at HOLDFAST_TEMPORAL, or remove the file and let `holdfast dev` fetch it",
+  );
 }
 
-function says(name: string, path: string, advice: string): Check {
+function checkVersionOutput(name: string, path: string, advice: string): Check {
   const { status, stdout, error } = spawnSync(path, ["--version"], {
     encoding: "utf8",
     timeout: ANSWER_TIMEOUT_MS,
@@ -61,7 +65,7 @@ function says(name: string, path: string, advice: string): Check {
       };
 }
 
-function onPath(program: string, env: NodeJS.ProcessEnv): string | undefined {
+function findOnPath(program: string, env: NodeJS.ProcessEnv): string | undefined {
   return (env["PATH"] ?? "")
     .split(delimiter)
     .filter((folder) => folder !== "")

@@ -1,100 +1,100 @@
 import { Command, CommanderError } from "commander";
 import { HoldfastError } from "../../client/index.ts";
-import { askingToAccept } from "./accept-question.ts";
+import { confirmImportedAgent } from "./accept-import.ts";
 import { AgentFileError } from "./agent-file.ts";
-import { answerCommand } from "./commands/answer.ts";
-import { approveCommand, denyCommand } from "./commands/approve.ts";
-import { attachCommand } from "./commands/attach.ts";
-import { backupCommand, restoreCommand } from "./commands/backup.ts";
-import { branchCommand } from "./commands/branch.ts";
-import { chatCommand } from "./commands/chat.ts";
-import { compactCommand } from "./commands/compact.ts";
-import { compareCommand } from "./commands/compare.ts";
-import { configCommand } from "./commands/config.ts";
-import { continueCommand, raiseLimitCommand, rerunCommand } from "./commands/continue.ts";
-import { deleteCommand } from "./commands/delete.ts";
-import { devCommand } from "./commands/dev.ts";
-import { doctorCommand } from "./commands/doctor.ts";
-import { exploreCommand } from "./commands/explore.ts";
-import { acceptCommand, exportCommand, importCommand } from "./commands/export.ts";
-import { forkCommand, rewindCommand } from "./commands/fork.ts";
-import { initCommand } from "./commands/init.ts";
-import { jobCommand } from "./commands/job.ts";
-import { listCommand } from "./commands/list.ts";
-import { mcpCommand } from "./commands/mcp.ts";
-import { sendCommand } from "./commands/message.ts";
-import { modelsCommand } from "./commands/models.ts";
-import { openapiCommand } from "./commands/openapi.ts";
-import { rekeyCommand } from "./commands/rekey.ts";
-import { keepCommand, retentionCommand } from "./commands/retention.ts";
-import { runCommand } from "./commands/run.ts";
-import { scheduleCommand } from "./commands/schedule.ts";
-import { followUpCommand, steerCommand, stopCommand } from "./commands/send.ts";
-import { serveCommand } from "./commands/serve.ts";
-import { searchCommand, sessionsCommand } from "./commands/sessions.ts";
-import { showCommand } from "./commands/show.ts";
-import { skillsCommand } from "./commands/skills.ts";
-import { statusCommand } from "./commands/status.ts";
-import { updateCommand } from "./commands/update.ts";
-import { workerCommand } from "./commands/worker.ts";
+import { addAnswerCommand } from "./commands/answer.ts";
+import { addApproveCommand, addDenyCommand } from "./commands/approve.ts";
+import { addAttachCommand } from "./commands/attach.ts";
+import { addBackupCommand, addRestoreCommand } from "./commands/backup.ts";
+import { addBranchCommand } from "./commands/branch.ts";
+import { addChatCommand } from "./commands/chat.ts";
+import { addCompactCommand } from "./commands/compact.ts";
+import { addCompareCommand } from "./commands/compare.ts";
+import { addConfigCommand } from "./commands/config.ts";
+import { addContinueCommand, addRaiseLimitCommand, addRerunCommand } from "./commands/continue.ts";
+import { addDeleteCommand } from "./commands/delete.ts";
+import { addDevCommand } from "./commands/dev.ts";
+import { addDoctorCommand } from "./commands/doctor.ts";
+import { addExploreCommand } from "./commands/explore.ts";
+import { addAcceptCommand, addExportCommand, addImportCommand } from "./commands/export.ts";
+import { addForkCommand, addRewindCommand } from "./commands/fork.ts";
+import { addInitCommand } from "./commands/init.ts";
+import { addJobCommand } from "./commands/job.ts";
+import { addListCommand } from "./commands/list.ts";
+import { addMcpCommand } from "./commands/mcp.ts";
+import { addModelsCommand } from "./commands/models.ts";
+import { addOpenapiCommand } from "./commands/openapi.ts";
+import { addRekeyCommand } from "./commands/rekey.ts";
+import { addKeepCommand, addRetentionCommand } from "./commands/retention.ts";
+import { addRunCommand } from "./commands/run.ts";
+import { addScheduleCommand } from "./commands/schedule.ts";
+import { addSendCommand } from "./commands/send.ts";
+import { addServeCommand } from "./commands/serve.ts";
+import { addSearchCommand, addSessionsCommand } from "./commands/sessions.ts";
+import { addShowCommand } from "./commands/show.ts";
+import { addSkillsCommand } from "./commands/skills.ts";
+import { addStatusCommand } from "./commands/status.ts";
+import { addFollowUpCommand, addSteerCommand, addStopCommand } from "./commands/steer.ts";
+import { addUpdateCommand } from "./commands/update.ts";
+import { addWorkerCommand } from "./commands/worker.ts";
 import { Context, type GlobalOptions, type Streams } from "./context.ts";
-import { EXIT, EXIT_CODES_HELP, EXIT_OF_ERROR } from "./exit-codes.ts";
+import { ERROR_EXIT_CODES, EXIT, EXIT_CODES_HELP } from "./exit-codes.ts";
 import { print, printJson } from "./output.ts";
-import { packageVersion } from "./package-version.ts";
-import { paletteFor } from "./palette.ts";
-import { problemsView } from "./problem-view.ts";
+import { readPackageVersion } from "./package-version.ts";
+import { createPalette } from "./palette.ts";
+import { formatProblems } from "./problem-view.ts";
 import { UsageError } from "./usage-error.ts";
 
-type Work = (context: Context) => Promise<number>;
-export type Act = (work: Work) => Promise<void>;
+type CommandAction = (context: Context) => Promise<number>;
+export type RunAction = (work: CommandAction) => Promise<void>;
 
 const COMMANDS = [
-  devCommand,
-  runCommand,
-  compareCommand,
-  chatCommand,
-  attachCommand,
-  initCommand,
-  configCommand,
-  openapiCommand,
-  skillsCommand,
-  listCommand,
-  statusCommand,
-  showCommand,
-  sendCommand,
-  steerCommand,
-  followUpCommand,
-  answerCommand,
-  approveCommand,
-  denyCommand,
-  compactCommand,
-  continueCommand,
-  rerunCommand,
-  forkCommand,
-  rewindCommand,
-  branchCommand,
-  exploreCommand,
-  raiseLimitCommand,
-  updateCommand,
-  rekeyCommand,
-  stopCommand,
-  sessionsCommand,
-  searchCommand,
-  exportCommand,
-  importCommand,
-  acceptCommand,
-  keepCommand,
-  deleteCommand,
-  retentionCommand,
-  jobCommand,
-  scheduleCommand,
-  mcpCommand,
-  modelsCommand,
-  workerCommand,
-  serveCommand,
-  doctorCommand,
-  backupCommand,
-  restoreCommand,
+  addDevCommand,
+  addRunCommand,
+  addCompareCommand,
+  addChatCommand,
+  addAttachCommand,
+  addInitCommand,
+  addConfigCommand,
+  addOpenapiCommand,
+  addSkillsCommand,
+  addListCommand,
+  addStatusCommand,
+  addShowCommand,
+  addSendCommand,
+  addSteerCommand,
+  addFollowUpCommand,
+  addAnswerCommand,
+  addApproveCommand,
+  addDenyCommand,
+  addCompactCommand,
+  addContinueCommand,
+  addRerunCommand,
+  addForkCommand,
+  addRewindCommand,
+  addBranchCommand,
+  addExploreCommand,
+  addRaiseLimitCommand,
+  addUpdateCommand,
+  addRekeyCommand,
+  addStopCommand,
+  addSessionsCommand,
+  addSearchCommand,
+  addExportCommand,
+  addImportCommand,
+  addAcceptCommand,
+  addKeepCommand,
+  addDeleteCommand,
+  addRetentionCommand,
+  addJobCommand,
+  addScheduleCommand,
+  addMcpCommand,
+  addModelsCommand,
+  addWorkerCommand,
+  addServeCommand,
+  addDoctorCommand,
+  addBackupCommand,
+  addRestoreCommand,
 ] as const;
 
 /** Runs one command line. @returns The exit code; nothing is thrown. */
@@ -102,20 +102,20 @@ export async function main(argv: readonly string[], streams: Streams): Promise<n
   let exitCode: number = EXIT.ok;
   const program = buildProgram(streams, async (work) => {
     const context = new Context(streams, program.opts<GlobalOptions>());
-    exitCode = await askingToAccept(context, () => work(context));
+    exitCode = await confirmImportedAgent(context, () => work(context));
   });
   try {
     await program.parseAsync(argv, { from: "user" });
     return exitCode;
   } catch (error) {
-    return report(error, streams, argv.includes("--json"));
+    return reportError(error, streams, argv.includes("--json"));
   }
 }
 
-export function buildProgram(streams: Streams, act: Act): Command {
+export function buildProgram(streams: Streams, runAction: RunAction): Command {
   const program = new Command("holdfast")
     .description("AI agents that cannot be lost: durable agent loops on Temporal.")
-    .version(packageVersion(), "--version", "print the version")
+    .version(readPackageVersion(), "--version", "print the version")
     .option("--address <host:port>", "the Temporal server")
     .option("--namespace <name>", "its namespace")
     .option("--task-queue <name>", "the queue that the workers poll")
@@ -136,8 +136,8 @@ Examples:
   $ holdfast doctor
 ${EXIT_CODES_HELP}`,
     );
-  for (const command of COMMANDS) command(program, act);
-  for (const command of withSubcommands(program)) {
+  for (const command of COMMANDS) command(program, runAction);
+  for (const command of listCommands(program)) {
     command
       .exitOverride()
       .configureHelp({ showGlobalOptions: true })
@@ -151,23 +151,23 @@ ${EXIT_CODES_HELP}`,
   return program.showHelpAfterError("(--help says more)");
 }
 
-function withSubcommands(command: Command): readonly Command[] {
-  return [command, ...command.commands.flatMap(withSubcommands)];
+function listCommands(command: Command): readonly Command[] {
+  return [command, ...command.commands.flatMap(listCommands)];
 }
 
 /** An error as a person reads it: no stack, unless `HOLDFAST_DEBUG` is set. */
-function report(error: unknown, streams: Streams, json: boolean): number {
+function reportError(error: unknown, streams: Streams, json: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-  const code = exitCodeOf(error);
+  const code = getExitCode(error);
   const message = error instanceof Error ? error.message : String(error);
   if (json) {
-    const facts = factsOf(error);
+    const facts = getErrorFacts(error);
     printJson(streams.stdout, { type: "error", message, ...facts, exitCode: code });
   }
   if (error instanceof AgentFileError) {
     print(
       streams.stderr,
-      `${problemsView(error.problems, paletteFor(streams.stderr, streams.env)).join("\n")}\n`,
+      `${formatProblems(error.problems, createPalette(streams.stderr, streams.env)).join("\n")}\n`,
     );
   }
   print(streams.stderr, `holdfast: ${message}\n`);
@@ -177,12 +177,12 @@ function report(error: unknown, streams: Streams, json: boolean): number {
   return code;
 }
 
-function factsOf(error: unknown): object {
+function getErrorFacts(error: unknown): object {
   if (error instanceof AgentFileError) return { problems: error.problems };
   return error instanceof HoldfastError ? { code: error.code, ...error.facts } : {};
 }
 
-function exitCodeOf(error: unknown): number {
+function getExitCode(error: unknown): number {
   if (error instanceof UsageError) return EXIT.usage;
-  return error instanceof HoldfastError ? EXIT_OF_ERROR[error.code] : EXIT.failed;
+  return error instanceof HoldfastError ? ERROR_EXIT_CODES[error.code] : EXIT.failed;
 }

@@ -1,13 +1,13 @@
 import type { AgentMessage, Delta, LoopEvent, WatchItem } from "../../client/index.ts";
-import { type Palette, printable } from "./palette.ts";
-import { callSummary, shortened, textOf } from "./words.ts";
+import { type Palette, stripControls } from "./palette.ts";
+import { getText, shortenText, summarizeCall } from "./text.ts";
 
 /** Lines of a result that are shown when it was not seen live. */
 const RESULT_LINES = 6;
 const RESULT_LINE_CHARS = 160;
 
 /** What live output of one answer or one tool looked like so far. */
-type Shown = { text: string };
+type LiveOutput = { text: string };
 
 export type RenderOptions = {
   readonly write: (text: string) => void;
@@ -20,10 +20,10 @@ export type RenderOptions = {
 export class Renderer {
   readonly #options: RenderOptions;
   #column: "start" | "text" | "dim" = "start";
-  #answer: Shown = { text: "" };
+  #answer: LiveOutput = { text: "" };
   #answerKey = "";
   readonly #calls = new Map<string, string>();
-  readonly #begun = new Set<string>();
+  readonly #startedCalls = new Set<string>();
   readonly #streamed = new Set<string>();
 
   constructor(options: RenderOptions) {
@@ -31,8 +31,8 @@ export class Renderer {
   }
 
   show(item: WatchItem): void {
-    if (item.type === "delta") this.#delta(item.delta);
-    else if (item.type === "event") this.#event(item.event, item.message);
+    if (item.type === "delta") this.#renderDelta(item.delta);
+    else if (item.type === "event") this.#renderEvent(item.event, item.message);
   }
 
   /** Ends a line that is under way. */
@@ -41,39 +41,39 @@ export class Renderer {
     this.#column = "start";
   }
 
-  #delta({ body, loopId, turn, attempt }: Delta): void {
+  #renderDelta({ body, loopId, turn, attempt }: Delta): void {
     const { paint } = this.#options;
     switch (body.type) {
       case "text":
-        this.#of(`${loopId}/${turn}`).text += body.text;
-        this.#say(printable(body.text), "text");
+        this.#getOutput(`${loopId}/${turn}`).text += body.text;
+        this.#writeText(stripControls(body.text), "text");
         break;
       case "thinking":
-        this.#say(printable(body.text), "dim");
+        this.#writeText(stripControls(body.text), "dim");
         break;
       case "attempt":
-        if (attempt > 1 || this.#of(`${loopId}/${turn}`).text !== "") {
-          this.#line(paint.yellow("(asked again: what was shown of this answer is void)"));
+        if (attempt > 1 || this.#getOutput(`${loopId}/${turn}`).text !== "") {
+          this.#writeLine(paint.yellow("(asked again: what was shown of this answer is void)"));
         }
-        this.#of(`${loopId}/${turn}`).text = "";
+        this.#getOutput(`${loopId}/${turn}`).text = "";
         break;
       case "waiting":
-        this.#line(paint.dim(`(${printable(body.text)})`));
+        this.#writeLine(paint.dim(`(${stripControls(body.text)})`));
         break;
       case "tool-start":
-        this.#begin(body.toolCallId, body.toolName);
+        this.#renderCallStart(body.toolCallId, body.toolName);
         break;
       case "progress":
-        this.#begin(body.toolCallId, body.toolName);
-        this.#line(paint.dim(printable(body.text).trimEnd()));
+        this.#renderCallStart(body.toolCallId, body.toolName);
+        this.#writeLine(paint.dim(stripControls(body.text).trimEnd()));
         break;
       case "tool-output":
-        this.#begin(body.toolCallId, body.toolName);
+        this.#renderCallStart(body.toolCallId, body.toolName);
         this.#streamed.add(body.toolCallId);
-        this.#say(printable(body.text), "dim");
+        this.#writeText(stripControls(body.text), "dim");
         break;
       case "dropped":
-        this.#line(paint.dim(`(${body.count} pieces of live output were left out)`));
+        this.#writeLine(paint.dim(`(${body.count} pieces of live output were left out)`));
         break;
       case "tool-call":
       case "recorded":
@@ -81,85 +81,90 @@ export class Renderer {
     }
   }
 
-  #event({ body, loopId }: LoopEvent, message: AgentMessage | undefined): void {
+  #renderEvent({ body, loopId }: LoopEvent, message: AgentMessage | undefined): void {
     switch (body.type) {
       case "MessageEnd":
-        if (message !== undefined) this.#message(message, loopId);
+        if (message !== undefined) this.#renderMessage(message, loopId);
         break;
       case "ToolExecutionStart":
-        this.#begin(body.toolCallId, body.toolName);
+        this.#renderCallStart(body.toolCallId, body.toolName);
         break;
       case "ToolExecutionEnd":
-        this.#result(body.toolCallId, body.toolName, body.isError, message);
+        this.#renderResult(body.toolCallId, body.toolName, body.isError, message);
         break;
       case "InputRejected":
-        this.#line(this.#options.paint.red(`input rejected: ${shortened(body.reason, RESULT_LINE_CHARS)}`));
+        this.#writeLine(
+          this.#options.paint.red(`input rejected: ${shortenText(body.reason, RESULT_LINE_CHARS)}`),
+        );
         break;
       case "ModelFellBack":
-        this.#line(this.#options.paint.yellow(fallbackLine(body)));
+        this.#writeLine(this.#options.paint.yellow(formatFallback(body)));
         break;
       case "MessageRefused":
-        this.#line(this.#options.paint.yellow(refusedLine(body)));
+        this.#writeLine(this.#options.paint.yellow(formatRefusedMessage(body)));
         break;
       case "DefinitionChanged":
-        this.#line(this.#options.paint.yellow(movedLine(body)));
+        this.#writeLine(this.#options.paint.yellow(formatDefinitionUpdate(body)));
         break;
       default:
         break;
     }
   }
 
-  #message(message: AgentMessage, loopId: string): void {
+  #renderMessage(message: AgentMessage, loopId: string): void {
     const { paint } = this.#options;
     if (message.role === "user") {
-      const text = textOf(message);
+      const text = getText(message);
       if (this.#options.ownWords?.has(text) === true) return;
-      this.#line(paint.bold(`> ${shortened(text, RESULT_LINE_CHARS)}`));
+      this.#writeLine(paint.bold(`> ${shortenText(text, RESULT_LINE_CHARS)}`));
       return;
     }
     if (message.role !== "assistant") return;
     for (const part of message.content) {
-      if (part.type === "toolCall") this.#calls.set(part.id, callSummary(part.arguments));
+      if (part.type === "toolCall") this.#calls.set(part.id, summarizeCall(part.arguments));
     }
-    const whole = textOf(message);
-    const seen = this.#of(`${loopId}/${message.turnId?.turnIndex ?? -1}`).text;
-    if (whole.startsWith(seen)) this.#say(printable(whole.slice(seen.length)), "text");
+    const whole = getText(message);
+    const streamedText = this.#getOutput(`${loopId}/${message.turnId?.turnIndex ?? -1}`).text;
+    if (whole.startsWith(streamedText))
+      this.#writeText(stripControls(whole.slice(streamedText.length)), "text");
     else {
       this.endLine();
-      this.#say(printable(whole), "text");
+      this.#writeText(stripControls(whole), "text");
     }
     this.endLine();
-    if (message.errorMessage !== undefined) this.#line(paint.red(shortened(message.errorMessage, 400)));
+    if (message.errorMessage !== undefined)
+      this.#writeLine(paint.red(shortenText(message.errorMessage, 400)));
   }
 
-  #begin(id: string, name: string): void {
-    if (this.#begun.has(id)) return;
-    this.#begun.add(id);
+  #renderCallStart(id: string, name: string): void {
+    if (this.#startedCalls.has(id)) return;
+    this.#startedCalls.add(id);
     const { paint } = this.#options;
     const summary = this.#calls.get(id) ?? "";
-    this.#line(`${paint.cyan(`● ${name}`)}${summary === "" ? "" : ` ${summary}`}`);
+    this.#writeLine(`${paint.cyan(`● ${name}`)}${summary === "" ? "" : ` ${summary}`}`);
   }
 
-  #result(id: string, name: string, isError: boolean, message: AgentMessage | undefined): void {
+  #renderResult(id: string, name: string, isError: boolean, message: AgentMessage | undefined): void {
     const { paint } = this.#options;
-    this.#begin(id, name);
+    this.#renderCallStart(id, name);
     this.endLine();
-    const lines = printable(message === undefined ? "" : textOf(message))
+    const lines = stripControls(message === undefined ? "" : getText(message))
       .trimEnd()
       .split("\n");
     if (isError || !this.#streamed.has(id)) {
       for (const line of lines.slice(0, RESULT_LINES)) {
-        if (line !== "") this.#line(paint.dim(`  ${shortened(line, RESULT_LINE_CHARS)}`));
+        if (line !== "") this.#writeLine(paint.dim(`  ${shortenText(line, RESULT_LINE_CHARS)}`));
       }
-      if (lines.length > RESULT_LINES) this.#line(paint.dim(`  … ${lines.length - RESULT_LINES} lines more`));
+      if (lines.length > RESULT_LINES)
+        this.#writeLine(paint.dim(`  … ${lines.length - RESULT_LINES} lines more`));
     }
-    this.#line(isError ? paint.red(`✗ ${name}`) : paint.green(`✓ ${name}`));
+    this.#writeLine(isError ? paint.red(`✗ ${name}`) : paint.green(`✓ ${name}`));
     this.#calls.delete(id);
-    this.#begun.delete(id);
+    this.#startedCalls.delete(id);
     this.#streamed.delete(id);
   }
 
-  #of(key: string): Shown {
+  #getOutput(key: string): LiveOutput {
     if (key !== this.#answerKey) {
       this.#answerKey = key;
       this.#answer = { text: "" };
@@ -167,40 +172,40 @@ export class Renderer {
     return this.#answer;
   }
 
-  #say(text: string, kind: "text" | "dim"): void {
+  #writeText(text: string, kind: "text" | "dim"): void {
     if (text === "") return;
     if (this.#column !== "start" && this.#column !== kind) this.endLine();
     this.#options.write(kind === "dim" ? this.#options.paint.dim(text) : text);
     this.#column = text.endsWith("\n") ? "start" : kind;
   }
 
-  #line(text: string): void {
+  #writeLine(text: string): void {
     this.endLine();
     this.#options.write(`${text}\n`);
   }
 }
 
-function fallbackLine({
+function formatFallback({
   to,
   from,
   for: purpose,
 }: Extract<LoopEvent["body"], { type: "ModelFellBack" }>): string {
-  const why = from.map(({ provider, model, fault }) => `${provider}/${model}: ${fault}`).join(", ");
+  const reasons = from.map(({ provider, model, fault }) => `${provider}/${model}: ${fault}`).join(", ");
   const did = purpose === undefined ? "answered" : "summarised";
-  return printable(`(${did} by ${to.provider}/${to.model}; ${why})`);
+  return stripControls(`(${did} by ${to.provider}/${to.model}; ${reasons})`);
 }
 
-function refusedLine(body: Extract<LoopEvent["body"], { type: "MessageRefused" }>): string {
+function formatRefusedMessage(body: Extract<LoopEvent["body"], { type: "MessageRefused" }>): string {
   const { messageId, queue, waiting, refused } = body;
   const total = refused > 1 ? `; ${refused} refused so far` : "";
-  const what = `${queue === "steering" ? "steering message" : "follow-up"} ${shortened(messageId, 80)}`;
-  return printable(`(the queue is full with ${waiting.messages} messages: ${what} was refused${total})`);
+  const what = `${queue === "steering" ? "steering message" : "follow-up"} ${shortenText(messageId, 80)}`;
+  return stripControls(`(the queue is full with ${waiting.messages} messages: ${what} was refused${total})`);
 }
 
-function movedLine(body: Extract<LoopEvent["body"], { type: "DefinitionChanged" }>): string {
+function formatDefinitionUpdate(body: Extract<LoopEvent["body"], { type: "DefinitionChanged" }>): string {
   if (!body.applied) {
-    return `(not moved to another definition: ${shortened(body.reason ?? "", RESULT_LINE_CHARS)})`;
+    return `(not moved to another definition: ${shortenText(body.reason ?? "", RESULT_LINE_CHARS)})`;
   }
   const fields = body.changes.map(({ field }) => field).join(", ");
-  return printable(`(moved to another definition: ${fields})`);
+  return stripControls(`(moved to another definition: ${fields})`);
 }

@@ -1,15 +1,15 @@
 import { type AgentDefinitionInput, readAgents } from "../../client/index.ts";
-import { AgentFileError, agentFromFile, KNOWN_TOOLS, type Surroundings } from "./agent-file.ts";
+import { type AgentFileContext, AgentFileError, KNOWN_TOOLS, loadAgentFile } from "./agent-file.ts";
 import { UsageError } from "./usage-error.ts";
 
 /** The agents of files, by name: all of a `FILE`, one of a `FILE#NAME`. */
-export function agentsFrom(
+export function loadAgents(
   files: readonly string[],
-  surroundings: Surroundings,
+  fileContext: AgentFileContext,
 ): ReadonlyMap<string, AgentDefinitionInput> {
   const found = new Map<string, AgentDefinitionInput>();
   for (const file of files) {
-    for (const [name, agent] of agentsIn(file, surroundings)) {
+    for (const [name, agent] of loadAgentsOfFile(file, fileContext)) {
       if (found.has(name))
         throw new UsageError(`Two agents are called "${name}"; requests could not tell them apart.`);
       found.set(name, agent);
@@ -18,15 +18,15 @@ export function agentsFrom(
   return found;
 }
 
-function agentsIn(
+function loadAgentsOfFile(
   file: string,
-  surroundings: Surroundings,
+  fileContext: AgentFileContext,
 ): readonly (readonly [string, AgentDefinitionInput])[] {
   if (file.includes("#")) {
-    const { agent } = agentFromFile(file, surroundings);
+    const { agent } = loadAgentFile(file, fileContext);
     return [[agent.name, agent]];
   }
-  const { agents, problems } = readAgents(file, { ...surroundings, knownTools: KNOWN_TOOLS });
+  const { agents, problems } = readAgents(file, { ...fileContext, knownTools: KNOWN_TOOLS });
   if (agents.length === 0) throw new AgentFileError(file, problems);
   return agents.map(({ name, definition }) => [name, definition]);
 }

@@ -3,7 +3,7 @@ import { print } from "./output.ts";
 
 export type StandardOutput = {
   /** Why something that was printed is lost, if anything is. */
-  lost(): Error | undefined;
+  getError(): Error | undefined;
 };
 
 /**
@@ -12,10 +12,10 @@ export type StandardOutput = {
  *
  * @param readerLeft - A reader that has left, as in `holdfast show … | head`, is no error.
  */
-export function guardOutput(stdout: Output, stderr: Output, readerLeft: () => void): StandardOutput {
+export function guardOutput(stdout: Output, stderr: Output, onReaderLeft: () => void): StandardOutput {
   let lost: Error | undefined;
   stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code === "EPIPE") return readerLeft();
+    if (error.code === "EPIPE") return onReaderLeft();
     if (lost !== undefined) return;
     lost = error;
     const what = "standard output cannot be written, and what is printed is lost";
@@ -23,5 +23,5 @@ export function guardOutput(stdout: Output, stderr: Output, readerLeft: () => vo
   });
   // There is nobody left to tell.
   stderr.on("error", () => undefined);
-  return { lost: () => lost };
+  return { getError: () => lost };
 }

@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { HoldfastError } from "../../client/index.ts";
-import { databaseUrl } from "../../config/database.ts";
-import { type Home, homeAt } from "../../config/home.ts";
-import { type Check, checkHome, checkLive, checkNode, checkRoom, HOME_ADVICE } from "./checks.ts";
+import { getDatabaseUrl } from "../../config/database-url.ts";
+import { type Home, resolveHome } from "../../config/home.ts";
 import type { Context } from "./context.ts";
+import { type Check, checkFreeSpace, checkHome, checkLive, checkNode, HOME_ADVICE } from "./doctor-checks.ts";
 
 /**
  * What `holdfast doctor` would find wrong with this machine, before anything is started on it.
@@ -16,19 +16,19 @@ export async function prepareHome(
   database: string | undefined = context.options.database,
 ): Promise<Home> {
   const { home: folder } = context.options;
-  mustPass(checkNode());
-  const home = homeAt(folder);
+  assertPassed(checkNode());
+  const home = resolveHome(folder);
   try {
     makeFolder(home.folder);
   } catch (error) {
     const reason = (error as Error).message;
     const found = `${home.folder} cannot be made: ${reason}`;
-    throw refused({ name: "home", verdict: "fail", found, advice: HOME_ADVICE });
+    throw createCheckError({ name: "home", verdict: "fail", found, advice: HOME_ADVICE });
   }
-  mustPass(await checkHome(folder));
-  for (const check of [await checkRoom(folder), await checkLive(folder, database)]) {
-    mustPass(check);
-    if (check.verdict === "warn") context.tell(context.err.yellow(described(check)));
+  assertPassed(await checkHome(folder));
+  for (const check of [await checkFreeSpace(folder), await checkLive(folder, database)]) {
+    assertPassed(check);
+    if (check.verdict === "warn") context.report(context.err.yellow(formatCheck(check)));
   }
   return home;
 }
@@ -47,19 +47,19 @@ export function makeFolder(folder: string): void {
 
 /** For a worker that keeps everything in a database, the home matters as little as its disk. */
 export async function checkBeforeWorker(context: Context): Promise<void> {
-  if (databaseUrl(context.options.database) === undefined) await prepareHome(context);
-  else mustPass(checkNode());
+  if (getDatabaseUrl(context.options.database) === undefined) await prepareHome(context);
+  else assertPassed(checkNode());
 }
 
-function mustPass(check: Check): void {
-  if (check.verdict === "fail") throw refused(check);
+function assertPassed(check: Check): void {
+  if (check.verdict === "fail") throw createCheckError(check);
 }
 
-function refused(check: Check): HoldfastError {
+function createCheckError(check: Check): HoldfastError {
   const code = check.name === "room" ? "store-failed" : "configuration-invalid";
-  return new HoldfastError(code, `Nothing was started. ${described(check)}`);
+  return new HoldfastError(code, `Nothing was started. ${formatCheck(check)}`);
 }
 
-function described({ name, found, advice }: Check): string {
+function formatCheck({ name, found, advice }: Check): string {
   return `${name}: ${found}${advice === undefined ? "" : `; ${advice}`}. \`holdfast doctor\` checks the rest.`;
 }

@@ -1,15 +1,15 @@
-import { unpainted } from "./palette.ts";
+import { stripPaint } from "./palette.ts";
 
 /** Rows in columns as wide as their widest cell. */
-export function table(rows: readonly (readonly string[])[]): readonly string[] {
+export function formatTable(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) {
     for (const [column, cell] of row.entries())
-      widths[column] = Math.max(widths[column] ?? 0, unpainted(cell).length);
+      widths[column] = Math.max(widths[column] ?? 0, stripPaint(cell).length);
   }
   return rows.map((row) =>
     row
-      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - unpainted(cell).length))
+      .map((cell, column) => cell + " ".repeat((widths[column] ?? 0) - stripPaint(cell).length))
       .join("  ")
       .trimEnd(),
   );

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { homeAt } from "../../config/home.ts";
+import { resolveHome } from "../../config/home.ts";
 import type { Context } from "./context.ts";
 import type { UntrustedFlag } from "./untrusted-flag.ts";
 
@@ -12,12 +12,12 @@ const NOTICE =
   "sent. Read a stranger's file first, or use it with --untrusted. (Said once.)";
 
 /** Says once on each home what it means to use an agent file. */
-export function noticeOfTrust(
+export function showTrustNotice(
   context: Context,
   { agent, untrusted }: UntrustedFlag & { readonly agent?: string | readonly string[] | undefined },
 ): void {
   if (agent === undefined || untrusted === true || context.json) return;
-  const { folder } = homeAt(context.options.home ?? context.streams.env["HOLDFAST_HOME"]);
+  const { folder } = resolveHome(context.options.home ?? context.streams.env["HOLDFAST_HOME"]);
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, MARK), "", { flag: "wx", mode: 0o600 });
@@ -25,5 +25,5 @@ export function noticeOfTrust(
     // It has been given, or nothing can be kept here; then it is not worth an error.
     return;
   }
-  context.tell(context.err.dim(NOTICE));
+  context.report(context.err.dim(NOTICE));
 }

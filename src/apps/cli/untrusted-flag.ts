@@ -1,4 +1,4 @@
-import type { Surroundings } from "./agent-file.ts";
+import type { AgentFileContext } from "./agent-file.ts";
 import type { Context } from "./context.ts";
 
 /** Of each command that reads agent files. */
@@ -11,6 +11,6 @@ export const UNTRUSTED = [
 ] as const;
 
 /** Where a command line reads its agent files, and how far they are trusted. */
-export function surroundingsOf({ streams }: Context, { untrusted }: UntrustedFlag): Surroundings {
+export function surroundingsOf({ streams }: Context, { untrusted }: UntrustedFlag): AgentFileContext {
   return { cwd: process.cwd(), env: streams.env, untrusted };
 }

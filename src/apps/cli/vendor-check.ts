@@ -1,15 +1,15 @@
 import type { Catalogue } from "../../config/catalogue/catalogue.ts";
 import { parseModel } from "../../config/parse-model.ts";
 import type { ModelOptions } from "../../config/vendor-models.ts";
-import { Http } from "../../models/http.ts";
+import { HttpClient } from "../../models/http-client.ts";
 import type { ModelRequest } from "../../models/provider.ts";
 import { ProviderError } from "../../models/provider-error.ts";
-import { ProviderRegistry } from "../../models/registry.ts";
+import { ProviderRegistry } from "../../models/provider-registry.ts";
 import { resolveHeaders, resolveSecrets, type SecretSource } from "../../models/secrets.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import { UsageError } from "./usage-error.ts";
-import { adviceFor, answerOf, type VendorAnswer } from "./vendor-faults.ts";
+import { classifyFailure, getAdvice, type VendorAnswer } from "./vendor-faults.ts";
 
 /** What became of the smallest question to a vendor. No key is in it, and nothing that a vendor says of one. */
 export type VendorCheck = {
@@ -29,17 +29,21 @@ export type VendorCheck = {
 };
 
 /** @param named - `anthropic/ID`, or a provider, of which the cheapest model that is known is asked. */
-export function vendorModel(named: string, options: ModelOptions, catalogue: Catalogue): ModelConfig {
-  if (named.includes("/")) return parseModel(named, options, catalogue);
-  const list = { "openai-responses": "openai", vertex: "google" }[named] ?? named;
+export function selectVendorModel(
+  vendorName: string,
+  options: ModelOptions,
+  catalogue: Catalogue,
+): ModelConfig {
+  if (vendorName.includes("/")) return parseModel(vendorName, options, catalogue);
+  const list = { "openai-responses": "openai", vertex: "google" }[vendorName] ?? vendorName;
   const [cheapest] = catalogue
     .entries()
     .filter(({ provider, cost }) => provider === list && cost !== undefined)
     .sort((a, b) => a.cost!.input + a.cost!.output - b.cost!.input - b.cost!.output);
-  if (cheapest !== undefined) return parseModel(`${named}/${cheapest.id}`, options, catalogue);
+  if (cheapest !== undefined) return parseModel(`${vendorName}/${cheapest.id}`, options, catalogue);
   // Says which providers there are, where it is none.
-  parseModel(`${named}/-`, { baseUrl: "http://127.0.0.1", ...options }, catalogue);
-  throw new UsageError(`Name the model too: --vendor ${named}/ID`);
+  parseModel(`${vendorName}/-`, { baseUrl: "http://127.0.0.1", ...options }, catalogue);
+  throw new UsageError(`Name the model too: --vendor ${vendorName}/ID`);
 }
 
 /** The fewest tokens that every vendor takes as a limit. */
@@ -51,35 +55,37 @@ export async function checkVendor(
   timeoutMs: number,
 ): Promise<VendorCheck> {
   const { origin, pathname } = new URL(model.baseUrl);
-  const asked = {
+  const base = {
     model: `${model.provider}/${model.id}`,
     protocol: model.api,
     address: `${origin}${pathname.replace(/\/$/, "")}`,
     ...(model.apiKey !== undefined && { key: model.apiKey.slice(2, -1) }),
   };
-  const http = new Http();
+  const http = new HttpClient();
   const limit = AbortSignal.timeout(timeoutMs);
   const began = performance.now();
-  const took = () => Math.round(performance.now() - began);
+  const getElapsedMs = () => Math.round(performance.now() - began);
   try {
-    const provider = ProviderRegistry.default({ http }).get(model.api);
+    const provider = ProviderRegistry.createDefault({ http }).get(model.api);
     if (provider === undefined) throw new ProviderError("other", `nothing here speaks ${model.api}`);
-    const { usage } = await provider.stream(smallest(model, secrets), { signal: limit });
+    const { usage } = await provider.stream(buildSmallestRequest(model, secrets), { signal: limit });
     const found = `an answer, of ${usage.output} tokens to ${usage.input}`;
-    return { ...asked, ok: true, answer: "answered", found, usage, tookMs: took() };
+    return { ...base, ok: true, answer: "answered", found, usage, tookMs: getElapsedMs() };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
-    const answer = answerOf(error, limit.aborted) as Exclude<VendorAnswer, "answered">;
+    const answer = classifyFailure(error, limit.aborted) as Exclude<VendorAnswer, "answered">;
     const { status, requestId } = error;
     return {
-      ...asked,
+      ...base,
       ok: false,
       answer,
-      found: limit.aborted ? `no answer within ${timeoutMs / 1000} s` : wordsOf(error, answer, asked.key),
-      advice: adviceFor(answer, model, error),
+      found: limit.aborted
+        ? `no answer within ${timeoutMs / 1000} s`
+        : formatFailure(error, answer, base.key),
+      advice: getAdvice(answer, model, error),
       ...(status !== undefined && { status }),
       ...(requestId !== undefined && { requestId }),
-      tookMs: took(),
+      tookMs: getElapsedMs(),
     };
   } finally {
     await http.close();
@@ -87,11 +93,11 @@ export async function checkVendor(
 }
 
 /** The adapter speaks of the worker, which this is not. */
-function wordsOf({ message }: ProviderError, answer: VendorAnswer, key: string | undefined): string {
+function formatFailure({ message }: ProviderError, answer: VendorAnswer, key: string | undefined): string {
   return answer === "key-missing" && key !== undefined ? `${key} is not set here` : message;
 }
 
-function smallest(model: ModelConfig, secrets: SecretSource): ModelRequest {
+function buildSmallestRequest(model: ModelConfig, secrets: SecretSource): ModelRequest {
   return {
     model,
     apiKey: model.apiKey === undefined ? undefined : resolveSecrets(model.apiKey, secrets),

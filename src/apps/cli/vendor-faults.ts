@@ -19,10 +19,10 @@ export type VendorAnswer =
 const QUOTA = /quota|billing|credit|insufficient_funds|payment/i;
 const NOT_THE_VENDOR = /an HTML page|a redirect to|a content type|instead of|answered 200/i;
 const TOO_LONG = /no connection within|no answer within|silent for|without saying anything/;
-const NO_MODEL =
+const MODEL_UNKNOWN =
   /(?:models?|deployment)\b.*(?:not (?:found|exist|supported|available)|does not exist|unknown|invalid)|(?:unknown|invalid|no such) model|not_found_error|could not resolve the foundation model|DeploymentNotFound|model_not_found/i;
 
-export function answerOf(error: ProviderError, timedOut: boolean): VendorAnswer {
+export function classifyFailure(error: ProviderError, timedOut: boolean): VendorAnswer {
   const { fault, status, message, vendorType, retryAfterMs } = error;
   if (timedOut || TOO_LONG.test(message)) return "time";
   if (fault === "auth" && status === undefined) return "key-missing";
@@ -33,7 +33,7 @@ export function answerOf(error: ProviderError, timedOut: boolean): VendorAnswer 
   if (status === 402 || (QUOTA.test(message) && fault !== "auth" && !passes)) return "quota";
   if (fault === "auth") return "refused";
   if (fault === "rate-limited") return "busy";
-  if ((status === 404 || status === 400) && NO_MODEL.test(message)) return "model-unknown";
+  if ((status === 404 || status === 400) && MODEL_UNKNOWN.test(message)) return "model-unknown";
   if (status === 404 || status === 405) return "no-vendor";
   if (status !== undefined && status >= 500) return "vendor-trouble";
   if (fault === "network") return /\(E[A-Z_]+\)$/.test(message) ? "unreachable" : "broken";
@@ -41,7 +41,7 @@ export function answerOf(error: ProviderError, timedOut: boolean): VendorAnswer 
 }
 
 /** How credentials are given that are no key in a variable of their own. */
-const WITHOUT_KEY: Readonly<Record<string, string>> = {
+const KEYLESS_ADVICE: Readonly<Record<string, string>> = {
   bedrock:
     "set AWS_BEARER_TOKEN_BEDROCK, or sign in as for AWS's own tools (aws configure), here and where the worker runs",
   vertex:
@@ -49,7 +49,7 @@ const WITHOUT_KEY: Readonly<Record<string, string>> = {
 };
 
 /** What a person does about it. */
-export function adviceFor(
+export function getAdvice(
   answer: Exclude<VendorAnswer, "answered">,
   { id, provider, apiKey, baseUrl }: ModelConfig,
   { retryAfterMs }: ProviderError,
@@ -59,7 +59,7 @@ export function adviceFor(
   switch (answer) {
     case "key-missing":
       return key === undefined
-        ? (WITHOUT_KEY[provider] ?? `give ${provider} credentials: docs/vendors says which it takes`)
+        ? (KEYLESS_ADVICE[provider] ?? `give ${provider} credentials: docs/vendors says which it takes`)
         : `set ${key} here to try it, and where the worker runs to use it`;
     case "refused":
       return `check that ${key === undefined ? "the credentials are" : `the key in ${key} is`} whole, of ${provider}, not expired, and may use ${id}`;

@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { createInterface } from "node:readline";
 import type { Writable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { DATABASE_URL } from "../../config/database.ts";
-import { SECRETS_PIPE } from "../../config/received-environment.ts";
-import { secretVariables } from "../../config/secret-variables.ts";
-import { drainMsFrom } from "../../config/worker-environment.ts";
+import { DATABASE_URL } from "../../config/database-url.ts";
+import { SECRETS_PIPE } from "../../config/receive-environment.ts";
+import { findSecretVariables } from "../../config/secret-variables.ts";
+import { readDrainMs } from "../../config/worker-environment.ts";
 
 /** Behind standard input, output and error. */
 const SECRETS_DESCRIPTOR = 3;
@@ -50,7 +50,7 @@ export type WorkerChild = {
   readonly ended: Promise<WorkerEnd>;
 };
 
-export function workerArguments(target: WorkerTarget): string[] {
+export function buildWorkerArguments(target: WorkerTarget): string[] {
   const { home, address, namespace, taskQueue, tools = [], recognition } = target;
   const { drain, buildId, deployment, versioning } = target;
   return [
@@ -76,11 +76,11 @@ export function spawnWorker(
     readonly program?: readonly string[];
   },
 ): WorkerChild {
-  const leash = new URL("./leash.js", import.meta.url);
-  const isBuilt = options.program === undefined && existsSync(fileURLToPath(leash));
+  const exitWithParent = new URL("./exit-with-parent.js", import.meta.url);
+  const isBuilt = options.program === undefined && existsSync(fileURLToPath(exitWithParent));
   const program = options.program ?? [
-    ...(isBuilt ? ["--import", new URL("./secrets-pipe.js", import.meta.url).href] : []),
-    ...(isBuilt ? ["--import", leash.href] : []),
+    ...(isBuilt ? ["--import", new URL("./receive-secrets.js", import.meta.url).href] : []),
+    ...(isBuilt ? ["--import", exitWithParent.href] : []),
     fileURLToPath(new URL("../../worker.js", import.meta.url)),
   ];
   const all = {
@@ -88,8 +88,8 @@ export function spawnWorker(
     ...(target.profile === undefined ? {} : { TEMPORAL_PROFILE: target.profile }),
     ...(target.database === undefined ? {} : { [DATABASE_URL]: target.database }),
   };
-  const { env, secrets } = isBuilt ? withoutSecrets(all) : { env: all, secrets: undefined };
-  const child = spawn(process.execPath, [...program, ...workerArguments(target)], {
+  const { env, secrets } = isBuilt ? splitSecrets(all) : { env: all, secrets: undefined };
+  const child = spawn(process.execPath, [...program, ...buildWorkerArguments(target)], {
     stdio: [
       "pipe",
       "pipe",
@@ -100,41 +100,44 @@ export function spawnWorker(
     env,
   });
   for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => undefined);
-  if (secrets !== undefined) handOver(secrets, child);
+  if (secrets !== undefined) sendSecrets(secrets, child);
   if (options.onLog !== undefined) child.stderr?.on("data", options.onLog);
   const ended = new Promise<WorkerEnd>((resolve) => {
     child.on("error", () => resolve({ code: 1, signal: null }));
     child.once("close", (code, signal) => resolve({ code, signal }));
   });
-  const said = new Promise<WorkerReady>((resolve) => {
+  const readyMessage = new Promise<WorkerReady>((resolve) => {
     createInterface({ input: child.stdout! }).on("line", (line) => {
-      const ready = readyFrom(line);
+      const ready = parseReadyLine(line);
       if (ready !== undefined) resolve(ready);
     });
   });
-  return { process: child, ready: Promise.race([said, ended.then(() => undefined)]), ended };
+  return { process: child, ready: Promise.race([readyMessage, ended.then(() => undefined)]), ended };
 }
 
 /** Of a worker's environment what /proc may show, and the rest, which goes through a pipe. */
-function withoutSecrets(all: NodeJS.ProcessEnv): {
+function splitSecrets(all: NodeJS.ProcessEnv): {
   readonly env: NodeJS.ProcessEnv;
   readonly secrets: NodeJS.ProcessEnv | undefined;
 } {
-  const names = new Set(secretVariables(all).map(({ name }) => name));
+  const names = new Set(findSecretVariables(all).map(({ name }) => name));
   if (names.size === 0) return { env: all, secrets: undefined };
-  const pick = (isSecret: boolean) =>
+  const pickVariables = (isSecret: boolean) =>
     Object.fromEntries(Object.entries(all).filter(([name]) => names.has(name) === isSecret));
-  return { env: { ...pick(false), [SECRETS_PIPE]: `${SECRETS_DESCRIPTOR}` }, secrets: pick(true) };
+  return {
+    env: { ...pickVariables(false), [SECRETS_PIPE]: `${SECRETS_DESCRIPTOR}` },
+    secrets: pickVariables(true),
+  };
 }
 
-function handOver(secrets: NodeJS.ProcessEnv, child: ChildProcess): void {
+function sendSecrets(secrets: NodeJS.ProcessEnv, child: ChildProcess): void {
   const pipe = child.stdio[SECRETS_DESCRIPTOR] as Writable;
   // A worker that ends before it has read them says by its exit code that it has ended.
   pipe.on("error", () => undefined);
   pipe.end(JSON.stringify(secrets));
 }
 
-function readyFrom(line: string): WorkerReady | undefined {
+function parseReadyLine(line: string): WorkerReady | undefined {
   try {
     const value = JSON.parse(line) as WorkerReady;
     return value.type === "ready" ? value : undefined;
@@ -145,15 +148,15 @@ function readyFrom(line: string): WorkerReady | undefined {
 
 /** A worker drains for 10 s unless told otherwise, and needs less than this to hand back what is left. */
 const DRAIN_MS = 10_000;
-const LETTING_GO_MS = 12_000;
+const RELEASE_MS = 12_000;
 
 /** Has a worker drain; what hangs longer than it may is killed. */
 export async function endWorker(
   child: WorkerChild,
-  patienceMs = (drainMsFrom(process.env) ?? DRAIN_MS) + LETTING_GO_MS,
+  deadlineMs = (readDrainMs(process.env) ?? DRAIN_MS) + RELEASE_MS,
 ): Promise<WorkerEnd> {
   child.process.kill("SIGTERM");
-  const timer = setTimeout(() => child.process.kill("SIGKILL"), patienceMs);
+  const timer = setTimeout(() => child.process.kill("SIGKILL"), deadlineMs);
   const end = await child.ended;
   clearTimeout(timer);
   return end;

@@ -7,19 +7,19 @@ import { ServerProblem } from "./problem.ts";
 export const MAX_BODY_BYTES = 12 * 1024 * 1024;
 
 /** A body that is JSON and fits; nothing is kept of one that is too large. */
-export async function jsonBody<Schema extends ZodType>(
+export async function readJsonBody<Schema extends ZodType>(
   context: Context,
   schema: Schema,
   maxBytes: number = MAX_BODY_BYTES,
 ): Promise<z.output<Schema>> {
-  const text = await bodyText(context, maxBytes);
-  const checked = check(schema, jsonOf(text), "body");
+  const text = await readBodyText(context, maxBytes);
+  const checked = check(schema, parseJson(text), "body");
   if (checked.ok) return checked.value;
   const { problems } = checked;
   throw new ServerProblem("body-invalid", `The body does not fit: ${problems.join("; ")}.`, { problems });
 }
 
-function jsonOf(text: string): unknown {
+function parseJson(text: string): unknown {
   if (text.trim() === "") return {};
   try {
     return JSON.parse(text);
@@ -28,20 +28,20 @@ function jsonOf(text: string): unknown {
   }
 }
 
-async function bodyText(context: Context, maxBytes: number): Promise<string> {
+async function readBodyText(context: Context, maxBytes: number): Promise<string> {
   const announced = Number(context.req.header("content-length") ?? "0");
-  if (announced > maxBytes) throw tooLarge(maxBytes);
+  if (announced > maxBytes) throw createTooLargeProblem(maxBytes);
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of context.req.raw.body ?? []) {
     bytes += chunk.byteLength;
-    if (bytes > maxBytes) throw tooLarge(maxBytes);
+    if (bytes > maxBytes) throw createTooLargeProblem(maxBytes);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");
 }
 
-function tooLarge(maxBytes: number): ServerProblem {
+function createTooLargeProblem(maxBytes: number): ServerProblem {
   return new ServerProblem(
     "body-too-large",
     `The body has more than ${maxBytes} bytes, which is the most that is read. Put a long text into a file of the ` +

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ServerProblem } from "./problem.ts";
-import { AgentChoice } from "./requests.ts";
+import { AgentChoice } from "./request-schemas.ts";
 
 // What a page of the AI SDK sends: DefaultChatTransport's body, with what the page puts beside it.
 
@@ -28,7 +28,7 @@ export const ChatRequest = z.looseObject({
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
 
-type ApprovalWord = {
+type ApprovalAnswer = {
   readonly approvalId: string;
   readonly toolCallId: string;
   readonly approved: boolean;
@@ -36,30 +36,30 @@ type ApprovalWord = {
 };
 
 /** What a page wants. */
-export type ChatWish =
+export type ChatIntent =
   | { readonly type: "prompt"; readonly text: string; readonly messageId: string }
   /** The message goes on with what a person said to calls that wait; the page has `seen` so much of it. */
   | {
       readonly type: "answers";
       readonly loopId: string;
       readonly seen: number;
-      readonly words: readonly ApprovalWord[];
+      readonly words: readonly ApprovalAnswer[];
     }
   /** The prompts of a loop are answered once more. */
   | { readonly type: "regenerate"; readonly loopId: string | undefined };
 
-export function wishOf({ messages, trigger, messageId }: ChatRequest): ChatWish {
+export function parseIntent({ messages, trigger, messageId }: ChatRequest): ChatIntent {
   if (trigger === "regenerate-message") return { type: "regenerate", loopId: messageId ?? undefined };
   const last = messages[messages.length - 1] as UiMessage;
-  if (last.role === "user") return { type: "prompt", text: textOf(last), messageId: last.id };
-  if (last.role === "assistant") return { type: "answers", loopId: last.id, ...answersOf(last) };
+  if (last.role === "user") return { type: "prompt", text: getText(last), messageId: last.id };
+  if (last.role === "assistant") return { type: "answers", loopId: last.id, ...getAnswers(last) };
   throw new ServerProblem(
     "body-invalid",
     "The last message is of the system. An agent's system prompt is a part of its definition; send a user's message.",
   );
 }
 
-function textOf({ parts }: UiMessage): string {
+function getText({ parts }: UiMessage): string {
   const other = parts.find(({ type }) => type !== "text");
   if (other !== undefined) {
     throw new ServerProblem(
@@ -83,8 +83,8 @@ const Answered = z.looseObject({
 });
 const Metadata = z.looseObject({ holdfast: z.looseObject({ seen: z.number().int().nonnegative() }) });
 
-function answersOf({ parts, metadata }: UiMessage): { seen: number; words: readonly ApprovalWord[] } {
-  const words = parts.flatMap((part) => {
+function getAnswers({ parts, metadata }: UiMessage): { seen: number; words: readonly ApprovalAnswer[] } {
+  const answers = parts.flatMap((part) => {
     const answered = Answered.safeParse(part);
     if (!answered.success) return [];
     const { toolCallId, approval } = answered.data;
@@ -92,12 +92,12 @@ function answersOf({ parts, metadata }: UiMessage): { seen: number; words: reado
     return [{ approvalId, toolCallId, approved, reason }];
   });
   const known = Metadata.safeParse(metadata);
-  if (words.length === 0 || !known.success) {
+  if (answers.length === 0 || !known.success) {
     throw new ServerProblem(
       "body-invalid",
       "The last message is the agent's, and holds no answer to a call that waits (addToolApprovalResponse), or has " +
         "lost its metadata. Send a user's message, or the agent's as it was received.",
     );
   }
-  return { seen: known.data.holdfast.seen, words };
+  return { seen: known.data.holdfast.seen, words: answers };
 }

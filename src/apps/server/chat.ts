@@ -1,66 +1,66 @@
 import { setTimeout } from "node:timers/promises";
 import { type Holdfast, HoldfastError, type Session, type WaitingCall } from "../../client/index.ts";
-import { type Agents, chosen } from "./agents.ts";
-import { type ChatPart, chatChunks, type Waiting } from "./chat-events.ts";
-import { type ChatRequest, type ChatWish, wishOf } from "./chat-request.ts";
-import type { Outlet } from "./outlet.ts";
-import { isOurFault, problemOf, ServerProblem } from "./problem.ts";
-import { Source } from "./source.ts";
-import type { Statuses } from "./statuses.ts";
-import type { Streams } from "./streams.ts";
+import { type ChatSegment, streamChatChunks, type WaitingCalls } from "./chat-chunks.ts";
+import { type ChatIntent, type ChatRequest, parseIntent } from "./chat-request.ts";
+import type { OpenStreams } from "./open-streams.ts";
+import { isInternalError, ServerProblem, toProblem } from "./problem.ts";
+import type { ResponseStream } from "./response-stream.ts";
+import { type ServedAgents, selectAgent } from "./served-agents.ts";
+import { SessionEventReader } from "./session-event-reader.ts";
+import type { StatusReader } from "./status-reader.ts";
 import { UI_STREAM_DONE, UI_STREAM_HEADER, type UiChunk } from "./ui-chunk.ts";
-import { type Asked as AskedCall, approvalId, endingOf } from "./ui-message.ts";
+import { type TimedWaitingCall as AskedCall, formatApprovalId, toEndingChunks } from "./ui-message.ts";
 
 /** The longest of several waits for a loop that closes. */
 const MAX_SETTLE_MS = 2_000;
 
 export type Chat = {
   readonly holdfast: Holdfast;
-  readonly streams: Streams;
-  readonly agents: Agents;
-  readonly statuses: Statuses;
+  readonly streams: OpenStreams;
+  readonly agents: ServedAgents;
+  readonly statuses: StatusReader;
 };
 
-export type Asked = {
+export type ChatCaller = {
   /** For the words of a problem. */
   readonly tried: string;
   readonly drop: () => void;
 };
 
 /** A page says something, and is told what comes of it. */
-export async function answerChat(chat: Chat, request: ChatRequest, asked: Asked): Promise<Response> {
+export async function handleChat(chat: Chat, request: ChatRequest, caller: ChatCaller): Promise<Response> {
   const session = chat.holdfast.session(request.id);
-  const part = await carryOut(chat, session, request, wishOf(request));
-  return tellChat(chat, session, part, asked);
+  const part = await performIntent(chat, session, request, parseIntent(request));
+  return streamChat(chat, session, part, caller);
 }
 
 /** A page comes back to an answer that is being made; nothing when none is. */
-export async function resumeChat(chat: Chat, id: string, asked: Asked): Promise<Response> {
+export async function resumeChat(chat: Chat, id: string, caller: ChatCaller): Promise<Response> {
   const session = chat.holdfast.session(id);
   const sinceMs = Date.now();
-  const { open, status } = await chat.statuses.of(session);
+  const { open, status } = await chat.statuses.read(session);
   if (!open || status === "waiting") return new Response(null, { status: 204 });
-  return tellChat(chat, session, { sinceMs }, asked);
+  return streamChat(chat, session, { sinceMs }, caller);
 }
 
-async function carryOut(
+async function performIntent(
   chat: Chat,
   session: Session,
   request: ChatRequest,
-  wish: ChatWish,
-): Promise<ChatPart> {
-  if (wish.type === "answers") {
-    await answerCalls(session, wish, request.by);
-    return { goesOn: wish };
+  intent: ChatIntent,
+): Promise<ChatSegment> {
+  if (intent.type === "answers") {
+    await answerApprovals(session, intent, request.by);
+    return { goesOn: intent };
   }
-  const before = await newestLoop(session);
-  if (wish.type === "prompt") await prompt(chat, session, request, wish);
-  else await session.rerun(wish.loopId === undefined ? {} : { loop: wish.loopId });
+  const before = await findNewestLoop(session);
+  if (intent.type === "prompt") await sendPrompt(chat, session, request, intent);
+  else await session.rerun(intent.loopId === undefined ? {} : { loop: intent.loopId });
   return { isPast: (event) => "loopId" in event && event.loopId === before };
 }
 
 /** The loop that stands last before this request: what it said is on the page. */
-async function newestLoop(session: Session): Promise<string | undefined> {
+async function findNewestLoop(session: Session): Promise<string | undefined> {
   try {
     return (await session.status()).loopId;
   } catch (error) {
@@ -69,38 +69,43 @@ async function newestLoop(session: Session): Promise<string | undefined> {
   }
 }
 
-async function prompt(
+async function sendPrompt(
   { holdfast, agents }: Chat,
   session: Session,
   { agent: choice, mode }: ChatRequest,
-  { text, messageId }: Extract<ChatWish, { type: "prompt" }>,
+  { text, messageId }: Extract<ChatIntent, { type: "prompt" }>,
 ): Promise<void> {
-  const how = { messageId, ...(mode === undefined ? {} : { mode }) };
-  const named = choice === undefined ? undefined : chosen(agents, choice);
+  const promptOptions = { messageId, ...(mode === undefined ? {} : { mode }) };
+  const agentOption = choice === undefined ? undefined : selectAgent(agents, choice);
   try {
-    await session.send(text, { ...how, ...(named === undefined ? {} : { agent: named }) });
+    await session.send(text, {
+      ...promptOptions,
+      ...(agentOption === undefined ? {} : { agent: agentOption }),
+    });
   } catch (error) {
-    const agent = named ?? chosen(agents, undefined);
+    const agent = agentOption ?? selectAgent(agents, undefined);
     if (!(error instanceof HoldfastError) || error.code !== "session-unknown" || agent === undefined)
       throw error;
-    await holdfast.start({ ...how, agent, prompt: text, session: session.id });
+    await holdfast.start({ ...promptOptions, agent, prompt: text, session: session.id });
   }
 }
 
 /** Answers to questions that are asked no more are left out: what came of them is told by what follows. */
-async function answerCalls(
+async function answerApprovals(
   session: Session,
-  { loopId, words }: Extract<ChatWish, { type: "answers" }>,
+  { loopId, words }: Extract<ChatIntent, { type: "answers" }>,
   by = "a page over HTTP",
 ): Promise<void> {
   const { approvals = [], loopId: newest } = await session.status();
-  if (newest !== loopId) throw outOfDate(session.id);
-  const waiting = new Set(approvals.map(approvalId));
+  if (newest !== loopId) throw createStaleChatProblem(session.id);
+  const waiting = new Set(approvals.map(formatApprovalId));
   for (const { approvalId: id, toolCallId, approved, reason } of words) {
     if (!waiting.has(id)) continue;
-    const why = reason === undefined ? {} : { reason };
+    const denyOptions = reason === undefined ? {} : { reason };
     try {
-      await (approved ? session.approve(toolCallId, { by }) : session.refuse(toolCallId, { ...why, by }));
+      await (approved
+        ? session.approve(toolCallId, { by })
+        : session.deny(toolCallId, { ...denyOptions, by }));
     } catch (error) {
       if (!(error instanceof HoldfastError) || error.code !== "approval-unknown") throw error;
     }
@@ -108,54 +113,54 @@ async function answerCalls(
 }
 
 /** The message cannot go on from where the page is. */
-function outOfDate(session: string): ServerProblem {
+function createStaleChatProblem(session: string): ServerProblem {
   return new ServerProblem(
     "chat-out-of-date",
     `Session ${session} has gone on elsewhere since that message. Load its messages again: GET /v1/chat/${session}.`,
   );
 }
 
-function tellChat(
+function streamChat(
   { streams, statuses }: Chat,
   session: Session,
-  part: ChatPart,
-  { tried, drop }: Asked,
+  part: ChatSegment,
+  { tried, drop }: ChatCaller,
 ): Response {
-  const tell = async (outlet: Outlet): Promise<void> => {
-    const events = new Source(session, "loop");
-    events.closeWith(outlet.gone);
+  const writeChat = async (outlet: ResponseStream): Promise<void> => {
+    const events = new SessionEventReader(session, "loop");
+    events.closeOnAbort(outlet.closedSignal);
     try {
       const source = {
         events,
-        isBehind: () => outlet.isBehind,
-        waiting: () => waitingOf(statuses, session),
-        ended: () => endingOfRun(session),
-        settled: (loopId: string) => settled(statuses, session, loopId),
+        isLagging: () => outlet.isLagging,
+        readWaiting: () => readWaitingCalls(statuses, session),
+        readEnding: () => readEnding(session),
+        waitUntilClosed: (loopId: string) => waitUntilClosed(statuses, session, loopId),
       };
-      for await (const chunks of chatChunks(source, part)) await write(outlet, chunks);
+      for await (const chunks of streamChatChunks(source, part)) await writeChunks(outlet, chunks);
     } catch (error) {
-      if (isOurFault(error)) throw error;
-      await write(outlet, [{ type: "error", errorText: problemOf(error, tried).detail }]);
+      if (isInternalError(error)) throw error;
+      await writeChunks(outlet, [{ type: "error", errorText: toProblem(error, tried).detail }]);
     } finally {
       events.close();
     }
     await outlet.write(UI_STREAM_DONE);
   };
   const headers = { [UI_STREAM_HEADER.name]: UI_STREAM_HEADER.value };
-  return streams.open({ headers, tell, atClose: "cut", drop });
+  return streams.open({ headers, write: writeChat, atClose: "cut", drop });
 }
 
-async function write(outlet: Outlet, chunks: readonly UiChunk[]): Promise<void> {
+async function writeChunks(outlet: ResponseStream, chunks: readonly UiChunk[]): Promise<void> {
   if (chunks.length === 0) return;
   await outlet.write(chunks.map((chunk) => `data: ${JSON.stringify(chunk)}\n\n`).join(""));
 }
 
-async function waitingOf(statuses: Statuses, session: Session): Promise<Waiting | undefined> {
+async function readWaitingCalls(statuses: StatusReader, session: Session): Promise<WaitingCalls | undefined> {
   try {
-    const { approvals = [], running = [], waitingBelow = 0 } = await statuses.of(session);
+    const { approvals = [], running = [], waitingBelow = 0 } = await statuses.read(session);
     const own = approvals.map((call) => ({ ...call, session: session.id, path: [] }));
     const all = waitingBelow === 0 ? own : await session.approvals();
-    return { calls: all.map(shown), isAtWork: running.length > 0 };
+    return { calls: all.map(toPageCall), isAtWork: running.length > 0 };
   } catch (error) {
     // Who cannot be asked now is asked again later.
     if (error instanceof HoldfastError) return undefined;
@@ -163,16 +168,16 @@ async function waitingOf(statuses: Statuses, session: Session): Promise<Waiting 
   }
 }
 
-function shown(call: WaitingCall): AskedCall {
+function toPageCall(call: WaitingCall): AskedCall {
   const { session, path, toolCallId, tool, summary, reason, sinceMs, covers } = call;
   const covered = covers === undefined ? {} : { covers };
   return { session, path, toolCallId, tool, summary, reason, sinceMs, ...covered };
 }
 
 /** The run has an outcome also where its loop has recorded none. */
-async function endingOfRun(session: Session): Promise<readonly UiChunk[]> {
+async function readEnding(session: Session): Promise<readonly UiChunk[]> {
   try {
-    return endingOf((await session.result()).outcome);
+    return toEndingChunks((await session.result()).outcome);
   } catch (error) {
     if (!(error instanceof HoldfastError)) throw error;
     return [
@@ -183,9 +188,9 @@ async function endingOfRun(session: Session): Promise<readonly UiChunk[]> {
 }
 
 /** A loop is closed a moment after its last event; a page that hears of its end may send the next prompt at once. */
-async function settled(statuses: Statuses, session: Session, loopId: string): Promise<boolean> {
+async function waitUntilClosed(statuses: StatusReader, session: Session, loopId: string): Promise<boolean> {
   for (let waitMs = 20; waitMs < MAX_SETTLE_MS; waitMs *= 2) {
-    const now = await statuses.of(session).catch(() => undefined);
+    const now = await statuses.read(session).catch(() => undefined);
     if (now === undefined || !now.open || now.status === "waiting") return true;
     if (now.loopId !== loopId) return false;
     await setTimeout(waitMs);

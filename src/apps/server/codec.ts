@@ -1,6 +1,6 @@
 import type { Context } from "hono";
 import { z } from "zod";
-import { jsonBody } from "./body.ts";
+import { readJsonBody } from "./body.ts";
 import { ServerProblem } from "./problem.ts";
 
 // A codec server as the Temporal UI and CLI ask it: payloads as JSON, their bytes in base64.
@@ -39,10 +39,10 @@ const WirePayloads = z.looseObject({
   ),
 });
 
-export async function answerCodec(
+export async function handleCodec(
   context: Context,
   codec: Codec | undefined,
-  way: "encode" | "decode",
+  operation: "encode" | "decode",
   namespace: string,
 ): Promise<Response> {
   if (codec === undefined) {
@@ -51,21 +51,24 @@ export async function answerCodec(
       "This server has no codec: it was started without encryption keys, so that payloads are not encrypted here.",
     );
   }
-  const asked = context.req.header("x-namespace");
-  if (asked !== undefined && asked !== namespace) {
+  const requestedNamespace = context.req.header("x-namespace");
+  if (requestedNamespace !== undefined && requestedNamespace !== namespace) {
     throw new ServerProblem(
       "codec-failed",
-      `The payloads are of namespace "${asked}"; this server has the keys of namespace "${namespace}".`,
+      `The payloads are of namespace "${requestedNamespace}"; this server has the keys of namespace "${namespace}".`,
     );
   }
-  const { payloads } = await jsonBody(context, WirePayloads, MAX_CODEC_BYTES);
-  const done = await codec[way](payloads.map(ofWire)).catch((error: unknown) => {
-    throw new ServerProblem("codec-failed", `The payloads could not be ${way}d: ${(error as Error).message}`);
+  const { payloads } = await readJsonBody(context, WirePayloads, MAX_CODEC_BYTES);
+  const done = await codec[operation](payloads.map(fromWire)).catch((error: unknown) => {
+    throw new ServerProblem(
+      "codec-failed",
+      `The payloads could not be ${operation}d: ${(error as Error).message}`,
+    );
   });
   return context.json({ payloads: done.map(toWire) });
 }
 
-function ofWire({ metadata, data }: z.output<typeof WirePayloads>["payloads"][number]): Payload {
+function fromWire({ metadata, data }: z.output<typeof WirePayloads>["payloads"][number]): Payload {
   return {
     ...(metadata === undefined || metadata === null ? {} : { metadata }),
     ...(data === undefined || data === null ? {} : { data }),
@@ -73,13 +76,13 @@ function ofWire({ metadata, data }: z.output<typeof WirePayloads>["payloads"][nu
 }
 
 function toWire({ metadata, data }: Payload): object {
-  const named = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, inBase64(bytes)]);
+  const entries = Object.entries(metadata ?? {}).map(([name, bytes]) => [name, encodeBase64(bytes)]);
   return {
-    ...(metadata === undefined || metadata === null ? {} : { metadata: Object.fromEntries(named) }),
-    ...(data === undefined || data === null ? {} : { data: inBase64(data) }),
+    ...(metadata === undefined || metadata === null ? {} : { metadata: Object.fromEntries(entries) }),
+    ...(data === undefined || data === null ? {} : { data: encodeBase64(data) }),
   };
 }
 
-function inBase64(bytes: Uint8Array): string {
+function encodeBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64");
 }

@@ -1,6 +1,6 @@
 import type { AgentEvent } from "../../client/index.ts";
-import { type Frame, frame } from "./frames.ts";
-import { growth, type ShownPart } from "./shown-answer.ts";
+import { type AnswerPart, diffUpdate } from "./answer-diff.ts";
+import { type Frame, formatFrame } from "./sse-frame.ts";
 
 type Update = Extract<AgentEvent, { type: "MessageUpdate" }>;
 
@@ -12,25 +12,25 @@ type WireUpdate = Omit<Update, "message" | "delta"> & {
 
 /** Events of a session as one reader is sent them: an update is as long as what is new in it. */
 export class EventFrames {
-  readonly #answers = new Map<string, readonly ShownPart[]>();
+  readonly #answers = new Map<string, readonly AnswerPart[]>();
 
   /** @param cursor - Where the reader may go on behind this event. */
-  take(cursor: string, event: AgentEvent): string {
-    return this.#frames(cursor, event).map(frame).join("");
+  toText(cursor: string, event: AgentEvent): string {
+    return this.#toFrames(cursor, event).map(formatFrame).join("");
   }
 
-  #frames(id: string, event: AgentEvent): readonly Frame[] {
+  #toFrames(id: string, event: AgentEvent): readonly Frame[] {
     if (event.type !== "MessageUpdate") {
       if (event.type === "MessageEnd" || event.type === "AgentEnd") this.#answers.delete(event.loopId);
       return [{ id, data: event }];
     }
     const { loopId, message } = event;
     const known = this.#answers.get(loopId);
-    const { anew, pieces, shown } = growth(known ?? [], event);
+    const { anew, pieces, shown } = diffUpdate(known ?? [], event);
     this.#answers.set(loopId, shown);
     const last = pieces.at(-1);
     if (last === undefined) return [];
-    const wire = (piece: typeof last, whole: boolean): WireUpdate => ({
+    const toWire = (piece: typeof last, whole: boolean): WireUpdate => ({
       type: "MessageUpdate",
       loopId,
       ...(whole ? { message } : {}),
@@ -38,7 +38,7 @@ export class EventFrames {
     });
     // A call begins with its name, which a piece does not have.
     const isWhole = known === undefined || anew || pieces.some(({ begins }) => begins);
-    if (isWhole) return [{ id, data: wire(last, true) }];
-    return pieces.map((piece) => ({ id, data: wire(piece, false) }));
+    if (isWhole) return [{ id, data: toWire(last, true) }];
+    return pieces.map((piece) => ({ id, data: toWire(piece, false) }));
   }
 }

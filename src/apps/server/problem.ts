@@ -23,7 +23,7 @@ export type ServerProblemCode =
   | "chat-out-of-date"
   | "internal";
 
-const STATUS_OF_PROBLEM = {
+const PROBLEM_STATUS = {
   "token-missing": 401,
   "token-wrong": 401,
   "host-refused": 403,
@@ -42,7 +42,7 @@ const STATUS_OF_PROBLEM = {
   internal: 500,
 } as const satisfies Record<ServerProblemCode, ProblemStatus>;
 
-const STATUS_OF_ERROR = {
+const ERROR_STATUS = {
   unreachable: 503,
   "server-refused": 502,
   "namespace-unknown": 503,
@@ -97,25 +97,25 @@ export type Problem = {
   readonly allow?: readonly string[];
 };
 
-export function problemOf(error: unknown, tried: string): Problem {
+export function toProblem(error: unknown, target: string): Problem {
   if (error instanceof ServerProblem) {
-    return shaped(error.code, STATUS_OF_PROBLEM[error.code], error.message, tried, error.facts);
+    return buildProblem(error.code, PROBLEM_STATUS[error.code], error.message, target, error.facts);
   }
   if (error instanceof HoldfastError) {
-    return shaped(error.code, STATUS_OF_ERROR[error.code], error.message, tried, error.facts);
+    return buildProblem(error.code, ERROR_STATUS[error.code], error.message, target, error.facts);
   }
   const detail =
     "Something broke inside the server that is no fault of this request; the server has written down what. " +
     "Ask again; if it stays so, look at what `holdfast serve` printed.";
-  return shaped("internal", 500, detail, tried, {});
+  return buildProblem("internal", 500, detail, target, {});
 }
 
 /** @param error - Told to whoever runs the server when nobody who asked can do anything about it. */
-export function isOurFault(error: unknown): boolean {
+export function isInternalError(error: unknown): boolean {
   return !(error instanceof ServerProblem) && !(error instanceof HoldfastError);
 }
 
-export function problemResponse(problem: Problem): Response {
+export function createProblemResponse(problem: Problem): Response {
   const busy = problem.status === 503 || problem.status === 429;
   return new Response(JSON.stringify(problem), {
     status: problem.status,
@@ -129,7 +129,7 @@ export function problemResponse(problem: Problem): Response {
   });
 }
 
-function shaped(
+function buildProblem(
   code: string,
   status: ProblemStatus,
   detail: string,

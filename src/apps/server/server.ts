@@ -3,8 +3,8 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { AppOptions } from "./app.ts";
 import { createApp } from "./app.ts";
-import { problemOf, problemResponse, ServerProblem } from "./problem.ts";
-import { DEFAULT_LIMITS, type StreamLimits, Streams } from "./streams.ts";
+import { DEFAULT_LIMITS, OpenStreams, type StreamLimits } from "./open-streams.ts";
+import { createProblemResponse, ServerProblem, toProblem } from "./problem.ts";
 import { Token } from "./token.ts";
 
 export type ServeOptions = Omit<AppOptions, "streams" | "token"> & {
@@ -29,7 +29,7 @@ export type Server = {
 /** Who is slower with the head of a request holds a connection for nothing. */
 const HEADERS_MS = 10_000;
 /** How often Node looks for who is too slow: every 30 s unless said. */
-const LOOK_MS = 1_000;
+const CONNECTION_CHECK_MS = 1_000;
 /** For a body of the largest size over a slow line. */
 const REQUEST_MS = 60_000;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -41,15 +41,17 @@ const DRAIN_MS = 5_000;
 /** @throws {Error} of the system when the port cannot be had. */
 export async function serve(options: ServeOptions): Promise<Server> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
-  const streams = new Streams(limits, options.tell);
+  const streams = new OpenStreams(limits, options.reportError);
   const token = new Token(options.token);
   const app = createApp({ ...options, token, streams });
   const listener = getRequestListener(app.fetch, {
     // Request and Response of the process stay what they are.
     overrideGlobalObjects: false,
     errorHandler: (error) => {
-      const said = error instanceof Error ? error.message : String(error);
-      return problemResponse(problemOf(new ServerProblem("request-invalid", `${said}.`), "a request"));
+      const message = error instanceof Error ? error.message : String(error);
+      return createProblemResponse(
+        toProblem(new ServerProblem("request-invalid", `${message}.`), "a request"),
+      );
     },
   });
   const http = createServer(
@@ -57,15 +59,15 @@ export async function serve(options: ServeOptions): Promise<Server> {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: options.headersMs ?? HEADERS_MS,
       requestTimeout: REQUEST_MS,
-      connectionsCheckingInterval: LOOK_MS,
+      connectionsCheckingInterval: CONNECTION_CHECK_MS,
     },
     (request, response) => void listener(request, response),
   );
   http.maxConnections = limits.maxStreams + SPARE_CONNECTIONS;
-  const port = await listening(http, options.host, options.port);
+  const port = await listen(http, options.host, options.port);
   // As when the process has no more descriptors: one connection is lost, the others are not.
-  http.on("error", options.tell);
-  const url = `http://${nameOf(options.host)}:${port}`;
+  http.on("error", options.reportError);
+  const url = `http://${formatHost(options.host)}:${port}`;
   return {
     url,
     port,
@@ -73,11 +75,11 @@ export async function serve(options: ServeOptions): Promise<Server> {
     get streams() {
       return streams.size;
     },
-    close: () => close(http, streams),
+    close: () => closeServer(http, streams),
   };
 }
 
-async function listening(http: HttpServer, host: string, port: number): Promise<number> {
+async function listen(http: HttpServer, host: string, port: number): Promise<number> {
   await new Promise<void>((resolve, reject) => {
     http.once("error", reject);
     http.listen({ host, port }, () => {
@@ -88,7 +90,7 @@ async function listening(http: HttpServer, host: string, port: number): Promise<
   return (http.address() as AddressInfo).port;
 }
 
-async function close(http: HttpServer, streams: Streams): Promise<void> {
+async function closeServer(http: HttpServer, streams: OpenStreams): Promise<void> {
   const closed = new Promise((resolve) => http.close(resolve));
   await streams.close();
   http.closeIdleConnections();
@@ -98,7 +100,7 @@ async function close(http: HttpServer, streams: Streams): Promise<void> {
 }
 
 /** As an address has it; a server that listens everywhere is found here. */
-function nameOf(host: string): string {
+function formatHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";
   return host.includes(":") ? `[${host}]` : host;

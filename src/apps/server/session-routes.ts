@@ -2,38 +2,42 @@ import { Hono } from "hono";
 import type { ZodType, z } from "zod";
 import type { Holdfast, Session } from "../../client/index.ts";
 import { check } from "../../schema/check.ts";
-import { type Agents, chosen, withModel } from "./agents.ts";
-import { jsonBody } from "./body.ts";
-import { dropOf, type Env, triedBy } from "./env.ts";
-import { eventStream } from "./event-stream.ts";
+import { readJsonBody } from "./body.ts";
+import { streamEvents } from "./event-stream.ts";
+import { createDrop, describeTarget, type Env } from "./hono-env.ts";
+import type { OpenStreams } from "./open-streams.ts";
 import { ServerProblem } from "./problem.ts";
 import {
   AnswerBody,
   ApproveBody,
   DeleteQuery,
+  DenyBody,
   EventsQuery,
   ListQuery,
+  MessageBody,
   MessagesQuery,
   PromptBody,
-  RefuseBody,
   SendBody,
   StartBody,
   StopBody,
-  WordsBody,
-} from "./requests.ts";
-import type { Streams } from "./streams.ts";
+} from "./request-schemas.ts";
+import { overrideModel, type ServedAgents, selectAgent } from "./served-agents.ts";
 
 /** What a cursor is made of; anything else was never ours. */
 const CURSOR = /^[\w.-]{1,2000}$/;
-const BY = "somebody over HTTP";
+const DEFAULT_ACTOR = "somebody over HTTP";
 
 /** Sessions as JSON: what the client can do, under addresses. */
-export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agents): Hono<Env> {
+export function createSessionRoutes(
+  holdfast: Holdfast,
+  streams: OpenStreams,
+  agents: ServedAgents,
+): Hono<Env> {
   const routes = new Hono<Env>();
   const session = (id: string): Session => holdfast.session(id);
 
   routes.get("/", async (context) => {
-    const { status, agent, limit } = query(ListQuery, context.req.query());
+    const { status, agent, limit } = parseQuery(ListQuery, context.req.query());
     const sessions = await holdfast.list({
       ...(status === undefined ? {} : { status }),
       ...(agent === undefined ? {} : { agent }),
@@ -43,10 +47,10 @@ export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agen
   });
 
   routes.post("/", async (context) => {
-    const { agent: choice, model, ...rest } = await jsonBody(context, StartBody);
-    const agent = withModel(agents, chosen(agents, choice), model);
-    if (agent === undefined) throw noAgent(agents);
-    const started = await holdfast.start({ ...given(rest), agent });
+    const { agent: choice, model, ...rest } = await readJsonBody(context, StartBody);
+    const agent = overrideModel(agents, selectAgent(agents, choice), model);
+    if (agent === undefined) throw createNoAgentProblem(agents);
+    const started = await holdfast.start({ ...omitUndefined(rest), agent });
     context.header("location", `/v1/sessions/${encodeURIComponent(started.id)}`);
     return context.json({ session: started.id, runId: started.runId }, 201);
   });
@@ -54,49 +58,55 @@ export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agen
   routes.get("/:id", async (context) => context.json(await session(context.req.param("id")).status()));
 
   routes.delete("/:id", async (context) => {
-    const { stop, history } = query(DeleteQuery, context.req.query());
+    const { stop, history } = parseQuery(DeleteQuery, context.req.query());
     const options = { stop: stop === "true", history: history === "true" };
     return context.json(await session(context.req.param("id")).delete(options));
   });
 
   routes.get("/:id/messages", async (context) => {
-    const { limit, ...rest } = query(MessagesQuery, context.req.query());
+    const { limit, ...rest } = parseQuery(MessagesQuery, context.req.query());
     // One more than was asked for says that there are more.
-    const found = await session(context.req.param("id")).messages({ ...given(rest), limit: limit + 1 });
+    const found = await session(context.req.param("id")).messages({
+      ...omitUndefined(rest),
+      limit: limit + 1,
+    });
     const messages = found.slice(0, limit);
     return context.json({ messages, next: found[limit]?.position ?? null });
   });
 
   routes.get("/:id/events", async (context) => {
     // A client that has had no id yet may send an empty one.
-    const from = context.req.header("last-event-id") || query(EventsQuery, context.req.query()).from;
+    const from = context.req.header("last-event-id") || parseQuery(EventsQuery, context.req.query()).from;
     if (from !== undefined && !CURSOR.test(from)) {
       throw new ServerProblem(
         "cursor-invalid",
         "That is no place in a session's events. Send an id that this server gave, or `from=loop`, `session` or `now`.",
       );
     }
-    return await eventStream(holdfast, streams, {
+    return await streamEvents(holdfast, streams, {
       session: context.req.param("id"),
       from,
-      tried: triedBy(context),
-      drop: dropOf(context),
+      tried: describeTarget(context),
+      drop: createDrop(context),
     });
   });
 
   routes.post("/:id/prompt", async (context) => {
-    const { text, agent, ...rest } = await jsonBody(context, PromptBody);
-    const named = agent === undefined ? {} : { agent: chosen(agents, agent) };
+    const { text, agent, ...rest } = await readJsonBody(context, PromptBody);
+    const named = agent === undefined ? {} : { agent: selectAgent(agents, agent) };
     return context.json(
-      await session(context.req.param("id")).prompt(text, given({ ...rest, ...named })),
+      await session(context.req.param("id")).prompt(text, omitUndefined({ ...rest, ...named })),
       202,
     );
   });
 
   routes.post("/:id/send", async (context) => {
-    const { text, agent, ...rest } = await jsonBody(context, SendBody);
-    const named = agent === undefined ? {} : { agent: chosen(agents, agent) };
-    return context.json(await session(context.req.param("id")).send(text, given({ ...rest, ...named })), 202);
+    const { text, agent, ...rest } = await readJsonBody(context, SendBody);
+    const named = agent === undefined ? {} : { agent: selectAgent(agents, agent) };
+    return context.json(
+      await session(context.req.param("id")).send(text, omitUndefined({ ...rest, ...named })),
+      202,
+    );
   });
 
   for (const [path, verb] of [
@@ -104,16 +114,16 @@ export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agen
     ["follow-up", "followUp"],
   ] as const) {
     routes.post(`/:id/${path}`, async (context) => {
-      const { text, ...rest } = await jsonBody(context, WordsBody);
+      const { text, ...rest } = await readJsonBody(context, MessageBody);
       const one = session(context.req.param("id"));
       // A message starts a run that puts it into the inbox: a mistyped id must not make a session.
       const { open } = await one.status();
-      return context.json({ session: one.id, open, ...(await one[verb](text, given(rest))) }, 202);
+      return context.json({ session: one.id, open, ...(await one[verb](text, omitUndefined(rest))) }, 202);
     });
   }
 
   routes.post("/:id/stop", async (context) => {
-    const { reason } = await jsonBody(context, StopBody);
+    const { reason } = await readJsonBody(context, StopBody);
     const one = session(context.req.param("id"));
     return context.json({ session: one.id, open: await one.stop(reason) }, 202);
   });
@@ -123,41 +133,47 @@ export function sessionRoutes(holdfast: Holdfast, streams: Streams, agents: Agen
   });
 
   routes.post("/:id/approve", async (context) => {
-    const { toolCallId, by = BY, ...rest } = await jsonBody(context, ApproveBody);
-    return context.json(await session(context.req.param("id")).approve(toolCallId, given({ ...rest, by })));
+    const { toolCallId, by = DEFAULT_ACTOR, ...rest } = await readJsonBody(context, ApproveBody);
+    return context.json(
+      await session(context.req.param("id")).approve(toolCallId, omitUndefined({ ...rest, by })),
+    );
   });
 
   routes.post("/:id/answer", async (context) => {
-    const { toolCallId, by = BY, ...rest } = await jsonBody(context, AnswerBody);
-    return context.json(await session(context.req.param("id")).answer(toolCallId, given({ ...rest, by })));
+    const { toolCallId, by = DEFAULT_ACTOR, ...rest } = await readJsonBody(context, AnswerBody);
+    return context.json(
+      await session(context.req.param("id")).answer(toolCallId, omitUndefined({ ...rest, by })),
+    );
   });
 
   routes.post("/:id/refuse", async (context) => {
-    const { toolCallId, by = BY, ...rest } = await jsonBody(context, RefuseBody);
-    return context.json(await session(context.req.param("id")).refuse(toolCallId, given({ ...rest, by })));
+    const { toolCallId, by = DEFAULT_ACTOR, ...rest } = await readJsonBody(context, DenyBody);
+    return context.json(
+      await session(context.req.param("id")).deny(toolCallId, omitUndefined({ ...rest, by })),
+    );
   });
 
   return routes;
 }
 
-function query<Schema extends ZodType>(schema: Schema, found: Record<string, string>): z.output<Schema> {
+function parseQuery<Schema extends ZodType>(schema: Schema, found: Record<string, string>): z.output<Schema> {
   const checked = check(schema, found, "query");
   if (checked.ok) return checked.value;
   const { problems } = checked;
   throw new ServerProblem("query-invalid", `The query does not fit: ${problems.join("; ")}.`, { problems });
 }
 
-type Given<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
+type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
 
 /** Without what was left out. */
-function given<T extends object>(options: T): Given<T> {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Given<T>;
+function omitUndefined<T extends object>(options: T): Defined<T> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
 
-function noAgent(agents: Agents): ServerProblem {
-  const how =
+function createNoAgentProblem(agents: ServedAgents): ServerProblem {
+  const remedy =
     agents.size === 0
       ? 'send a definition in "agent", or start the server with --agent FILE'
       : `name one of ${[...agents.keys()].join(", ")} in "agent"`;
-  return new ServerProblem("body-invalid", `The request names no agent: ${how}.`);
+  return new ServerProblem("body-invalid", `The request names no agent: ${remedy}.`);
 }

@@ -9,13 +9,13 @@ export class Token {
   readonly #codecKey: string;
 
   constructor(secret: string) {
-    this.#digest = digestOf(secret);
+    this.#digest = hashText(secret);
     this.#codecKey = createHmac("sha256", secret).update("holdfast codec server").digest("base64url");
   }
 
   /** Takes the same time whatever is given, and however much of it is right. */
-  matches(given: string): boolean {
-    return timingSafeEqual(this.#digest, digestOf(given));
+  matches(candidate: string): boolean {
+    return timingSafeEqual(this.#digest, hashText(candidate));
   }
 
   /**
@@ -26,15 +26,15 @@ export class Token {
     return this.#codecKey;
   }
 
-  matchesCodecKey(given: string): boolean {
-    return timingSafeEqual(digestOf(this.#codecKey), digestOf(given));
+  matchesCodecKey(candidate: string): boolean {
+    return timingSafeEqual(hashText(this.#codecKey), hashText(candidate));
   }
 }
 
-export function newToken(): string {
+export function createToken(): string {
   return randomBytes(32).toString("base64url");
 }
 
-function digestOf(text: string): Buffer {
+function hashText(text: string): Buffer {
   return createHash("sha256").update(text).digest();
 }

@@ -1,10 +1,10 @@
 import type { Content } from "../../schema/message.ts";
-import type { Growth, Piece } from "./shown-answer.ts";
+import type { AnswerDiff, PartDelta } from "./answer-diff.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
 const CALL_NOT_MADE = "The vendor was asked again, and this call was not made.";
 
-type Part = { readonly id: string; readonly type: Piece["type"]; readonly toolName: string };
+type Part = { readonly id: string; readonly type: PartDelta["type"]; readonly toolName: string };
 
 /** The parts of one answer on a page, from their first piece to their end. */
 export class UiAnswer {
@@ -17,8 +17,8 @@ export class UiAnswer {
     this.#name = name;
   }
 
-  grow({ anew, pieces }: Growth): readonly UiChunk[] {
-    return [...(anew ? this.#void() : []), ...pieces.flatMap((piece) => this.#piece(piece))];
+  append({ anew, pieces }: AnswerDiff): readonly UiChunk[] {
+    return [...(anew ? this.#voidParts() : []), ...pieces.flatMap((piece) => this.#toChunks(piece))];
   }
 
   /** Everything has been shown: texts end, calls have their arguments, pictures come. */
@@ -31,12 +31,12 @@ export class UiAnswer {
       const { id: toolCallId, name: toolName, arguments: input } = part;
       return [{ type: "tool-input-available", toolCallId, toolName, input, dynamic: true }];
     });
-    const ends = this.#parts.flatMap((part) => endOf(part));
+    const ends = this.#parts.flatMap((part) => formatPartEnd(part));
     this.#parts = [];
     return [...ends, ...whole];
   }
 
-  #piece({ type, text, index, begins, toolCallId = "", toolName = "" }: Piece): readonly UiChunk[] {
+  #toChunks({ type, text, index, begins, toolCallId = "", toolName = "" }: PartDelta): readonly UiChunk[] {
     if (begins) {
       const id = type === "toolCall" ? toolCallId : `${this.#name}.${this.#count++}`;
       this.#parts = [...this.#parts, { id, type, toolName }];
@@ -66,14 +66,14 @@ export class UiAnswer {
   }
 
   /** The protocol cannot take words back: they are marked, and a page leaves out what is marked. */
-  #void(): readonly UiChunk[] {
-    const chunks = this.#parts.flatMap((part) => endOf(part, true));
+  #voidParts(): readonly UiChunk[] {
+    const chunks = this.#parts.flatMap((part) => formatPartEnd(part, true));
     this.#parts = [];
     return chunks;
   }
 }
 
-function endOf({ id, type, toolName }: Part, isVoid = false): readonly UiChunk[] {
+function formatPartEnd({ id, type, toolName }: Part, isVoid = false): readonly UiChunk[] {
   const metadata = isVoid ? { providerMetadata: { holdfast: { void: true as const } } } : {};
   switch (type) {
     case "text":

@@ -37,7 +37,7 @@ type ToolCall = {
 };
 
 /** A call that waits for a person: of the session itself, or of an agent below it, for which the message has no part. */
-export type WaitingShown = {
+export type WaitingCallData = {
   readonly session: string;
   /** Names of the agents on the way down to it. */
   readonly path: readonly string[];
@@ -93,7 +93,7 @@ export type UiChunk =
   | {
       readonly type: "data-holdfast-waiting";
       readonly id: string;
-      readonly data: readonly WaitingShown[];
+      readonly data: readonly WaitingCallData[];
       readonly transient: true;
     }
   /** All else that happened, as the session's events have it. */

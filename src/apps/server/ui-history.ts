@@ -1,8 +1,8 @@
 import type { Entry } from "../../client/index.ts";
-import { REFUSED_TEXT } from "../../core/machine/approving.ts";
+import { DENIED_TEXT } from "../../core/machine/approval-answers.ts";
 import type { AssistantMessage, Content, ToolResultMessage } from "../../schema/message.ts";
 import type { ToolOutput } from "./ui-chunk.ts";
-import { textOf } from "./ui-message.ts";
+import { joinText } from "./ui-message.ts";
 
 // The conversation as a page has it when it is opened: the same messages and parts that it would hold had it been there.
 
@@ -31,7 +31,7 @@ export type HistoryMessage = {
 };
 
 /** Words of people before a loop's first answer are messages of their own; all else of a loop is one message (U1). */
-export function uiHistory(entries: readonly Entry[]): readonly HistoryMessage[] {
+export function buildUiHistory(entries: readonly Entry[]): readonly HistoryMessage[] {
   const messages: HistoryMessage[] = [];
   let turn: number | undefined;
   for (const { message, position, messageId } of entries) {
@@ -41,35 +41,35 @@ export function uiHistory(entries: readonly Entry[]): readonly HistoryMessage[] 
     if (open !== undefined || message.role !== "user") {
       const begins = open === undefined || turn !== turnIndex;
       const parts = [...(open?.parts ?? []), ...(begins ? [{ type: "step-start" as const }] : [])];
-      messages.push({ id: loopId, role: "assistant", parts: withMore(parts, message) });
+      messages.push({ id: loopId, role: "assistant", parts: appendParts(parts, message) });
       turn = turnIndex;
     } else {
-      const parts = [{ type: "text" as const, text: textOf(message.content), state: "done" as const }];
+      const parts = [{ type: "text" as const, text: joinText(message.content), state: "done" as const }];
       messages.push({ id: messageId ?? `${loopId}.${position}`, role: "user", parts });
     }
   }
   return messages;
 }
 
-function withMore(
+function appendParts(
   parts: readonly UiPart[],
   message: Exclude<Entry["message"], { role: "extension" }>,
 ): readonly UiPart[] {
   switch (message.role) {
     case "assistant":
-      return [...parts, ...answerParts(message)];
+      return [...parts, ...toAnswerParts(message)];
     case "user":
-      return [...parts, { type: "data-holdfast-message", data: { text: textOf(message.content) } }];
+      return [...parts, { type: "data-holdfast-message", data: { text: joinText(message.content) } }];
     case "toolResult":
-      return withResult(parts, message);
+      return applyResult(parts, message);
   }
 }
 
-function answerParts({ content }: AssistantMessage): readonly UiPart[] {
-  return content.flatMap(uiPartsOf);
+function toAnswerParts({ content }: AssistantMessage): readonly UiPart[] {
+  return content.flatMap(toUiParts);
 }
 
-function uiPartsOf(part: Content): readonly UiPart[] {
+function toUiParts(part: Content): readonly UiPart[] {
   switch (part.type) {
     case "text":
       return part.text === "" ? [] : [{ type: "text", text: part.text, state: "done" }];
@@ -87,21 +87,21 @@ function uiPartsOf(part: Content): readonly UiPart[] {
 }
 
 /** Ids of calls are the vendor's, and may come again: the newest is meant. */
-function withResult(
+function applyResult(
   parts: readonly UiPart[],
   { toolCallId, content, details, isError }: ToolResultMessage,
 ): readonly UiPart[] {
-  const at = parts.findLastIndex((part) => part.type === "dynamic-tool" && part.toolCallId === toolCallId);
-  const call = parts[at];
+  const index = parts.findLastIndex((part) => part.type === "dynamic-tool" && part.toolCallId === toolCallId);
+  const call = parts[index];
   if (call?.type !== "dynamic-tool") return parts;
   const { type, toolName, input } = call;
   const known = { type, toolCallId, toolName, input };
-  const errorText = textOf(content);
+  const errorText = joinText(content);
   const output: ToolOutput = { content, ...(details === undefined ? {} : { details }) };
   const done: ToolPart = !isError
     ? { ...known, state: "output-available", output }
-    : errorText.startsWith(REFUSED_TEXT)
+    : errorText.startsWith(DENIED_TEXT)
       ? { ...known, state: "output-denied" }
       : { ...known, state: "output-error", errorText };
-  return parts.with(at, done);
+  return parts.with(index, done);
 }

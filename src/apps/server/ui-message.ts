@@ -1,12 +1,12 @@
 import type { AgentEvent, Outcome } from "../../client/index.ts";
-import { REFUSED_TEXT } from "../../core/machine/approving.ts";
+import { DENIED_TEXT } from "../../core/machine/approval-answers.ts";
 import { assertNever } from "../../platform/text/assert-never.ts";
 import type { AssistantMessage, Content, Message, StopReason } from "../../schema/message.ts";
-import { growth, remainder, type ShownPart } from "./shown-answer.ts";
+import { type AnswerPart, diffFinalAnswer, diffUpdate } from "./answer-diff.ts";
 import { UiAnswer } from "./ui-answer.ts";
-import type { FinishReason, ToolOutput, UiChunk, WaitingShown } from "./ui-chunk.ts";
+import type { FinishReason, ToolOutput, UiChunk, WaitingCallData } from "./ui-chunk.ts";
 
-type Of<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
+type EventOfType<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 // Invariants
 //   U1. A loop is one message of a page; its id is the loop's, so that who comes again replaces what it had.
@@ -18,82 +18,83 @@ type Of<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 const PRELIMINARY_CHARS = 4_096;
 
 /** A call that waits, with the moment since when: an answer is for this question and no other. */
-export type Asked = WaitingShown & { readonly sinceMs: number };
+export type TimedWaitingCall = WaitingCallData & { readonly sinceMs: number };
 
 /** What a page is told of a session's events, loop by loop. */
 export class UiMessage {
   /** Recorded events of the loop that were taken. */
-  #seen = 0;
+  #seenEvents = 0;
   #loopId = "";
   #turn = 0;
   #answers = 0;
   #answer: UiAnswer | undefined;
-  #shown: readonly ShownPart[] = [];
+  #sentParts: readonly AnswerPart[] = [];
   /** Calls of the answer that have neither begun nor ended. */
-  #unstarted: ReadonlySet<string> = new Set();
+  #unstartedCalls: ReadonlySet<string> = new Set();
   readonly #output = new Map<string, string>();
 
   get loopId(): string {
     return this.#loopId;
   }
 
-  get seen(): number {
-    return this.#seen;
+  get seenEvents(): number {
+    return this.#seenEvents;
   }
 
   /** Some call may be waiting for a person. */
   get mayWait(): boolean {
-    return this.#unstarted.size > 0;
+    return this.#unstartedCalls.size > 0;
   }
 
-  take(event: AgentEvent): readonly UiChunk[] {
-    if (event.type === "AgentStart") this.#begin(event);
-    if (!isPassing(event)) this.#seen += 1;
-    return this.#chunks(event);
+  toChunks(event: AgentEvent): readonly UiChunk[] {
+    if (event.type === "AgentStart") this.#startLoop(event);
+    if (!isEphemeral(event)) this.#seenEvents += 1;
+    return this.#eventToChunks(event);
   }
 
   /** The message goes on in another response. */
-  continued(): UiChunk {
+  formatContinuation(): UiChunk {
     return { type: "start", messageId: this.#loopId };
   }
 
   /** The calls that wait, and the end of this response: the page sends the answers with its next request. */
-  asks(waiting: readonly Asked[]): readonly UiChunk[] | undefined {
-    const own = waiting.filter(({ path }) => path.length === 0);
-    if (own.length === 0 || !own.every(({ toolCallId }) => this.#unstarted.has(toolCallId))) return undefined;
+  formatApprovalRequests(formatWaiting: readonly TimedWaitingCall[]): readonly UiChunk[] | undefined {
+    const own = formatWaiting.filter(({ path }) => path.length === 0);
+    if (own.length === 0 || !own.every(({ toolCallId }) => this.#unstartedCalls.has(toolCallId)))
+      return undefined;
     return [
-      ...this.waiting(waiting),
+      ...this.formatWaiting(formatWaiting),
       ...own.map((call) => ({
         type: "tool-approval-request" as const,
-        approvalId: approvalId(call),
+        approvalId: formatApprovalId(call),
         toolCallId: call.toolCallId,
       })),
       { type: "finish-step" },
       {
         type: "finish",
         finishReason: "tool-calls",
-        messageMetadata: { holdfast: { seen: this.#seen } },
+        messageMetadata: { holdfast: { seen: this.#seenEvents } },
       },
     ];
   }
 
   /** Who waits for a person, in the session and below it. */
-  waiting(calls: readonly Asked[]): readonly UiChunk[] {
+  formatWaiting(calls: readonly TimedWaitingCall[]): readonly UiChunk[] {
     const data = calls.map(({ sinceMs: _, ...call }) => call);
     return [{ type: "data-holdfast-waiting", id: `${this.#loopId}.waiting`, data, transient: true }];
   }
 
-  #begin({ loopId }: Of<"AgentStart">): void {
+  #startLoop({ loopId }: EventOfType<"AgentStart">): void {
     this.#loopId = loopId;
-    this.#seen = 0;
+    this.#seenEvents = 0;
     this.#answers = 0;
     this.#answer = undefined;
-    this.#shown = [];
-    this.#unstarted = new Set();
+    this.#sentParts = [];
+    this.#unstartedCalls = new Set();
     this.#output.clear();
   }
 
-  #chunks(event: AgentEvent): readonly UiChunk[] {
+  #eventToChunks(event: AgentEvent): readonly UiChunk[] {
     switch (event.type) {
       case "AgentStart": {
         const { loopId, sessionId: session, agentId, agentName: agent = agentId, configSnapshot } = event;
@@ -109,17 +110,17 @@ export class UiMessage {
       case "MessageStart":
         return [];
       case "MessageUpdate":
-        return this.#grow(event);
+        return this.#applyUpdate(event);
       case "MessageEnd":
-        return this.#said(event.message);
+        return this.#toMessageChunks(event.message);
       case "ToolExecutionStart":
-        this.#started(event.toolCallId);
+        this.#markStarted(event.toolCallId);
         return [];
       case "ToolExecutionUpdate":
-        return this.#printed(event);
+        return this.#toOutputChunks(event);
       case "ToolExecutionEnd":
-        this.#started(event.toolCallId);
-        return [resultOf(event)];
+        this.#markStarted(event.toolCallId);
+        return [toResultChunk(event)];
       case "ProgressMessage": {
         const { toolCallId, toolName, text } = event;
         const id = `${this.#turn}.${toolCallId}.progress`;
@@ -129,7 +130,7 @@ export class UiMessage {
       case "TurnEnd":
         return [{ type: "finish-step" }];
       case "AgentEnd":
-        return this.#ended(event);
+        return this.#toEndChunks(event);
       case "InputRejected":
       case "ParallelLoopStart":
       case "ParallelLoopEnd":
@@ -140,89 +141,92 @@ export class UiMessage {
       case "ModelFellBack":
       case "DefinitionChanged":
       case "MessageRefused":
-        return [{ type: "data-holdfast-event", id: `${this.#loopId}.${this.#seen}`, data: event }];
+        return [{ type: "data-holdfast-event", id: `${this.#loopId}.${this.#seenEvents}`, data: event }];
       default:
         return assertNever(event);
     }
   }
 
-  #grow(event: Of<"MessageUpdate">): readonly UiChunk[] {
-    const grown = growth(this.#shown, event);
-    this.#shown = grown.shown;
-    return this.#inMaking().grow(grown);
+  #applyUpdate(event: EventOfType<"MessageUpdate">): readonly UiChunk[] {
+    const grown = diffUpdate(this.#sentParts, event);
+    this.#sentParts = grown.shown;
+    return this.#getCurrentAnswer().append(grown);
   }
 
-  #said(message: Message): readonly UiChunk[] {
+  #toMessageChunks(message: Message): readonly UiChunk[] {
     switch (message.role) {
       case "assistant":
-        return this.#answered(message);
+        return this.#finishAnswer(message);
       case "user": {
         // Before the first answer stands the prompt, which the page has already.
         if (this.#answers === 0) return [];
-        const id = `${this.#loopId}.${this.#seen}`;
-        return [{ type: "data-holdfast-message", id, data: { text: textOf(message.content) } }];
+        const id = `${this.#loopId}.${this.#seenEvents}`;
+        return [{ type: "data-holdfast-message", id, data: { text: joinText(message.content) } }];
       }
       case "toolResult":
         return [];
     }
   }
 
-  #answered(message: AssistantMessage): readonly UiChunk[] {
-    const answer = this.#inMaking();
-    const rest = answer.grow(remainder(this.#shown, message));
+  #finishAnswer(message: AssistantMessage): readonly UiChunk[] {
+    const answer = this.#getCurrentAnswer();
+    const remaining = answer.append(diffFinalAnswer(this.#sentParts, message));
     const ends = answer.end(message.content);
     this.#answers += 1;
     this.#answer = undefined;
-    this.#shown = [];
+    this.#sentParts = [];
     const calls = message.content.flatMap((part) => (part.type === "toolCall" ? [part.id] : []));
-    this.#unstarted = new Set(calls);
-    return [...rest, ...ends];
+    this.#unstartedCalls = new Set(calls);
+    return [...remaining, ...ends];
   }
 
-  #inMaking(): UiAnswer {
+  #getCurrentAnswer(): UiAnswer {
     this.#answer ??= new UiAnswer(`${this.#loopId}.${this.#answers}`);
     return this.#answer;
   }
 
-  #started(toolCallId: string): void {
-    if (!this.#unstarted.has(toolCallId)) return;
-    this.#unstarted = new Set([...this.#unstarted].filter((id) => id !== toolCallId));
+  #markStarted(toolCallId: string): void {
+    if (!this.#unstartedCalls.has(toolCallId)) return;
+    this.#unstartedCalls = new Set([...this.#unstartedCalls].filter((id) => id !== toolCallId));
   }
 
-  #printed({ toolCallId, partialResult }: Of<"ToolExecutionUpdate">): readonly UiChunk[] {
-    const text = (this.#output.get(toolCallId) ?? "") + textOf(partialResult.content);
+  #toOutputChunks({ toolCallId, partialResult }: EventOfType<"ToolExecutionUpdate">): readonly UiChunk[] {
+    const text = (this.#output.get(toolCallId) ?? "") + joinText(partialResult.content);
     const newest = text.slice(-PRELIMINARY_CHARS);
     this.#output.set(toolCallId, newest);
     const output: ToolOutput = { content: [{ type: "text", text: newest }] };
     return [{ type: "tool-output-available", toolCallId, output, dynamic: true, preliminary: true }];
   }
 
-  #ended({ outcome, usage }: Of<"AgentEnd">): readonly UiChunk[] {
+  #toEndChunks({ outcome, usage }: EventOfType<"AgentEnd">): readonly UiChunk[] {
     const last = this.#answer?.end([]) ?? [];
-    const how = outcome === undefined ? {} : { outcome };
-    const messageMetadata = { holdfast: { seen: this.#seen, usage, ...how } };
-    return [...last, { type: "message-metadata", messageMetadata }, ...endingOf(outcome)];
+    const outcomeField = outcome === undefined ? {} : { outcome };
+    const messageMetadata = { holdfast: { seen: this.#seenEvents, usage, ...outcomeField } };
+    return [...last, { type: "message-metadata", messageMetadata }, ...toEndingChunks(outcome)];
   }
 }
 
-export function approvalId({ toolCallId, sinceMs }: Pick<Asked, "toolCallId" | "sinceMs">): string {
+export function formatApprovalId({
+  toolCallId,
+  sinceMs,
+}: Pick<TimedWaitingCall, "toolCallId" | "sinceMs">): string {
   return `${sinceMs}.${toolCallId}`;
 }
 
 /** Live output, of which nothing is recorded. */
-function isPassing({ type }: AgentEvent): boolean {
+function isEphemeral({ type }: AgentEvent): boolean {
   return type === "MessageUpdate" || type === "ToolExecutionUpdate" || type === "ProgressMessage";
 }
 
-function resultOf({ toolCallId, result, isError }: Of<"ToolExecutionEnd">): UiChunk {
+function toResultChunk({ toolCallId, result, isError }: EventOfType<"ToolExecutionEnd">): UiChunk {
   if (!isError) return { type: "tool-output-available", toolCallId, output: result, dynamic: true };
-  const errorText = textOf(result.content);
-  if (errorText.startsWith(REFUSED_TEXT)) return { type: "tool-output-denied", toolCallId };
+  const errorText = joinText(result.content);
+  if (errorText.startsWith(DENIED_TEXT)) return { type: "tool-output-denied", toolCallId };
   return { type: "tool-output-error", toolCallId, errorText, dynamic: true };
 }
 
 /** How a message ends. */
-export function endingOf(outcome: Outcome | undefined): readonly UiChunk[] {
+export function toEndingChunks(outcome: Outcome | undefined): readonly UiChunk[] {
   switch (outcome?.type) {
     case "stopped":
       return [{ type: "abort", reason: outcome.reason }];
@@ -237,13 +241,13 @@ export function endingOf(outcome: Outcome | undefined): readonly UiChunk[] {
         { type: "finish", finishReason: "error" },
       ];
     case "answered":
-      return [{ type: "finish", finishReason: FINISHED[outcome.stopReason] ?? "other" }];
+      return [{ type: "finish", finishReason: FINISH_REASONS[outcome.stopReason] ?? "other" }];
     default:
       return [{ type: "finish", finishReason: "other" }];
   }
 }
 
-const FINISHED: Partial<Record<StopReason, FinishReason>> = {
+const FINISH_REASONS: Partial<Record<StopReason, FinishReason>> = {
   stop: "stop",
   length: "length",
   toolUse: "tool-calls",
@@ -251,6 +255,6 @@ const FINISHED: Partial<Record<StopReason, FinishReason>> = {
   guardRail: "content-filter",
 };
 
-export function textOf(content: readonly Content[]): string {
+export function joinText(content: readonly Content[]): string {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }

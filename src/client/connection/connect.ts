@@ -1,25 +1,25 @@
 import { Client, Connection } from "@temporalio/client";
-import { type ConnectionTarget, connectionTarget } from "../../config/connection-target.ts";
-import { databaseUrl } from "../../config/database.ts";
-import { homeAt } from "../../config/home.ts";
+import { type ConnectionTarget, resolveConnectionTarget } from "../../config/connection-target.ts";
+import { getDatabaseUrl } from "../../config/database-url.ts";
+import { resolveHome } from "../../config/home.ts";
+import { EncryptionCodec } from "../../platform/encryption/encryption-codec.ts";
+import { KeyError } from "../../platform/encryption/key-error.ts";
 import {
   type Encryption,
   type EncryptionOptions,
-  encryptionOf,
-} from "../../platform/encryption/encryption.ts";
-import { KeyError } from "../../platform/encryption/key-error.ts";
-import { SealingCodec } from "../../platform/encryption/sealing-codec.ts";
-import type { StreamHub } from "../../store/stream/stream.ts";
+  resolveEncryption,
+} from "../../platform/encryption/resolve-encryption.ts";
+import type { StreamHub } from "../../store/stream/stream-hub.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
-import type { RunSettings } from "../../workflows/input.ts";
-import { HoldfastError, saidBy } from "../error.ts";
+import type { RunSettings } from "../../workflows/run-input.ts";
 import { Holdfast } from "../holdfast.ts";
-import { wordsFromEnvironment } from "../runs/show-words.ts";
+import { getErrorMessage, HoldfastError } from "../holdfast-error.ts";
+import { readRedactionFromEnvironment } from "../runs/redact-content.ts";
 import { Storage } from "../sessions/storage.ts";
-import { GRPC, grpcCode } from "./grpc-status.ts";
-import { loadProfile } from "./profile.ts";
-import { isProxied, reach } from "./reach.ts";
-import { checkSameKeys } from "./same-keys.ts";
+import { checkSameKeys } from "./check-same-keys.ts";
+import { GRPC, getGrpcCode } from "./grpc-status.ts";
+import { loadProfile } from "./load-profile.ts";
+import { isProxied, probeAddress } from "./probe-address.ts";
 
 export type ConnectOptions = {
   /** `host:port`. Else the Temporal profile or `TEMPORAL_ADDRESS`, else `127.0.0.1:7233`. */
@@ -52,15 +52,15 @@ const CONNECT_TIMEOUT_MS = 5_000;
 
 /** Connects to a Temporal server and makes sure that it answers and knows the namespace. */
 export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
-  const settings = { ...wordsFromEnvironment(), ...options.settings };
-  const encryption = encryptionFor(options.encryption);
+  const settings = { ...readRedactionFromEnvironment(), ...options.settings };
+  const encryption = createEncryption(options.encryption);
   const { connectionOptions, namespace: fromProfile } = loadProfile(options.profile);
   const { address: profileAddress, tls, apiKey, metadata } = connectionOptions;
-  const target = connectionTarget(options, { address: profileAddress, namespace: fromProfile });
+  const target = resolveConnectionTarget(options, { address: profileAddress, namespace: fromProfile });
   const timeoutMs = options.connectTimeoutMs ?? CONNECT_TIMEOUT_MS;
   if (!isProxied()) {
-    const found = await reach(target.address, timeoutMs);
-    if (!found.ok) throw unreachable(target, found.said);
+    const found = await probeAddress(target.address, timeoutMs);
+    if (!found.ok) throw createUnreachableError(target, found.said);
   }
   const connection = await Connection.connect({
     address: target.address,
@@ -69,9 +69,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
     ...(apiKey === undefined ? {} : { apiKey: apiKey as string }),
     ...(metadata === undefined ? {} : { metadata: metadata as Record<string, string> }),
   }).catch((error: unknown) => {
-    throw grpcCode(error) === GRPC.unauthenticated || grpcCode(error) === GRPC.permissionDenied
-      ? refused(target, error)
-      : unreachable(target, saidBy(error), error);
+    throw getGrpcCode(error) === GRPC.unauthenticated || getGrpcCode(error) === GRPC.permissionDenied
+      ? createServerRefusedError(target, error)
+      : createUnreachableError(target, getErrorMessage(error), error);
   });
   try {
     await checkNamespace(connection, target, timeoutMs);
@@ -85,16 +85,16 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
     client: new Client({
       connection,
       namespace: target.namespace,
-      dataConverter: { payloadCodecs: [new SealingCodec(encryption)] },
+      dataConverter: { payloadCodecs: [new EncryptionCodec(encryption)] },
     }),
     connection,
     address: target.address,
     namespace: target.namespace,
     taskQueue: target.taskQueue,
     storage: new Storage(
-      homeAt(options.home),
+      resolveHome(options.home),
       { transcript, hub },
-      databaseUrl(options.database),
+      getDatabaseUrl(options.database),
       options.encryption,
     ),
     searchAttributes: options.searchAttributes ?? settings.searchAttributes ?? true,
@@ -103,9 +103,9 @@ export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   });
 }
 
-function encryptionFor(options: EncryptionOptions | undefined): Encryption {
+function createEncryption(options: EncryptionOptions | undefined): Encryption {
   try {
-    return encryptionOf(options);
+    return resolveEncryption(options);
   } catch (error) {
     if (!(error instanceof KeyError)) throw error;
     throw new HoldfastError("configuration-invalid", error.message, { cause: error });
@@ -123,24 +123,28 @@ async function checkNamespace(
       connection.workflowService.describeNamespace({ namespace }),
     );
   } catch (error) {
-    switch (grpcCode(error)) {
+    switch (getGrpcCode(error)) {
       // Whoever may not look at the namespace may still use it.
       case GRPC.permissionDenied:
         return;
       case GRPC.notFound:
-        throw await namespaceUnknown(connection, target, error);
+        throw await createNamespaceUnknownError(connection, target, error);
       case GRPC.unauthenticated:
-        throw refused(target, error);
+        throw createServerRefusedError(target, error);
       default:
-        throw unreachable(target, `it takes connections, but does not answer: ${saidBy(error)}`, {
-          cause: error,
-          address,
-        });
+        throw createUnreachableError(
+          target,
+          `it takes connections, but does not answer: ${getErrorMessage(error)}`,
+          {
+            cause: error,
+            address,
+          },
+        );
     }
   }
 }
 
-async function namespaceUnknown(
+async function createNamespaceUnknownError(
   connection: Connection,
   { address, namespace }: ConnectionTarget,
   cause: unknown,
@@ -150,42 +154,42 @@ async function namespaceUnknown(
     .then(({ namespaces }) => namespaces.map(({ namespaceInfo }) => namespaceInfo?.name ?? ""))
     .then((names) => names.filter((name) => name !== "" && name !== "temporal-system").sort())
     .catch(() => undefined);
-  const there =
+  const hint =
     namespaces === undefined
       ? "It does not say which it has."
       : `It has: ${namespaces.join(", ") || "none"}.`;
   const command = `temporal operator namespace create --address ${address} --namespace ${namespace}`;
   return new HoldfastError(
     "namespace-unknown",
-    `The Temporal server at ${address} has no namespace "${namespace}". ${there} ` +
+    `The Temporal server at ${address} has no namespace "${namespace}". ${hint} ` +
       `Name one of these, or create it: ${command}`,
     { address, namespace, command, cause, ...(namespaces === undefined ? {} : { namespaces }) },
   );
 }
 
-const FROM: Readonly<Record<ConnectionTarget["addressFrom"], string>> = {
+const ADDRESS_SOURCE_TEXT: Readonly<Record<ConnectionTarget["addressFrom"], string>> = {
   option: "as you named it",
   profile: "from the Temporal profile or TEMPORAL_ADDRESS",
   default: "the usual address; none was named",
 };
 
-function unreachable(
+function createUnreachableError(
   { address, addressFrom }: ConnectionTarget,
-  said: string,
+  reason: string,
   cause?: unknown,
 ): HoldfastError {
   return new HoldfastError(
     "unreachable",
-    `No Temporal server can be reached at ${address} (${FROM[addressFrom]}): ${said}. ` +
+    `No Temporal server can be reached at ${address} (${ADDRESS_SOURCE_TEXT[addressFrom]}): ${reason}. ` +
       "Start one on this machine with `holdfast dev`, or name another with --address or TEMPORAL_ADDRESS.",
     { address, command: "holdfast dev", ...(cause === undefined ? {} : { cause }) },
   );
 }
 
-function refused({ address, namespace }: ConnectionTarget, cause: unknown): HoldfastError {
+function createServerRefusedError({ address, namespace }: ConnectionTarget, cause: unknown): HoldfastError {
   return new HoldfastError(
     "server-refused",
-    `The Temporal server at ${address} refused the connection: ${saidBy(cause)}. ` +
+    `The Temporal server at ${address} refused the connection: ${getErrorMessage(cause)}. ` +
       "Look at the API key or the certificate of the Temporal profile (TEMPORAL_API_KEY, TEMPORAL_TLS_*).",
     { address, namespace, cause },
   );

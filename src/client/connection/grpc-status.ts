@@ -17,7 +17,7 @@ export const GRPC = {
 } as const;
 
 /** The code that a gRPC service answered with, looked for in the error and its causes. */
-export function grpcCode(error: unknown): number | undefined {
+export function getGrpcCode(error: unknown): number | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as { code?: unknown };
     if (typeof code === "number") return code;

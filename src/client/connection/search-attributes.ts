@@ -18,14 +18,14 @@ export interface SearchAttributeGaps {
 }
 
 /** Compares what a namespace knows with what our runs write. */
-export async function searchAttributeGaps(
+export async function findSearchAttributeGaps(
   connection: Pick<Connection, "operatorService">,
   namespace: string,
 ): Promise<SearchAttributeGaps> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
   const missing: SearchAttributeName[] = [];
   const wrongType: SearchAttributeName[] = [];
-  for (const [name, type] of entries()) {
+  for (const [name, type] of listAttributes()) {
     const registered = customAttributes?.[name];
     if (registered === undefined || registered === null) missing.push(name);
     else if (Number(registered) !== INDEXED_VALUE_TYPE[type]) wrongType.push(name);
@@ -33,11 +33,11 @@ export async function searchAttributeGaps(
   return { missing, wrongType };
 }
 
-export async function missingSearchAttributes(
+export async function findMissingSearchAttributes(
   connection: Pick<Connection, "operatorService">,
   namespace: string,
 ): Promise<readonly SearchAttributeName[]> {
-  return (await searchAttributeGaps(connection, namespace)).missing;
+  return (await findSearchAttributeGaps(connection, namespace)).missing;
 }
 
 /**
@@ -49,7 +49,7 @@ export async function registerSearchAttributes(
   connection: Pick<Connection, "operatorService">,
   namespace: string,
 ): Promise<readonly SearchAttributeName[]> {
-  const missing = await missingSearchAttributes(connection, namespace);
+  const missing = await findMissingSearchAttributes(connection, namespace);
   if (missing.length === 0) return [];
   const searchAttributes = Object.fromEntries(
     missing.map((name) => [name, INDEXED_VALUE_TYPE[SEARCH_ATTRIBUTES[name]]]),
@@ -58,13 +58,13 @@ export async function registerSearchAttributes(
     await connection.operatorService.addSearchAttributes({ namespace, searchAttributes });
   } catch (error) {
     if ((error as { code?: unknown }).code !== ALREADY_EXISTS) throw error;
-    const left = await missingSearchAttributes(connection, namespace);
+    const left = await findMissingSearchAttributes(connection, namespace);
     if (left.length > 0) throw error;
   }
   return missing;
 }
 
-function entries(): readonly [SearchAttributeName, (typeof SEARCH_ATTRIBUTES)[SearchAttributeName]][] {
+function listAttributes(): readonly [SearchAttributeName, (typeof SEARCH_ATTRIBUTES)[SearchAttributeName]][] {
   return Object.entries(SEARCH_ATTRIBUTES) as [
     SearchAttributeName,
     (typeof SEARCH_ATTRIBUTES)[SearchAttributeName],

@@ -4,21 +4,21 @@ import type { AgentMessage, AssistantMessage, Message, TurnId, UserMessage } fro
 // Small questions about messages, for applications (TYP-05, TYP-14).
 
 /** @param atMs - Unix milliseconds. */
-export function userMessage(text: string, atMs: number): UserMessage {
+export function buildUserMessage(text: string, atMs: number): UserMessage {
   return { role: "user", content: [{ type: "text", text }], timestamp: atMs };
 }
 
 /** What a model may see of it: nothing of what an application keeps for itself, and there is no way to make it so. */
-export function modelMessage(message: AgentMessage): Message | undefined {
+export function toModelMessage(message: AgentMessage): Message | undefined {
   return message.role === "extension" ? undefined : message;
 }
 
-export function turnIdOf(message: AgentMessage): TurnId | undefined {
-  return modelMessage(message)?.turnId;
+export function getTurnId(message: AgentMessage): TurnId | undefined {
+  return toModelMessage(message)?.turnId;
 }
 
 /** An application's own message has no turn and stays as it is. */
-export function withTurnId<Kind extends AgentMessage>(message: Kind, turnId: TurnId): Kind {
+export function setTurnId<Kind extends AgentMessage>(message: Kind, turnId: TurnId): Kind {
   return message.role === "extension" ? message : { ...message, turnId };
 }
 

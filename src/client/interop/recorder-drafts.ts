@@ -3,11 +3,16 @@ import type { RecordedLoop, RecordedSession } from "../../schema/recorded-sessio
 
 // Records while they are being built.
 
-type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
-export type Loop = Draft<RecordedLoop>;
-export type Session = Draft<Omit<RecordedSession, "loops">> & { loops: Loop[] };
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
+export type LoopDraft = Mutable<RecordedLoop>;
+export type SessionDraft = Mutable<Omit<RecordedSession, "loops">> & { loops: LoopDraft[] };
 
-export function emptyLoop(sessionId: string, loopId: string, agentId: string, startedAt: string): Loop {
+export function createEmptyLoop(
+  sessionId: string,
+  loopId: string,
+  agentId: string,
+  startedAt: string,
+): LoopDraft {
   return {
     loopId,
     sessionId,
@@ -25,7 +30,7 @@ export function emptyLoop(sessionId: string, loopId: string, agentId: string, st
 }
 
 /** Of a loop's session. A loop's id is `{session}.{segment}.{N}`, and a segment `{provider}.{model}` or one word without dots. */
-export function sessionPrefix(loopId: string): string {
+export function getSessionId(loopId: string): string {
   const session = /^(.*?\.sub-[0-9a-f]{8}(?:\.sub-[0-9a-f]{8})*)\./.exec(loopId)?.[1];
   return session ?? loopId.split(".").slice(0, -2).join(".");
 }

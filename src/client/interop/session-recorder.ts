@@ -6,7 +6,7 @@ import type {
   RecordedSession,
   RecordedTurn,
 } from "../../schema/recorded-session.ts";
-import { emptyLoop, type Loop, type Session, sessionPrefix } from "./recorder-drafts.ts";
+import { createEmptyLoop, getSessionId, type LoopDraft, type SessionDraft } from "./recorder-drafts.ts";
 
 // Builds whole sessions of events, as they come (SES-14, SES-15).
 
@@ -25,14 +25,14 @@ export type RecorderConfig = {
 type OpenTurn = Pick<RecordedTurn, "triggeredBy" | "startedAt"> & { readonly index: number };
 
 /** What a loop's events have said so far and its record does not show yet. */
-type Progress = { sequence: number; turn: OpenTurn | undefined; words: AgentMessage[] };
+type LoopProgress = { sequence: number; turn: OpenTurn | undefined; words: AgentMessage[] };
 
 export class SessionRecorder {
   readonly #config: RecorderConfig;
-  readonly #open = new Map<string, Session>();
-  readonly #completed = new Map<string, Session>();
-  readonly #refused = new Set<string>();
-  readonly #progress = new Map<string, Progress>();
+  readonly #open = new Map<string, SessionDraft>();
+  readonly #completed = new Map<string, SessionDraft>();
+  readonly #rejected = new Set<string>();
+  readonly #progress = new Map<string, LoopProgress>();
   readonly #sessionOf = new Map<string, string>();
   #current: string | undefined;
 
@@ -42,23 +42,23 @@ export class SessionRecorder {
 
   onEvent(event: AgentEvent): void {
     if (event.type === "ParallelLoopStart" || event.type === "ParallelLoopEnd") {
-      if (event.type === "ParallelLoopStart") this.#announce(event);
-      else this.#group(event);
+      if (event.type === "ParallelLoopStart") this.#addPlannedLoops(event);
+      else this.#closeGroup(event);
       return;
     }
-    if (event.type === "AgentStart") this.#start(event);
-    const loop = this.#loop(event.loopId);
+    if (event.type === "AgentStart") this.#startLoop(event);
+    const loop = this.#findLoop(event.loopId);
     if (loop === undefined) return;
-    const progress = this.#progressOf(event.loopId);
+    const progress = this.#getProgress(event.loopId);
     const sequence = progress.sequence++;
     if (event.type !== "MessageUpdate" || this.#config.includeStreamingEvents === true) {
       loop.events.push({ sequence, event });
     }
-    this.#take(loop, progress, event);
+    this.#applyEvent(loop, progress, event);
   }
 
   /** Loops that have not ended are aborted, and all sessions are complete. */
-  flush(): void {
+  abortOpenLoops(): void {
     for (const [id, session] of this.#open) {
       for (const loop of session.loops) {
         if (loop.status === "running" || loop.status === "pending") loop.status = "aborted";
@@ -86,18 +86,18 @@ export class SessionRecorder {
 
   /** The loop that began last, of this session or of all. */
   currentLoop(session?: string): RecordedLoop | undefined {
-    if (session === undefined) return this.#current === undefined ? undefined : this.#loop(this.#current);
+    if (session === undefined) return this.#current === undefined ? undefined : this.#findLoop(this.#current);
     return this.getSession(session)?.loops.findLast(({ status }) => status !== "pending");
   }
 
-  #start(event: Extract<AgentEvent, { type: "AgentStart" }>): void {
+  #startLoop(event: Extract<AgentEvent, { type: "AgentStart" }>): void {
     const { sessionId, loopId, timestamp, parentLoopId, agentId } = event;
-    const session = this.#sessionFor(event);
+    const session = this.#findSession(event);
     if (session === undefined) return;
     session.lastActiveAt = timestamp;
     const known = session.loops.find((loop) => loop.loopId === loopId);
-    const started: Loop = {
-      ...(known ?? emptyLoop(sessionId, loopId, agentId, timestamp)),
+    const started: LoopDraft = {
+      ...(known ?? createEmptyLoop(sessionId, loopId, agentId, timestamp)),
       agentId,
       ...(parentLoopId === undefined ? {} : { parentLoopId }),
       continuationKind: event.continuationKind,
@@ -114,9 +114,9 @@ export class SessionRecorder {
     this.#current = loopId;
   }
 
-  #sessionFor(event: Extract<AgentEvent, { type: "AgentStart" }>): Session | undefined {
+  #findSession(event: Extract<AgentEvent, { type: "AgentStart" }>): SessionDraft | undefined {
     const { sessionId } = event;
-    if (this.#refused.has(sessionId)) return undefined;
+    if (this.#rejected.has(sessionId)) return undefined;
     const open = this.#open.get(sessionId);
     if (open !== undefined) return open;
     const again = this.#completed.get(sessionId);
@@ -125,23 +125,23 @@ export class SessionRecorder {
       this.#open.set(sessionId, again);
       return again;
     }
-    const session = this.#newSession(event);
+    const session = this.#createSession(event);
     if (this.#config.beforeTask?.(session) === false) {
-      this.#refused.add(sessionId);
+      this.#rejected.add(sessionId);
       return undefined;
     }
     this.#open.set(sessionId, session);
     return session;
   }
 
-  #newSession(event: Extract<AgentEvent, { type: "AgentStart" }>): Session {
+  #createSession(event: Extract<AgentEvent, { type: "AgentStart" }>): SessionDraft {
     const { sessionId, agentId, timestamp, parentLoopId } = event;
     const parent = parentLoopId === undefined ? undefined : this.#sessionOf.get(parentLoopId);
     const spawned = parentLoopId !== undefined && !parentLoopId.startsWith(`${sessionId}.`);
     return {
       sessionId,
       agentId,
-      formation: this.#formation(sessionId, agentId, timestamp),
+      formation: this.#getOrigin(sessionId, agentId, timestamp),
       scope: this.#config.scope ?? "ephemeral",
       createdAt: timestamp,
       lastActiveAt: timestamp,
@@ -152,7 +152,7 @@ export class SessionRecorder {
     };
   }
 
-  #formation(sessionId: string, agentId: string, timestamp: string): RecordedSession["formation"] {
+  #getOrigin(sessionId: string, agentId: string, timestamp: string): RecordedSession["formation"] {
     const thresholdSecs = this.#config.inactivityTimeoutSecs;
     const previous = this.sessions
       .filter((session) => session.agentId === agentId && session.sessionId !== sessionId)
@@ -163,10 +163,10 @@ export class SessionRecorder {
     return { type: "inactivity_timeout", thresholdSecs, previousSessionId: previous.sessionId, timestamp };
   }
 
-  #take(loop: Loop, progress: Progress, event: AgentEvent): void {
+  #applyEvent(loop: LoopDraft, progress: LoopProgress, event: AgentEvent): void {
     switch (event.type) {
       case "AgentEnd":
-        this.#end(loop, event);
+        this.#endLoop(loop, event);
         return;
       case "TurnStart":
         progress.turn = {
@@ -182,26 +182,26 @@ export class SessionRecorder {
         this.#endTurn(loop, progress, event);
         return;
       case "ToolExecutionEnd":
-        if (event.childLoopId !== undefined) this.#spawned(loop, event, event.childLoopId);
+        if (event.childLoopId !== undefined) this.#linkChild(loop, event, event.childLoopId);
         return;
       default:
         return;
     }
   }
 
-  #end(loop: Loop, event: Extract<AgentEvent, { type: "AgentEnd" }>): void {
+  #endLoop(loop: LoopDraft, event: Extract<AgentEvent, { type: "AgentEnd" }>): void {
     loop.status = event.rejection === undefined ? "completed" : "rejected";
     loop.endedAt = event.timestamp;
     loop.messages = [...event.messages];
     loop.usage = event.usage;
     if (event.rejection !== undefined) loop.rejection = event.rejection;
     if (event.outcome !== undefined) loop.outcome = event.outcome;
-    const parent = loop.parentLoopId === undefined ? undefined : this.#loop(loop.parentLoopId);
+    const parent = loop.parentLoopId === undefined ? undefined : this.#findLoop(loop.parentLoopId);
     if (parent === undefined || parent.sessionId !== loop.sessionId) return;
     if (!parent.childrenLoopIds.includes(loop.loopId)) parent.childrenLoopIds.push(loop.loopId);
   }
 
-  #endTurn(loop: Loop, progress: Progress, event: Extract<AgentEvent, { type: "TurnEnd" }>): void {
+  #endTurn(loop: LoopDraft, progress: LoopProgress, event: Extract<AgentEvent, { type: "TurnEnd" }>): void {
     const { message, timestamp, turnIndex, usage, toolResults } = event;
     loop.config ??= { model: message.model, provider: message.provider };
     const begun = progress.turn;
@@ -221,12 +221,12 @@ export class SessionRecorder {
   }
 
   /** The child's session may be complete already: it learns of its call all the same (SES-11). */
-  #spawned(
-    loop: Loop,
+  #linkChild(
+    loop: LoopDraft,
     { toolCallId, toolName }: Extract<AgentEvent, { type: "ToolExecutionEnd" }>,
     childLoopId: string,
   ): void {
-    const childSessionId = this.#sessionOf.get(childLoopId) ?? sessionPrefix(childLoopId);
+    const childSessionId = this.#sessionOf.get(childLoopId) ?? getSessionId(childLoopId);
     loop.childLoopRefs.push({ toolCallId, toolName, childLoopId, childSessionId });
     const child = this.#open.get(childSessionId) ?? this.#completed.get(childSessionId);
     if (child === undefined) return;
@@ -239,11 +239,18 @@ export class SessionRecorder {
   }
 
   /** Branches are there before they begin. */
-  #announce({ sessionId, loopIds, timestamp }: Extract<AgentEvent, { type: "ParallelLoopStart" }>): void {
+  #addPlannedLoops({
+    sessionId,
+    loopIds,
+    timestamp,
+  }: Extract<AgentEvent, { type: "ParallelLoopStart" }>): void {
     const session = this.#open.get(sessionId) ?? this.#completed.get(sessionId);
     for (const loopId of loopIds) {
       if (session === undefined || session.loops.some((loop) => loop.loopId === loopId)) continue;
-      session.loops.push({ ...emptyLoop(sessionId, loopId, session.agentId, timestamp), status: "pending" });
+      session.loops.push({
+        ...createEmptyLoop(sessionId, loopId, session.agentId, timestamp),
+        status: "pending",
+      });
       this.#sessionOf.set(loopId, sessionId);
       this.#pending.set(loopId, loopIds);
     }
@@ -252,7 +259,7 @@ export class SessionRecorder {
 
   readonly #pending = new Map<string, readonly string[]>();
 
-  #group({ sessionId, ...chosen }: Extract<AgentEvent, { type: "ParallelLoopEnd" }>): void {
+  #closeGroup({ sessionId, ...chosen }: Extract<AgentEvent, { type: "ParallelLoopEnd" }>): void {
     const allLoopIds = [...(this.#pending.get(chosen.selectedLoopId) ?? [chosen.selectedLoopId])];
     const session = this.#open.get(sessionId) ?? this.#completed.get(sessionId);
     for (const loop of session?.loops ?? []) {
@@ -268,13 +275,13 @@ export class SessionRecorder {
     }
   }
 
-  #loop(loopId: string): Loop | undefined {
+  #findLoop(loopId: string): LoopDraft | undefined {
     const id = this.#sessionOf.get(loopId);
     const session = id === undefined ? undefined : (this.#open.get(id) ?? this.#completed.get(id));
     return session?.loops.find((loop) => loop.loopId === loopId);
   }
 
-  #progressOf(loopId: string): Progress {
+  #getProgress(loopId: string): LoopProgress {
     const known = this.#progress.get(loopId) ?? { sequence: 0, turn: undefined, words: [] };
     this.#progress.set(loopId, known);
     return known;

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { RecordedSession } from "../../schema/recorded-session.ts";
-import { HoldfastError } from "../error.ts";
-import { sessionId } from "../session-id.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { resolveSessionId } from "../resolve-session-id.ts";
 import { sessionFromJson, sessionToJson } from "./saved-session.ts";
 
 /** Where saved sessions lie; an application may bring its own (SES-17, SES-21). */
@@ -31,25 +31,25 @@ export class FileSessionStore implements SessionStore {
   }
 
   async save(session: RecordedSession): Promise<void> {
-    const file = this.#file(session.sessionId);
+    const file = this.#filePath(session.sessionId);
     const text = sessionToJson(session);
     await mkdir(this.folder, { recursive: true });
-    const free = await this.#locked(session.sessionId, `${file}.lock`);
+    const releaseLock = await this.#acquireLock(session.sessionId, `${file}.lock`);
     const aside = `${file}.${randomUUID()}.tmp`;
     try {
       await writeFile(aside, text, { mode: 0o600, flush: true });
       await rename(aside, file);
     } finally {
       await rm(aside, { force: true });
-      await free();
+      await releaseLock();
     }
   }
 
   async load(id: string): Promise<RecordedSession> {
     try {
-      return sessionFromJson(await readFile(this.#file(id), "utf8"));
+      return sessionFromJson(await readFile(this.#filePath(id), "utf8"));
     } catch (error) {
-      throw isMissing(error) ? this.#unknown(id) : error;
+      throw isMissing(error) ? this.#createUnknownError(id) : error;
     }
   }
 
@@ -60,7 +60,7 @@ export class FileSessionStore implements SessionStore {
     });
     const ids = names.filter((name) => name.endsWith(".json")).map((name) => name.slice(0, -".json".length));
     const dated = await Promise.all(
-      ids.map(async (id) => ({ id, at: (await stat(this.#file(id)).catch(() => undefined))?.mtimeMs })),
+      ids.map(async (id) => ({ id, at: (await stat(this.#filePath(id)).catch(() => undefined))?.mtimeMs })),
     );
     return dated
       .filter((one): one is { id: string; at: number } => one.at !== undefined)
@@ -79,20 +79,20 @@ export class FileSessionStore implements SessionStore {
 
   async delete(id: string): Promise<void> {
     try {
-      await rm(this.#file(id));
+      await rm(this.#filePath(id));
     } catch (error) {
-      throw isMissing(error) ? this.#unknown(id) : error;
+      throw isMissing(error) ? this.#createUnknownError(id) : error;
     }
   }
 
   /** An id is a file's name: none leads out of the folder. */
-  #file(id: string): string {
+  #filePath(id: string): string {
     if (id === "." || id === "..")
       throw new HoldfastError("input-invalid", `"${id}" cannot be a session's id.`);
-    return join(this.folder, `${sessionId(id)}.json`);
+    return join(this.folder, `${resolveSessionId(id)}.json`);
   }
 
-  async #locked(id: string, lock: string): Promise<() => Promise<void>> {
+  async #acquireLock(id: string, lock: string): Promise<() => Promise<void>> {
     for (let attempt = 1; ; attempt++) {
       try {
         const handle = await open(lock, "wx", 0o600);
@@ -101,13 +101,13 @@ export class FileSessionStore implements SessionStore {
         return () => rm(lock, { force: true });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-        if (attempt > 1 || !(await isStale(lock))) throw this.#lockedBy(id, error);
+        if (attempt > 1 || !(await isStale(lock))) throw this.#createLockedError(id, error);
         await rm(lock, { force: true });
       }
     }
   }
 
-  #lockedBy(session: string, cause: unknown): HoldfastError {
+  #createLockedError(session: string, cause: unknown): HoldfastError {
     return new HoldfastError(
       "session-locked",
       `Session ${session} is being saved in ${this.folder} by someone else: it is locked. Try again.`,
@@ -115,7 +115,7 @@ export class FileSessionStore implements SessionStore {
     );
   }
 
-  #unknown(session: string): HoldfastError {
+  #createUnknownError(session: string): HoldfastError {
     return new HoldfastError("session-unknown", `There is no session ${session} in ${this.folder}.`, {
       session,
     });
@@ -129,8 +129,8 @@ function isMissing(error: unknown): boolean {
 /** Its process has died, or is on another machine and has been silent for long. */
 async function isStale(lock: string): Promise<boolean> {
   const pid = Number(await readFile(lock, "utf8").catch(() => ""));
-  const made = await stat(lock).catch(() => undefined);
-  if (made === undefined) return true;
+  const createdAtMs = await stat(lock).catch(() => undefined);
+  if (createdAtMs === undefined) return true;
   if (Number.isInteger(pid) && pid > 0) {
     try {
       process.kill(pid, 0);
@@ -139,5 +139,5 @@ async function isStale(lock: string): Promise<boolean> {
       return (error as NodeJS.ErrnoException).code === "ESRCH";
     }
   }
-  return Date.now() - made.mtimeMs > STALE_LOCK_MS;
+  return Date.now() - createdAtMs.mtimeMs > STALE_LOCK_MS;
 }

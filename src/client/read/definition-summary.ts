@@ -21,23 +21,23 @@ const MAX_CHARS = 200;
 /** A definition is a few levels deep; deeper values are not looked at. */
 const MAX_DEPTH = 100;
 
-export function definitionSummary(definition: AgentDefinition): DefinitionSummary {
-  const texts = textsIn(definition);
+export function summariseDefinition(definition: AgentDefinition): DefinitionSummary {
+  const texts = findTexts(definition);
   const { name, model, workspace, tools, permissions, openapi = [], mcp = [], subAgents = [] } = definition;
   const rules = permissions?.rules ?? [];
   return {
-    name: short(name),
-    model: short(`${model.provider}/${model.id}`),
-    ...(workspace === undefined ? {} : { workspace: short(workspace) }),
-    tools: listed([
+    name: shortenText(name),
+    model: shortenText(`${model.provider}/${model.id}`),
+    ...(workspace === undefined ? {} : { workspace: shortenText(workspace) }),
+    tools: limitList([
       ...(tools ?? []),
       ...mcp.map((server) => `MCP server ${server.name}`),
       ...openapi.map((api) => `API ${api.name}`),
       ...subAgents.map((agent) => `agent ${agent.name}`),
     ]),
-    programs: listed(programsIn(definition)),
-    addresses: listed(texts.filter((text) => /^https?:\/\//i.test(text))),
-    references: listed(
+    programs: limitList(findPrograms(definition)),
+    addresses: limitList(texts.filter((text) => /^https?:\/\//i.test(text))),
+    references: limitList(
       texts.flatMap((text) => [...text.matchAll(/\$\{([^}]*)\}/g)].map(([, found]) => found!)),
     ),
     permissions: `${rules.length} ${rules.length === 1 ? "rule" : "rules"}, otherwise ${permissions?.otherwise ?? "ask-unsafe"}`,
@@ -45,7 +45,7 @@ export function definitionSummary(definition: AgentDefinition): DefinitionSummar
 }
 
 /** One line for each thing there is. */
-export function summaryLines(summary: DefinitionSummary): readonly string[] {
+export function formatSummaryLines(summary: DefinitionSummary): readonly string[] {
   const { name, model, workspace, tools, programs, addresses, references, permissions } = summary;
   const list = (what: string, values: readonly string[]) =>
     values.length === 0 ? [] : [`${what}: ${values.join(", ")}`];
@@ -61,7 +61,7 @@ export function summaryLines(summary: DefinitionSummary): readonly string[] {
 }
 
 /** Commands of MCP servers and hooks, of sub-agents too. */
-function programsIn(value: unknown, depth = 0): readonly string[] {
+function findPrograms(value: unknown, depth = 0): readonly string[] {
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return [];
   const { command, args } = value as { command?: unknown; args?: unknown };
   const own =
@@ -72,23 +72,23 @@ function programsIn(value: unknown, depth = 0): readonly string[] {
         : [];
   // A rule of the policy names commands too: those are not started.
   const rest = Object.entries(value).filter(([key]) => key !== "rules");
-  return [...own, ...rest.flatMap(([, child]) => programsIn(child, depth + 1))];
+  return [...own, ...rest.flatMap(([, child]) => findPrograms(child, depth + 1))];
 }
 
-function textsIn(value: unknown, depth = 0): readonly string[] {
+function findTexts(value: unknown, depth = 0): readonly string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return [];
-  return Object.values(value).flatMap((child) => textsIn(child, depth + 1));
+  return Object.values(value).flatMap((child) => findTexts(child, depth + 1));
 }
 
-function listed(values: readonly string[]): readonly string[] {
-  const all = [...new Set(values.map(short))];
+function limitList(values: readonly string[]): readonly string[] {
+  const all = [...new Set(values.map(shortenText))];
   return all.length <= MAX_LISTED
     ? all
     : [...all.slice(0, MAX_LISTED), `and ${all.length - MAX_LISTED} more`];
 }
 
-function short(text: string): string {
+function shortenText(text: string): string {
   const line = text.replace(/\s+/g, " ");
   return line.length <= MAX_CHARS ? line : `${line.slice(0, MAX_CHARS)}…`;
 }

@@ -1,6 +1,6 @@
 import type { AgentMessage } from "../../schema/message.ts";
 import type { LoopEvent } from "../../schema/record.ts";
-import type { Delta } from "../../store/stream/stream.ts";
+import type { Delta } from "../../store/stream/stream-hub.ts";
 
 /** What a watcher has read of one loop. */
 export class FollowedLoop {
@@ -11,21 +11,21 @@ export class FollowedLoop {
   turn = 0;
   turnAt = 0;
   /** Its answer is recorded. */
-  #answered = false;
+  #hasAnswer = false;
   /** Its calls whose result is recorded. */
   readonly #results = new Set<string>();
 
-  note({ sequence, body }: LoopEvent, message: AgentMessage | undefined): void {
+  record({ sequence, body }: LoopEvent, message: AgentMessage | undefined): void {
     this.next = sequence + 1;
     switch (body.type) {
       case "TurnStart":
         this.turn = body.turn;
         this.turnAt = sequence;
-        this.#answered = false;
+        this.#hasAnswer = false;
         this.#results.clear();
         break;
       case "MessageEnd":
-        if (message?.role === "assistant") this.#answered = true;
+        if (message?.role === "assistant") this.#hasAnswer = true;
         break;
       case "ToolExecutionEnd":
         this.#results.add(body.toolCallId);
@@ -45,7 +45,7 @@ export class FollowedLoop {
       case "thinking":
       case "tool-call":
       case "waiting":
-        return !this.#answered;
+        return !this.#hasAnswer;
       case "tool-start":
       case "tool-output":
       case "progress":

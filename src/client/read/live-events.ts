@@ -1,13 +1,13 @@
-import { addPiece, emptyAnswer, type LivePiece } from "../../conversation/live-answer.ts";
+import { addPiece, buildEmptyAnswer, type LivePiece } from "../../conversation/live-answer.ts";
 import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
-import { isOlder } from "../../store/stream/attempts.ts";
-import type { Delta, DeltaBody } from "../../store/stream/stream.ts";
+import { isOlder } from "../../store/stream/attempt-filter.ts";
+import type { Delta, DeltaBody } from "../../store/stream/stream-hub.ts";
 import { LiveCalls } from "./live-calls.ts";
 
 type Execution = Pick<Delta, "run" | "command" | "generation" | "attempt" | "turn">;
 type LiveAnswer = { readonly of: Execution; readonly message: AssistantMessage };
-type Asked = { readonly model: string; readonly provider: string };
+type AnsweringModel = { readonly model: string; readonly provider: string };
 type PieceBody = Extract<DeltaBody, { readonly type: "text" | "thinking" | "tool-call" }>;
 
 // Invariants
@@ -20,9 +20,9 @@ type PieceBody = Extract<DeltaBody, { readonly type: "text" | "thinking" | "tool
 class LiveLoop {
   turn = 0;
   /** Its newest turn has begun. */
-  begun = false;
+  hasBegun = false;
   /** The answer of this turn has had its MessageStart. */
-  started = false;
+  hasStarted = false;
   answer: LiveAnswer | undefined;
   /** Pieces that were left out and are not told of yet. */
   dropped = 0;
@@ -34,23 +34,23 @@ export class LiveEvents {
   readonly #loops = new Map<string, LiveLoop>();
 
   /** What to show of a recorded event, in order. */
-  recorded(event: AgentEvent): readonly AgentEvent[] {
+  addRecorded(event: AgentEvent): readonly AgentEvent[] {
     if (event.type === "ParallelLoopStart" || event.type === "ParallelLoopEnd") return [event];
-    const loop = this.#loop(event.loopId);
+    const loop = this.#getLoop(event.loopId);
     switch (event.type) {
       case "TurnStart":
         loop.turn = event.turnIndex;
-        loop.begun = true;
-        loop.started = false;
-        loop.calls.turn(event.turnIndex);
+        loop.hasBegun = true;
+        loop.hasStarted = false;
+        loop.calls.beginTurn(event.turnIndex);
         if (loop.answer?.of.turn !== event.turnIndex) loop.answer = undefined;
         return [event];
       case "MessageStart":
-        return event.message.role === "assistant" && loop.started ? [] : [event];
+        return event.message.role === "assistant" && loop.hasStarted ? [] : [event];
       case "MessageEnd":
         if (event.message.role !== "assistant") return [event];
         loop.answer = undefined;
-        loop.started = false;
+        loop.hasStarted = false;
         return [event];
       case "ToolExecutionStart":
         return [event, ...loop.calls.start(event.toolCallId)];
@@ -66,58 +66,58 @@ export class LiveEvents {
   }
 
   /** @param asked - The model and vendor that answer. */
-  live(delta: Delta, asked: Asked): readonly AgentEvent[] {
+  addLive(delta: Delta, model: AnsweringModel): readonly AgentEvent[] {
     const { body, loopId, turn } = delta;
-    const known = this.#loops.get(loopId);
-    const loop = known ?? this.#loop(loopId);
+    const answer = this.#loops.get(loopId);
+    const loop = answer ?? this.#getLoop(loopId);
     // Of a loop that is not read from its record all is shown as it comes.
-    if (known === undefined) {
+    if (answer === undefined) {
       loop.turn = turn;
-      loop.begun = true;
-      loop.calls.show();
+      loop.hasBegun = true;
+      loop.calls.replay();
     }
     switch (body.type) {
       case "attempt":
-        begin(loop, delta, asked);
+        beginAnswer(loop, delta, model);
         return [];
       case "waiting":
         return [{ type: "ProgressMessage", loopId, toolCallId: "model", toolName: "model", text: body.text }];
       case "dropped":
         loop.dropped += body.count;
-        return loop.begun && loop.turn === turn ? droppedIn(loop, loopId) : [];
+        return loop.hasBegun && loop.turn === turn ? toDroppedEvents(loop, loopId) : [];
       case "text":
       case "thinking":
       case "tool-call":
-        return [...droppedIn(loop, loopId), ...piece(loop, delta, body, asked)];
+        return [...toDroppedEvents(loop, loopId), ...toPieceEvents(loop, delta, body, model)];
       case "tool-output":
       case "progress":
         return loop.calls.output(delta, body);
       case "tool-start":
-        return loop.calls.again(delta, body);
+        return loop.calls.restart(delta, body);
       case "recorded":
         return [];
     }
   }
 
   /** Takes in what was shown before, where somebody goes on. */
-  recall(delta: Delta, asked: Asked): void {
+  restore(delta: Delta, model: AnsweringModel): void {
     const { body, loopId } = delta;
-    const loop = this.#loop(loopId);
+    const loop = this.#getLoop(loopId);
     switch (body.type) {
       case "attempt":
-        begin(loop, delta, asked);
+        beginAnswer(loop, delta, model);
         break;
       case "text":
       case "thinking":
       case "tool-call":
-        added(loop, delta, body, asked);
+        applyPiece(loop, delta, body, model);
         break;
       case "tool-output":
       case "progress":
         loop.calls.output(delta, body);
         break;
       case "tool-start":
-        loop.calls.again(delta, body);
+        loop.calls.restart(delta, body);
         break;
       case "waiting":
       case "dropped":
@@ -128,14 +128,14 @@ export class LiveEvents {
 
   /** The answer of the loop's turn has had its MessageStart. */
   hasStarted(loopId: string): boolean {
-    return this.#loops.get(loopId)?.started === true;
+    return this.#loops.get(loopId)?.hasStarted === true;
   }
 
   start(loopId: string): void {
-    this.#loop(loopId).started = true;
+    this.#getLoop(loopId).hasStarted = true;
   }
 
-  #loop(loopId: string): LiveLoop {
+  #getLoop(loopId: string): LiveLoop {
     const loop = this.#loops.get(loopId) ?? new LiveLoop();
     this.#loops.set(loopId, loop);
     return loop;
@@ -143,11 +143,15 @@ export class LiveEvents {
 }
 
 /** An execution that replaces an older one begins with nothing; one that is replaced already changes nothing. */
-function begin(loop: LiveLoop, delta: Delta, { model, provider }: Asked): LiveAnswer | undefined {
+function beginAnswer(
+  loop: LiveLoop,
+  delta: Delta,
+  { model, provider }: AnsweringModel,
+): LiveAnswer | undefined {
   const { loopId, turn, atMs, run, command, generation, attempt } = delta;
-  const known = loop.answer;
-  if (turn < loop.turn || (known !== undefined && isPast(delta, known.of))) return undefined;
-  const message = emptyAnswer(model, provider, atMs, { loopId, turnIndex: turn });
+  const answer = loop.answer;
+  if (turn < loop.turn || (answer !== undefined && isPast(delta, answer.of))) return undefined;
+  const message = buildEmptyAnswer(model, provider, atMs, { loopId, turnIndex: turn });
   loop.answer = { of: { run, command, generation, attempt, turn }, message };
   return loop.answer;
 }
@@ -156,36 +160,46 @@ function isPast(one: Execution, other: Execution): boolean {
   return one.turn < other.turn || (one.turn === other.turn && isOlder(one, other));
 }
 
-function added(loop: LiveLoop, delta: Delta, body: PieceBody, asked: Asked): AssistantMessage | undefined {
-  const known = loop.answer;
-  const isSame = known !== undefined && !isPast(known.of, delta) && known.of.run === delta.run;
-  const before = isSame && !isPast(delta, known.of) ? known : begin(loop, delta, asked);
+function applyPiece(
+  loop: LiveLoop,
+  delta: Delta,
+  body: PieceBody,
+  model: AnsweringModel,
+): AssistantMessage | undefined {
+  const answer = loop.answer;
+  const isSame = answer !== undefined && !isPast(answer.of, delta) && answer.of.run === delta.run;
+  const before = isSame && !isPast(delta, answer.of) ? answer : beginAnswer(loop, delta, model);
   if (before === undefined) return undefined;
-  const message = addPiece(before.message, pieceOf(body));
+  const message = addPiece(before.message, toPiece(body));
   loop.answer = { ...before, message };
   return message;
 }
 
-function piece(loop: LiveLoop, delta: Delta, body: PieceBody, asked: Asked): readonly AgentEvent[] {
+function toPieceEvents(
+  loop: LiveLoop,
+  delta: Delta,
+  body: PieceBody,
+  model: AnsweringModel,
+): readonly AgentEvent[] {
   const { loopId, turn } = delta;
-  const message = added(loop, delta, body, asked);
+  const message = applyPiece(loop, delta, body, model);
   // A turn whose beginning is about to be read: its pieces are kept, and shown with the next one.
-  if (message === undefined || !loop.begun || turn !== loop.turn) return [];
-  const { type, delta: words } = pieceOf(body);
-  const update: AgentEvent = { type: "MessageUpdate", loopId, message, delta: { type, delta: words } };
-  if (loop.started) return [update];
-  loop.started = true;
+  if (message === undefined || !loop.hasBegun || turn !== loop.turn) return [];
+  const { type, delta: deltaText } = toPiece(body);
+  const update: AgentEvent = { type: "MessageUpdate", loopId, message, delta: { type, delta: deltaText } };
+  if (loop.hasStarted) return [update];
+  loop.hasStarted = true;
   return [{ type: "MessageStart", loopId, message: { ...message, content: [] } }, update];
 }
 
-function pieceOf(body: PieceBody): LivePiece {
+function toPiece(body: PieceBody): LivePiece {
   if (body.type !== "tool-call") return { type: body.type, delta: body.text };
   const { toolCallId, toolName, text } = body;
   return { type: "toolCall", delta: text, toolCallId, toolName };
 }
 
 /** There is no kind of event for it: a line of progress, of nobody's call. */
-function droppedIn(loop: LiveLoop, loopId: string): readonly AgentEvent[] {
+function toDroppedEvents(loop: LiveLoop, loopId: string): readonly AgentEvent[] {
   const { dropped } = loop;
   if (dropped === 0) return [];
   loop.dropped = 0;

@@ -2,24 +2,29 @@ import type { AgentDefinition, AgentDefinitionInput } from "../../schema/definit
 import type { EvaluationLimits } from "../../schema/evaluation.ts";
 import type { EvaluationRequest, EvaluationResult } from "../../workflows/evaluation-input.ts";
 import { EVALUATION_WORKFLOW } from "../../workflows/messages.ts";
-import type { Link } from "../connection/link.ts";
-import { HoldfastError } from "../error.ts";
-import { translated } from "../failures.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
 import type { Holdfast } from "../holdfast.ts";
+import { HoldfastError } from "../holdfast-error.ts";
 import type { EventsOptions, SessionEvent } from "../read/session-events.ts";
-import type { WatchItem, WatchOptions } from "../read/watch.ts";
+import type { WatchItem, WatchOptions } from "../read/watch-session.ts";
+import { resolveSessionId } from "../resolve-session-id.ts";
 import { Session } from "../session.ts";
-import { sessionId } from "../session-id.ts";
-import { checkLimits, notBegun, pinner, problemOf } from "./evaluation-checks.ts";
+import { awaitResult } from "./await-result.ts";
+import { buildRunOptions, getRunSettings } from "./build-run-options.ts";
+import {
+  checkLimits,
+  createDefinitionPinner,
+  createEvaluationNotStartedError,
+  findEvaluationProblem,
+} from "./check-evaluation.ts";
+import { checkSearchAttributes } from "./check-search-attributes.ts";
 import type { EvaluationStrategy } from "./evaluation-strategies.ts";
-import { comparedBy } from "./labels.ts";
-import { withOutput } from "./output.ts";
-import { checkWorkspace, validDefinition } from "./pinned-definition.ts";
-import { checkSearchAttributes } from "./registered.ts";
-import { awaitResult } from "./result.ts";
-import { runOptions, settingsOf } from "./run-options.ts";
-import type { SessionStatus } from "./status.ts";
-import { pack } from "./words.ts";
+import { createMessageInput } from "./message-input.ts";
+import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
+import { addOutput } from "./read-output.ts";
+import { formatEvaluationSummary } from "./run-labels.ts";
+import type { SessionStatus } from "./session-status.ts";
 
 export type EvaluateOptions = {
   /** One branch each. */
@@ -41,10 +46,10 @@ export class Evaluation {
   /** Its session, which is also the session of all of its branches. */
   readonly session: string;
   readonly runId: string | undefined;
-  readonly #link: Link;
+  readonly #link: ClientLink;
   readonly #session: Session;
 
-  constructor(link: Link, session: string, runId?: string) {
+  constructor(link: ClientLink, session: string, runId?: string) {
     this.#link = link;
     this.#session = new Session(link, session, runId);
     this.session = session;
@@ -54,8 +59,8 @@ export class Evaluation {
   /** Waits for the choice. An evaluation whose chosen branch has failed gives its result all the same. */
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<EvaluationOutcome> {
     const result = await awaitResult(this.#link, this.session, { runId: this.runId, ...options });
-    if (!isEvaluated(result)) throw notBegun(result);
-    return { ...result, ...(await withOutput(this.#link, result, undefined, options.signal)) };
+    if (!isEvaluationResult(result)) throw createEvaluationNotStartedError(result);
+    return { ...result, ...(await addOutput(this.#link, result, undefined, options.signal)) };
   }
 
   /** Stops the branches that are at work; what they have left is chosen from. Gives whether it was still open. */
@@ -83,41 +88,41 @@ export function evaluate(holdfast: Holdfast, options: EvaluateOptions): Promise<
 }
 
 /** All that can be known to be wrong is found before anything is written or started. */
-export async function startEvaluation(link: Link, options: EvaluateOptions): Promise<Evaluation> {
+export async function startEvaluation(link: ClientLink, options: EvaluateOptions): Promise<Evaluation> {
   const { prompt, limits, strategy } = options;
-  const problem = problemOf(options);
+  const problem = findEvaluationProblem(options);
   if (problem !== undefined) throw new HoldfastError("input-invalid", problem);
-  const session = sessionId(options.session);
-  const agents = options.agents.map(validDefinition);
-  const judge = strategy.type === "judge" ? validDefinition(strategy.judge) : undefined;
+  const session = resolveSessionId(options.session);
+  const agents = options.agents.map(validateDefinition);
+  const judge = strategy.type === "judge" ? validateDefinition(strategy.judge) : undefined;
   for (const definition of [...agents, ...(judge === undefined ? [] : [judge])]) {
     await checkWorkspace(definition);
   }
   checkLimits(limits, [...agents, ...(judge === undefined ? [] : [judge])]);
   await checkSearchAttributes(link);
-  const message = prompt === undefined ? undefined : await pack(link, prompt, "prompt");
-  const pin = await pinner(link, agents);
+  const message = prompt === undefined ? undefined : await createMessageInput(link, prompt, "prompt");
+  const pinAgent = await createDefinitionPinner(link, agents);
   const request: EvaluationRequest = {
-    agents: await Promise.all(agents.map(pin)),
+    agents: await Promise.all(agents.map(pinAgent)),
     strategy:
-      strategy.type === "judge" ? { ...strategy, judge: await pin(judge as AgentDefinition) } : strategy,
+      strategy.type === "judge" ? { ...strategy, judge: await pinAgent(judge as AgentDefinition) } : strategy,
     ...(limits === undefined ? {} : { limits }),
     ...(message === undefined ? {} : { prompt: message }),
-    ...settingsOf(link),
+    ...getRunSettings(link),
   };
-  const summary = comparedBy(agents.length, strategy.type, prompt, link.settings.words);
+  const summary = formatEvaluationSummary(agents.length, strategy.type, prompt, link.settings.words);
   try {
     const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
-      ...runOptions(link, session, { prompt, summary }),
+      ...buildRunOptions(link, session, { prompt, summary }),
       workflowIdConflictPolicy: "FAIL",
       args: [request],
     });
     return new Evaluation(link, session, handle.firstExecutionRunId);
   } catch (error) {
-    throw translated(error, link, session);
+    throw toHoldfastError(error, link, session);
   }
 }
 
-function isEvaluated(result: object): result is EvaluationResult {
+function isEvaluationResult(result: object): result is EvaluationResult {
   return "decision" in result;
 }

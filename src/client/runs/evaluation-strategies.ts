@@ -25,7 +25,7 @@ export const tokenEfficient: EvaluationStrategy = { type: "token-efficient" };
 /** The answer that has cost the most tokens. */
 export const elaborate: EvaluationStrategy = { type: "elaborate" };
 
-export function judgedBy(
+export function createJudgeStrategy(
   judge: AgentDefinitionInput,
   options: { readonly systemPrompt?: string } = {},
 ): EvaluationStrategy {
@@ -33,6 +33,6 @@ export function judgedBy(
 }
 
 /** A function that the worker has registered (`createWorker({ evaluationStrategies })`). */
-export function chosenBy(name: string): EvaluationStrategy {
+export function createCustomStrategy(name: string): EvaluationStrategy {
   return { type: "custom", name };
 }

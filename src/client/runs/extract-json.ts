@@ -1,10 +1,10 @@
 import type { ZodType, z } from "zod";
 import { extractJson as jsonIn } from "../../platform/text/extract-json.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import { problemsOf } from "./zod-output.ts";
+import { formatProblems } from "./zod-output.ts";
 
 /** `reason` is a sentence that says what was found; of a `mismatch`, field by field. */
-export type Extracted<Value> =
+export type ExtractedJson<Value> =
   | { readonly type: "found"; readonly value: Value }
   | { readonly type: "missing" | "cut-off" | "invalid" | "mismatch"; readonly reason: string };
 
@@ -15,16 +15,16 @@ export type Extracted<Value> =
 export function extractJson<Schema extends ZodType>(
   source: AgentMessage | string,
   schema: Schema,
-): Extracted<z.output<Schema>> {
-  const found = jsonIn(textOf(source), (value) => schema.safeParse(value).success);
+): ExtractedJson<z.output<Schema>> {
+  const found = jsonIn(getText(source), (value) => schema.safeParse(value).success);
   if (found.type !== "found") return found;
   const parsed = schema.safeParse(found.value);
   return parsed.success
     ? { type: "found", value: parsed.data }
-    : { type: "mismatch", reason: problemsOf(parsed.error) };
+    : { type: "mismatch", reason: formatProblems(parsed.error) };
 }
 
-function textOf(source: AgentMessage | string): string {
+function getText(source: AgentMessage | string): string {
   if (typeof source === "string") return source;
   if (source.role === "extension") return "";
   return source.content.map((part) => (part.type === "text" ? part.text : "")).join("");

@@ -1,10 +1,10 @@
-import type { PersonValues } from "../../schema/person.ts";
+import type { UserValues } from "../../schema/user-question.ts";
 
 // The values of a form that a tool's server has asked for: an object with plain fields, by the part of JSON Schema that
 // such forms have. What the schema says beyond that is the server's to judge.
 
-type Fields = Readonly<Record<string, unknown>>;
-type Value = PersonValues[string];
+type JsonObject = Readonly<Record<string, unknown>>;
+type FormValue = UserValues[string];
 
 export type FormField = {
   readonly name: string;
@@ -16,8 +16,8 @@ export type FormField = {
   readonly preset: unknown;
 };
 
-export type FittedValues =
-  | { readonly ok: true; readonly values: PersonValues }
+export type FormValuesCheck =
+  | { readonly ok: true; readonly values: UserValues }
   /** A sentence for each field that does not fit. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
@@ -28,15 +28,15 @@ const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
   "date-time": (text) => /^\d{4}-\d\d-\d\d[Tt ]/.test(text) && !Number.isNaN(Date.parse(text)),
 };
 
-export function formFields(schema: Fields): readonly FormField[] {
-  const required = listOf(schema["required"]);
-  return Object.entries(objectOf(schema["properties"])).map(([name, said]) => {
-    const field = objectOf(said);
+export function listFormFields(schema: JsonObject): readonly FormField[] {
+  const required = asList(schema["required"]);
+  return Object.entries(asObject(schema["properties"])).map(([name, said]) => {
+    const field = asObject(said);
     return {
       name,
-      title: textOf(field["title"]),
-      description: textOf(field["description"]),
-      kind: kindOf(field),
+      title: asText(field["title"]),
+      description: asText(field["description"]),
+      kind: describeField(field),
       required: required.includes(name),
       preset: field["default"],
     };
@@ -44,33 +44,33 @@ export function formFields(schema: Fields): readonly FormField[] {
 }
 
 /** Values as they are sent, with what the form presets where nothing is given. */
-export function fittedValues(schema: Fields, given: Fields): FittedValues {
-  const properties = objectOf(schema["properties"]);
-  const required = listOf(schema["required"]);
-  const values: [string, Value][] = [];
+export function checkFormValues(schema: JsonObject, given: JsonObject): FormValuesCheck {
+  const properties = asObject(schema["properties"]);
+  const required = asList(schema["required"]);
+  const values: [string, FormValue][] = [];
   const problems: string[] = [];
   for (const name of Object.keys(given).filter((one) => !Object.hasOwn(properties, one))) {
     problems.push(
       `${name}: there is no such field; the form has ${Object.keys(properties).join(", ") || "none"}`,
     );
   }
-  for (const [name, said] of Object.entries(properties)) {
-    const field = objectOf(said);
+  for (const [name, givenValue] of Object.entries(properties)) {
+    const field = asObject(givenValue);
     const value = Object.hasOwn(given, name) ? given[name] : field["default"];
     if (value === undefined || value === null) {
-      if (required.includes(name)) problems.push(`${name}: it is required (${kindOf(field)})`);
+      if (required.includes(name)) problems.push(`${name}: it is required (${describeField(field)})`);
       continue;
     }
-    const problem = problemOf(field, value);
-    if (problem === undefined) values.push([name, value as Value]);
-    else problems.push(`${name}: found ${short(value)}, expected ${problem}`);
+    const problem = findFieldProblem(field, value);
+    if (problem === undefined) values.push([name, value as FormValue]);
+    else problems.push(`${name}: found ${shorten(value)}, expected ${problem}`);
   }
   return problems.length === 0 ? { ok: true, values: Object.fromEntries(values) } : { ok: false, problems };
 }
 
 /** A value as it was typed, by what the field wants. What cannot be read stays a text, for the check to refuse. */
-export function typedValue(schema: Fields, name: string, text: string): unknown {
-  const field = objectOf(objectOf(schema["properties"])[name]);
+export function parseTypedValue(schema: JsonObject, name: string, text: string): unknown {
+  const field = asObject(asObject(schema["properties"])[name]);
   const type = field["type"];
   if (type === "array" && !text.trim().startsWith("[")) return text.split(",").map((one) => one.trim());
   if (type !== "array" && type !== "number" && type !== "integer" && type !== "boolean") return text;
@@ -82,7 +82,7 @@ export function typedValue(schema: Fields, name: string, text: string): unknown 
 }
 
 /** What was expected of a value that does not fit. */
-function problemOf(field: Fields, value: unknown): string | undefined {
+function findFieldProblem(field: JsonObject, value: unknown): string | undefined {
   switch (field["type"]) {
     case "boolean":
       return typeof value === "boolean" ? undefined : "true or false";
@@ -90,62 +90,62 @@ function problemOf(field: Fields, value: unknown): string | undefined {
     case "integer": {
       const isWhole = field["type"] === "number" || Number.isInteger(value);
       const fits = typeof value === "number" && Number.isFinite(value) && isWhole;
-      return fits && within(value, field["minimum"], field["maximum"]) ? undefined : kindOf(field);
+      return fits && isWithin(value, field["minimum"], field["maximum"]) ? undefined : describeField(field);
     }
     case "array": {
-      const choices = choicesOf(objectOf(field["items"]));
+      const choices = getChoices(asObject(field["items"]));
       const fits =
         Array.isArray(value) &&
         value.every((one) => typeof one === "string" && (choices?.includes(one) ?? true)) &&
-        within(value.length, field["minItems"], field["maxItems"]);
-      return fits ? undefined : kindOf(field);
+        isWithin(value.length, field["minItems"], field["maxItems"]);
+      return fits ? undefined : describeField(field);
     }
     default: {
-      if (typeof value !== "string") return kindOf(field);
-      const choices = choicesOf(field);
-      if (choices !== undefined) return choices.includes(value) ? undefined : kindOf(field);
-      const format = FORMATS[textOf(field["format"]) ?? ""];
+      if (typeof value !== "string") return describeField(field);
+      const choices = getChoices(field);
+      if (choices !== undefined) return choices.includes(value) ? undefined : describeField(field);
+      const format = FORMATS[asText(field["format"]) ?? ""];
       const fits =
-        within([...value].length, field["minLength"], field["maxLength"]) && (format?.(value) ?? true);
-      return fits ? undefined : kindOf(field);
+        isWithin([...value].length, field["minLength"], field["maxLength"]) && (format?.(value) ?? true);
+      return fits ? undefined : describeField(field);
     }
   }
 }
 
-function kindOf(field: Fields): string {
+function describeField(field: JsonObject): string {
   switch (field["type"]) {
     case "boolean":
       return "true or false";
     case "number":
     case "integer":
-      return `${field["type"] === "integer" ? "a whole number" : "a number"}${range(field["minimum"], field["maximum"])}`;
+      return `${field["type"] === "integer" ? "a whole number" : "a number"}${formatRange(field["minimum"], field["maximum"])}`;
     case "array": {
-      const choices = choicesOf(objectOf(field["items"]));
-      const what = choices === undefined ? "a list of texts" : `a list of ${choices.map(short).join(", ")}`;
-      return `${what}${range(field["minItems"], field["maxItems"])}`;
+      const choices = getChoices(asObject(field["items"]));
+      const what = choices === undefined ? "a list of texts" : `a list of ${choices.map(shorten).join(", ")}`;
+      return `${what}${formatRange(field["minItems"], field["maxItems"])}`;
     }
     default: {
-      const choices = choicesOf(field);
-      if (choices !== undefined) return `one of ${choices.map(short).join(", ")}`;
-      const format = textOf(field["format"]);
-      const long = range(field["minLength"], field["maxLength"]);
+      const choices = getChoices(field);
+      if (choices !== undefined) return `one of ${choices.map(shorten).join(", ")}`;
+      const format = asText(field["format"]);
+      const long = formatRange(field["minLength"], field["maxLength"]);
       return `a text${format === undefined ? "" : ` (${format})`}${long === "" ? "" : `${long} letters`}`;
     }
   }
 }
 
-function choicesOf(field: Fields): readonly string[] | undefined {
-  if (Array.isArray(field["enum"])) return listOf(field["enum"]);
+function getChoices(field: JsonObject): readonly string[] | undefined {
+  if (Array.isArray(field["enum"])) return asList(field["enum"]);
   const titled = field["oneOf"] ?? field["anyOf"];
   if (!Array.isArray(titled)) return undefined;
-  return titled.flatMap((one) => textOf(objectOf(one)["const"]) ?? []);
+  return titled.flatMap((one) => asText(asObject(one)["const"]) ?? []);
 }
 
-function within(size: number, least: unknown, most: unknown): boolean {
+function isWithin(size: number, least: unknown, most: unknown): boolean {
   return (typeof least !== "number" || size >= least) && (typeof most !== "number" || size <= most);
 }
 
-function range(least: unknown, most: unknown): string {
+function formatRange(least: unknown, most: unknown): string {
   const [from, to] = [
     typeof least === "number" ? least : undefined,
     typeof most === "number" ? most : undefined,
@@ -155,19 +155,19 @@ function range(least: unknown, most: unknown): string {
   return from === undefined ? ` of at most ${to}` : ` of ${from} to ${to}`;
 }
 
-function short(value: unknown): string {
+function shorten(value: unknown): string {
   const text = JSON.stringify(value) ?? "nothing";
   return text.length > 60 ? `${text.slice(0, 60)}...` : text;
 }
 
-function objectOf(value: unknown): Fields {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+function asObject(value: unknown): JsonObject {
+  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
 }
 
-function listOf(value: unknown): readonly string[] {
+function asList(value: unknown): readonly string[] {
   return Array.isArray(value) ? value.filter((one) => typeof one === "string") : [];
 }
 
-function textOf(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }

@@ -2,25 +2,25 @@ import { randomUUID } from "node:crypto";
 import type { JobResult } from "../../core/job/job-result.ts";
 import type { JobStatus } from "../../core/job/job-status.ts";
 import { wakeSignal } from "../../workflows/messages.ts";
-import type { Link } from "../connection/link.ts";
-import { HoldfastError } from "../error.ts";
-import { translated, unknownJob } from "../failures.ts";
-import { awaitResult } from "./result.ts";
-import { mustHaveRoom, stopSession } from "./send.ts";
-import { type SessionStatus, sessionStatus } from "./status.ts";
-import { pack } from "./words.ts";
+import { createUnknownJobError, toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { awaitResult } from "./await-result.ts";
+import { createMessageInput } from "./message-input.ts";
+import { assertQueueHasRoom, stopSession } from "./queue-message.ts";
+import { readSessionStatus, type SessionStatus } from "./session-status.ts";
 
 /** Where a job stands; `job` is there while a worker answers. */
-export type JobStanding = SessionStatus & Partial<Pick<JobStatus, "job">>;
+export type JobState = SessionStatus & Partial<Pick<JobStatus, "job">>;
 
 /** One job: agents that work together on a task. Each part is a session of its own below its id. */
 export class Job {
   readonly id: string;
   /** The run that this handle has started; `result` is about it. Else about the newest. */
   readonly runId: string | undefined;
-  readonly #link: Link;
+  readonly #link: ClientLink;
 
-  constructor(link: Link, id: string, runId?: string) {
+  constructor(link: ClientLink, id: string, runId?: string) {
     this.#link = link;
     this.id = id;
     this.runId = runId;
@@ -31,29 +31,29 @@ export class Job {
    * session: its result is that of `client.session(id)`.
    */
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<JobResult> {
-    return await this.#ask(async () => {
+    return await this.#askRun(async () => {
       const result: unknown = await awaitResult(this.#link, this.id, { runId: this.runId, ...options });
       return result as JobResult;
     });
   }
 
-  async status(): Promise<JobStanding> {
-    return await this.#ask(() => sessionStatus(this.#link, this.id));
+  async status(): Promise<JobState> {
+    return await this.#askRun(() => readSessionStatus(this.#link, this.id));
   }
 
   /** Ends the job and all that works for it. Gives whether it was open. */
   stop(reason?: string): Promise<boolean> {
-    return this.#ask(() => stopSession(this.#link, this.id, reason));
+    return this.#askRun(() => stopSession(this.#link, this.id, reason));
   }
 
   /** Wakes an autonomous agent that sleeps. @param words - Its next prompt; else it is told that it was woken. */
-  async wake(words?: string): Promise<void> {
+  async wake(text?: string): Promise<void> {
     const message =
-      words === undefined
+      text === undefined
         ? undefined
-        : await pack(this.#link, words, "wake-up", randomUUID(), WAKE_INLINE_BYTES);
-    await this.#ask(async () => {
-      if (message !== undefined) await mustHaveRoom(this.#link, this.id, message);
+        : await createMessageInput(this.#link, text, "wake-up", randomUUID(), WAKE_INLINE_BYTES);
+    await this.#askRun(async () => {
+      if (message !== undefined) await assertQueueHasRoom(this.#link, this.id, message);
       await this.#link.client.workflow
         .getHandle(this.id)
         .signal(wakeSignal, ...(message === undefined ? [] : [message]));
@@ -61,13 +61,13 @@ export class Job {
   }
 
   /** With an error that speaks of a job where there is none. */
-  async #ask<Answer>(question: () => Promise<Answer>): Promise<Answer> {
+  async #askRun<Answer>(question: () => Promise<Answer>): Promise<Answer> {
     try {
       return await question();
     } catch (error) {
-      const found = translated(error, this.#link, this.id);
+      const found = toHoldfastError(error, this.#link, this.id);
       throw found instanceof HoldfastError && found.code === "session-unknown"
-        ? unknownJob(this.#link, this.id, error)
+        ? createUnknownJobError(this.#link, this.id, error)
         : found;
     }
   }

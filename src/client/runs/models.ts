@@ -2,13 +2,15 @@ import { CatalogueError } from "../../config/catalogue/user-file.ts";
 import { parseModel as parse } from "../../config/parse-model.ts";
 import * as factories from "../../config/vendor-models.ts";
 import type { ModelConfig } from "../../schema/model.ts";
-import { HoldfastError } from "../error.ts";
+import { HoldfastError } from "../holdfast-error.ts";
 
 // The factories of models, with errors as the rest of the client has them.
 
-type Factory<Arguments extends readonly unknown[]> = (...given: Arguments) => ModelConfig;
+type ModelFactory<Arguments extends readonly unknown[]> = (...given: Arguments) => ModelConfig;
 
-function factory<Arguments extends readonly unknown[]>(make: Factory<Arguments>): Factory<Arguments> {
+function wrapFactory<Arguments extends readonly unknown[]>(
+  make: ModelFactory<Arguments>,
+): ModelFactory<Arguments> {
   return (...given) => {
     try {
       return make(...given);
@@ -22,13 +24,13 @@ function factory<Arguments extends readonly unknown[]>(make: Factory<Arguments>)
   };
 }
 
-export const anthropic = factory(factories.anthropic);
-export const openai = factory(factories.openai);
-export const openaiResponses = factory(factories.openaiResponses);
-export const azure = factory(factories.azure);
-export const openrouter = factory(factories.openrouter);
-export const bedrock = factory(factories.bedrock);
-export const google = factory(factories.google);
-export const vertex = factory(factories.vertex);
-export const local = factory(factories.local);
-export const parseModel = factory(parse);
+export const anthropic = wrapFactory(factories.anthropic);
+export const openai = wrapFactory(factories.openai);
+export const openaiResponses = wrapFactory(factories.openaiResponses);
+export const azure = wrapFactory(factories.azure);
+export const openrouter = wrapFactory(factories.openrouter);
+export const bedrock = wrapFactory(factories.bedrock);
+export const google = wrapFactory(factories.google);
+export const vertex = wrapFactory(factories.vertex);
+export const local = wrapFactory(factories.local);
+export const parseModel = wrapFactory(parse);

@@ -1,31 +1,31 @@
 import { z } from "zod";
-import { check, kindOf } from "../../schema/check.ts";
-import { HoldfastError } from "../error.ts";
+import { check, getKind } from "../../schema/check.ts";
+import { HoldfastError } from "../holdfast-error.ts";
 
 // Options of the client's functions, as they are checked at the door: callers in JavaScript have no types.
 
-const optional = z.string().optional();
+const optionalText = z.string().optional();
 
-const Run = z.looseObject({
-  session: optional,
-  branch: optional,
+const RunFields = z.looseObject({
+  session: optionalText,
+  branch: optionalText,
   rotateAfterMs: z.number().positive().optional(),
   mode: z.enum(["run", "interactive"]).optional(),
   messageId: z.string().min(1).optional(),
 });
-export const RunOptions = Run.extend({
+export const RunOptions = RunFields.extend({
   agent: z.unknown().refine((agent) => agent !== undefined, "is missing"),
 });
-export const PromptingOptions = Run;
+export const PromptingOptions = RunFields;
 export const EvaluationOptions = z.looseObject({
   agents: z.array(z.unknown()),
   strategy: z.looseObject({ type: z.string() }),
-  session: optional,
+  session: optionalText,
 });
 export const JobOptions = z.looseObject({
   mode: z.looseObject({}),
   task: z.unknown().optional(),
-  job: optional,
+  job: optionalText,
 });
 
 /** @param call - The function that they are for, as a caller writes it. @throws HoldfastError That names every problem. */
@@ -33,7 +33,7 @@ export function checkOptions(schema: z.ZodType, options: unknown, call: string):
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new HoldfastError(
       "input-invalid",
-      `${call} takes an object of options, and was given ${kindOf(options)}.`,
+      `${call} takes an object of options, and was given ${getKind(options)}.`,
     );
   }
   const checked = check(schema, options, "options");

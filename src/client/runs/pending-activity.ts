@@ -1,12 +1,12 @@
 import type { WorkflowExecutionDescription } from "@temporalio/client";
 import { defaultPayloadConverter } from "@temporalio/common";
-import type { StepWait } from "../../conversation/waits.ts";
-import { identityWithout } from "../../platform/encryption/worker-keys.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
-import type { Link } from "../connection/link.ts";
-import { failureWords } from "./failure-words.ts";
+import type { StepWait } from "../../conversation/step-wait.ts";
+import { removeKeysFromIdentity } from "../../platform/encryption/worker-keys.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { decodeFailureMessage } from "./decode-failure-message.ts";
 
-export { waitWords } from "../../conversation/waits.ts";
+export { formatWait } from "../../conversation/step-wait.ts";
 
 const MAX_FAILURE_BYTES = 1024;
 
@@ -41,8 +41,8 @@ const STARTED = 2;
 
 type Raw = NonNullable<WorkflowExecutionDescription["raw"]["pendingActivities"]>[number];
 
-export function pendingActivities(
-  { client }: Pick<Link, "client">,
+export function listPendingActivities(
+  { client }: Pick<ClientLink, "client">,
   { raw, workflowId }: WorkflowExecutionDescription,
 ): Promise<readonly PendingActivity[]> {
   const pending = async (raw: Raw): Promise<PendingActivity> => ({
@@ -51,19 +51,19 @@ export function pendingActivities(
     attempt: raw.attempt ?? 1,
     maxAttempts: raw.maximumAttempts || undefined,
     state: STATES[Number(raw.state)] ?? "unknown",
-    lastFailure: shown(await failureWords(client, workflowId, raw.lastFailure)),
+    lastFailure: shortenFailure(await decodeFailureMessage(client, workflowId, raw.lastFailure)),
     nextAttemptAt:
-      Number(raw.state) === 1 ? dateOf(raw.nextAttemptScheduleTime ?? raw.scheduledTime) : undefined,
-    startedAt: dateOf(raw.lastStartedTime),
-    ...(await waitsOf(client, workflowId, raw)),
-    worker: identityWithout(raw.lastWorkerIdentity ?? "") || undefined,
+      Number(raw.state) === 1 ? toDate(raw.nextAttemptScheduleTime ?? raw.scheduledTime) : undefined,
+    startedAt: toDate(raw.lastStartedTime),
+    ...(await decodeWait(client, workflowId, raw)),
+    worker: removeKeysFromIdentity(raw.lastWorkerIdentity ?? "") || undefined,
   });
   return Promise.all((raw.pendingActivities ?? []).map(pending));
 }
 
 /** As its newest heartbeat says; nothing where it has none, or cannot be read. */
-async function waitsOf(
-  { options }: Link["client"],
+async function decodeWait(
+  { options }: ClientLink["client"],
   workflowId: string,
   { heartbeatDetails, state }: Raw,
 ): Promise<{ waits?: StepWait }> {
@@ -75,8 +75,8 @@ async function waitsOf(
     let payloads = heartbeatDetails?.payloads ?? [];
     for (const codec of payloadCodecs) payloads = await codec.decode(payloads, context);
     const [payload] = payloads;
-    const told = payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
-    const { waits } = (told ?? {}) as { waits?: StepWait };
+    const heartbeat = payload === undefined ? undefined : defaultPayloadConverter.fromPayload(payload);
+    const { waits } = (heartbeat ?? {}) as { waits?: StepWait };
     return waits === undefined ? {} : { waits };
   } catch {
     return {};
@@ -84,13 +84,13 @@ async function waitsOf(
 }
 
 /** What a vendor says may hold what it was sent. */
-function shown(words: string | undefined): string | undefined {
-  return words === undefined ? undefined : shownBriefly(words, MAX_FAILURE_BYTES);
+function shortenFailure(text: string | undefined): string | undefined {
+  return text === undefined ? undefined : redactPreview(text, MAX_FAILURE_BYTES);
 }
 
-type Stamp = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
+type Timestamp = { readonly seconds?: unknown; readonly nanos?: number | null } | null | undefined;
 
-function dateOf(stamp: Stamp): Date | undefined {
+function toDate(stamp: Timestamp): Date | undefined {
   const seconds = Number(stamp?.seconds ?? 0);
   return seconds === 0 ? undefined : new Date(seconds * 1000 + (stamp?.nanos ?? 0) / 1e6);
 }

@@ -1,18 +1,22 @@
-import type { Link } from "../connection/link.ts";
-import { HoldfastError } from "../error.ts";
-import { isGone, translated } from "../failures.ts";
-import { isOutage, outlast } from "./outlast.ts";
-import { awaitResult } from "./result.ts";
+import { isRunNotFound, toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { awaitResult } from "./await-result.ts";
+import { isOutage, retryWhile } from "./retry-outage.ts";
 
 /** When the open run began; a loop that ended before is not part of it. */
-export async function openSince(link: Link, session: string, signal: AbortSignal): Promise<Date | undefined> {
+export async function findOpenSince(
+  link: ClientLink,
+  session: string,
+  signal: AbortSignal,
+): Promise<Date | undefined> {
   const describe = () => link.client.workflow.getHandle(session).describe();
   try {
-    const { status, startTime } = await outlast(describe, isOutage, signal);
+    const { status, startTime } = await retryWhile(describe, isOutage, signal);
     return status.name === "RUNNING" ? startTime : undefined;
   } catch (error) {
-    if (isGone(error)) return undefined;
-    throw translated(error, link, session);
+    if (isRunNotFound(error)) return undefined;
+    throw toHoldfastError(error, link, session);
   }
 }
 
@@ -21,8 +25,8 @@ export async function openSince(link: Link, session: string, signal: AbortSignal
  *
  * @returns The reason why it cannot be known, if that is so.
  */
-export async function runEnd(
-  link: Link,
+export async function waitForRunEnd(
+  link: ClientLink,
   session: string,
   { runId, signal }: { readonly runId: string | undefined; readonly signal: AbortSignal },
 ): Promise<HoldfastError | undefined> {
@@ -30,10 +34,10 @@ export async function runEnd(
     await awaitResult(link, session, { runId, signal });
     return undefined;
   } catch (error) {
-    return isLost(error) && !signal.aborted ? error : undefined;
+    return isConnectionLost(error) && !signal.aborted ? error : undefined;
   }
 }
 
-function isLost(error: unknown): error is HoldfastError {
+function isConnectionLost(error: unknown): error is HoldfastError {
   return error instanceof HoldfastError && (error.code === "unreachable" || error.code === "server-refused");
 }

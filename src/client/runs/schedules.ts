@@ -7,18 +7,18 @@ import {
 } from "@temporalio/client";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import type { WorkModeInput } from "../../schema/mode.ts";
-import type { StartRequest } from "../../workflows/input.ts";
 import { AGENT_WORKFLOW, WAKE_WORKFLOW } from "../../workflows/messages.ts";
-import type { Link } from "../connection/link.ts";
-import { HoldfastError } from "../error.ts";
-import { translated } from "../failures.ts";
-import { jobRequest } from "./job-request.ts";
-import { summaryOf } from "./labels.ts";
-import { checkWorkspace, validDefinition } from "./pinned-definition.ts";
-import { checkSearchAttributes } from "./registered.ts";
-import { settingsOf, WORKFLOW_TASK_TIMEOUT } from "./run-options.ts";
-import { jobId, validMode, WORKFLOW_OF_MODE } from "./start-job.ts";
-import { INLINE_BYTES, mustFitInline } from "./words.ts";
+import type { StartRequest } from "../../workflows/run-input.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { buildJobRequest } from "./build-job-request.ts";
+import { getRunSettings, WORKFLOW_TASK_TIMEOUT } from "./build-run-options.ts";
+import { checkSearchAttributes } from "./check-search-attributes.ts";
+import { assertFitsInline, INLINE_BYTES } from "./message-input.ts";
+import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
+import { formatSummary } from "./run-labels.ts";
+import { parseMode, resolveJobId, WORKFLOW_OF_MODE } from "./start-job.ts";
 
 /** What becomes of a start that is due while the one before is still at work. */
 export type Overlap = "skip" | "buffer-one" | "buffer-all" | "cancel-other" | "allow-all";
@@ -31,7 +31,7 @@ const OVERLAPS = {
   "allow-all": ScheduleOverlapPolicy.ALLOW_ALL,
 } as const satisfies Record<Overlap, ScheduleOverlapPolicy>;
 
-export const OVERLAP_WORDS = Object.keys(OVERLAPS) as readonly Overlap[];
+export const OVERLAP_POLICIES = Object.keys(OVERLAPS) as readonly Overlap[];
 
 export type CreateScheduleOptions = {
   /** The schedule's id; the ids of what it starts begin with it. */
@@ -63,16 +63,16 @@ export type ScheduleInfo = {
 };
 
 /** In the memo of a schedule: so that `list` shows ours alone. */
-const MARK = "holdfast";
+const MEMO_KEY = "holdfast";
 
 /** The longest of what Temporal puts behind a schedule's name: `-` and a time stamp. */
 const MAX_NAME_BYTES = 90;
 
 /** Agents that are started by the clock: Temporal's own schedules. */
 export class Schedules {
-  readonly #link: Link;
+  readonly #link: ClientLink;
 
-  constructor(link: Link) {
+  constructor(link: ClientLink) {
     this.#link = link;
   }
 
@@ -80,15 +80,15 @@ export class Schedules {
   async create(options: CreateScheduleOptions): Promise<void> {
     const link = this.#link;
     const { name, overlap = "skip", paused = false } = options;
-    const spec = specOf(options);
+    const spec = buildSpec(options);
     checkName(name);
     await checkSearchAttributes(link);
-    const { workflowType, request, summary } = await actionOf(link, options);
-    await this.#do(name, () =>
+    const { workflowType, request, summary } = await buildAction(link, options);
+    await this.#call(name, () =>
       link.client.schedule.create({
         scheduleId: name,
         spec,
-        memo: { [MARK]: true },
+        memo: { [MEMO_KEY]: true },
         policies: { overlap: OVERLAPS[overlap] },
         // The one text of a schedule that no codec sees.
         state: { paused, ...(link.sealed === true ? {} : { note: summary }) },
@@ -107,43 +107,43 @@ export class Schedules {
 
   async list(): Promise<readonly ScheduleInfo[]> {
     const found: ScheduleInfo[] = [];
-    await this.#do("", async () => {
+    await this.#call("", async () => {
       for await (const one of this.#link.client.schedule.list()) {
-        if (one.memo?.[MARK] === true) found.push(infoOf(one));
+        if (one.memo?.[MEMO_KEY] === true) found.push(toScheduleInfo(one));
       }
     });
     return found;
   }
 
   pause(name: string, note?: string): Promise<void> {
-    return this.#with(name, (handle) => handle.pause(note));
+    return this.#withHandle(name, (handle) => handle.pause(note));
   }
 
   unpause(name: string, note?: string): Promise<void> {
-    return this.#with(name, (handle) => handle.unpause(note));
+    return this.#withHandle(name, (handle) => handle.unpause(note));
   }
 
   /** Starts it once, now. */
   trigger(name: string): Promise<void> {
-    return this.#with(name, (handle) => handle.trigger());
+    return this.#withHandle(name, (handle) => handle.trigger());
   }
 
   /** What it has started goes on. */
   delete(name: string): Promise<void> {
-    return this.#with(name, (handle) => handle.delete());
+    return this.#withHandle(name, (handle) => handle.delete());
   }
 
-  #with(name: string, work: (handle: ScheduleHandle) => Promise<void>): Promise<void> {
-    return this.#do(name, () => work(this.#link.client.schedule.getHandle(name)));
+  #withHandle(name: string, work: (handle: ScheduleHandle) => Promise<void>): Promise<void> {
+    return this.#call(name, () => work(this.#link.client.schedule.getHandle(name)));
   }
 
-  async #do(name: string, work: () => Promise<unknown>): Promise<void> {
+  async #call(name: string, work: () => Promise<unknown>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (error instanceof ScheduleAlreadyRunning) throw taken(name, error);
-      if (error instanceof ScheduleNotFoundError) throw unknown(name, error);
-      throw translated(error, this.#link, name);
+      if (error instanceof ScheduleAlreadyRunning) throw createNameTakenError(name, error);
+      if (error instanceof ScheduleNotFoundError) throw createUnknownScheduleError(name, error);
+      throw toHoldfastError(error, this.#link, name);
     }
   }
 }
@@ -151,38 +151,38 @@ export class Schedules {
 type Action = { readonly workflowType: string; readonly request: object; readonly summary: string };
 
 /** A schedule lives long: what it starts with travels whole, or is stored for good. */
-async function actionOf(link: Link, options: CreateScheduleOptions): Promise<Action> {
+async function buildAction(link: ClientLink, options: CreateScheduleOptions): Promise<Action> {
   if ("wake" in options) {
-    const { wake, words } = options;
-    if (words !== undefined) mustFitInline(words, "wake-up");
-    const request = { job: jobId(wake), ...(words === undefined ? {} : { words }) };
+    const { wake, words: text } = options;
+    if (text !== undefined) assertFitsInline(text, "wake-up");
+    const request = { job: resolveJobId(wake), ...(text === undefined ? {} : { words: text }) };
     return { workflowType: WAKE_WORKFLOW, request, summary: `wakes ${wake}` };
   }
-  if (options.task !== undefined) mustFitInline(options.task, "task");
+  if (options.task !== undefined) assertFitsInline(options.task, "task");
   if ("agent" in options) {
-    const definition = validDefinition(options.agent);
+    const definition = validateDefinition(options.agent);
     await checkWorkspace(definition);
-    const definitionHash = await (await link.storage.transcript()).saveDefinition(definition);
+    const definitionHash = await (await link.storage.openTranscript()).saveDefinition(definition);
     const { task } = options;
-    const request: StartRequest = { definitionHash, prompt: task, mode: "run", ...settingsOf(link) };
-    return { workflowType: AGENT_WORKFLOW, request, summary: summaryOf(task, link.settings.words) };
+    const request: StartRequest = { definitionHash, prompt: task, mode: "run", ...getRunSettings(link) };
+    return { workflowType: AGENT_WORKFLOW, request, summary: formatSummary(task, link.settings.words) };
   }
-  const mode = validMode(options.mode);
+  const mode = parseMode(options.mode);
   if (mode.type === "interactive") {
     throw new HoldfastError(
       "input-invalid",
       "An interactive agent waits for a person: it is nothing for a schedule.",
     );
   }
-  const request = await jobRequest(link, mode, options.task, INLINE_BYTES);
+  const request = await buildJobRequest(link, mode, options.task, INLINE_BYTES);
   return {
     workflowType: WORKFLOW_OF_MODE[mode.type],
     request,
-    summary: options.task === undefined ? mode.type : summaryOf(options.task, link.settings.words),
+    summary: options.task === undefined ? mode.type : formatSummary(options.task, link.settings.words),
   };
 }
 
-function specOf({ cron, everyMs, timeZone }: CreateScheduleOptions) {
+function buildSpec({ cron, everyMs, timeZone }: CreateScheduleOptions) {
   if ((cron === undefined) === (everyMs === undefined)) {
     throw new HoldfastError("input-invalid", "Say when: either `cron` or `everyMs`.");
   }
@@ -197,12 +197,12 @@ function specOf({ cron, everyMs, timeZone }: CreateScheduleOptions) {
 }
 
 function checkName(name: string): void {
-  jobId(name);
+  resolveJobId(name);
   if (Buffer.byteLength(name) <= MAX_NAME_BYTES) return;
   throw new HoldfastError("input-invalid", `A schedule's name has at most ${MAX_NAME_BYTES} bytes.`);
 }
 
-function infoOf({ scheduleId, state, action, info }: ScheduleSummary): ScheduleInfo {
+function toScheduleInfo({ scheduleId, state, action, info }: ScheduleSummary): ScheduleInfo {
   return {
     name: scheduleId,
     paused: state.paused,
@@ -216,7 +216,7 @@ function infoOf({ scheduleId, state, action, info }: ScheduleSummary): ScheduleI
   };
 }
 
-function taken(name: string, cause: unknown): HoldfastError {
+function createNameTakenError(name: string, cause: unknown): HoldfastError {
   const command = `holdfast schedule delete ${name}`;
   return new HoldfastError(
     "input-invalid",
@@ -225,7 +225,7 @@ function taken(name: string, cause: unknown): HoldfastError {
   );
 }
 
-function unknown(name: string, cause: unknown): HoldfastError {
+function createUnknownScheduleError(name: string, cause: unknown): HoldfastError {
   const command = "holdfast schedule list";
   return new HoldfastError(
     "input-invalid",

@@ -1,16 +1,16 @@
 import { randomUUID } from "node:crypto";
 import { WorkflowExecutionAlreadyStartedError } from "@temporalio/client";
-import { describeIssues, wanted } from "../../schema/check.ts";
+import { describeIssues, formatExpected } from "../../schema/check.ts";
 import { WorkMode, type WorkModeInput } from "../../schema/mode.ts";
 import type { PipelineRequest } from "../../workflows/job-input.ts";
-import type { Link } from "../connection/link.ts";
-import { HoldfastError } from "../error.ts";
-import { translated } from "../failures.ts";
-import { sessionId } from "../session-id.ts";
-import { type JobRequest, type JobWorkMode, jobRequest } from "./job-request.ts";
-import { checkSearchAttributes } from "./registered.ts";
-import { runOptions } from "./run-options.ts";
-import { type Started, startRun } from "./start.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { resolveSessionId } from "../resolve-session-id.ts";
+import { buildJobRequest, type JobRequest, type JobWorkMode } from "./build-job-request.ts";
+import { buildRunOptions } from "./build-run-options.ts";
+import { checkSearchAttributes } from "./check-search-attributes.ts";
+import { type StartResult, startRun } from "./start-run.ts";
 
 export type StartJobOptions = {
   readonly mode: WorkModeInput;
@@ -26,20 +26,20 @@ export type StartedJob = { readonly job: string; readonly runId: string };
 const MAX_JOB_ID_BYTES = 120;
 
 /** All that can be known to be wrong is found before anything is written or started. */
-export async function startJob(link: Link, options: StartJobOptions): Promise<StartedJob> {
-  const mode = validMode(options.mode);
-  const job = jobId(options.job);
+export async function startJob(link: ClientLink, options: StartJobOptions): Promise<StartedJob> {
+  const mode = parseMode(options.mode);
+  const job = resolveJobId(options.job);
   if (mode.type === "interactive") return startInteractive(link, mode, job, options.task);
   await checkSearchAttributes(link);
-  const request = await jobRequest(link, mode, options.task);
+  const request = await buildJobRequest(link, mode, options.task);
   return launchJob(link, mode.type, job, request, {
-    agents: agentsIn(mode),
+    agents: formatAgentNames(mode),
     task: options.task,
     again: false,
   });
 }
 
-export type Launching = {
+export type JobLaunch = {
   readonly agents: string;
   readonly task?: string | undefined;
   /** The job was there before: what it has done stays. */
@@ -48,24 +48,24 @@ export type Launching = {
 
 /** Starts the workflow of a mode. */
 export async function launchJob(
-  link: Link,
+  link: ClientLink,
   type: JobWorkMode["type"],
   job: string,
   request: JobRequest,
-  { agents, task, again }: Launching,
+  { agents, task, again: isResume }: JobLaunch,
 ): Promise<StartedJob> {
   try {
     const handle = await link.client.workflow.start(WORKFLOW_OF_MODE[type], {
-      ...runOptions(link, job, { prompt: task, summary: `${type}: ${agents}` }),
-      workflowIdReusePolicy: again ? "ALLOW_DUPLICATE" : "REJECT_DUPLICATE",
+      ...buildRunOptions(link, job, { prompt: task, summary: `${type}: ${agents}` }),
+      workflowIdReusePolicy: isResume ? "ALLOW_DUPLICATE" : "REJECT_DUPLICATE",
       workflowIdConflictPolicy: "FAIL",
       args: [request],
     });
     return { job, runId: handle.firstExecutionRunId };
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError)
-      throw again ? atWork(job, error) : taken(job, error);
-    throw translated(error, link, job);
+      throw isResume ? createJobRunningError(job, error) : createJobTakenError(job, error);
+    throw toHoldfastError(error, link, job);
   }
 }
 
@@ -78,12 +78,12 @@ export const WORKFLOW_OF_MODE = {
 } as const satisfies Record<JobWorkMode["type"], string>;
 
 async function startInteractive(
-  link: Link,
+  link: ClientLink,
   { agent, idleTimeoutMs }: Extract<WorkMode, { type: "interactive" }>,
   job: string,
   prompt: string | undefined,
 ): Promise<StartedJob> {
-  const started: Started = await startRun(link, {
+  const started: StartResult = await startRun(link, {
     agent,
     session: job,
     mode: "interactive",
@@ -93,11 +93,11 @@ async function startInteractive(
   return { job: started.session, runId: started.runId };
 }
 
-export function validMode(input: WorkModeInput): WorkMode {
-  const parsed = WorkMode.safeParse(input, { error: wanted });
+export function parseMode(input: WorkModeInput): WorkMode {
+  const parsed = WorkMode.safeParse(input, { error: formatExpected });
   if (parsed.success) return parsed.data;
-  const meant = WorkMode.options.find(({ shape }) => shape.type.value === input?.type);
-  const problems = describeIssues(parsed.error, meant ?? WorkMode, "mode");
+  const modeName = WorkMode.options.find(({ shape }) => shape.type.value === input?.type);
+  const problems = describeIssues(parsed.error, modeName ?? WorkMode, "mode");
   throw new HoldfastError(
     "definition-invalid",
     `The mode is not valid:\n${problems.map((problem) => `  - ${problem}`).join("\n")}`,
@@ -105,8 +105,8 @@ export function validMode(input: WorkModeInput): WorkMode {
   );
 }
 
-export function jobId(asked: string | undefined): string {
-  const job = sessionId(asked ?? randomUUID());
+export function resolveJobId(requestedId: string | undefined): string {
+  const job = resolveSessionId(requestedId ?? randomUUID());
   if (Buffer.byteLength(job) <= MAX_JOB_ID_BYTES) return job;
   const problem = `it has more than ${MAX_JOB_ID_BYTES} bytes, and the ids of its sessions begin with it`;
   throw new HoldfastError("input-invalid", `"${job.slice(0, 80)}" cannot be a job's id: ${problem}.`, {
@@ -115,7 +115,7 @@ export function jobId(asked: string | undefined): string {
 }
 
 /** The names of a mode's agents, as labels show them. */
-function agentsIn(mode: WorkMode): string {
+function formatAgentNames(mode: WorkMode): string {
   switch (mode.type) {
     case "interactive":
     case "autonomous":
@@ -129,7 +129,7 @@ function agentsIn(mode: WorkMode): string {
   }
 }
 
-function atWork(job: string, cause: unknown): HoldfastError {
+function createJobRunningError(job: string, cause: unknown): HoldfastError {
   const command = `holdfast job stop ${job}`;
   return new HoldfastError(
     "session-busy",
@@ -138,7 +138,7 @@ function atWork(job: string, cause: unknown): HoldfastError {
   );
 }
 
-function taken(job: string, cause: unknown): HoldfastError {
+function createJobTakenError(job: string, cause: unknown): HoldfastError {
   const command = `holdfast job status ${job}`;
   return new HoldfastError(
     "session-busy",
@@ -148,7 +148,7 @@ function taken(job: string, cause: unknown): HoldfastError {
   );
 }
 
-export type ResumeOptions = {
+export type ResumePipelineOptions = {
   /** The stage to go on at; the first that has no answer unless said. */
   readonly from?: string;
   /** In place of those of the start before; what was spent counts. */

@@ -1,6 +1,6 @@
 import { type ZodError, type ZodType, z } from "zod";
 import type { OutputFormat } from "../../schema/output.ts";
-import { HoldfastError } from "../error.ts";
+import { HoldfastError } from "../holdfast-error.ts";
 
 /**
  * The output of a definition as a zod schema says it: what the model writes, before transforms. Objects are closed, as
@@ -22,19 +22,19 @@ export function zodOutput(
     });
     return { type: "json-schema", schema: json, ...options };
   } catch (error) {
-    const said = error instanceof Error ? error.message : String(error);
+    const reason = error instanceof Error ? error.message : String(error);
     throw new HoldfastError(
       "definition-invalid",
-      `The output's zod schema cannot be sent to a model: ${said}`,
+      `The output's zod schema cannot be sent to a model: ${reason}`,
       {
-        problems: [said],
+        problems: [reason],
         cause: error,
       },
     );
   }
 }
 
-export function problemsOf({ issues }: ZodError): string {
+export function formatProblems({ issues }: ZodError): string {
   return issues
     .map(({ path, message }) => `${path.map(String).join(".") || "the value"}: ${message}`)
     .join("; ");

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { check } from "../../schema/check.ts";
-import { HoldfastError } from "../error.ts";
+import { HoldfastError } from "../holdfast-error.ts";
 
 const MANIFEST = "manifest.json";
 
@@ -41,13 +41,13 @@ export async function describeFile(folder: string, name: string): Promise<Copied
   try {
     await file.sync();
     const { size } = await file.stat();
-    return { name, bytes: size, sha256: await sha256Of(path) };
+    return { name, bytes: size, sha256: await hashFile(path) };
   } finally {
     await file.close();
   }
 }
 
-export async function sha256Of(path: string): Promise<string> {
+export async function hashFile(path: string): Promise<string> {
   const hash = createHash("sha256");
   await pipeline(createReadStream(path), hash);
   return hash.digest("hex");
@@ -66,21 +66,24 @@ export async function writeManifest(folder: string, manifest: BackupManifest): P
 export async function readManifest(folder: string): Promise<BackupManifest> {
   const path = join(folder, MANIFEST);
   const text = await readFile(path, "utf8").catch((error: Error) => {
-    throw notOne(folder, error.message);
+    throw createManifestError(folder, error.message);
   });
-  const checked = check(BackupManifest, jsonIn(text, folder), "manifest");
+  const checked = check(BackupManifest, parseManifestJson(text, folder), "manifest");
   if (checked.ok) return checked.value;
-  throw notOne(folder, `${MANIFEST}: ${checked.problems.join("; ")}`);
+  throw createManifestError(folder, `${MANIFEST}: ${checked.problems.join("; ")}`);
 }
 
-function jsonIn(text: string, folder: string): unknown {
+function parseManifestJson(text: string, folder: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw notOne(folder, `${MANIFEST}: it is not JSON: ${(error as Error).message}`);
+    throw createManifestError(folder, `${MANIFEST}: it is not JSON: ${(error as Error).message}`);
   }
 }
 
-function notOne(folder: string, said: string): HoldfastError {
-  return new HoldfastError("input-invalid", `${folder} is not a backup that this release can read: ${said}`);
+function createManifestError(folder: string, reason: string): HoldfastError {
+  return new HoldfastError(
+    "input-invalid",
+    `${folder} is not a backup that this release can read: ${reason}`,
+  );
 }

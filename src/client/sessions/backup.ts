@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { type Home, serverDatabase } from "../../config/home.ts";
+import { getServerDatabasePath, type Home } from "../../config/home.ts";
 import {
+  checkpointWal,
   copyFiles,
   copyTranscript,
-  damageOf,
-  fold,
-  holdingWriters,
-  lookInto,
-} from "../../store/transcript/sqlite/snapshot.ts";
+  countSessions,
+  findDamage,
+  withWriteLock,
+} from "../../store/transcript/sqlite/copy-transcript.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
-import { HoldfastError } from "../error.ts";
+import { HoldfastError } from "../holdfast-error.ts";
 import { type BackupManifest, describeFile, writeManifest } from "./backup-manifest.ts";
 
 export type BackupOptions = {
@@ -34,9 +34,9 @@ const WAIT_MS = 60_000;
  * Whoever writes to the transcript waits meanwhile. A step is stored there before Temporal hears of it, so that while
  * nobody can write there, Temporal's store cannot get ahead of it: the two copies fit as after a crash of everything.
  */
-export async function backup({ home, folder, version }: BackupOptions): Promise<BackupManifest> {
+export async function writeBackup({ home, folder, version }: BackupOptions): Promise<BackupManifest> {
   const target = resolve(folder);
-  await mustBeFree(target);
+  await assertBackupTargetFree(target);
   if (!existsSync(home.transcript)) {
     throw new HoldfastError("input-invalid", `There is nothing to back up: ${home.transcript} is not there`);
   }
@@ -49,7 +49,7 @@ export async function backup({ home, folder, version }: BackupOptions): Promise<
     );
   });
   try {
-    const manifest = await copied(home, part, version);
+    const manifest = await copyStores(home, part, version);
     await writeManifest(part, manifest);
     await rmdir(target).catch(() => undefined);
     await rename(part, target);
@@ -63,19 +63,19 @@ export async function backup({ home, folder, version }: BackupOptions): Promise<
   }
 }
 
-async function copied(home: Home, part: string, version: string): Promise<BackupManifest> {
-  const server = serverDatabase(home.server);
+async function copyStores(home: Home, part: string, version: string): Promise<BackupManifest> {
+  const server = getServerDatabasePath(home.server);
   const hasServer = existsSync(server);
   const createdAt = new Date().toISOString();
-  const heldMs = await holdingWriters(home.transcript, WAIT_MS, () => {
-    const begun = performance.now();
+  const lockedMs = await withWriteLock(home.transcript, WAIT_MS, () => {
+    const startedAtMs = performance.now();
     if (hasServer) copyFiles(server, join(part, SERVER_COPY));
     copyTranscript(home.transcript, join(part, TRANSCRIPT_COPY));
-    return Math.round(performance.now() - begun);
+    return Math.round(performance.now() - startedAtMs);
   });
-  if (hasServer) fold(join(part, SERVER_COPY));
+  if (hasServer) checkpointWal(join(part, SERVER_COPY));
   for (const name of hasServer ? [TRANSCRIPT_COPY, SERVER_COPY] : [TRANSCRIPT_COPY]) {
-    const damage = damageOf(join(part, name));
+    const damage = findDamage(join(part, name));
     if (damage !== undefined) {
       throw new HoldfastError(
         "store-failed",
@@ -89,14 +89,14 @@ async function copied(home: Home, part: string, version: string): Promise<Backup
     createdAt,
     transcript: {
       ...(await describeFile(part, TRANSCRIPT_COPY)),
-      ...lookInto(join(part, TRANSCRIPT_COPY)),
+      ...countSessions(join(part, TRANSCRIPT_COPY)),
     },
     ...(hasServer ? { server: await describeFile(part, SERVER_COPY) } : {}),
-    heldMs,
+    heldMs: lockedMs,
   };
 }
 
-async function mustBeFree(target: string): Promise<void> {
+async function assertBackupTargetFree(target: string): Promise<void> {
   const found = await readdir(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
     throw new HoldfastError("input-invalid", `${target} cannot be a backup's folder: ${error.message}`);

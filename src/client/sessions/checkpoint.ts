@@ -1,19 +1,19 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { z } from "zod";
-import { snapshotOf } from "../../conversation/config-snapshot.ts";
+import { buildConfigSnapshot } from "../../conversation/config-snapshot.ts";
 import { ConfigSnapshot } from "../../schema/agent-event.ts";
 import { check } from "../../schema/check.ts";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { Edited } from "../../store/transcript/archive.ts";
-import type { Link } from "../connection/link.ts";
-import { HoldfastError } from "../error.ts";
-import { translated } from "../failures.ts";
-import { messagesFrom, messagesToJson } from "../interop/saved-messages.ts";
-import { agentIdOf } from "../runs/agent-id.ts";
-import { knownSession } from "../runs/known-session.ts";
-import { sessionId } from "../session-id.ts";
-import { messagesOf, preloadSession, restoreMessages } from "./edit.ts";
+import type { EditResult } from "../../store/transcript/archive.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { checkMessages, messagesToJson } from "../interop/saved-messages.ts";
+import { resolveSessionId } from "../resolve-session-id.ts";
+import { getAgentId } from "../runs/agent-id.ts";
+import { getSessionRecord } from "../runs/get-session-record.ts";
+import { preloadSession, readSessionMessages, restoreMessages } from "./edit-session.ts";
 
 /** Where an agent stands, small enough to be carried about: what it can go on from, here or elsewhere (HITL-01, HITL-02). */
 export type AgentSnapshot = {
@@ -25,30 +25,30 @@ export type AgentSnapshot = {
   readonly config?: ConfigSnapshot;
 };
 
-export async function checkpoint(link: Link, session: string): Promise<AgentSnapshot> {
+export async function createCheckpoint(link: ClientLink, session: string): Promise<AgentSnapshot> {
   try {
-    const { transcript, record } = await knownSession(link, session);
-    const messages = await messagesOf(link, session);
+    const { transcript, record } = await getSessionRecord(link, session);
+    const messages = await readSessionMessages(link, session);
     const { lastLoopId } = record;
-    const definition = await transcript.definition(record.definitionHash);
+    const definition = await transcript.readDefinition(record.definitionHash);
     return {
       sessionId: session,
-      agentId: agentIdOf(record),
+      agentId: getAgentId(record),
       ...(lastLoopId === undefined ? {} : { lastLoopId }),
       messages,
-      ...(definition === undefined ? {} : { config: snapshotOf(definition, record.definitionHash) }),
+      ...(definition === undefined ? {} : { config: buildConfigSnapshot(definition, record.definitionHash) }),
     };
   } catch (error) {
-    throw translated(error, link, session);
+    throw toHoldfastError(error, link, session);
   }
 }
 
 /** Goes back to it in the session that it was made of; what came since stays on its branch. */
 export async function restoreCheckpoint(
-  link: Link,
+  link: ClientLink,
   session: string,
   snapshot: AgentSnapshot,
-): Promise<Edited> {
+): Promise<EditResult> {
   if (snapshot.sessionId !== session) {
     throw new HoldfastError(
       "input-invalid",
@@ -61,11 +61,11 @@ export async function restoreCheckpoint(
 
 /** A session of the same agent that goes on from it, on any machine: a branch behind the loop that it was made after. */
 export async function resumeSnapshot(
-  link: Link,
+  link: ClientLink,
   snapshot: AgentSnapshot,
   options: { readonly agent: AgentDefinitionInput; readonly session?: string },
 ): Promise<string> {
-  const session = sessionId(options.session);
+  const session = resolveSessionId(options.session);
   const { messages, lastLoopId, agentId } = snapshot;
   await preloadSession(link, session, options.agent, messages, {
     ...(lastLoopId === undefined ? {} : { parentLoopId: lastLoopId }),
@@ -75,7 +75,7 @@ export async function resumeSnapshot(
   return session;
 }
 
-const Snapshot = z.object({
+const SnapshotSchema = z.object({
   sessionId: z.string(),
   agentId: z.string(),
   lastLoopId: z.string().optional(),
@@ -96,28 +96,28 @@ export async function saveSnapshot(snapshot: AgentSnapshot, file: string): Promi
 }
 
 export async function loadSnapshot(file: string): Promise<AgentSnapshot> {
-  const checked = check(Snapshot, await jsonIn(file), "checkpoint");
-  if (!checked.ok) throw notACheckpoint(file, checked.problems.join("; "));
+  const checked = check(SnapshotSchema, await readSnapshotJson(file), "checkpoint");
+  if (!checked.ok) throw createSnapshotError(file, checked.problems.join("; "));
   const { messages, lastLoopId, config, ...rest } = checked.value;
   return {
     ...rest,
-    messages: messagesFrom(messages),
+    messages: checkMessages(messages),
     ...(lastLoopId === undefined ? {} : { lastLoopId }),
     ...(config === undefined ? {} : { config }),
   };
 }
 
-async function jsonIn(file: string): Promise<unknown> {
+async function readSnapshotJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, "utf8"));
   } catch (error) {
-    throw notACheckpoint(file, (error as Error).message, error);
+    throw createSnapshotError(file, (error as Error).message, error);
   }
 }
 
-function notACheckpoint(file: string, why: string, cause?: unknown): HoldfastError {
-  return new HoldfastError("input-invalid", `${file} cannot be read as a checkpoint: ${why}`, {
-    problems: [why],
+function createSnapshotError(file: string, reason: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("input-invalid", `${file} cannot be read as a checkpoint: ${reason}`, {
+    problems: [reason],
     cause,
   });
 }

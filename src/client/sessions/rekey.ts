@@ -1,14 +1,14 @@
 import { existsSync } from "node:fs";
-import { databaseUrl } from "../../config/database.ts";
-import { homeAt } from "../../config/home.ts";
-import { type EncryptionOptions, encryptionOf } from "../../platform/encryption/encryption.ts";
+import { getDatabaseUrl } from "../../config/database-url.ts";
+import { resolveHome } from "../../config/home.ts";
 import { KeyError } from "../../platform/encryption/key-error.ts";
-import type { RekeyCursor } from "../../store/transcript/sql/rekey.ts";
+import { type EncryptionOptions, resolveEncryption } from "../../platform/encryption/resolve-encryption.ts";
+import type { RekeyCursor } from "../../store/transcript/sql/rekey-page.ts";
 import type { SqlTranscript } from "../../store/transcript/sql/sql-transcript.ts";
 import { SqliteTranscript } from "../../store/transcript/sqlite/sqlite-transcript.ts";
-import { vacuum } from "../../store/transcript/sqlite/vacuum.ts";
+import { vacuumFile } from "../../store/transcript/sqlite/vacuum-file.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
-import { HoldfastError } from "../error.ts";
+import { HoldfastError } from "../holdfast-error.ts";
 
 export type RekeyOptions = {
   /** Else `HOLDFAST_HOME`, else `~/.holdfast`. */
@@ -20,7 +20,7 @@ export type RekeyOptions = {
   readonly onPage?: (looked: number, changed: number) => void;
 };
 
-export type Rekeyed = {
+export type RekeyResult = {
   /** The file, or the database's address without its password. */
   readonly place: string;
   /** What everything is sealed with now; absent where all is plain. */
@@ -31,20 +31,20 @@ export type Rekeyed = {
   readonly cleaned: boolean;
 };
 
-type Store = {
+type RekeyStore = {
   readonly place: string;
   readonly transcript: SqlTranscript;
   /** Writes all of it anew, once the transcript is closed. Gives whether it could. */
-  readonly clean: () => Promise<boolean>;
+  readonly vacuum: () => Promise<boolean>;
 };
 
 /** Seals all that the transcript holds with the first key. May be broken off and begun again. */
-export async function rekey(options: RekeyOptions = {}): Promise<Rekeyed> {
+export async function rekeyTranscript(options: RekeyOptions = {}): Promise<RekeyResult> {
   try {
-    const { ring, transcript: seals } = encryptionOf(options.encryption);
-    const key = seals ? ring?.writes : undefined;
-    const { place, transcript, clean } = await storeOf(options);
-    const done = await everyPage(transcript, key, options);
+    const { ring, transcript: encrypts } = resolveEncryption(options.encryption);
+    const key = encrypts ? ring?.writeKeyId : undefined;
+    const { place, transcript, vacuum: clean } = await openRekeyStore(options);
+    const done = await rekeyAllPages(transcript, key, options);
     return { place, key, ...done, cleaned: await clean() };
   } catch (error) {
     if (error instanceof KeyError) {
@@ -55,15 +55,15 @@ export async function rekey(options: RekeyOptions = {}): Promise<Rekeyed> {
   }
 }
 
-async function storeOf({ home, database, encryption }: RekeyOptions): Promise<Store> {
-  const url = databaseUrl(database);
+async function openRekeyStore({ home, database, encryption }: RekeyOptions): Promise<RekeyStore> {
+  const url = getDatabaseUrl(database);
   if (url !== undefined) {
     const { PostgresTranscript } = await import("../../store/transcript/postgres/postgres-transcript.ts");
-    const { vacuum: vacuumTables } = await import("../../store/transcript/postgres/vacuum.ts");
+    const { vacuumTables } = await import("../../store/transcript/postgres/vacuum-tables.ts");
     const transcript = await PostgresTranscript.open({ url, encryption });
-    return { place: transcript.name, transcript, clean: () => vacuumTables(url) };
+    return { place: transcript.name, transcript, vacuum: () => vacuumTables(url) };
   }
-  const path = homeAt(home).transcript;
+  const path = resolveHome(home).transcript;
   if (!existsSync(path)) {
     throw new HoldfastError(
       "input-invalid",
@@ -71,27 +71,27 @@ async function storeOf({ home, database, encryption }: RekeyOptions): Promise<St
     );
   }
   const transcript = await SqliteTranscript.open({ path, encryption });
-  return { place: path, transcript, clean: async () => vacuum(path) };
+  return { place: path, transcript, vacuum: async () => vacuumFile(path) };
 }
 
-async function everyPage(
+async function rekeyAllPages(
   transcript: SqlTranscript,
   key: string | undefined,
   { onPage }: RekeyOptions,
 ): Promise<{ looked: number; changed: number }> {
-  let looked = 0;
+  let examined = 0;
   let changed = 0;
   try {
     let cursor: RekeyCursor | undefined;
     do {
       const page = await transcript.rekeyPage(key, cursor);
-      looked += page.looked;
+      examined += page.looked;
       changed += page.changed;
-      onPage?.(looked, changed);
+      onPage?.(examined, changed);
       cursor = page.next;
     } while (cursor !== undefined);
   } finally {
     await transcript.close();
   }
-  return { looked, changed };
+  return { looked: examined, changed };
 }

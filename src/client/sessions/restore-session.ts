@@ -5,15 +5,15 @@ import { estimateMessage } from "../../core/view/estimate.ts";
 import type { AgentDefinitionInput } from "../../schema/definition.ts";
 import type { BodyLine, EntryLine, EventLine, LoopLine } from "../../schema/export-line.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { EntryOrigin, EventBody, Formation, LoopStatus } from "../../schema/record.ts";
+import type { EntryOrigin, EventBody, LoopStatus, SessionOrigin } from "../../schema/record.ts";
 import type { RecordedLoop, RecordedSession } from "../../schema/recorded-session.ts";
-import { exportText } from "../../store/transcript/export/write-export.ts";
-import type { Link } from "../connection/link.ts";
-import { HoldfastError } from "../error.ts";
-import { validDefinition } from "../runs/pinned-definition.ts";
-import { type Imported, importSessions } from "./export.ts";
+import { writeExportText } from "../../store/transcript/export/write-export.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { validateDefinition } from "../runs/pin-definition.ts";
+import { type ImportResult, importSessions } from "./export-session.ts";
 
-export type RestoreOptions = {
+export type RestoreSessionOptions = {
   /** The agent that goes on: a saved session does not say how it was asked. */
   readonly agent: AgentDefinitionInput;
   readonly as?: string;
@@ -22,13 +22,17 @@ export type RestoreOptions = {
 
 /** Brings in a session as the sources save it: its loops are branches as their parents say, its turns are told again. */
 export async function restoreSession(
-  link: Link,
+  link: ClientLink,
   saved: RecordedSession,
-  { agent, ...options }: RestoreOptions,
-): Promise<Imported> {
-  const definition = validDefinition(agent);
-  const definitionHash = await (await link.storage.transcript()).saveDefinition(definition);
-  const lines = linesOf(saved, { definitionHash, agentName: definition.name, model: definition.model.id });
+  { agent, ...options }: RestoreSessionOptions,
+): Promise<ImportResult> {
+  const definition = validateDefinition(agent);
+  const definitionHash = await (await link.storage.openTranscript()).saveDefinition(definition);
+  const lines = buildExportLines(saved, {
+    definitionHash,
+    agentName: definition.name,
+    model: definition.model.id,
+  });
   if (saved.loops.length === 0) {
     throw new HoldfastError(
       "input-invalid",
@@ -36,14 +40,14 @@ export async function restoreSession(
     );
   }
   const archive = {
-    lines: async function* () {
+    readLines: async function* () {
       yield* lines;
     },
   };
   return await importSessions(
     link,
     async function* () {
-      for await (const text of exportText(archive, [saved.sessionId], new Date(saved.lastActiveAt))) {
+      for await (const text of writeExportText(archive, [saved.sessionId], new Date(saved.lastActiveAt))) {
         yield Buffer.from(text, "utf8");
       }
     },
@@ -51,19 +55,23 @@ export async function restoreSession(
   );
 }
 
-type Pinned = { readonly definitionHash: string; readonly agentName: string; readonly model: string };
-type Placed = {
+type PinnedAgent = { readonly definitionHash: string; readonly agentName: string; readonly model: string };
+type PositionedLoop = {
   readonly loop: RecordedLoop;
   readonly branch: string;
   readonly from: number;
   readonly to: number;
 };
-type Branch = { readonly id: string; readonly parent?: { branch: string; position: number }; length: number };
+type RestoredBranch = {
+  readonly id: string;
+  readonly parent?: { branch: string; position: number };
+  length: number;
+};
 
 const RUN = "restored";
 
-function linesOf(saved: RecordedSession, pinned: Pinned): readonly BodyLine[] {
-  const { placed, branches } = layOut(saved.loops);
+function buildExportLines(saved: RecordedSession, pinned: PinnedAgent): readonly BodyLine[] {
+  const { placed, branches } = placeOnBranches(saved.loops);
   const last = placed.at(-1);
   const { parentSpawnRef } = saved;
   return [
@@ -75,11 +83,11 @@ function linesOf(saved: RecordedSession, pinned: Pinned): readonly BodyLine[] {
       lastActiveAtMs: Date.parse(saved.lastActiveAt),
       headBranch: last?.branch ?? "main",
       ...(last === undefined ? {} : { lastLoopId: last.loop.loopId }),
-      status: last === undefined ? "completed" : statusOf(last.loop),
+      status: last === undefined ? "completed" : toLoopStatus(last.loop),
       ...(saved.scope === "persistent" ? { scope: "persistent" as const } : {}),
       // A file that says no id says the agent's name there.
       ...(z.uuid().safeParse(saved.agentId).success ? { agentId: saved.agentId } : {}),
-      ...formationOf(saved),
+      ...toSessionOrigin(saved),
       ...(parentSpawnRef === undefined
         ? {}
         : {
@@ -92,35 +100,35 @@ function linesOf(saved: RecordedSession, pinned: Pinned): readonly BodyLine[] {
             },
           }),
     },
-    ...placed.map((one, index) => loopLine(saved, one, index, pinned)),
+    ...placed.map((one, index) => buildLoopLine(saved, one, index, pinned)),
     ...branches.map((branch) => ({ type: "branch" as const, session: saved.sessionId, ...branch })),
     ...branches.flatMap(({ id }) =>
-      placed.filter(({ branch }) => branch === id).flatMap((one) => entryLines(saved.sessionId, one)),
+      placed.filter(({ branch }) => branch === id).flatMap((one) => buildEntryLines(saved.sessionId, one)),
     ),
-    ...placed.flatMap(eventLines),
+    ...placed.flatMap(buildEventLines),
   ];
 }
 
-function formationOf({ formation }: RecordedSession): { readonly formation?: Formation } {
-  switch (formation.type) {
+function toSessionOrigin({ formation: origin }: RecordedSession): { readonly formation?: SessionOrigin } {
+  switch (origin.type) {
     case "first_loop":
       return {};
     case "explicit":
       return { formation: { type: "explicit" } };
     case "inactivity_timeout": {
-      const { thresholdSecs, previousSessionId: previousSession } = formation;
+      const { thresholdSecs, previousSessionId: previousSession } = origin;
       return { formation: { type: "inactivity_timeout", thresholdSecs, previousSession } };
     }
   }
 }
 
 /** The first loop behind another one goes on on its branch; each further one begins a branch there. */
-function layOut(loops: readonly RecordedLoop[]): {
-  readonly placed: readonly Placed[];
-  readonly branches: readonly Branch[];
+function placeOnBranches(loops: readonly RecordedLoop[]): {
+  readonly placed: readonly PositionedLoop[];
+  readonly branches: readonly RestoredBranch[];
 } {
-  const branches: Branch[] = [{ id: "main", length: 0 }];
-  const placed = new Map<string, Placed>();
+  const branches: RestoredBranch[] = [{ id: "main", length: 0 }];
+  const placed = new Map<string, PositionedLoop>();
   for (const loop of loops) {
     const parent = loop.parentLoopId === undefined ? undefined : placed.get(loop.parentLoopId);
     const on = parent === undefined ? "main" : parent.branch;
@@ -136,12 +144,16 @@ function layOut(loops: readonly RecordedLoop[]): {
   return { placed: [...placed.values()], branches };
 }
 
-function statusOf({ status }: RecordedLoop): LoopStatus {
+function toLoopStatus({ status }: RecordedLoop): LoopStatus {
   return status === "pending" || status === "running" ? "aborted" : status;
 }
 
 /** As its id says, so that the next loop of the same segment gets a number of its own. */
-function numbered(session: string, loopId: string, index: number): Pick<LoopLine, "segment" | "number"> {
+function parseLoopNumber(
+  session: string,
+  loopId: string,
+  index: number,
+): Pick<LoopLine, "segment" | "number"> {
   const own = loopId.startsWith(`${session}.`) ? loopId.slice(session.length + 1) : "";
   const [, segment, number] = /^(.+)\.(\d{1,9})$/.exec(own) ?? [];
   return segment === undefined
@@ -149,31 +161,31 @@ function numbered(session: string, loopId: string, index: number): Pick<LoopLine
     : { segment, number: Number(number) };
 }
 
-function loopLine(
+function buildLoopLine(
   { sessionId }: RecordedSession,
-  { loop, branch, from }: Placed,
+  { loop, branch, from }: PositionedLoop,
   index: number,
-  { definitionHash, model }: Pinned,
+  { definitionHash, model }: PinnedAgent,
 ): LoopLine {
   return {
     type: "loop",
     session: sessionId,
     loopId: loop.loopId,
-    ...numbered(sessionId, loop.loopId, index),
+    ...parseLoopNumber(sessionId, loop.loopId, index),
     ...(loop.parentLoopId === undefined ? {} : { parentLoopId: loop.parentLoopId }),
     kind: loop.continuationKind,
     definitionHash,
     model: loop.config?.model ?? model,
     branch,
     from,
-    status: statusOf(loop),
+    status: toLoopStatus(loop),
     startedAtMs: Date.parse(loop.startedAt),
     ...(loop.endedAt === undefined ? {} : { endedAtMs: Date.parse(loop.endedAt) }),
     ...(loop.outcome === undefined ? {} : { outcome: loop.outcome }),
     usage: loop.usage,
     costUsd: loop.costUsd ?? null,
     turns: loop.turns.length,
-    events: bodiesOf({ loop, branch, from, to: from + loop.messages.length }).length,
+    events: buildEventBodies({ loop, branch, from, to: from + loop.messages.length }).length,
   };
 }
 
@@ -184,7 +196,7 @@ const ORIGINS = {
   extension: "machine",
 } as const satisfies Record<AgentMessage["role"], EntryOrigin>;
 
-function entryLines(session: string, { loop, branch, from }: Placed): readonly EntryLine[] {
+function buildEntryLines(session: string, { loop, branch, from }: PositionedLoop): readonly EntryLine[] {
   return loop.messages.map((message, index) => ({
     type: "entry",
     session,
@@ -197,9 +209,9 @@ function entryLines(session: string, { loop, branch, from }: Placed): readonly E
   }));
 }
 
-function eventLines(placed: Placed): readonly EventLine[] {
+function buildEventLines(placed: PositionedLoop): readonly EventLine[] {
   const { loop } = placed;
-  return bodiesOf(placed).map(({ at, body }, sequence) => ({
+  return buildEventBodies(placed).map(({ at, body }, sequence) => ({
     type: "event",
     loopId: loop.loopId,
     run: RUN,
@@ -209,34 +221,34 @@ function eventLines(placed: Placed): readonly EventLine[] {
   }));
 }
 
-type Told = { readonly at: string; readonly body: EventBody };
+type TimedBody = { readonly at: string; readonly body: EventBody };
 
-function bodiesOf({ loop, from, to }: Placed): readonly Told[] {
+function buildEventBodies({ loop, from, to }: PositionedLoop): readonly TimedBody[] {
   const { startedAt, endedAt = startedAt, continuationKind: kind, parentLoopId, rejection } = loop;
   const parent = parentLoopId === undefined ? {} : { parentLoopId };
-  const placeOf = (message: AgentMessage) =>
+  const getPosition = (message: AgentMessage) =>
     loop.messages.findIndex((one) => isDeepStrictEqual(one, message)) + from;
   const turns = loop.turns
-    .filter(({ outputMessage }) => placeOf(outputMessage) >= from)
-    .flatMap((turn): readonly Told[] => {
-      const said = (message: AgentMessage): readonly Told[] =>
-        placeOf(message) < from
+    .filter(({ outputMessage }) => getPosition(outputMessage) >= from)
+    .flatMap((turn): readonly TimedBody[] => {
+      const wasSent = (message: AgentMessage): readonly TimedBody[] =>
+        getPosition(message) < from
           ? []
-          : [{ at: turn.startedAt, body: { type: "MessageEnd", position: placeOf(message) } }];
+          : [{ at: turn.startedAt, body: { type: "MessageEnd", position: getPosition(message) } }];
       const { turnIndex } = turn.turnId;
-      const results = turn.toolResults.filter((result) => placeOf(result) >= from);
+      const results = turn.toolResults.filter((result) => getPosition(result) >= from);
       return [
         { at: turn.startedAt, body: { type: "TurnStart", turn: turnIndex, trigger: turn.triggeredBy } },
-        ...turn.inputMessages.flatMap(said),
-        ...said(turn.outputMessage),
+        ...turn.inputMessages.flatMap(wasSent),
+        ...wasSent(turn.outputMessage),
         ...results.map(
-          (result): Told => ({
+          (result): TimedBody => ({
             at: turn.endedAt,
             body: {
               type: "ToolExecutionEnd",
               toolCallId: result.toolCallId,
               toolName: result.toolName,
-              position: placeOf(result),
+              position: getPosition(result),
               isError: result.isError,
               ...(result.childLoopId === undefined ? {} : { childLoopId: result.childLoopId }),
             },
@@ -247,20 +259,20 @@ function bodiesOf({ loop, from, to }: Placed): readonly Told[] {
           body: {
             type: "TurnEnd",
             turn: turnIndex,
-            position: placeOf(turn.outputMessage),
+            position: getPosition(turn.outputMessage),
             usage: turn.usage,
             results: results.length,
           },
         },
       ];
     });
-  const begun: Told = { at: startedAt, body: { type: "AgentStart", kind, ...parent } };
-  if (statusOf(loop) === "aborted") return [begun, ...turns];
+  const startEvent: TimedBody = { at: startedAt, body: { type: "AgentStart", kind, ...parent } };
+  if (toLoopStatus(loop) === "aborted") return [startEvent, ...turns];
   const outcome = loop.outcome ?? { type: "answered" as const, stopReason: "stop" as const };
-  const why = rejection === undefined ? {} : { rejection };
+  const reason = rejection === undefined ? {} : { rejection };
   return [
-    begun,
+    startEvent,
     ...turns,
-    { at: endedAt, body: { type: "AgentEnd", from, to, usage: loop.usage ?? NO_USAGE, outcome, ...why } },
+    { at: endedAt, body: { type: "AgentEnd", from, to, usage: loop.usage ?? NO_USAGE, outcome, ...reason } },
   ];
 }

@@ -2,10 +2,10 @@ import { ScheduleNotFoundError, ScheduleOverlapPolicy } from "@temporalio/client
 import { check } from "../../schema/check.ts";
 import { RetentionPolicy } from "../../schema/retention.ts";
 import type { RetentionRequest, RetentionResult } from "../../workflows/retention.ts";
-import type { Link } from "../connection/link.ts";
-import { HoldfastError } from "../error.ts";
-import { translated } from "../failures.ts";
-import { WORKFLOW_TASK_TIMEOUT } from "../runs/run-options.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { WORKFLOW_TASK_TIMEOUT } from "../runs/build-run-options.ts";
 
 const RETENTION_WORKFLOW = "retention";
 
@@ -24,13 +24,13 @@ export type SetRetentionOptions = {
 
 /** Which sessions are kept, as a schedule of Temporal: one for each task queue. */
 export class Retention {
-  readonly #link: Link;
+  readonly #link: ClientLink;
 
-  constructor(link: Link) {
+  constructor(link: ClientLink) {
     this.#link = link;
   }
 
-  get #id(): string {
+  get #scheduleId(): string {
     return `holdfast-retention-${this.#link.taskQueue}`;
   }
 
@@ -39,19 +39,19 @@ export class Retention {
     policy: RetentionPolicy,
     { cron = "30 3 * * *", timeZone }: SetRetentionOptions = {},
   ): Promise<void> {
-    const request: RetentionRequest = { policy: valid(policy) };
+    const request: RetentionRequest = { policy: validatePolicy(policy) };
     const link = this.#link;
-    await this.#do(async () => {
+    await this.#call(async () => {
       await this.remove();
       await link.client.schedule.create({
-        scheduleId: this.#id,
+        scheduleId: this.#scheduleId,
         spec: { cronExpressions: [cron], ...(timeZone === undefined ? {} : { timezone: timeZone }) },
         memo: { policy: request.policy, cron },
         policies: { overlap: ScheduleOverlapPolicy.SKIP },
         action: {
           type: "startWorkflow",
           workflowType: RETENTION_WORKFLOW,
-          workflowId: this.#id,
+          workflowId: this.#scheduleId,
           taskQueue: link.taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           args: [request],
@@ -63,12 +63,12 @@ export class Retention {
 
   /** `undefined` where nothing was said: every session is kept. */
   async get(): Promise<RetentionState | undefined> {
-    return await this.#do(async () => {
+    return await this.#call(async () => {
       try {
-        const { memo, state, info } = await this.#link.client.schedule.getHandle(this.#id).describe();
+        const { memo, state, info } = await this.#link.client.schedule.getHandle(this.#scheduleId).describe();
         const { policy, cron } = (memo ?? {}) as { policy?: unknown; cron?: unknown };
         return {
-          policy: valid(policy),
+          policy: validatePolicy(policy),
           cron: typeof cron === "string" ? cron : undefined,
           paused: state.paused,
           nextAt: info.nextActionTimes[0],
@@ -82,9 +82,9 @@ export class Retention {
 
   /** Every session is kept from now on. */
   async remove(): Promise<void> {
-    await this.#do(async () => {
+    await this.#call(async () => {
       await this.#link.client.schedule
-        .getHandle(this.#id)
+        .getHandle(this.#scheduleId)
         .delete()
         .catch((error: unknown) => {
           if (!(error instanceof ScheduleNotFoundError)) throw error;
@@ -96,16 +96,16 @@ export class Retention {
   async run(
     options: { readonly policy?: RetentionPolicy; readonly dryRun?: boolean } = {},
   ): Promise<RetentionResult> {
-    const policy = options.policy === undefined ? (await this.get())?.policy : valid(options.policy);
+    const policy = options.policy === undefined ? (await this.get())?.policy : validatePolicy(options.policy);
     if (policy === undefined) {
       throw new HoldfastError("input-invalid", "No retention policy was set: every session is kept.");
     }
     const request: RetentionRequest = { policy, dryRun: options.dryRun ?? false };
     const link = this.#link;
-    return await this.#do(
+    return await this.#call(
       () =>
         link.client.workflow.execute(RETENTION_WORKFLOW, {
-          workflowId: `${this.#id}-now`,
+          workflowId: `${this.#scheduleId}-now`,
           taskQueue: link.taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           workflowIdConflictPolicy: "FAIL",
@@ -114,16 +114,16 @@ export class Retention {
     );
   }
 
-  async #do<T>(work: () => Promise<T>): Promise<T> {
+  async #call<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
     } catch (error) {
-      throw translated(error, this.#link, this.#id);
+      throw toHoldfastError(error, this.#link, this.#scheduleId);
     }
   }
 }
 
-function valid(policy: unknown): RetentionPolicy {
+function validatePolicy(policy: unknown): RetentionPolicy {
   const checked = check(RetentionPolicy, policy, "policy");
   if (checked.ok) return checked.value;
   const { problems } = checked;

@@ -1,6 +1,6 @@
-import { type Path, pathText, put } from "../source/node.ts";
-import type { Field } from "./field.ts";
-import { at } from "./table.ts";
+import { formatPath, type Path, setOwnKey } from "../source/source-node.ts";
+import type { Field } from "./define-field.ts";
+import { getAt } from "./table-paths.ts";
 
 /** Where a value of a definition comes from. */
 export type Origin =
@@ -33,46 +33,46 @@ export class Draft {
   set(to: Path, value: unknown, origin: Origin): void {
     let holder = this.value;
     for (const step of to.slice(0, -1)) {
-      const there = holder[step];
-      if (typeof there === "object" && there !== null) holder = there as Record<string, unknown>;
+      const existing = holder[step];
+      if (typeof existing === "object" && existing !== null) holder = existing as Record<string, unknown>;
       else {
-        const made = {};
-        put(holder, String(step), made);
-        holder = made;
+        const created = {};
+        setOwnKey(holder, String(step), created);
+        holder = created;
       }
     }
-    put(holder, String(to.at(-1)), value);
-    this.origins.set(pathText(to), origin);
+    setOwnKey(holder, String(to.at(-1)), value);
+    this.origins.set(formatPath(to), origin);
   }
 
   get(path: Path): unknown {
-    return at(this.value, path);
+    return getAt(this.value, path);
   }
 
   remove(path: Path): void {
     const holder = this.get(path.slice(0, -1)) as Record<string, unknown> | undefined;
     if (holder !== undefined) delete holder[String(path.at(-1))];
     for (const key of [...this.origins.keys()]) {
-      if (key === pathText(path) || key.startsWith(`${pathText(path)}.`)) this.origins.delete(key);
+      if (key === formatPath(path) || key.startsWith(`${formatPath(path)}.`)) this.origins.delete(key);
     }
   }
 
   /** Puts another draft in, below a path. */
-  embed(to: Path, { value, origins }: Draft): void {
+  addDraft(to: Path, { value, origins }: Draft): void {
     this.set(to, value, { type: "default" });
-    this.origins.delete(pathText(to));
-    for (const [path, origin] of origins) this.origins.set(`${pathText(to)}.${path}`, origin);
+    this.origins.delete(formatPath(to));
+    for (const [path, origin] of origins) this.origins.set(`${formatPath(to)}.${path}`, origin);
   }
 
   /** Of each field, what the first layer says that says anything. */
-  take(fields: readonly Field[], layers: readonly Layer[], below: Path = []): void {
+  applyFields(fields: readonly Field[], layers: readonly Layer[], below: Path = []): void {
     for (const field of fields) {
       for (const layer of layers) {
-        const place = placeIn(layer, field);
-        if (place === undefined) continue;
-        const value = field.read(at(layer.value, place));
+        const path = findPlaceInLayer(layer, field);
+        if (path === undefined) continue;
+        const value = field.read(getAt(layer.value, path));
         if (value === undefined) break;
-        const origin = { type: "file", path: [...layer.path, ...place] } as const;
+        const origin = { type: "file", path: [...layer.path, ...path] } as const;
         this.set(
           [...below, ...field.to],
           value,
@@ -84,19 +84,19 @@ export class Draft {
   }
 }
 
-function placeIn({ value, within }: Layer, { places }: Field): readonly string[] | undefined {
-  const own = within === undefined ? places : places.flatMap((place) => inside(place, within));
-  return own.find((place) => at(value, place) !== undefined);
+function findPlaceInLayer({ value, within }: Layer, { places: paths }: Field): readonly string[] | undefined {
+  const own = within === undefined ? paths : paths.flatMap((path) => getPathsWithin(path, within));
+  return own.find((path) => getAt(value, path) !== undefined);
 }
 
-function inside(place: readonly string[], within: string): readonly (readonly string[])[] {
-  return place[0] === within ? [place.slice(1)] : [];
+function getPathsWithin(path: readonly string[], within: string): readonly (readonly string[])[] {
+  return path[0] === within ? [path.slice(1)] : [];
 }
 
 /** What is known of the origin of a value: its own, or that of what holds it. */
-export function originOf(origins: ReadonlyMap<string, Origin>, path: Path): Origin | undefined {
+export function findOrigin(origins: ReadonlyMap<string, Origin>, path: Path): Origin | undefined {
   for (let length = path.length; length > 0; length -= 1) {
-    const origin = origins.get(pathText(path.slice(0, length)));
+    const origin = origins.get(formatPath(path.slice(0, length)));
     if (origin === undefined) continue;
     const rest = path.slice(length);
     return origin.type === "file" && rest.length > 0
@@ -107,11 +107,11 @@ export function originOf(origins: ReadonlyMap<string, Origin>, path: Path): Orig
 }
 
 /** Of a value that is made of several: the first that is known to belong to it, or to what holds it. */
-export function originAround(origins: ReadonlyMap<string, Origin>, path: Path): Origin | undefined {
-  const own = originOf(origins, path);
+export function findOriginAround(origins: ReadonlyMap<string, Origin>, path: Path): Origin | undefined {
+  const own = findOrigin(origins, path);
   if (own !== undefined) return own;
   for (let length = path.length; length > 0; length -= 1) {
-    const prefix = pathText(path.slice(0, length));
+    const prefix = formatPath(path.slice(0, length));
     const inner = [...origins].find(([to, { type }]) => type === "file" && to.startsWith(`${prefix}.`));
     if (inner !== undefined) return inner[1];
   }

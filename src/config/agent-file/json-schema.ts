@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Path } from "../source/node.ts";
-import { AgentFile } from "./schema.ts";
+import type { Path } from "../source/source-node.ts";
+import { AgentFile } from "./agent-file-schema.ts";
 
 /** As far as it is read here. */
 export type JsonSchema = {
@@ -22,46 +22,46 @@ export type JsonSchema = {
   readonly expected?: string;
 };
 
-let made: JsonSchema | undefined;
+let cachedSchema: JsonSchema | undefined;
 
 /** Of the format, with the words of `expected`. */
-export function formatSchema(): JsonSchema {
-  made ??= z.toJSONSchema(AgentFile, { io: "input", unrepresentable: "any" }) as JsonSchema;
-  return made;
+export function getFileSchema(): JsonSchema {
+  cachedSchema ??= z.toJSONSchema(AgentFile, { io: "input", unrepresentable: "any" }) as JsonSchema;
+  return cachedSchema;
 }
 
 /** For editors: what any JSON Schema validator takes. */
-function publishedSchema(): Record<string, unknown> {
+function buildPublishedSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(AgentFile, { io: "input", unrepresentable: "any", reused: "ref" });
-  return { title: "An agent file of Holdfast", ...(withoutOurs(schema) as object) };
+  return { title: "An agent file of Holdfast", ...(removePrivateKeywords(schema) as object) };
 }
 
 /** As it lies in the package. */
-export function schemaText(): string {
-  return `${JSON.stringify(publishedSchema(), undefined, 1)}\n`;
+export function formatPublishedSchema(): string {
+  return `${JSON.stringify(buildPublishedSchema(), undefined, 1)}\n`;
 }
 
-function withoutOurs(value: unknown, isNames = false): unknown {
-  if (Array.isArray(value)) return value.map((member) => withoutOurs(member));
+function removePrivateKeywords(value: unknown, isNames = false): unknown {
+  if (Array.isArray(value)) return value.map((member) => removePrivateKeywords(member));
   if (typeof value !== "object" || value === null) return value;
   return Object.fromEntries(
     Object.entries(value)
       .filter(([key]) => isNames || key !== "expected")
-      .map(([key, inner]) => [key, withoutOurs(inner, key === "properties")]),
+      .map(([key, inner]) => [key, removePrivateKeywords(inner, key === "properties")]),
   );
 }
 
 /** What may stand at a path; choices are gone through in order. */
-export function schemaAt(path: Path): JsonSchema | undefined {
-  return descend(formatSchema(), path);
+export function findSchemaAt(path: Path): JsonSchema | undefined {
+  return findSchemaBelow(getFileSchema(), path);
 }
 
-function descend(schema: JsonSchema, path: Path): JsonSchema | undefined {
+function findSchemaBelow(schema: JsonSchema, path: Path): JsonSchema | undefined {
   const [step, ...rest] = path;
   if (step === undefined) return schema;
   if (schema.anyOf !== undefined) {
     for (const choice of schema.anyOf) {
-      const found = descend(choice, path);
+      const found = findSchemaBelow(choice, path);
       if (found !== undefined) return found;
     }
     return undefined;
@@ -74,35 +74,35 @@ function descend(schema: JsonSchema, path: Path): JsonSchema | undefined {
         : typeof schema.additionalProperties === "object"
           ? schema.additionalProperties
           : undefined;
-  return inner === undefined ? undefined : descend(inner, rest);
+  return inner === undefined ? undefined : findSchemaBelow(inner, rest);
 }
 
 /** Keys that a table may have. */
-export function keysOf(schema: JsonSchema | undefined): readonly string[] {
-  if (schema?.anyOf !== undefined) return schema.anyOf.flatMap(keysOf);
+export function listKeys(schema: JsonSchema | undefined): readonly string[] {
+  if (schema?.anyOf !== undefined) return schema.anyOf.flatMap(listKeys);
   return Object.keys(schema?.properties ?? {});
 }
 
 /** "a whole number from 1, or "none"" */
-export function expectedBy(schema: JsonSchema): string {
+export function formatExpected(schema: JsonSchema): string {
   if (schema.expected !== undefined) return schema.expected;
   if (schema.anyOf !== undefined) {
-    const choices = schema.anyOf.filter(({ type }) => type !== "null").flatMap(choicesOf);
-    return oneOf([...new Set(choices)]);
+    const choices = schema.anyOf.filter(({ type }) => type !== "null").flatMap(listChoices);
+    return formatChoices([...new Set(choices)]);
   }
   if (schema.const !== undefined) return JSON.stringify(schema.const);
-  if (schema.enum !== undefined) return oneOf(schema.enum.map((value) => JSON.stringify(value)));
+  if (schema.enum !== undefined) return formatChoices(schema.enum.map((value) => JSON.stringify(value)));
   switch (schema.type) {
     case "integer":
-      return `a whole number${bounds(schema)}`;
+      return `a whole number${formatBounds(schema)}`;
     case "number":
-      return `a number${bounds(schema)}`;
+      return `a number${formatBounds(schema)}`;
     case "boolean":
       return "true or false";
     case "string":
       return "a text";
     case "array":
-      return schema.items === undefined ? "a list" : `a list; each member ${expectedBy(schema.items)}`;
+      return schema.items === undefined ? "a list" : `a list; each member ${formatExpected(schema.items)}`;
     case "object":
       return "a table";
     default:
@@ -111,12 +111,12 @@ export function expectedBy(schema: JsonSchema): string {
 }
 
 /** Words of a choice stand beside the other choices. */
-function choicesOf(schema: JsonSchema): readonly string[] {
-  if (schema.expected !== undefined || schema.enum === undefined) return [expectedBy(schema)];
+function listChoices(schema: JsonSchema): readonly string[] {
+  if (schema.expected !== undefined || schema.enum === undefined) return [formatExpected(schema)];
   return schema.enum.map((value) => JSON.stringify(value));
 }
 
-function bounds({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema): string {
+function formatBounds({ minimum, exclusiveMinimum, maximum, exclusiveMaximum }: JsonSchema): string {
   const from =
     exclusiveMinimum !== undefined
       ? ` above ${exclusiveMinimum}`
@@ -132,7 +132,7 @@ function isBound(bound: number | undefined): boolean {
   return bound !== undefined && Math.abs(bound) < Number.MAX_SAFE_INTEGER;
 }
 
-function oneOf(choices: readonly string[]): string {
+function formatChoices(choices: readonly string[]): string {
   if (choices.length < 2) return choices.join("");
   return `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
 }

@@ -1,107 +1,111 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { JobLimits, type WorkMode } from "../../schema/mode.ts";
-import type { Format } from "../source/format.ts";
+import type { SourceFormat } from "../source/source-format.ts";
+import { SECTION_FIELDS } from "./agent-file-schema.ts";
 import { MODEL_FIELDS } from "./fields/model.ts";
 import { PROFILE_FIELDS } from "./fields/profile.ts";
-import { MODE_LIMIT_FIELDS } from "./mode.ts";
-import { SECTION_FIELDS } from "./schema.ts";
+import { MODE_LIMIT_FIELDS } from "./resolve-mode.ts";
 import {
-  fallbacksOf,
-  promptOf,
-  schemaOf,
-  subAgentNames,
-  type Written,
+  addSubAgents,
+  buildFallbacks,
+  buildPrompt,
+  buildSchemaValue,
+  type FileTable,
+  writeFields,
   writeTable,
-  written,
-} from "./write.ts";
+} from "./write-agent.ts";
 
 /** A file that means this mode, with all of its agents. Defaults of agents are left out. */
-export function writeMode(mode: WorkMode, format: Format): string {
-  const file = new ModeFile();
-  const table = file.modeTable(mode);
-  return writeTable(file.around(table), format);
+export function writeMode(mode: WorkMode, format: SourceFormat): string {
+  const file = new ModeFileWriter();
+  const table = file.buildModeTable(mode);
+  return writeTable(file.buildFile(table), format);
 }
 
 const LIMITS = { limits: JobLimits.parse({}) };
 const WITHOUT_NAME = PROFILE_FIELDS.filter(({ to }) => to[0] !== "name");
 
-class ModeFile {
-  readonly #instances: Written[] = [];
-  readonly #subAgents: Written[] = [];
+class ModeFileWriter {
+  readonly #instances: FileTable[] = [];
+  readonly #subAgents: FileTable[] = [];
   #first: AgentDefinition | undefined;
 
-  around(mode: Written): Written {
+  buildFile(mode: FileTable): FileTable {
     return {
       agent: { instances: this.#instances },
-      provider: written(MODEL_FIELDS, this.#first ?? {}),
+      provider: writeFields(MODEL_FIELDS, this.#first ?? {}),
       ...(this.#subAgents.length === 0 ? {} : { sub_agents: { instances: this.#subAgents } }),
       mode,
     };
   }
 
-  modeTable(mode: WorkMode): Written {
+  buildModeTable(mode: WorkMode): FileTable {
     const { type } = mode;
-    const limits = "limits" in mode ? written(MODE_LIMIT_FIELDS, mode, LIMITS) : {};
+    const limits = "limits" in mode ? writeFields(MODE_LIMIT_FIELDS, mode, LIMITS) : {};
     switch (mode.type) {
       case "interactive": {
         const { idleTimeoutMs } = mode;
-        return { type, agent: this.#add(mode.agent), idle_timeout_secs: orNone(idleTimeoutMs, 1000) };
+        return {
+          type,
+          agent: this.#addAgent(mode.agent),
+          idle_timeout_secs: formatOrNone(idleTimeoutMs, 1000),
+        };
       }
       case "autonomous": {
         const { maxRounds, maxIdleRounds } = mode;
-        const rounds = { max_rounds: orNone(maxRounds, 1), max_idle_rounds: maxIdleRounds };
-        return { type, agent: this.#add(mode.agent), ...rounds, ...limits };
+        const rounds = { max_rounds: formatOrNone(maxRounds, 1), max_idle_rounds: maxIdleRounds };
+        return { type, agent: this.#addAgent(mode.agent), ...rounds, ...limits };
       }
       case "pipeline": {
         const stages = mode.stages.map(({ name, agent, prompt, input }) => ({
           name,
-          agent: this.#add(agent),
+          agent: this.#addAgent(agent),
           ...(prompt === undefined ? {} : { prompt }),
-          ...(input === undefined ? {} : { input: schemaOf(input) }),
+          ...(input === undefined ? {} : { input: buildSchemaValue(input) }),
         }));
         return { type, stages, ...limits };
       }
       case "fan-out": {
         const { tasks, concurrency, reducer } = mode;
-        const agents = mode.agents.map((agent) => this.#add(agent));
+        const agents = mode.agents.map((agent) => this.#addAgent(agent));
         return { type, agents, ...(tasks === undefined ? {} : { tasks }), concurrency, reducer, ...limits };
       }
       case "supervisor": {
         const names = mode.agents.map(({ name }) => name);
-        const agents = mode.agents.map(({ name, agent }) => this.#add(agent, name));
-        const lead = this.#add(mode.lead, leadId(names));
+        const agents = mode.agents.map(({ name, agent }) => this.#addAgent(agent, name));
+        const lead = this.#addAgent(mode.lead, chooseLeadId(names));
         return { type, agent: lead, agents, max_agents: mode.maxAgents, ...limits };
       }
     }
   }
 
   /** @returns The name that it has in the file. */
-  #add(definition: AgentDefinition, id = `agent-${this.#instances.length + 1}`): string {
+  #addAgent(definition: AgentDefinition, id = `agent-${this.#instances.length + 1}`): string {
     this.#first ??= definition;
-    const instance: Written = {};
+    const instance: FileTable = {};
     this.#instances.push(instance);
-    const profile = written(WITHOUT_NAME, definition);
+    const profile = writeFields(WITHOUT_NAME, definition);
     Object.assign(instance, {
       id,
       name: definition.name,
       ...(Object.keys(profile).length === 0 ? {} : { profile }),
-      ...promptOf(definition),
+      ...buildPrompt(definition),
       workspace: definition.workspace ?? "none",
-      sub_agents: subAgentNames(definition, this.#subAgents) ?? "none",
-      provider: written(MODEL_FIELDS, definition),
-      ...fallbacksOf(definition),
-      ...written(SECTION_FIELDS, definition),
+      sub_agents: addSubAgents(definition, this.#subAgents) ?? "none",
+      provider: writeFields(MODEL_FIELDS, definition),
+      ...buildFallbacks(definition),
+      ...writeFields(SECTION_FIELDS, definition),
     });
     return id;
   }
 }
 
-function leadId(taken: readonly string[]): string {
+function chooseLeadId(usedIds: readonly string[]): string {
   let id = "lead";
-  while (taken.includes(id)) id += "-";
+  while (usedIds.includes(id)) id += "-";
   return id;
 }
 
-function orNone(value: number | null, unit: number): number | "none" {
+function formatOrNone(value: number | null, unit: number): number | "none" {
   return value === null ? "none" : value / unit;
 }

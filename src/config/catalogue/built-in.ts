@@ -1,14 +1,14 @@
+import type { CatalogueEntry } from "./catalogue-entry.ts";
+import type { Row, Thinking } from "./catalogue-row.ts";
 import { ANTHROPIC } from "./data/anthropic.ts";
 import { BEDROCK } from "./data/bedrock.ts";
 import { GOOGLE } from "./data/google.ts";
 import { OPENAI } from "./data/openai.ts";
 import { OPENROUTER } from "./data/openrouter.ts";
-import { YOUNGER } from "./data/younger.ts";
-import type { CatalogueEntry } from "./entry.ts";
-import type { Row, Thinking } from "./row.ts";
+import { UNLISTED } from "./data/unlisted.ts";
 
 /** The price list that the rows were made from, and its day. */
-const LIST = { source: "@pydantic/genai-prices 0.1.8", date: "2026-09-23" } as const;
+const PRICE_LIST = { source: "@pydantic/genai-prices 0.1.8", date: "2026-09-23" } as const;
 
 const ROWS = {
   anthropic: ANTHROPIC,
@@ -19,11 +19,13 @@ const ROWS = {
 } as const satisfies Record<string, readonly Row[]>;
 
 export const BUILT_IN: readonly CatalogueEntry[] = [
-  ...Object.entries(ROWS).flatMap(([provider, rows]) => rows.map((row) => entryOf(provider, row, LIST))),
-  ...YOUNGER.map(({ provider, row, source, date }) => entryOf(provider, row, { source, date })),
+  ...Object.entries(ROWS).flatMap(([provider, rows]) =>
+    rows.map((row) => toEntry(provider, row, PRICE_LIST)),
+  ),
+  ...UNLISTED.map(({ provider, row, source, date }) => toEntry(provider, row, { source, date })),
 ];
 
-function entryOf(provider: string, row: Row, from: Pick<CatalogueEntry, "source" | "date">): CatalogueEntry {
+function toEntry(provider: string, row: Row, from: Pick<CatalogueEntry, "source" | "date">): CatalogueEntry {
   const [id, contextWindow, maxTokens, input, output, cacheRead, cacheWrite, words, dearer] = row;
   const [thinking, ...abilities] = words.split(" ");
   return {
@@ -33,8 +35,8 @@ function entryOf(provider: string, row: Row, from: Pick<CatalogueEntry, "source"
     ...(contextWindow !== null && { contextWindow }),
     ...(maxTokens !== null && { maxTokens }),
     cost: {
-      ...ratesOf(input, output, cacheRead, cacheWrite),
-      ...(dearer !== undefined && { dearer: dearerOf(dearer) }),
+      ...toRates(input, output, cacheRead, cacheWrite),
+      ...(dearer !== undefined && { dearer: toHighRates(dearer) }),
     },
     thinking: thinking as Thinking,
     tools: true,
@@ -44,10 +46,10 @@ function entryOf(provider: string, row: Row, from: Pick<CatalogueEntry, "source"
   };
 }
 
-function ratesOf(input: number, output: number, cacheRead: number, cacheWrite: number) {
+function toRates(input: number, output: number, cacheRead: number, cacheWrite: number) {
   return { input, output, cacheRead, cacheWrite };
 }
 
-function dearerOf([above, ...rates]: NonNullable<Row[8]>) {
-  return { above, ...ratesOf(...rates) };
+function toHighRates([above, ...rates]: NonNullable<Row[8]>) {
+  return { above, ...toRates(...rates) };
 }

@@ -1,5 +1,5 @@
 import { BUILT_IN } from "./built-in.ts";
-import type { CatalogueEntry } from "./entry.ts";
+import type { CatalogueEntry } from "./catalogue-entry.ts";
 
 /** Who serves the models of another's list under the same names. */
 const SAME_LIST: Readonly<Record<string, string>> = {
@@ -27,7 +27,7 @@ export class Catalogue {
   find(provider: string, id: string): CatalogueEntry | undefined {
     const lists = [provider, SAME_LIST[provider]].filter((list) => list !== undefined);
     for (const list of lists) {
-      for (const name of namesOf(id)) {
+      for (const name of listModelNames(id)) {
         const found = this.#entries.get(`${list}/${name}`);
         if (found !== undefined) return found;
       }
@@ -37,7 +37,7 @@ export class Catalogue {
 }
 
 /** Names that stand for a model, the exact one first: without a date, `-latest`, Bedrock's region, a path of Vertex. */
-function namesOf(id: string): readonly string[] {
+function listModelNames(id: string): readonly string[] {
   const last = /^(?:publishers|models)\//.test(id) ? id.slice(id.lastIndexOf("/") + 1) : id;
   const here = last.replace(/^(?:us|us-gov|eu|apac|jp|au|ca)\.(?=[a-z0-9]+\.)/, "");
   const plain = here.replace(/(?:-\d{8}|-\d{4}-\d{2}-\d{2}|-preview-\d{2}-\d{4}|-latest|-00\d)$/, "");

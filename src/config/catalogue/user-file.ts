@@ -2,11 +2,11 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { check } from "../../schema/check.ts";
-import { homeAt } from "../home.ts";
-import { plain } from "../source/node.ts";
+import { resolveHome } from "../home.ts";
 import { parseToml } from "../source/parse-toml.ts";
+import { toPlainValue } from "../source/source-node.ts";
 import { Catalogue } from "./catalogue.ts";
-import type { CatalogueEntry } from "./entry.ts";
+import type { CatalogueEntry } from "./catalogue-entry.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -23,7 +23,7 @@ const rates = {
   cache_write_per_million: price.optional(),
 };
 /** The words of [provider] in an agent file. */
-const OwnModel = z.strictObject({
+const UserModel = z.strictObject({
   context_window: z.number().int().positive().optional(),
   max_tokens: z.number().int().positive().optional(),
   cost: z
@@ -39,8 +39,8 @@ const OwnModel = z.strictObject({
   source: z.string().optional(),
   date: z.string().optional(),
 });
-const OwnModels = z.strictObject({
-  models: z.record(z.string(), OwnModel).superRefine((models, context) => {
+const UserModels = z.strictObject({
+  models: z.record(z.string(), UserModel).superRefine((models, context) => {
     for (const name of Object.keys(models)) {
       if (!/^[^/]+\/.+$/.test(name)) {
         context.addIssue({ code: "custom", path: [name], message: "name it as anthropic/ID" });
@@ -50,40 +50,43 @@ const OwnModels = z.strictObject({
 });
 
 /** `HOLDFAST_MODELS`, else `models.toml` in the home. */
-export function modelsFile(env: Environment = process.env): string {
-  return env["HOLDFAST_MODELS"] || join(homeAt(env["HOLDFAST_HOME"]).folder, "models.toml");
+export function getModelsFile(env: Environment = process.env): string {
+  return env["HOLDFAST_MODELS"] || join(resolveHome(env["HOLDFAST_HOME"]).folder, "models.toml");
 }
 
 /** What is built in and what the user's file says. @throws CatalogueError when the file is there and not sound. */
-export function catalogueOf(env: Environment = process.env): Catalogue {
-  const file = modelsFile(env);
+export function readCatalogue(env: Environment = process.env): Catalogue {
+  const file = getModelsFile(env);
   let text: string;
   try {
     text = readFileSync(file, "utf8");
   } catch (error) {
-    const absent = (error as NodeJS.ErrnoException).code === "ENOENT";
-    if (absent && !env["HOLDFAST_MODELS"]) return new Catalogue();
-    const why = absent ? "there is no such file" : (error as Error).message;
+    const isMissing = (error as NodeJS.ErrnoException).code === "ENOENT";
+    if (isMissing && !env["HOLDFAST_MODELS"]) return new Catalogue();
+    const reason = isMissing ? "there is no such file" : (error as Error).message;
     throw new CatalogueError(
-      `The file of models ${file} cannot be read: ${why}. Mend it, or unset HOLDFAST_MODELS.`,
+      `The file of models ${file} cannot be read: ${reason}. Mend it, or unset HOLDFAST_MODELS.`,
     );
   }
-  return new Catalogue(ownModels(text, file));
+  return new Catalogue(parseUserModels(text, file));
 }
 
-export function ownModels(text: string, file: string): readonly CatalogueEntry[] {
+export function parseUserModels(text: string, file: string): readonly CatalogueEntry[] {
   const parsed = parseToml(text);
   if (!parsed.ok)
     throw new CatalogueError(`The file of models ${file} is not TOML: ${parsed.problems[0]?.message}`);
-  const checked = check(OwnModels, plain(parsed.root), "file");
-  if (checked.ok) return Object.entries(checked.value.models).map(([name, own]) => entryOf(name, own, file));
-  const wrong = checked.problems;
+  const checked = check(UserModels, toPlainValue(parsed.root), "file");
+  if (checked.ok)
+    return Object.entries(checked.value.models).map(([name, userEntries]) =>
+      toEntry(name, userEntries, file),
+    );
+  const createError = checked.problems;
   throw new CatalogueError(
-    `The file of models ${file} cannot be used: ${wrong.join("; ")}. docs/models.md says what it may hold.`,
+    `The file of models ${file} cannot be used: ${createError.join("; ")}. docs/models.md says what it may hold.`,
   );
 }
 
-function entryOf(written: string, own: z.infer<typeof OwnModel>, file: string): CatalogueEntry {
+function toEntry(written: string, own: z.infer<typeof UserModel>, file: string): CatalogueEntry {
   // Both of OpenAI's protocols serve the same models.
   const name = written.replace(/^openai-responses\//, "openai/");
   const slash = name.indexOf("/");
@@ -96,8 +99,8 @@ function entryOf(written: string, own: z.infer<typeof OwnModel>, file: string): 
     ...(own.max_tokens !== undefined && { maxTokens: own.max_tokens }),
     ...(cost !== undefined && {
       cost: {
-        ...ratesOf(cost),
-        ...(cost.dearer !== undefined && { dearer: { above: cost.dearer.above, ...ratesOf(cost.dearer) } }),
+        ...toRates(cost),
+        ...(cost.dearer !== undefined && { dearer: { above: cost.dearer.above, ...toRates(cost.dearer) } }),
       },
     }),
     ...(thinking !== undefined && { thinking }),
@@ -109,9 +112,9 @@ function entryOf(written: string, own: z.infer<typeof OwnModel>, file: string): 
   };
 }
 
-type OwnRates = Omit<NonNullable<z.infer<typeof OwnModel>["cost"]>, "dearer">;
+type UserRates = Omit<NonNullable<z.infer<typeof UserModel>["cost"]>, "dearer">;
 
-function ratesOf({ input_per_million: input, output_per_million: output, ...cache }: OwnRates) {
+function toRates({ input_per_million: input, output_per_million: output, ...cache }: UserRates) {
   const { cache_read_per_million: cacheRead = input, cache_write_per_million: cacheWrite = input } = cache;
   return { input, output, cacheRead, cacheWrite };
 }

@@ -1,5 +1,5 @@
 import type { Problem } from "../problem.ts";
-import type { Span } from "./node.ts";
+import type { Span } from "./source-node.ts";
 
 /** Lines of a file as problems show them. */
 export class Excerpts {
@@ -17,7 +17,7 @@ export class Excerpts {
     if (typeof value !== "string" || !/^\$\{\w+\}$/.test(value)) this.#hidden.push(span);
   }
 
-  at({ start, end }: Span): Pick<Problem, "file" | "line" | "column" | "endColumn" | "excerpt"> {
+  locate({ start, end }: Span): Pick<Problem, "file" | "line" | "column" | "endColumn" | "excerpt"> {
     const from = Math.min(start, this.#text.length);
     const lineStart = from === 0 ? 0 : this.#text.lastIndexOf("\n", from - 1) + 1;
     const next = this.#text.indexOf("\n", from);
@@ -28,25 +28,25 @@ export class Excerpts {
       line: this.#text.slice(0, lineStart).split("\n").length,
       column,
       endColumn: Math.max(column + 1, Math.min(end, lineEnd) - lineStart + 1),
-      excerpt: this.#line(lineStart, lineEnd),
+      excerpt: this.#formatLine(lineStart, lineEnd),
     };
   }
 
-  #line(lineStart: number, lineEnd: number): string {
+  #formatLine(lineStart: number, lineEnd: number): string {
     let line = this.#text.slice(lineStart, lineEnd).replace(/\r$/, "");
     for (const { start, end } of this.#hidden) {
       const [from, to] = [Math.max(start - lineStart, 0), Math.min(end - lineStart, line.length)];
       if (from < to) line = line.slice(0, from) + "*".repeat(to - from) + line.slice(to);
     }
-    return withoutKeys(line);
+    return maskKeys(line);
   }
 }
 
 /** Where nothing is known of a text that does not parse, or of a key in the wrong place. */
-function withoutKeys(line: string): string {
-  const named = /(key|token|secret|password|authorization)\w*["']?\s*[=:]/i.exec(line);
-  if (named === null) return line;
-  const at = named.index + named[0].length;
+function maskKeys(line: string): string {
+  const masked = /(key|token|secret|password|authorization)\w*["']?\s*[=:]/i.exec(line);
+  if (masked === null) return line;
+  const at = masked.index + masked[0].length;
   return (
     line.slice(0, at) + line.slice(at).replace(/(?<![${\w])[\w+/=-]{12,}/g, (word) => "*".repeat(word.length))
   );

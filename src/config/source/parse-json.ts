@@ -1,10 +1,10 @@
 import { type Node as JsonNode, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import type { Entry, Node, Scalar } from "./node.ts";
-import { MAX_DEPTH, type Parse, refused } from "./syntax.ts";
+import { createParseFailure, MAX_DEPTH, type ParseFunction } from "./parse-result.ts";
+import type { Scalar, SourceEntry, SourceNode } from "./source-node.ts";
 
 const OPTIONS = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
 
-export const parseJson: Parse = (text) => {
+export const parseJson: ParseFunction = (text) => {
   const errors: ParseError[] = [];
   const tree = parseTree(text, errors, OPTIONS);
   if (errors.length > 0 || tree === undefined) {
@@ -12,19 +12,19 @@ export const parseJson: Parse = (text) => {
       ok: false,
       problems: errors.map(({ error, offset, length }) => ({
         span: { start: offset, end: offset + length },
-        message: inWords(printParseErrorCode(error)),
+        message: formatErrorCode(printParseErrorCode(error)),
       })),
     };
   }
   try {
-    return { ok: true, root: content(tree, 0) };
+    return { ok: true, root: toNode(tree, 0) };
   } catch (error) {
-    if (error instanceof Unfit) return refused(spanOf(error.node), error.message);
+    if (error instanceof UnsupportedValueError) return createParseFailure(toSpan(error.node), error.message);
     throw error;
   }
 };
 
-class Unfit extends Error {
+class UnsupportedValueError extends Error {
   readonly node: JsonNode;
   constructor(node: JsonNode, message: string) {
     super(message);
@@ -32,30 +32,31 @@ class Unfit extends Error {
   }
 }
 
-function content(node: JsonNode, depth: number): Node {
-  if (depth > MAX_DEPTH) throw new Unfit(node, `More than ${MAX_DEPTH} levels of nesting`);
-  const span = spanOf(node);
+function toNode(node: JsonNode, depth: number): SourceNode {
+  if (depth > MAX_DEPTH) throw new UnsupportedValueError(node, `More than ${MAX_DEPTH} levels of nesting`);
+  const span = toSpan(node);
   if (node.type === "array") {
-    return { type: "list", span, items: (node.children ?? []).map((child) => content(child, depth + 1)) };
+    return { type: "list", span, items: (node.children ?? []).map((child) => toNode(child, depth + 1)) };
   }
   if (node.type !== "object") {
     return { type: "scalar", span, value: node.value as Scalar, bare: node.type !== "string" };
   }
-  const entries = new Map<string, Entry>();
+  const entries = new Map<string, SourceEntry>();
   for (const { children } of node.children ?? []) {
     const [key, value] = children as [JsonNode, JsonNode];
-    if (entries.has(key.value)) throw new Unfit(key, `The key ${JSON.stringify(key.value)} is there twice`);
-    entries.set(key.value, { key: spanOf(key), node: content(value, depth + 1) });
+    if (entries.has(key.value))
+      throw new UnsupportedValueError(key, `The key ${JSON.stringify(key.value)} is there twice`);
+    entries.set(key.value, { key: toSpan(key), node: toNode(value, depth + 1) });
   }
   return { type: "table", span, entries };
 }
 
-function spanOf({ offset, length }: JsonNode) {
+function toSpan({ offset, length }: JsonNode) {
   return { start: offset, end: offset + length };
 }
 
 /** `CommaExpected` is "Comma expected". */
-function inWords(code: string): string {
-  const words = code.replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after}`);
-  return words.charAt(0) + words.slice(1).toLowerCase();
+function formatErrorCode(code: string): string {
+  const text = code.replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after}`);
+  return text.charAt(0) + text.slice(1).toLowerCase();
 }

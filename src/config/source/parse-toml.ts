@@ -1,78 +1,81 @@
 import { type AST, ParseError, parseTOML } from "toml-eslint-parser";
-import type { Entry, Node, Span } from "./node.ts";
-import { type Parse, refused } from "./syntax.ts";
+import { createParseFailure, type ParseFunction } from "./parse-result.ts";
+import type { SourceEntry, SourceNode, Span } from "./source-node.ts";
 
-export const parseToml: Parse = (text) => {
+export const parseToml: ParseFunction = (text) => {
   try {
     const [body] = parseTOML(text, { tomlVersion: "1.0" }).body;
-    const root = table({ start: 0, end: text.length });
+    const root = createTable({ start: 0, end: text.length });
     for (const part of body.body) {
-      if (part.type === "TOMLKeyValue") assign(root, part);
-      else fill(root, part);
+      if (part.type === "TOMLKeyValue") assignKey(root, part);
+      else fillTable(root, part);
     }
     return { ok: true, root };
   } catch (error) {
     if (!(error instanceof ParseError)) throw error;
-    return refused({ start: error.index, end: error.index }, error.message);
+    return createParseFailure({ start: error.index, end: error.index }, error.message);
   }
 };
 
-type Table = Extract<Node, { type: "table" }> & { readonly entries: Map<string, Entry> };
-type List = Extract<Node, { type: "list" }> & { readonly items: Node[] };
+type Table = Extract<SourceNode, { type: "table" }> & { readonly entries: Map<string, SourceEntry> };
+type List = Extract<SourceNode, { type: "list" }> & { readonly items: SourceNode[] };
 
-function table(span: Span): Table {
+function createTable(span: Span): Table {
   return { type: "table", span, entries: new Map() };
 }
 
-function fill(root: Table, part: AST.TOMLTable): void {
-  const span = spanOf(part);
+function fillTable(root: Table, part: AST.TOMLTable): void {
+  const span = toSpan(part);
   const keys = part.key.keys;
-  const holder = hold(root, keys.slice(0, -1));
+  const holder = getOrCreateTable(root, keys.slice(0, -1));
   const last = keys.at(-1)!;
-  const name = nameOf(last);
-  const there = holder.entries.get(name)?.node;
+  const name = getKeyName(last);
+  const existing = holder.entries.get(name)?.node;
   let filled: Table;
   if (part.kind === "array") {
-    const list = there?.type === "list" ? (there as List) : { type: "list" as const, span, items: [] };
-    if (there === undefined) holder.entries.set(name, { key: spanOf(last), node: list });
-    filled = table(spanOf(part.key));
+    const list = existing?.type === "list" ? (existing as List) : { type: "list" as const, span, items: [] };
+    if (existing === undefined) holder.entries.set(name, { key: toSpan(last), node: list });
+    filled = createTable(toSpan(part.key));
     list.items.push(filled);
   } else {
-    filled = there?.type === "table" ? (there as Table) : table(spanOf(part.key));
-    holder.entries.set(name, { key: spanOf(last), node: filled });
+    filled = existing?.type === "table" ? (existing as Table) : createTable(toSpan(part.key));
+    holder.entries.set(name, { key: toSpan(last), node: filled });
   }
-  for (const entry of part.body) assign(filled, entry);
+  for (const entry of part.body) assignKey(filled, entry);
 }
 
-function assign(into: Table, { key, value }: AST.TOMLKeyValue): void {
+function assignKey(into: Table, { key, value }: AST.TOMLKeyValue): void {
   const last = key.keys.at(-1)!;
-  hold(into, key.keys.slice(0, -1)).entries.set(nameOf(last), { key: spanOf(last), node: content(value) });
+  getOrCreateTable(into, key.keys.slice(0, -1)).entries.set(getKeyName(last), {
+    key: toSpan(last),
+    node: toNode(value),
+  });
 }
 
 /** The table below a table by these keys; of a list of tables, its last one, as TOML has it. */
-function hold(root: Table, keys: readonly (AST.TOMLBare | AST.TOMLQuoted)[]): Table {
+function getOrCreateTable(root: Table, keys: readonly (AST.TOMLBare | AST.TOMLQuoted)[]): Table {
   let here = root;
   for (const key of keys) {
-    const there = here.entries.get(nameOf(key))?.node;
-    const next = there?.type === "list" ? there.items.at(-1) : there;
+    const existing = here.entries.get(getKeyName(key))?.node;
+    const next = existing?.type === "list" ? existing.items.at(-1) : existing;
     if (next?.type === "table") here = next as Table;
     else {
-      const made = table(spanOf(key));
-      here.entries.set(nameOf(key), { key: spanOf(key), node: made });
-      here = made;
+      const created = createTable(toSpan(key));
+      here.entries.set(getKeyName(key), { key: toSpan(key), node: created });
+      here = created;
     }
   }
   return here;
 }
 
-function content(node: AST.TOMLContentNode): Node {
-  const span = spanOf(node);
+function toNode(node: AST.TOMLContentNode): SourceNode {
+  const span = toSpan(node);
   switch (node.type) {
     case "TOMLArray":
-      return { type: "list", span, items: node.elements.map(content) };
+      return { type: "list", span, items: node.elements.map(toNode) };
     case "TOMLInlineTable": {
-      const made = table(span);
-      for (const entry of node.body) assign(made, entry);
+      const made = createTable(span);
+      for (const entry of node.body) assignKey(made, entry);
       return made;
     }
     case "TOMLValue":
@@ -90,10 +93,10 @@ function content(node: AST.TOMLContentNode): Node {
   }
 }
 
-function nameOf(key: AST.TOMLBare | AST.TOMLQuoted): string {
+function getKeyName(key: AST.TOMLBare | AST.TOMLQuoted): string {
   return key.type === "TOMLBare" ? key.name : key.value;
 }
 
-function spanOf({ range: [start, end] }: { readonly range: readonly [number, number] }): Span {
+function toSpan({ range: [start, end] }: { readonly range: readonly [number, number] }): Span {
   return { start, end };
 }

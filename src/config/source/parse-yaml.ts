@@ -7,10 +7,10 @@ import {
   parseAllDocuments,
   type Node as YamlNode,
 } from "yaml";
-import type { Entry, Node, Scalar, Span } from "./node.ts";
-import { MAX_DEPTH, MAX_NODES, type Parse, refused } from "./syntax.ts";
+import { createParseFailure, MAX_DEPTH, MAX_NODES, type ParseFunction } from "./parse-result.ts";
+import type { Scalar, SourceEntry, SourceNode, Span } from "./source-node.ts";
 
-export const parseYaml: Parse = (text) => {
+export const parseYaml: ParseFunction = (text) => {
   const documents = parseAllDocuments(text, { prettyErrors: false });
   const [document, second] = "empty" in documents ? [] : documents;
   const problems = ("empty" in documents ? [] : documents).flatMap(({ errors }) =>
@@ -19,17 +19,17 @@ export const parseYaml: Parse = (text) => {
   if (problems.length > 0) return { ok: false, problems };
   if (second !== undefined) {
     const [start, end] = second.range;
-    return refused({ start, end }, "A second document begins here; a file is one document");
+    return createParseFailure({ start, end }, "A second document begins here; a file is one document");
   }
   try {
-    return { ok: true, root: new Reader(document).root() };
+    return { ok: true, root: new YamlReader(document).readRoot() };
   } catch (error) {
-    if (error instanceof Unfit) return refused(error.span, error.message);
+    if (error instanceof UnsupportedValueError) return createParseFailure(error.span, error.message);
     throw error;
   }
 };
 
-class Unfit extends Error {
+class UnsupportedValueError extends Error {
   readonly span: Span;
   constructor(span: Span, message: string) {
     super(message);
@@ -37,7 +37,7 @@ class Unfit extends Error {
   }
 }
 
-class Reader {
+class YamlReader {
   readonly #document: Document.Parsed | undefined;
   #nodes = 0;
 
@@ -45,50 +45,52 @@ class Reader {
     this.#document = document;
   }
 
-  root(): Node {
+  readRoot(): SourceNode {
     const contents = this.#document?.contents;
     if (contents === undefined || contents === null || (isScalar(contents) && contents.value === null))
       return { type: "table", span: { start: 0, end: 0 }, entries: new Map() };
-    return this.#content(contents, spanOf(contents), 0);
+    return this.#toNode(contents, toSpan(contents), 0);
   }
 
   /** @param span - Of the alias, where one stands for the node. */
-  #content(node: YamlNode, span: Span, depth: number): Node {
+  #toNode(node: YamlNode, span: Span, depth: number): SourceNode {
     this.#nodes += 1;
-    if (depth > MAX_DEPTH) throw new Unfit(span, `More than ${MAX_DEPTH} levels of nesting`);
+    if (depth > MAX_DEPTH) throw new UnsupportedValueError(span, `More than ${MAX_DEPTH} levels of nesting`);
     if (this.#nodes > MAX_NODES)
-      throw new Unfit(span, `More than ${MAX_NODES} values, aliases counted each time`);
+      throw new UnsupportedValueError(span, `More than ${MAX_NODES} values, aliases counted each time`);
     if (isAlias(node)) {
-      const meant = node.resolve(this.#document!);
-      if (meant === undefined) throw new Unfit(span, `There is no anchor &${node.source} above this alias`);
-      return this.#content(meant as YamlNode, span, depth + 1);
+      const target = node.resolve(this.#document!);
+      if (target === undefined)
+        throw new UnsupportedValueError(span, `There is no anchor &${node.source} above this alias`);
+      return this.#toNode(target as YamlNode, span, depth + 1);
     }
     if (isSeq(node)) {
       const items = node.items.map((item) =>
-        this.#content(item as YamlNode, spanOf(item as YamlNode), depth + 1),
+        this.#toNode(item as YamlNode, toSpan(item as YamlNode), depth + 1),
       );
       return { type: "list", span, items };
     }
-    if (isMap(node)) return { type: "table", span, entries: this.#entries(node.items, span, depth) };
-    if (!isScalar(node)) throw new Unfit(span, "This is neither a table, nor a list, nor a value");
+    if (isMap(node)) return { type: "table", span, entries: this.#readEntries(node.items, span, depth) };
+    if (!isScalar(node))
+      throw new UnsupportedValueError(span, "This is neither a table, nor a list, nor a value");
     const quoted =
       node.type === "QUOTE_DOUBLE" || node.type === "QUOTE_SINGLE" || node.type?.startsWith("BLOCK");
-    return { type: "scalar", span, value: scalar(node.value), bare: quoted !== true };
+    return { type: "scalar", span, value: toScalar(node.value), bare: quoted !== true };
   }
 
-  #entries(
+  #readEntries(
     pairs: readonly { readonly key: unknown; readonly value: unknown }[],
     span: Span,
     depth: number,
-  ): ReadonlyMap<string, Entry> {
-    const entries = new Map<string, Entry>();
+  ): ReadonlyMap<string, SourceEntry> {
+    const entries = new Map<string, SourceEntry>();
     for (const { key, value } of pairs) {
-      if (!isScalar(key)) throw new Unfit(span, "A key must be a word");
-      const at = spanOf(key);
+      if (!isScalar(key)) throw new UnsupportedValueError(span, "A key must be a word");
+      const at = toSpan(key);
       const node =
         value === null || value === undefined
           ? ({ type: "scalar", span: at, value: null, bare: true } as const)
-          : this.#content(value as YamlNode, spanOf(value as YamlNode), depth + 1);
+          : this.#toNode(value as YamlNode, toSpan(value as YamlNode), depth + 1);
       if (key.value !== "<<" || node.type !== "table") entries.set(String(key.value), { key: at, node });
       else for (const [name, entry] of node.entries) if (!entries.has(name)) entries.set(name, entry);
     }
@@ -96,7 +98,7 @@ class Reader {
   }
 }
 
-function scalar(value: unknown): Scalar {
+function toScalar(value: unknown): Scalar {
   switch (typeof value) {
     case "string":
     case "number":
@@ -107,7 +109,7 @@ function scalar(value: unknown): Scalar {
   }
 }
 
-function spanOf(node: { readonly range?: readonly [number, number, number] | null | undefined }): Span {
+function toSpan(node: { readonly range?: readonly [number, number, number] | null | undefined }): Span {
   const [start, end] = node.range ?? [0, 0, 0];
   return { start, end };
 }

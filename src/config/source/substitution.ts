@@ -1,7 +1,7 @@
 import type { Problem } from "../problem.ts";
-import { bareValue, type Prepared, type Reference } from "./environment.ts";
 import type { Excerpts } from "./excerpts.ts";
-import { type Entry, type Node, type Path, pathText, type Span } from "./node.ts";
+import { formatPath, type Path, type SourceEntry, type SourceNode, type Span } from "./source-node.ts";
+import { type PreparedText, parseBareValue, type Reference } from "./variable-placeholders.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -11,52 +11,57 @@ export type SubstitutionOptions = {
   readonly isSecret: (path: Path) => boolean;
 };
 
-type Scalar = Extract<Node, { type: "scalar" }>;
-type Missed = { readonly variable: string; readonly span: Span; readonly path: Path };
+type Scalar = Extract<SourceNode, { type: "scalar" }>;
+type MissingVariable = { readonly variable: string; readonly span: Span; readonly path: Path };
 
 /** Puts what variables hold in place of the stand-ins of a parsed text. */
 export class Substitution {
-  readonly #prepared: Prepared;
+  readonly #prepared: PreparedText;
   readonly #options: SubstitutionOptions;
   readonly #excerpts: Excerpts;
   /** By path: the variables that a value was made of. */
   readonly variables = new Map<string, readonly string[]>();
   /** Paths of values that could not be made. */
-  readonly broken = new Set<string>();
-  readonly #missed: Missed[] = [];
+  readonly hasMissingVariables = new Set<string>();
+  readonly #missing: MissingVariable[] = [];
 
-  constructor(prepared: Prepared, options: SubstitutionOptions, excerpts: Excerpts) {
+  constructor(prepared: PreparedText, options: SubstitutionOptions, excerpts: Excerpts) {
     this.#prepared = prepared;
     this.#options = options;
     this.#excerpts = excerpts;
   }
 
-  root(parsed: Node): Node {
-    return this.#node(parsed, []);
+  substituteRoot(parsed: SourceNode): SourceNode {
+    return this.#substituteNode(parsed, []);
   }
 
   get problems(): readonly Problem[] {
-    return this.#missed.map((missed) => this.#problem(missed));
+    return this.#missing.map((missed) => this.#createProblem(missed));
   }
 
-  #node(node: Node, path: Path): Node {
-    const span = mapped(node.span, this.#prepared);
+  #substituteNode(node: SourceNode, path: Path): SourceNode {
+    const span = mapSpan(node.span, this.#prepared);
     switch (node.type) {
       case "list":
-        return { ...node, span, items: node.items.map((item, index) => this.#node(item, [...path, index])) };
+        return {
+          ...node,
+          span,
+          items: node.items.map((item, index) => this.#substituteNode(item, [...path, index])),
+        };
       case "table": {
-        const entries = new Map<string, Entry>();
+        const entries = new Map<string, SourceEntry>();
         for (const [key, entry] of node.entries) {
-          const name = this.#asWritten(key);
-          const below = this.#node(entry.node, [...path, name]);
-          entries.set(name, { key: mapped(entry.key, this.#prepared), node: below });
+          const name = this.#restoreText(key);
+          const below = this.#substituteNode(entry.node, [...path, name]);
+          entries.set(name, { key: mapSpan(entry.key, this.#prepared), node: below });
         }
         return { ...node, span, entries };
       }
       case "scalar": {
-        if (!this.#options.isSecret(path)) return { ...node, span, value: this.#scalar(node, path) };
-        const letters = this.#letters(node);
-        const written = typeof letters === "string" ? this.#asWritten(letters) : letters;
+        if (!this.#options.isSecret(path))
+          return { ...node, span, value: this.#substituteScalar(node, path) };
+        const letters = this.#readLetters(node);
+        const written = typeof letters === "string" ? this.#restoreText(letters) : letters;
         const value = written === String(node.value) ? node.value : written;
         this.#excerpts.hide(span, value);
         return { ...node, span, value };
@@ -65,34 +70,34 @@ export class Substitution {
   }
 
   /** A number may have grown too long to be exact: then its letters count. */
-  #letters({ value, span: { start, end } }: Scalar) {
+  #readLetters({ value, span: { start, end } }: Scalar) {
     return typeof value === "number" ? this.#prepared.text.slice(start, end) : value;
   }
 
-  #scalar(node: Scalar, path: Path) {
+  #substituteScalar(node: Scalar, path: Path) {
     const { value, bare } = node;
-    const written = this.#letters(node);
+    const written = this.#readLetters(node);
     if (typeof written !== "string" || written.search(this.#prepared.standIn) < 0) return value;
     const used: string[] = [];
-    const text = this.#replaced(written, ({ variable, escaped, written: reference, span }) => {
+    const text = this.#replacePlaceholders(written, ({ variable, escaped, written: reference, span }) => {
       if (escaped) return reference.slice(1);
-      const held = this.#options.env[variable];
-      if (held === undefined) {
-        this.broken.add(pathText(path));
-        this.#missed.push({ variable, span, path });
+      const variableValue = this.#options.env[variable];
+      if (variableValue === undefined) {
+        this.hasMissingVariables.add(formatPath(path));
+        this.#missing.push({ variable, span, path });
       } else used.push(variable);
-      return held ?? reference;
+      return variableValue ?? reference;
     });
-    if (used.length > 0) this.variables.set(pathText(path), used);
-    return bare ? bareValue(text) : text;
+    if (used.length > 0) this.variables.set(formatPath(path), used);
+    return bare ? parseBareValue(text) : text;
   }
 
-  #problem({ variable, span, path }: Missed): Problem {
+  #createProblem({ variable, span, path }: MissingVariable): Problem {
     return {
-      ...this.#excerpts.at(span),
+      ...this.#excerpts.locate(span),
       kind: "missing-env-var",
       severity: "error",
-      field: pathText(path),
+      field: formatPath(path),
       found: `\${${variable}}`,
       variable,
       expected: `a variable that is set; for these letters themselves write $\${${variable}}`,
@@ -100,11 +105,11 @@ export class Substitution {
     };
   }
 
-  #asWritten(text: string): string {
-    return this.#replaced(text, ({ written }) => written);
+  #restoreText(text: string): string {
+    return this.#replacePlaceholders(text, ({ written }) => written);
   }
 
-  #replaced(text: string, by: (reference: Reference) => string): string {
+  #replacePlaceholders(text: string, by: (reference: Reference) => string): string {
     return text.replace(this.#prepared.standIn, (digits) => {
       const reference = this.#prepared.references.get(digits);
       return reference === undefined ? digits : by(reference);
@@ -112,6 +117,6 @@ export class Substitution {
   }
 }
 
-export function mapped({ start, end }: Span, { original }: Prepared): Span {
+export function mapSpan({ start, end }: Span, { original }: PreparedText): Span {
   return { start: original(start), end: original(end) };
 }

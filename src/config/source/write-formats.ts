@@ -22,27 +22,30 @@ export function writeYaml(table: Table): string {
 }
 
 export function writeToml(table: Table): string {
-  return `${section([], table).join("\n").trim()}\n`;
+  return `${formatSection([], table).join("\n").trim()}\n`;
 }
 
 /** Values first: below a header, everything belongs to its table. */
-function section(path: readonly string[], table: Table): readonly string[] {
+function formatSection(path: readonly string[], table: Table): readonly string[] {
   const entries = Object.entries(table).filter(([, value]) => value !== undefined);
   const isBelow = ([, value]: readonly [string, unknown]) => isTable(value) || isTables(value);
-  const own = entries
+  const ownEntries = entries
     .filter((entry) => !isBelow(entry))
-    .map(([key, value]) => `${keyText(key)} = ${inline(value)}`);
+    .map(([key, value]) => `${formatKey(key)} = ${formatInline(value)}`);
   const below = entries.filter(isBelow).flatMap(([key, value]) => {
-    const place = [...path, key];
-    const header = place.map(keyText).join(".");
+    const fullPath = [...path, key];
+    const header = fullPath.map(formatKey).join(".");
     if (isTable(value)) {
-      const lines = section(place, value);
+      const lines = formatSection(fullPath, value);
       const needsHeader = lines.length === 0 || !lines[0]!.startsWith("\n[");
       return needsHeader ? [`\n[${header}]`, ...lines] : lines;
     }
-    return (value as readonly Table[]).flatMap((member) => [`\n[[${header}]]`, ...section(place, member)]);
+    return (value as readonly Table[]).flatMap((member) => [
+      `\n[[${header}]]`,
+      ...formatSection(fullPath, member),
+    ]);
   });
-  return [...own, ...below];
+  return [...ownEntries, ...below];
 }
 
 function isTable(value: unknown): value is Table {
@@ -53,31 +56,31 @@ function isTables(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every(isTable);
 }
 
-function inline(value: unknown): string {
-  if (typeof value === "string") return value.includes("\n") ? severalLines(value) : text(value);
-  if (Array.isArray(value)) return `[${value.map(member).join(", ")}]`;
+function formatInline(value: unknown): string {
+  if (typeof value === "string") return value.includes("\n") ? formatMultiline(value) : formatText(value);
+  if (Array.isArray(value)) return `[${value.map(formatMember).join(", ")}]`;
   if (isTable(value)) {
-    const entries = Object.entries(value).map(([key, inner]) => `${keyText(key)} = ${member(inner)}`);
+    const entries = Object.entries(value).map(([key, inner]) => `${formatKey(key)} = ${formatMember(inner)}`);
     return entries.length === 0 ? "{}" : `{ ${entries.join(", ")} }`;
   }
   if (value === null) throw new TypeError("TOML has no null");
   return String(value);
 }
 
-function member(value: unknown): string {
-  return typeof value === "string" ? text(value) : inline(value);
+function formatMember(value: unknown): string {
+  return typeof value === "string" ? formatText(value) : formatInline(value);
 }
 
 /** JSON's escapes are TOML's; one control character more must be escaped. */
-function text(value: string): string {
+function formatText(value: string): string {
   return JSON.stringify(value).replaceAll("\u007f", "\\u007F");
 }
 
-function severalLines(value: string): string {
-  const lines = value.split("\n").map((line) => text(line).slice(1, -1));
+function formatMultiline(value: string): string {
+  const lines = value.split("\n").map((line) => formatText(line).slice(1, -1));
   return `"""\n${lines.join("\n")}"""`;
 }
 
-function keyText(key: string): string {
-  return /^[A-Za-z0-9_-]+$/.test(key) ? key : text(key);
+function formatKey(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : formatText(key);
 }

@@ -28,12 +28,12 @@ export type EntryForm = {
 };
 
 /** Words that people sent: prompts, steering, follow-ups, messages of the inbox, the task of a sub-agent. */
-export function isWordsOfPeople({ origin, message }: Pick<Entry, "origin" | "message">): boolean {
+export function isUserText({ origin, message }: Pick<Entry, "origin" | "message">): boolean {
   return message.role === "user" && origin !== "machine";
 }
 
 /** The message of an entry as a section of this form shows it. */
-export function shownMessage(
+export function formatEntry(
   entry: Pick<Entry, "position" | "origin" | "message">,
   form: EntryForm,
 ): AgentMessage {
@@ -42,38 +42,38 @@ export function shownMessage(
   if (message.role === "toolResult") {
     const lines = cut === undefined ? message : cutToolResult(message, cut);
     // A clipped text counts its characters from the beginning of the whole one.
-    return chars === undefined || messageText(lines).length <= chars
+    return chars === undefined || getMessageText(lines).length <= chars
       ? lines
       : clipMessage(message, position, chars);
   }
-  if (message.role !== "user" || wordChars === undefined || !isWordsOfPeople(entry)) return message;
+  if (message.role !== "user" || wordChars === undefined || !isUserText(entry)) return message;
   return clipMessage(message, position, wordChars);
 }
 
 /** The characters that results cut to so many lines may have: minified JSON is one line of any length. */
-export function charsOfLines(lines: number): number {
+export function toMaxChars(lines: number): number {
   return Math.max(MIN_CLIPPED_CHARS, lines * CHARS_PER_LINE);
 }
 
 /** All text of a message; what `read_full_message` counts characters in. */
-export function messageText({ content }: { readonly content: readonly Content[] }): string {
+export function getMessageText({ content }: { readonly content: readonly Content[] }): string {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
 /** At most `maxChars` of a message's text, and images that count no more; what is left out is named at its place. */
 export function clipMessage<M extends Clippable>(message: M, position: number, maxChars: number): M {
-  const text = messageText(message);
+  const text = getMessageText(message);
   const clipped = clipText(text, maxChars, position);
   if (clipped === text && !message.content.some((part) => isTooLarge(part, maxChars))) return message;
   let isPlaced = clipped === text;
   const content = message.content.flatMap((part, index): readonly Content[] => {
     if (part.type !== "text") {
-      return isTooLarge(part, maxChars) ? [textPart(imageMarker(position, index))] : [part];
+      return isTooLarge(part, maxChars) ? [buildTextPart(formatImageMarker(position, index))] : [part];
     }
     if (clipped === text) return [part];
     if (isPlaced) return [];
     isPlaced = true;
-    return [textPart(clipped)];
+    return [buildTextPart(clipped)];
   });
   return { ...message, content };
 }
@@ -82,34 +82,34 @@ function isTooLarge(part: Content, maxChars: number): boolean {
   return part.type === "image" && estimateContent(part) * CHARS_PER_TOKEN > maxChars;
 }
 
-function textPart(text: string): Content {
+function buildTextPart(text: string): Content {
   return { type: "text", text };
 }
 
 /** Head and tail of a text, with the marker no longer than `maxChars` where that has room for the marker. */
 export function clipText(text: string, maxChars: number, position: number): string {
   if (text.length <= maxChars) return text;
-  const room = Math.max(0, maxChars - textMarker(position, text.length, text.length).length);
-  const head = beforePair(text, Math.ceil(room / 2));
-  const tail = behindPair(text, text.length - Math.floor(room / 2));
-  const clipped = `${text.slice(0, head)}${textMarker(position, head, tail - head)}${text.slice(tail)}`;
+  const room = Math.max(0, maxChars - formatTextMarker(position, text.length, text.length).length);
+  const head = alignEnd(text, Math.ceil(room / 2));
+  const tail = alignStart(text, text.length - Math.floor(room / 2));
+  const clipped = `${text.slice(0, head)}${formatTextMarker(position, head, tail - head)}${text.slice(tail)}`;
   return clipped.length < text.length ? clipped : text;
 }
 
-function textMarker(position: number, from: number, omitted: number): string {
+function formatTextMarker(position: number, from: number, omitted: number): string {
   return `\n\n[... ${omitted} characters left out; to read them, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${from}} ...]\n\n`;
 }
 
-function imageMarker(position: number, index: number): string {
+function formatImageMarker(position: number, index: number): string {
   return `[An image is left out; to see it, call ${READ_FULL_TOOL} with {"message": ${position}, "image": ${index}}]`;
 }
 
 /** No half of a character is left standing. */
-function beforePair(text: string, end: number): number {
+function alignEnd(text: string, end: number): number {
   return isLowSurrogate(text, end) ? end - 1 : end;
 }
 
-function behindPair(text: string, start: number): number {
+function alignStart(text: string, start: number): number {
   return isLowSurrogate(text, start) ? start + 1 : start;
 }
 

@@ -1,7 +1,7 @@
 import type { AgentMessage } from "../../schema/message.ts";
 
 /** Which messages of a list cannot be parted, because a call is in one and its result in the other. */
-export type Pairs = {
+export type MessagePairs = {
   /** By index: whether a cut in front of this message would part a call from its result. */
   readonly joined: readonly boolean[];
   /** Indexes of results that no earlier answer asked for. */
@@ -9,7 +9,7 @@ export type Pairs = {
 };
 
 /** A result belongs to the newest answer before it that asked for it: ids repeat from turn to turn (GAP-08). */
-export function pairUp(messages: readonly AgentMessage[]): Pairs {
+export function pairResults(messages: readonly AgentMessage[]): MessagePairs {
   const askedAt = new Map<string, number>();
   const lastResultOf = new Map<number, number>();
   const orphans = new Set<number>();

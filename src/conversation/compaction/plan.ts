@@ -1,15 +1,15 @@
 import { estimateMessage, estimateText } from "../../core/view/estimate.ts";
-import type { Shown, Span } from "../../core/view/view.ts";
+import type { Span, SpanFormat } from "../../core/view/view.ts";
 import type { CompactionConfig } from "../../schema/context.ts";
 import type { Entry } from "../../schema/record.ts";
+import { COMPACTION_KIND } from "../message-visibility.ts";
 import { UNANSWERED_CALL } from "../orphans.ts";
-import { COMPACTION_KIND } from "../seen-messages.ts";
-import { charsOfLines, type EntryForm, isWordsOfPeople, messageText, shownMessage } from "./clip.ts";
+import { type EntryForm, formatEntry, getMessageText, isUserText, toMaxChars } from "./clip.ts";
 import { cutToolResult } from "./cut-text.ts";
-import { removedText, standIn } from "./stand-in.ts";
-import { summarise } from "./summary.ts";
+import { buildPlaceholder, formatRemoved } from "./placeholder.ts";
 import type { TokenCounter } from "./token-counter.ts";
-import { positionsOfTurns, type Turn } from "./turns.ts";
+import { summarise } from "./turn-summary.ts";
+import { getPositionRange, type Turn } from "./turns.ts";
 
 // What every strategy makes its plans of: sections, counted as a model sees them.
 
@@ -23,10 +23,10 @@ export type Section = {
   readonly as: SectionForm;
 };
 
-export type SectionForm = ShownForm | TextForm;
+export type SectionForm = EntriesForm | TextForm;
 
 /** Each entry is shown, as it is or with long texts cut. */
-export type ShownForm = "whole" | EntryForm;
+export type EntriesForm = "whole" | EntryForm;
 
 /** One message of these words stands in for all entries. */
 export type TextForm = {
@@ -57,7 +57,7 @@ export type PlanOptions = {
 };
 
 /** What an earlier compaction has written is seen by no model, and is in no section. */
-export function withoutCompactions(entries: readonly Entry[]): readonly Entry[] {
+export function removeCompactions(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter(({ message }) => message.role !== "extension" || message.kind !== COMPACTION_KIND);
 }
 
@@ -65,12 +65,12 @@ export function isText(as: SectionForm): as is TextForm {
   return typeof as === "object" && "summary" in as;
 }
 
-export function tokensOf(sections: readonly Section[]): number {
+export function sumSectionTokens(sections: readonly Section[]): number {
   return sections.reduce((total, { tokens }) => total + tokens, 0);
 }
 
 /** Sections side by side that show their entries in the same form are one. */
-export function joined(sections: readonly Section[]): readonly Section[] {
+export function joinSections(sections: readonly Section[]): readonly Section[] {
   const all: Section[] = [];
   for (const section of sections) {
     const last = all.at(-1);
@@ -84,7 +84,7 @@ export function joined(sections: readonly Section[]): readonly Section[] {
 }
 
 /** Makes sections, and counts them; an entry that is shown again in the same way is counted once. */
-export class Sections {
+export class SectionBuilder {
   readonly #count: TokenCounter;
   readonly #summarise: (turns: readonly Turn[], maxTokens: number) => string;
   readonly #counted = new Map<string, number>();
@@ -95,12 +95,15 @@ export class Sections {
   }
 
   /** Turns side by side in one section where their form is the same; a hole between two positions begins another. */
-  shown(turns: readonly Turn[], form: ShownForm | ((turn: Turn) => ShownForm)): readonly Section[] {
-    const sections: { from: number; to: number; turns: number; tokens: number; as: ShownForm }[] = [];
+  buildEntrySections(
+    turns: readonly Turn[],
+    form: EntriesForm | ((turn: Turn) => EntriesForm),
+  ): readonly Section[] {
+    const sections: { from: number; to: number; turns: number; tokens: number; as: EntriesForm }[] = [];
     for (const turn of turns) {
       const as = typeof form === "function" ? form(turn) : form;
       for (const [index, entry] of turn.entries.entries()) {
-        const tokens = this.entryTokens(entry, as) + (index === 0 ? unansweredTokens(turn) : 0);
+        const tokens = this.countEntryTokens(entry, as) + (index === 0 ? estimateUnansweredTokens(turn) : 0);
         const begun = index === 0 ? 1 : 0;
         const last = sections.at(-1);
         if (last === undefined || last.to !== entry.position || !isSameForm(last.as, as)) {
@@ -120,51 +123,59 @@ export class Sections {
    *
    * @param wordsFrom - Words from this position on follow it; absent, none.
    */
-  text(
+  buildTextSection(
     turns: readonly Turn[],
     summary: string,
     { wordsFrom, wordChars, chars }: Omit<TextForm, "summary"> = {},
   ): readonly Section[] {
-    const place = positionsOfTurns(turns, { start: 0, end: turns.length - 1 });
+    const place = getPositionRange(turns, { start: 0, end: turns.length - 1 });
     if (place === undefined) return [];
-    const words =
+    const userEntries =
       wordsFrom === undefined
         ? []
         : turns.flatMap(({ entries }) =>
-            entries.filter((entry) => entry.position >= wordsFrom && isWordsOfPeople(entry)),
+            entries.filter((entry) => entry.position >= wordsFrom && isUserText(entry)),
           );
-    const kept = words.length === 0 ? {} : { wordsFrom: words[0]?.position ?? 0, ...limit(wordChars) };
-    const as: TextForm = { summary, ...kept, ...(chars === undefined ? {} : { chars }) };
-    const said = words.reduce((sum, entry) => sum + this.entryTokens(entry, limit(wordChars)), 0);
-    return [{ ...place, turns: turns.length, tokens: this.#count(standIn(summary, 0)) + said, as }];
+    const userTextFields =
+      userEntries.length === 0
+        ? {}
+        : { wordsFrom: userEntries[0]?.position ?? 0, ...buildUserTextLimit(wordChars) };
+    const as: TextForm = { summary, ...userTextFields, ...(chars === undefined ? {} : { chars }) };
+    const userTokens = userEntries.reduce(
+      (sum, entry) => sum + this.countEntryTokens(entry, buildUserTextLimit(wordChars)),
+      0,
+    );
+    return [
+      { ...place, turns: turns.length, tokens: this.#count(buildPlaceholder(summary, 0)) + userTokens, as },
+    ];
   }
 
   /** A line a turn, or the words of the strategy; a marker where there are none. */
-  summary(turns: readonly Turn[], maxTokens: number, wordsFrom?: number): readonly Section[] {
+  buildSummarySection(turns: readonly Turn[], maxTokens: number, wordsFrom?: number): readonly Section[] {
     if (turns.length === 0) return [];
-    const said = this.#summarise(turns, maxTokens);
-    const text = said.trim() === "" ? removedText(entriesIn(turns)) : said;
-    return this.text(turns, text, wordsFrom === undefined ? {} : { wordsFrom });
+    const summaryText = this.#summarise(turns, maxTokens);
+    const text = summaryText.trim() === "" ? formatRemoved(countEntries(turns)) : summaryText;
+    return this.buildTextSection(turns, text, wordsFrom === undefined ? {} : { wordsFrom });
   }
 
-  entryTokens(entry: Entry, as: ShownForm): number {
+  countEntryTokens(entry: Entry, as: EntriesForm): number {
     const form = as === "whole" ? {} : as;
     const key = `${entry.position} ${form.cut} ${form.chars} ${form.wordChars}`;
     const known = this.#counted.get(key);
     if (known !== undefined) return known;
-    const message = shownMessage(entry, form);
+    const message = formatEntry(entry, form);
     const isWhole = message === entry.message && as !== "whole";
-    const tokens = isWhole ? this.entryTokens(entry, "whole") : this.#count(message);
+    const tokens = isWhole ? this.countEntryTokens(entry, "whole") : this.#count(message);
     this.#counted.set(key, tokens);
     return tokens;
   }
 }
 
-function limit(wordChars: number | undefined): { readonly wordChars?: number } {
+function buildUserTextLimit(wordChars: number | undefined): { readonly wordChars?: number } {
   return wordChars === undefined ? {} : { wordChars };
 }
 
-export function entriesIn(turns: readonly Turn[]): number {
+export function countEntries(turns: readonly Turn[]): number {
   return turns.reduce((sum, { entries }) => sum + entries.length, 0);
 }
 
@@ -175,19 +186,19 @@ function isSameForm(one: SectionForm, other: SectionForm): boolean {
 }
 
 /** Results cut to so many lines; and to the characters of so many, where a turn has a line without an end. */
-export function cutTo(lines: number): (turn: Turn) => EntryForm {
-  const chars = charsOfLines(lines);
+export function limitLines(lines: number): (turn: Turn) => EntryForm {
+  const chars = toMaxChars(lines);
   return ({ entries }) => {
     const isLong = entries.some(
       ({ message }) =>
-        message.role === "toolResult" && messageText(cutToolResult(message, lines)).length > chars,
+        message.role === "toolResult" && getMessageText(cutToolResult(message, lines)).length > chars,
     );
     return isLong ? { cut: lines, chars } : { cut: lines };
   };
 }
 
 /** What a view says where a call has no result. */
-export function unansweredTokens(turn: Turn): number {
+export function estimateUnansweredTokens(turn: Turn): number {
   const messages = turn.entries.map(({ message }) => message);
   const answered = new Set(
     messages.map((message) => (message.role === "toolResult" ? message.toolCallId : undefined)),
@@ -205,7 +216,7 @@ export function unansweredTokens(turn: Turn): number {
 const UNANSWERED_TOKENS = estimateText(UNANSWERED_CALL) + 8;
 
 /** @param config - `toolOutputMaxLines` of it. */
-export function* fewerLines({ toolOutputMaxLines }: Pick<CompactionConfig, "toolOutputMaxLines">) {
+export function* generateLineLimits({ toolOutputMaxLines }: Pick<CompactionConfig, "toolOutputMaxLines">) {
   for (let lines = toolOutputMaxLines; ; lines = Math.floor(lines / 2)) {
     yield lines;
     if (lines === 0) return;
@@ -213,16 +224,16 @@ export function* fewerLines({ toolOutputMaxLines }: Pick<CompactionConfig, "tool
 }
 
 /** Sections as a view holds them; their texts stand in the entry at `position`, in this order. */
-export function spansOf(sections: readonly Section[], position: number): readonly Span[] {
+export function toSpans(sections: readonly Section[], position: number): readonly Span[] {
   let section = 0;
   return sections.map(({ as, ...place }) => ({
     ...place,
-    ...formOf(as),
+    ...toSpanFormat(as),
     ...(isText(as) ? { instead: { position, section: section++ } } : {}),
   }));
 }
 
-function formOf(as: SectionForm): Omit<Shown, "instead"> {
+function toSpanFormat(as: SectionForm): Omit<SpanFormat, "instead"> {
   if (as === "whole") return {};
   if (!isText(as)) return as;
   const { summary: _, ...form } = as;

@@ -8,7 +8,7 @@ import type { CompactionScope } from "../../schema/context.ts";
  *
  * @param earlierTokens - The estimate of each earlier loop on the branch, oldest first.
  */
-export function loopsInScope(
+export function countLoopsInScope(
   scope: CompactionScope,
   earlierTokens: readonly number[],
   maxContextTokens: number,

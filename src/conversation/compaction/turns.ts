@@ -1,6 +1,6 @@
 import type { AgentMessage, TurnId } from "../../schema/message.ts";
 import type { Entry } from "../../schema/record.ts";
-import { pairUp } from "./pairs.ts";
+import { pairResults } from "./pairs.ts";
 
 /** Entries that belong together, in order: the words before an answer, the answer, the results of its calls. */
 export type Turn = {
@@ -19,11 +19,11 @@ export type TurnRange = { readonly start: number; readonly end: number };
  * An entry without a turn is a group of its own, except that an answer and its results never part, and that an
  * application's own message, which cannot say its turn, stands with what it follows.
  */
-export function turnsOf(entries: readonly Entry[]): readonly Turn[] {
-  const { joined } = pairUp(entries.map(({ message }) => message));
+export function groupTurns(entries: readonly Entry[]): readonly Turn[] {
+  const { joined } = pairResults(entries.map(({ message }) => message));
   const turns: { id: TurnId | undefined; entries: Entry[] }[] = [];
   for (const [index, entry] of entries.entries()) {
-    const id = turnIdOf(entry.message);
+    const id = getTurnId(entry.message);
     const last = turns.at(-1);
     const goesOn = joined[index] === true || entry.message.role === "extension" || isSame(last?.id, id);
     if (last === undefined || !goesOn) turns.push({ id, entries: [entry] });
@@ -35,7 +35,7 @@ export function turnsOf(entries: readonly Entry[]): readonly Turn[] {
   return turns;
 }
 
-function turnIdOf(message: AgentMessage): TurnId | undefined {
+function getTurnId(message: AgentMessage): TurnId | undefined {
   return message.role === "extension" ? undefined : message.turnId;
 }
 
@@ -43,16 +43,16 @@ function isSame(left: TurnId | undefined, right: TurnId | undefined): boolean {
   return left !== undefined && left.loopId === right?.loopId && left.turnIndex === right.turnIndex;
 }
 
-export function entriesOfTurns(turns: readonly Turn[], { start, end }: TurnRange): readonly Entry[] {
+export function getEntries(turns: readonly Turn[], { start, end }: TurnRange): readonly Entry[] {
   return turns.slice(start, end + 1).flatMap(({ entries }) => entries);
 }
 
 /** From the first position of these turns up to, not including, the one behind their last; nothing without turns. */
-export function positionsOfTurns(
+export function getPositionRange(
   turns: readonly Turn[],
   range: TurnRange,
 ): { readonly from: number; readonly to: number } | undefined {
-  const entries = entriesOfTurns(turns, range);
+  const entries = getEntries(turns, range);
   const [first, last] = [entries[0], entries.at(-1)];
   return first === undefined || last === undefined
     ? undefined
@@ -60,7 +60,7 @@ export function positionsOfTurns(
 }
 
 /** The turns of each loop, oldest first. Turns without an id belong to the loop around them. */
-export function loopsOf(turns: readonly Turn[]): readonly (readonly Turn[])[] {
+export function groupLoops(turns: readonly Turn[]): readonly (readonly Turn[])[] {
   const loops: { id: string | undefined; turns: Turn[] }[] = [];
   for (const turn of turns) {
     const last = loops.at(-1);

@@ -1,7 +1,7 @@
-import { utf8Length } from "../../core/view/estimate.ts";
+import { countUtf8Bytes } from "../../core/view/estimate.ts";
 import type { ContextConfig } from "../../schema/context.ts";
 import type { JudgeMaterial } from "./judge-material.ts";
-import { hardLimit, shorten, type Tier } from "./text-tiers.ts";
+import { computeHardLimit, shortenText, type Tier } from "./text-tiers.ts";
 
 const TIERS: readonly Tier[] = [1, 2, 3];
 
@@ -19,7 +19,9 @@ export type FittedMaterial = {
  *
  * @param context - Of the judge's definition; with `null` nothing is made shorter.
  */
-export function judgeBudget(context: Pick<ContextConfig, "maxContextTokens"> | null): number | undefined {
+export function computeJudgeBudget(
+  context: Pick<ContextConfig, "maxContextTokens"> | null,
+): number | undefined {
   return context === null ? undefined : Math.floor((context.maxContextTokens * 4) / 5);
 }
 
@@ -33,35 +35,35 @@ export function fitMaterial(material: JudgeMaterial, budget: number | undefined)
   let fitted: FittedMaterial = { material, tiers: { prior: 0, responses: 0 } };
   if (budget === undefined) return fitted;
   for (const tier of TIERS) {
-    if (fits(fitted, budget)) return fitted;
+    if (fitsBudget(fitted, budget)) return fitted;
     const { material: before, tiers } = fitted;
-    const limit = hardLimit(budget - tokensOf(before.responses), 1);
-    const prior = shorten(before.prior, tier, limit);
+    const limit = computeHardLimit(budget - estimateTokens(before.responses), 1);
+    const prior = shortenText(before.prior, tier, limit);
     fitted = { material: { ...before, prior }, tiers: { ...tiers, prior: tier } };
   }
   for (const tier of TIERS) {
-    if (fits(fitted, budget)) return fitted;
+    if (fitsBudget(fitted, budget)) return fitted;
     const { material: before, tiers } = fitted;
-    const limit = hardLimit(budget - tokensOf([before.prior]), before.responses.length);
-    const responses = before.responses.map((text) => shorten(text, tier, limit));
+    const limit = computeHardLimit(budget - estimateTokens([before.prior]), before.responses.length);
+    const responses = before.responses.map((text) => shortenText(text, tier, limit));
     fitted = { material: { ...before, responses }, tiers: { ...tiers, responses: tier } };
   }
-  return fits(fitted, budget) ? fitted : { ...fitted, warning: warningOf(fitted.material, budget) };
+  return fitsBudget(fitted, budget) ? fitted : { ...fitted, warning: formatWarning(fitted.material, budget) };
 }
 
-function fits({ material }: FittedMaterial, budget: number): boolean {
-  return sizeOf(material) <= budget;
+function fitsBudget({ material }: FittedMaterial, budget: number): boolean {
+  return estimateSize(material) <= budget;
 }
 
-function sizeOf({ prior, responses }: JudgeMaterial): number {
-  return tokensOf([prior, ...responses]);
+function estimateSize({ prior, responses }: JudgeMaterial): number {
+  return estimateTokens([prior, ...responses]);
 }
 
 /** The estimate of the texts as one (CTX-01): rounding each up would make what was cut to the limit too large again. */
-function tokensOf(texts: readonly string[]): number {
-  return Math.ceil(texts.reduce((bytes, text) => bytes + utf8Length(text), 0) / 4);
+function estimateTokens(texts: readonly string[]): number {
+  return Math.ceil(texts.reduce((bytes, text) => bytes + countUtf8Bytes(text), 0) / 4);
 }
 
-function warningOf(material: JudgeMaterial, budget: number): string {
-  return `Prior context and ${material.responses.length} responses are too large for the judge even when shortened: about ${sizeOf(material)} tokens, where ${budget} fit. They are judged all the same; give the judge a larger context window, or compare fewer branches.`;
+function formatWarning(material: JudgeMaterial, budget: number): string {
+  return `Prior context and ${material.responses.length} responses are too large for the judge even when shortened: about ${estimateSize(material)} tokens, where ${budget} fit. They are judged all the same; give the judge a larger context window, or compare fewer branches.`;
 }

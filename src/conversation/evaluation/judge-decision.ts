@@ -1,5 +1,10 @@
 import type { BranchOutcome, BranchStatus } from "../../core/evaluation/branch-outcome.ts";
-import { type Decision, decided, fallback, usableOf } from "../../core/evaluation/decision.ts";
+import {
+  buildDecision,
+  buildFallbackDecision,
+  type Decision,
+  filterUsable,
+} from "../../core/evaluation/decision.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import { redact } from "../../platform/text/redact.ts";
 
@@ -10,45 +15,49 @@ const MAX_REPEATED_BYTES = 160;
 export type JudgeReply = { readonly status: BranchStatus; readonly text: string };
 
 /** Indices of the branches that the judge compares: response N of its prompt is the Nth of them. */
-export function judgedBranches(outcomes: readonly BranchOutcome[]): readonly number[] {
-  return usableOf(outcomes).map(({ index }) => index);
+export function listJudgedBranches(outcomes: readonly BranchOutcome[]): readonly number[] {
+  return filterUsable(outcomes).map(({ index }) => index);
 }
 
 /** The decision where there is nothing to compare, so that no judge is paid; nothing where a judge must be asked. */
-export function decisionWithoutJudge(outcomes: readonly BranchOutcome[]): Decision | undefined {
-  const usable = usableOf(outcomes);
+export function decideWithoutJudge(outcomes: readonly BranchOutcome[]): Decision | undefined {
+  const usable = filterUsable(outcomes);
   const [only] = usable;
-  if (only === undefined) return fallback(outcomes, "No branch answered, and the judge was not asked.");
+  if (only === undefined)
+    return buildFallbackDecision(outcomes, "No branch answered, and the judge was not asked.");
   if (usable.length > 1) return undefined;
-  const why = `Branch ${only.index + 1} is the only one that answered; the judge was not asked.`;
-  return decided(outcomes, only.index, why);
+  const reason = `Branch ${only.index + 1} is the only one that answered; the judge was not asked.`;
+  return buildDecision(outcomes, only.index, reason);
 }
 
 /** A judge that did not answer, or answered without the number of a response, leaves it to the fallback (GAP-10). */
-export function judgeDecision(outcomes: readonly BranchOutcome[], { status, text }: JudgeReply): Decision {
+export function parseJudgeReply(outcomes: readonly BranchOutcome[], { status, text }: JudgeReply): Decision {
   if (status.type !== "answered") {
-    return fallback(outcomes, `The judge gave no answer (${status.type}): ${repeated(status.reason)}`);
+    return buildFallbackDecision(
+      outcomes,
+      `The judge gave no answer (${status.type}): ${quoteReply(status.reason)}`,
+    );
   }
-  const judged = judgedBranches(outcomes);
-  const number = firstInteger(text);
+  const judged = listJudgedBranches(outcomes);
+  const number = findFirstInteger(text);
   const selected = number === undefined ? undefined : judged[number - 1];
   if (selected !== undefined) {
     const asked = selected + 1 === number ? "" : ` as response ${number}`;
-    return decided(outcomes, selected, `The judge chose branch ${selected + 1}${asked}.`);
+    return buildDecision(outcomes, selected, `The judge chose branch ${selected + 1}${asked}.`);
   }
-  const said = truncateForPreview(redact(text), MAX_REPEATED_BYTES);
-  return fallback(
+  const quoted = truncateForPreview(redact(text), MAX_REPEATED_BYTES);
+  return buildFallbackDecision(
     outcomes,
-    `The judge replied "${said}" where a number from 1 to ${judged.length} was asked for.`,
+    `The judge replied "${quoted}" where a number from 1 to ${judged.length} was asked for.`,
   );
 }
 
-function repeated(words: string): string {
-  return truncateForPreview(redact(words), MAX_REPEATED_BYTES);
+function quoteReply(text: string): string {
+  return truncateForPreview(redact(text), MAX_REPEATED_BYTES);
 }
 
 /** PAR-08. A minus is a sign only where no word ends before it: "Response-2" gives 2. */
-export function firstInteger(reply: string): number | undefined {
+export function findFirstInteger(reply: string): number | undefined {
   const found = /(?<!\w)-\d+|\d+/.exec(reply);
   return found === null ? undefined : Number(found[0]);
 }

@@ -12,44 +12,44 @@ export type JudgeMaterial = {
 /**
  * @param context - What all branches began with: the first `originalContextLength` messages.
  * @param prompts - What was asked of all; empty when they went on with what was there.
- * @param responses - Of the branches that are to be compared, by `lastAnswerText`.
+ * @param responses - Of the branches that are to be compared, by `getLastAnswerText`.
  */
-export function judgeMaterial(
+export function buildJudgeMaterial(
   context: readonly AgentMessage[],
   prompts: readonly AgentMessage[],
   responses: readonly string[],
 ): JudgeMaterial {
-  if (prompts.length > 0) return { prior: transcript(context), query: wordsAsked(prompts), responses };
+  if (prompts.length > 0) return { prior: formatTranscript(context), query: formatQuery(prompts), responses };
   const asked = context.findLastIndex(({ role }) => role === "user");
   // PAR-09: what stands between the query and the branches' own messages is in neither part.
-  const prior = transcript(asked < 0 ? context : context.slice(0, asked));
-  return { prior, query: wordsAsked(context.slice(asked, asked + 1)), responses };
+  const prior = formatTranscript(asked < 0 ? context : context.slice(0, asked));
+  return { prior, query: formatQuery(context.slice(asked, asked + 1)), responses };
 }
 
 /** The text of the last answer among a branch's own messages; empty when there is none. */
-export function lastAnswerText(own: readonly AgentMessage[]): string {
+export function getLastAnswerText(own: readonly AgentMessage[]): string {
   const last = own.findLast(({ role }) => role === "assistant");
-  return last?.role === "assistant" ? textOf(last.content) : "";
+  return last?.role === "assistant" ? getText(last.content) : "";
 }
 
-function wordsAsked(messages: readonly AgentMessage[]): string {
+function formatQuery(messages: readonly AgentMessage[]): string {
   return messages
-    .flatMap((message) => (message.role === "user" ? [textOf(message.content)] : []))
+    .flatMap((message) => (message.role === "user" ? [getText(message.content)] : []))
     .filter((text) => text !== "")
     .join("\n");
 }
 
-function transcript(messages: readonly AgentMessage[]): string {
-  return messages.flatMap(said).join("\n");
+function formatTranscript(messages: readonly AgentMessage[]): string {
+  return messages.flatMap(formatMessage).join("\n");
 }
 
-function said(message: AgentMessage): readonly string[] {
+function formatMessage(message: AgentMessage): readonly string[] {
   if (message.role !== "user" && message.role !== "assistant") return [];
-  const text = textOf(message.content);
+  const text = getText(message.content);
   if (text === "") return [];
   return [`${message.role === "user" ? "User" : "Assistant"}: ${text}`];
 }
 
-function textOf(content: readonly Content[]): string {
+function getText(content: readonly Content[]): string {
   return content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }

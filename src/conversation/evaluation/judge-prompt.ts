@@ -13,22 +13,22 @@ Reply with ONLY the number of the best response.`;
 const QUESTION = 'Which response is best? Reply with ONLY the response number (e.g., "1" or "2").';
 
 /** @param own - Of the evaluation or of the judge's definition; a blank one is none. */
-export function judgeSystemPrompt(own: string | undefined): string {
+export function buildJudgeSystemPrompt(own: string | undefined): string {
   return own === undefined || own.trim() === "" ? JUDGE_SYSTEM_PROMPT : own;
 }
 
 /** PAR-08. Responses are numbered from 1, by their place. */
-export function judgePrompt({ prior, query, responses }: JudgeMaterial): string {
+export function buildJudgePrompt({ prior, query, responses }: JudgeMaterial): string {
   const context = prior === "" ? [] : [`Prior conversation context:\n${prior}`];
   const numbered = responses.map((text, index) => `Response ${index + 1}:\n${text}`);
   return [...context, `Original query:\n${query}`, ...numbered, QUESTION].join("\n\n");
 }
 
 /** The prompt as it fits, and how it was made to. Only what the judge reads is shortened, never a branch (PAR-12). */
-export function fittedJudgePrompt(
+export function buildFittedJudgePrompt(
   material: JudgeMaterial,
   budget: number | undefined,
 ): { readonly prompt: string } & Omit<FittedMaterial, "material"> {
   const { material: fitted, ...rest } = fitMaterial(material, budget);
-  return { prompt: judgePrompt(fitted), ...rest };
+  return { prompt: buildJudgePrompt(fitted), ...rest };
 }

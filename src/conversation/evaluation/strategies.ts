@@ -1,5 +1,10 @@
 import type { BranchOutcome } from "../../core/evaluation/branch-outcome.ts";
-import { type Decision, decided, fallback, usableOf } from "../../core/evaluation/decision.ts";
+import {
+  buildDecision,
+  buildFallbackDecision,
+  type Decision,
+  filterUsable,
+} from "../../core/evaluation/decision.ts";
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
 import type { EvaluationStrategy, PlainStrategy } from "../../schema/evaluation.ts";
 
@@ -10,7 +15,7 @@ import type { EvaluationStrategy, PlainStrategy } from "../../schema/evaluation.
 export type StrategyType = EvaluationStrategy["type"];
 
 /** Why an evaluation cannot begin, or nothing. To be asked before a branch is started. */
-export function strategyProblem(strategy: StrategyType, branches: number): string | undefined {
+export function findStrategyProblem(strategy: StrategyType, branches: number): string | undefined {
   if (branches < 1) return "An evaluation needs at least one configuration, and was given none.";
   if (strategy === "transparent" && branches > 1) {
     return `The strategy "transparent" passes one branch through and cannot choose among ${branches}. Give one configuration, or another strategy.`;
@@ -19,12 +24,12 @@ export function strategyProblem(strategy: StrategyType, branches: number): strin
 }
 
 /** Equal counts of tokens go to the lowest index. */
-export function choose(strategy: PlainStrategy, outcomes: readonly BranchOutcome[]): Decision {
-  const problem = strategyProblem(strategy, outcomes.length);
+export function chooseBranch(strategy: PlainStrategy, outcomes: readonly BranchOutcome[]): Decision {
+  const problem = findStrategyProblem(strategy, outcomes.length);
   if (problem !== undefined) throw new ProtocolError(problem);
-  const usable = usableOf(outcomes);
+  const usable = filterUsable(outcomes);
   const [first] = usable;
-  if (first === undefined) return fallback(outcomes, "No branch answered.");
+  if (first === undefined) return buildFallbackDecision(outcomes, "No branch answered.");
   return CHOOSERS[strategy](outcomes, usable, first);
 }
 
@@ -36,14 +41,15 @@ type Chooser = (
 ) => Decision;
 
 const CHOOSERS: { readonly [Strategy in PlainStrategy]: Chooser } = {
-  transparent: (outcomes, _, { index }) => decided(outcomes, index, `Branch ${index + 1} is the only one.`),
+  transparent: (outcomes, _, { index }) =>
+    buildDecision(outcomes, index, `Branch ${index + 1} is the only one.`),
   "pick-first": (outcomes, _, { index }) =>
-    decided(outcomes, index, `Branch ${index + 1} is the first that answered.`),
-  "token-efficient": (outcomes, usable) => byTokens(outcomes, usable, "fewest", (a, b) => a < b),
-  elaborate: (outcomes, usable) => byTokens(outcomes, usable, "most", (a, b) => a > b),
+    buildDecision(outcomes, index, `Branch ${index + 1} is the first that answered.`),
+  "token-efficient": (outcomes, usable) => chooseByTokens(outcomes, usable, "fewest", (a, b) => a < b),
+  elaborate: (outcomes, usable) => chooseByTokens(outcomes, usable, "most", (a, b) => a > b),
 };
 
-function byTokens(
+function chooseByTokens(
   outcomes: readonly BranchOutcome[],
   usable: readonly BranchOutcome[],
   word: string,
@@ -53,8 +59,8 @@ function byTokens(
   const best = usable.reduce((found, outcome) =>
     beats(tokensOf(outcome), tokensOf(found)) ? outcome : found,
   );
-  const why = `Branch ${best.index + 1} used the ${word} tokens of those that answered, ${tokensOf(best)}.`;
-  return decided(outcomes, best.index, why);
+  const reason = `Branch ${best.index + 1} used the ${word} tokens of those that answered, ${tokensOf(best)}.`;
+  return buildDecision(outcomes, best.index, reason);
 }
 
 /**
@@ -62,20 +68,20 @@ function byTokens(
  *
  * A strategy that threw is a `fallback` with its message.
  */
-export function customDecision(
+export function checkCustomChoice(
   name: string,
   outcomes: readonly BranchOutcome[],
   selected: unknown,
 ): Decision {
-  const usable = usableOf(outcomes);
-  if (usable.length === 0) return fallback(outcomes, "No branch answered.");
+  const usable = filterUsable(outcomes);
+  if (usable.length === 0) return buildFallbackDecision(outcomes, "No branch answered.");
   const chosen = usable.find(({ index }) => index === selected);
   if (chosen !== undefined) {
-    return decided(outcomes, chosen.index, `Strategy "${name}" chose branch ${chosen.index + 1}.`);
+    return buildDecision(outcomes, chosen.index, `Strategy "${name}" chose branch ${chosen.index + 1}.`);
   }
   const found = typeof selected === "number" ? String(selected) : `a value of type ${typeof selected}`;
   const indices = usable.map(({ index }) => index).join(", ");
-  return fallback(
+  return buildFallbackDecision(
     outcomes,
     `Strategy "${name}" gave ${found}; the index of a branch that answered was expected (${indices}).`,
   );

@@ -12,34 +12,34 @@ const BYTES_PER_TOKEN = 4;
 
 export type Tier = 1 | 2 | 3;
 
-/** @param limit - Of the third tier: see `hardLimit`. */
-export function shorten(text: string, tier: Tier, limit: number): string {
+/** @param limit - Of the third tier: see `computeHardLimit`. */
+export function shortenText(text: string, tier: Tier, limit: number): string {
   switch (tier) {
     case 1:
-      return lastLines(text);
+      return keepLastLines(text);
     case 2:
-      return outerParagraphs(text);
+      return keepOuterParagraphs(text);
     case 3:
-      return cutHard(text, limit);
+      return truncateText(text, limit);
   }
 }
 
 /** A line break at the end begins no line. */
-function lastLines(text: string): string {
+function keepLastLines(text: string): string {
   const lines = text.split("\n");
   const kept = text.endsWith("\n") ? TIER_ONE_LINES + 1 : TIER_ONE_LINES;
   return lines.length <= kept ? text : lines.slice(-kept).join("\n");
 }
 
 /** The first paragraph and the last. A text without one between them has nothing to leave out. */
-function outerParagraphs(text: string): string {
+function keepOuterParagraphs(text: string): string {
   const paragraphs = text.split(/\n\s*\n/).filter((paragraph) => paragraph.trim() !== "");
   if (paragraphs.length < 3) return text;
   return `${paragraphs[0]}\n\n...\n\n${paragraphs.at(-1)}`;
 }
 
 /** What each of several texts may keep of the tokens that are left for them together. */
-export function hardLimit(tokens: number, texts: number): number {
+export function computeHardLimit(tokens: number, texts: number): number {
   return Math.max(TIER_THREE_MIN_CHARS, Math.floor((tokens * BYTES_PER_TOKEN) / Math.max(1, texts)));
 }
 
@@ -49,7 +49,7 @@ export function hardLimit(tokens: number, texts: number): number {
  * The limit is counted as the estimate counts, in bytes of UTF-8, so that what was cut fits: as many characters where
  * each is one byte, fewer of other scripts. `TIER_THREE_MIN_CHARS` characters are left in any script.
  */
-function cutHard(text: string, limit: number): string {
+function truncateText(text: string, limit: number): string {
   let chars = 0;
   let bytes = 0;
   for (let at = 0; at < text.length; ) {

@@ -1,10 +1,10 @@
 import { estimateMessage } from "../../core/view/estimate.ts";
 import { isUncompacted, isWhole, joinPruned, type Span } from "../../core/view/view.ts";
-import type { Positions, PruneRequest, ViewAtHand } from "../../core/view/view-request.ts";
+import type { PositionRange, PruneRequest, ToolView } from "../../core/view/view-request.ts";
 import type { Entry } from "../../schema/record.ts";
-import { shownMessage } from "../compaction/clip.ts";
-import { isSent } from "../seen-messages.ts";
-import { choosePruned, type InRunItem } from "./prune.ts";
+import { formatEntry } from "../compaction/clip.ts";
+import { isSent } from "../message-visibility.ts";
+import { type InRunItem, selectPruned } from "./prune.ts";
 
 // Which entries leave a view, by the entries themselves: people's words, what a compaction has left, and the answer
 // whose call asks for it stay.
@@ -18,7 +18,7 @@ const MAX_MEMOS = 16;
 /** Spans of a view that holds pruned ones; with `MAX_SPANS` for the others, a few kilobytes of state. */
 const MAX_PRUNED_SPANS = 96;
 
-export type Chosen =
+export type PruneChoice =
   | { readonly type: "pruned"; readonly request: PruneRequest }
   | { readonly type: "nothing"; readonly why: string };
 
@@ -27,13 +27,13 @@ export type Chosen =
  * @param answer - The answer whose call asks; it and all behind it stay.
  */
 export function choosePrune(
-  { view, reverted }: ViewAtHand,
+  { view, reverted }: ToolView,
   entries: readonly Entry[],
   answer: number,
   targetTokens: number,
   memoTokens?: number,
-): Chosen {
-  const nothing = (why: string): Chosen => ({ type: "nothing", why });
+): PruneChoice {
+  const nothing = (reason: string): PruneChoice => ({ type: "nothing", why: reason });
   if (reverted === true) return nothing("this answer goes back to an earlier entry already");
   const memos = view.spans.reduce((count, span) => count + (span.memos?.length ?? 0), 0);
   if (memoTokens !== undefined && memos >= MAX_MEMOS) {
@@ -43,12 +43,12 @@ export function choosePrune(
   const whole = view.spans.filter(isWhole);
   const live = entries.filter(
     ({ position }) =>
-      position >= liveFrom && position < answer && whole.some((span) => holds(span, position)),
+      position >= liveFrom && position < answer && whole.some((span) => containsPosition(span, position)),
   );
-  const chosen = new Set(choosePruned(live.flatMap(itemOf), targetTokens).positions);
-  const ranges = rangesOf(live, chosen).slice(0, MAX_PRUNED_RANGES);
+  const chosen = new Set(selectPruned(live.flatMap(toInRunItems), targetTokens).positions);
+  const ranges = buildRanges(live, chosen).slice(0, MAX_PRUNED_RANGES);
   const left = live.filter(
-    ({ position }) => chosen.has(position) && ranges.some((one) => holds(one, position)),
+    ({ position }) => chosen.has(position) && ranges.some((one) => containsPosition(one, position)),
   );
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined) {
@@ -57,7 +57,7 @@ export function choosePrune(
   const touched = view.spans.filter(({ from, to }) => to > first.from && from < last.to);
   const between = { from: touched[0]?.from ?? first.from, to: touched.at(-1)?.to ?? last.to };
   const spans = joinPruned(
-    touched.flatMap((span) => (isWhole(span) ? divided(span, ranges, entries) : [span])),
+    touched.flatMap((span) => (isWhole(span) ? splitSpan(span, ranges, entries) : [span])),
   );
   if (view.spans.length - touched.length + spans.length > MAX_PRUNED_SPANS) {
     return nothing("the context is in too many pieces; it is made smaller as a whole when it has grown");
@@ -67,7 +67,7 @@ export function choosePrune(
     request: {
       type: "prune",
       pruned: ranges,
-      tokens: left.reduce((sum, entry) => sum + tokensSent(entry), 0),
+      tokens: left.reduce((sum, entry) => sum + countSentTokens(entry), 0),
       messages: left.length,
       ...(memoTokens === undefined ? {} : { memoTokens }),
       between,
@@ -76,13 +76,13 @@ export function choosePrune(
   };
 }
 
-function holds({ from, to }: Positions, position: number): boolean {
+function containsPosition({ from, to }: PositionRange, position: number): boolean {
   return position >= from && position < to;
 }
 
-function itemOf(entry: Entry): readonly InRunItem[] {
+function toInRunItems(entry: Entry): readonly InRunItem[] {
   const { message, position } = entry;
-  const item = { position, tokens: tokensSent(entry), inProgress: false };
+  const item = { position, tokens: countSentTokens(entry), inProgress: false };
   if (message.role === "toolResult") return [{ ...item, kind: "result", callIds: [message.toolCallId] }];
   if (message.role !== "assistant") return [];
   // Calls of an answer that is never sent are never run: it waits for no result.
@@ -92,12 +92,12 @@ function itemOf(entry: Entry): readonly InRunItem[] {
 }
 
 /** A failed answer costs nothing, for it is not sent. */
-function tokensSent({ message, tokens }: Entry): number {
+function countSentTokens({ message, tokens }: Entry): number {
   return isSent(message) ? tokens : 0;
 }
 
 /** From the first of neighbours that leave to the next answer or result that stays, over words of people. */
-function rangesOf(live: readonly Entry[], chosen: ReadonlySet<number>): readonly Positions[] {
+function buildRanges(live: readonly Entry[], chosen: ReadonlySet<number>): readonly PositionRange[] {
   const ranges: { from: number; to: number }[] = [];
   let open = false;
   for (const { position, message } of live) {
@@ -115,29 +115,29 @@ function rangesOf(live: readonly Entry[], chosen: ReadonlySet<number>): readonly
 }
 
 /** A span's parts, pruned and not. */
-function divided(span: Span, ranges: readonly Positions[], entries: readonly Entry[]): readonly Span[] {
+function splitSpan(span: Span, ranges: readonly PositionRange[], entries: readonly Entry[]): readonly Span[] {
   const borders = [span.from, ...ranges.flatMap(({ from, to }) => [from, to]), span.to].filter(
     (position) => position >= span.from && position <= span.to,
   );
   const edges = [...new Set(borders)].sort((one, other) => one - other);
   return edges.slice(0, -1).map((from, index): Span => {
     const to = edges[index + 1] as number;
-    const words = ranges.some((range) => holds(range, from));
-    const shown: Span = { from, to, turns: 1, tokens: 0, ...(words ? { words } : {}) };
+    const isPruned = ranges.some((range) => containsPosition(range, from));
+    const shown: Span = { from, to, turns: 1, tokens: 0, ...(isPruned ? { words: isPruned } : {}) };
     return {
       ...shown,
-      tokens: tokensOf(shown, entries),
+      tokens: estimateSpanTokens(shown, entries),
       ...(index === 0 && span.memos !== undefined ? { memos: span.memos } : {}),
     };
   });
 }
 
 /** The estimate of what a span shows of its entries; its memos come on top. */
-export function tokensOf(span: Span, entries: readonly Entry[]): number {
+export function estimateSpanTokens(span: Span, entries: readonly Entry[]): number {
   return entries
-    .filter(({ position }) => holds(span, position))
+    .filter(({ position }) => containsPosition(span, position))
     .reduce((sum, entry) => {
       if (span.words === true && entry.message.role !== "user") return sum;
-      return sum + (isUncompacted(span) ? entry.tokens : estimateMessage(shownMessage(entry, span)));
+      return sum + (isUncompacted(span) ? entry.tokens : estimateMessage(formatEntry(entry, span)));
     }, 0);
 }

@@ -1,13 +1,13 @@
-import { labelOf, positionNamed } from "../../core/view/labels.ts";
-import { tagOf } from "../../core/view/tag.ts";
+import { formatLabel, parseLabel } from "../../core/view/labels.ts";
+import { parseTag } from "../../core/view/tag.ts";
 import type { Span } from "../../core/view/view.ts";
-import type { RevertRequest, ViewAtHand } from "../../core/view/view-request.ts";
+import type { RevertRequest, ToolView } from "../../core/view/view-request.ts";
 import type { Entry, RevertCategory } from "../../schema/record.ts";
-import { isLeft } from "../materialise.ts";
-import { isSent } from "../seen-messages.ts";
-import { tokensOf } from "./choose-prune.ts";
+import { isVisible } from "../materialise.ts";
+import { isSent } from "../message-visibility.ts";
+import { estimateSpanTokens } from "./choose-prune.ts";
 
-export type RevertAsked = {
+export type RevertInput = {
   readonly category: RevertCategory;
   /** "n12" or "12". */
   readonly step: string;
@@ -24,10 +24,10 @@ export type RevertAsked = {
  * @param answer - The answer whose call asks.
  */
 export function chooseRevert(
-  { view, loopFrom, reverted }: ViewAtHand,
+  { view, loopFrom, reverted }: ToolView,
   entries: readonly Entry[],
   answer: number,
-  { category, step, summary }: RevertAsked,
+  { category, step, summary }: RevertInput,
 ): RevertRequest {
   const asked = { type: "revert" as const, category, ...(summary === undefined ? {} : { summary }) };
   const refused = (reason: string, target?: number): RevertRequest => ({
@@ -40,11 +40,11 @@ export function chooseRevert(
   const at = new Map(entries.map((entry) => [entry.position, entry]));
   const isNamed = (position: number): boolean => {
     const entry = at.get(position);
-    const span = spanAt(view.spans, position);
+    const span = findSpan(view.spans, position);
     if (entry === undefined || span === undefined || span.instead !== undefined) return false;
-    return isLeft(span, entry, view.faded) && isSent(entry.message) && tagOf(entry) === undefined;
+    return isVisible(span, entry, view.faded) && isSent(entry.message) && parseTag(entry) === undefined;
   };
-  const named = positionNamed(step);
+  const named = parseLabel(step);
   if (named === undefined || named >= answer || !isNamed(named)) {
     return refused(
       `there is no entry ${step.slice(0, 32)} in the context: name one by its label, such as "n12"`,
@@ -53,15 +53,15 @@ export function chooseRevert(
   let target = named;
   while (target + 1 < answer && at.get(target + 1)?.message.role === "toolResult") target++;
   let fork = target + 1;
-  while (fork < answer && isTagOf(at.get(fork), target) && spanAt(view.spans, fork)?.instead === undefined)
+  while (fork < answer && isTagOf(at.get(fork), target) && findSpan(view.spans, fork)?.instead === undefined)
     fork++;
-  if (fork < loopFrom) return refused(`${labelOf(target)} lies before this loop`, target);
+  if (fork < loopFrom) return refused(`${formatLabel(target)} lies before this loop`, target);
   const spoken = entries.find(
-    (entry) => entry.position >= fork && entry.position < answer && isSpoken(entry),
+    (entry) => entry.position >= fork && entry.position < answer && isFromUser(entry),
   );
   if (spoken !== undefined) {
     return refused(
-      `a person has spoken since (${labelOf(spoken.position)}): go back to that entry or a later one`,
+      `a person has spoken since (${formatLabel(spoken.position)}): go back to that entry or a later one`,
       target,
     );
   }
@@ -71,25 +71,25 @@ export function chooseRevert(
     applied: true,
     target,
     fork,
-    ...(split === undefined ? {} : { last: endingAt(split, fork, entries) }),
+    ...(split === undefined ? {} : { last: truncateSpan(split, fork, entries) }),
   };
 }
 
-function spanAt(spans: readonly Span[], position: number): Span | undefined {
+function findSpan(spans: readonly Span[], position: number): Span | undefined {
   return spans.find(({ from, to }) => position >= from && position < to);
 }
 
 function isTagOf(entry: Entry | undefined, target: number): boolean {
-  return entry !== undefined && tagOf(entry)?.target === target;
+  return entry !== undefined && parseTag(entry)?.target === target;
 }
 
 /** By a person; what the machine has said for itself is left with the rest. */
-function isSpoken({ origin, message }: Entry): boolean {
+function isFromUser({ origin, message }: Entry): boolean {
   return message.role === "user" && origin !== "machine";
 }
 
-function endingAt(span: Span, to: number, entries: readonly Entry[]): Span {
+function truncateSpan(span: Span, to: number, entries: readonly Entry[]): Span {
   const ending = { ...span, to };
   const memos = (span.memos ?? []).reduce((sum, { tokens }) => sum + tokens, 0);
-  return { ...ending, tokens: tokensOf(ending, entries) + memos };
+  return { ...ending, tokens: estimateSpanTokens(ending, entries) + memos };
 }

@@ -7,27 +7,27 @@ import type { AgentMessage } from "../../schema/message.ts";
 /** The argument of `prun_with_memo` that holds the words. */
 const MEMO_ARGUMENT = "memo";
 
-export function memoWords(words: string): string {
-  return `[Memo on what was pruned here] ${words}`;
+export function wrapMemo(text: string): string {
+  return `[Memo on what was pruned here] ${text}`;
 }
 
 /** What a view shows of a memo. A view that refers to nothing is a mistake of ours. */
-export function memoText(
+export function formatMemo(
   answer: AgentMessage | undefined,
-  place: { position: number; call: number },
+  location: { position: number; call: number },
 ): string {
   const calls = answer?.role === "assistant" ? answer.content.filter((part) => part.type === "toolCall") : [];
-  const given = calls[place.call]?.arguments;
-  const words = memoOf(given);
-  if (words === undefined) {
-    throw new ProtocolError(`Call ${place.call} of the answer at ${place.position} holds no memo`);
+  const given = calls[location.call]?.arguments;
+  const content = findMemo(given);
+  if (content === undefined) {
+    throw new ProtocolError(`Call ${location.call} of the answer at ${location.position} holds no memo`);
   }
-  return memoWords(words);
+  return wrapMemo(content);
 }
 
 /** The memo among a call's arguments, as they are or as the text of an object. */
-export function memoOf(given: unknown): string | undefined {
+export function findMemo(given: unknown): string | undefined {
   if (given === null || typeof given !== "object") return undefined;
-  const words = (given as Record<string, unknown>)[MEMO_ARGUMENT];
-  return typeof words === "string" ? words : undefined;
+  const memo = (given as Record<string, unknown>)[MEMO_ARGUMENT];
+  return typeof memo === "string" ? memo : undefined;
 }

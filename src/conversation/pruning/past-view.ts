@@ -1,10 +1,10 @@
-import type { FadingSettings } from "../../core/machine/reverting.ts";
-import { isPlainView, type LeftView, leftOf, type View } from "../../core/view/view.ts";
-import { type Range, rangesOf, type ViewRanges } from "../../core/view/view-ranges.ts";
+import type { TagFadingSettings } from "../../core/machine/apply-reverts.ts";
+import { isPlainView, toViewSnapshot, type View, type ViewSnapshot } from "../../core/view/view.ts";
+import { toViewRanges, type ViewRange, type ViewRanges } from "../../core/view/view-ranges.ts";
 import type { EventBody } from "../../schema/record.ts";
-import { type BranchAt, lineOf } from "./branch-line.ts";
-import { prunedBefore } from "./pruned-before.ts";
-import { afterEvent, type SeenBy, upToPosition } from "./view-after.ts";
+import { type BranchNode, listAncestry } from "./branch-ancestry.ts";
+import { replayEarlierPrunes } from "./earlier-prunes.ts";
+import { applyEvent, extendTo, type ViewState } from "./view-replay.ts";
 
 // The view that a past answer was made from, out of the record alone: by the rules by which the machine has grown it.
 
@@ -16,15 +16,15 @@ export type LoopTrace = {
   /** Of its events, in order. */
   readonly events: readonly EventBody[];
   /** What each compaction has left, in the order of its events; nothing in records that are too old for it. */
-  readonly compactions: readonly (readonly Range[] | undefined)[];
+  readonly compactions: readonly (readonly ViewRange[] | undefined)[];
   /** It was the first loop of its run, which knew of no view yet. */
   readonly isFirstOfRun: boolean;
   /** Its model can change its view, so that the run has asked what earlier ones had pruned. */
   readonly asksBefore: boolean;
   /** How its lessons and findings fade, where the definition says so. */
-  readonly fading?: FadingSettings | undefined;
+  readonly fading?: TagFadingSettings | undefined;
   /** The same of each definition that it was moved to, in the order of the events. */
-  readonly movedFading?: readonly (FadingSettings | undefined)[] | undefined;
+  readonly movedFading?: readonly (TagFadingSettings | undefined)[] | undefined;
 };
 
 /** An answer of the last loop: its position on one of the loop's branches. */
@@ -36,35 +36,35 @@ export type PastView =
   | { readonly type: "unrecorded"; readonly position: number };
 
 /** How a loop that was closed has left the view; nothing where it shows all. */
-type LoopEnd = { readonly branch: string; readonly to: number; readonly left: SeenBy | undefined };
+type LoopEndView = { readonly branch: string; readonly to: number; readonly left: ViewState | undefined };
 
 /**
  * What the model saw when it made this answer.
  *
  * @param loops - In order of start, up to and including the one that the answer belongs to.
  */
-export function pastView(
+export function rebuildView(
   loops: readonly LoopTrace[],
-  branches: readonly BranchAt[],
+  branches: readonly BranchNode[],
   answer: PastAnswer,
 ): PastView {
   const { branch, position } = answer;
-  const ends: LoopEnd[] = branches.flatMap(inheritedEnd);
-  let seen: SeenBy | undefined;
+  const ends: LoopEndView[] = branches.flatMap(getInheritedEnd);
+  let seen: ViewState | undefined;
   loops.forEach((loop, index) => {
-    const begun = beginning(loop, seen, ends, loops.slice(0, index), branches);
+    const begun = buildStartState(loop, seen, ends, loops.slice(0, index), branches);
     const isAsked = index === loops.length - 1;
-    seen = lived(begun, loop, isAsked ? eventsBefore(loop, answer) : loop.events);
+    seen = replayLoop(begun, loop, isAsked ? selectEventsBefore(loop, answer) : loop.events);
     const end = loop.events.findLast((body) => body.type === "AgentEnd");
-    if (end !== undefined) ends.push(endOf(loop, seen, end.to));
+    if (end !== undefined) ends.push(buildLoopEnd(loop, seen, end.to));
   });
   if (seen === undefined) return { type: "view", view: { branch, ranges: [] } };
   if (seen.unrecorded !== undefined) return { type: "unrecorded", position: seen.unrecorded };
-  return { type: "view", view: rangesOf({ ...upToPosition(seen, position).view, branch }) };
+  return { type: "view", view: toViewRanges({ ...extendTo(seen, position).view, branch }) };
 }
 
 /** What had happened when the answer came; all that is recorded, where the answer itself was not told of yet. */
-export function eventsBefore(
+export function selectEventsBefore(
   { branches, events }: Pick<LoopTrace, "branches" | "events">,
   { branch, position }: PastAnswer,
 ): readonly EventBody[] {
@@ -72,7 +72,7 @@ export function eventsBefore(
   let found: number | undefined;
   events.forEach((body, index) => {
     if (body.type === "RevertApplied" && body.applied) part += 1;
-    if (body.type === "MessageStart" && body.position === position && isOn(branches, part, branch)) {
+    if (body.type === "MessageStart" && body.position === position && isOnBranch(branches, part, branch)) {
       found = index;
     }
   });
@@ -80,81 +80,81 @@ export function eventsBefore(
 }
 
 /** What is written on an earlier branch below the place where it was left is seen on the later ones. */
-function isOn(branches: readonly string[], part: number, branch: string): boolean {
+function isOnBranch(branches: readonly string[], part: number, branch: string): boolean {
   return part <= branches.lastIndexOf(branch);
 }
 
-function inheritedEnd({ id, inherited }: BranchAt): readonly LoopEnd[] {
+function getInheritedEnd({ id, inherited }: BranchNode): readonly LoopEndView[] {
   if (inherited === undefined) return [];
   const { position: to, view } = inherited;
   return [{ branch: id, to, left: { view: { branch: id, ...view }, length: to, turns: 0 } }];
 }
 
-function beginning(
+function buildStartState(
   loop: LoopTrace,
-  before: SeenBy | undefined,
-  ends: readonly LoopEnd[],
+  before: ViewState | undefined,
+  ends: readonly LoopEndView[],
   earlier: readonly LoopTrace[],
-  branches: readonly BranchAt[],
-): SeenBy {
+  branches: readonly BranchNode[],
+): ViewState {
   const { from, isFirstOfRun, asksBefore } = loop;
   const branch = loop.branches[0] ?? "";
   const run = { length: from, turns: isFirstOfRun ? 0 : (before?.turns ?? 0) };
-  const line = lineOf(branches, branch);
+  const line = listAncestry(branches, branch);
   // A loop's first branch may be one that a conflict has made since, at or behind its first position.
   const own = line.filter(({ until }) => until >= from).map(({ id }) => id);
   const goesOn = before !== undefined && !isFirstOfRun && before.length === from;
   if (goesOn && own.includes(before.view.branch)) return before;
   const end = line
     .map(({ id, until }) =>
-      newest(ends.filter((one) => one.branch === id && one.to <= Math.min(until, from))),
+      findNewestEnd(ends.filter((one) => one.branch === id && one.to <= Math.min(until, from))),
     )
     .find((one) => one !== undefined);
   if (end?.left !== undefined) {
-    const { view, unrecorded } = upToPosition(end.left, from);
+    const { view, unrecorded } = extendTo(end.left, from);
     return { ...run, view: { ...view, branch }, ...(unrecorded === undefined ? {} : { unrecorded }) };
   }
   const pruned =
     isFirstOfRun && asksBefore && from > 0
-      ? prunedBefore({ branch, from }, earlier, branches, [])
+      ? replayEarlierPrunes({ branch, from }, earlier, branches, [])
       : undefined;
   return pruned === undefined
-    ? upToPosition({ ...run, length: 0, view: { branch, spans: [] } }, from)
+    ? extendTo({ ...run, length: 0, view: { branch, spans: [] } }, from)
     : { ...run, view: { branch, ...pruned } };
 }
 
 /** Of those at the same place the loop that began last. */
-function newest(ends: readonly LoopEnd[]): LoopEnd | undefined {
-  return ends.reduce<LoopEnd | undefined>(
+function findNewestEnd(ends: readonly LoopEndView[]): LoopEndView | undefined {
+  return ends.reduce<LoopEndView | undefined>(
     (best, end) => (best === undefined || end.to >= best.to ? end : best),
     undefined,
   );
 }
 
-function lived(begun: SeenBy, loop: LoopTrace, events: readonly EventBody[]): SeenBy {
+function replayLoop(begun: ViewState, loop: LoopTrace, events: readonly EventBody[]): ViewState {
   let part = 0;
   let compaction = 0;
   let moves = 0;
   let { fading } = loop;
-  return events.reduce<SeenBy>((seen, body) => {
-    const told = afterEvent(seen, body, {
+  return events.reduce<ViewState>((seen, body) => {
+    const details = applyEvent(seen, body, {
       ranges: body.type === "CompactionEnded" ? loop.compactions[compaction++] : undefined,
       fading,
     });
     if (body.type === "DefinitionChanged" && body.applied) fading = loop.movedFading?.[moves++];
-    if (body.type !== "RevertApplied" || !body.applied) return told;
+    if (body.type !== "RevertApplied" || !body.applied) return details;
     part += 1;
-    return { ...told, view: { ...told.view, branch: loop.branches[part] ?? told.view.branch } };
+    return { ...details, view: { ...details.view, branch: loop.branches[part] ?? details.view.branch } };
   }, begun);
 }
 
-function endOf({ branches }: LoopTrace, seen: SeenBy, to: number): LoopEnd {
+function buildLoopEnd({ branches }: LoopTrace, seen: ViewState, to: number): LoopEndView {
   const branch = branches.at(-1) ?? "";
   const isAll = seen.unrecorded === undefined && isPlainView(seen.view);
-  return { branch, to, left: isAll ? undefined : { ...seen, view: forNext(seen.view) } };
+  return { branch, to, left: isAll ? undefined : { ...seen, view: resetForNextLoop(seen.view) } };
 }
 
-function forNext(view: View): View {
-  const left: LeftView = leftOf(view);
+function resetForNextLoop(view: View): View {
+  const left: ViewSnapshot = toViewSnapshot(view);
   return { branch: view.branch, ...left };
 }

@@ -16,7 +16,7 @@ export type InRunItem = {
   readonly inProgress: boolean;
 };
 
-export type Pruned = {
+export type PruneSelection = {
   /** Of the entries that leave, ascending; a memo stands at the first. */
   readonly positions: readonly number[];
   /** What they had, together: less than was asked when there was no more to take. */
@@ -29,10 +29,10 @@ export type Pruned = {
  * @param items - In order of position.
  * @param targetTokens - What the model wants back. The last answer that leaves may take it above.
  */
-export function choosePruned(items: readonly InRunItem[], targetTokens: number): Pruned {
+export function selectPruned(items: readonly InRunItem[], targetTokens: number): PruneSelection {
   const positions: number[] = [];
   let tokens = 0;
-  for (const group of groupsOf(items)) {
+  for (const group of groupItems(items)) {
     if (tokens >= targetTokens) break;
     if (!isFinished(group)) continue;
     positions.push(...group.map(({ position }) => position));
@@ -42,7 +42,7 @@ export function choosePruned(items: readonly InRunItem[], targetTokens: number):
 }
 
 /** An answer with the results that belong to it, by the newest answer that made the call: ids repeat (GAP-08). */
-function groupsOf(items: readonly InRunItem[]): readonly (readonly InRunItem[])[] {
+function groupItems(items: readonly InRunItem[]): readonly (readonly InRunItem[])[] {
   const groups: InRunItem[][] = [];
   const groupOf = new Map<string, InRunItem[]>();
   for (const item of items) {

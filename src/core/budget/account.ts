@@ -1,4 +1,4 @@
-import { type Allowance, type Amounts, addAmounts, amountsOf, NOTHING, narrower } from "./amounts.ts";
+import { type Allowance, type Amounts, addAmounts, minAllowance, NO_AMOUNTS, toAmounts } from "./amounts.ts";
 import type { Spent } from "./limits.ts";
 
 /**
@@ -32,7 +32,7 @@ export type Account = {
 };
 
 /** What may still be spent or set aside: never below zero; `null` is without limit. */
-export type Left = {
+export type Remaining = {
   readonly turns: number | null;
   readonly tokens: number | null;
   readonly nanoUsd: number | null;
@@ -42,54 +42,56 @@ export type Left = {
 };
 
 export function openAccount(own: Allowance, given?: Allowance): Account {
-  return { own, ...(given === undefined ? {} : { given }), settled: NOTHING, open: {} };
+  return { own, ...(given === undefined ? {} : { given }), settled: NO_AMOUNTS, open: {} };
 }
 
 /** Other limits of its own, higher or lower; what was spent and what is set aside stays as it is. */
-export function withOwn(account: Account, own: Allowance): Account {
+export function setOwnAllowance(account: Account, own: Allowance): Account {
   return { ...account, own };
 }
 
 /** Time has passed that does not count for the agent's own limit (a person was waited for). It counts for its parent's. */
-export function postponed(account: Account, byMs: number): Account {
+export function extendDeadline(account: Account, byMs: number): Account {
   const { deadlineMs } = account.own;
-  return deadlineMs === null ? account : withOwn(account, { ...account.own, deadlineMs: deadlineMs + byMs });
+  return deadlineMs === null
+    ? account
+    : setOwnAllowance(account, { ...account.own, deadlineMs: deadlineMs + byMs });
 }
 
-export function allowance({ own, given }: Account): Allowance {
-  return given === undefined ? own : narrower(own, given);
+export function getAllowance({ own, given }: Account): Allowance {
+  return given === undefined ? own : minAllowance(own, given);
 }
 
 /**
  * Spent by the agent and by all below it that are over: what its parent settles it with. Children at work are not in
  * it; of an agent that ends or died before them, settle them first.
  */
-export function used(account: Account, spent: Spent): Amounts {
-  return addAmounts(amountsOf(spent), account.settled);
+export function sumUsed(account: Account, spent: Spent): Amounts {
+  return addAmounts(toAmounts(spent), account.settled);
 }
 
-export function setAside({ open }: Account): Amounts {
-  return Object.values(open).reduce(addAmounts, NOTHING);
+export function sumReserved({ open }: Account): Amounts {
+  return Object.values(open).reduce(addAmounts, NO_AMOUNTS);
 }
 
 /** What is left for the agent's next step, and to share out among children. */
-export function left(account: Account, spent: Spent, nowMs: number): Left {
-  const { turns, tokens, nanoUsd, children, deadlineMs, depth } = allowance(account);
-  const gone = addAmounts(used(account, spent), setAside(account));
+export function computeRemaining(account: Account, spent: Spent, nowMs: number): Remaining {
+  const { turns, tokens, nanoUsd, children, deadlineMs, depth } = getAllowance(account);
+  const committed = addAmounts(sumUsed(account, spent), sumReserved(account));
   return {
-    turns: rest(turns, gone.turns),
-    tokens: rest(tokens, gone.tokens),
-    nanoUsd: rest(nanoUsd, gone.nanoUsd),
-    children: rest(children, gone.children),
-    timeMs: rest(deadlineMs, nowMs),
+    turns: subtractSpent(turns, committed.turns),
+    tokens: subtractSpent(tokens, committed.tokens),
+    nanoUsd: subtractSpent(nanoUsd, committed.nanoUsd),
+    children: subtractSpent(children, committed.children),
+    timeMs: subtractSpent(deadlineMs, nowMs),
     depth,
   };
 }
 
 /** Nothing is left of a limit when what has gone is unknown: it could be all of it. */
-export function rest(limit: number | null, gone: number | null): number | null {
+export function subtractSpent(limit: number | null, spent: number | null): number | null {
   if (limit === null) return null;
-  return gone === null ? 0 : Math.max(0, limit - gone);
+  return spent === null ? 0 : Math.max(0, limit - spent);
 }
 
 /**
@@ -101,15 +103,15 @@ export function rest(limit: number | null, gone: number | null): number | null {
  * @param spent - By `used` of the child's account: it is not itself one of its `children`.
  */
 export function settle(account: Account, id: string, spent: Amounts): Account {
-  return close(account, id, addAmounts(spent, { ...NOTHING, children: 1 }));
+  return closeReservation(account, id, addAmounts(spent, { ...NO_AMOUNTS, children: 1 }));
 }
 
 /** A child for which something was set aside has not been started: all of it is free again. */
 export function release(account: Account, id: string): Account {
-  return close(account, id, NOTHING);
+  return closeReservation(account, id, NO_AMOUNTS);
 }
 
-function close(account: Account, id: string, spent: Amounts): Account {
+function closeReservation(account: Account, id: string, spent: Amounts): Account {
   if (!Object.hasOwn(account.open, id)) return account;
   const { [id]: _, ...open } = account.open;
   return { ...account, open, settled: addAmounts(account.settled, spent) };

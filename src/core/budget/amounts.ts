@@ -30,10 +30,10 @@ export type Allowance = {
 };
 
 /** The parts of an allowance that are used up. */
-export const COUNTED = ["turns", "tokens", "nanoUsd", "children"] as const;
-export type Counted = (typeof COUNTED)[number];
+export const COUNTED_KINDS = ["turns", "tokens", "nanoUsd", "children"] as const;
+export type CountedKind = (typeof COUNTED_KINDS)[number];
 
-export const NOTHING: Amounts = { turns: 0, tokens: 0, nanoUsd: 0, children: 0 };
+export const NO_AMOUNTS: Amounts = { turns: 0, tokens: 0, nanoUsd: 0, children: 0 };
 
 /** Associative, with `NOTHING` as identity. */
 export function addAmounts(a: Amounts, b: Amounts): Amounts {
@@ -61,24 +61,24 @@ export function toUsd(nanoUsd: Cost): Cost {
 }
 
 /** What one agent has spent itself, without those below it. */
-export function amountsOf({ turns, tokens, costUsd }: Omit<Spent, "durationMs">): Amounts {
+export function toAmounts({ turns, tokens, costUsd }: Omit<Spent, "durationMs">): Amounts {
   return { turns, tokens, nanoUsd: toNanoUsd(costUsd), children: 0 };
 }
 
 /** Of a definition that says nothing of it: the defaults of its schema. */
-const ONE_LEVEL: Delegation = { maxDepth: 1, maxChildren: 100 };
+const DEFAULT_DELEGATION: Delegation = { maxDepth: 1, maxChildren: 100 };
 
 /**
  * What the definition of an agent allows it.
  *
  * @param startsAtMs - When its time begins.
  */
-export function allowanceOf(
+export function buildAllowance(
   limits: Limits,
   delegation: Delegation | undefined,
   startsAtMs: number,
 ): Allowance {
-  const { maxDepth, maxChildren } = delegation ?? ONE_LEVEL;
+  const { maxDepth, maxChildren } = delegation ?? DEFAULT_DELEGATION;
   return {
     turns: limits.maxTurns,
     tokens: limits.maxTotalTokens,
@@ -90,18 +90,18 @@ export function allowanceOf(
 }
 
 /** Whichever is less, part by part. */
-export function narrower(a: Allowance, b: Allowance): Allowance {
+export function minAllowance(a: Allowance, b: Allowance): Allowance {
   return {
-    turns: lesser(a.turns, b.turns),
-    tokens: lesser(a.tokens, b.tokens),
-    nanoUsd: lesser(a.nanoUsd, b.nanoUsd),
-    children: lesser(a.children, b.children),
-    deadlineMs: lesser(a.deadlineMs, b.deadlineMs),
+    turns: minLimit(a.turns, b.turns),
+    tokens: minLimit(a.tokens, b.tokens),
+    nanoUsd: minLimit(a.nanoUsd, b.nanoUsd),
+    children: minLimit(a.children, b.children),
+    deadlineMs: minLimit(a.deadlineMs, b.deadlineMs),
     depth: Math.min(a.depth, b.depth),
   };
 }
 
-export function lesser(a: number | null, b: number | null): number | null {
+export function minLimit(a: number | null, b: number | null): number | null {
   if (a === null) return b;
   return b === null ? a : Math.min(a, b);
 }

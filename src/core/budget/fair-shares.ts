@@ -6,26 +6,26 @@
  * @param kept - Equal shares that are left over for others.
  * @returns In the order of `caps`; together at most the amount.
  */
-export function fairShares(
+export function computeFairShares(
   amount: number,
   caps: readonly (number | null)[],
-  kept: number,
+  reservedShares: number,
 ): readonly number[] {
   const capOf = (index: number) => caps[index] ?? Number.POSITIVE_INFINITY;
-  const fromLowest = [...caps.keys()].sort((a, b) => compare(capOf(a), capOf(b)) || a - b);
+  const fromLowest = [...caps.keys()].sort((a, b) => compareCaps(capOf(a), capOf(b)) || a - b);
   const shares = caps.map(() => 0);
   let rest = amount;
-  let parties = caps.length + kept;
+  let remainingCount = caps.length + reservedShares;
   for (const index of fromLowest) {
-    const share = Math.min(capOf(index), Math.floor(rest / parties));
+    const share = Math.min(capOf(index), Math.floor(rest / remainingCount));
     shares[index] = share;
     rest -= share;
-    parties -= 1;
+    remainingCount -= 1;
   }
   return shares;
 }
 
 /** Infinity less itself is no number. */
-function compare(a: number, b: number): number {
+function compareCaps(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }

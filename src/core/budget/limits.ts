@@ -15,7 +15,7 @@ export type Spent = {
 };
 
 /** What a loop has spent itself, without its sub-agents. */
-export function spentBy(loop: OpenLoop, nowMs: number): Spent {
+export function computeSpent(loop: OpenLoop, nowMs: number): Spent {
   return {
     turns: loop.turn,
     tokens: loop.usage.input + loop.usage.output,
@@ -28,16 +28,20 @@ type Limit = {
   /** As `Max … reached` says it (LIM-03). */
   readonly name: string;
   /** `null` where it is not known. */
-  readonly spent: (spent: Spent) => number | null;
-  readonly show: (amount: number | null) => string;
+  readonly getSpent: (spent: Spent) => number | null;
+  readonly format: (amount: number | null) => string;
 };
 
 /** Every limit there is, in the order in which they are looked at. Sub-agents and jobs share some: see budget/amounts.ts. */
 const LIMITS: { readonly [Name in keyof Limits]: Limit } = {
-  maxTurns: { name: "turns", spent: ({ turns }) => turns, show: String },
-  maxTotalTokens: { name: "tokens", spent: ({ tokens }) => tokens, show: String },
-  maxDurationMs: { name: "duration", spent: ({ durationMs }) => durationMs, show: (ms) => seconds(ms ?? 0) },
-  maxCostUsd: { name: "cost", spent: ({ costUsd }) => costUsd, show: dollars },
+  maxTurns: { name: "turns", getSpent: ({ turns }) => turns, format: String },
+  maxTotalTokens: { name: "tokens", getSpent: ({ tokens }) => tokens, format: String },
+  maxDurationMs: {
+    name: "duration",
+    getSpent: ({ durationMs }) => durationMs,
+    format: (ms) => formatSeconds(ms ?? 0),
+  },
+  maxCostUsd: { name: "cost", getSpent: ({ costUsd }) => costUsd, format: formatDollars },
 };
 
 export const LIMIT_NAMES = Object.keys(LIMITS) as readonly (keyof Limits)[];
@@ -47,18 +51,18 @@ export const NO_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, nul
 };
 
 /** What is left out is without limit. */
-export function orNoLimit(
+export function fillLimits(
   given: { readonly [Name in keyof Limits]?: number | null | undefined } = {},
 ): Limits {
   return Object.fromEntries(LIMIT_NAMES.map((name) => [name, given[name] ?? null])) as Limits;
 }
 
 /** Why no further turn may begin, in the words of the sources (LIM-03), or nothing. */
-export function limitReached(limits: Limits, spent: Spent): string | undefined {
+export function findReachedLimit(limits: Limits, spent: Spent): string | undefined {
   for (const limitName of LIMIT_NAMES) {
     const limit = limits[limitName];
     if (limit === null) continue;
-    const { name, spent: spentOf, show } = LIMITS[limitName];
+    const { name, getSpent: spentOf, format: show } = LIMITS[limitName];
     const amount = spentOf(spent);
     const both = `(${show(amount)}/${show(limit)})`;
     if (amount === null) return `Max ${name} cannot be kept: what was spent is unknown ${both}`;
@@ -67,11 +71,11 @@ export function limitReached(limits: Limits, spent: Spent): string | undefined {
   return undefined;
 }
 
-function seconds(ms: number): string {
+function formatSeconds(ms: number): string {
   return `${Math.floor(ms / 1000)}s`;
 }
 
 /** Four places: a single turn often costs less than a cent. An unknown amount is a dash, never a number. */
-export function dollars(amount: Cost): string {
+export function formatDollars(amount: Cost): string {
   return amount === null ? UNKNOWN_COST : `$${amount.toFixed(4)}`;
 }

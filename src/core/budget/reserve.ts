@@ -1,12 +1,12 @@
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
-import { type Account, allowance, type Left, left } from "./account.ts";
-import { type Allowance, type Amounts, COUNTED, lesser } from "./amounts.ts";
-import { fairShares } from "./fair-shares.ts";
+import { type Account, computeRemaining, getAllowance, type Remaining } from "./account.ts";
+import { type Allowance, type Amounts, COUNTED_KINDS, minLimit } from "./amounts.ts";
+import { computeFairShares } from "./fair-shares.ts";
 import type { Spent } from "./limits.ts";
-import { refusal, type Shortage } from "./refusal.ts";
+import { formatShortage, type Shortage } from "./shortage.ts";
 
 /** A child that is to begin. */
-export type Asked = {
+export type ChildRequest = {
   /** Unique in the account for ever: of the command and the call, say. */
   readonly id: string;
   /** What its own definition allows it. */
@@ -30,23 +30,23 @@ export type Reservation =
 export function reserve(
   account: Account,
   spent: Spent,
-  asked: readonly Asked[],
+  asked: readonly ChildRequest[],
   nowMs: number,
-  keep: 0 | 1 = 1,
+  ownShares: 0 | 1 = 1,
 ): { readonly account: Account; readonly reservations: readonly Reservation[] } {
   const known = new Set(Object.keys(account.open));
   for (const { id } of asked) {
     if (known.has(id)) throw new ProtocolError(`Child ${id} was reserved for already.`);
     known.add(id);
   }
-  const before = left(account, spent, nowMs);
-  const { count, shortage } = affordable(before, asked.length, keep);
+  const before = computeRemaining(account, spent, nowMs);
+  const { count, shortage } = countAffordable(before, asked.length, ownShares);
   const begun = asked.slice(0, count);
-  const given = share(account, before, begun, keep);
+  const given = computeShares(account, before, begun, ownShares);
   const open = { ...account.open };
-  for (const [index, { id }] of begun.entries()) open[id] = amountsSetAside(given[index] as Allowance);
+  for (const [index, { id }] of begun.entries()) open[id] = toReservedAmounts(given[index] as Allowance);
   const reserved = { ...account, open };
-  const reason = refusal(shortage, reserved, spent, nowMs);
+  const reason = formatShortage(shortage, reserved, spent, nowMs);
   return {
     account: reserved,
     reservations: asked.map(({ id }, index) => {
@@ -59,8 +59,8 @@ export function reserve(
 }
 
 /** How many children can begin so that each, and the agent, has one of everything; and what there is too little of. */
-function affordable(
-  before: Left,
+function countAffordable(
+  before: Remaining,
   wanted: number,
   keep: number,
 ): { readonly count: number; readonly shortage: Shortage } {
@@ -68,7 +68,7 @@ function affordable(
   if (before.timeMs === 0) return { count: 0, shortage: "time" };
   let count = wanted;
   let shortage: Shortage = "children";
-  for (const part of COUNTED) {
+  for (const part of COUNTED_KINDS) {
     const amount = before[part];
     if (amount === null) continue;
     const enoughFor = Math.max(0, part === "children" ? amount : amount - keep);
@@ -80,10 +80,15 @@ function affordable(
   return { count, shortage };
 }
 
-function share(account: Account, before: Left, begun: readonly Asked[], keep: number): readonly Allowance[] {
+function computeShares(
+  account: Account,
+  before: Remaining,
+  begun: readonly ChildRequest[],
+  keep: number,
+): readonly Allowance[] {
   const depths = begun.map(({ own }) => Math.min(own.depth, before.depth - 1));
   const sharesOf = (amount: number | null, caps: readonly (number | null)[]) =>
-    amount === null ? caps : fairShares(amount, caps, keep);
+    amount === null ? caps : computeFairShares(amount, caps, keep);
   const [turns, tokens, nanoUsd] = (["turns", "tokens", "nanoUsd"] as const).map((part) =>
     sharesOf(
       before[part],
@@ -95,18 +100,18 @@ function share(account: Account, before: Left, begun: readonly Asked[], keep: nu
     below,
     begun.map(({ own }, index) => (depths[index] === 0 ? 0 : own.children)),
   );
-  const { deadlineMs } = allowance(account);
+  const { deadlineMs } = getAllowance(account);
   return begun.map(({ own }, index) => ({
     turns: turns?.[index] ?? null,
     tokens: tokens?.[index] ?? null,
     nanoUsd: nanoUsd?.[index] ?? null,
     children: children[index] ?? null,
-    deadlineMs: lesser(own.deadlineMs, deadlineMs),
+    deadlineMs: minLimit(own.deadlineMs, deadlineMs),
     depth: depths[index] as number,
   }));
 }
 
 /** Without a limit there is nothing to set aside. */
-function amountsSetAside({ turns, tokens, nanoUsd, children }: Allowance): Amounts {
+function toReservedAmounts({ turns, tokens, nanoUsd, children }: Allowance): Amounts {
   return { turns: turns ?? 0, tokens: tokens ?? 0, nanoUsd: nanoUsd ?? 0, children: 1 + (children ?? 0) };
 }

@@ -48,10 +48,10 @@ export function compareCosts(a: Cost, b: Cost): number {
  *
  * @param longestQuestion - In tokens, where the answer took several.
  */
-export function costOf(usage: Usage, rates: CostRates, longestQuestion?: number): number;
+export function computeCost(usage: Usage, rates: CostRates, longestQuestion?: number): number;
 /** `null` where the model's prices are unknown. */
-export function costOf(usage: Usage, rates: CostRates | null, longestQuestion?: number): Cost;
-export function costOf(
+export function computeCost(usage: Usage, rates: CostRates | null, longestQuestion?: number): Cost;
+export function computeCost(
   usage: Usage,
   prices: CostRates | null,
   longestQuestion = usage.input + usage.cacheRead + usage.cacheWrite,
@@ -69,7 +69,7 @@ export function costOf(
 }
 
 /** How much of what went in came from a cache: 0 to 1, and 0 when nothing went in (TYP-08). */
-export function cacheHitRate(usage: Usage): number {
+export function computeCacheHitRate(usage: Usage): number {
   const processed = usage.input + usage.cacheRead + usage.cacheWrite;
   return processed === 0 ? 0 : usage.cacheRead / processed;
 }

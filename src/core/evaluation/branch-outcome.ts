@@ -31,7 +31,7 @@ export function isUsable({ status }: Pick<BranchOutcome, "status">): boolean {
 }
 
 /** @param outcome - Of the branch's loop. */
-export function statusOf(outcome: Outcome): BranchStatus {
+export function toBranchStatus(outcome: Outcome): BranchStatus {
   switch (outcome.type) {
     case "answered":
       return { type: "answered" };
@@ -59,6 +59,6 @@ export function shortStatus(status: BranchStatus): BranchStatus {
 }
 
 /** PAR-01: of all branches, however they ended, and of the evaluation. */
-export function totalUsage(outcomes: readonly BranchOutcome[], evaluation: Usage): Usage {
+export function sumUsage(outcomes: readonly BranchOutcome[], evaluation: Usage): Usage {
   return outcomes.reduce((sum, { usage }) => addUsage(sum, usage), evaluation);
 }

@@ -11,8 +11,12 @@ export type Decision = {
 };
 
 /** A choice among the branches that answered; the others are named. */
-export function decided(outcomes: readonly BranchOutcome[], selected: number, why: string): Decision {
-  return { selected, by: "strategy", reason: [why, ...passedOver(outcomes)].join(" ") };
+export function buildDecision(
+  outcomes: readonly BranchOutcome[],
+  selected: number,
+  reason: string,
+): Decision {
+  return { selected, by: "strategy", reason: [reason, ...describeUnusable(outcomes)].join(" ") };
 }
 
 /**
@@ -21,8 +25,8 @@ export function decided(outcomes: readonly BranchOutcome[], selected: number, wh
  *
  * @param why - A sentence.
  */
-export function fallback(outcomes: readonly BranchOutcome[], why: string): Decision {
-  const inOrder = byIndex(outcomes);
+export function buildFallbackDecision(outcomes: readonly BranchOutcome[], cause: string): Decision {
+  const inOrder = sortByIndex(outcomes);
   const usable = inOrder.find(isUsable);
   const worded = inOrder.find(({ textBytes }) => textBytes > 0);
   const selected = (usable ?? worded ?? inOrder[0])?.index ?? 0;
@@ -32,27 +36,30 @@ export function fallback(outcomes: readonly BranchOutcome[], why: string): Decis
       : worded !== undefined
         ? "the first that left a text"
         : "the first of all, which left no text either";
-  const reason = [why, `Branch ${selected + 1} is taken, ${rank}.`, ...passedOver(outcomes)].join(" ");
+  const reason = [cause, `Branch ${selected + 1} is taken, ${rank}.`, ...describeUnusable(outcomes)].join(
+    " ",
+  );
   return { selected, by: "fallback", reason };
 }
 
 /** HITL-03. */
-export function allKept(outcomes: readonly BranchOutcome[]): Decision {
-  const why = outcomes.length === 1 ? "The one branch is kept." : `All ${outcomes.length} branches are kept.`;
-  return { selected: -1, by: "nobody", reason: [why, ...passedOver(outcomes)].join(" ") };
+export function buildKeepAllDecision(outcomes: readonly BranchOutcome[]): Decision {
+  const reason =
+    outcomes.length === 1 ? "The one branch is kept." : `All ${outcomes.length} branches are kept.`;
+  return { selected: -1, by: "nobody", reason: [reason, ...describeUnusable(outcomes)].join(" ") };
 }
 
-function byIndex(outcomes: readonly BranchOutcome[]): readonly BranchOutcome[] {
+function sortByIndex(outcomes: readonly BranchOutcome[]): readonly BranchOutcome[] {
   return [...outcomes].sort((a, b) => a.index - b.index);
 }
 
-export function usableOf(outcomes: readonly BranchOutcome[]): readonly BranchOutcome[] {
-  return byIndex(outcomes).filter(isUsable);
+export function filterUsable(outcomes: readonly BranchOutcome[]): readonly BranchOutcome[] {
+  return sortByIndex(outcomes).filter(isUsable);
 }
 
 /** How the unusable ended, without their reasons: a sentence stays short with any number of branches. */
-function passedOver(outcomes: readonly BranchOutcome[]): readonly string[] {
-  const unusable = byIndex(outcomes).filter((outcome) => !isUsable(outcome));
+function describeUnusable(outcomes: readonly BranchOutcome[]): readonly string[] {
+  const unusable = sortByIndex(outcomes).filter((outcome) => !isUsable(outcome));
   if (unusable.length === 0) return [];
   const named = unusable.map(({ index, status }) => `branch ${index + 1} (${status.type})`);
   return [`Without an answer: ${named.join(", ")}.`];

@@ -1,11 +1,11 @@
 import { openAccount } from "../budget/account.ts";
-import { type Allowance, allowanceOf } from "../budget/amounts.ts";
-import { orNoLimit } from "../budget/limits.ts";
+import { type Allowance, buildAllowance } from "../budget/amounts.ts";
+import { fillLimits } from "../budget/limits.ts";
 import { addParts, type JobPart, type JobState, type PartPlan } from "../job/job.ts";
 import type { ShareRequest } from "../job/parts.ts";
 import type { LostPart, PartEnd } from "../machine/task.ts";
-import { type BranchStatus, shortStatus, statusOf } from "./branch-outcome.ts";
-import type { BranchEnd, EvaluationOpenedDigest, OpenedAgent } from "./digest.ts";
+import { type BranchStatus, shortStatus, toBranchStatus } from "./branch-outcome.ts";
+import type { BranchEnd, EvaluationOpenedDigest, OpenedAgent } from "./evaluation-digest.ts";
 
 // An evaluation as a job: its parts are the branches, in the order of the configurations, and the judge behind them.
 
@@ -18,10 +18,10 @@ type Agent = Pick<OpenedAgent, "limits" | "delegation">;
  * the evaluation does (design 3.9). It is deep enough for whatever the parts may start.
  */
 export function addBranches(state: JobState, opened: EvaluationOpenedDigest, nowMs: number): JobState {
-  const limits = orNoLimit(opened.limits);
+  const limits = fillLimits(opened.limits);
   const agents = agentsIn(opened);
   const depth = 1 + Math.max(...agents.map((agent) => ownAllowance(agent).depth));
-  const shared = allowanceOf(limits, undefined, nowMs);
+  const shared = buildAllowance(limits, undefined, nowMs);
   const planned = agents.map(
     (agent, index): PartPlan => ({
       // As people count them.
@@ -60,12 +60,12 @@ export function shareRequest(agent: Agent, part: number): ShareRequest {
 
 /** An agent's own time begins with its loop, and stands still while a person is waited for: its loop sees to it. */
 function ownAllowance({ limits, delegation }: Agent): Allowance {
-  return { ...allowanceOf(limits, delegation, 0), deadlineMs: null };
+  return { ...buildAllowance(limits, delegation, 0), deadlineMs: null };
 }
 
 /** How a part that is over ended, as the steps of an evaluation are told. */
 export function branchEnd(loopId: string, end: PartEnd): BranchEnd {
-  const status = end.type === "lost" ? lostStatus(end) : statusOf(end.report.outcome);
+  const status = end.type === "lost" ? lostStatus(end) : toBranchStatus(end.report.outcome);
   return { loopId: end.report?.loopId ?? loopId, status: shortStatus(status) };
 }
 

@@ -1,6 +1,6 @@
 import { truncateForPreview } from "../../platform/text/preview.ts";
-import { budgetLine } from "../budget/budget-shown.ts";
-import { dollars } from "../budget/limits.ts";
+import { formatDollars } from "../budget/limits.ts";
+import { formatBudget } from "../budget/loop-budget.ts";
 import type { JobStatus, PartStatus } from "./job-status.ts";
 
 /** Rows of parts that are shown. */
@@ -17,7 +17,7 @@ const COLUMNS: readonly Column[] = [
   ["task", ({ task }) => task ?? ""],
   ["status", ({ status }) => status],
   ["turns", ({ turns }) => String(turns)],
-  ["cost", ({ costUsd }) => dollars(costUsd)],
+  ["cost", ({ costUsd }) => formatDollars(costUsd)],
 ];
 
 /**
@@ -38,8 +38,8 @@ export function jobDashboard(
     ["Goal", goal || "none"],
     ...(job.rounds === undefined ? [] : [["Rounds", `${job.rounds}`]]),
     ["Turns", `${turns}`],
-    ["Cost", dollars(costUsd)],
-    ...(budget === undefined ? [] : [["Budget", budgetLine(budget) || "without limit"]]),
+    ["Cost", formatDollars(costUsd)],
+    ...(budget === undefined ? [] : [["Budget", formatBudget(budget) || "without limit"]]),
     ["Parts", countsInWords(counts)],
   ];
   const rows = parts.slice(0, MOST_ROWS);

@@ -1,7 +1,7 @@
 import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
-import { type JobMode, type JobPart, type JobState, usedByJob } from "./job.ts";
+import { getSpentByJob, type JobMode, type JobPart, type JobState } from "./job.ts";
 
 /** What a part has come to. Its words stay in its session, in the entry at `position`. */
 export type PartResult = Pick<JobPart, "name" | "agent" | "session" | "outcome"> &
@@ -29,23 +29,23 @@ export type JobResult = {
   readonly costUsd: Cost;
 };
 
-type More = Pick<JobResult, "at" | "text" | "ref" | "bytes" | "rounds">;
+type JobResultDetails = Pick<JobResult, "at" | "text" | "ref" | "bytes" | "rounds">;
 
-export function jobResult(state: JobState, outcome: Outcome, more: More = {}): JobResult {
-  const { turns, tokens, nanoUsd } = usedByJob(state);
+export function buildJobResult(state: JobState, outcome: Outcome, more: JobResultDetails = {}): JobResult {
+  const { turns, tokens, nanoUsd } = getSpentByJob(state);
   return {
     job: state.job,
     mode: state.mode,
     outcome,
     ...more,
-    parts: state.parts.map(partResult),
+    parts: state.parts.map(buildPartResult),
     turns,
     tokens,
     costUsd: toUsd(nanoUsd),
   };
 }
 
-function partResult({ name, agent, session, outcome, report, used }: JobPart): PartResult {
+function buildPartResult({ name, agent, session, outcome, report, used }: JobPart): PartResult {
   return {
     name,
     agent,
@@ -58,15 +58,15 @@ function partResult({ name, agent, session, outcome, report, used }: JobPart): P
 }
 
 /** The same outcome, told with where it came about. */
-export function outcomeAt(place: string, outcome: Outcome): Outcome {
+export function locateOutcome(partName: string, outcome: Outcome): Outcome {
   switch (outcome.type) {
     case "failed":
-      return { ...outcome, message: `${place}: ${outcome.message}` };
+      return { ...outcome, message: `${partName}: ${outcome.message}` };
     case "limit-reached":
     case "stopped":
     case "rejected":
     case "ended":
-      return { ...outcome, reason: `${place}: ${outcome.reason}` };
+      return { ...outcome, reason: `${partName}: ${outcome.reason}` };
     case "answered":
     case "delivered":
       return outcome;

@@ -1,24 +1,24 @@
 import { truncateForPreview } from "../../platform/text/preview.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import { toUsd } from "../budget/amounts.ts";
-import { budgetIn } from "../budget/budget-shown.ts";
+import { buildBudget } from "../budget/loop-budget.ts";
 import type { Cost } from "../budget/usage.ts";
-import { outcomeWord } from "../machine/outcome-word.ts";
-import type { Status, StatusWord } from "../machine/status.ts";
+import { getOutcomeCode } from "../machine/outcome-code.ts";
+import type { Status, StatusCode } from "../machine/status.ts";
 import {
+  getSpentByJob,
   type JobMode,
   type JobPart,
   type JobState,
   NO_SPENDING,
   type PartCounts,
   partWord,
-  usedByJob,
 } from "./job.ts";
 
 /** Where one part stands. */
 export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> &
   Partial<Pick<JobPart, "model" | "workflow" | "task" | "startedAtMs" | "endedAtMs">> & {
-    readonly status: StatusWord;
+    readonly status: StatusCode;
     readonly turns: number;
     readonly costUsd: Cost;
   };
@@ -52,20 +52,20 @@ const STOP_BYTES = 200;
 const AGENTS_BYTES = 117;
 
 /** @param mostParts - That are listed. */
-export function jobStatus<Mode extends ModeStatus>(
+export function buildJobStatus<Mode extends ModeStatus>(
   state: JobState,
   mode: Mode,
   nowMs: number,
   mostParts = MOST_PARTS,
 ): JobStatus & Mode {
-  const { turns, nanoUsd } = usedByJob(state);
+  const { turns, nanoUsd } = getSpentByJob(state);
   const { job, ...own }: ModeStatus = mode;
   const { stop, outcome, account, startedAtMs, maxDurationMs } = state;
   const spent = { ...NO_SPENDING, durationMs: nowMs - startedAtMs };
   const status: JobStatus = {
     session: state.job,
-    status: statusWord(state, job),
-    doing: doing(state),
+    status: getStatusCode(state, job),
+    doing: formatStatusText(state),
     agent: truncateForPreview(state.agents.join(", "), AGENTS_BYTES),
     model: undefined,
     definitionHash: undefined,
@@ -74,7 +74,7 @@ export function jobStatus<Mode extends ModeStatus>(
     loopId: undefined,
     turns,
     costUsd: toUsd(nanoUsd),
-    budget: outcome === undefined ? budgetIn(account, spent, maxDurationMs, nowMs) : undefined,
+    budget: outcome === undefined ? buildBudget(account, spent, maxDurationMs, nowMs) : undefined,
     children: undefined,
     contextTokens: 0,
     queued: { steering: 0, followUps: 0 },
@@ -86,8 +86,8 @@ export function jobStatus<Mode extends ModeStatus>(
     job: {
       mode: state.mode,
       counts: state.counts,
-      parts: shownParts(state, mostParts).map(partStatus),
-      ...(stop === undefined ? {} : { stop: shownBriefly(stop.reason, STOP_BYTES) }),
+      parts: shownParts(state, mostParts).map(buildPartStatus),
+      ...(stop === undefined ? {} : { stop: redactPreview(stop.reason, STOP_BYTES) }),
       ...job,
     },
   };
@@ -103,7 +103,7 @@ function shownParts({ parts }: JobState, most: number): readonly JobPart[] {
   return [...running, ...over, ...waiting].slice(0, most);
 }
 
-function partStatus(part: JobPart): PartStatus {
+function buildPartStatus(part: JobPart): PartStatus {
   const { name, agent, session, state, used, model, workflow, task, startedAtMs, endedAtMs } = part;
   return {
     name,
@@ -121,13 +121,13 @@ function partStatus(part: JobPart): PartStatus {
   };
 }
 
-function statusWord({ outcome, stop }: JobState, job: ModeStatus["job"]): StatusWord {
-  if (outcome !== undefined) return outcomeWord(outcome);
+function getStatusCode({ outcome, stop }: JobState, job: ModeStatus["job"]): StatusCode {
+  if (outcome !== undefined) return getOutcomeCode(outcome);
   if (stop !== undefined) return "stopping";
   return job?.sleepsUntilMs === undefined ? "running" : "waiting";
 }
 
-function doing({ outcome, doing: said, parts, counts }: JobState): string {
+function formatStatusText({ outcome, doing: said, parts, counts }: JobState): string {
   if (outcome !== undefined) return "nothing: the job has ended";
   if (counts.running === 0) return said || "deciding what comes next";
   if (counts.running > MOST_NAMED) return `${counts.running} parts are at work`;

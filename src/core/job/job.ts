@@ -1,9 +1,9 @@
 import type { JobLimits } from "../../schema/mode.ts";
 import type { Outcome } from "../../schema/record.ts";
-import { type Account, openAccount, used } from "../budget/account.ts";
-import { type Amounts, allowanceOf, NOTHING } from "../budget/amounts.ts";
+import { type Account, openAccount, sumUsed } from "../budget/account.ts";
+import { type Amounts, buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
 import type { Spent } from "../budget/limits.ts";
-import { type OutcomeWord, outcomeWord } from "../machine/outcome-word.ts";
+import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
 import type { LostPart, TaskReport } from "../machine/task.ts";
 
 // Agents that work together on a task, seen from above: parts, each a run of its own, and the account that they share.
@@ -47,7 +47,7 @@ export type JobPart = PartPlan & {
 };
 
 /** `waiting`, `running`, or how it ended. */
-export type PartWord = "waiting" | "running" | OutcomeWord;
+export type PartWord = "waiting" | "running" | OutcomeCode;
 export type PartCounts = Readonly<Record<PartWord, number>>;
 
 export type JobState = {
@@ -101,7 +101,7 @@ export function openJob({ job, mode, goal, parts, limits, nowMs }: JobOpening): 
     parts: [],
     counts: NO_PARTS,
     agents: [],
-    account: openAccount(allowanceOf(limits, { maxDepth: DEPTH, maxChildren: null }, nowMs)),
+    account: openAccount(buildAllowance(limits, { maxDepth: DEPTH, maxChildren: null }, nowMs)),
     shares: 0,
     doing: "",
   };
@@ -109,7 +109,7 @@ export function openJob({ job, mode, goal, parts, limits, nowMs }: JobOpening): 
 }
 
 export function addParts(state: JobState, plans: readonly PartPlan[]): JobState {
-  const parts = plans.map((plan): JobPart => ({ ...plan, state: "waiting", used: NOTHING }));
+  const parts = plans.map((plan): JobPart => ({ ...plan, state: "waiting", used: NO_AMOUNTS }));
   const waiting = state.counts.waiting + parts.length;
   const agents = [...new Set([...state.agents, ...parts.map(({ agent }) => agent)])].slice(0, MOST_AGENTS);
   return { ...state, parts: [...state.parts, ...parts], counts: { ...state.counts, waiting }, agents };
@@ -126,7 +126,7 @@ export function changePart(state: JobState, index: number, change: Partial<JobPa
 }
 
 export function partWord({ state, outcome }: Pick<JobPart, "state" | "outcome">): PartWord {
-  return state === "done" ? outcomeWord(outcome) : state;
+  return state === "done" ? getOutcomeCode(outcome) : state;
 }
 
 /** Ends the job before its time. The first reason counts, and none once it is over. */
@@ -139,6 +139,6 @@ export function requestStop(state: JobState, reason: string): JobState {
 export const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
 
 /** What all parts that are over have spent. */
-export function usedByJob({ account }: Pick<JobState, "account">): Amounts {
-  return used(account, NO_SPENDING);
+export function getSpentByJob({ account }: Pick<JobState, "account">): Amounts {
+  return sumUsed(account, NO_SPENDING);
 }

@@ -1,9 +1,9 @@
 import type { Outcome } from "../../schema/record.ts";
-import { left, settle } from "../budget/account.ts";
-import { type Allowance, type Amounts, addAmounts, NOTHING } from "../budget/amounts.ts";
-import { budgetReached } from "../budget/refusal.ts";
+import { computeRemaining, settle } from "../budget/account.ts";
+import { type Allowance, type Amounts, addAmounts, NO_AMOUNTS } from "../budget/amounts.ts";
 import { type Reservation, reserve } from "../budget/reserve.ts";
-import type { PartEnd, Rest, TaskReport } from "../machine/task.ts";
+import { findExhaustedBudget } from "../budget/shortage.ts";
+import type { NextRound, PartEnd, TaskReport } from "../machine/task.ts";
 import { changePart, DEPTH, type JobPart, type JobState, NO_SPENDING } from "./job.ts";
 
 // What happens to a part: a share is set aside, it begins, it ends, its share is settled.
@@ -37,7 +37,7 @@ export function reserveShares(
 
 /** What one of so many may have of what is left, at least one of each. Time is not shared out. */
 export function equalShare({ account }: JobState, parties: number, nowMs: number): Allowance {
-  const { turns, tokens, nanoUsd } = left(account, NO_SPENDING, nowMs);
+  const { turns, tokens, nanoUsd } = computeRemaining(account, NO_SPENDING, nowMs);
   const one = (amount: number | null) =>
     amount === null ? null : Math.max(1, Math.floor(amount / Math.max(1, parties)));
   return {
@@ -60,9 +60,9 @@ export type Begun =
  * @param waiting - Parts that want to begin too, this one among them: each is left as much.
  */
 export function beginPart(state: JobState, part: number, waiting: number, nowMs: number): Begun {
-  const reason = budgetReached(state.account, NO_SPENDING, nowMs);
+  const reason = findExhaustedBudget(state.account, NO_SPENDING, nowMs);
   if (reason !== undefined) return { type: "refused", state: refusePart(state, part, reason, nowMs), reason };
-  const { turns, tokens, nanoUsd } = left(state.account, NO_SPENDING, nowMs);
+  const { turns, tokens, nanoUsd } = computeRemaining(state.account, NO_SPENDING, nowMs);
   // Those that could have nothing do not make the others' shares smaller.
   const parties = Math.min(waiting, turns ?? waiting, tokens ?? waiting, nanoUsd ?? waiting);
   return beginPartWith(state, part, equalShare(state, parties, nowMs), nowMs);
@@ -108,12 +108,12 @@ export function endPart(
   if (state.parts[part]?.state !== "running") return state;
   const ended = changePart(state, part, { ...comeTo(end), endedAtMs: nowMs });
   if (end.report === undefined && settles === "when-known") return ended;
-  return settlePart(ended, part, end.report?.used ?? NOTHING);
+  return settlePart(ended, part, end.report?.used ?? NO_AMOUNTS);
 }
 
 /** What its run has spent is known. */
 export function settlePart(state: JobState, part: number, spent: Amounts): JobState {
-  const { share, used = NOTHING, ...rest } = state.parts[part] ?? {};
+  const { share, used = NO_AMOUNTS, ...rest } = state.parts[part] ?? {};
   if (share === undefined) return state;
   const parts = state.parts.with(part, { ...(rest as JobPart), used: addAmounts(used, spent) });
   return { ...state, parts, account: settle(state.account, share, spent) };
@@ -143,7 +143,7 @@ export function outcomeOf(end: PartEnd): Outcome {
   return { type: "failed", fault: "lost", message: `It did not come to an end: ${end.how}` };
 }
 
-export function restOf({ report }: PartEnd): Rest | undefined {
+export function restOf({ report }: PartEnd): NextRound | undefined {
   return report?.rest;
 }
 

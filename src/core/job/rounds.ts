@@ -1,6 +1,6 @@
 import type { Outcome } from "../../schema/record.ts";
-import type { Rest } from "../machine/task.ts";
-import type { RefusedMessages, Waiting } from "../machine/waiting-messages.ts";
+import type { QueueSize, RejectedMessages } from "../machine/queue-size.ts";
+import type { NextRound } from "../machine/task.ts";
 import type { ModeStatus } from "./job-status.ts";
 
 // An agent that works by itself, round by round: a round is a run in the same session.
@@ -21,9 +21,9 @@ export type AfterRound =
  * @param idle - Rounds in a row before this one that have ended without a word on how the work goes on.
  * @param waiting - Somebody has sent words for the next round: they are not lost, whatever this one has said.
  */
-export function afterRound(
+export function decideAfterRound(
   outcome: Outcome,
-  rest: Rest | undefined,
+  nextRound: NextRound | undefined,
   { idle, rounds, waiting }: { readonly idle: number; readonly rounds: number; readonly waiting: boolean },
   { maxIdleRounds, maxRounds }: RoundLimits,
 ): AfterRound {
@@ -31,25 +31,25 @@ export function afterRound(
   if (outcome.type !== "answered" && outcome.type !== "limit-reached")
     return { type: "end", outcome, done: false };
   const isLast = maxRounds !== null && rounds >= maxRounds;
-  if (rest?.type === "done" && (!waiting || isLast)) {
+  if (nextRound?.type === "done" && (!waiting || isLast)) {
     return { type: "end", outcome: { type: "answered", stopReason: "stop" }, done: true };
   }
-  if (isLast) return limit(`Max rounds reached (${rounds}/${maxRounds})`);
-  if (rest?.type === "sleep" && !waiting) return { ...rest };
-  if (rest !== undefined || waiting) return { type: "round", idle: 0 };
+  if (isLast) return endAtLimit(`Max rounds reached (${rounds}/${maxRounds})`);
+  if (nextRound?.type === "sleep" && !waiting) return { ...nextRound };
+  if (nextRound !== undefined || waiting) return { type: "round", idle: 0 };
   const now = idle + 1;
   if (now < maxIdleRounds) return { type: "round", idle: now };
-  return limit(
+  return endAtLimit(
     `${now} rounds in a row have ended without a call of finish_work or sleep (maxIdleRounds ${maxIdleRounds})`,
   );
 }
 
-function limit(reason: string): AfterRound {
+function endAtLimit(reason: string): AfterRound {
   return { type: "end", outcome: { type: "limit-reached", reason }, done: false };
 }
 
 /** What an agent is told when a round begins that nobody has given words for. */
-export const ROUND_WORDS = {
+export const ROUND_PROMPTS = {
   slept: "The time that you wanted to sleep for has passed. Go on with your work.",
   woken: "You were woken before your time. Look at what has changed, and go on with your work.",
   "go-on":
@@ -63,8 +63,8 @@ export type Rounds = {
   /** When it wakes by itself. */
   readonly sleepsUntilMs?: number;
   /** Messages that wait for their round. */
-  readonly waiting: Waiting;
-  readonly refused?: RefusedMessages;
+  readonly waiting: QueueSize;
+  readonly refused?: RejectedMessages;
 };
 
 export function roundsStatus({ rounds, sleepsUntilMs, waiting, refused }: Rounds): ModeStatus {

@@ -1,11 +1,11 @@
 // What the tools of a lead say to the job: wire names, pinned by tests.
 
-/** An update: `DelegateWords`, answered by `Delegated`. */
-export const DELEGATE = "delegate";
+/** An update: `DelegateRequest`, answered by `Delegated`. */
+export const DELEGATE_UPDATE = "delegate";
 /** A query: ids, answered by a `TeamView`. */
-export const TEAM = "team";
+export const TEAM_QUERY = "team";
 
-export type DelegateWords = {
+export type DelegateRequest = {
   /** Of the call: one that is made again is the same. */
   readonly id: string;
   readonly agent: string;
@@ -15,6 +15,6 @@ export type DelegateWords = {
   readonly task: string;
 };
 
-export type Delegated =
+export type DelegateResult =
   | { readonly type: "begun"; readonly id: string; readonly session: string }
   | { readonly type: "refused"; readonly reason: string };

@@ -1,7 +1,7 @@
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import { type Allowance, toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
-import { type OutcomeWord, outcomeWord } from "../machine/outcome-word.ts";
+import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
 import { addParts, type JobOpening, type JobPart, type JobState, openJob } from "./job.ts";
 import { beginPartWith, equalShare, startPart } from "./parts.ts";
 
@@ -25,7 +25,7 @@ export type Member = {
   readonly session: string;
   /** A few words of the task. */
   readonly task: string;
-  readonly status: "running" | OutcomeWord;
+  readonly status: "running" | OutcomeCode;
   /** Why it is over, where it was not because it has answered. */
   readonly reason?: string;
   /** Where its last words stand; absent while it is at work, and where it has said none. */
@@ -35,14 +35,14 @@ export type Member = {
 };
 
 /** The index of the lead's part. */
-export const LEAD = 0;
+export const LEAD_SUFFIX = 0;
 
-function leadSession(job: string): string {
+function buildLeadSession(job: string): string {
   return `${job}.lead`;
 }
 
 /** The job that a lead works for, by the lead's session. */
-export function jobOfLead(session: string): string | undefined {
+export function parseLeadJob(session: string): string | undefined {
   return session.endsWith(".lead") ? session.slice(0, -".lead".length) : undefined;
 }
 
@@ -52,12 +52,12 @@ export function openTeam(
   { agents }: Team,
 ): { readonly state: JobState; readonly given: Allowance } {
   const { job, nowMs } = opening;
-  const lead = { name: "lead", agent: "lead", session: leadSession(job) };
+  const lead = { name: "lead", agent: "lead", session: buildLeadSession(job) };
   const state = openJob({ ...opening, mode: "supervisor", parts: [lead] });
-  const begun = beginPartWith(state, LEAD, equalShare(state, agents.length + 1, nowMs), nowMs);
+  const begun = beginPartWith(state, LEAD_SUFFIX, equalShare(state, agents.length + 1, nowMs), nowMs);
   if (begun.type === "begun") return begun;
   // Its run says that there is nothing to spend.
-  return { state: startPart(state, LEAD, nowMs), given: { ...state.account.own, turns: 0 } };
+  return { state: startPart(state, LEAD_SUFFIX, nowMs), given: { ...state.account.own, turns: 0 } };
 }
 
 export type Handed =
@@ -74,7 +74,7 @@ export type Handed =
 const TASK_BYTES = 160;
 
 /** Adds an agent with a share of what is left for those that could still be at work beside it. */
-export function delegate(
+export function beginMember(
   state: JobState,
   { agents, maxAgents }: Team,
   { agent, task }: { readonly agent: string; readonly task: string },
@@ -102,7 +102,7 @@ export function delegate(
 }
 
 export function isLeading({ parts }: JobState): boolean {
-  return parts[LEAD]?.state === "running";
+  return parts[LEAD_SUFFIX]?.state === "running";
 }
 
 /** Nothing may begin any more. */
@@ -111,7 +111,7 @@ function isEnding(state: JobState): boolean {
 }
 
 export function membersOf({ parts }: JobState): readonly JobPart[] {
-  return parts.slice(LEAD + 1);
+  return parts.slice(LEAD_SUFFIX + 1);
 }
 
 /** How many of the agents are at work. */
@@ -123,13 +123,13 @@ const REASON_BYTES = 256;
 
 export function memberOf(part: JobPart): Member {
   const { name, agent, session, task = "", state, outcome, report, used } = part;
-  const reason = reasonOf(part);
+  const reason = getReason(part);
   return {
     id: name,
     agent,
     session,
     task,
-    status: state === "done" ? outcomeWord(outcome) : "running",
+    status: state === "done" ? getOutcomeCode(outcome) : "running",
     ...(reason === undefined ? {} : { reason: truncateForPreview(reason, REASON_BYTES) }),
     ...(report?.position === undefined
       ? {}
@@ -138,7 +138,7 @@ export function memberOf(part: JobPart): Member {
   };
 }
 
-function reasonOf({ outcome, lost }: JobPart): string | undefined {
+function getReason({ outcome, lost }: JobPart): string | undefined {
   if (lost !== undefined) return `it did not come to an end: ${lost.how}`;
   if (outcome?.type === "failed") return `${outcome.fault}: ${outcome.message}`;
   return outcome !== undefined && "reason" in outcome ? outcome.reason : undefined;

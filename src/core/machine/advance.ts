@@ -1,4 +1,4 @@
-import { afterLoop } from "./close.ts";
+import { continueAfterLoop } from "./close-loop.ts";
 import type { State } from "./state/state.ts";
 import { beginTurn } from "./turn.ts";
 import { endTurn } from "./turn-end.ts";
@@ -23,7 +23,7 @@ export function advance(state: State): State {
         now = endTurn(now, phase);
         break;
       case "loop-over":
-        now = afterLoop(now);
+        now = continueAfterLoop(now);
         break;
       default:
         return now;

@@ -2,35 +2,40 @@ import { assertNever } from "../../platform/text/assert-never.ts";
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
 import type { Continuation, Limits } from "../../schema/definition.ts";
 import { advance } from "./advance.ts";
-import { approvalAnswered, approvalsCancelled, approvalsTimedOut, flushed } from "./approving.ts";
-import { childFinished, childLost, childStarted } from "./children.ts";
-import { loopClosed } from "./close.ts";
-import { compactionAsked, openCompactionLoop } from "./compaction-loop.ts";
-import { filterSetBack } from "./filtering.ts";
-import { toolFinished, toolSetBack } from "./finished-calls.ts";
-import { hookAnswered, hookSetBack } from "./hooked.ts";
-import { settle } from "./issue.ts";
-import { definitionMoved, moveSetBack, resume } from "./moved.ts";
-import { updateAsked } from "./moving.ts";
-import { offersChanged } from "./offers.ts";
-import { loopOpened, openLoop } from "./open.ts";
-import { inPhase, LOOP_OVER, type PhaseOf } from "./phase.ts";
-import { clearQueues, enqueue, poll, remember } from "./queues.ts";
-import { loopRefused, openingRejected } from "./reject.ts";
-import { beforeRotation } from "./rotation.ts";
-import {
-  couldNotClose,
-  couldNotOpen,
-  couldNotRecord,
-  flushSetBack,
-  modelSetBack,
-  setBack,
-} from "./setbacks.ts";
+import { applyApprovalAnswer, cancelApprovals, expireApprovals, finishFlush } from "./approval-answers.ts";
+import { failChild, finishChild, markChildStarted } from "./children.ts";
+import { finishClosing } from "./close-loop.ts";
+import { openCompactionLoop, requestCompaction } from "./compaction-loop.ts";
+import { requestDefinitionUpdate } from "./definition-update.ts";
+import { applyDefinitionUpdate, handleUpdateFailure, resume } from "./definition-update-result.ts";
+import { completeDispatch } from "./dispatch.ts";
+import { handleFilterFailure } from "./filter-input.ts";
+import { finishTool, handleToolFailure } from "./finished-calls.ts";
+import { applyHookResults, handleHookFailure } from "./hook-results.ts";
+import { applyOpenedLoop, openLoop } from "./open-loop.ts";
+import { LOOP_ENDED, type PhaseOf, requirePhase } from "./phase.ts";
+import { clearQueues, enqueue, pollQueue, rememberId } from "./queues.ts";
+import { rejectLoop, rejectOpening } from "./reject.ts";
+import { prepareRotation } from "./rotation.ts";
 import type { RunEvent } from "./state/run-event.ts";
-import { type PersonMessage, RULES, STATE_VERSION, type State } from "./state/state.ts";
-import { waitedSince, withTimeWaited } from "./time-waited.ts";
-import { compacted, compactSetBack, filtered, modelReplied } from "./turn.ts";
-import { stopWaiting, timeUp } from "./vendor-wait.ts";
+import { type InboundMessage, RULE_SET, STATE_VERSION, type State } from "./state/state.ts";
+import {
+  failClosing,
+  failOpening,
+  failRecording,
+  handleFlushFailure,
+  handleModelFailure,
+  handleStepFailure,
+} from "./step-failures.ts";
+import { addWaitedTime, computeWaitedMs } from "./time-waited.ts";
+import { applyToolListChange } from "./tool-list-change.ts";
+import {
+  applyModelReply,
+  continueAfterFilters,
+  finishCompaction,
+  handleCompactionStepFailure,
+} from "./turn.ts";
+import { handleWaitTimer, stopWaiting } from "./vendor-wait.ts";
 
 /**
  * Folds what happened into the state. Total over what can happen: a second answer to a call that has its result
@@ -39,7 +44,7 @@ import { stopWaiting, timeUp } from "./vendor-wait.ts";
  */
 export function apply(before: State, event: RunEvent): State {
   const nowMs = Math.max(before.nowMs, event.atMs);
-  return advance(fold({ ...withTimeWaited(before, waitedSince(before, nowMs)), nowMs }, event));
+  return advance(fold({ ...addWaitedTime(before, computeWaitedMs(before, nowMs)), nowMs }, event));
 }
 
 function fold(state: State, event: RunEvent): State {
@@ -47,68 +52,83 @@ function fold(state: State, event: RunEvent): State {
     case "begun":
       return begin(state);
     case "loop-opened": {
-      const { prompts, continuation } = inPhase(state, "opening", event.type);
-      const opened = loopOpened(state, event.digest, continuation !== undefined);
+      const { prompts, continuation } = requirePhase(state, "opening", event.type);
+      const opened = applyOpenedLoop(state, event.digest, continuation !== undefined);
       const { rejected, rejectedBy } = event.digest;
       if (rejected === undefined) return opened;
       return rejectedBy === undefined
-        ? openingRejected(opened, prompts, rejected, event.digest)
-        : loopRefused(opened, prompts, { by: rejectedBy, reason: rejected });
+        ? rejectOpening(opened, prompts, rejected, event.digest)
+        : rejectLoop(opened, prompts, { by: rejectedBy, reason: rejected });
     }
     case "open-set-back":
-      return setBack(state, inPhase(state, "opening", event.type), event.setback, couldNotOpen);
+      return handleStepFailure(state, requirePhase(state, "opening", event.type), event.setback, failOpening);
     case "model-replied":
-      return modelReplied(state, inPhase(state, "calling-model", event.type), event.digest);
+      return applyModelReply(state, requirePhase(state, "calling-model", event.type), event.digest);
     case "model-set-back":
-      return modelSetBack(state, inPhase(state, "calling-model", event.type), event.setback);
+      return handleModelFailure(state, requirePhase(state, "calling-model", event.type), event.setback);
     case "compacted":
-      return compacted(state, inPhase(state, "compacting", event.type), event.digest);
+      return finishCompaction(state, requirePhase(state, "compacting", event.type), event.digest);
     case "compact-set-back":
-      return compactSetBack(state, inPhase(state, "compacting", event.type), event.setback);
+      return handleCompactionStepFailure(state, requirePhase(state, "compacting", event.type), event.setback);
     case "input-filtered":
-      return filtered(state, inPhase(state, "filtering", event.type), event.digest);
+      return continueAfterFilters(state, requirePhase(state, "filtering", event.type), event.digest);
     case "filter-set-back":
-      return filterSetBack(state, inPhase(state, "filtering", event.type), event.setback);
+      return handleFilterFailure(state, requirePhase(state, "filtering", event.type), event.setback);
     case "compaction-asked":
-      return compactionAsked(state, event.focus);
+      return requestCompaction(state, event.focus);
     case "tool-finished":
-      return toolFinished(state, inPhase(state, "calling-tools", event.type), event.call, event.digest);
+      return finishTool(state, requirePhase(state, "calling-tools", event.type), event.call, event.digest);
     case "tool-set-back":
-      return toolSetBack(state, inPhase(state, "calling-tools", event.type), event.call, event.setback);
+      return handleToolFailure(
+        state,
+        requirePhase(state, "calling-tools", event.type),
+        event.call,
+        event.setback,
+      );
     case "child-started":
-      return childStarted(state, inPhase(state, "calling-tools", event.type), event.call, event.session);
+      return markChildStarted(
+        state,
+        requirePhase(state, "calling-tools", event.type),
+        event.call,
+        event.session,
+      );
     case "child-finished":
-      return childFinished(state, inPhase(state, "calling-tools", event.type), event.call, event.report);
+      return finishChild(state, requirePhase(state, "calling-tools", event.type), event.call, event.report);
     case "child-lost": {
-      const phase = inPhase(state, "calling-tools", event.type);
-      return childLost(state, phase, event.call, event.how, event.report);
+      const phase = requirePhase(state, "calling-tools", event.type);
+      return failChild(state, phase, event.call, event.how, event.report);
     }
     case "hooks-answered":
-      return hookAnswered(state, inPhase(state, "hooking", event.type), event.digest);
+      return applyHookResults(state, requirePhase(state, "hooking", event.type), event.digest);
     case "hook-set-back":
-      return hookSetBack(state, inPhase(state, "hooking", event.type), event.setback);
+      return handleHookFailure(state, requirePhase(state, "hooking", event.type), event.setback);
     case "update-asked":
-      return updateAsked(state, event.hash);
+      return requestDefinitionUpdate(state, event.hash);
     case "definition-moved":
-      return definitionMoved(state, inPhase(state, "moving", event.type), event.digest);
+      return applyDefinitionUpdate(state, requirePhase(state, "moving", event.type), event.digest);
     case "move-set-back":
-      return moveSetBack(state, inPhase(state, "moving", event.type), event.setback);
+      return handleUpdateFailure(state, requirePhase(state, "moving", event.type), event.setback);
     case "loop-closed":
-      return loopClosed(state, inPhase(state, "closing", event.type), event.digest);
+      return finishClosing(state, requirePhase(state, "closing", event.type), event.digest);
     case "close-set-back":
-      return setBack(state, inPhase(state, "closing", event.type), event.setback, couldNotClose);
+      return handleStepFailure(state, requirePhase(state, "closing", event.type), event.setback, failClosing);
     case "recorded":
-      if (state.phase.type === "calling-tools") return flushed(state, state.phase, event.digest.branch);
-      return recorded(state, inPhase(state, "recording", event.type), event.digest.branch);
+      if (state.phase.type === "calling-tools") return finishFlush(state, state.phase, event.digest.branch);
+      return finishRecording(state, requirePhase(state, "recording", event.type), event.digest.branch);
     case "record-set-back":
-      if (state.phase.type === "calling-tools") return flushSetBack(state, state.phase, event.setback);
-      return setBack(state, inPhase(state, "recording", event.type), event.setback, couldNotRecord);
+      if (state.phase.type === "calling-tools") return handleFlushFailure(state, state.phase, event.setback);
+      return handleStepFailure(
+        state,
+        requirePhase(state, "recording", event.type),
+        event.setback,
+        failRecording,
+      );
     case "prompted":
-      return prompted(state, event.message);
+      return receivePrompt(state, event.message);
     case "steered":
-      return arrived(enqueue(state, "steering", event.message));
+      return keepRunOpen(enqueue(state, "steering", event.message));
     case "followed-up":
-      return arrived(enqueue(state, "followUps", event.message));
+      return keepRunOpen(enqueue(state, "followUps", event.message));
     case "queue-mode-set": {
       const mode = event.queue === "steering" ? { steeringMode: event.mode } : { followUpMode: event.mode };
       return { ...state, queues: { ...state.queues, ...mode } };
@@ -119,15 +139,15 @@ function fold(state: State, event: RunEvent): State {
       return { ...state, queues: clearQueues(state.queues, event.queue) };
     case "approval-answered":
       if (state.phase.type !== "calling-tools") return state;
-      return approvalAnswered(state, state.phase, event.toolCallId, event.answer, event.by);
+      return applyApprovalAnswer(state, state.phase, event.toolCallId, event.answer, event.by);
     case "offers-changed":
-      return offersChanged(state, event);
+      return applyToolListChange(state, event);
     case "stop-requested":
-      return stopRequested(state, event.reason);
+      return requestStop(state, event.reason);
     case "rotation-due":
-      return rotationDue(state);
+      return requestRotation(state);
     case "time-passed":
-      return timePassed(state);
+      return handleTimer(state);
     default:
       return assertNever(event);
   }
@@ -135,50 +155,54 @@ function fold(state: State, event: RunEvent): State {
 
 function begin(state: State): State {
   const { phase } = state;
-  if (state.version > STATE_VERSION || state.rules > RULES) {
+  if (state.version > STATE_VERSION || state.rules > RULE_SET) {
     throw new ProtocolError(
       `This state is newer (version ${state.version}, rules ${state.rules}) than this release: use a newer worker`,
     );
   }
-  if (phase.type === "rotating") return resume({ ...state, rules: RULES, rotate: false }, phase.resume);
+  if (phase.type === "rotating") return resume({ ...state, rules: RULE_SET, rotate: false }, phase.resume);
   if (phase.type !== "starting") throw new ProtocolError(`"begun" while ${phase.type}`);
-  if (phase.continuation !== undefined) return goOnFrom(state, phase.continuation, phase.prompts);
-  if (phase.prompts.length === 0) return { ...state, phase: LOOP_OVER };
-  return openWith(state, phase.prompts);
+  if (phase.continuation !== undefined) return continueConversation(state, phase.continuation, phase.prompts);
+  if (phase.prompts.length === 0) return { ...state, phase: LOOP_ENDED };
+  return openWithPrompts(state, phase.prompts);
 }
 
 /**
  * What was queued comes behind what is there, and prompts behind that; the loop that goes on reads all of it with its
  * first request. The continuation is as it was sent: `open-loop` is the one to check it.
  */
-function goOnFrom(state: State, continuation: Continuation, prompts: readonly PersonMessage[]): State {
+function continueConversation(
+  state: State,
+  continuation: Continuation,
+  prompts: readonly InboundMessage[],
+): State {
   if (continuation?.kind?.type === "compaction") {
     const followUps = [...state.queues.followUps, ...prompts];
     return openCompactionLoop({ ...state, queues: { ...state.queues, followUps } }, continuation);
   }
-  const polled = poll(state, "steering");
+  const polled = pollQueue(state, "steering");
   const asked = prompts.map((message) => ({ ...message, origin: "prompt" as const }));
   return openLoop(polled.state, [...polled.taken, ...asked], continuation);
 }
 
 /** What was queued before a prompt comes before it (LOOP-08). */
-function openWith(state: State, prompts: readonly PersonMessage[]): State {
-  const polled = poll(state, "steering");
+function openWithPrompts(state: State, prompts: readonly InboundMessage[]): State {
+  const polled = pollQueue(state, "steering");
   return openLoop(polled.state, [
     ...polled.taken,
     ...prompts.map((message) => ({ ...message, origin: "prompt" as const })),
   ]);
 }
 
-function prompted(state: State, message: PersonMessage): State {
+function receivePrompt(state: State, message: InboundMessage): State {
   if (state.recentIds.includes(message.id)) return state;
-  inPhase(state, "waiting", "prompted");
-  return openWith(remember(state, message.id), [message]);
+  requirePhase(state, "waiting", "prompted");
+  return openWithPrompts(rememberId(state, message.id), [message]);
 }
 
 /** A message that comes when the run is over keeps it open until the message lies in the inbox. */
-function arrived(state: State): State {
-  return state.phase.type === "ended" ? { ...state, phase: LOOP_OVER } : state;
+function keepRunOpen(state: State): State {
+  return state.phase.type === "ended" ? { ...state, phase: LOOP_ENDED } : state;
 }
 
 /** For the loop that runs; the next one has the definition's again. */
@@ -189,32 +213,32 @@ function raiseLimits(state: State, limits: Partial<Limits>): State {
     : { ...state, pinned: { ...pinned, limits: { ...pinned.limits, ...limits } } };
 }
 
-function stopRequested(state: State, reason: string): State {
+function requestStop(state: State, reason: string): State {
   if (state.stop !== undefined) return state;
   const stopped = { ...state, stop: { reason } };
-  if (state.phase.type === "calling-tools") return approvalsCancelled(stopped);
+  if (state.phase.type === "calling-tools") return cancelApprovals(stopped);
   if (state.phase.type === "calling-model") return stopWaiting(stopped, state.phase, reason);
-  return state.phase.type === "waiting" ? { ...stopped, phase: LOOP_OVER } : stopped;
+  return state.phase.type === "waiting" ? { ...stopped, phase: LOOP_ENDED } : stopped;
 }
 
-function rotationDue(state: State): State {
+function requestRotation(state: State): State {
   const due = { ...state, rotate: true };
   if (state.phase.type !== "waiting") return due;
   const { sinceMs, untilMs } = state.phase;
-  return beforeRotation(due, { type: "wait", sinceMs, untilMs });
+  return prepareRotation(due, { type: "wait", sinceMs, untilMs });
 }
 
 /** What was waited for has not come: a person, a vendor that may be asked again now, or a next prompt. */
-function timePassed(state: State): State {
+function handleTimer(state: State): State {
   const { phase } = state;
-  if (phase.type === "calling-tools") return approvalsTimedOut(state);
-  if (phase.type === "calling-model") return timeUp(state, phase);
+  if (phase.type === "calling-tools") return expireApprovals(state);
+  if (phase.type === "calling-model") return handleWaitTimer(state, phase);
   if (phase.type !== "waiting" || phase.untilMs === undefined || state.nowMs < phase.untilMs) return state;
-  return { ...state, mode: "run", phase: LOOP_OVER };
+  return { ...state, mode: "run", phase: LOOP_ENDED };
 }
 
-function recorded(state: State, phase: PhaseOf<"recording">, branch: string): State {
-  const settled = settle(state, phase.issue, branch);
-  if (phase.afterwards.type === "end") return { ...settled, phase: LOOP_OVER };
-  return beforeRotation(settled, phase.afterwards);
+function finishRecording(state: State, phase: PhaseOf<"recording">, branch: string): State {
+  const settled = completeDispatch(state, phase.issue, branch);
+  if (phase.afterwards.type === "end") return { ...settled, phase: LOOP_ENDED };
+  return prepareRotation(settled, phase.afterwards);
 }

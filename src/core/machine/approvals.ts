@@ -1,11 +1,11 @@
 import type { Permission } from "../../schema/record.ts";
-import { coverageOf, isGranted } from "../permission/grants.ts";
-import { decide } from "../permission/permission.ts";
-import { type PhaseOf, pinnedOf } from "./phase.ts";
-import type { Call } from "./state/calling.ts";
+import { describeCoverage, isGranted } from "../permission/grants.ts";
+import { decidePermission } from "../permission/permission.ts";
+import { type PhaseOf, requirePinned } from "./phase.ts";
+import type { Call } from "./state/call-status.ts";
 import type { QuestionRef } from "./state/digest.ts";
 import type { State } from "./state/state.ts";
-import { isReader } from "./tool-facts.ts";
+import { isReadFullTool } from "./tool-facts.ts";
 
 // Who may run what: the policy decides, a person is asked where it says so, and what a person has allowed for good is
 // not asked again.
@@ -39,43 +39,43 @@ export type PendingApproval = {
   readonly covers?: readonly string[];
 };
 
-export type Permit = Permission & { readonly reason: string };
+export type PermitDecision = Permission & { readonly reason: string };
 
 /** What the policy says of a call whose tool is known and whose arguments fit. */
-export function permitFor(state: State, call: Call): Permit {
-  const { permissions, tools, agentName } = pinnedOf(state);
+export function decidePermit(state: State, call: Call): PermitDecision {
+  const { permissions, tools, agentName } = requirePinned(state);
   if (permissions === undefined) return { outcome: "allow", rule: "otherwise", reason: "there is no policy" };
-  if (isReader(state, call.name)) {
+  if (isReadFullTool(state, call.name)) {
     return { outcome: "allow", rule: "otherwise", reason: "it reads this conversation only" };
   }
   const tool = tools[call.name];
   const asked = { tool: call.name, replay: tool?.replay ?? "unsafe" };
-  const decision = decide(permissions, asked, call.facts ?? {}, {
+  const decision = decidePermission(permissions, asked, call.facts ?? {}, {
     agent: agentName,
     interactive: state.mode === "interactive",
   });
   const confirms = tool?.confirm === true && decision.outcome === "allow" && decision.rule === "otherwise";
-  const permit: Permit = confirms
+  const permit: PermitDecision = confirms
     ? { outcome: "ask", rule: "confirm", reason: `${call.name} is to be confirmed each time` }
     : decision;
   if (permit.outcome !== "ask" || !isGranted(state.grants ?? [], call)) return permit;
   return { outcome: "allow", rule: "grant", reason: "a person has allowed this kind of call" };
 }
 
-export function pendingApprovals({ phase }: State): readonly PendingApproval[] {
+export function listPendingApprovals({ phase }: State): readonly PendingApproval[] {
   if (phase.type !== "calling-tools") return [];
   return phase.calls.flatMap(({ id, name, summary, status, facts }) => {
     if (status.type !== "asking") return [];
     const { type: _, failed, ...asked } = status;
     const call = { name, ...(facts === undefined ? {} : { facts }) };
     const isKind = asked.question === undefined && failed === undefined;
-    const covers = isKind ? { covers: coverageOf(call) } : {};
+    const covers = isKind ? { covers: describeCoverage(call) } : {};
     return [{ toolCallId: id, tool: name, summary, ...asked, ...covers }];
   });
 }
 
 /** When the first question of the phase runs out. */
-export function approvalsUntil({ calls }: PhaseOf<"calling-tools">): number | undefined {
+export function findApprovalDeadline({ calls }: PhaseOf<"calling-tools">): number | undefined {
   const times = calls.flatMap(({ status }) =>
     status.type === "asking" && status.untilMs !== undefined ? [status.untilMs] : [],
   );

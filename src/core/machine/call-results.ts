@@ -1,16 +1,16 @@
 import type { EventBody } from "../../schema/record.ts";
 import { extendView } from "../view/view.ts";
-import { estimateBody, messageEvents, placeAt } from "./append.ts";
-import { hasHook } from "./hooking.ts";
+import { appendAtPosition, emitMessageEvents, estimateBody } from "./append-message.ts";
 import { emit, type OutboxBody } from "./outbox.ts";
-import type { Call, CallStatus } from "./state/calling.ts";
+import { hasHook } from "./run-hooks.ts";
+import type { Call, CallStatus } from "./state/call-status.ts";
 import type { CallDigest } from "./state/digest.ts";
 import type { State } from "./state/state.ts";
 
 // The results of an answer's calls: the events around them, what the machine answers itself, and how they join the view.
 
 /** Calls of the final tool: they are judged, never run. Each gets the verdict as its result. */
-export function answerFinal(
+export function answerFinalCalls(
   state: State,
   position: number,
   calls: readonly CallDigest[],
@@ -20,12 +20,12 @@ export function answerFinal(
   const done = calls.map((digest, index): Call => {
     const call: Call = { ...digest, status: { type: "pending" } };
     const body: OutboxBody = {
-      ...resultBody(call, verdict.text),
+      ...buildResultBody(call, verdict.text),
       ...(verdict.accepted ? { accepted: true } : {}),
     };
-    next = emit(next, startEvent(call, position));
-    next = placeAt(next, position + 1 + index, "machine", body);
-    next = endEvents(next, position, call, index, !verdict.accepted);
+    next = emit(next, buildStartEvent(call, position));
+    next = appendAtPosition(next, position + 1 + index, "machine", body);
+    next = emitEndEvents(next, position, call, index, !verdict.accepted);
     return {
       ...call,
       status: { type: "done", isError: !verdict.accepted, tokens: estimateBody(body) },
@@ -34,7 +34,7 @@ export function answerFinal(
   return joinResults(next, position, done);
 }
 
-export function startEvent({ id, name, permission }: Call, position: number): EventBody {
+export function buildStartEvent({ id, name, permission }: Call, position: number): EventBody {
   return {
     type: "ToolExecutionStart",
     toolCallId: id,
@@ -46,19 +46,19 @@ export function startEvent({ id, name, permission }: Call, position: number): Ev
 
 /** The machine answers a call itself: the result waits in the outbox, at the call's own position. */
 export function answerCall(state: State, answer: number, call: Call, index: number, text: string): State {
-  const placed = placeAt(state, answer + 1 + index, "machine", resultBody(call, text));
-  return endEvents(placed, answer, call, index, true);
+  const placed = appendAtPosition(state, answer + 1 + index, "machine", buildResultBody(call, text));
+  return emitEndEvents(placed, answer, call, index, true);
 }
 
-function resultBody(call: Call, text: string): Extract<OutboxBody, { type: "result" }> {
+function buildResultBody(call: Call, text: string): Extract<OutboxBody, { type: "result" }> {
   return { type: "result", toolCallId: call.id, toolName: call.name, text };
 }
 
-export function doneWith(call: Call, text: string): Extract<CallStatus, { type: "done" }> {
-  return { type: "done", isError: true, tokens: estimateBody(resultBody(call, text)) };
+export function buildDoneStatus(call: Call, text: string): Extract<CallStatus, { type: "done" }> {
+  return { type: "done", isError: true, tokens: estimateBody(buildResultBody(call, text)) };
 }
 
-export function endEvents(
+export function emitEndEvents(
   state: State,
   answer: number,
   call: Call,
@@ -74,19 +74,19 @@ export function endEvents(
     position,
     isError,
     ...(child === undefined ? {} : { childLoopId: child }),
-    ...(isRefused(call) ? { permission: call.permission } : {}),
+    ...(isDenied(call) ? { permission: call.permission } : {}),
     ...(call.questions === undefined ? {} : { questions: [...call.questions] }),
   });
-  return isUntold(state, call) ? ended : messageEvents(ended, position);
+  return awaitsAfterToolHooks(state, call) ? ended : emitMessageEvents(ended, position);
 }
 
 /** Hooks hear of calls that have run. */
-export function isUntold(state: State, call: Call): boolean {
+export function awaitsAfterToolHooks(state: State, call: Call): boolean {
   return hasRun(call) && hasHook(state, "after-tool");
 }
 
 /** It never ran: its End has no Start. */
-function isRefused(call: Call): boolean {
+function isDenied(call: Call): boolean {
   return call.permission !== undefined && !hasRun(call);
 }
 

@@ -1,31 +1,31 @@
 import type { Outcome } from "../../schema/record.ts";
-import { NOTHING } from "../budget/amounts.ts";
+import { NO_AMOUNTS } from "../budget/amounts.ts";
 import { estimateText } from "../view/estimate.ts";
-import { estimateBody, placeAt } from "./append.ts";
-import { endEvents } from "./call-results.ts";
-import { withCall } from "./calls.ts";
-import { withChildOver } from "./children-shown.ts";
-import { callDone, runningCall } from "./finished-calls.ts";
+import { appendAtPosition, estimateBody } from "./append-message.ts";
+import { replaceCall } from "./call-batches.ts";
+import { emitEndEvents } from "./call-results.ts";
+import { addLoopAmounts, settleShare } from "./child-shares.ts";
+import { addEndedChild } from "./children-summary.ts";
+import { completeCall, getRunningCall } from "./finished-calls.ts";
 import { NO_TEXT, type OutboxBody } from "./outbox.ts";
-import { settleShare, usedBy } from "./shares.ts";
-import type { Call, Calling } from "./state/calling.ts";
+import type { Call, CallingTools } from "./state/call-status.ts";
 import type { CallToolCommand } from "./state/command.ts";
 import type { ToolFacts } from "./state/digest.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
 import type { TaskReport } from "./task.ts";
-import { withTimeWaited } from "./time-waited.ts";
+import { addWaitedTime } from "./time-waited.ts";
 
 // Calls whose tool is an agent: each is a run of its own, which draws on what this one has left (design 3.9).
 
-type Running = Extract<Call["status"], { type: "running" }>;
+type RunningStatus = Extract<Call["status"], { type: "running" }>;
 
-export function hasChild({ calls }: Calling): boolean {
+export function hasChild({ calls }: CallingTools): boolean {
   return calls.some(({ status }) => status.type === "running" && status.child !== undefined);
 }
 
 /** The part of a call's command that makes it a run of its own. */
-export function commandOfChild(
+export function getChildCommand(
   { name, status }: Call,
   tools: Readonly<Record<string, ToolFacts>>,
 ): Pick<CallToolCommand, "child"> {
@@ -34,38 +34,45 @@ export function commandOfChild(
   return { child: { definitionHash: facts.definitionHash, ...status.child } };
 }
 
-export function childStarted(state: State, phase: Calling, index: number, session: string): State {
-  const call = runningCall(phase, index);
-  const status = call?.status as Running | undefined;
+export function markChildStarted(state: State, phase: CallingTools, index: number, session: string): State {
+  const call = getRunningCall(phase, index);
+  const status = call?.status as RunningStatus | undefined;
   if (call === undefined || status?.child === undefined) return state;
   const known: Call = { ...call, status: { ...status, child: { ...status.child, session } } };
-  return { ...state, phase: { ...phase, calls: withCall(phase.calls, index, known) } };
+  return { ...state, phase: { ...phase, calls: replaceCall(phase.calls, index, known) } };
 }
 
-export function childFinished(state: State, phase: Calling, index: number, report: TaskReport): State {
-  return answered(state, phase, index, report, ...ourWords(report.outcome));
+export function finishChild(state: State, phase: CallingTools, index: number, report: TaskReport): State {
+  return answerWithReport(state, phase, index, report, ...describeOutcome(report.outcome));
 }
 
 /** Terminated, timed out, or never begun: what its record shows is what it has cost. */
-export function childLost(
+export function failChild(
   state: State,
-  phase: Calling,
+  phase: CallingTools,
   index: number,
-  how: string,
+  reason: string,
   report: TaskReport | undefined,
 ): State {
-  return answered(state, phase, index, report, `The sub-agent did not come to an end: ${how}`, true);
+  return answerWithReport(
+    state,
+    phase,
+    index,
+    report,
+    `The sub-agent did not come to an end: ${reason}`,
+    true,
+  );
 }
 
-function answered(
+function answerWithReport(
   state: State,
-  phase: Calling,
+  phase: CallingTools,
   index: number,
   report: TaskReport | undefined,
   text: string,
   isError: boolean,
 ): State {
-  const call = runningCall(phase, index);
+  const call = getRunningCall(phase, index);
   if (call === undefined) return state;
   const body: Extract<OutboxBody, { type: "report" }> = {
     type: "report",
@@ -79,16 +86,16 @@ function answered(
     messages: report?.messages ?? 0,
     ...(report?.loopId === undefined ? {} : { childLoopId: report.loopId }),
   };
-  const waited = withTimeWaited(state, waitedBelow(state, phase, report));
-  const settled = settleShare(waited, index, report?.used ?? NOTHING);
-  const placed = placeAt(settled, phase.position + 1 + index, "tool", body);
-  const ended = endEvents(placed, phase.position, call, index, isError, report?.loopId);
+  const waited = addWaitedTime(state, getChildWaitMs(state, phase, report));
+  const settled = settleShare(waited, index, report?.used ?? NO_AMOUNTS);
+  const placed = appendAtPosition(settled, phase.position + 1 + index, "tool", body);
+  const ended = emitEndEvents(placed, phase.position, call, index, isError, report?.loopId);
   const tokens =
     estimateBody(body) + (body.from === undefined ? estimateText(NO_TEXT) : (report?.tokens ?? 0));
   const { status, name, summary } = call;
   const session = status.type === "running" ? status.child?.session : undefined;
   const task = { session: session ?? report?.session ?? "", agent: name, task: summary };
-  return callDone(withChildOver(ended, task, report?.outcome), phase, index, {
+  return completeCall(addEndedChild(ended, task, report?.outcome), phase, index, {
     type: "done",
     isError,
     tokens,
@@ -96,13 +103,13 @@ function answered(
 }
 
 /** While a sub-agent that works alone waits for a person, its caller waits for nothing else. */
-function waitedBelow({ pinned }: State, { unit }: Calling, report: TaskReport | undefined): number {
+function getChildWaitMs({ pinned }: State, { unit }: CallingTools, report: TaskReport | undefined): number {
   const counts = pinned?.approvals?.countsAsDuration === true;
   return counts || unit.to - unit.from > 1 ? 0 : (report?.waitedMs ?? 0);
 }
 
 /** What stands behind the sub-agent's own words, and whether the model must take it for an error. */
-function ourWords(outcome: Outcome): [text: string, isError: boolean] {
+function describeOutcome(outcome: Outcome): [text: string, isError: boolean] {
   switch (outcome.type) {
     case "answered":
     case "delivered":
@@ -123,18 +130,18 @@ function ourWords(outcome: Outcome): [text: string, isError: boolean] {
 // The other side: a run that works for a call.
 
 /** What a sub-agent's loop adds to what its run tells in the end. */
-export function taskTotals(state: State, loop: OpenLoop): Partial<State["totals"]> {
+export function addTaskTotals(state: State, loop: OpenLoop): Partial<State["totals"]> {
   const { totals, length } = state;
   const waitedMs = (totals.waitedMs ?? 0) + (loop.waitedMs ?? 0);
   return {
-    used: usedBy(state, loop),
+    used: addLoopAmounts(state, loop),
     messages: (totals.messages ?? 0) + length - loop.from,
     ...(waitedMs === 0 ? {} : { waitedMs }),
   };
 }
 
-export function reportOf({ session, branch, last, totals, rest }: State): TaskReport {
-  const { messages = 0, used = NOTHING, waitedMs } = totals;
+export function buildReport({ session, branch, last, totals, rest }: State): TaskReport {
+  const { messages = 0, used = NO_AMOUNTS, waitedMs } = totals;
   return {
     session,
     outcome: last?.outcome ?? { type: "delivered", messages: 0 },

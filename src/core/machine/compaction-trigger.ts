@@ -5,27 +5,27 @@ import type { Usage } from "../../schema/message.ts";
 // When a view is too large, as arithmetic: CTX-05, CTX-09.
 
 /** Room for messages in the window (CTX-11). */
-export function messageBudget(config: ContextConfig): number {
+export function computeMessageBudget(config: ContextConfig): number {
   return Math.max(0, config.maxContextTokens - config.systemPromptTokens);
 }
 
 /** The longest answer takes no more of a window than this part of it, by our reckoning. */
 const ANSWER_SHARE = 0.25;
 
-type Asking = Pick<AgentDefinition, "maxTokens"> & {
+type ModelBounds = Pick<AgentDefinition, "maxTokens"> & {
   readonly model: Pick<AgentDefinition["model"], "contextWindow" | "maxTokens">;
 };
 
 /** Tokens that a model takes as input: its window, less the longest answer, which vendors count as well. */
-export function inputRoom({ model, maxTokens = model.maxTokens }: Asking): number {
+export function computeInputRoom({ model, maxTokens = model.maxTokens }: ModelBounds): number {
   const { contextWindow } = model;
   const answer = Math.min(maxTokens, model.maxTokens, Math.floor(contextWindow * ANSWER_SHARE));
   return contextWindow - answer;
 }
 
 /** The settings for an agent's model: its window counts where it is smaller than theirs. */
-export function contextFor(context: ContextConfig, asking: Asking): ContextConfig {
-  const room = inputRoom(asking);
+export function buildContextConfig(context: ContextConfig, asking: ModelBounds): ContextConfig {
+  const room = computeInputRoom(asking);
   if (room >= context.maxContextTokens) return context;
   const share = room / context.maxContextTokens;
   const systemPromptTokens = Math.floor(context.systemPromptTokens * share);
@@ -37,7 +37,7 @@ export function contextFor(context: ContextConfig, asking: Asking): ContextConfi
  *
  * For people; `isCompactionDue` decides.
  */
-export function headroom(config: ContextConfig, currentTokens: number): number {
+export function computeHeadroom(config: ContextConfig, currentTokens: number): number {
   const { maxContextTokens, systemPromptTokens, compaction } = config;
   return compaction.compactAtPct - systemPromptTokens / maxContextTokens - currentTokens / maxContextTokens;
 }
@@ -47,24 +47,24 @@ export function headroom(config: ContextConfig, currentTokens: number): number {
  *
  * It is also the size that a compaction aims at, so that it changes something whenever it is set off (X-11).
  */
-export function triggerLevel(config: ContextConfig): number {
+export function computeTriggerLevel(config: ContextConfig): number {
   const { maxContextTokens, systemPromptTokens, compaction } = config;
   const share = (compaction.compactAtPct - compaction.budgetThresholdPct) * maxContextTokens;
-  return Math.max(0, Math.floor(withoutNoise(share - systemPromptTokens)));
+  return Math.max(0, Math.floor(roundTokens(share - systemPromptTokens)));
 }
 
 /** Binary fractions such as 0.1 are a hair off: a millionth of a token more or less says nothing. */
-function withoutNoise(tokens: number): number {
+function roundTokens(tokens: number): number {
   return Math.round(tokens * 1e6) / 1e6;
 }
 
 /** CTX-09: whether the headroom is below `budgetThresholdPct`. */
 export function isCompactionDue(config: ContextConfig, currentTokens: number): boolean {
-  return currentTokens > triggerLevel(config);
+  return currentTokens > computeTriggerLevel(config);
 }
 
 /** The size of a context as a vendor counted it, beside our estimate of the same messages. */
-export type Reported = { readonly tokens: number; readonly estimated: number };
+export type ReportedSize = { readonly tokens: number; readonly estimated: number };
 
 /**
  * What a vendor's answer says of the context it was given and extended.
@@ -74,7 +74,7 @@ export type Reported = { readonly tokens: number; readonly estimated: number };
  *
  * @param estimated - The estimate of the view, the answer included.
  */
-export function reportedBy(usage: Usage, estimated: number): Reported | undefined {
+export function getReportedSize(usage: Usage, estimated: number): ReportedSize | undefined {
   const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output;
   return tokens === 0 ? undefined : { tokens, estimated };
 }
@@ -84,7 +84,7 @@ export function reportedBy(usage: Usage, estimated: number): Reported | undefine
  *
  * @param estimated - The estimate of the view as it is now.
  */
-export function contextTokens(estimated: number, reported?: Reported): number {
+export function addUnreportedTokens(estimated: number, reported?: ReportedSize): number {
   if (reported === undefined) return estimated;
   return reported.tokens + Math.max(0, estimated - reported.estimated);
 }

@@ -1,8 +1,8 @@
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { AgentDefinition, Limits } from "../../schema/definition.ts";
 import type { PermissionPolicy } from "../../schema/permission.ts";
 import type { DefinitionChange } from "../../schema/record.ts";
-import { describeChange, isAlike, namesChanged } from "./describe-change.ts";
+import { describeChange, describeNameChange, isAlike } from "./describe-change.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 
 // What becomes of an agent that is moved from one definition to another (design 3.8): the table of docs/updating.md.
@@ -65,7 +65,7 @@ export const TAKES_EFFECT = {
 const FIELDS = Object.keys(TAKES_EFFECT) as readonly Field[];
 
 /** Of what is said of one field, in bytes, the dots of a cut included. */
-const SAID_BYTES = 160;
+const DESCRIPTION_BYTES = 160;
 
 export type DefinitionChanges = {
   /** In the order of the table; empty when nothing differs. */
@@ -75,18 +75,22 @@ export type DefinitionChanges = {
   readonly refusals: readonly string[];
 };
 
-export function definitionChanges(from: AgentDefinition, to: AgentDefinition): DefinitionChanges {
+export function compareDefinitions(from: AgentDefinition, to: AgentDefinition): DefinitionChanges {
   const changed = FIELDS.filter((field) => !isAlike(from[field], to[field]));
   return {
     changes: changed.map((field) => ({
       field,
-      said: shownBriefly(said(field, from, to), SAID_BYTES - "...".length),
+      said: redactPreview(describeFieldChange(field, from, to), DESCRIPTION_BYTES - "...".length),
       takesEffect: TAKES_EFFECT[field].takesEffect,
     })),
-    warnings: [...cacheWarning(changed, from, to), ...laxerWarning(from, to), ...workspaceWarning(from, to)],
+    warnings: [
+      ...warnOfCacheLoss(changed, from, to),
+      ...warnOfLaxerPolicy(from, to),
+      ...warnOfWorkspace(from, to),
+    ],
     refusals: removesPolicy(from.permissions, to.permissions)
       ? [
-          `It would remove the permission policy (${policySaid(from.permissions)}): keep it in the new definition, ` +
+          `It would remove the permission policy (${describePolicy(from.permissions)}): keep it in the new definition, ` +
             "or begin a session without it",
         ]
       : [],
@@ -94,7 +98,7 @@ export function definitionChanges(from: AgentDefinition, to: AgentDefinition): D
 }
 
 /** Those that are other ones in the new definition: what an operator has raised stays where it says the same as before. */
-export function changedLimits(from: Limits, to: Limits): Partial<Limits> {
+export function findChangedLimits(from: Limits, to: Limits): Partial<Limits> {
   const names = Object.keys(to) as readonly (keyof Limits)[];
   return Object.fromEntries(
     names.filter((name) => from[name] !== to[name]).map((name) => [name, to[name]]),
@@ -102,31 +106,31 @@ export function changedLimits(from: Limits, to: Limits): Partial<Limits> {
 }
 
 /** Names by which an agent's calls are known, as far as its definition says. */
-export function toolNamesOf({
+export function listToolNames({
   tools,
   subAgents = [],
 }: Pick<AgentDefinition, "tools" | "subAgents">): readonly string[] {
   return [...tools.map((name) => TOOL_ALIASES[name] ?? name), ...subAgents.map(({ name }) => name)];
 }
 
-function said(field: Field, from: AgentDefinition, to: AgentDefinition): string {
+function describeFieldChange(field: Field, from: AgentDefinition, to: AgentDefinition): string {
   switch (field) {
     case "subAgents":
-      return namesChanged(from.subAgents ?? [], to.subAgents ?? []);
+      return describeNameChange(from.subAgents ?? [], to.subAgents ?? []);
     case "openapi":
-      return namesChanged(from.openapi ?? [], to.openapi ?? []);
+      return describeNameChange(from.openapi ?? [], to.openapi ?? []);
     case "permissions":
-      return `${policySaid(from.permissions)} → ${policySaid(to.permissions)}`;
+      return `${describePolicy(from.permissions)} → ${describePolicy(to.permissions)}`;
     default:
       return describeChange(from[field], to[field]);
   }
 }
 
-function policySaid({ rules, otherwise }: PermissionPolicy): string {
+function describePolicy({ rules, otherwise }: PermissionPolicy): string {
   return `${rules.length} ${rules.length === 1 ? "rule" : "rules"}, otherwise ${otherwise}`;
 }
 
-function cacheWarning(
+function warnOfCacheLoss(
   changed: readonly Field[],
   from: AgentDefinition,
   to: AgentDefinition,
@@ -142,13 +146,13 @@ function cacheWarning(
 /** From what lets least run by itself to what lets all. */
 const STRICTNESS = ["deny", "ask", "ask-unsafe", "allow"] as const satisfies PermissionPolicy["otherwise"][];
 
-function laxerWarning(from: AgentDefinition, to: AgentDefinition): readonly string[] {
+function warnOfLaxerPolicy(from: AgentDefinition, to: AgentDefinition): readonly string[] {
   const [before, after] = [from.permissions.otherwise, to.permissions.otherwise];
   if (STRICTNESS.indexOf(after) <= STRICTNESS.indexOf(before)) return [];
   return [`permissions: what no rule speaks of was decided by "${before}", and is by "${after}" now`];
 }
 
-function workspaceWarning(from: AgentDefinition, to: AgentDefinition): readonly string[] {
+function warnOfWorkspace(from: AgentDefinition, to: AgentDefinition): readonly string[] {
   return from.workspace === to.workspace
     ? []
     : ["workspace: files stay where they are; the agent is not told that it works elsewhere"];
@@ -163,7 +167,7 @@ function isPolicy({ rules, otherwise }: PermissionPolicy): boolean {
 }
 
 /** Why an agent cannot be moved now: a person is asked about calls of tools that it would lose. */
-export function missingTools(
+export function findMissingTools(
   asked: readonly { readonly tool: string; readonly toolCallId: string }[],
   tools: readonly string[],
 ): readonly string[] {

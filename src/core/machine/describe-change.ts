@@ -1,7 +1,7 @@
 // How one value has become another, in a few words. Texts are counted, not shown.
 
 /** Longer texts are words for a model. */
-const SHOWN_CHARS = 48;
+const VALUE_CHARS = 48;
 
 /** The same as JSON; a field that is `undefined` is no field. */
 export function isAlike(one: unknown, other: unknown): boolean {
@@ -10,26 +10,26 @@ export function isAlike(one: unknown, other: unknown): boolean {
     return one.length === other.length && one.every((member, index) => isAlike(member, other[index]));
   }
   if (!isObject(one) || !isObject(other)) return false;
-  return keysOf(one, other).every((key) => isAlike(one[key], other[key]));
+  return listKeys(one, other).every((key) => isAlike(one[key], other[key]));
 }
 
 export function describeChange(from: unknown, to: unknown): string {
   if (isNames(from ?? []) && isNames(to ?? []) && (Array.isArray(from) || Array.isArray(to))) {
-    return listChange((from ?? []) as readonly string[], (to ?? []) as readonly string[]);
+    return describeListChange((from ?? []) as readonly string[], (to ?? []) as readonly string[]);
   }
-  if (isObject(from) && isObject(to)) return objectChange(from, to);
-  if (isShort(from) && isShort(to)) return `${shown(from)} → ${shown(to)}`;
-  if (typeof from === "string" && typeof to === "string") return textChange(from, to);
+  if (isObject(from) && isObject(to)) return describeObjectChange(from, to);
+  if (isShort(from) && isShort(to)) return `${formatValue(from)} → ${formatValue(to)}`;
+  if (typeof from === "string" && typeof to === "string") return describeTextChange(from, to);
   if (from === undefined || from === null) return "added";
   return to === undefined || to === null ? "taken out" : "changed";
 }
 
 /** Of things that have a name. */
-export function namesChanged(
+export function describeNameChange(
   from: readonly { readonly name: string }[],
   to: readonly { readonly name: string }[],
 ): string {
-  const names = listChange(
+  const names = describeListChange(
     from.map(({ name }) => name),
     to.map(({ name }) => name),
   );
@@ -43,7 +43,7 @@ export function namesChanged(
 
 const REORDERED = "in another order";
 
-function listChange(from: readonly string[], to: readonly string[]): string {
+function describeListChange(from: readonly string[], to: readonly string[]): string {
   const added = to.filter((name) => !from.includes(name));
   const gone = from.filter((name) => !to.includes(name));
   const parts = [
@@ -53,32 +53,32 @@ function listChange(from: readonly string[], to: readonly string[]): string {
   return parts.length === 0 ? REORDERED : parts.join("; ");
 }
 
-function objectChange(
+function describeObjectChange(
   from: Readonly<Record<string, unknown>>,
   to: Readonly<Record<string, unknown>>,
 ): string {
-  return keysOf(from, to)
+  return listKeys(from, to)
     .filter((key) => !isAlike(from[key], to[key]))
     .map((key) =>
       isShort(from[key]) && isShort(to[key])
-        ? `${key} ${shown(from[key])} → ${shown(to[key])}`
+        ? `${key} ${formatValue(from[key])} → ${formatValue(to[key])}`
         : `${key} changed`,
     )
     .join(", ");
 }
 
-function textChange(from: string, to: string): string {
+function describeTextChange(from: string, to: string): string {
   return `${from.length} → ${to.length} characters`;
 }
 
-function shown(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined) return "not set";
   if (value === null) return "none";
   return value === "" ? '""' : String(value);
 }
 
 function isShort(value: unknown): boolean {
-  if (typeof value === "string") return value.length <= SHOWN_CHARS && !value.includes("\n");
+  if (typeof value === "string") return value.length <= VALUE_CHARS && !value.includes("\n");
   return value === undefined || value === null || typeof value === "number" || typeof value === "boolean";
 }
 
@@ -90,6 +90,6 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function keysOf(one: object, other: object): readonly string[] {
+function listKeys(one: object, other: object): readonly string[] {
   return [...new Set([...Object.keys(one), ...Object.keys(other)])];
 }

@@ -1,20 +1,20 @@
 import { assertNever } from "../../platform/text/assert-never.ts";
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
-import { isPlainView, leftOf, viewTokens } from "../view/view.ts";
-import { rangesOf } from "../view/view-ranges.ts";
-import { approvalsUntil } from "./approvals.ts";
-import { commandOfChild, hasChild, reportOf } from "./children.ts";
-import { contextTokens } from "./compacting.ts";
-import { messagesToFilter } from "./filtering.ts";
-import { askedOf, hasHook } from "./hooking.ts";
-import { baseOf, cargo, EMPTY_OUTBOX } from "./outbox.ts";
-import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
-import { givenOf } from "./shares.ts";
+import { isPlainView, sumViewTokens, toViewSnapshot } from "../view/view.ts";
+import { toViewRanges } from "../view/view-ranges.ts";
+import { findApprovalDeadline } from "./approvals.ts";
+import { getAllocation } from "./child-shares.ts";
+import { buildReport, getChildCommand, hasChild } from "./children.ts";
+import { countContextTokens } from "./compact-view.ts";
+import { getMessagesToFilter } from "./filter-input.ts";
+import { EMPTY_OUTBOX, findBasePosition, takeOutbox } from "./outbox.ts";
+import { type PhaseOf, requireLoop, requirePinned } from "./phase.ts";
+import { buildHookRequest, hasHook } from "./run-hooks.ts";
 import type { CallToolCommand, Command, RecordCommand } from "./state/command.ts";
-import type { Issue, PersonMessage, State } from "./state/state.ts";
-import { toolFactsOf } from "./tool-facts.ts";
-import { deadlineOf, waitsUntil } from "./vendor-wait.ts";
-import { isHeldBack, viewAtHand } from "./view-at-hand.ts";
+import type { Dispatch, InboundMessage, State } from "./state/state.ts";
+import { getToolFacts } from "./tool-facts.ts";
+import { buildToolView, waitsForEarlierCall } from "./tool-view.ts";
+import { computeDeadline, computeWaitEnd } from "./vendor-wait.ts";
 
 /** What the driver must do now. Asked again of the same state, it gives the same answer. */
 export function next(state: State): Command {
@@ -25,7 +25,7 @@ export function next(state: State): Command {
     case "opening":
       return {
         type: "open-loop",
-        ...numbered(phase.issue),
+        ...toNumbered(phase.issue),
         session: state.session,
         ...(state.asked.definition === undefined ? {} : { definition: state.asked.definition }),
         ...(state.asked.hash === undefined ? {} : { definitionHash: state.asked.hash }),
@@ -36,78 +36,79 @@ export function next(state: State): Command {
         ...(state.length === 0 ? {} : { expects: { branch: state.branch, length: state.length } }),
       };
     case "calling-model": {
-      if (phase.waits !== undefined) return { type: "wait", untilMs: waitsUntil(state, phase.waits) };
-      const { definitionHash, maxRetries } = pinnedOf(state);
-      const loop = loopOf(state);
-      const deadlineMs = deadlineOf(state);
+      if (phase.waits !== undefined) return { type: "wait", untilMs: computeWaitEnd(state, phase.waits) };
+      const { definitionHash, maxRetries } = requirePinned(state);
+      const loop = requireLoop(state);
+      const deadlineMs = computeDeadline(state);
       return {
         type: "call-model",
-        ...writing(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.issue, state.length),
         session: state.session,
         loopId: loop.loopId,
         definitionHash,
         turn: loop.turn,
-        view: rangesOf(state.view),
+        view: toViewRanges(state.view),
         position: state.length,
-        ...callerOf(state),
-        ...wordsIn(state),
+        ...getCaller(state),
+        ...getRedaction(state),
         ...(loop.mismatch === undefined ? {} : { repair: true as const }),
         ...(deadlineMs === undefined ? {} : { deadlineMs }),
         maxAttempts: Math.max(1, maxRetries + 1 - phase.attemptsBefore),
       };
     }
     case "compacting": {
-      const loop = loopOf(state);
+      const loop = requireLoop(state);
       return {
         type: "compact",
-        ...writing(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.issue, state.length),
         session: state.session,
         loopId: loop.loopId,
-        definitionHash: pinnedOf(state).definitionHash,
+        definitionHash: requirePinned(state).definitionHash,
         turn: loop.turn,
-        view: rangesOf(state.view),
+        view: toViewRanges(state.view),
         position: state.length,
-        maxAttempts: pinnedOf(state).maxRetries + 1,
-        tokens: contextTokens(state),
-        estimated: viewTokens(state.view),
+        maxAttempts: requirePinned(state).maxRetries + 1,
+        tokens: countContextTokens(state),
+        estimated: sumViewTokens(state.view),
         why: phase.why,
       };
     }
     case "filtering": {
-      const loop = loopOf(state);
+      const loop = requireLoop(state);
       return {
         type: "filter-input",
-        ...writing(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.issue, state.length),
         session: state.session,
         loopId: loop.loopId,
-        definitionHash: pinnedOf(state).definitionHash,
+        definitionHash: requirePinned(state).definitionHash,
         turn: loop.turn,
-        messages: messagesToFilter(state, phase.ids),
-        maxAttempts: pinnedOf(state).maxRetries + 1,
+        messages: getMessagesToFilter(state, phase.ids),
+        maxAttempts: requirePinned(state).maxRetries + 1,
       };
     }
     case "calling-tools": {
       const { flush } = phase;
-      const beside = flush === undefined || flush === "tried" ? undefined : record(state, flush, []);
+      const beside =
+        flush === undefined || flush === "tried" ? undefined : buildRecordCommand(state, flush, []);
       if (beside !== undefined && !hasChild(phase)) return beside;
-      const calls = runningCalls(state, phase);
+      const calls = buildToolCommands(state, phase);
       return calls.length > 0
         ? { type: "call-tools", calls, ...(beside === undefined ? {} : { beside }) }
-        : { type: "wait", untilMs: approvalsUntil(phase) };
+        : { type: "wait", untilMs: findApprovalDeadline(phase) };
     }
     case "hooking":
       return {
         type: "run-hook",
-        ...writing(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.issue, state.length),
         session: state.session,
-        ...askedOf(state, phase.question),
+        ...buildHookRequest(state, phase.question),
         ...(phase.brief === undefined ? {} : { brief: phase.brief }),
       };
     case "moving": {
-      const { definitionHash, limits } = pinnedOf(state);
+      const { definitionHash, limits } = requirePinned(state);
       return {
         type: "move-definition",
-        ...writing(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.issue, state.length),
         session: state.session,
         loopId: state.loop?.loopId ?? "",
         turn: state.loop?.turn ?? 0,
@@ -117,26 +118,28 @@ export function next(state: State): Command {
       };
     }
     case "closing": {
-      const loop = loopOf(state);
+      const loop = requireLoop(state);
       const isOutput = loop.lastText?.isOutput === true && phase.outcome.type === "answered";
       return {
         type: "close-loop",
-        ...writing(state, phase.issue, state.length),
+        ...buildWriteFields(state, phase.issue, state.length),
         session: state.session,
         loopId: loop.loopId,
         outcome: phase.outcome,
-        ...(isOutput || isTold(state, phase) ? { definitionHash: pinnedOf(state).definitionHash } : {}),
+        ...(isOutput || notifiesHooks(state, phase)
+          ? { definitionHash: requirePinned(state).definitionHash }
+          : {}),
         ...(isOutput ? { isOutput } : {}),
-        ...(givenOf(state) === undefined ? {} : { isTask: true as const }),
+        ...(getAllocation(state) === undefined ? {} : { isTask: true as const }),
         ...(loop.lastText === undefined ? {} : { answer: loop.lastText.position }),
         turns: loop.turn,
         costUsd: loop.costUsd,
-        ...(isPlainView(state.view) ? {} : { view: leftOf(state.view) }),
+        ...(isPlainView(state.view) ? {} : { view: toViewSnapshot(state.view) }),
         ...(state.grants === undefined || state.grants.length === 0 ? {} : { grants: state.grants }),
       };
     }
     case "recording":
-      return record(state, phase.issue, phase.inbox);
+      return buildRecordCommand(state, phase.issue, phase.inbox);
     case "waiting":
       return { type: "wait", untilMs: phase.untilMs };
     case "rotating":
@@ -146,7 +149,7 @@ export function next(state: State): Command {
         type: "finish",
         last: state.last ?? { outcome: { type: "delivered", messages: 0 } },
         branch: state.branch,
-        ...(givenOf(state) === undefined ? {} : { report: reportOf(state) }),
+        ...(getAllocation(state) === undefined ? {} : { report: buildReport(state) }),
       };
     case "turn-due":
     case "turn-over":
@@ -157,10 +160,14 @@ export function next(state: State): Command {
   }
 }
 
-function record(state: State, issue: Issue, inbox: readonly PersonMessage[]): RecordCommand {
+function buildRecordCommand(
+  state: State,
+  pending: Dispatch,
+  inbox: readonly InboundMessage[],
+): RecordCommand {
   return {
     type: "record",
-    ...writing(state, issue, state.length),
+    ...buildWriteFields(state, pending, state.length),
     session: state.session,
     ...(state.loop === undefined ? {} : { loopId: state.loop.loopId }),
     inbox,
@@ -168,37 +175,43 @@ function record(state: State, issue: Issue, inbox: readonly PersonMessage[]): Re
 }
 
 /** Of a loop that a hook has refused nobody is told more. */
-function isTold(state: State, { outcome }: PhaseOf<"closing">): boolean {
+function notifiesHooks(state: State, { outcome }: PhaseOf<"closing">): boolean {
   const refused = outcome.type === "rejected" && outcome.by !== undefined;
   return !refused && hasHook(state, "after-loop");
 }
 
-function callerOf({ task }: State) {
+function getCaller({ task }: State) {
   return task === undefined ? {} : { caller: task.spawn };
 }
 
-function wordsIn({ words }: State) {
-  return words === undefined ? {} : { words };
+function getRedaction({ words: redactContent }: State) {
+  return redactContent === undefined ? {} : { words: redactContent };
 }
 
-function numbered({ number, generation }: Issue) {
+function toNumbered({ number, generation }: Dispatch) {
   return { number, generation };
 }
 
-function writing(state: State, issue: Issue, ownPosition: number) {
-  const outbox = cargo(state.outbox, issue.carries);
+function buildWriteFields(state: State, pending: Dispatch, ownPosition: number) {
+  const outbox = takeOutbox(state.outbox, pending.carries);
   const fork = state.fork === undefined ? {} : { fork: state.fork };
-  return { ...numbered(issue), branch: state.branch, base: baseOf(outbox, ownPosition), outbox, ...fork };
+  return {
+    ...toNumbered(pending),
+    branch: state.branch,
+    base: findBasePosition(outbox, ownPosition),
+    outbox,
+    ...fork,
+  };
 }
 
 /** The calls of the unit that have no result yet; all of them share one base, so that they would fork alike. */
-function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly CallToolCommand[] {
-  const loop = loopOf(state);
-  const { definitionHash, tools, toolQueue } = pinnedOf(state);
-  const outbox = cargo(state.outbox, phase.issue.carries);
+function buildToolCommands(state: State, phase: PhaseOf<"calling-tools">): readonly CallToolCommand[] {
+  const loop = requireLoop(state);
+  const { definitionHash, tools, toolQueue } = requirePinned(state);
+  const outbox = takeOutbox(state.outbox, phase.issue.carries);
   const commands: CallToolCommand[] = [];
   phase.calls.forEach((call, index) => {
-    if (call.status.type !== "running" || isHeldBack(state, phase.calls, index)) return;
+    if (call.status.type !== "running" || waitsForEarlierCall(state, phase.calls, index)) return;
     const timeoutMs = tools[call.name]?.timeoutMs;
     commands.push({
       number: call.status.number ?? phase.issue.number,
@@ -220,11 +233,11 @@ function runningCalls(state: State, phase: PhaseOf<"calling-tools">): readonly C
       ...(toolQueue === undefined ? {} : { queue: toolQueue }),
       ...(call.arguments === undefined ? {} : { arguments: call.arguments }),
       ...(call.questions === undefined ? {} : { questions: call.questions }),
-      ...(toolFactsOf(state, call.name)?.view === true ? { view: viewAtHand(state, phase) } : {}),
+      ...(getToolFacts(state, call.name)?.view === true ? { view: buildToolView(state, phase) } : {}),
       summary: call.summary,
-      ...callerOf(state),
-      ...wordsIn(state),
-      ...commandOfChild(call, tools),
+      ...getCaller(state),
+      ...getRedaction(state),
+      ...getChildCommand(call, tools),
     });
   });
   return commands;

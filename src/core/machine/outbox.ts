@@ -1,8 +1,8 @@
 import type { AgentMessage, AssistantMessage } from "../../schema/message.ts";
 import type { EntryOrigin, EventBody } from "../../schema/record.ts";
 import { NO_USAGE } from "../budget/usage.ts";
-import { refusedMessage, spokenContent } from "./refused.ts";
-import type { PersonMessage, State } from "./state/state.ts";
+import { buildRejectedMessage, buildUserContent } from "./rejected-message.ts";
+import type { InboundMessage, State } from "./state/state.ts";
 
 /** What waits to be written down: it rides in the input of the next activity, which writes it first. */
 export type Outbox = { readonly entries: readonly OutboxEntry[]; readonly events: readonly OutboxEvent[] };
@@ -19,7 +19,7 @@ export type OutboxEntry = {
 };
 
 /** A branch that is to be begun: the same for everybody who begins it for the same run. */
-export type Fork = {
+export type NewBranch = {
   /** Its first position. */
   readonly at: number;
   /** The answer that has asked for it. */
@@ -27,9 +27,9 @@ export type Fork = {
 };
 
 export type OutboxBody =
-  | { readonly type: "person"; readonly message: PersonMessage }
+  | { readonly type: "person"; readonly message: InboundMessage }
   /** A person's message that a filter has refused: kept where no model sees it. */
-  | { readonly type: "refused"; readonly message: PersonMessage; readonly reason: string }
+  | { readonly type: "refused"; readonly message: InboundMessage; readonly reason: string }
   | { readonly type: "notice"; readonly text: string }
   /** Says why a call was not run, unless it is `accepted`. */
   | {
@@ -74,26 +74,26 @@ export function emit(state: State, body: EventBody): State {
 }
 
 /** What a command takes along when it is given out now. */
-export function carried(outbox: Outbox): { entries: number; events: number } {
+export function measureOutbox(outbox: Outbox): { entries: number; events: number } {
   return { entries: outbox.entries.length, events: outbox.events.length };
 }
 
 /** The part of the outbox that a command took along. */
-export function cargo(outbox: Outbox, carries: { entries: number; events: number }): Outbox {
+export function takeOutbox(outbox: Outbox, size: { entries: number; events: number }): Outbox {
   return {
-    entries: outbox.entries.slice(0, carries.entries),
-    events: outbox.events.slice(0, carries.events),
+    entries: outbox.entries.slice(0, size.entries),
+    events: outbox.events.slice(0, size.events),
   };
 }
 
 /** The first position that a command may write: its own, or that of a message which it takes along. */
-export function baseOf(outbox: Outbox, ownPosition: number): number {
+export function findBasePosition(outbox: Outbox, ownPosition: number): number {
   return Math.min(ownPosition, ...outbox.entries.map(({ position }) => position));
 }
 
 /** The outbox after that part was written. */
-export function delivered(outbox: Outbox, carries: { entries: number; events: number }): Outbox {
-  return { entries: outbox.entries.slice(carries.entries), events: outbox.events.slice(carries.events) };
+export function drainOutbox(outbox: Outbox, size: { entries: number; events: number }): Outbox {
+  return { entries: outbox.entries.slice(size.entries), events: outbox.events.slice(size.events) };
 }
 
 /**
@@ -101,19 +101,19 @@ export function delivered(outbox: Outbox, carries: { entries: number; events: nu
  *
  * @param text - The words of a person's message, or of a sub-agent, that travelled as a reference.
  */
-export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string): AgentMessage {
+export function buildOutboxMessage(entry: OutboxEntry, loopId: string, text?: string): AgentMessage {
   const turnId = { loopId, turnIndex: entry.turn };
   const { body } = entry;
   switch (body.type) {
     case "person":
       return {
         role: "user",
-        content: [...spokenContent(text ?? body.message.text ?? "", body.message.filtered?.warning)],
+        content: [...buildUserContent(text ?? body.message.text ?? "", body.message.filtered?.warning)],
         timestamp: body.message.atMs,
         turnId,
       };
     case "refused":
-      return refusedMessage(text ?? body.message.text ?? "", body.reason, body.message.atMs);
+      return buildRejectedMessage(text ?? body.message.text ?? "", body.reason, body.message.atMs);
     case "notice":
       return { role: "user", content: [{ type: "text", text: body.text }], timestamp: entry.atMs, turnId };
     case "result":
@@ -131,7 +131,7 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
         role: "toolResult",
         toolCallId: body.toolCallId,
         toolName: body.toolName,
-        content: [{ type: "text", text: reportText(text, body.text) }],
+        content: [{ type: "text", text: formatReport(text, body.text) }],
         details: { sub_agent: body.toolName, turns: body.messages },
         isError: body.isError,
         ...(body.childLoopId === undefined ? {} : { childLoopId: body.childLoopId }),
@@ -139,20 +139,20 @@ export function outboxMessage(entry: OutboxEntry, loopId: string, text?: string)
         turnId,
       };
     case "no-answer":
-      return { ...noAnswer(body.stopReason, body.errorMessage, entry.atMs), turnId };
+      return { ...buildNoAnswer(body.stopReason, body.errorMessage, entry.atMs), turnId };
   }
 }
 
 /** SUB-05, SUB-06. */
 export const NO_TEXT = "(sub-agent produced no text output)";
 
-function reportText(words: string | undefined, ours: string): string {
-  const said = words === undefined || words === "" ? NO_TEXT : words;
-  return ours === "" ? said : `${said}\n\n${ours}`;
+function formatReport(text: string | undefined, ours: string): string {
+  const body = text === undefined || text === "" ? NO_TEXT : text;
+  return ours === "" ? body : `${body}\n\n${ours}`;
 }
 
 /** What stands for an answer that there is none of. */
-export function noAnswer(
+export function buildNoAnswer(
   stopReason: "error" | "aborted",
   errorMessage: string,
   timestamp: number,

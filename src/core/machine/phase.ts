@@ -6,19 +6,23 @@ import type { Phase, State } from "./state/state.ts";
 export type PhaseOf<Type extends Phase["type"]> = Extract<Phase, { type: Type }>;
 
 /** The phase that an event is about; an event for another phase cannot have happened. */
-export function inPhase<Type extends Phase["type"]>(state: State, type: Type, event: string): PhaseOf<Type> {
+export function requirePhase<Type extends Phase["type"]>(
+  state: State,
+  type: Type,
+  event: string,
+): PhaseOf<Type> {
   if (state.phase.type !== type) throw new ProtocolError(`"${event}" while ${state.phase.type}`);
   return state.phase as PhaseOf<Type>;
 }
 
-export function loopOf(state: State): OpenLoop {
+export function requireLoop(state: State): OpenLoop {
   if (state.loop === undefined) throw new ProtocolError(`No loop is open while ${state.phase.type}`);
   return state.loop;
 }
 
-export function pinnedOf(state: State): PinnedDigest {
+export function requirePinned(state: State): PinnedDigest {
   if (state.pinned === undefined) throw new ProtocolError(`Nothing is pinned while ${state.phase.type}`);
   return state.pinned;
 }
 
-export const LOOP_OVER = { type: "loop-over" } as const;
+export const LOOP_ENDED = { type: "loop-over" } as const;

@@ -1,6 +1,6 @@
 import { emit } from "./outbox.ts";
-import type { PersonMessage, Prompt, Queues, State } from "./state/state.ts";
-import { countWaiting, hasRoomFor, withRefused } from "./waiting-messages.ts";
+import { addRejected, hasRoomFor, measureQueues } from "./queue-size.ts";
+import type { InboundMessage, Prompt, Queues, State } from "./state/state.ts";
 
 /** Ids that a run remembers, so that a message sent twice is taken once. About 8 KiB of state. */
 const REMEMBERED_IDS = 200;
@@ -8,57 +8,57 @@ const REMEMBERED_IDS = 200;
 export const EMPTY_QUEUES: Queues = { steering: [], followUps: [] };
 
 /** Refusals that wait to be recorded at a time; the next one that is recorded has the total. */
-const MAX_REFUSALS_WAITING = 20;
+const MAX_PENDING_REJECTIONS = 20;
 
 /** Adds a message to a queue, unless its id is known. A message for which there is no room is refused. */
-export function enqueue(state: State, queue: "steering" | "followUps", message: PersonMessage): State {
+export function enqueue(state: State, queue: "steering" | "followUps", message: InboundMessage): State {
   if (state.recentIds.includes(message.id)) return state;
-  if (!canTake(state, message)) return refuse(state, queue, message);
+  if (!hasRoom(state, message)) return rejectMessage(state, queue, message);
   return {
-    ...remember(state, message.id),
+    ...rememberId(state, message.id),
     queues: { ...state.queues, [queue]: [...state.queues[queue], message] },
   };
 }
 
 /** Whether the queues have room for this message. One that was taken before needs none. */
-export function canTake(
+export function hasRoom(
   { queues, recentIds }: State,
-  message: Pick<PersonMessage, "id" | "text" | "ref">,
+  message: Pick<InboundMessage, "id" | "text" | "ref">,
 ): boolean {
-  return recentIds.includes(message.id) || hasRoomFor(countWaiting(queues), message);
+  return recentIds.includes(message.id) || hasRoomFor(measureQueues(queues), message);
 }
 
 /** The id is not remembered: sent again when there is room, the message is taken. */
-function refuse(state: State, queue: "steering" | "followUps", message: PersonMessage): State {
-  const refused = withRefused(state.refused, message);
+function rejectMessage(state: State, queue: "steering" | "followUps", message: InboundMessage): State {
+  const refused = addRejected(state.refused, message);
   const counted = { ...state, refused };
   const waiting = state.outbox.events.filter(({ body }) => body.type === "MessageRefused").length;
   // After AgentEnd nothing more is recorded of a loop.
-  if (waiting >= MAX_REFUSALS_WAITING || state.phase.type === "closing") return counted;
+  if (waiting >= MAX_PENDING_REJECTIONS || state.phase.type === "closing") return counted;
   return emit(counted, {
     type: "MessageRefused",
     messageId: message.id,
     queue: queue === "steering" ? "steering" : "follow-up",
-    waiting: countWaiting(state.queues),
+    waiting: measureQueues(state.queues),
     refused: refused.messages,
   });
 }
 
-export function remember(state: State, id: string): State {
+export function rememberId(state: State, id: string): State {
   return { ...state, recentIds: [...state.recentIds, id].slice(-REMEMBERED_IDS) };
 }
 
 /** What one poll of a queue takes: the first message, or all (STEER-02). */
-export function due(state: State, queue: "steering" | "followUps"): readonly PersonMessage[] {
+export function peekQueue(state: State, queue: "steering" | "followUps"): readonly InboundMessage[] {
   const waiting = state.queues[queue];
-  return modeOf(state, queue) === "all" ? waiting : waiting.slice(0, 1);
+  return getQueueMode(state, queue) === "all" ? waiting : waiting.slice(0, 1);
 }
 
-export function poll(
+export function pollQueue(
   state: State,
   queue: "steering" | "followUps",
 ): { state: State; taken: readonly Prompt[] } {
-  const taken = due(state, queue);
+  const taken = peekQueue(state, queue);
   if (taken.length === 0) return { state, taken: [] };
   const origin = queue === "steering" ? "steering" : "follow-up";
   return {
@@ -67,7 +67,7 @@ export function poll(
   };
 }
 
-function modeOf(state: State, queue: "steering" | "followUps") {
+function getQueueMode(state: State, queue: "steering" | "followUps") {
   const mode =
     queue === "steering"
       ? (state.queues.steeringMode ?? state.pinned?.steeringMode)
@@ -80,19 +80,19 @@ function modeOf(state: State, queue: "steering" | "followUps") {
  *
  * @param refused - Ids of messages that were refused by themselves: those stand in the record.
  */
-export function giveBack(
+export function requeuePrompts(
   queues: Queues,
   prompts: readonly Prompt[],
-  refused: readonly (string | undefined)[] = [],
+  rejected: readonly (string | undefined)[] = [],
 ): Queues {
   const taken = prompts.flatMap(({ origin, ...message }) =>
-    origin === "prompt" || refused.includes(message.id) ? [] : [message],
+    origin === "prompt" || rejected.includes(message.id) ? [] : [message],
   );
   return { ...queues, steering: [...taken, ...queues.steering] };
 }
 
 /** Everything that waits, steering first, each queue in order. */
-export function allQueued(queues: Queues): readonly PersonMessage[] {
+export function listQueued(queues: Queues): readonly InboundMessage[] {
   return [...queues.steering, ...queues.followUps];
 }
 

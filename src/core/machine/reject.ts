@@ -1,33 +1,33 @@
-import { closeLoop } from "./close.ts";
+import { closeLoop } from "./close-loop.ts";
 import { emit } from "./outbox.ts";
-import { giveBack } from "./queues.ts";
+import { requeuePrompts } from "./queues.ts";
 import type { LoopDigest } from "./state/digest.ts";
 import type { Prompt, State } from "./state/state.ts";
 
 /** Ends a loop that a hook has refused, before it began: one AgentEnd is all that is recorded (CB-05, GAP-15). */
-export function loopRefused(
+export function rejectLoop(
   state: State,
   prompts: readonly Prompt[],
   { by, reason }: { readonly by: string; readonly reason: string },
 ): State {
-  const queues = giveBack(state.queues, prompts);
+  const queues = requeuePrompts(state.queues, prompts);
   return closeLoop({ ...state, queues }, { type: "rejected", reason, by });
 }
 
 /** Ends a loop whose words a filter has refused, before its first turn (FILT-03). */
-export function openingRejected(
+export function rejectOpening(
   state: State,
   prompts: readonly Prompt[],
   reason: string,
   { entries, from }: Pick<LoopDigest, "entries" | "from">,
 ): State {
   const refused = entries.map(({ messageId }) => messageId);
-  const queues = giveBack(state.queues, prompts, refused);
-  return inputRejected({ ...state, queues }, reason, refused.length > 0 ? from : undefined);
+  const queues = requeuePrompts(state.queues, prompts, refused);
+  return rejectInput({ ...state, queues }, reason, refused.length > 0 ? from : undefined);
 }
 
 /** @param position - Where the message that was refused is kept. */
-export function inputRejected(state: State, reason: string, position: number | undefined): State {
+export function rejectInput(state: State, reason: string, position: number | undefined): State {
   const where = position === undefined ? {} : { position };
   return closeLoop(emit(state, { type: "InputRejected", reason, ...where }), { type: "rejected", reason });
 }

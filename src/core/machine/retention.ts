@@ -5,7 +5,7 @@ import type { RetentionPolicy, RetentionRule } from "../../schema/retention.ts";
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** What each rule has counted of the sessions that came before. */
-export type Counted = readonly { readonly sessions: number; readonly bytes: number }[];
+export type RuleCounts = readonly { readonly sessions: number; readonly bytes: number }[];
 
 export type Candidate = {
   readonly agentName: string;
@@ -14,7 +14,7 @@ export type Candidate = {
   readonly bytes: number;
 };
 
-export const nothingCounted = ({ rules }: RetentionPolicy): Counted =>
+export const buildEmptyCounts = ({ rules }: RetentionPolicy): RuleCounts =>
   rules.map(() => ({ sessions: 0, bytes: 0 }));
 
 export function countsBytes({ rules }: RetentionPolicy): boolean {
@@ -22,26 +22,26 @@ export function countsBytes({ rules }: RetentionPolicy): boolean {
 }
 
 /** Why the next session is to go, or nothing; and what is counted with it. One that goes counts for no rule. */
-export function judge(
+export function judgeSession(
   policy: RetentionPolicy,
-  counted: Counted,
+  counted: RuleCounts,
   session: Candidate,
   nowMs: number,
-): { readonly why?: string; readonly counted: Counted } {
+): { readonly why?: string; readonly counted: RuleCounts } {
   const concerned = policy.rules.map(({ agent }) => agent === undefined || agent === session.agentName);
   const grown = counted.map((sum, index) =>
     concerned[index] === true ? { sessions: sum.sessions + 1, bytes: sum.bytes + session.bytes } : sum,
   );
   const reasons = policy.rules.map((rule, index) =>
-    concerned[index] === true ? reasonOf(rule, grown[index]!, session, nowMs) : undefined,
+    concerned[index] === true ? findReason(rule, grown[index]!, session, nowMs) : undefined,
   );
-  const why = reasons.find((reason) => reason !== undefined);
-  return why === undefined ? { counted: grown } : { why, counted };
+  const reason = reasons.find((reason) => reason !== undefined);
+  return reason === undefined ? { counted: grown } : { why: reason, counted };
 }
 
-function reasonOf(
+function findReason(
   { maxAgeDays, maxSessions, maxBytes }: RetentionRule,
-  sum: Counted[number],
+  sum: RuleCounts[number],
   { lastActiveAtMs }: Candidate,
   nowMs: number,
 ): string | undefined {

@@ -1,14 +1,14 @@
-import { issue } from "./issue.ts";
+import { dispatch } from "./dispatch.ts";
 import type { Resume, State } from "./state/state.ts";
 
 /**
  * Gets ready to continue as new, with an empty outbox: what an old run has perhaps written already must not be
  * written again under the keys of a new one.
  */
-export function beforeRotation(state: State, resume: Resume): State {
+export function prepareRotation(state: State, resume: Resume): State {
   if (state.outbox.entries.length === 0 && state.outbox.events.length === 0) {
     return { ...state, phase: { type: "rotating", resume } };
   }
-  const given = issue(state);
+  const given = dispatch(state);
   return { ...given.state, phase: { type: "recording", issue: given.issue, inbox: [], afterwards: resume } };
 }

@@ -1,10 +1,16 @@
 import type { Continuation } from "../../schema/definition.ts";
 import type { Allowance } from "../budget/amounts.ts";
-import type { LoopPart } from "../evaluation/part.ts";
+import type { LoopPart } from "../evaluation/loop-part.ts";
 import { EMPTY_VIEW } from "../view/view.ts";
 import { EMPTY_OUTBOX } from "./outbox.ts";
-import { EMPTY_QUEUES, remember } from "./queues.ts";
-import { type Asked, type PersonMessage, RULES, STATE_VERSION, type State } from "./state/state.ts";
+import { EMPTY_QUEUES, rememberId } from "./queues.ts";
+import {
+  type InboundMessage,
+  type RequestedDefinition,
+  RULE_SET,
+  STATE_VERSION,
+  type State,
+} from "./state/state.ts";
 import type { TaskRequest } from "./task.ts";
 
 export type StartInput = {
@@ -14,9 +20,9 @@ export type StartInput = {
   readonly localSteps: boolean;
   /** What is shown of the run holds no words. */
   readonly words?: "none";
-  readonly asked: Asked;
+  readonly asked: RequestedDefinition;
   /** Nothing to ask when empty: messages that come with the start go to the inbox. */
-  readonly prompts: readonly PersonMessage[];
+  readonly prompts: readonly InboundMessage[];
   /** Why there are none although there was to be one: the run ends with this, when messages that wait are in the inbox. */
   readonly problem?: string;
   /** Instead of prompts: the session's conversation goes on as it is. */
@@ -32,10 +38,10 @@ export type StartInput = {
   readonly nowMs: number;
 };
 
-export function start(input: StartInput): State {
+export function buildInitialState(input: StartInput): State {
   const fresh: State = {
     version: STATE_VERSION,
-    rules: input.rules ?? RULES,
+    rules: input.rules ?? RULE_SET,
     session: input.session,
     mode: input.mode,
     idleTimeoutMs: input.idleTimeoutMs,
@@ -69,5 +75,5 @@ export function start(input: StartInput): State {
     ...(input.share === undefined ? {} : { share: input.share }),
     ...(input.part === undefined ? {} : { part: input.part }),
   };
-  return input.prompts.reduce((state, { id }) => remember(state, id), fresh);
+  return input.prompts.reduce((state, { id }) => rememberId(state, id), fresh);
 }

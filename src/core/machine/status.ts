@@ -1,22 +1,22 @@
 import { assertNever } from "../../platform/text/assert-never.ts";
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { Outcome } from "../../schema/record.ts";
-import { type Budget, budgetOf } from "../budget/budget-shown.ts";
+import { type Budget, getLoopBudget } from "../budget/loop-budget.ts";
 import { type Cost, sumCosts } from "../budget/usage.ts";
-import { type PendingApproval, pendingApprovals } from "./approvals.ts";
-import { type ChildrenShown, childrenShown, costBelow } from "./children-shown.ts";
-import { contextTokens } from "./compacting.ts";
-import { type OutcomeWord, outcomeWord } from "./outcome-word.ts";
-import type { CallStatus } from "./state/calling.ts";
+import { listPendingApprovals, type PendingApproval } from "./approvals.ts";
+import { type ChildrenSummary, sumChildrenCost, summariseChildren } from "./children-summary.ts";
+import { countContextTokens } from "./compact-view.ts";
+import { getOutcomeCode, type OutcomeCode } from "./outcome-code.ts";
+import { measureQueues, type RejectedMessages } from "./queue-size.ts";
+import type { CallStatus } from "./state/call-status.ts";
 import type { State } from "./state/state.ts";
-import { vendorWaitWords } from "./vendor-wait.ts";
-import { countWaiting, type RefusedMessages } from "./waiting-messages.ts";
+import { formatVendorWait } from "./vendor-wait.ts";
 
 /** What is shown of a text. */
 const SHOWN_BYTES = 256;
 
 /** One word for the state of a run, as the search attribute `HoldfastStatus` has it. */
-export type StatusWord = "running" | "waiting" | "needs-approval" | "stopping" | OutcomeWord;
+export type StatusCode = "running" | "waiting" | "needs-approval" | "stopping" | OutcomeCode;
 
 /** A call that is at work. */
 type RunningCall = {
@@ -31,7 +31,7 @@ type RunningCall = {
 /** What a person wants to know of a run. */
 export type Status = {
   readonly session: string;
-  readonly status: StatusWord;
+  readonly status: StatusCode;
   /** What it is doing, in words. */
   readonly doing: string;
   readonly agent: string | undefined;
@@ -51,23 +51,23 @@ export type Status = {
   /** Of the loop that is open, with all below it. */
   readonly budget: Budget | undefined;
   /** Sub-agents, where there are or were any. */
-  readonly children: ChildrenShown | undefined;
+  readonly children: ChildrenSummary | undefined;
   /** Estimated tokens that the next request carries. */
   readonly contextTokens: number;
   readonly queued: { readonly steering: number; readonly followUps: number; readonly bytes?: number };
   /** Messages for which the queues had no room. Absent for none. */
-  readonly refusedMessages?: RefusedMessages;
+  readonly refusedMessages?: RejectedMessages;
   readonly approvals: readonly PendingApproval[];
   readonly running: readonly RunningCall[];
   readonly lastText: string | undefined;
   readonly outcome: Outcome | undefined;
 };
 
-export function statusOf(state: State): Status {
+export function buildStatus(state: State): Status {
   return {
     session: state.session,
-    status: statusWord(state),
-    doing: doing(state),
+    status: getStatusCode(state),
+    doing: formatStatusText(state),
     agent: state.pinned?.agentName,
     model: state.pinned?.model,
     definitionHash: state.pinned?.definitionHash,
@@ -79,25 +79,25 @@ export function statusOf(state: State): Status {
     costUsd: sumCosts([
       state.totals.costUsd,
       ...(state.loop === undefined ? [] : [state.loop.costUsd]),
-      costBelow(state),
+      sumChildrenCost(state),
     ]),
-    budget: budgetOf(state),
-    children: childrenShown(state),
-    contextTokens: contextTokens(state),
+    budget: getLoopBudget(state),
+    children: summariseChildren(state),
+    contextTokens: countContextTokens(state),
     queued: {
       steering: state.queues.steering.length,
       followUps: state.queues.followUps.length,
-      bytes: countWaiting(state.queues).bytes,
+      bytes: measureQueues(state.queues).bytes,
     },
     ...(state.refused === undefined ? {} : { refusedMessages: state.refused }),
-    approvals: pendingApprovals(state),
-    running: runningCalls(state),
-    lastText: state.loop?.lastText?.preview ?? lastWords(state),
+    approvals: listPendingApprovals(state),
+    running: listRunningCalls(state),
+    lastText: state.loop?.lastText?.preview ?? getLastText(state),
     outcome: state.last?.outcome,
   };
 }
 
-function runningCalls({ phase, pinned }: State): readonly RunningCall[] {
+function listRunningCalls({ phase, pinned }: State): readonly RunningCall[] {
   if (phase.type !== "calling-tools") return [];
   return phase.calls.flatMap(({ id, name, summary, status }) => {
     if (status.type !== "running") return [];
@@ -107,14 +107,16 @@ function runningCalls({ phase, pinned }: State): readonly RunningCall[] {
   });
 }
 
-function lastWords({ last, words }: State): string | undefined {
-  return last?.text === undefined || words === "none" ? undefined : shownBriefly(last.text, SHOWN_BYTES);
+function getLastText({ last, words: redactContent }: State): string | undefined {
+  return last?.text === undefined || redactContent === "none"
+    ? undefined
+    : redactPreview(last.text, SHOWN_BYTES);
 }
 
-export function statusWord(state: State): StatusWord {
-  if (state.phase.type === "ended") return outcomeWord(state.last?.outcome);
+export function getStatusCode(state: State): StatusCode {
+  if (state.phase.type === "ended") return getOutcomeCode(state.last?.outcome);
   if (state.stop !== undefined) return "stopping";
-  if (pendingApprovals(state).length > 0) return "needs-approval";
+  if (listPendingApprovals(state).length > 0) return "needs-approval";
   return state.phase.type === "waiting" ? "waiting" : "running";
 }
 
@@ -123,7 +125,7 @@ export function statusWord(state: State): StatusWord {
  *
  * @testonly
  */
-export function doing(state: State): string {
+export function formatStatusText(state: State): string {
   const { phase } = state;
   switch (phase.type) {
     case "starting":
@@ -132,7 +134,7 @@ export function doing(state: State): string {
     case "calling-model":
       return phase.waits === undefined
         ? `asking the model (turn ${state.loop?.turn ?? 0})`
-        : vendorWaitWords(phase.waits, state);
+        : formatVendorWait(phase.waits, state);
     case "filtering":
       return "asking the input filters";
     case "compacting":

@@ -4,22 +4,22 @@ import type {
   Command,
   CompactCommand,
   FilterInputCommand,
-  MoveDefinitionCommand,
   OpenLoopCommand,
   RecordCommand,
   RunHookCommand,
+  UpdateDefinitionCommand,
 } from "./state/command.ts";
 import type {
   ClosedDigest,
   CompactDigest,
+  DefinitionUpdateDigest,
   FilterDigest,
   HookDigest,
   LoopDigest,
   ModelDigest,
-  MoveDigest,
   WrittenDigest,
 } from "./state/digest.ts";
-import type { Setback } from "./state/run-event.ts";
+import type { StepFailure } from "./state/run-event.ts";
 import type { Phase } from "./state/state.ts";
 
 // The steps of a run: what it has done by one activity of ours at a time. Tool calls are apart, since many of them run at
@@ -30,20 +30,23 @@ import type { Phase } from "./state/state.ts";
 // case in `next` and in `apply`, and an activity; what is missing does not compile.
 
 /** For each step, the command that asks for it and what its activity gives. */
-type Forms = {
+type StepForms = {
   readonly "open-loop": { readonly command: OpenLoopCommand; readonly digest: LoopDigest };
   readonly "call-model": { readonly command: CallModelCommand; readonly digest: ModelDigest };
   readonly compact: { readonly command: CompactCommand; readonly digest: CompactDigest };
   readonly "filter-input": { readonly command: FilterInputCommand; readonly digest: FilterDigest };
   readonly "run-hook": { readonly command: RunHookCommand; readonly digest: HookDigest };
-  readonly "move-definition": { readonly command: MoveDefinitionCommand; readonly digest: MoveDigest };
+  readonly "move-definition": {
+    readonly command: UpdateDefinitionCommand;
+    readonly digest: DefinitionUpdateDigest;
+  };
   readonly "close-loop": { readonly command: CloseLoopCommand; readonly digest: ClosedDigest };
   readonly record: { readonly command: RecordCommand; readonly digest: WrittenDigest };
 };
 
-export type StepType = keyof Forms;
-export type StepCommand = Forms[StepType]["command"];
-type DigestOf<Type extends StepType> = Forms[Type]["digest"];
+export type StepType = keyof StepForms;
+export type StepCommand = StepForms[StepType]["command"];
+type DigestOf<Type extends StepType> = StepForms[Type]["digest"];
 
 type Step<Type extends StepType> = {
   /** The activity's type, as the Temporal UI and metrics show it. */
@@ -58,7 +61,7 @@ type Step<Type extends StepType> = {
    */
   readonly retry: "write" | "ask";
   /** What the timeline shows beside the activity's type. */
-  readonly label: (command: Forms[Type]["command"], model: string | undefined) => string;
+  readonly label: (command: StepForms[Type]["command"], model: string | undefined) => string;
 };
 
 const COMPACTION_REASONS = {
@@ -90,7 +93,7 @@ export const STEPS = {
     done: "compacted",
     failed: "compact-set-back",
     retry: "ask",
-    label: ({ turn, why }) => `turn ${turn} · ${COMPACTION_REASONS[why.type]}`,
+    label: ({ turn, why: reason }) => `turn ${turn} · ${COMPACTION_REASONS[reason.type]}`,
   },
   "filter-input": {
     activity: "filter-input",
@@ -137,8 +140,8 @@ export const STEPS = {
 type Steps = typeof STEPS;
 
 /** The commands of the steps that ask a vendor or an application. */
-export type AskingCommand = {
-  [Type in StepType]: Steps[Type]["retry"] extends "ask" ? Forms[Type]["command"] : never;
+export type RetryableCommand = {
+  [Type in StepType]: Steps[Type]["retry"] extends "ask" ? StepForms[Type]["command"] : never;
 }[StepType];
 
 export function isStep(command: Command): command is StepCommand {
@@ -152,14 +155,14 @@ export const ASK_ATTEMPTS = 3;
 export type StepEvent = {
   [Type in StepType]:
     | { readonly type: Steps[Type]["done"]; readonly digest: DigestOf<Type> }
-    | { readonly type: Steps[Type]["failed"]; readonly setback: Setback };
+    | { readonly type: Steps[Type]["failed"]; readonly setback: StepFailure };
 }[StepType];
 
 /** What the driver keeps to itself. The session is the workflow's id, unless the run is one of an evaluation's. */
-type DriversOwn = "type" | "session" | "maxAttempts";
+type DriverFields = "type" | "session" | "maxAttempts";
 
 /** What a step's activity takes. */
-export type StepInput<Type extends StepType> = Omit<Forms[Type]["command"], DriversOwn> & {
+export type StepInput<Type extends StepType> = Omit<StepForms[Type]["command"], DriverFields> & {
   readonly session?: string;
 };
 

@@ -1,6 +1,6 @@
 import type { Outcome, SpawnRef } from "../../schema/record.ts";
 import type { Allowance, Amounts } from "../budget/amounts.ts";
-import type { PersonMessage } from "./state/state.ts";
+import type { InboundMessage } from "./state/state.ts";
 
 // What passes between an agent and a sub-agent that works for one of its calls: references, numbers, no words.
 
@@ -36,7 +36,7 @@ export type TaskReport = {
   /** Time in which nothing but a person was waited for, here or below. Absent for 0. */
   readonly waitedMs?: number;
   /** The agent has said how its work is to go on. */
-  readonly rest?: Rest;
+  readonly rest?: NextRound;
 };
 
 /** How the run of a part came to its end. `lost`: it is gone without a word of its own; `report` is what its record shows. */
@@ -53,7 +53,7 @@ export type LostPart = {
 };
 
 /** What an autonomous agent wants when its turn is over. */
-export type Rest =
+export type NextRound =
   /** `summary`: at most 512 bytes; whole in the call. */
   | { readonly type: "done"; readonly summary: string }
   | { readonly type: "sleep"; readonly seconds: number; readonly reason: string };
@@ -62,13 +62,13 @@ export type Rest =
 export type TaskRef = Pick<TaskRequest, "spawn" | "branch" | "answer" | "arguments">;
 
 /** The first message of a sub-agent's session. */
-export function taskMessage(
+export function buildTaskMessage(
   { spawn, branch, answer, arguments: changed }: TaskRequest,
   atMs: number,
-): PersonMessage {
+): InboundMessage {
   const task = { spawn, branch, answer, ...(changed === undefined ? {} : { arguments: changed }) };
   return { id: spawn.toolCallId, task, atMs };
 }
 
 /** What a job was asked: the words, or the hash that they are stored under. */
-export type TaskWords = string | { readonly text?: string; readonly ref?: string };
+export type TaskInput = string | { readonly text?: string; readonly ref?: string };

@@ -15,7 +15,7 @@ const FILLER =
   /^(?:(?:now|next|first|then|also|just|quickly|start by|begin by|go ahead and|try to|take a moment to|have to)\s+)+/;
 
 /** Deeds that need a tool, in both forms: "read" and "start by reading". */
-const DEED = new RegExp(
+const ACTION = new RegExp(
   `^(?:${[
     "search(?:ing)?",
     "look(?:ing)? (?:at|for|into|in|inside|through|up)",
@@ -62,28 +62,28 @@ const NOT_NOW =
  * not what the model says of itself.
  */
 export function announcesToolCall(text: string): boolean {
-  return lastWords(text)
+  return getLastParagraph(text)
     .split(/(?<=[.!?:…])\s+|\n/)
-    .some((sentence) => !NOT_NOW.test(sentence) && announces(sentence));
+    .some((sentence) => !NOT_NOW.test(sentence) && announcesAction(sentence));
 }
 
-function announces(sentence: string): boolean {
+function announcesAction(sentence: string): boolean {
   return [...sentence.matchAll(ANNOUNCES)].some((match) => {
     const rest = sentence.slice(match.index + match[0].length);
-    return DEED.test(rest.replace(FILLER, ""));
+    return ACTION.test(rest.replace(FILLER, ""));
   });
 }
 
 /** An announcement is short. In characters. */
-const MAX_LAST_WORDS_CHARS = 2000;
+const MAX_LAST_PARAGRAPH_CHARS = 2000;
 
 /** The last paragraph in lower case, with plain apostrophes, without what it quotes. */
-function lastWords(text: string): string {
-  const paragraphs = withoutCode(text)
+function getLastParagraph(text: string): string {
+  const paragraphs = removeCode(text)
     .trimEnd()
     .split(/\n[ \t]*\n/);
   return (paragraphs.at(-1) ?? "")
-    .slice(-MAX_LAST_WORDS_CHARS)
+    .slice(-MAX_LAST_PARAGRAPH_CHARS)
     .toLowerCase()
     .replaceAll("’", "'")
     .replace(/`[^`\n]*`/g, "it")
@@ -92,7 +92,7 @@ function lastWords(text: string): string {
 }
 
 /** A block that was never closed runs to the end. */
-function withoutCode(text: string): string {
+function removeCode(text: string): string {
   let inside = false;
   const kept = text.split("\n").filter((line) => {
     const fence = /^\s*(?:```|~~~)/.test(line);
@@ -115,7 +115,7 @@ export const NUDGE_DEFAULTS: NudgeConfig = { enabled: true, maxNudges: 2 };
  *
  * @param mayCall - Tools were offered, and text was not asked for instead.
  */
-export function judgeText(
+export function decideNudge(
   config: NudgeConfig,
   { intent, mayCall, nudges }: { intent: boolean; mayCall: boolean; nudges: number },
 ): { readonly nudge: boolean; readonly nudges: number } {

@@ -2,7 +2,7 @@ import type { RunEvent } from "./state/run-event.ts";
 import type { Phase } from "./state/state.ts";
 
 /** Where `apply` leaves a run: a run only passes through the others (see advance.ts). */
-type Resting = Exclude<Phase["type"], "turn-due" | "turn-over" | "loop-over">;
+type StablePhase = Exclude<Phase["type"], "turn-due" | "turn-over" | "loop-over">;
 
 /** What people send, and the passing of time: accepted in every phase, which it leaves as it is where no row says else. */
 export const ALWAYS_ACCEPTED = [
@@ -25,7 +25,7 @@ export const ALWAYS_ACCEPTED = [
  * fails a test, and so does a row that no run takes.
  */
 export const TRANSITIONS: {
-  readonly [From in Resting]: { readonly [Event in RunEvent["type"]]?: readonly Resting[] };
+  readonly [From in StablePhase]: { readonly [Event in RunEvent["type"]]?: readonly StablePhase[] };
 } = {
   starting: {
     begun: ["opening", "recording", "waiting", "ended"],

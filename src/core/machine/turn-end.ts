@@ -1,33 +1,33 @@
 import type { StopReason } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { NO_USAGE } from "../budget/usage.ts";
-import { append } from "./append.ts";
-import { closeLoop } from "./close.ts";
-import { askHooks, hasHook } from "./hooking.ts";
-import { isNudgeDue } from "./nudging.ts";
+import { appendMessage } from "./append-message.ts";
+import { applyReverts } from "./apply-reverts.ts";
+import { closeLoop } from "./close-loop.ts";
+import { isNudgeDue } from "./nudges.ts";
 import { emit } from "./outbox.ts";
-import { loopOf, type PhaseOf } from "./phase.ts";
-import { applyReverts } from "./reverting.ts";
+import { type PhaseOf, requireLoop } from "./phase.ts";
+import { askHooks, hasHook } from "./run-hooks.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
 import type { State, TurnSource } from "./state/state.ts";
-import type { BehindTurn, TurnEnding } from "./state/turn-ending.ts";
-import { isUnfit, schemaMismatch } from "./structured.ts";
+import type { AfterTurn, TurnEnding } from "./state/turn-ending.ts";
+import { buildMismatchOutcome, hasRepeatedMismatch } from "./structured-output.ts";
 
 // How a turn ends, and what comes behind it: [on-error], TurnEnd, [after-turn], then another turn or the end of the
 // loop (X-03, LOOP-16).
 
 /** The calls are over, or there were none (LOOP-20, LOOP-21). */
-export function endTurn(state: State, over: PhaseOf<"turn-over">): State {
-  const { lastStop, turnUsage: usage } = loopOf(state);
-  const { position, results, reverts } = over;
-  const source = sourceBehind(over, lastStop);
-  const behind: BehindTurn = { type: "go-on", ...(source === undefined ? {} : { source }) };
-  const ending = { position, results, usage, behind, ...(reverts === undefined ? {} : { reverts }) };
-  return tellError(state, lastStop === "error", ending);
+export function endTurn(state: State, phase: PhaseOf<"turn-over">): State {
+  const { lastStop, turnUsage: usage } = requireLoop(state);
+  const { position, results, reverts } = phase;
+  const source = getNextSource(phase, lastStop);
+  const after: AfterTurn = { type: "go-on", ...(source === undefined ? {} : { source }) };
+  const ending = { position, results, usage, behind: after, ...(reverts === undefined ? {} : { reverts }) };
+  return askErrorHooks(state, lastStop === "error", ending);
 }
 
 /** What the turn itself calls for. A filtered answer is not sent again: asked on, the vendor would say the same. */
-function sourceBehind(
+function getNextSource(
   { results, announces, output }: PhaseOf<"turn-over">,
   lastStop: StopReason | undefined,
 ): TurnSource | undefined {
@@ -45,37 +45,42 @@ export function endWithoutAnswer(
   outcome: Outcome,
 ): State {
   const position = state.length;
-  const noted = append(state, "machine", { type: "no-answer", stopReason, errorMessage }, true);
-  const behind: BehindTurn = { type: "close", outcome };
-  return tellError(noted, stopReason === "error", { position, results: 0, usage: NO_USAGE, behind });
+  const noted = appendMessage(state, "machine", { type: "no-answer", stopReason, errorMessage }, true);
+  const after: AfterTurn = { type: "close", outcome };
+  return askErrorHooks(noted, stopReason === "error", {
+    position,
+    results: 0,
+    usage: NO_USAGE,
+    behind: after,
+  });
 }
 
 /** Behind a stop, or on somebody's cancel: there is no answer. */
-export function abort(state: State, reason: string): State {
+export function abortTurn(state: State, reason: string): State {
   return endWithoutAnswer(state, "aborted", reason, { type: "stopped", reason });
 }
 
 /** A turn that somebody stops has not failed (PHI-13c). */
-function tellError(state: State, failed: boolean, ending: TurnEnding): State {
+function askErrorHooks(state: State, failed: boolean, ending: TurnEnding): State {
   return failed && state.stop === undefined && hasHook(state, "on-error")
     ? askHooks(state, { point: "on-error", ending })
-    : turnEnded(state, ending);
+    : finishTurn(state, ending);
 }
 
 /** The turn's last word. */
-export function turnEnded(state: State, ending: TurnEnding): State {
-  const { position, results, usage, behind, reverts = [] } = ending;
-  const { turn } = loopOf(state);
-  const said = emit(state, { type: "TurnEnd", turn, position, usage, results });
-  const over = { ...said, loop: { ...loopOf(said), turn: turn + 1 } };
+export function finishTurn(state: State, ending: TurnEnding): State {
+  const { position, results, usage, behind: after, reverts = [] } = ending;
+  const { turn } = requireLoop(state);
+  const emitted = emit(state, { type: "TurnEnd", turn, position, usage, results });
+  const over = { ...emitted, loop: { ...requireLoop(emitted), turn: turn + 1 } };
   const ended = applyReverts(over, position, reverts);
   return hasHook(ended, "after-turn")
-    ? askHooks(ended, { point: "after-turn", turn, usage, behind })
-    : behindTurn(ended, behind);
+    ? askHooks(ended, { point: "after-turn", turn, usage, behind: after })
+    : continueAfterTurn(ended, after);
 }
 
-export function behindTurn(state: State, behind: BehindTurn): State {
-  return behind.type === "close" ? closeLoop(state, behind.outcome) : goOn(state, behind.source);
+export function continueAfterTurn(state: State, after: AfterTurn): State {
+  return after.type === "close" ? closeLoop(state, after.outcome) : startNextTurn(state, after.source);
 }
 
 /**
@@ -85,15 +90,19 @@ export function behindTurn(state: State, behind: BehindTurn): State {
  *   word replaces. Words are looked for anew, whatever it says.
  * @param hooks - Whether hooks may still want another turn behind this answer.
  */
-export function goOn(state: State, source: TurnSource | undefined, hooks: "ask" | "asked" = "ask"): State {
-  const loop = loopOf(state);
+export function startNextTurn(
+  state: State,
+  source: TurnSource | undefined,
+  hooks: "ask" | "asked" = "ask",
+): State {
+  const loop = requireLoop(state);
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
-  if (loop.lastStop === "error") return closeLoop(state, failedAnswer(loop));
+  if (loop.lastStop === "error") return closeLoop(state, buildUnfinishedOutcome(loop));
   if (loop.lastStop === "aborted")
     return closeLoop(state, { type: "stopped", reason: "the answer was aborted" });
-  if (isUnfit(state)) return closeLoop(state, schemaMismatch(loop));
+  if (hasRepeatedMismatch(state)) return closeLoop(state, buildMismatchOutcome(loop));
   if (loop.ended !== undefined) return closeLoop(state, { type: "ended", ...loop.ended });
-  const due = dueSource(state, source);
+  const due = resolveNextSource(state, source);
   if (due !== undefined) return { ...state, phase: { type: "turn-due", source: due } };
   const { lastText } = loop;
   const hasText = lastText !== undefined && (lastText.preview !== "" || lastText.withheld === true);
@@ -106,7 +115,7 @@ export function goOn(state: State, source: TurnSource | undefined, hooks: "ask" 
 }
 
 /** What another turn would be for by now. */
-export function dueSource(state: State, source: TurnSource | undefined): TurnSource | undefined {
+export function resolveNextSource(state: State, source: TurnSource | undefined): TurnSource | undefined {
   if (source === "opening" || source === "calls" || source === "on-text") return source;
   if (state.queues.steering.length > 0) return "steering";
   if (source === "repair") return source;
@@ -114,7 +123,7 @@ export function dueSource(state: State, source: TurnSource | undefined): TurnSou
   return source === "nudge" && isNudgeDue(state) ? "nudge" : undefined;
 }
 
-function failedAnswer({ lastText }: OpenLoop): Outcome {
+function buildUnfinishedOutcome({ lastText }: OpenLoop): Outcome {
   return {
     type: "failed",
     fault: "api",

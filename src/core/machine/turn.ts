@@ -1,38 +1,38 @@
 import type { StopReason } from "../../schema/message.ts";
 import type { TurnTrigger } from "../../schema/record.ts";
 import { addCosts, addUsage, NO_USAGE } from "../budget/usage.ts";
-import { extendView, viewTokens } from "../view/view.ts";
-import { append, messageEvents, promptEvents } from "./append.ts";
-import { answerFinal } from "./call-results.ts";
-import { startCalls } from "./calls.ts";
-import { closeLoop } from "./close.ts";
+import { extendView, sumViewTokens } from "../view/view.ts";
+import { appendMessage, emitMessageEvents, emitPromptEvents } from "./append-message.ts";
+import { fadeTags } from "./apply-reverts.ts";
+import { startCalls } from "./call-batches.ts";
+import { answerFinalCalls } from "./call-results.ts";
+import { findExhaustedLimit } from "./child-shares.ts";
+import { closeLoop } from "./close-loop.ts";
 import {
-  compactionDue,
-  compactionSetBack,
-  overflowMessage,
+  applyCompaction,
+  findCompactionReason,
+  formatOverflow,
+  handleCompactionFailure,
   startCompaction,
-  viewCompacted,
-} from "./compacting.ts";
+} from "./compact-view.ts";
 import { beginCompactionLoop, endCompactionLoop, isCompactionLoop } from "./compaction-loop.ts";
-import { reportedBy } from "./compaction-trigger.ts";
-import { inputFiltered, startFiltering, unfilteredFor } from "./filtering.ts";
-import { askHooks, hasHook } from "./hooking.ts";
-import { issue, settle } from "./issue.ts";
-import { startMove } from "./moving.ts";
-import { countedAnew, isNudgeDue, nudge } from "./nudging.ts";
+import { getReportedSize } from "./compaction-trigger.ts";
+import { startDefinitionUpdate } from "./definition-update.ts";
+import { completeDispatch, dispatch } from "./dispatch.ts";
+import { applyVerdicts, listUnfiltered, startFiltering } from "./filter-input.ts";
+import { appendNudge, isNudgeDue, resetNudges } from "./nudges.ts";
 import { emit } from "./outbox.ts";
-import { loopOf, type PhaseOf, pinnedOf } from "./phase.ts";
-import { poll } from "./queues.ts";
-import { forgetRepeats } from "./repeated-mistakes.ts";
-import { fadeTags } from "./reverting.ts";
-import { beforeRotation } from "./rotation.ts";
-import { exhausted } from "./shares.ts";
+import { type PhaseOf, requireLoop, requirePinned } from "./phase.ts";
+import { pollQueue } from "./queues.ts";
+import { resetRepeats } from "./repeated-failures.ts";
+import { prepareRotation } from "./rotation.ts";
+import { askHooks, hasHook } from "./run-hooks.ts";
 import type { CompactDigest, Failure, FilterDigest, ModelDigest, OutputVerdict } from "./state/digest.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
-import type { Setback } from "./state/run-event.ts";
+import type { StepFailure } from "./state/run-event.ts";
 import type { CompactionReason, State, TurnSource } from "./state/state.ts";
-import { forgetMismatch, outputJudged, repair, verdictText } from "./structured.ts";
-import { abort, dueSource, endWithoutAnswer, goOn } from "./turn-end.ts";
+import { appendRepairMessage, applyVerdict, formatVerdict, resetMismatch } from "./structured-output.ts";
+import { abortTurn, endWithoutAnswer, resolveNextSource, startNextTurn } from "./turn-end.ts";
 
 /**
  * Begins a turn, or ends the loop instead (X-02): stop, another definition, limits, filters, [before-turn], TurnStart, the messages that wait.
@@ -40,19 +40,20 @@ import { abort, dueSource, endWithoutAnswer, goOn } from "./turn-end.ts";
  * Queues are read only once the turn is sure to begin: a message that meets a limit stays where it is.
  */
 export function beginTurn(state: State, source: TurnSource): State {
-  if (isCompactionLoop(state)) return beginCompactionLoop(state, compact);
+  if (isCompactionLoop(state)) return beginCompactionLoop(state, startTurnCompaction);
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
-  if (state.update !== undefined) return startMove(state, state.update.hash, { type: "turn", source });
-  const loop = loopOf(state);
+  if (state.update !== undefined)
+    return startDefinitionUpdate(state, state.update.hash, { type: "turn", source });
+  const loop = requireLoop(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
-  if (source === "opening" && !isAsked) return endUnasked(state);
+  if (source === "opening" && !isAsked) return endWithoutRequest(state);
   // A person who says something to an agent that is stuck wants it to go on with that.
   if (loop.stuck !== undefined && state.queues.steering.length > 0)
-    return beginTurn(forgetRepeats(state), source);
-  const reason = exhausted(state) ?? loop.stuck;
+    return beginTurn(resetRepeats(state), source);
+  const reason = findExhaustedLimit(state) ?? loop.stuck;
   if (reason !== undefined) return endAtLimit(state, reason);
-  if (state.rotate) return beforeRotation(state, { type: "turn", source });
-  const unfiltered = unfilteredFor(state, source);
+  if (state.rotate) return prepareRotation(state, { type: "turn", source });
+  const unfiltered = listUnfiltered(state, source);
   if (unfiltered.length > 0) return startFiltering(state, source, unfiltered);
   return hasHook(state, "before-turn") && loop.admitted !== loop.turn
     ? askHooks(state, { point: "before-turn", source })
@@ -61,83 +62,87 @@ export function beginTurn(state: State, source: TurnSource): State {
 
 /** Behind a hook's yes. The words that the turn was for may have been cleared meanwhile, and others have come. */
 export function startTurn(state: State, source: TurnSource): State {
-  const loop = loopOf(state);
+  const loop = requireLoop(state);
   const admitted = { ...state, loop: { ...loop, admitted: loop.turn } };
-  const due = dueSource(admitted, source);
-  return due === undefined ? goOn(admitted, undefined) : beginTurn(admitted, due);
+  const due = resolveNextSource(admitted, source);
+  return due === undefined ? startNextTurn(admitted, undefined) : beginTurn(admitted, due);
 }
 
 function openTurn(state: State, source: TurnSource): State {
-  const loop = loopOf(state);
+  const loop = requireLoop(state);
   const opened = emit(
     { ...fadeTags(state), loop: { ...loop, turnUsage: NO_USAGE } },
-    { type: "TurnStart", turn: loop.turn, trigger: triggerOf(state, loop) },
+    { type: "TurnStart", turn: loop.turn, trigger: getTurnTrigger(state, loop) },
   );
-  return askOrCompact(takeNotices(takeUpFor(source, promptEvents(opened))));
+  return askOrCompact(takeNotices(takeMessages(source, emitPromptEvents(opened))));
 }
 
 /** The turn is looked at anew: a stop, or other words, may have come while the filters were asked. */
-export function filtered(state: State, phase: PhaseOf<"filtering">, digest: FilterDigest): State {
-  const next = inputFiltered(state, phase, digest);
-  return next.type === "closing" ? next.state : goOn(next.state, phase.source);
+export function continueAfterFilters(state: State, phase: PhaseOf<"filtering">, digest: FilterDigest): State {
+  const next = applyVerdicts(state, phase, digest);
+  return next.type === "closing" ? next.state : startNextTurn(next.state, phase.source);
 }
 
 function askOrCompact(state: State): State {
-  const due = compactionDue(state);
-  return due === undefined ? askModel(state) : compact(state, due);
+  const due = findCompactionReason(state);
+  return due === undefined ? askModel(state) : startTurnCompaction(state, due);
 }
 
-function compact(state: State, why: CompactionReason): State {
+function startTurnCompaction(state: State, reason: CompactionReason): State {
   return hasHook(state, "before-compaction")
-    ? askHooks(state, { point: "before-compaction", why })
-    : startCompaction(state, why);
+    ? askHooks(state, { point: "before-compaction", why: reason })
+    : startCompaction(state, reason);
 }
 
 /** The answer that the view was made smaller for; none in a loop that asks for none (CMP-13). */
-export function behindCompaction(state: State, overflow = false): State {
+export function continueAfterCompaction(state: State, overflow = false): State {
   return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : askModel(state, overflow);
 }
 
 /** Behind a stop. */
-export function notCompacted(state: State, reason: string): State {
-  return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : abort(state, reason);
+export function skipCompaction(state: State, reason: string): State {
+  return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : abortTurn(state, reason);
 }
 
 /** This cycle is left out; a context that the vendor has refused is not sent again as it is (CB-05). */
-export function compactionRefused(
+export function applyCompactionDenial(
   state: State,
-  why: CompactionReason,
+  compactionReason: CompactionReason,
   { hook, reason }: { readonly hook: string; readonly reason: string },
 ): State {
-  if (why.type !== "overflow") {
+  if (compactionReason.type !== "overflow") {
     const { compact: _, ...rest } = state;
-    return behindCompaction(rest);
+    return continueAfterCompaction(rest);
   }
-  const message = `${overflowMessage(state, why.said, false)} A compaction was refused by hook "${hook}": ${reason}`;
+  const message = `${formatOverflow(state, compactionReason.said, false)} A compaction was refused by hook "${hook}": ${reason}`;
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
-export function compacted(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
-  const smaller = viewCompacted(state, phase, digest);
-  if (state.stop !== undefined) return notCompacted(smaller, state.stop.reason);
+export function finishCompaction(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
+  const smaller = applyCompaction(state, phase, digest);
+  if (state.stop !== undefined) return skipCompaction(smaller, state.stop.reason);
   const overflow = phase.why.type === "overflow";
   if (overflow && digest.spans === undefined) {
     const message = "nothing more can be left out of it";
     return endUncompacted(smaller, phase.why, { fault: "overflow", message });
   }
   if (digest.spans === undefined || !hasHook(smaller, "after-compaction"))
-    return behindCompaction(smaller, overflow);
+    return continueAfterCompaction(smaller, overflow);
   const { messagesBefore, messagesAfter, tokensBefore, tokensAfter } = digest;
   const counts = { messagesBefore, messagesAfter, tokensBefore, tokensAfter };
   return askHooks(smaller, { point: "after-compaction", counts, overflow });
 }
 
 /** A context that only grew is sent as it is; one that the vendor has refused is not. */
-export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setback: Setback): State {
+export function handleCompactionStepFailure(
+  state: State,
+  phase: PhaseOf<"compacting">,
+  failure: StepFailure,
+): State {
   if (state.stop !== undefined) {
-    return notCompacted(state, state.stop.reason);
+    return skipCompaction(state, state.stop.reason);
   }
-  const next = compactionSetBack(state, phase, setback);
+  const next = handleCompactionFailure(state, phase, failure);
   if (next.type === "again") return next.state;
   if (isCompactionLoop(state)) return endCompactionLoop(state, next.failure);
   if (next.type === "refused" && phase.why.type !== "overflow") return askModel(state);
@@ -145,8 +150,8 @@ export function compactSetBack(state: State, phase: PhaseOf<"compacting">, setba
   return endUncompacted(state, phase.why, { fault, message });
 }
 
-function endUncompacted(state: State, why: CompactionReason, { fault, message }: Failure): State {
-  const before = why.type === "overflow" ? `${overflowMessage(state, why.said, false)} ` : "";
+function endUncompacted(state: State, reason: CompactionReason, { fault, message }: Failure): State {
+  const before = reason.type === "overflow" ? `${formatOverflow(state, reason.said, false)} ` : "";
   const text = `${before}The context could not be made smaller: ${message}`;
   return endWithoutAnswer(state, "error", text, { type: "failed", fault, message: text });
 }
@@ -155,21 +160,21 @@ function endUncompacted(state: State, why: CompactionReason, { fault, message }:
  * The vendor says that the context does not fit: it is made smaller and sent once more (OVF-05, X-09). What was refused is
  * never sent again as it is.
  */
-export function overflowed(state: State, phase: PhaseOf<"calling-model">, said: string): State {
-  if (pinnedOf(state).context !== undefined && phase.compacted !== true) {
-    return compact(state, { type: "overflow", said });
+export function handleOverflow(state: State, phase: PhaseOf<"calling-model">, text: string): State {
+  if (requirePinned(state).context !== undefined && phase.compacted !== true) {
+    return startTurnCompaction(state, { type: "overflow", said: text });
   }
-  const message = overflowMessage(state, said, phase.compacted === true);
+  const message = formatOverflow(state, text, phase.compacted === true);
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
 /** Every prompt was known already: a retried send whose first try arrived. There is nothing to ask. */
-function endUnasked(state: State): State {
+function endWithoutRequest(state: State): State {
   return closeLoop(state, { type: "delivered", messages: 0 });
 }
 
 /** LOOP-07. */
-function triggerOf({ task }: State, loop: OpenLoop): TurnTrigger {
+function getTurnTrigger({ task }: State, loop: OpenLoop): TurnTrigger {
   if (loop.turn > 0) return "continuation";
   if (task !== undefined && loop.kind.type === "initial") return "subAgent";
   if (loop.kind.type === "initial") return "user";
@@ -177,73 +182,76 @@ function triggerOf({ task }: State, loop: OpenLoop): TurnTrigger {
 }
 
 /** Steering was polled at the loop's entry already, before its prompts (LOOP-08, X-07). */
-function takeUpFor(source: TurnSource, state: State): State {
+function takeMessages(source: TurnSource, state: State): State {
   switch (source) {
     case "opening":
       return state;
     case "calls":
     case "on-text":
     case "steering":
-      return takeUp(state, "steering");
+      return takeQueue(state, "steering");
     case "follow-up":
-      return takeUp(state, "followUps");
+      return takeQueue(state, "followUps");
     case "nudge":
-      return nudge(state);
+      return appendNudge(state);
     case "repair":
-      return repair(state);
+      return appendRepairMessage(state);
   }
 }
 
-function takeUp(state: State, queue: "steering" | "followUps"): State {
-  const polled = poll(state, queue);
+function takeQueue(state: State, queue: "steering" | "followUps"): State {
+  const polled = pollQueue(state, queue);
   return polled.taken.reduce(
-    (next, { origin, ...message }) => append(next, origin, { type: "person", message }, true),
-    polled.taken.length === 0 ? polled.state : forgetMismatch(polled.state),
+    (next, { origin, ...message }) => appendMessage(next, origin, { type: "person", message }, true),
+    polled.taken.length === 0 ? polled.state : resetMismatch(polled.state),
   );
 }
 
 /** What hooks have to say comes behind the words of people. */
 function takeNotices(state: State): State {
-  const { notices, ...loop } = loopOf(state);
+  const { notices, ...loop } = requireLoop(state);
   if (notices === undefined) return state;
-  return notices.reduce<State>((next, text) => append(next, "machine", { type: "notice", text }, true), {
-    ...state,
-    loop,
-  });
+  return notices.reduce<State>(
+    (next, text) => appendMessage(next, "machine", { type: "notice", text }, true),
+    {
+      ...state,
+      loop,
+    },
+  );
 }
 
 function askModel(state: State, compacted = false): State {
-  const given = issue(state);
+  const given = dispatch(state);
   const phase = { type: "calling-model" as const, issue: given.issue, attemptsBefore: 0 };
   return { ...given.state, phase: { ...phase, ...(compacted ? { compacted } : {}) } };
 }
 
 /** A limit ends the loop with words that the conversation keeps, not with an error (LOOP-12). */
 function endAtLimit(state: State, reason: string): State {
-  const told = append(
-    promptEvents(state),
+  const appended = appendMessage(
+    emitPromptEvents(state),
     "machine",
     { type: "notice", text: `[Agent stopped: ${reason}]` },
     true,
   );
-  return closeLoop(told, { type: "limit-reached", reason });
+  return closeLoop(appended, { type: "limit-reached", reason });
 }
 
 /** The answer stands in the transcript: its calls are started, or the turn ends. */
-export function modelReplied(state: State, phase: PhaseOf<"calling-model">, digest: ModelDigest): State {
+export function applyModelReply(state: State, phase: PhaseOf<"calling-model">, digest: ModelDigest): State {
   const position = state.length;
-  const settled = withFallbackTold(settle(state, phase.issue, digest.branch), digest);
-  const loop = loopOf(settled);
+  const settled = emitFallback(completeDispatch(state, phase.issue, digest.branch), digest);
+  const loop = requireLoop(settled);
   const view = extendView(settled.view, { position, tokens: digest.tokens, newTurn: true });
-  const counted = reportedBy(digest.usage, viewTokens(view));
-  const heard = messageEvents(
+  const counted = getReportedSize(digest.usage, sumViewTokens(view));
+  const emitted = emitMessageEvents(
     {
       ...settled,
       length: position + 1,
       view,
       ...(counted === undefined ? {} : { counted }),
       loop: {
-        ...(digest.announces === true ? loop : countedAnew(loop)),
+        ...(digest.announces === true ? loop : resetNudges(loop)),
         usage: addUsage(loop.usage, digest.usage),
         turnUsage: digest.usage,
         costUsd: addCosts(loop.costUsd, digest.costUsd),
@@ -253,36 +261,40 @@ export function modelReplied(state: State, phase: PhaseOf<"calling-model">, dige
     },
     position,
   );
-  if (digest.overflow === true) return overflowed(heard, phase, digest.preview);
-  const nudged = digest.announces === true && isNudgeDue(heard);
-  if (digest.output !== undefined && !nudged) return claimsToBeLast(heard, position, digest, digest.output);
+  if (digest.overflow === true) return handleOverflow(emitted, phase, digest.preview);
+  const nudged = digest.announces === true && isNudgeDue(emitted);
+  if (digest.output !== undefined && !nudged)
+    return applyFinalAnswer(emitted, position, digest, digest.output);
   const failed = digest.stopReason === "error" || digest.stopReason === "aborted";
   const announces = digest.announces === true ? { announces: digest.announces } : {};
   return digest.calls.length === 0 || failed
-    ? { ...heard, phase: { type: "turn-over", position, results: 0, ...announces } }
-    : startCalls(heard, position, digest.calls, isCutShort(digest.stopReason));
+    ? { ...emitted, phase: { type: "turn-over", position, results: 0, ...announces } }
+    : startCalls(emitted, position, digest.calls, isTruncated(digest.stopReason));
 }
 
-function withFallbackTold(state: State, { fellBack }: ModelDigest): State {
-  if (fellBack === undefined) return state;
-  return emit(state, { type: "ModelFellBack", turn: loopOf(state).turn, ...fellBack });
+function emitFallback(state: State, { fellBack: fallback }: ModelDigest): State {
+  if (fallback === undefined) return state;
+  return emit(state, { type: "ModelFellBack", turn: requireLoop(state).turn, ...fallback });
 }
 
 /** The answer is judged; its calls, all of the final tool, get the verdict as their results. */
-function claimsToBeLast(
+function applyFinalAnswer(
   state: State,
   position: number,
   { calls, stopReason }: ModelDigest,
   verdict: OutputVerdict,
 ): State {
-  const judged = outputJudged(state, verdict, stopReason);
+  const judged = applyVerdict(state, verdict, stopReason);
   const output = verdict.ok ? ("accepted" as const) : ("mismatch" as const);
-  const result = { text: verdictText(verdict), accepted: verdict.ok };
+  const result = { text: formatVerdict(verdict), accepted: verdict.ok };
   const over = { type: "turn-over" as const, position, results: calls.length, output };
-  return { ...(calls.length === 0 ? judged : answerFinal(judged, position, calls, result)), phase: over };
+  return {
+    ...(calls.length === 0 ? judged : answerFinalCalls(judged, position, calls, result)),
+    phase: over,
+  };
 }
 
 /** At the output limit, or by the vendor's filter: no call of such an answer can be trusted (PHI-13m). */
-function isCutShort(stopReason: StopReason): boolean {
+function isTruncated(stopReason: StopReason): boolean {
   return stopReason === "length" || stopReason === "guardRail";
 }

@@ -1,10 +1,10 @@
-import { shownBriefly } from "../../platform/text/redact.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
 import type { RetryConfig } from "../../schema/definition.ts";
+import { findExhaustedLimit, getAccount } from "./child-shares.ts";
 import type { PhaseOf } from "./phase.ts";
-import { accountOf, exhausted } from "./shares.ts";
 import type { Failure } from "./state/digest.ts";
 import type { State } from "./state/state.ts";
-import { abort, endWithoutAnswer } from "./turn-end.ts";
+import { abortTurn, endWithoutAnswer } from "./turn-end.ts";
 
 // A vendor that wants to be left alone for long is waited for by the run itself, not by Temporal's retry: so that its
 // status says so, a stop ends it at once, and the loop's time goes on meanwhile.
@@ -19,7 +19,7 @@ export const DEFAULT_MAX_WAIT_MS = 15 * 60_000;
 const SHOWN_BYTES = 256;
 
 /** When a vendor is asked again: by Temporal after a delay, or by the run after a wait that it shows. */
-export type NextLook =
+export type NextAttempt =
   | { readonly type: "retry"; readonly delayMs: number }
   | { readonly type: "wait"; readonly forMs: number };
 
@@ -27,12 +27,12 @@ export type NextLook =
  * @param backoffMs - Our own delay, for a vendor that has named none.
  * @param leftMs - Until the loop's time is over.
  */
-export function nextLook(
+export function planNextAttempt(
   retryAfterMs: number | undefined,
   backoffMs: number,
   { maxWaitMs = DEFAULT_MAX_WAIT_MS }: Pick<RetryConfig, "maxWaitMs">,
   leftMs = Number.POSITIVE_INFINITY,
-): NextLook {
+): NextAttempt {
   const asked = retryAfterMs === undefined ? backoffMs : Math.min(retryAfterMs, maxWaitMs);
   // Zero would mean "as the policy says": a second and more, doubling.
   const delayMs = Math.max(1, asked);
@@ -42,15 +42,15 @@ export function nextLook(
 }
 
 /** How a step that was not done wants to be waited for. */
-export type VendorWait = {
+export type VendorDelay = {
   readonly forMs: number;
   /** Times that the vendor was asked by the step. */
   readonly attempts: number;
 };
 
 /** The moment at which the loop's time is over, whoever has set it. */
-export function deadlineOf(state: State): number | undefined {
-  const { own, given } = accountOf(state);
+export function computeDeadline(state: State): number | undefined {
+  const { own, given } = getAccount(state);
   const ends = [own.deadlineMs, given?.deadlineMs].filter((at) => at !== null && at !== undefined);
   return ends.length === 0 ? undefined : Math.min(...ends);
 }
@@ -58,32 +58,32 @@ export function deadlineOf(state: State): number | undefined {
 export function waitForVendor(
   state: State,
   phase: PhaseOf<"calling-model">,
-  { forMs, attempts }: VendorWait,
+  { forMs, attempts }: VendorDelay,
   { fault, message }: Failure,
 ): State {
-  const { issue } = phase;
-  const waits = { untilMs: state.nowMs + forMs, fault, message: shownBriefly(message, SHOWN_BYTES) };
+  const { issue: pending } = phase;
+  const waits = { untilMs: state.nowMs + forMs, fault, message: redactPreview(message, SHOWN_BYTES) };
   const waiting: PhaseOf<"calling-model"> = {
     ...phase,
-    issue: { ...issue, generation: issue.generation + 1, lost: 0 },
+    issue: { ...pending, generation: pending.generation + 1, lost: 0 },
     attemptsBefore: phase.attemptsBefore + attempts,
     waits,
   };
-  return timeUp({ ...state, phase: waiting }, waiting);
+  return handleWaitTimer({ ...state, phase: waiting }, waiting);
 }
 
 /** Until the vendor may be asked again, or the loop's time is over. */
-export function waitsUntil(state: State, { untilMs }: { readonly untilMs: number }): number {
-  return Math.min(untilMs, deadlineOf(state) ?? untilMs);
+export function computeWaitEnd(state: State, { untilMs }: { readonly untilMs: number }): number {
+  return Math.min(untilMs, computeDeadline(state) ?? untilMs);
 }
 
 /** The loop's time is over; or the vendor is asked again; or neither yet, where somebody has allowed more time meanwhile. */
-export function timeUp(state: State, phase: PhaseOf<"calling-model">): State {
+export function handleWaitTimer(state: State, phase: PhaseOf<"calling-model">): State {
   const { waits, ...asking } = phase;
   if (waits === undefined) return state;
-  const deadlineMs = deadlineOf(state);
+  const deadlineMs = computeDeadline(state);
   if (deadlineMs !== undefined && state.nowMs >= deadlineMs) {
-    const reason = exhausted(state) ?? "Max duration reached";
+    const reason = findExhaustedLimit(state) ?? "Max duration reached";
     const text = `[Agent stopped: ${reason}, while the model's vendor was waited for: ${waits.message}]`;
     return endWithoutAnswer(state, "aborted", text, { type: "limit-reached", reason });
   }
@@ -92,17 +92,17 @@ export function timeUp(state: State, phase: PhaseOf<"calling-model">): State {
 
 /** Nobody works on the step: a stop ends it here. */
 export function stopWaiting(state: State, phase: PhaseOf<"calling-model">, reason: string): State {
-  return phase.waits === undefined ? state : abort(state, reason);
+  return phase.waits === undefined ? state : abortTurn(state, reason);
 }
 
 type WaitingForVendor = NonNullable<PhaseOf<"calling-model">["waits"]>;
 
 /** For who reads the status. */
-export function vendorWaitWords(
+export function formatVendorWait(
   { untilMs, fault, message }: WaitingForVendor,
-  { words, loop, pinned }: Pick<State, "words" | "loop" | "pinned">,
+  { words: redactContent, loop, pinned }: Pick<State, "words" | "loop" | "pinned">,
 ): string {
   const model = pinned?.model ?? "the model";
-  const said = words === "none" ? fault : `${fault}: ${message}`;
-  return `waiting until ${new Date(untilMs).toISOString()} before ${model} is asked again (turn ${loop?.turn ?? 0}; ${said})`;
+  const reason = redactContent === "none" ? fault : `${fault}: ${message}`;
+  return `waiting until ${new Date(untilMs).toISOString()} before ${model} is asked again (turn ${loop?.turn ?? 0}; ${reason})`;
 }

@@ -1,5 +1,5 @@
 // What is known of one call when it is judged. An activity finds it (src/tools/workspace/path-facts.ts, shell-facts.ts) and sends
-// it in its digest; the workflow decides by it. Plain JSON, small by `boundFacts`. Facts speak of the moment they were
+// it in its digest; the workflow decides by it. Plain JSON, small by `limitFacts`. Facts speak of the moment they were
 // found in: what the command itself changes (a link that it makes) they cannot know.
 
 /** One path that a call touches. */
@@ -78,7 +78,7 @@ export const MAX_FACTS_CHARS = 4096;
 const MAX_REASON_CHARS = 200;
 
 /** The same facts within the limits above. What is left out is said: by `fixed` for words, by `cut` for the rest. */
-export function boundFacts(facts: CallFacts): CallFacts {
+export function limitFacts(facts: CallFacts): CallFacts {
   let room = MAX_FACTS_CHARS;
   let cut = facts.cut ?? false;
 
@@ -95,11 +95,11 @@ export function boundFacts(facts: CallFacts): CallFacts {
     return kept;
   }
 
-  const commands = facts.commands && keep(facts.commands.map(shorten), costOfCommand);
+  const commands = facts.commands && keep(facts.commands.map(shortenCommand), measureCommand);
   if (commands?.some((command) => command.words.length === 0 && command.fixed !== undefined)) cut = true;
-  const paths = facts.paths && keep(facts.paths, costOfPath);
-  const operands = facts.operands && keep(facts.operands, costOfPath);
-  const hosts = facts.hosts && keep(facts.hosts, costOfHost);
+  const paths = facts.paths && keep(facts.paths, measurePath);
+  const operands = facts.operands && keep(facts.operands, measurePath);
+  const hosts = facts.hosts && keep(facts.hosts, measureHost);
   return {
     ...(paths && { paths }),
     ...(operands && { operands }),
@@ -110,22 +110,22 @@ export function boundFacts(facts: CallFacts): CallFacts {
   };
 }
 
-function shorten(command: CommandFact): CommandFact {
+function shortenCommand(command: CommandFact): CommandFact {
   const long = command.words.findIndex((word) => word.length > MAX_WORD_CHARS);
   const end = Math.min(long === -1 ? command.words.length : long, MAX_WORDS);
   if (end === command.words.length) return command;
   return { ...command, words: command.words.slice(0, end), fixed: Math.min(command.fixed ?? end, end) };
 }
 
-function costOfCommand({ words, meant = [], hosts = [] }: CommandFact): number {
-  const named = hosts.reduce((sum, host) => sum + costOfHost(host), 0);
+function measureCommand({ words, meant = [], hosts = [] }: CommandFact): number {
+  const named = hosts.reduce((sum, host) => sum + measureHost(host), 0);
   return [words, ...meant].flat().reduce((sum, word) => sum + word.length + 1, 1 + named);
 }
 
-function costOfHost({ host }: HostFact): number {
+function measureHost({ host }: HostFact): number {
   return host.length + 8;
 }
 
-function costOfPath({ path }: PathFact): number {
+function measurePath({ path }: PathFact): number {
   return path.length > MAX_PATH_CHARS ? Number.POSITIVE_INFINITY : path.length * 2;
 }

@@ -69,12 +69,12 @@ function isWord(word: unknown): word is string {
 }
 
 /** The grant that `always` would give for this call, or nothing where the call is to be asked for each time. */
-export function grantFor({ name, facts }: GrantedCall): Grant | undefined {
+export function buildGrant({ name, facts }: GrantedCall): Grant | undefined {
   if (facts === undefined) return { tool: name };
   if (!isPlain(facts)) return undefined;
   const all = facts.commands ?? [];
   if (all.length === 0) {
-    const hosts = (facts.hosts ?? []).map(hostName);
+    const hosts = (facts.hosts ?? []).map(formatHost);
     if (hosts.includes(UNKNOWN_HOST)) return undefined;
     return { tool: name, ...(hosts.length === 0 ? {} : { hosts }) };
   }
@@ -83,14 +83,14 @@ export function grantFor({ name, facts }: GrantedCall): Grant | undefined {
   const exact = all.filter((command) => !isKnown(command)).map(({ words }) => words);
   return {
     tool: name,
-    ...(commands.length === 0 ? {} : { commands: distinct(commands) }),
-    ...(exact.length === 0 ? {} : { exact: distinct(exact) }),
+    ...(commands.length === 0 ? {} : { commands: removeDuplicates(commands) }),
+    ...(exact.length === 0 ? {} : { exact: removeDuplicates(exact) }),
   };
 }
 
 /** What `always` would cover, a phrase each, for whoever is about to say it; empty when it covers nothing. */
-export function coverageOf(call: GrantedCall): readonly string[] {
-  const grant = grantFor(call);
+export function describeCoverage(call: GrantedCall): readonly string[] {
+  const grant = buildGrant(call);
   if (grant === undefined) return [];
   const { commands = [], exact = [], hosts = [] } = grant;
   if (hosts.length > 0) return [`every call of ${grant.tool} to ${hosts.join(" and ")}`];
@@ -101,12 +101,12 @@ export function coverageOf(call: GrantedCall): readonly string[] {
   ];
 }
 
-export function withGrant(grants: readonly Grant[], grant: Grant | undefined): readonly Grant[] {
+export function addGrant(grants: readonly Grant[], grant: Grant | undefined): readonly Grant[] {
   if (grant === undefined) return grants;
   const kept: Grant[] = [];
   let chars = 0;
   for (const one of [...grants, grant].reverse()) {
-    chars += sizeOf(one);
+    chars += measureGrant(one);
     if (kept.length === MAX_GRANTS || (chars > MAX_GRANTS_CHARS && kept.length > 0)) break;
     kept.unshift(one);
   }
@@ -120,7 +120,7 @@ export function isGranted(grants: readonly Grant[], { name, facts }: GrantedCall
   const all = facts?.commands ?? [];
   if (all.length === 0) {
     const whole = own.filter(({ commands, exact }) => commands === undefined && exact === undefined);
-    const reached = (facts?.hosts ?? []).map(hostName);
+    const reached = (facts?.hosts ?? []).map(formatHost);
     if (reached.length === 0) return whole.some(({ hosts }) => hosts === undefined);
     const allowed = whole.flatMap(({ hosts = [] }) => hosts);
     return reached.every((host) => host !== UNKNOWN_HOST && allowed.includes(host));
@@ -151,15 +151,15 @@ function isKnown({ known }: CommandFact): boolean {
   return known === true;
 }
 
-function hostName({ host, port }: HostFact): string {
+function formatHost({ host, port }: HostFact): string {
   return port === undefined ? host : `${host}:${port}`;
 }
 
-function sizeOf({ tool, commands = [], exact = [], hosts = [] }: Grant): number {
+function measureGrant({ tool, commands = [], exact = [], hosts = [] }: Grant): number {
   return [...commands, ...exact, hosts].flat().reduce((sum, word) => sum + word.length + 1, tool.length);
 }
 
-function distinct(lists: readonly (readonly string[])[]): readonly (readonly string[])[] {
+function removeDuplicates(lists: readonly (readonly string[])[]): readonly (readonly string[])[] {
   return lists.filter((words, at) => lists.findIndex((other) => areEqual(words, other)) === at);
 }
 

@@ -14,7 +14,7 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 };
 
 /** The port that an address without one means; nothing for a scheme that has none. */
-export function portOf(scheme: string): number | undefined {
+export function getDefaultPort(scheme: string): number | undefined {
   return DEFAULT_PORTS[scheme];
 }
 

@@ -28,34 +28,34 @@ export type PermissionDecision = {
 };
 
 /** What is decided by itself: a command with the redirects of its call, one path, or a call of which neither is known. */
-type Piece = {
+type DecisionUnit = {
   readonly command?: CommandFact;
   readonly paths: readonly PathFact[];
   readonly hosts?: readonly HostFact[];
 };
 
 const STRICTNESS: Record<PermissionOutcome, number> = { allow: 0, ask: 1, deny: 2 };
-const VERB: Record<PermissionOutcome, string> = { allow: "allows", ask: "asks for", deny: "denies" };
+const OUTCOME_VERBS: Record<PermissionOutcome, string> = { allow: "allows", ask: "asks for", deny: "denies" };
 
-export function decide(
+export function decidePermission(
   policy: PermissionPolicy,
   call: PermissionCall,
   facts: CallFacts,
   context: PermissionContext,
 ): PermissionDecision {
-  const doubt = doubtOf(facts);
+  const uncertainty = findUncertainty(facts);
   let strictest: PermissionDecision | undefined;
-  for (const piece of piecesOf(facts)) {
-    const decision = decidePiece(policy, call, piece, doubt, context);
+  for (const piece of splitCall(facts)) {
+    const decision = decidePiece(policy, call, piece, uncertainty, context);
     if (decision === undefined) continue;
     if (strictest === undefined || STRICTNESS[decision.outcome] > STRICTNESS[strictest.outcome]) {
       strictest = decision;
     }
   }
-  return strictest ?? decideOtherwise(policy, call, doubt, context);
+  return strictest ?? decideByDefault(policy, call, uncertainty, context);
 }
 
-function piecesOf({ commands = [], paths = [], operands = [], hosts = [] }: CallFacts): Piece[] {
+function splitCall({ commands = [], paths = [], operands = [], hosts = [] }: CallFacts): DecisionUnit[] {
   if (commands.length > 0) {
     return commands.map((command) => ({
       command,
@@ -71,7 +71,7 @@ function piecesOf({ commands = [], paths = [], operands = [], hosts = [] }: Call
 }
 
 /** Why no `allow` rule may match. */
-function doubtOf(facts: CallFacts): string | undefined {
+function findUncertainty(facts: CallFacts): string | undefined {
   if (facts.opaque !== undefined) return `the command ${facts.opaque}`;
   return facts.cut === true ? "the call does more than can be listed" : undefined;
 }
@@ -80,19 +80,19 @@ function doubtOf(facts: CallFacts): string | undefined {
 function decidePiece(
   policy: PermissionPolicy,
   call: PermissionCall,
-  piece: Piece,
-  doubt: string | undefined,
+  piece: DecisionUnit,
+  uncertainty: string | undefined,
   context: PermissionContext,
 ): PermissionDecision | undefined {
   const matching = policy.rules
     .map((rule, index) => ({ rule, index }))
-    .filter(({ rule }) => rule.outcome !== "allow" || doubt === undefined)
+    .filter(({ rule }) => rule.outcome !== "allow" || uncertainty === undefined)
     .filter(({ rule }) => matches(rule, call, piece, context));
   // An "ask" that only may match must not soften a denial that follows it.
   const first = matching[0];
   const decisive = matching.find(({ rule }) => rule.outcome !== "ask" || mustMatch(rule, piece.command));
   const isWrapper = piece.command?.wrapper === true;
-  const last = isWrapper ? undefined : decideOtherwise(policy, call, doubt, context);
+  const last = isWrapper ? undefined : decideByDefault(policy, call, uncertainty, context);
   const decision = decisive === undefined ? last : decideByRule(decisive, piece);
   return first === undefined || decision?.outcome === "deny" ? decision : decideByRule(first, piece);
 }
@@ -104,19 +104,19 @@ function mustMatch(rule: PermissionRule, command: CommandFact | undefined): bool
 
 type NumberedRule = { readonly rule: PermissionRule; readonly index: number };
 
-function decideByRule({ rule, index }: NumberedRule, { command }: Piece): PermissionDecision {
+function decideByRule({ rule, index }: NumberedRule, { command }: DecisionUnit): PermissionDecision {
   const target = command === undefined ? "it" : `\`${command.words.join(" ")}\``;
   return {
     outcome: rule.outcome,
     rule: index,
-    reason: rule.reason ?? `rules[${index}] ${VERB[rule.outcome]} ${target}`,
+    reason: rule.reason ?? `rules[${index}] ${OUTCOME_VERBS[rule.outcome]} ${target}`,
   };
 }
 
-function decideOtherwise(
+function decideByDefault(
   policy: PermissionPolicy,
   call: PermissionCall,
-  doubt: string | undefined,
+  uncertainty: string | undefined,
   { interactive }: PermissionContext,
 ): PermissionDecision {
   const asksUnsafe = policy.otherwise === "ask-unsafe";
@@ -126,26 +126,30 @@ function decideOtherwise(
       : interactive && call.replay === "unsafe"
         ? "ask"
         : "allow";
-  if (outcome === "allow" && doubt !== undefined && policy.rules.length > 0) {
-    return { outcome: "ask", rule: "otherwise", reason: `${doubt}, so that it may be what a rule forbids` };
+  if (outcome === "allow" && uncertainty !== undefined && policy.rules.length > 0) {
+    return {
+      outcome: "ask",
+      rule: "otherwise",
+      reason: `${uncertainty}, so that it may be what a rule forbids`,
+    };
   }
-  const why = asksUnsafe && outcome === "ask" ? `, and ${call.tool} may not be run twice` : "";
+  const reason = asksUnsafe && outcome === "ask" ? `, and ${call.tool} may not be run twice` : "";
   return {
     outcome,
     rule: "otherwise",
-    reason: `no rule matches${why}${doubt === undefined ? "" : ` (${doubt})`}`,
+    reason: `no rule matches${reason}${uncertainty === undefined ? "" : ` (${uncertainty})`}`,
   };
 }
 
 function matches(
   rule: PermissionRule,
   call: PermissionCall,
-  piece: Piece,
+  piece: DecisionUnit,
   context: PermissionContext,
 ): boolean {
-  if (rule.tool !== undefined && !list(rule.tool).some((glob) => matchNameGlob(glob, call.tool)))
+  if (rule.tool !== undefined && !toList(rule.tool).some((glob) => matchNameGlob(glob, call.tool)))
     return false;
-  if (rule.agent !== undefined && !list(rule.agent).some((glob) => matchNameGlob(glob, context.agent)))
+  if (rule.agent !== undefined && !toList(rule.agent).some((glob) => matchNameGlob(glob, context.agent)))
     return false;
   const certain = rule.outcome === "allow";
   return (
@@ -155,9 +159,13 @@ function matches(
   );
 }
 
-function matchesHost(rule: PermissionRule, { command, paths, hosts = [] }: Piece, certain: boolean): boolean {
+function matchesHost(
+  rule: PermissionRule,
+  { command, paths, hosts = [] }: DecisionUnit,
+  certain: boolean,
+): boolean {
   if (rule.host === undefined) return true;
-  const globs = list(rule.host);
+  const globs = toList(rule.host);
   const fits = (host: HostFact) => globs.some((glob) => matchHost(glob, host, certain));
   if (!certain) return hosts.some(fits);
   // A command that redirects to a file does more than to fetch.
@@ -169,14 +177,14 @@ function matchesHost(rule: PermissionRule, { command, paths, hosts = [] }: Piece
 function matchesCommand(rule: PermissionRule, command: CommandFact | undefined, certain: boolean): boolean {
   if (rule.command === undefined) return true;
   if (command === undefined) return false;
-  return prefixesOf(rule.command).some((expected) => {
-    return beginsWith(command, expected, certain) || (!certain && mayMean(command, expected));
+  return parsePrefixes(rule.command).some((expected) => {
+    return matchesPrefix(command, expected, certain) || (!certain && mayStandFor(command, expected));
   });
 }
 
-function matchesPath(rule: PermissionRule, { command, paths }: Piece, certain: boolean): boolean {
+function matchesPath(rule: PermissionRule, { command, paths }: DecisionUnit, certain: boolean): boolean {
   if (rule.path === undefined) return true;
-  const globs = list(rule.path);
+  const globs = toList(rule.path);
   const fits = (path: PathFact) => globs.some((glob) => matchesGlob(glob, path));
   if (certain) return command === undefined && paths.length > 0 && paths.every(fits);
   return paths.some(fits);
@@ -193,12 +201,12 @@ function matchesGlob(glob: string, path: PathFact): boolean {
  * @param certain - Only what is known counts. Otherwise a pattern counts as what it may become, and a program is also
  * known by the last part of its path.
  */
-function beginsWith({ words, fixed }: CommandFact, prefix: readonly string[], certain: boolean): boolean {
+function matchesPrefix({ words, fixed }: CommandFact, prefix: readonly string[], certain: boolean): boolean {
   const known = words.slice(0, fixed);
   for (const [index, expected] of prefix.entries()) {
     const word = words[index];
     if (index < known.length) {
-      const fits = word === expected || (!certain && index === 0 && lastPart(word!) === expected);
+      const fits = word === expected || (!certain && index === 0 && getBaseName(word!) === expected);
       if (!fits) return false;
     } else {
       // From here on nothing is certain: a pattern may become the expected word, and any others after it.
@@ -213,7 +221,7 @@ function beginsWith({ words, fixed }: CommandFact, prefix: readonly string[], ce
 const ANY_SUBCOMMAND = "*";
 
 /** Whether a command may mean these words: options may stand anywhere, and before its subcommand. */
-export function mayMean({ words, meant = [] }: CommandFact, expected: readonly string[]): boolean {
+export function mayStandFor({ words, meant = [] }: CommandFact, expected: readonly string[]): boolean {
   const isOption = (word: string) => word.startsWith("-");
   if (!expected.filter(isOption).every((option) => words.includes(option))) return false;
   const [program, subcommand, ...operands] = expected.filter((word) => !isOption(word));
@@ -239,15 +247,15 @@ function mayBecome(pattern: string, word: string): boolean {
   return pattern.includes("[") || matchNameGlob(pattern, word);
 }
 
-function lastPart(path: string): string {
+function getBaseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
 /** The words that each prefix of a rule expects. */
-export function prefixesOf(prefixes: string | readonly string[]): readonly (readonly string[])[] {
-  return list(prefixes).map((prefix) => prefix.split(/\s+/).filter((word) => word !== ""));
+export function parsePrefixes(prefixes: string | readonly string[]): readonly (readonly string[])[] {
+  return toList(prefixes).map((prefix) => prefix.split(/\s+/).filter((word) => word !== ""));
 }
 
-function list(value: string | readonly string[]): readonly string[] {
+function toList(value: string | readonly string[]): readonly string[] {
   return typeof value === "string" ? [value] : value;
 }

@@ -5,7 +5,7 @@ import type { AgentMessage, Content } from "../../schema/message.ts";
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
 /** Bytes that a text has in UTF-8. A lone surrogate counts as the three bytes of its replacement. */
-export function utf8Length(text: string): number {
+export function countUtf8Bytes(text: string): number {
   // Most texts are ASCII, and a regular expression passes over those several times faster than a loop.
   const start = text.search(BEYOND_ASCII);
   let bytes = text.length;
@@ -30,7 +30,7 @@ function isLowSurrogate(unit: number): boolean {
 
 /** CTX-01: four bytes a token, rounded up. "hello" gives 2. */
 export function estimateText(text: string): number {
-  return Math.ceil(utf8Length(text) / 4);
+  return Math.ceil(countUtf8Bytes(text) / 4);
 }
 
 /** Bytes a token of an image has, and the bounds of what one image counts (CTX-02). */
@@ -64,14 +64,14 @@ export function estimateMessage(message: AgentMessage): number {
   switch (message.role) {
     case "user":
     case "assistant":
-      return sum(message.content) + 4;
+      return sumContents(message.content) + 4;
     case "toolResult":
-      return sum(message.content) + estimateText(message.toolName) + 8;
+      return sumContents(message.content) + estimateText(message.toolName) + 8;
     case "extension":
       return estimateText(JSON.stringify(message.data) ?? "null") + 4;
   }
 }
 
-function sum(contents: readonly Content[]): number {
+function sumContents(contents: readonly Content[]): number {
   return contents.reduce((total, content) => total + estimateContent(content), 0);
 }

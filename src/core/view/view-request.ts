@@ -5,15 +5,15 @@ import type { Span, View } from "./view.ts";
 // which ones, and what the view is to be. The machine does it when the batch is over (LOOP-18, PRUN-08).
 
 /** Tools by which a model changes its view. With the last one among them, entries have labels. */
-export const PRUN_TOOL = "prun";
-export const PRUN_WITH_MEMO_TOOL = "prun_with_memo";
+export const PRUNE_TOOL = "prun";
+export const PRUNE_WITH_MEMO_TOOL = "prun_with_memo";
 export const REVERT_TOOL = "revert_to_state";
 
 /** Reads what a compaction has left out of a message; offered while a message of the view is cut that way. */
 export const READ_FULL_TOOL = "read_full_message";
 
 /** What such a call is given to choose from: the view, as the calls before it in the same batch have left it. */
-export type ViewAtHand = {
+export type ToolView = {
   readonly view: View;
   /** The loop's first position. */
   readonly loopFrom: number;
@@ -21,18 +21,18 @@ export type ViewAtHand = {
   readonly reverted?: true;
 };
 
-export type Positions = { readonly from: number; readonly to: number };
+export type PositionRange = { readonly from: number; readonly to: number };
 
 export type PruneRequest = {
   readonly type: "prune";
   /** In-run entries of these leave; words of the user's side stay. At most `MAX_PRUNED_RANGES`. */
-  readonly pruned: readonly Positions[];
+  readonly pruned: readonly PositionRange[];
   readonly tokens: number;
   readonly messages: number;
   /** Stands at the first of the pruned positions; its words are the call's argument. */
   readonly memoTokens?: number;
   /** What stands between two borders of the view's spans from now on. */
-  readonly between: Positions;
+  readonly between: PositionRange;
   readonly spans: readonly Span[];
 };
 

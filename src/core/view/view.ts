@@ -1,4 +1,4 @@
-import type { Faded, LiveTag } from "./tag.ts";
+import type { FadedBefore, LiveTag } from "./tag.ts";
 
 /**
  * Which entries the model sees: data, so that what it saw at any turn can be shown again at any time.
@@ -14,11 +14,11 @@ export type View = {
   /** Lessons and findings that are still shown, oldest first. */
   readonly tags?: readonly LiveTag[];
   /** Those that are no longer shown. */
-  readonly faded?: Faded;
+  readonly faded?: FadedBefore;
 };
 
 /** The entries from `from` up to, not including, `to`. */
-export type Span = Shown & {
+export type Span = SpanFormat & {
   readonly from: number;
   readonly to: number;
   readonly turns: number;
@@ -27,7 +27,7 @@ export type Span = Shown & {
 };
 
 /** How entries are shown: as they are, or as a compaction has left them. */
-export type Shown = {
+export type SpanFormat = {
   /** Long texts of tool results are cut to about this many lines. */
   readonly cut?: number;
   /** Texts of tool results are cut to about this many characters. */
@@ -60,10 +60,10 @@ const MAX_SPANS = 48;
 export const EMPTY_VIEW: View = { branch: "main", spans: [] };
 
 /** What a loop leaves of its view for the next one on the branch. */
-export type LeftView = Omit<View, "branch">;
+export type ViewSnapshot = Omit<View, "branch">;
 
 /** How old its tags are, only the run knows that made them: for the next one they are new. */
-export function leftOf({ branch: _, tags, ...left }: View): LeftView {
+export function toViewSnapshot({ branch: _, tags, ...left }: View): ViewSnapshot {
   if (tags === undefined || tags.length === 0) return left;
   return { ...left, tags: tags.map((tag) => ({ ...tag, madeAt: 0 })) };
 }
@@ -79,7 +79,7 @@ export function isPlainView({ spans, liveFrom = 0, tags = [], faded }: View): bo
 }
 
 /** What this view costs in the context window, by estimate. */
-export function viewTokens(view: View): number {
+export function sumViewTokens(view: View): number {
   return view.spans.reduce((total, span) => total + span.tokens, 0);
 }
 
@@ -95,21 +95,21 @@ export function extendView(view: View, entry: { position: number; tokens: number
 }
 
 /** The view with other spans between two of their borders. */
-export function withSpans(view: View, from: number, to: number, spans: readonly Span[]): View {
+export function replaceSpans(view: View, from: number, to: number, spans: readonly Span[]): View {
   const before = view.spans.filter((span) => span.to <= from);
-  const behind = view.spans.filter((span) => span.from >= to);
-  return { ...view, spans: [...before, ...spans, ...behind] };
+  const following = view.spans.filter((span) => span.from >= to);
+  return { ...view, spans: [...before, ...spans, ...following] };
 }
 
 function joinOldest(spans: readonly Span[]): readonly Span[] {
   if (spans.length <= MAX_SPANS) return spans;
-  const at = spans.findIndex((span, index) => joins(span, spans[index + 1]));
+  const at = spans.findIndex((span, index) => canJoin(span, spans[index + 1]));
   const [first, second] = spans.slice(at, at + 2);
   if (first === undefined || second === undefined) return spans;
-  return [...spans.slice(0, at), joined(first, second), ...spans.slice(at + 2)];
+  return [...spans.slice(0, at), joinSpans(first, second), ...spans.slice(at + 2)];
 }
 
-function joined(first: Span, second: Span): Span {
+function joinSpans(first: Span, second: Span): Span {
   return {
     ...first,
     to: second.to,
@@ -118,7 +118,7 @@ function joined(first: Span, second: Span): Span {
   };
 }
 
-function joins(span: Span, next: Span | undefined): boolean {
+function canJoin(span: Span, next: Span | undefined): boolean {
   if (next === undefined || span.to !== next.from || next.memos !== undefined) return false;
   return isUncompacted(span) && isUncompacted(next) && span.words === next.words;
 }
@@ -128,27 +128,27 @@ export function joinPruned(spans: readonly Span[]): readonly Span[] {
   const all: Span[] = [];
   for (const span of spans) {
     const last = all.at(-1);
-    if (last?.words === true && joins(last, span)) all[all.length - 1] = joined(last, span);
+    if (last?.words === true && canJoin(last, span)) all[all.length - 1] = joinSpans(last, span);
     else all.push(span);
   }
   return all;
 }
 
-export function isWhole(shown: Shown): boolean {
+export function isWhole(shown: SpanFormat): boolean {
   return isUncompacted(shown) && shown.words === undefined;
 }
 
 /** No compaction has changed it. */
-export function isUncompacted({ cut, chars, wordChars, instead }: Shown): boolean {
+export function isUncompacted({ cut, chars, wordChars, instead }: SpanFormat): boolean {
   return cut === undefined && chars === undefined && wordChars === undefined && instead === undefined;
 }
 
 /** Texts of these entries are cut in the middle, in a way that a tool reads the rest. */
-export function isCutShort({ chars, wordChars }: Shown): boolean {
+export function isCutShort({ chars, wordChars }: SpanFormat): boolean {
   return chars !== undefined || wordChars !== undefined;
 }
 
 /** Entries that the view shows, or lets a text stand for. */
-export function viewLength(view: View): number {
+export function countEntries(view: View): number {
   return view.spans.reduce((total, span) => total + span.to - span.from, 0);
 }

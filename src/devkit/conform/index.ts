@@ -1,3 +1,3 @@
 export { RecordingsError } from "./recordings.ts";
-export { type Replayed, type ReplayOptions, replayFolder } from "./replay.ts";
-export { tableLine } from "./table.ts";
+export { type ReplayOptions, type ReplayResult, replayFolder } from "./replay.ts";
+export { formatRow } from "./table.ts";

@@ -44,19 +44,19 @@ export async function readRecordings(folder: string): Promise<readonly Recording
   try {
     json = JSON.parse(await readFile(file, "utf8"));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RecordingsError(`${file} cannot be read as a list of recordings: ${why}`, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RecordingsError(`${file} cannot be read as a list of recordings: ${reason}`, { cause: error });
   }
   const checked = check(z.array(Recording), json, "recordings");
   if (checked.ok) return checked.value;
   throw new RecordingsError(`${file} is no list of recordings:\n${checked.problems.join("\n")}`);
 }
 
-export async function bytesOf(folder: string, { file }: Recording): Promise<Buffer> {
+export async function readBytes(folder: string, { file }: Recording): Promise<Buffer> {
   try {
     return await readFile(join(folder, file));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new RecordingsError(`the file of a recording cannot be read: ${why}`, { cause: error });
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new RecordingsError(`the file of a recording cannot be read: ${reason}`, { cause: error });
   }
 }

@@ -1,17 +1,17 @@
 import type { AddressInfo } from "node:net";
-import { Http } from "../../models/http.ts";
+import { HttpClient } from "../../models/http-client.ts";
 import type { ModelRequest } from "../../models/provider.ts";
 import { ProviderError, type ProviderFault } from "../../models/provider-error.ts";
-import { ProviderRegistry } from "../../models/registry.ts";
+import { ProviderRegistry } from "../../models/provider-registry.ts";
 import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
 import type { Protocol } from "../../schema/model.ts";
-import { modelAt, REPLAY_KEY } from "./model-at.ts";
-import { bytesOf, type Recording, readRecordings } from "./recordings.ts";
-import { type Road, roadOf, roadOfHost } from "./road.ts";
-import { serve } from "./serve.ts";
+import { buildModel, REPLAY_KEY } from "./model-config.ts";
+import { type Recording, readBytes, readRecordings } from "./recordings.ts";
+import { findRoute, findRouteByHost, type Route } from "./route.ts";
+import { serveRecording } from "./serve.ts";
 
 /** What an adapter made of a recording. */
-export type Replayed = {
+export type ReplayResult = {
   readonly id: string;
   /** Names it where ids repeat. */
   readonly file: string;
@@ -33,7 +33,7 @@ export type Replayed = {
 
 export type ReplayOptions = {
   /** The built-in adapters unless given. A recording has one answer, and none to a question that goes on from it. */
-  readonly registry?: (http: Http) => ProviderRegistry;
+  readonly registry?: (http: HttpClient) => ProviderRegistry;
   /** Without other endpoints at the vendors' own hosts, such as the counting of tokens. */
   readonly generatingOnly?: boolean;
 };
@@ -45,41 +45,48 @@ const SILENCE_MS = 20_000;
  * Asks the adapter of each recording's protocol, over HTTP, at a server that answers with the recording. Recordings
  * that belong to no protocol are left out.
  */
-export async function* replayFolder(folder: string, options: ReplayOptions = {}): AsyncGenerator<Replayed> {
+export async function* replayFolder(
+  folder: string,
+  options: ReplayOptions = {},
+): AsyncGenerator<ReplayResult> {
   const recordings = await readRecordings(folder);
-  const http = new Http({ firstByteTimeoutMs: SILENCE_MS, silenceTimeoutMs: SILENCE_MS });
+  const http = new HttpClient({ firstByteTimeoutMs: SILENCE_MS, silenceTimeoutMs: SILENCE_MS });
   const registry = (
-    options.registry ?? ((pool) => ProviderRegistry.default({ http: pool, maxContinuations: 0 }))
+    options.registry ?? ((pool) => ProviderRegistry.createDefault({ http: pool, maxContinuations: 0 }))
   )(http);
   try {
     for (const recording of recordings) {
-      const road = roadOf(recording) ?? (options.generatingOnly ? undefined : roadOfHost(recording));
-      if (road !== undefined) yield await replay(folder, recording, road, registry);
+      const route = findRoute(recording) ?? (options.generatingOnly ? undefined : findRouteByHost(recording));
+      if (route !== undefined) yield await replayRecording(folder, recording, route, registry);
     }
   } finally {
     await http.close();
   }
 }
 
-async function replay(
+async function replayRecording(
   folder: string,
   recording: Recording,
-  road: Road,
+  route: Route,
   registry: ProviderRegistry,
-): Promise<Replayed> {
+): Promise<ReplayResult> {
   const { id, file } = recording;
-  const { protocol } = road;
+  const { protocol } = route;
   const what = { id, file, protocol };
   const provider = registry.get(protocol);
-  const failed = (error: NonNullable<Replayed["error"]>): Replayed => ({ ...what, ok: false, error });
+  const failed = (failure: NonNullable<ReplayResult["error"]>): ReplayResult => ({
+    ...what,
+    ok: false,
+    error: failure,
+  });
   if (provider === undefined)
     return failed({ fault: "no-adapter", message: `no adapter is registered for ${protocol}` });
-  const bytes = await bytesOf(folder, recording).catch((error: Error) => error);
+  const bytes = await readBytes(folder, recording).catch((error: Error) => error);
   if (bytes instanceof Error) return failed({ fault: "unreadable", message: bytes.message });
-  const server = await serve(recording, bytes);
+  const server = await serveRecording(recording, bytes);
   try {
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const message = await provider.stream(questionAt(origin, recording, road), {
+    const message = await provider.stream(buildRequest(origin, recording, route), {
       signal: new AbortController().signal,
       now: () => 0,
     });
@@ -95,9 +102,9 @@ async function replay(
   }
 }
 
-function questionAt(origin: string, recording: Recording, road: Road): ModelRequest {
+function buildRequest(origin: string, recording: Recording, route: Route): ModelRequest {
   return {
-    model: modelAt(origin, recording, road),
+    model: buildModel(origin, recording, route),
     apiKey: REPLAY_KEY,
     systemPrompt: "",
     messages: [{ role: "user", content: [{ type: "text", text: "Say it again." }], timestamp: 0 }],

@@ -3,7 +3,7 @@ import { brotliDecompressSync, inflateSync } from "node:zlib";
 import type { Recording } from "./recordings.ts";
 
 /** Of the connection that was recorded, not of the reply. */
-const OF_CONNECTION: ReadonlySet<string> = new Set([
+const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
   "keep-alive",
@@ -12,22 +12,22 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   "upgrade",
 ]);
 
-const startsWith =
+const createPrefixTest =
   (...magic: number[]) =>
   (bytes: Buffer) =>
     magic.every((byte, at) => bytes[at] === byte);
 
-const ENCODED: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
-  gzip: startsWith(0x1f, 0x8b),
-  "x-gzip": startsWith(0x1f, 0x8b),
-  zstd: startsWith(0x28, 0xb5, 0x2f, 0xfd),
-  deflate: (bytes) => succeeds(() => inflateSync(bytes)),
-  br: (bytes) => succeeds(() => brotliDecompressSync(bytes)),
+const ENCODING_TESTS: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
+  gzip: createPrefixTest(0x1f, 0x8b),
+  "x-gzip": createPrefixTest(0x1f, 0x8b),
+  zstd: createPrefixTest(0x28, 0xb5, 0x2f, 0xfd),
+  deflate: (bytes) => isSuccessful(() => inflateSync(bytes)),
+  br: (bytes) => isSuccessful(() => brotliDecompressSync(bytes)),
 };
 
 /** Status, headers and bytes as they were recorded, whatever is asked. */
-export async function serve(recording: Recording, bytes: Buffer): Promise<Server> {
-  const headers = headersOf(recording, bytes);
+export async function serveRecording(recording: Recording, bytes: Buffer): Promise<Server> {
+  const headers = buildHeaders(recording, bytes);
   const server = createServer((request, response) => {
     request.resume();
     request.on("end", () => response.writeHead(recording.status, headers).end(bytes));
@@ -39,11 +39,11 @@ export async function serve(recording: Recording, bytes: Buffer): Promise<Server
   return server;
 }
 
-function headersOf({ ct, headers }: Recording, bytes: Buffer): Record<string, string> {
+function buildHeaders({ ct, headers }: Recording, bytes: Buffer): Record<string, string> {
   const all = { ...headers, ...(ct !== "" && { "content-type": ct }) };
   return Object.fromEntries(
     Object.entries(all).filter(([name, value]) => {
-      if (OF_CONNECTION.has(name) || !canBeSent(name, value)) return false;
+      if (CONNECTION_HEADERS.has(name) || !isSendable(name, value)) return false;
       return name !== "content-encoding" || isEncoded(value, bytes);
     }),
   );
@@ -52,17 +52,17 @@ function headersOf({ ct, headers }: Recording, bytes: Buffer): Record<string, st
 /** Those who record mostly keep the headers as they came, and the bytes decoded. */
 function isEncoded(encoding: string, bytes: Buffer): boolean {
   const name = encoding.trim().toLowerCase();
-  return Object.hasOwn(ENCODED, name) ? (ENCODED[name]?.(bytes) ?? true) : true;
+  return Object.hasOwn(ENCODING_TESTS, name) ? (ENCODING_TESTS[name]?.(bytes) ?? true) : true;
 }
 
-function canBeSent(name: string, value: string): boolean {
-  return succeeds(() => {
+function isSendable(name: string, value: string): boolean {
+  return isSuccessful(() => {
     validateHeaderName(name);
     validateHeaderValue(name, value);
   });
 }
 
-function succeeds(work: () => unknown): boolean {
+function isSuccessful(work: () => unknown): boolean {
   try {
     work();
     return true;

@@ -1,16 +1,16 @@
-import type { Replayed } from "./replay.ts";
+import type { ReplayResult } from "./replay.ts";
 
 /** Of an id and of what was said, in characters: a line fits a screen. */
 const ID_CHARS = 56;
-const SAID_CHARS = 60;
+const TEXT_CHARS = 60;
 
 /** Our failures, not the vendor's. */
-const UNDONE: ReadonlySet<unknown> = new Set(["no-adapter", "unreadable", "crashed"]);
+const OWN_FAILURES: ReadonlySet<unknown> = new Set(["no-adapter", "unreadable", "crashed"]);
 
 /** One line for people. */
-export function tableLine({ id, protocol, ok, message, usage, stopReason, error }: Replayed): string {
-  const name = cut(id, ID_CHARS).padEnd(ID_CHARS);
-  const said =
+export function formatRow({ id, protocol, ok, message, usage, stopReason, error }: ReplayResult): string {
+  const name = truncateText(id, ID_CHARS).padEnd(ID_CHARS);
+  const text =
     error === undefined
       ? (message?.content ?? [])
           .map((part) =>
@@ -20,17 +20,17 @@ export function tableLine({ id, protocol, ok, message, usage, stopReason, error 
       : error.message;
   const result = error === undefined ? (stopReason ?? "") : error.fault;
   const tokens = usage === undefined ? `${error?.status ?? ""}` : `${usage.totalTokens}`;
-  const line = said.replace(/\s+/g, " ").trim();
+  const line = text.replace(/\s+/g, " ").trim();
   return [
-    ok ? "ok   " : UNDONE.has(error?.fault) ? "FAIL " : "error",
+    ok ? "ok   " : OWN_FAILURES.has(error?.fault) ? "FAIL " : "error",
     protocol.padEnd(23),
     result.padEnd(12),
     tokens.padStart(7),
     name,
-    cut(line, SAID_CHARS),
+    truncateText(line, TEXT_CHARS),
   ].join("  ");
 }
 
-function cut(text: string, length: number): string {
+function truncateText(text: string, length: number): string {
   return text.length <= length ? text : `${text.slice(0, length - 1)}…`;
 }

@@ -1,4 +1,4 @@
-import { pointsOf } from "./form/hook.ts";
+import { getPoints } from "./form/hook.ts";
 import type { ScenarioSubAgentInput } from "./form/sub-agent.ts";
 import type { ScenarioInput } from "./schema.ts";
 
@@ -12,24 +12,24 @@ const MODEL = {
 } as const;
 
 /** The agent that a scenario describes, as an author would write it; not checked yet. */
-export function definitionInput(
+export function buildDefinition(
   scenario: Pick<ScenarioInput, "agent" | "tools" | "filters" | "hooks" | "subAgents">,
   baseUrl: string,
-  more: { conversation?: string; workspace?: string } = {},
+  overrides: { conversation?: string; workspace?: string } = {},
 ): unknown {
   const { agent = {}, tools = [], filters = [], hooks = [], subAgents = [] } = scenario;
-  const { conversation } = more;
+  const { conversation } = overrides;
   const model = typeof agent["model"] === "object" ? (agent["model"] as object) : {};
   return {
     name: "scenario",
     tools: tools.map(({ name }) => name),
     ...(filters.length === 0 ? {} : { inputFilters: filters.map(({ name }) => name) }),
-    ...(hooks.length === 0 ? {} : { hooks: usesOf(hooks) }),
+    ...(hooks.length === 0 ? {} : { hooks: listHooksByPoint(hooks) }),
     ...(subAgents.length === 0
       ? {}
-      : { subAgents: subAgents.map((one) => subAgentInput(one, baseUrl, more)) }),
+      : { subAgents: subAgents.map((one) => buildSubAgent(one, baseUrl, overrides)) }),
     ...agent,
-    ...(more.workspace === undefined ? {} : { workspace: more.workspace }),
+    ...(overrides.workspace === undefined ? {} : { workspace: overrides.workspace }),
     model: {
       ...MODEL,
       ...model,
@@ -40,24 +40,25 @@ export function definitionInput(
 }
 
 /** Its conversation is named behind its caller's. */
-function subAgentInput(
+function buildSubAgent(
   { name, limits, agent, subAgents }: ScenarioSubAgentInput,
   baseUrl: string,
-  { conversation, ...more }: { conversation?: string; workspace?: string },
+  { conversation, ...overrides }: { conversation?: string; workspace?: string },
 ): unknown {
-  const inner = conversation === undefined ? more : { ...more, conversation: `${conversation}/${name}` };
+  const inner =
+    conversation === undefined ? overrides : { ...overrides, conversation: `${conversation}/${name}` };
   return {
     name,
     ...(limits === undefined ? {} : { limits }),
-    agent: definitionInput({ agent, subAgents }, baseUrl, inner),
+    agent: buildDefinition({ agent, subAgents }, baseUrl, inner),
   };
 }
 
 /** The hooks of each point, in the order of the scenario. */
-function usesOf(hooks: NonNullable<ScenarioInput["hooks"]>): Record<string, unknown[]> {
+function listHooksByPoint(hooks: NonNullable<ScenarioInput["hooks"]>): Record<string, unknown[]> {
   const uses: Record<string, unknown[]> = {};
   for (const { answers: _, at, ...use } of hooks) {
-    for (const point of pointsOf({ at })) uses[point] = [...(uses[point] ?? []), use];
+    for (const point of getPoints({ at })) uses[point] = [...(uses[point] ?? []), use];
   }
   return uses;
 }

@@ -1,8 +1,8 @@
 import type { Permission } from "../../schema/record.ts";
-import type { Gist, ScenarioEvent } from "./events.ts";
+import type { MessageDigest, ScenarioEvent } from "./events.ts";
 
 /** Events as lines for people; the two events of a message that touch are one line. */
-export function eventLines(events: readonly ScenarioEvent[]): string[] {
+export function formatEvents(events: readonly ScenarioEvent[]): string[] {
   const lines: string[] = [];
   for (let at = 0; at < events.length; at++) {
     const event = events[at] as ScenarioEvent;
@@ -13,39 +13,39 @@ export function eventLines(events: readonly ScenarioEvent[]): string[] {
       following.loop === event.loop &&
       following["position"] === event["position"];
     if (pair) at += 1;
-    lines.push(pair ? eventLine(following).replace("MessageEnd", "Message") : eventLine(event));
+    lines.push(pair ? formatEvent(following).replace("MessageEnd", "Message") : formatEvent(event));
   }
   return lines;
 }
 
-function eventLine(event: ScenarioEvent): string {
-  const field = (name: string) => String(event[name]);
+function formatEvent(event: ScenarioEvent): string {
+  const formatField = (name: string) => String(event[name]);
   switch (event.type) {
     case "AgentStart": {
-      const parent = event["parentLoop"] === undefined ? "" : ` after loop ${field("parentLoop")}`;
-      return `AgentStart ${field("kind")}${parent}`;
+      const parent = event["parentLoop"] === undefined ? "" : ` after loop ${formatField("parentLoop")}`;
+      return `AgentStart ${formatField("kind")}${parent}`;
     }
     case "AgentEnd":
-      return `AgentEnd ${outcomeLine(event["outcome"] as Record<string, unknown>)}`;
+      return `AgentEnd ${formatOutcome(event["outcome"] as Record<string, unknown>)}`;
     case "TurnStart":
-      return `TurnStart ${field("turn")} ${field("trigger")}`;
+      return `TurnStart ${formatField("turn")} ${formatField("trigger")}`;
     case "TurnEnd":
-      return `TurnEnd ${field("turn")} results ${field("results")}`;
+      return `TurnEnd ${formatField("turn")} results ${formatField("results")}`;
     case "MessageStart":
-      return `MessageStart ${field("position")}`;
+      return `MessageStart ${formatField("position")}`;
     case "MessageEnd":
-      return `MessageEnd ${field("position")} ${gistLine(event["message"] as Gist | undefined)}`;
+      return `MessageEnd ${formatField("position")} ${formatDigest(event["message"] as MessageDigest | undefined)}`;
     case "ToolExecutionStart":
-      return `ToolExecutionStart ${field("toolName")} ${field("toolCallId")}${permissionWords(event)}`;
+      return `ToolExecutionStart ${formatField("toolName")} ${formatField("toolCallId")}${formatPermission(event)}`;
     case "ToolExecutionEnd":
-      return `ToolExecutionEnd ${field("toolName")} ${field("toolCallId")} ${event["isError"] === true ? "error" : "ok"}${permissionWords(event)}`;
+      return `ToolExecutionEnd ${formatField("toolName")} ${formatField("toolCallId")} ${event["isError"] === true ? "error" : "ok"}${formatPermission(event)}`;
     case "InputRejected":
-      return `InputRejected ${field("reason")}`;
+      return `InputRejected ${formatField("reason")}`;
     case "CompactionStarted":
-      return `CompactionStarted ${field("messageCount")} messages, ${field("estimatedTokens")} tokens`;
+      return `CompactionStarted ${formatField("messageCount")} messages, ${formatField("estimatedTokens")} tokens`;
     case "CompactionEnded": {
-      const messages = `${field("messagesBefore")} to ${field("messagesAfter")} messages`;
-      return `CompactionEnded ${messages}, ${field("estimatedTokensBefore")} to ${field("estimatedTokensAfter")} tokens`;
+      const messages = `${formatField("messagesBefore")} to ${formatField("messagesAfter")} messages`;
+      return `CompactionEnded ${messages}, ${formatField("estimatedTokensBefore")} to ${formatField("estimatedTokensAfter")} tokens`;
     }
     default: {
       const { loop: _loop, type, ...rest } = event;
@@ -55,7 +55,7 @@ function eventLine(event: ScenarioEvent): string {
 }
 
 /** Only where the policy had more to say than yes: `, asked: refused by ann`. */
-function permissionWords(event: ScenarioEvent): string {
+function formatPermission(event: ScenarioEvent): string {
   const permission = event["permission"] as Permission | undefined;
   if (permission === undefined) return "";
   const { outcome, rule, answer, by } = permission;
@@ -65,12 +65,12 @@ function permissionWords(event: ScenarioEvent): string {
   return `, asked: ${answer ?? "no answer"}${by === undefined ? "" : ` by ${by}`}`;
 }
 
-export function outcomeLine(outcome: Record<string, unknown>): string {
-  const { type, ...rest } = outcome;
-  return [type, ...Object.values(rest)].map(String).join(" ");
+export function formatOutcome(outcome: Record<string, unknown>): string {
+  const { type, ...fields } = outcome;
+  return [type, ...Object.values(fields)].map(String).join(" ");
 }
 
-function gistLine(gist: Gist | undefined): string {
+function formatDigest(gist: MessageDigest | undefined): string {
   if (gist === undefined) return "(nothing)";
   switch (gist.role) {
     case "assistant": {

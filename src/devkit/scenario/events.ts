@@ -2,7 +2,7 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EventBody } from "../../schema/record.ts";
 
 /** A message in a few words. */
-export type Gist = {
+export type MessageDigest = {
   readonly role: AgentMessage["role"];
   readonly origin: Entry["origin"];
   readonly text: string;
@@ -31,23 +31,25 @@ export type LoopTrace = {
   readonly parts: readonly (readonly Entry[])[];
 };
 
-export function scenarioEvents(loops: readonly LoopTrace[]): ScenarioEvent[] {
+export function buildScenarioEvents(loops: readonly LoopTrace[]): ScenarioEvent[] {
   const numbers = new Map(loops.map(({ loopId }, number) => [loopId, number]));
   return loops.flatMap(({ events, parts }, loop) => {
-    const gists = parts.map((entries) => new Map(entries.map((entry) => [entry.position, gistOf(entry)])));
+    const gists = parts.map(
+      (entries) => new Map(entries.map((entry) => [entry.position, digestMessage(entry)])),
+    );
     let part = 0;
     return events.map((body) => {
       if (body.type === "RevertApplied" && body.applied) part += 1;
-      return scenarioEvent(body, loop, numbers, gists[Math.min(part, gists.length - 1)] ?? new Map());
+      return buildScenarioEvent(body, loop, numbers, gists[Math.min(part, gists.length - 1)] ?? new Map());
     });
   });
 }
 
-function scenarioEvent(
+function buildScenarioEvent(
   body: EventBody,
   loop: number,
   numbers: ReadonlyMap<string, number>,
-  gists: ReadonlyMap<number, Gist | undefined>,
+  digests: ReadonlyMap<number, MessageDigest | undefined>,
 ): ScenarioEvent {
   switch (body.type) {
     case "AgentStart": {
@@ -56,9 +58,9 @@ function scenarioEvent(
       return { loop, ...rest, kind: kind.type, ...parent };
     }
     case "AgentEnd":
-      return { loop, ...body, outcome: timelessValue(body.outcome) };
+      return { loop, ...body, outcome: maskVariableValue(body.outcome) };
     case "MessageEnd":
-      return { loop, ...body, message: gists.get(body.position) };
+      return { loop, ...body, message: digests.get(body.position) };
     case "ToolExecutionEnd": {
       const { childLoopId: _, ...rest } = body;
       return { loop, ...rest };
@@ -68,9 +70,9 @@ function scenarioEvent(
   }
 }
 
-function gistOf({ message, origin }: Entry): Gist | undefined {
+function digestMessage({ message, origin }: Entry): MessageDigest | undefined {
   if (message.role === "extension") return undefined;
-  const text = timeless(
+  const text = maskVariableText(
     message.content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join(""),
   );
   const gist = { role: message.role, origin, text };
@@ -82,7 +84,9 @@ function gistOf({ message, origin }: Entry): Gist | undefined {
         ...gist,
         calls: message.content.flatMap((part) => (part.type === "toolCall" ? [part.name] : [])),
         stopReason: message.stopReason,
-        ...(message.errorMessage === undefined ? {} : { errorMessage: timeless(message.errorMessage) }),
+        ...(message.errorMessage === undefined
+          ? {}
+          : { errorMessage: maskVariableText(message.errorMessage) }),
       };
     case "toolResult":
       return { ...gist, toolName: message.toolName, isError: message.isError };
@@ -90,7 +94,7 @@ function gistOf({ message, origin }: Entry): Gist | undefined {
 }
 
 /** What clocks, ports, vendors' request ids and other scenarios' tools and filters leave in a text becomes `…`. */
-export function timeless(text: string): string {
+export function maskVariableText(text: string): string {
   return text
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "…")
     .replace(/127\.0\.0\.1:\d+/g, "…")
@@ -101,8 +105,8 @@ export function timeless(text: string): string {
     .replace(/there are no tools|the tools are [^;"]*/g, "the tools are …");
 }
 
-export function timelessValue<Value>(value: Value): Value {
+export function maskVariableValue<Value>(value: Value): Value {
   return JSON.parse(JSON.stringify(value), (_, one) =>
-    typeof one === "string" ? timeless(one) : one,
+    typeof one === "string" ? maskVariableText(one) : one,
   ) as Value;
 }

@@ -1,42 +1,42 @@
 import type { AgentMessage } from "../../schema/message.ts";
-import { eventLines } from "./event-lines.ts";
-import { timeless } from "./events.ts";
+import { formatEvents } from "./event-lines.ts";
+import { maskVariableText } from "./events.ts";
 import type { ScenarioAnswer } from "./form/hook.ts";
-import type { HookCall, Played } from "./played.ts";
+import type { HookCall, PlayResult } from "./play-result.ts";
 
 /** A message that a hook is told of, as a line. */
-export function hookMessage(message: AgentMessage): string {
+export function formatMessage(message: AgentMessage): string {
   if (message.role === "extension") return `(${message.kind})`;
-  const words = message.content.flatMap((part): string[] => {
-    if (part.type === "text") return part.text === "" ? [] : [timeless(part.text)];
+  const texts = message.content.flatMap((part): string[] => {
+    if (part.type === "text") return part.text === "" ? [] : [maskVariableText(part.text)];
     return part.type === "toolCall" ? [`+${part.name}`] : [];
   });
   const who = { user: "user", assistant: "model", toolResult: "result" }[message.role];
   const failed = message.role === "toolResult" && message.isError ? "!" : "";
-  return `${who}${failed}: ${words.join(" ")}`;
+  return `${who}${failed}: ${texts.join(" ")}`;
 }
 
 /** `before-tool guard look call_0_0: no, not today` */
-export function hookLine(call: HookCall): string {
+export function formatHookCall(call: HookCall): string {
   const { hook, name, answer } = call;
   const about = call["call"] === undefined ? "" : ` ${String(call["tool"])} ${String(call["call"])}`;
-  const said = call["text"] ?? call["error"];
-  const quoted = said === undefined ? "" : ` ${JSON.stringify(said)}`;
-  return `${hook} ${String(name)}${about}${quoted}: ${answerWords(answer as ScenarioAnswer)}`;
+  const text = call["text"] ?? call["error"];
+  const quoted = text === undefined ? "" : ` ${JSON.stringify(text)}`;
+  return `${hook} ${String(name)}${about}${quoted}: ${formatAnswer(answer as ScenarioAnswer)}`;
 }
 
 /** Events and hook calls as lines for people, each hook call behind the events before it. */
-export function storyLines({ events, hooks }: Pick<Played, "events" | "hooks">): string[] {
+export function formatStory({ events, hooks }: Pick<PlayResult, "events" | "hooks">): string[] {
   const lines: string[] = [];
-  let told = 0;
+  let printedHooks = 0;
   for (const call of hooks) {
-    lines.push(...eventLines(events.slice(told, call.behind)), `(${hookLine(call)})`);
-    told = Math.max(told, call.behind);
+    lines.push(...formatEvents(events.slice(printedHooks, call.behind)), `(${formatHookCall(call)})`);
+    printedHooks = Math.max(printedHooks, call.behind);
   }
-  return [...lines, ...eventLines(events.slice(told))];
+  return [...lines, ...formatEvents(events.slice(printedHooks))];
 }
 
-function answerWords(answer: ScenarioAnswer): string {
+function formatAnswer(answer: ScenarioAnswer): string {
   if (typeof answer === "string") return answer;
   return Object.entries(answer)
     .map(([kind, text]) => `${kind}, ${text}`)

@@ -1,8 +1,8 @@
 export type { ScenarioEvent } from "./events.ts";
-export { jsonLines } from "./json-lines.ts";
+export { formatJsonLines } from "./json-lines.ts";
 export { playPlain } from "./plain.ts";
-export type { Played } from "./played.ts";
-export { loadScenarios, type Report, readableLines, runScenario } from "./run.ts";
+export type { PlayResult } from "./play-result.ts";
+export { formatReport, loadScenarios, runScenario, type ScenarioReport } from "./run-scenario.ts";
 export { ScenarioError } from "./scenario-error.ts";
+export { openScenarioServer, type ScenarioServer, type ScenarioServerOptions } from "./scenario-server.ts";
 export { readScenarios, Scenario, type ScenarioInput } from "./schema.ts";
-export { openScenarioServer, type ScenarioServer, type ScenarioServerOptions } from "./server.ts";

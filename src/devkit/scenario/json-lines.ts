@@ -1,15 +1,15 @@
-import type { Played, SubPlayed } from "./played.ts";
-import type { Report } from "./run.ts";
+import type { PlayResult, SubAgentPlayResult } from "./play-result.ts";
+import type { ScenarioReport } from "./run-scenario.ts";
 
 /** A JSON line for each event, hook call, request and tool that was run, and one for the result. */
-export function jsonLines({ scenario, played, problems }: Report): string[] {
+export function formatJsonLines({ scenario, played, problems }: ScenarioReport): string[] {
   const { name, proves } = scenario;
   const { sent, ran, outcome, text, inbox, refused, continuedAsNew } = played;
   const lines: unknown[] = [
-    ...eventsAndHooks(played).map(({ type, ...fields }) => ({ type, scenario: name, ...fields })),
+    ...mergeEventsAndHooks(played).map(({ type, ...fields }) => ({ type, scenario: name, ...fields })),
     ...sent.map((request, nth) => ({ type: "sent", scenario: name, nth, ...request })),
     ...ran.map((call) => ({ type: "ran", scenario: name, ...call })),
-    ...played.subAgents.flatMap((run) => subAgentLines(run, name)),
+    ...played.subAgents.flatMap((run) => buildSubAgentLines(run, name)),
     {
       type: "result",
       scenario: name,
@@ -28,15 +28,15 @@ export function jsonLines({ scenario, played, problems }: Report): string[] {
 }
 
 /** The same kinds of lines, with the call that each belongs to, and one for what came of it. */
-function subAgentLines(
-  { name, call, events, sent, outcome, subAgents }: SubPlayed,
+function buildSubAgentLines(
+  { name, call, events, sent, outcome, subAgents }: SubAgentPlayResult,
   scenario: string,
 ): unknown[] {
   const where = { scenario, subAgent: name, of: call };
   return [
     ...events.map(({ type, ...fields }) => ({ type: "event", ...where, event: type, ...fields })),
     ...sent.map((request, nth) => ({ type: "sent", ...where, nth, ...request })),
-    ...subAgents.flatMap((run) => subAgentLines(run, scenario)),
+    ...subAgents.flatMap((run) => buildSubAgentLines(run, scenario)),
     { type: "sub-agent", ...where, outcome },
   ];
 }
@@ -44,16 +44,16 @@ function subAgentLines(
 type Line = { readonly type: "event" | "hook" } & { readonly [field: string]: unknown };
 
 /** Each hook call stands behind the events that came before it. */
-function eventsAndHooks({ events, hooks }: Pick<Played, "events" | "hooks">): readonly Line[] {
-  const hooksBehind = (count: number): Line[] =>
+function mergeEventsAndHooks({ events, hooks }: Pick<PlayResult, "events" | "hooks">): readonly Line[] {
+  const listHooksAfter = (count: number): Line[] =>
     hooks
       .filter(({ behind }) => behind === count)
       .map(({ behind: _, ...call }) => ({ type: "hook", ...call }));
   return [
-    ...hooksBehind(0),
+    ...listHooksAfter(0),
     ...events.flatMap(({ type, ...fields }, at): Line[] => [
       { type: "event", event: type, ...fields },
-      ...hooksBehind(at + 1),
+      ...listHooksAfter(at + 1),
     ]),
   ];
 }

@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Fork, type OutboxEntry, outboxMessage } from "../../core/machine/outbox.ts";
-import { refusedMessage, spokenContent } from "../../core/machine/refused.ts";
+import { buildOutboxMessage, type NewBranch, type OutboxEntry } from "../../core/machine/outbox.ts";
+import { buildRejectedMessage, buildUserContent } from "../../core/machine/rejected-message.ts";
 import type { CallModelCommand, CloseLoopCommand } from "../../core/machine/state/command.ts";
 import type { LoopDigest, OpenedDigest } from "../../core/machine/state/digest.ts";
-import type { PersonMessage } from "../../core/machine/state/state.ts";
+import type { InboundMessage } from "../../core/machine/state/state.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EntryOrigin, EventBody, Outcome } from "../../schema/record.ts";
-import { leftBranches, REVERT_PREFIX } from "../../store/transcript/left-branches.ts";
+import { findLeftBranches, REVERT_PREFIX } from "../../store/transcript/find-left-branches.ts";
 import type { LoopOpening } from "../../store/transcript/loop.ts";
 import type { BranchRecord, NewMessage } from "../../store/transcript/session.ts";
-import type { NewEntry } from "../../store/transcript/write.ts";
+import type { NewEntry } from "../../store/transcript/store-write.ts";
 import type { LoopTrace } from "./events.ts";
 
 type Opening = Pick<
@@ -19,10 +19,10 @@ type Opening = Pick<
 >;
 
 /** What rides along with a command, and where it goes. */
-type Writing = Pick<CallModelCommand, "outbox" | "branch" | "fork"> & { readonly loopId?: string };
+type MemoryWrite = Pick<CallModelCommand, "outbox" | "branch" | "fork"> & { readonly loopId?: string };
 
 /** What a loop that was closed has left of its branch up to `to`; without a view, all of it. */
-type End = { readonly to: number; readonly view?: LoopDigest["view"] };
+type ClosedLoop = { readonly to: number; readonly view?: LoopDigest["view"] };
 
 type Loop = {
   readonly loopId: string;
@@ -32,7 +32,7 @@ type Loop = {
   outcome?: Outcome;
 };
 
-type WordsAt = (place: {
+type ReadText = (place: {
   readonly session: string;
   readonly branch: string;
   readonly position: number;
@@ -47,22 +47,24 @@ export class MemoryTranscript {
   readonly #loops: Loop[] = [];
   readonly #messageIds = new Set<string>();
   readonly #session: string;
-  readonly #wordsAt: WordsAt;
-  readonly #ends = new Map<string, readonly End[]>();
+  readonly #readText: ReadText;
+  readonly #closedLoops = new Map<string, readonly ClosedLoop[]>();
   #grants: LoopDigest["grants"];
-  inbox: PersonMessage[] = [];
+  inbox: InboundMessage[] = [];
 
   /** @param wordsAt - What a sub-agent has said, in a session of its own. */
-  constructor(session: string, wordsAt: WordsAt = () => undefined) {
+  constructor(session: string, wordsAt: ReadText = () => undefined) {
     this.#session = session;
-    this.#wordsAt = wordsAt;
+    this.#readText = wordsAt;
   }
 
   get loops(): readonly LoopTrace[] {
     return this.#loops.map(({ loopId, branch, events }) => ({
       loopId,
       events,
-      parts: [...leftBranches(this.branches, branch, events), branch].map((part) => this.entries(part)),
+      parts: [...findLeftBranches(this.branches, branch, events), branch].map((part) =>
+        this.listEntries(part),
+      ),
     }));
   }
 
@@ -74,21 +76,21 @@ export class MemoryTranscript {
     return [...this.#parents].map(([id, parent]) => ({ id, parent }));
   }
 
-  events(loopId: string): readonly { readonly body: EventBody }[] {
+  listEvents(loopId: string): readonly { readonly body: EventBody }[] {
     return (this.#loops.find((loop) => loop.loopId === loopId)?.events ?? []).map((body) => ({ body }));
   }
 
   /** Events of all loops so far. */
-  get written(): number {
+  get eventCount(): number {
     return this.#loops.reduce((sum, { events }) => sum + events.length, 0);
   }
 
   /** The branch of this loop; the newest one's unless said. Nothing where there is no such loop. */
-  branchOf(loop = this.#loops.length - 1): string | undefined {
+  getBranch(loop = this.#loops.length - 1): string | undefined {
     return this.#loops[loop]?.branch;
   }
 
-  entries(branch: string): readonly Entry[] {
+  listEntries(branch: string): readonly Entry[] {
     return (this.#branches.get(branch) ?? []).filter((entry) => entry !== undefined);
   }
 
@@ -97,18 +99,21 @@ export class MemoryTranscript {
     const { segment, kind, at, rejected, rejectedBy, spawn } = opening;
     const number = this.#loops.length;
     const loopId = `${this.#session}.${segment}.${number + 1}`;
-    const head = at?.branch ?? this.branchOf() ?? MAIN;
-    const all = this.entries(head);
+    const head = at?.branch ?? this.getBranch() ?? MAIN;
+    const all = this.listEntries(head);
     const from = at?.position ?? all.length;
     const before = at === undefined || kind.type !== "branch" ? undefined : all[from - 1]?.message;
-    const there = before === undefined || before.role === "extension" ? undefined : before.turnId?.loopId;
-    const parentLoopId = there ?? this.#loops.at(-1)?.loopId ?? spawn?.loopId;
+    const branchLoopId =
+      before === undefined || before.role === "extension" ? undefined : before.turnId?.loopId;
+    const parentLoopId = branchLoopId ?? this.#loops.at(-1)?.loopId ?? spawn?.loopId;
     const branch = from < all.length ? `${head}/${number}` : head;
-    if (branch !== head) this.#begin(branch, head, from);
-    const ends = (this.#ends.get(branch) ?? []).filter(({ to }) => to <= from);
-    const view = viewBehind(ends.at(-1), all.slice(0, from));
+    if (branch !== head) this.#createBranch(branch, head, from);
+    const ends = (this.#closedLoops.get(branch) ?? []).filter(({ to }) => to <= from);
+    const view = buildViewAfter(ends.at(-1), all.slice(0, from));
     const entries =
-      rejected === undefined ? this.#spoken(branch, loopId, opening) : this.#refused(branch, opening);
+      rejected === undefined
+        ? this.#storePrompts(branch, loopId, opening)
+        : this.#storeRejected(branch, opening);
     this.#loops.push({ loopId, branch, from, events: [] });
     return {
       loopId,
@@ -125,12 +130,12 @@ export class MemoryTranscript {
     };
   }
 
-  #begin(id: string, parent: string, position: number): void {
+  #createBranch(id: string, parent: string, position: number): void {
     if (this.#branches.has(id)) return;
-    this.#branches.set(id, this.entries(parent).slice(0, position));
+    this.#branches.set(id, this.listEntries(parent).slice(0, position));
     this.#parents.set(id, { branch: parent, position });
-    const ends = this.#ends.get(parent) ?? [];
-    this.#ends.set(
+    const ends = this.#closedLoops.get(parent) ?? [];
+    this.#closedLoops.set(
       id,
       ends.filter(({ to }) => to <= position),
     );
@@ -141,16 +146,16 @@ export class MemoryTranscript {
     return this.inbox.map(({ text = "", ...rest }) => ({ ...rest, text }));
   }
 
-  #refused(branch: string, { refused = [], rejected = "" }: Opening): OpenedDigest["entries"] {
+  #storeRejected(branch: string, { refused = [], rejected = "" }: Opening): OpenedDigest["entries"] {
     this.inbox = this.inbox.filter((message) => !refused.some(({ id }) => id === message.id));
     return refused.map(({ id, text, atMs, origin = "inbox" }) => {
-      const message = refusedMessage(text, rejected, atMs);
-      this.put(branch, { position: this.entries(branch).length, origin, message, messageId: id });
+      const message = buildRejectedMessage(text, rejected, atMs);
+      this.put(branch, { position: this.listEntries(branch).length, origin, message, messageId: id });
       return { origin, messageId: id, tokens: estimateMessage(message), refused: true as const };
     });
   }
 
-  #spoken(branch: string, loopId: string, { kind, inbox, prompts }: Opening): OpenedDigest["entries"] {
+  #storePrompts(branch: string, loopId: string, { kind, inbox, prompts }: Opening): OpenedDigest["entries"] {
     if (kind.type === "compaction") return [];
     const waiting = (inbox ?? this.waiting).map((message) => ({ ...message, origin: "inbox" as const }));
     this.inbox = [];
@@ -158,11 +163,11 @@ export class MemoryTranscript {
       if (this.#messageIds.has(id)) return [];
       const message: AgentMessage = {
         role: "user",
-        content: [...spokenContent(text, warning)],
+        content: [...buildUserContent(text, warning)],
         timestamp: atMs,
         turnId: { loopId, turnIndex: 0 },
       };
-      this.put(branch, { position: this.entries(branch).length, origin, message, messageId: id });
+      this.put(branch, { position: this.listEntries(branch).length, origin, message, messageId: id });
       return [{ origin, messageId: id, tokens: estimateMessage(message) }];
     });
   }
@@ -177,53 +182,59 @@ export class MemoryTranscript {
   }: Pick<CloseLoopCommand, "loopId" | "branch" | "view" | "grants" | "outcome">): void {
     const loop = this.#loops.find((one) => one.loopId === loopId);
     if (loop !== undefined) loop.outcome = outcome;
-    const end = { to: this.entries(branch).length, ...(view === undefined ? {} : { view }) };
-    this.#ends.set(branch, [...(this.#ends.get(branch) ?? []), end]);
+    const end = { to: this.listEntries(branch).length, ...(view === undefined ? {} : { view }) };
+    this.#closedLoops.set(branch, [...(this.#closedLoops.get(branch) ?? []), end]);
     if (grants !== undefined) this.#grants = grants;
   }
 
   /** Writes what has waited in the machine; gives back the branch where the command goes on. */
-  write({ outbox, branch: named, fork, loopId = "" }: Writing): string {
+  write({ outbox, branch: named, fork, loopId = "" }: MemoryWrite): string {
     const { entries } = outbox;
-    const branch = fork === undefined ? named : this.#leave(named, fork, loopId, entries);
+    const branch = fork === undefined ? named : this.#forkBranch(named, fork, loopId, entries);
     for (const entry of entries) {
       if (fork === undefined || entry.left !== true) this.#putEntry(branch, entry, loopId);
     }
     const loop = this.#loops.find((one) => one.loopId === loopId);
     if (loop !== undefined) loop.branch = branch;
     for (const { sequence, body } of outbox.events) {
-      const there = loop?.events[sequence];
-      if (loop === undefined || (there === undefined && sequence !== loop.events.length)) {
+      const recorded = loop?.events[sequence];
+      if (loop === undefined || (recorded === undefined && sequence !== loop.events.length)) {
         throw new Error(`Event ${sequence} (${body.type}) follows ${loop?.events.length ?? "no loop"}`);
       }
-      if (there === undefined) loop.events.push(body);
-      else if (!isDeepStrictEqual(there, body)) throw new Error(`Event ${sequence} changes to ${body.type}`);
+      if (recorded === undefined) loop.events.push(body);
+      else if (!isDeepStrictEqual(recorded, body))
+        throw new Error(`Event ${sequence} changes to ${body.type}`);
     }
     return branch;
   }
 
   /** The model goes back: what belongs to the branch that is left is written there first. */
-  #leave(parent: string, { at, by }: Fork, loopId: string, entries: readonly OutboxEntry[]): string {
+  #forkBranch(
+    parent: string,
+    { at, by }: NewBranch,
+    loopId: string,
+    entries: readonly OutboxEntry[],
+  ): string {
     for (const entry of entries) if (entry.left === true) this.#putEntry(parent, entry, loopId);
     const id = `${REVERT_PREFIX}${parent}-${at}-${by}`;
-    this.#begin(id, parent, at);
+    this.#createBranch(id, parent, at);
     return id;
   }
 
   #putEntry(branch: string, entry: OutboxEntry, loopId: string): void {
     const { position, origin, body } = entry;
     const messageId = body.type === "person" || body.type === "refused" ? body.message.id : undefined;
-    const said = body.type === "report" && body.from !== undefined ? this.#wordsAt(body.from) : undefined;
-    this.put(branch, { position, origin, message: outboxMessage(entry, loopId, said), messageId });
+    const text = body.type === "report" && body.from !== undefined ? this.#readText(body.from) : undefined;
+    this.put(branch, { position, origin, message: buildOutboxMessage(entry, loopId, text), messageId });
   }
 
   /** A command that was set back leaves what it carried in the outbox: written again, it must be the same. */
   put(branch: string, { position, origin, message, messageId }: NewEntry): void {
     const entries = this.#branches.get(branch);
     if (entries === undefined) throw new Error(`There is no branch ${branch}`);
-    const there = entries[position];
-    if (there !== undefined) {
-      if (!isDeepStrictEqual(there.message, message)) throw new Error(`Position ${position} changes`);
+    const existing = entries[position];
+    if (existing !== undefined) {
+      if (!isDeepStrictEqual(existing.message, message)) throw new Error(`Position ${position} changes`);
       return;
     }
     if (messageId !== undefined) this.#messageIds.add(messageId);
@@ -236,11 +247,11 @@ export class MemoryTranscript {
     };
   }
 
-  message(branch: string, position: number): AgentMessage | undefined {
+  getMessage(branch: string, position: number): AgentMessage | undefined {
     return this.#branches.get(branch)?.[position]?.message;
   }
 
-  putInbox(messages: readonly PersonMessage[]): void {
+  putInbox(messages: readonly InboundMessage[]): void {
     for (const message of messages) {
       const known = this.inbox.some(({ id }) => id === message.id) || this.#messageIds.has(message.id);
       if (!known) this.inbox.push(message);
@@ -249,7 +260,7 @@ export class MemoryTranscript {
 }
 
 /** What came after the end is shown whole. */
-function viewBehind(end: End | undefined, before: readonly Entry[]): LoopDigest["view"] {
+function buildViewAfter(end: ClosedLoop | undefined, before: readonly Entry[]): LoopDigest["view"] {
   if (end?.view === undefined) return undefined;
   const after = before.slice(end.to);
   if (after.length === 0) return end.view;

@@ -1,10 +1,10 @@
-import { scenarioEvents } from "./events.ts";
+import { buildScenarioEvents } from "./events.ts";
 import { driveRun } from "./plain/driver.ts";
 import { Stage } from "./plain/stage.ts";
-import type { Played, RunStart, ScheduleStep, Sent, SubPlayed } from "./played.ts";
+import type { PlayResult, RunStart, ScheduleStep, SentArrival, SubAgentPlayResult } from "./play-result.ts";
 import type { Scenario } from "./schema.ts";
 
-export type PlainPlay = { readonly played: Played; readonly schedule: readonly ScheduleStep[] };
+export type PlainPlay = { readonly played: PlayResult; readonly schedule: readonly ScheduleStep[] };
 
 /**
  * Plays a scenario on the machine alone. Rejects with a `ScenarioError` when it asks for what cannot happen.
@@ -21,8 +21,8 @@ export async function playPlain(scenario: Scenario, stage = new Stage(scenario))
   return {
     schedule: stage.schedule,
     played: {
-      events: scenarioEvents(transcript.loops),
-      hooks: stage.hookScript.calls(transcript.records.map(({ loopId }) => loopId)),
+      events: buildScenarioEvents(transcript.loops),
+      hooks: stage.hookScript.listCalls(transcript.records.map(({ loopId }) => loopId)),
       sent: notes.sent,
       ran: notes.ran,
       outcome: end.outcome,
@@ -35,18 +35,18 @@ export async function playPlain(scenario: Scenario, stage = new Stage(scenario))
   };
 }
 
-function subPlayed({ subAgents }: Stage): readonly SubPlayed[] {
+function subPlayed({ subAgents }: Stage): readonly SubAgentPlayResult[] {
   return subAgents.map(({ name, call, stage }) => ({
     name,
     call,
-    events: scenarioEvents(stage.transcript.loops),
+    events: buildScenarioEvents(stage.transcript.loops),
     sent: stage.notes.sent,
     outcome: stage.end ?? { type: "delivered", messages: 0 },
     subAgents: subPlayed(stage),
   }));
 }
 
-function firstRun({ prompt, promptId = "prompt", mode }: Scenario, first: Sent | undefined): RunStart {
+function firstRun({ prompt, promptId = "prompt", mode }: Scenario, first: SentArrival | undefined): RunStart {
   return {
     mode,
     ...(prompt === undefined ? {} : { prompt: { id: promptId, text: prompt } }),
@@ -55,7 +55,7 @@ function firstRun({ prompt, promptId = "prompt", mode }: Scenario, first: Sent |
 }
 
 /** A message for a session at rest starts a run that only delivers it. */
-function laterRun({ mode }: Scenario, sent: Sent): RunStart {
+function laterRun({ mode }: Scenario, sent: SentArrival): RunStart {
   if (sent.do === "run") return { mode, prompt: { id: sent.messageId, text: sent.text } };
   if (sent.do !== "continue") return { mode: "run", with: sent };
   const { kind, at, loop, limits } = sent;

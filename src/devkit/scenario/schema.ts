@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { AgentDefinition } from "../../schema/definition.ts";
-import { definitionInput } from "./definition.ts";
+import { buildDefinition } from "./definition.ts";
 import { Arrival } from "./form/arrival.ts";
 import { Expectation } from "./form/expectation.ts";
 import { ScenarioFilter } from "./form/filter.ts";
 import { ScenarioHook } from "./form/hook.ts";
-import { impossibilities } from "./form/impossible.ts";
+import { findProblems } from "./form/impossible.ts";
+import { formatIssue } from "./form/issue-text.ts";
 import { ScenarioReply } from "./form/reply.ts";
 import { ScenarioSubAgent } from "./form/sub-agent.ts";
 import { ScenarioTool } from "./form/tool.ts";
-import { issueText } from "./form/unknown-key.ts";
 import { ScenarioError } from "./scenario-error.ts";
 
 // The form of a scenario: what a model says, what tools give, what arrives when. Explained in docs/scenarios.md.
@@ -50,12 +50,12 @@ export const Scenario = z
     expect: Expectation.optional(),
   })
   .superRefine((scenario, context) => {
-    const input = definitionInput(scenario, "http://127.0.0.1:1");
+    const input = buildDefinition(scenario, "http://127.0.0.1:1");
     for (const issue of AgentDefinition.safeParse(input).error?.issues ?? []) {
-      const message = issueText(AgentDefinition, issue, input);
+      const message = formatIssue(AgentDefinition, issue, input);
       context.addIssue({ code: "custom", path: ["agent", ...issue.path], message });
     }
-    for (const { path, message } of impossibilities(scenario)) {
+    for (const { path, message } of findProblems(scenario)) {
       context.addIssue({ code: "custom", path: [...path], message });
     }
   });
@@ -68,7 +68,8 @@ export function readScenarios(value: unknown): readonly Scenario[] {
   const problems: string[] = [];
   const scenarios = list.map((item: unknown, at) => {
     const parsed = Scenario.safeParse(item);
-    for (const issue of parsed.error?.issues ?? []) problems.push(problemOf(issue, item, at, list.length));
+    for (const issue of parsed.error?.issues ?? [])
+      problems.push(formatIssueProblem(issue, item, at, list.length));
     return parsed.data;
   });
   const names = scenarios.map((scenario) => scenario?.name);
@@ -79,9 +80,9 @@ export function readScenarios(value: unknown): readonly Scenario[] {
   return scenarios as readonly Scenario[];
 }
 
-function problemOf(issue: z.core.$ZodIssue, item: unknown, at: number, count: number): string {
+function formatIssueProblem(issue: z.core.$ZodIssue, item: unknown, at: number, count: number): string {
   const name = (item as { name?: unknown } | null)?.name;
   const which = typeof name === "string" ? `"${name}": ` : count > 1 ? `scenario ${at}: ` : "";
   const field = issue.path.join(".");
-  return `${which}${field === "" ? "" : `${field}: `}${issueText(Scenario, issue, item)}`;
+  return `${which}${field === "" ? "" : `${field}: `}${formatIssue(Scenario, issue, item)}`;
 }

@@ -1,7 +1,7 @@
 import type { Content } from "../../schema/message.ts";
-import { type JsonObject, listOf, objectOf, parseArguments, parseJson, textOf } from "../json.ts";
-import { calledBy } from "./callers.ts";
-import { citedAs } from "./citations.ts";
+import { asList, asObject, asText, type JsonObject, parseArguments, parseJson } from "../json.ts";
+import { formatCallerToken } from "./caller-token.ts";
+import { formatCitationToken } from "./citation-token.ts";
 
 /** One block of an answer while it arrives. */
 export type Block = {
@@ -38,29 +38,37 @@ const EMPTY = {
 };
 
 /** A block from what its start says of it. Kinds that are not ours to act on are kept as they are. */
-export function begun(start: JsonObject): Block {
-  const kind = textOf(start["type"]);
+export function createBlock(start: JsonObject): Block {
+  const kind = asText(start["type"]);
   switch (kind) {
     case "text":
       return {
         ...EMPTY,
         type: "text",
-        text: textOf(start["text"]) ?? "",
-        citations: [...listOf(start["citations"])],
+        text: asText(start["text"]) ?? "",
+        citations: [...asList(start["citations"])],
       };
     case "thinking": {
-      const signature = textOf(start["signature"]) ?? "";
-      return { ...EMPTY, type: "thinking", text: textOf(start["thinking"]) ?? "", signature, citations: [] };
+      const signature = asText(start["signature"]) ?? "";
+      return { ...EMPTY, type: "thinking", text: asText(start["thinking"]) ?? "", signature, citations: [] };
     }
     case "redacted_thinking": {
-      const signature = textOf(start["data"]) ?? "";
+      const signature = asText(start["data"]) ?? "";
       return { ...EMPTY, type: "thinking", redacted: true, signature, citations: [] };
     }
     case "tool_use": {
-      const id = textOf(start["id"]) ?? "";
-      const name = textOf(start["name"]) ?? "";
-      const input = objectOf(start["input"]) ?? {};
-      return { ...EMPTY, type: "toolCall", id, name, input, signature: calledBy(start), citations: [] };
+      const id = asText(start["id"]) ?? "";
+      const name = asText(start["name"]) ?? "";
+      const input = asObject(start["input"]) ?? {};
+      return {
+        ...EMPTY,
+        type: "toolCall",
+        id,
+        name,
+        input,
+        signature: formatCallerToken(start),
+        citations: [],
+      };
     }
     default:
       return { ...EMPTY, type: "vendor", data: start, citations: [], lost: kind === undefined };
@@ -68,28 +76,28 @@ export function begun(start: JsonObject): Block {
 }
 
 /** What a delta adds to the text of its block; `undefined` for one that adds something else, or nothing. */
-export function fragmentOf(block: Block, delta: JsonObject): string | undefined {
-  switch (`${block.type} ${textOf(delta["type"])}`) {
+export function getTextDelta(block: Block, delta: JsonObject): string | undefined {
+  switch (`${block.type} ${asText(delta["type"])}`) {
     case "text text_delta":
-      return textOf(delta["text"]);
+      return asText(delta["text"]);
     case "thinking thinking_delta":
-      return textOf(delta["thinking"]);
+      return asText(delta["thinking"]);
     case "toolCall input_json_delta":
     case "vendor input_json_delta":
-      return textOf(delta["partial_json"]);
+      return asText(delta["partial_json"]);
     default:
       return undefined;
   }
 }
 
 /** Takes in a delta that adds no text. @returns What of it must be kept, for counting. */
-export function amended(block: Block, delta: JsonObject): string {
-  switch (`${block.type} ${textOf(delta["type"])}`) {
+export function amendBlock(block: Block, delta: JsonObject): string {
+  switch (`${block.type} ${asText(delta["type"])}`) {
     case "thinking signature_delta":
-      block.signature = textOf(delta["signature"]) ?? block.signature;
-      return textOf(delta["signature"]) ?? "";
+      block.signature = asText(delta["signature"]) ?? block.signature;
+      return asText(delta["signature"]) ?? "";
     case "text citations_delta": {
-      const citation = objectOf(delta["citation"]);
+      const citation = asObject(delta["citation"]);
       if (citation === undefined) return "";
       block.citations.push(citation);
       return JSON.stringify(citation);
@@ -109,10 +117,10 @@ export function amended(block: Block, delta: JsonObject): string {
 }
 
 /** A block of the vendor's own is whole at its end; `undefined` when it cannot be had as it was. */
-export function vendorData({ data, text, lost }: Block): JsonObject | undefined {
-  if (lost) return undefined;
+export function toVendorData({ data, text, lost: isLost }: Block): JsonObject | undefined {
+  if (isLost) return undefined;
   if (text === "") return data;
-  const input = objectOf(parseJson(text));
+  const input = asObject(parseJson(text));
   return input === undefined ? undefined : { ...data, input };
 }
 
@@ -120,10 +128,10 @@ export function isEmpty({ type, text, signature }: Block): boolean {
   return (type === "text" || type === "thinking") && text === "" && signature === "";
 }
 
-export function contentOf(block: Block): Content {
+export function toContent(block: Block): Content {
   switch (block.type) {
     case "text": {
-      const signature = citedAs(block.citations);
+      const signature = formatCitationToken(block.citations);
       return { type: "text", text: block.text, ...(signature !== undefined && { signature }) };
     }
     case "thinking":
@@ -135,10 +143,10 @@ export function contentOf(block: Block): Content {
       };
     case "toolCall": {
       const whole = block.text === "" ? block.input : parseArguments(block.text);
-      const signed = block.signature !== "" && { signature: block.signature };
-      return { type: "toolCall", id: block.id, name: block.name, arguments: whole, ...signed };
+      const signatureField = block.signature !== "" && { signature: block.signature };
+      return { type: "toolCall", id: block.id, name: block.name, arguments: whole, ...signatureField };
     }
     case "vendor":
-      return { type: "vendor", kind: textOf(block.data["type"]) ?? "", data: block.data };
+      return { type: "vendor", kind: asText(block.data["type"]) ?? "", data: block.data };
   }
 }

@@ -9,28 +9,28 @@ import type { StreamOptions } from "../provider.ts";
 export const MAX_CONTINUATIONS = 8;
 
 /** Calls of ours must be answered first, and of nothing nobody goes on. */
-export function canGoOn({ content }: AssistantMessage): boolean {
+export function canContinue({ content }: AssistantMessage): boolean {
   return content.length > 0 && content.every(({ type }) => type !== "toolCall");
 }
 
 /** One answer of two parts. Each part was paid for. */
-export function joined(before: AssistantMessage, after: AssistantMessage): AssistantMessage {
+export function joinAnswers(before: AssistantMessage, after: AssistantMessage): AssistantMessage {
   return {
     ...after,
     content: [...before.content, ...after.content],
     // The part before is in the question again.
     usage: addUsage(before.usage, after.usage),
-    longestQuestion: after.longestQuestion ?? askedOf(after),
+    longestQuestion: after.longestQuestion ?? countInputTokens(after),
     timestamp: before.timestamp,
   };
 }
 
-function askedOf({ usage: { input, cacheRead, cacheWrite } }: AssistantMessage): number {
+function countInputTokens({ usage: { input, cacheRead, cacheWrite } }: AssistantMessage): number {
   return input + cacheRead + cacheWrite;
 }
 
 /** The deltas of a later part belong behind the blocks that are there. */
-export function shifted(options: StreamOptions, before: AssistantMessage | undefined): StreamOptions {
+export function shiftDeltas(options: StreamOptions, before: AssistantMessage | undefined): StreamOptions {
   const { onDelta } = options;
   if (before === undefined || onDelta === undefined) return options;
   const { length } = before.content;

@@ -1,52 +1,57 @@
 import type { Usage } from "../../schema/message.ts";
-import { countOf, type JsonObject, listOf, objectOf } from "../json.ts";
+import { asCount, asList, asObject, type JsonObject } from "../json.ts";
 
 /** The counters as the vendor names them, the latest value of each. */
 export type Counters = Readonly<Record<string, number>>;
 
-const NAMES = ["output_tokens", "input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens"];
+const COUNTER_NAMES = [
+  "output_tokens",
+  "input_tokens",
+  "cache_read_input_tokens",
+  "cache_creation_input_tokens",
+];
 
 /** Each report is cumulative and may leave out what did not change: present replaces, never adds. */
 export function readCounters(before: Counters, usage: JsonObject | undefined): Counters {
   const counters: Record<string, number> = { ...before };
-  for (const name of NAMES) {
-    const count = countOf(usage?.[name]);
+  for (const name of COUNTER_NAMES) {
+    const count = asCount(usage?.[name]);
     if (count !== undefined) counters[name] = count;
   }
-  const written = writtenIn(objectOf(usage?.["cache_creation"]));
+  const written = countCacheWrites(asObject(usage?.["cache_creation"]));
   if (written !== undefined && usage?.["cache_creation_input_tokens"] === undefined)
     counters["cache_creation_input_tokens"] = written;
-  const thinking = countOf(objectOf(usage?.["output_tokens_details"])?.["thinking_tokens"]);
+  const thinking = asCount(asObject(usage?.["output_tokens_details"])?.["thinking_tokens"]);
   if (thinking !== undefined) counters["thinking_tokens"] = thinking;
-  return { ...counters, ...iterated(usage?.["iterations"]) };
+  return { ...counters, ...sumIterations(usage?.["iterations"]) };
 }
 
 /**
  * What the vendor did in several rounds. The totals hold those of the model; what a compaction took stands beside them,
  * and is paid too.
  */
-function iterated(iterations: unknown): Counters {
-  const rounds = listOf(iterations).map((round) => objectOf(round) ?? {});
+function sumIterations(iterations: unknown): Counters {
+  const rounds = asList(iterations).map((round) => asObject(round) ?? {});
   if (rounds.length === 0) return {};
-  const countIn = (round: JsonObject, name: string) => countOf(round[name]) ?? 0;
+  const countIn = (round: JsonObject, name: string) => asCount(round[name]) ?? 0;
   const compactions = rounds.filter(({ type }) => type === "compaction");
-  const beside = NAMES.map((name) => [
+  const compactionTokens = COUNTER_NAMES.map((name) => [
     `beside_${name}`,
     compactions.reduce((sum, round) => sum + countIn(round, name), 0),
   ]);
-  return Object.fromEntries(beside);
+  return Object.fromEntries(compactionTokens);
 }
 
 /** What went into the cache by how long it stays there, where only that is said. */
-function writtenIn(details: JsonObject | undefined): number | undefined {
+function countCacheWrites(details: JsonObject | undefined): number | undefined {
   if (details === undefined) return undefined;
-  const kinds = [details["ephemeral_5m_input_tokens"], details["ephemeral_1h_input_tokens"]].map(countOf);
+  const kinds = [details["ephemeral_5m_input_tokens"], details["ephemeral_1h_input_tokens"]].map(asCount);
   return kinds.some((count) => count !== undefined)
     ? kinds.reduce<number>((sum, count) => sum + (count ?? 0), 0)
     : undefined;
 }
 
-export function usageOf(counters: Counters): Usage {
+export function toUsage(counters: Counters): Usage {
   const total = (name: string) => (counters[name] ?? 0) + (counters[`beside_${name}`] ?? 0);
   const input = total("input_tokens");
   const output = total("output_tokens");

@@ -1,4 +1,4 @@
-import type { ThinkingFields } from "../claude-thinking.ts";
+import type { ThinkingFields } from "../claude-thinking-fields.ts";
 import type { JsonObject } from "../json.ts";
 
 type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };

@@ -1,39 +1,41 @@
 import type { ToolDefinition } from "../../schema/tool.ts";
-import { conversation, type Turn } from "../conversation.ts";
+import { buildConversation, type ConversationTurn } from "../conversation.ts";
 import type { ModelRequest } from "../provider.ts";
-import { cachePoints, markHistory, withPoint } from "./cache.ts";
-import { BEDROCK_IDS, inTurnWithoutThinking, wireMessages } from "./messages.ts";
-import { converseModel } from "./models.ts";
-import { outputConfig } from "./output.ts";
-import { thinkingPart } from "./thinking.ts";
+import { appendCachePoint, markHistory, selectCachePoints } from "./cache-points.ts";
+import { describeConverseModel } from "./converse-model.ts";
+import { buildConverseThinking } from "./converse-thinking.ts";
+import { toOutputConfig } from "./output-config.ts";
 import type { WireRequest, WireTool } from "./wire.ts";
+import { BEDROCK_IDS, isInTurnWithoutThinking, toWireMessages } from "./wire-messages.ts";
 
 /** The body of `POST /model/ID/converse-stream` for a question (PROV-24). */
-export function converseRequest(request: ModelRequest): WireRequest {
+export function buildConverseRequest(request: ModelRequest): WireRequest {
   const { model } = request;
-  const points = cachePoints(model, request.cache);
-  const turns = conversation(request.messages, model.provider, BEDROCK_IDS);
-  const plain = wireMessages(turns, model);
-  const blocked = converseModel(model).claude?.thinking === "budget" && inTurnWithoutThinking(turns, plain);
+  const points = selectCachePoints(model, request.cache);
+  const turns = buildConversation(request.messages, model.provider, BEDROCK_IDS);
+  const withoutThinking = toWireMessages(turns, model);
+  const blocked =
+    describeConverseModel(model).claude?.thinking === "budget" &&
+    isInTurnWithoutThinking(turns, withoutThinking);
   const maxTokens = Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens);
-  const thinking = thinkingPart(model, blocked ? "off" : request.thinking, maxTokens);
+  const thinking = buildConverseThinking(model, blocked ? "off" : request.thinking, maxTokens);
   const inferenceConfig = {
     ...(thinking.maxTokens !== undefined && { maxTokens: thinking.maxTokens }),
     ...(request.temperature !== undefined &&
       thinking.takesTemperature && { temperature: request.temperature }),
   };
   const system = request.systemPrompt.trim() === "" ? [] : [{ text: request.systemPrompt }];
-  const tools = request.tools.length > 0 ? request.tools.map(wireTool) : formerTools(turns);
-  const forced = thinking.takesToolChoice ? request.mustCall : undefined;
-  const output = request.output === undefined ? undefined : outputConfig(request.output);
+  const tools = request.tools.length > 0 ? request.tools.map(toWireTool) : collectFormerTools(turns);
+  const forcedTool = thinking.takesToolChoice ? request.mustCall : undefined;
+  const output = request.output === undefined ? undefined : toOutputConfig(request.output);
   return {
-    messages: points.messages ? markHistory(plain) : plain,
-    ...(system.length > 0 && { system: withPoint(system, points.system) }),
+    messages: points.messages ? markHistory(withoutThinking) : withoutThinking,
+    ...(system.length > 0 && { system: appendCachePoint(system, points.system) }),
     ...(Object.keys(inferenceConfig).length > 0 && { inferenceConfig }),
     ...(tools.length > 0 && {
       toolConfig: {
-        tools: withPoint(tools, points.tools),
-        ...(forced !== undefined && { toolChoice: { tool: { name: forced } } }),
+        tools: appendCachePoint(tools, points.tools),
+        ...(forcedTool !== undefined && { toolChoice: { tool: { name: forcedTool } } }),
       },
     }),
     ...(thinking.fields !== undefined && { additionalModelRequestFields: thinking.fields }),
@@ -43,13 +45,13 @@ export function converseRequest(request: ModelRequest): WireRequest {
 }
 
 /** The API refuses a description without a word. */
-function wireTool({ name, description, parameters }: ToolDefinition): WireTool {
+function toWireTool({ name, description, parameters }: ToolDefinition): WireTool {
   const described = description.trim() === "" ? {} : { description };
   return { toolSpec: { name, ...described, inputSchema: { json: parameters } } };
 }
 
 /** A conversation with calls in it is refused without any tools, even where none may be called any more. */
-function formerTools(turns: readonly Turn[]): readonly WireTool[] {
+function collectFormerTools(turns: readonly ConversationTurn[]): readonly WireTool[] {
   const names = new Set(
     turns.flatMap((turn) =>
       turn.role === "assistant"
@@ -58,5 +60,5 @@ function formerTools(turns: readonly Turn[]): readonly WireTool[] {
     ),
   );
   const description = "No longer available. Do not call it.";
-  return [...names].map((name) => wireTool({ name, description, parameters: { type: "object" } }));
+  return [...names].map((name) => toWireTool({ name, description, parameters: { type: "object" } }));
 }

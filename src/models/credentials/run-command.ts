@@ -6,7 +6,7 @@ const MAX_OUTPUT_BYTES = 64 * 1024;
 /** For its last words to arrive when it has ended. What it has left running may hold its output open for ever. */
 const DRAIN_MS = 200;
 
-export type Ran =
+export type CommandResult =
   | { readonly type: "printed"; readonly stdout: string; readonly stderr: string }
   | { readonly type: "exited"; readonly how: string; readonly stdout: string; readonly stderr: string }
   | { readonly type: "not-started"; readonly why: string }
@@ -17,17 +17,17 @@ export type Ran =
  * Runs a program with the worker's own environment and nothing to read. What it has started ends with it when it takes
  * too long or prints too much.
  */
-export function runCommand(words: readonly string[], timeoutMs: number): Promise<Ran> {
+export function runCommand(command: readonly string[], timeoutMs: number): Promise<CommandResult> {
   return new Promise((resolve) => {
-    const [program = "", ...args] = words;
-    const child = started(program, args);
+    const [program = "", ...args] = command;
+    const child = startProgram(program, args);
     if (typeof child === "string") return resolve({ type: "not-started", why: child });
     const output = { stdout: [] as Buffer[], stderr: [] as Buffer[] };
     const bytes = { stdout: 0, stderr: 0 };
     const timer = setTimeout(() => end({ type: "timed-out" }), timeoutMs);
-    const end = (ran: Ran) => {
+    const end = (ran: CommandResult) => {
       clearTimeout(timer);
-      if (ran.type === "timed-out" || ran.type === "too-long") endGroup(child.pid);
+      if (ran.type === "timed-out" || ran.type === "too-long") killGroup(child.pid);
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
       resolve(ran);
     };
@@ -42,23 +42,23 @@ export function runCommand(words: readonly string[], timeoutMs: number): Promise
     child.on("error", (error: NodeJS.ErrnoException) => {
       end({ type: "not-started", why: error.code ?? error.message });
     });
-    let isOver = false;
-    const over = (code: number | null, signal: NodeJS.Signals | null) => {
-      if (isOver) return;
-      isOver = true;
+    let isSettled = false;
+    const settle = (code: number | null, signal: NodeJS.Signals | null) => {
+      if (isSettled) return;
+      isSettled = true;
       const stdout = Buffer.concat(output.stdout).toString("utf8");
       const stderr = Buffer.concat(output.stderr).toString("utf8");
       if (code === 0) return end({ type: "printed", stdout, stderr });
-      const how = code === null ? `was ended by ${signal}` : `exited with ${code}`;
-      return end({ type: "exited", how, stdout, stderr });
+      const exit = code === null ? `was ended by ${signal}` : `exited with ${code}`;
+      return end({ type: "exited", how: exit, stdout, stderr });
     };
-    child.on("close", over);
-    child.on("exit", (code, signal) => setTimeout(() => over(code, signal), DRAIN_MS));
+    child.on("close", settle);
+    child.on("exit", (code, signal) => setTimeout(() => settle(code, signal), DRAIN_MS));
   });
 }
 
 /** Or why not. */
-function started(program: string, args: readonly string[]) {
+function startProgram(program: string, args: readonly string[]) {
   try {
     return spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   } catch (error) {
@@ -66,7 +66,7 @@ function started(program: string, args: readonly string[]) {
   }
 }
 
-function endGroup(pid: number | undefined): void {
+function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {
     process.kill(-pid, "SIGKILL");

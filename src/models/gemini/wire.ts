@@ -3,11 +3,11 @@ import type { JsonObject } from "../json.ts";
 type WireBlob = { readonly mimeType: string; readonly data: string };
 
 /** Every part may carry a token of the vendor's. */
-type Signed = { readonly thoughtSignature?: string };
+type WireSignature = { readonly thoughtSignature?: string };
 
 type WireCall = {
   readonly functionCall: { readonly id?: string; readonly name: string; readonly args: JsonObject };
-} & Signed;
+} & WireSignature;
 
 export type WireResponse = {
   readonly functionResponse: {
@@ -19,7 +19,7 @@ export type WireResponse = {
 };
 
 export type WirePart =
-  | ({ readonly text: string; readonly thought?: true } & Signed)
+  | ({ readonly text: string; readonly thought?: true } & WireSignature)
   | { readonly inlineData: WireBlob }
   | WireCall
   | WireResponse;

@@ -5,10 +5,10 @@ import type { VendorLimits, WorkerLimits } from "../../schema/vendor-limits.ts";
 import type { ModelRequest, Provider, StreamOptions, Wait } from "../provider.ts";
 import { ProviderError } from "../provider-error.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
-import { type Ending, Lane } from "./lane.ts";
+import { Lane, type QuestionEnding } from "./lane.ts";
 
 /** A vendor that is closed for longer is waited for by Temporal, which holds nothing meanwhile. */
-const MAX_CLOSED_MS = 60_000;
+const MAX_LOCAL_CLOSED_MS = 60_000;
 
 /** The longest wait for one's turn: a model step has an hour, and an answer may take most of it. */
 const MAX_WAIT_MS = 600_000;
@@ -17,7 +17,7 @@ const MAX_WAIT_MS = 600_000;
 const MAX_WAITING = 400;
 
 /** Keys change: a lane that nobody has used for so long is forgotten. */
-const FORGET_MS = 600_000;
+const LANE_EXPIRY_MS = 600_000;
 
 export type GovernorOptions = {
   readonly limits?: WorkerLimits;
@@ -26,13 +26,13 @@ export type GovernorOptions = {
   readonly maxWaiting?: number;
 };
 
-type Kept = { readonly lane: Lane; timer: NodeJS.Timeout | undefined; usedAtMs: number };
+type LaneEntry = { readonly lane: Lane; timer: NodeJS.Timeout | undefined; usedAtMs: number };
 type Waiter = {
-  readonly kept: Kept;
+  readonly kept: LaneEntry;
   readonly model: string;
-  readonly letGo: () => void;
-  readonly tell: (wait: Omit<Wait, "vendor">) => void;
-  readonly giveBack: (closedMs: number) => void;
+  readonly admit: () => void;
+  readonly reportWait: (wait: Omit<Wait, "vendor">) => void;
+  readonly reject: (closedMs: number) => void;
 };
 
 /**
@@ -41,12 +41,12 @@ type Waiter = {
  */
 export class Governor {
   readonly #options: Required<GovernorOptions>;
-  readonly #lanes = new Map<string, Kept>();
+  readonly #lanes = new Map<string, LaneEntry>();
   readonly #waiters = new Map<number, Waiter>();
-  #ids = 0;
+  #lastId = 0;
 
   constructor(options: GovernorOptions = {}) {
-    const { limits = {}, now = steadyNow, maxWaitMs = MAX_WAIT_MS, maxWaiting = MAX_WAITING } = options;
+    const { limits = {}, now = monotonicNow, maxWaitMs = MAX_WAIT_MS, maxWaiting = MAX_WAITING } = options;
     this.#options = { limits, now, maxWaitMs, maxWaiting };
   }
 
@@ -56,7 +56,9 @@ export class Governor {
     return {
       id,
       protocol,
-      ...(provider.outputRoad === undefined ? {} : { outputRoad: provider.outputRoad.bind(provider) }),
+      ...(provider.selectOutputMode === undefined
+        ? {}
+        : { selectOutputMode: provider.selectOutputMode.bind(provider) }),
       stream: (request, options) => this.#stream(provider, request, options),
     };
   }
@@ -66,22 +68,22 @@ export class Governor {
     request: ModelRequest,
     options: StreamOptions,
   ): Promise<AssistantMessage> {
-    const kept = this.#laneOf(request);
-    this.#ids += 1;
-    const id = this.#ids;
-    await this.#turn(kept, id, request, options);
+    const entry = this.#getLane(request);
+    this.#lastId += 1;
+    const id = this.#lastId;
+    await this.#waitForAdmission(entry, id, request, options);
     const { now } = this.#options;
-    let ending: Ending = { type: "gone" };
+    let ending: QuestionEnding = { type: "gone" };
     try {
       const answer = await provider.stream(request, {
         ...options,
         onRateLimits: (limits) => {
-          kept.lane.seen(id, now === steadyNow ? steady(limits) : limits, now());
-          this.#look(kept);
+          entry.lane.recordLimits(id, now === monotonicNow ? toMonotonic(limits) : limits, now());
+          this.#admitNext(entry);
           options.onRateLimits?.(limits);
         },
         onDelta: (delta) => {
-          if (kept.lane.letIn(id)) this.#look(kept);
+          if (entry.lane.recordFirstAnswer(id)) this.#admitNext(entry);
           options.onDelta?.(delta);
         },
       });
@@ -94,144 +96,150 @@ export class Governor {
       }
       throw error;
     } finally {
-      kept.lane.ended(id, ending, now());
-      if (ending.type === "refused") this.#giveBackClosed(kept, request.model.id);
-      this.#look(kept);
+      entry.lane.recordEnd(id, ending, now());
+      if (ending.type === "refused") this.#rejectClosed(entry, request.model.id);
+      this.#admitNext(entry);
     }
   }
 
-  async #turn(
-    kept: Kept,
+  async #waitForAdmission(
+    entry: LaneEntry,
     id: number,
-    { model, ...asked }: ModelRequest,
-    { signal, onWait, maxWaitMs: patienceMs = Number.POSITIVE_INFINITY }: StreamOptions,
+    { model, ...question }: ModelRequest,
+    { signal, onWait, maxWaitMs: callerMaxWaitMs = Number.POSITIVE_INFINITY }: StreamOptions,
   ): Promise<void> {
     const { now, maxWaiting } = this.#options;
-    const maxWaitMs = Math.max(0, Math.min(this.#options.maxWaitMs, patienceMs));
-    const { lane } = kept;
-    const closed = (ms: number) =>
-      givenBack(`${model.provider} takes no question to ${model.id} yet, as it has said`, ms);
-    const closedMs = closedFor(lane, model.id, now());
-    if (closedMs > MAX_CLOSED_MS) throw closed(closedMs);
-    if (lane.waiting >= maxWaiting) {
-      const many = `${lane.waiting} questions to ${model.provider} wait for their turn on this worker`;
-      throw givenBack(many, lane.expectedWaitMs());
+    const maxWaitMs = Math.max(0, Math.min(this.#options.maxWaitMs, callerMaxWaitMs));
+    const { lane } = entry;
+    const createClosedError = (ms: number) =>
+      createWaitError(`${model.provider} takes no question to ${model.id} yet, as it has said`, ms);
+    const closedMs = getClosedMs(lane, model.id, now());
+    if (closedMs > MAX_LOCAL_CLOSED_MS) throw createClosedError(closedMs);
+    if (lane.waitingCount >= maxWaiting) {
+      const message = `${lane.waitingCount} questions to ${model.provider} wait for their turn on this worker`;
+      throw createWaitError(message, lane.estimateWaitMs());
     }
-    if (signal.aborted) throw cancelled(model.provider);
+    if (signal.aborted) throw createCancelledError(model.provider);
     await new Promise<void>((resolve, reject) => {
-      const stop = () => end(() => reject(cancelled(model.provider)));
-      const late = () => {
-        const long = `a question to ${model.provider} has waited for its turn for ${maxWaitMs / 1000} s`;
-        const delayMs = Math.max(lane.expectedWaitMs(), closedFor(lane, model.id, now()));
-        end(() => reject(givenBack(long, delayMs)));
+      const cancel = () => end(() => reject(createCancelledError(model.provider)));
+      const timeOut = () => {
+        const message = `a question to ${model.provider} has waited for its turn for ${maxWaitMs / 1000} s`;
+        const delayMs = Math.max(lane.estimateWaitMs(), getClosedMs(lane, model.id, now()));
+        end(() => reject(createWaitError(message, delayMs)));
       };
-      const timer = setTimeout(late, maxWaitMs);
+      const timer = setTimeout(timeOut, maxWaitMs);
       const settle = () => {
         clearTimeout(timer);
-        signal.removeEventListener("abort", stop);
+        signal.removeEventListener("abort", cancel);
         this.#waiters.delete(id);
         onWait?.(undefined);
       };
       const end = (answer: () => void) => {
         settle();
-        lane.giveUp(id);
+        lane.leave(id);
         answer();
-        this.#look(kept);
+        this.#admitNext(entry);
       };
-      signal.addEventListener("abort", stop, { once: true });
+      signal.addEventListener("abort", cancel, { once: true });
       this.#waiters.set(id, {
-        kept,
+        kept: entry,
         model: model.id,
-        tell: (wait) => onWait?.({ ...wait, vendor: model.provider }),
-        giveBack: (ms) => end(() => reject(closed(ms))),
-        letGo: () => {
+        reportWait: (wait) => onWait?.({ ...wait, vendor: model.provider }),
+        reject: (ms) => end(() => reject(createClosedError(ms))),
+        admit: () => {
           settle();
           resolve();
         },
       });
       // Counting a long conversation takes long: only where somebody has set a limit.
-      const isCounted = this.#limitsOf(model.provider).tokensPerMinute !== undefined;
-      lane.join(id, model.id, isCounted ? tokensOf(asked) : 0);
-      this.#look(kept);
+      const isCounted = this.#getLimits(model.provider).tokensPerMinute !== undefined;
+      lane.join(id, model.id, isCounted ? estimateTokens(question) : 0);
+      this.#admitNext(entry);
     });
   }
 
   /** A vendor that has just said that it is closed for long is waited for elsewhere. */
-  #giveBackClosed(kept: Kept, model: string): void {
-    const closedMs = closedFor(kept.lane, model, this.#options.now());
-    if (closedMs <= MAX_CLOSED_MS) return;
-    const those = [...this.#waiters.values()].filter((one) => one.kept === kept && one.model === model);
-    for (const one of those) one.giveBack(closedMs);
+  #rejectClosed(entry: LaneEntry, model: string): void {
+    const closedMs = getClosedMs(entry.lane, model, this.#options.now());
+    if (closedMs <= MAX_LOCAL_CLOSED_MS) return;
+    const waiters = [...this.#waiters.values()].filter((one) => one.kept === entry && one.model === model);
+    for (const one of waiters) one.reject(closedMs);
   }
 
   /** Lets go who may, and looks again when the next may. */
-  #look(kept: Kept): void {
+  #admitNext(entry: LaneEntry): void {
     const nowMs = this.#options.now();
-    clearTimeout(kept.timer);
-    kept.timer = undefined;
-    kept.usedAtMs = nowMs;
-    const { admitted, wakeAtMs } = kept.lane.next(nowMs);
+    clearTimeout(entry.timer);
+    entry.timer = undefined;
+    entry.usedAtMs = nowMs;
+    const { admitted, wakeAtMs } = entry.lane.admitNext(nowMs);
     if (wakeAtMs !== undefined) {
-      kept.timer = setTimeout(() => this.#look(kept), Math.min(wakeAtMs - nowMs, FORGET_MS));
+      entry.timer = setTimeout(() => this.#admitNext(entry), Math.min(wakeAtMs - nowMs, LANE_EXPIRY_MS));
     }
-    for (const id of admitted) this.#waiters.get(id)?.letGo();
-    for (const { id, untilMs, ...held } of kept.lane.held) {
-      this.#waiters.get(id)?.tell({ ...held, forMs: untilMs === undefined ? undefined : untilMs - nowMs });
+    for (const id of admitted) this.#waiters.get(id)?.admit();
+    for (const { id, untilMs, ...wait } of entry.lane.waitReasons) {
+      this.#waiters
+        .get(id)
+        ?.reportWait({ ...wait, forMs: untilMs === undefined ? undefined : untilMs - nowMs });
     }
   }
 
-  #laneOf({ model, apiKey, headers }: ModelRequest): Kept {
+  #getLane({ model, apiKey, headers }: ModelRequest): LaneEntry {
     const secrets = JSON.stringify([apiKey ?? "", headers ?? {}]);
     const key = `${model.baseUrl} ${createHash("sha256").update(secrets).digest("hex")}`;
     const known = this.#lanes.get(key);
     if (known !== undefined) return known;
     const nowMs = this.#options.now();
     for (const [other, { lane, usedAtMs }] of this.#lanes) {
-      const isIdle = lane.waiting === 0 && lane.running === 0;
-      if (isIdle && usedAtMs + FORGET_MS < nowMs) this.#lanes.delete(other);
+      const isIdle = lane.waitingCount === 0 && lane.runningCount === 0;
+      if (isIdle && usedAtMs + LANE_EXPIRY_MS < nowMs) this.#lanes.delete(other);
     }
-    const kept = { lane: new Lane(this.#limitsOf(model.provider)), timer: undefined, usedAtMs: nowMs };
-    this.#lanes.set(key, kept);
-    return kept;
+    const entry = { lane: new Lane(this.#getLimits(model.provider)), timer: undefined, usedAtMs: nowMs };
+    this.#lanes.set(key, entry);
+    return entry;
   }
 
-  #limitsOf(vendor: string): VendorLimits {
+  #getLimits(vendor: string): VendorLimits {
     const { limits } = this.#options;
     return (Object.hasOwn(limits, vendor) ? limits[vendor] : limits["default"]) ?? {};
   }
 }
 
 /** Milliseconds since 1970 by a clock that nobody sets: a lane must not be closed for the hour that a clock steps back. */
-function steadyNow(): number {
+function monotonicNow(): number {
   return performance.timeOrigin + performance.now();
 }
 
 /** Moments of the clock on the wall in those of the steady one. */
-function steady(limits: RateLimits): RateLimits {
-  const aheadMs = steadyNow() - Date.now();
+function toMonotonic(limits: RateLimits): RateLimits {
+  const offsetMs = monotonicNow() - Date.now();
   return limits.map((one) =>
-    one.resetAtMs === undefined ? one : { ...one, resetAtMs: one.resetAtMs + aheadMs },
+    one.resetAtMs === undefined ? one : { ...one, resetAtMs: one.resetAtMs + offsetMs },
   );
 }
 
 /** As far as the vendor has said for how long. */
-function closedFor(lane: Lane, model: string, nowMs: number): number {
-  const ms = lane.openAtMs(model, nowMs) - nowMs;
+function getClosedMs(lane: Lane, model: string, nowMs: number): number {
+  const ms = lane.getOpenAtMs(model, nowMs) - nowMs;
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 }
 
 /** Of the question; what was cached is known when it is answered. */
-function tokensOf({ systemPrompt, messages, tools }: Omit<ModelRequest, "model">): number {
-  const said = messages.reduce((sum, message) => sum + estimateMessage(message), 0);
-  return said + estimateText(systemPrompt) + (tools.length === 0 ? 0 : estimateText(JSON.stringify(tools)));
+function estimateTokens({ systemPrompt, messages, tools }: Omit<ModelRequest, "model">): number {
+  const messageTokens = messages.reduce((sum, message) => sum + estimateMessage(message), 0);
+  return (
+    messageTokens +
+    estimateText(systemPrompt) +
+    (tools.length === 0 ? 0 : estimateText(JSON.stringify(tools)))
+  );
 }
 
-function givenBack(why: string, delayMs: number): ProviderError {
+function createWaitError(reason: string, delayMs: number): ProviderError {
   const retryAfterMs = Math.max(1000, Math.ceil(delayMs));
-  const message = `${why}: asked again in ${Math.ceil(retryAfterMs / 1000)} s`;
+  const message = `${reason}: asked again in ${Math.ceil(retryAfterMs / 1000)} s`;
   return new ProviderError("rate-limited", message, { retryAfterMs });
 }
 
-function cancelled(vendor: string): ProviderError {
+function createCancelledError(vendor: string): ProviderError {
   return new ProviderError("cancelled", `the question to ${vendor} was cancelled`);
 }

@@ -1,35 +1,35 @@
 import { createHash } from "node:crypto";
-import type { IdRule } from "../conversation.ts";
+import type { CallIdRule } from "../conversation.ts";
 
 // What single vendors want beyond the flags of the configuration.
 
 /** OpenAI's own limit for the id of a call. */
 const MAX_ID_CHARS = 40;
 
-const fitsOpenAi = (id: string) => id.length <= MAX_ID_CHARS && /^[a-zA-Z0-9_-]+$/.test(id);
+const isOpenAiId = (id: string) => id.length <= MAX_ID_CHARS && /^[a-zA-Z0-9_-]+$/.test(id);
 
-const OPENAI_IDS: IdRule = {
-  fits: fitsOpenAi,
-  fit: (id, attempt) => {
+const OPENAI_IDS: CallIdRule = {
+  isValid: isOpenAiId,
+  toValid: (id, attempt) => {
     const clean = id.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
     const suffix = attempt === 0 ? "" : `_${attempt + 1}`;
     return clean.slice(0, MAX_ID_CHARS - suffix.length) + suffix;
   },
 };
 
-const OTHER_IDS: IdRule = {
+const OTHER_IDS: CallIdRule = {
   ...OPENAI_IDS,
   // What a vendor made itself goes back as it was: some hide a signature in it.
-  fits: (id, own) => (own ? id !== "" : fitsOpenAi(id)),
+  isValid: (id, own) => (own ? id !== "" : isOpenAiId(id)),
 };
 
 /** Mistral takes nine letters and digits, no more and no less. */
-const MISTRAL_IDS: IdRule = {
-  fits: (id, own) => (own ? id !== "" : /^[a-zA-Z0-9]{9}$/.test(id)),
-  fit: (id, attempt) => createHash("sha256").update(`${attempt} ${id}`).digest("hex").slice(0, 9),
+const MISTRAL_IDS: CallIdRule = {
+  isValid: (id, own) => (own ? id !== "" : /^[a-zA-Z0-9]{9}$/.test(id)),
+  toValid: (id, attempt) => createHash("sha256").update(`${attempt} ${id}`).digest("hex").slice(0, 9),
 };
 
-export function idRuleOf(provider: string): IdRule {
+export function selectIdRule(provider: string): CallIdRule {
   if (provider === "mistral") return MISTRAL_IDS;
   // OpenAI's other protocol makes longer ids, under the same name.
   return provider === "openai" ? OPENAI_IDS : OTHER_IDS;
@@ -39,7 +39,7 @@ export function idRuleOf(provider: string): IdRule {
  * DeepSeek answers 400 when an answer with tool calls comes back without the reasoning that led to it
  * (https://api-docs.deepseek.com/guides/thinking_mode).
  */
-export function wantsReasoningBack(provider: string): boolean {
+export function requiresReasoningBack(provider: string): boolean {
   return provider === "deepseek";
 }
 
@@ -47,7 +47,7 @@ export function wantsReasoningBack(provider: string): boolean {
  * From gpt-5.4 on OpenAI refuses functions in chat completions while the model reasons, and the newer ones reason
  * unless told not to. The Responses protocol is the way to have both.
  */
-export function mustNotReasonWithTools(provider: string, modelId: string): boolean {
+export function forbidsReasoningWithTools(provider: string, modelId: string): boolean {
   return provider === "openai" && /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9])/.test(modelId);
 }
 

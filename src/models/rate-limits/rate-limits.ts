@@ -1,11 +1,11 @@
 /** What a vendor counts. */
-export type Counted = "requests" | "tokens" | "inputTokens" | "outputTokens";
+export type LimitUnit = "requests" | "tokens" | "inputTokens" | "outputTokens";
 
 /** One of the allowances that a vendor keeps, as the head of an answer tells it. */
-export type Allowance = {
+export type RateLimit = {
   /** Its own word, such as `requests` or `tokens-day`: one vendor may keep several of what is counted. */
   readonly name: string;
-  readonly counted: Counted;
+  readonly counted: LimitUnit;
   readonly limit?: number | undefined;
   readonly remaining?: number | undefined;
   /** Unix milliseconds: when there is more again. */
@@ -13,4 +13,4 @@ export type Allowance = {
 };
 
 /** All that one answer says of them. */
-export type RateLimits = readonly Allowance[];
+export type RateLimits = readonly RateLimit[];

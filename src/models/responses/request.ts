@@ -1,49 +1,51 @@
 import type { ModelConfig } from "../../schema/model.ts";
 import { outputName, type StructuredOutput } from "../../schema/output.ts";
 import type { ToolDefinition } from "../../schema/tool.ts";
-import { isCacheOn } from "../cache-key.ts";
-import { conversation } from "../conversation.ts";
-import { answersAtOnceByName, effortFor, reasonsByName } from "../openai-models.ts";
-import { fitsStrictMode } from "../openai-output.ts";
+import { isCacheEnabled } from "../cache-key.ts";
+import { buildConversation } from "../conversation.ts";
+import { isPlainModel, isReasoningModel, selectEffort } from "../openai-models.ts";
+import { supportsStrictMode } from "../openai-output.ts";
 import type { ModelRequest } from "../provider.ts";
-import { idRuleOf, inputItems } from "./items.ts";
+import { selectIdRule, toInputItems } from "./input-items.ts";
 import type { WireFormat, WireItem, WireRequest, WireTool } from "./wire.ts";
 
 /** The API's own minimum. */
 const MIN_OUTPUT_TOKENS = 16;
 
 /** A free JSON object is refused when no item of the input speaks of JSON; the instructions are none. */
-const JSON_ASKED: WireItem = { role: "developer", content: "The final answer is one JSON object." };
+const JSON_INSTRUCTION: WireItem = { role: "developer", content: "The final answer is one JSON object." };
 
 /** The body of `POST /responses` for a question. Nothing is stored at the vendor: each question carries all. */
-export function responsesRequest(request: ModelRequest): WireRequest {
-  const { model, systemPrompt, thinking, temperature, output, mustCall } = request;
-  const items = inputItems(conversation(request.messages, model.provider, idRuleOf(model.provider)));
-  const tools = request.tools.map(wireTool);
+export function buildResponsesRequest(request: ModelRequest): WireRequest {
+  const { model, systemPrompt, thinking, temperature, output, mustCall: forcedTool } = request;
+  const items = toInputItems(
+    buildConversation(request.messages, model.provider, selectIdRule(model.provider)),
+  );
+  const tools = request.tools.map(toWireTool);
   const { verbosity } = model;
-  const effort = effortFor(model, thinking);
-  const told = model.reasoning || effort !== undefined;
+  const effort = selectEffort(model, thinking);
+  const instructsJson = model.reasoning || effort !== undefined;
   const limit = Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens);
   // While they reason, models refuse any temperature but their default.
-  const reasons = effort !== "none" && (told || reasonsByName(model.id));
-  const keyed = request.cacheKey !== undefined && isCacheOn(request.cache) && takesCacheKey(model);
+  const reasons = effort !== "none" && (instructsJson || isReasoningModel(model.id));
+  const keyed = request.cacheKey !== undefined && isCacheEnabled(request.cache) && takesCacheKey(model);
   return {
     model: model.id,
     ...(systemPrompt.trim() !== "" && { instructions: systemPrompt }),
-    input: output?.type === "json" ? [JSON_ASKED, ...items] : items,
+    input: output?.type === "json" ? [JSON_INSTRUCTION, ...items] : items,
     stream: true,
     store: false,
     ...(keyed && { prompt_cache_key: request.cacheKey }),
     // Models that never reason refuse to be asked for it.
-    ...((told || !answersAtOnceByName(model.id)) && { include: ["reasoning.encrypted_content"] as const }),
-    ...(effort !== undefined && { reasoning: reasoningOf(effort) }),
+    ...((instructsJson || !isPlainModel(model.id)) && { include: ["reasoning.encrypted_content"] as const }),
+    ...(effort !== undefined && { reasoning: toReasoning(effort) }),
     max_output_tokens: Math.max(limit, MIN_OUTPUT_TOKENS),
     ...(temperature !== undefined && !reasons && { temperature }),
     ...(tools.length > 0 && { tools }),
-    ...(mustCall !== undefined && { tool_choice: { type: "function" as const, name: mustCall } }),
+    ...(forcedTool !== undefined && { tool_choice: { type: "function" as const, name: forcedTool } }),
     ...((output !== undefined || verbosity !== undefined) && {
       text: {
-        ...(output !== undefined && { format: formatOf(output) }),
+        ...(output !== undefined && { format: toFormat(output) }),
         ...(verbosity !== undefined && { verbosity }),
       },
     }),
@@ -57,18 +59,18 @@ function takesCacheKey({ provider, baseUrl, apiVersion }: ModelConfig): boolean 
   return apiVersion === undefined && !/[?&]api-version=|\/deployments\//.test(baseUrl);
 }
 
-function reasoningOf(effort: string): NonNullable<WireRequest["reasoning"]> {
+function toReasoning(effort: string): NonNullable<WireRequest["reasoning"]> {
   return effort === "none" ? { effort } : { effort, summary: "auto" };
 }
 
 /** Unless told otherwise this API holds models to a schema word by word, and rewrites or refuses what it cannot hold. */
-function wireTool({ name, description, parameters }: ToolDefinition): WireTool {
+function toWireTool({ name, description, parameters }: ToolDefinition): WireTool {
   return { type: "function", name, description, parameters, strict: false };
 }
 
-function formatOf(output: StructuredOutput): WireFormat {
+function toFormat(output: StructuredOutput): WireFormat {
   if (output.type === "json") return { type: "json_object" };
   const { schema } = output;
-  const strict = output.strict ?? fitsStrictMode(schema);
+  const strict = output.strict ?? supportsStrictMode(schema);
   return { type: "json_schema", name: outputName(output), schema, strict };
 }

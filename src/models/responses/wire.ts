@@ -9,7 +9,7 @@ type WireImage = {
 export type WirePart = WireText | WireImage;
 
 /** What the assistant has said. `annotations` are the vendor's own. */
-export type WireSaid = {
+export type WireOutputText = {
   readonly type: "output_text";
   readonly text: string;
   readonly annotations: readonly unknown[];
@@ -20,7 +20,7 @@ export type WireMessage = {
   readonly id: string;
   readonly role: "assistant";
   readonly status: "completed";
-  readonly content: readonly WireSaid[];
+  readonly content: readonly WireOutputText[];
   readonly phase?: string;
 };
 

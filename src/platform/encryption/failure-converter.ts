@@ -1,8 +1,8 @@
 import { DefaultFailureConverter, type FailureConverter, type ProtoFailure } from "@temporalio/common";
 import { KeyError } from "./key-error.ts";
 
-const seals = new DefaultFailureConverter({ encodeCommonAttributes: true });
-const plain = new DefaultFailureConverter();
+const encryptingConverter = new DefaultFailureConverter({ encodeCommonAttributes: true });
+const plainConverter = new DefaultFailureConverter();
 
 /**
  * Has the codec seal what failures say, but for one: whoever lacks a key could not read that it is missing.
@@ -11,11 +11,12 @@ const plain = new DefaultFailureConverter();
  */
 export const failureConverter: FailureConverter = {
   errorToFailure: (error, payloads, context): ProtoFailure =>
-    (isOfKeys(error) ? plain : seals).errorToFailure(error, payloads, context),
-  failureToError: (failure, payloads, context) => seals.failureToError(failure, payloads, context),
+    (isKeyFailure(error) ? plainConverter : encryptingConverter).errorToFailure(error, payloads, context),
+  failureToError: (failure, payloads, context) =>
+    encryptingConverter.failureToError(failure, payloads, context),
 };
 
-function isOfKeys(error: unknown): boolean {
+function isKeyFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return error instanceof KeyError || error.name === "KeyError" || isOfKeys(error.cause);
+  return error instanceof KeyError || error.name === "KeyError" || isKeyFailure(error.cause);
 }

@@ -9,20 +9,22 @@ export const PLAIN = "plain";
 
 const KEY_BYTES = 32;
 const REFERENCE = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})=(env|file):(.+)$/s;
-const HOW =
+const REFERENCE_HELP =
   `${KEYS_VARIABLE} names keys as id=env:NAME or id=file:PATH, separated by commas, the one that seals first; ` +
   "never the key itself";
 
-type NamedKey = { readonly id: string; readonly bytes: Buffer };
+type ResolvedKey = { readonly id: string; readonly bytes: Buffer };
 
 /** In order; the first one seals, unless the list begins with `plain`. */
-export type NamedKeys = { readonly keys: readonly NamedKey[]; readonly plainFirst: boolean };
+export type ResolvedKeys = { readonly keys: readonly ResolvedKey[]; readonly plainFirst: boolean };
 
 /** Finds the keys that a list of references names. What the references hold is in no message. */
-export function keysNamed(references: string, env: NodeJS.ProcessEnv): NamedKeys {
-  const words = references.split(/[\s,]+/).filter((word) => word !== "");
-  const plainFirst = words[0] === PLAIN;
-  const keys = words.slice(plainFirst ? 1 : 0).map((word, index) => keyNamed(word, index + 1, env));
+export function resolveKeys(references: string, env: NodeJS.ProcessEnv): ResolvedKeys {
+  const parts = references.split(/[\s,]+/).filter((reference) => reference !== "");
+  const plainFirst = parts[0] === PLAIN;
+  const keys = parts
+    .slice(plainFirst ? 1 : 0)
+    .map((reference, index) => resolveKey(reference, index + 1, env));
   for (const [index, { id }] of keys.entries()) {
     if (keys.findIndex((other) => other.id === id) !== index) {
       throw new KeyError(
@@ -32,22 +34,23 @@ export function keysNamed(references: string, env: NodeJS.ProcessEnv): NamedKeys
       );
     }
   }
-  if (keys.length === 0) throw new KeyError("invalid", `There is no key in ${KEYS_VARIABLE}. ${HOW}.`);
+  if (keys.length === 0)
+    throw new KeyError("invalid", `There is no key in ${KEYS_VARIABLE}. ${REFERENCE_HELP}.`);
   return { keys, plainFirst };
 }
 
-function keyNamed(word: string, place: number, env: NodeJS.ProcessEnv): NamedKey {
-  const [, id, kind, where] = REFERENCE.exec(word) ?? [];
+function resolveKey(reference: string, index: number, env: NodeJS.ProcessEnv): ResolvedKey {
+  const [, id, kind, source] = REFERENCE.exec(reference) ?? [];
   // The word itself may be a key that somebody has put there: it is not repeated.
-  if (id === undefined || where === undefined || id === PLAIN) {
-    throw new KeyError("invalid", `Reference ${place} is none that can be used. ${HOW}.`);
+  if (id === undefined || source === undefined || id === PLAIN) {
+    throw new KeyError("invalid", `Reference ${index} is none that can be used. ${REFERENCE_HELP}.`);
   }
-  const text = kind === "env" ? fromEnvironment(id, where, env) : fromFile(id, where);
-  const bytes = decoded(text.trim());
+  const text = kind === "env" ? readKeyFromEnvironment(id, source, env) : readKeyFromFile(id, source);
+  const bytes = decodeKey(text.trim());
   if (bytes?.length !== KEY_BYTES) {
     throw new KeyError(
       "invalid",
-      `Key "${id}" (${kind}:${where}) is not ${KEY_BYTES} bytes in base64 or hex. ` +
+      `Key "${id}" (${kind}:${source}) is not ${KEY_BYTES} bytes in base64 or hex. ` +
         "Make one with: openssl rand -base64 32",
       id,
     );
@@ -55,13 +58,13 @@ function keyNamed(word: string, place: number, env: NodeJS.ProcessEnv): NamedKey
   return { id, bytes };
 }
 
-function fromEnvironment(id: string, name: string, env: NodeJS.ProcessEnv): string {
+function readKeyFromEnvironment(id: string, name: string, env: NodeJS.ProcessEnv): string {
   const value = env[name];
   if (value !== undefined && value !== "") return value;
   throw new KeyError("invalid", `Key "${id}": ${name} is not set in the environment of this process.`, id);
 }
 
-function fromFile(id: string, path: string): string {
+function readKeyFromFile(id: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
@@ -70,7 +73,7 @@ function fromFile(id: string, path: string): string {
   }
 }
 
-function decoded(text: string): Buffer | undefined {
+function decodeKey(text: string): Buffer | undefined {
   if (/^[0-9a-f]{64}$/i.test(text)) return Buffer.from(text, "hex");
   return /^[A-Za-z0-9+/_-]+={0,2}$/.test(text) ? Buffer.from(text, "base64") : undefined;
 }

@@ -8,7 +8,7 @@ import {
   randomBytes,
 } from "node:crypto";
 import { KeyError } from "./key-error.ts";
-import { KEYS_VARIABLE, keysNamed, type NamedKeys } from "./key-references.ts";
+import { KEYS_VARIABLE, type ResolvedKeys, resolveKeys } from "./key-references.ts";
 
 // What is sealed is one row of bytes: a mark, the key's id, a salt, an IV, the tag, the ciphertext.
 //
@@ -36,20 +36,20 @@ export class KeyRing {
   /** The references that it was made of, for another thread to make the same. */
   readonly references: string;
   /** The id of the key that seals; absent where what is written stays plain. */
-  readonly writes: string | undefined;
+  readonly writeKeyId: string | undefined;
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #salt = randomBytes(SALT_BYTES);
   readonly #derived = new Map<string, KeyObject>();
 
-  private constructor(references: string, { keys, plainFirst }: NamedKeys) {
+  private constructor(references: string, { keys, plainFirst }: ResolvedKeys) {
     this.references = references;
     this.#keys = new Map(keys.map(({ id, bytes }) => [id, bytes]));
-    this.writes = plainFirst ? undefined : keys[0]?.id;
+    this.writeKeyId = plainFirst ? undefined : keys[0]?.id;
   }
 
   /** @param references - As `HOLDFAST_ENCRYPTION_KEYS` has them. Throws `KeyError`. */
-  static of(references: string, env: NodeJS.ProcessEnv = process.env): KeyRing {
-    return new KeyRing(references, keysNamed(references, env));
+  static fromReferences(references: string, env: NodeJS.ProcessEnv = process.env): KeyRing {
+    return new KeyRing(references, resolveKeys(references, env));
   }
 
   get ids(): readonly string[] {
@@ -58,51 +58,52 @@ export class KeyRing {
 
   /** Tells one key from another of the same name, and nothing else of it. */
   fingerprint(id: string): string {
-    const key = this.#keyOf(id);
+    const key = this.#getKey(id);
     return createHmac("sha256", key).update("holdfast/1/fingerprint").digest("hex").slice(0, 12);
   }
 
   /** @param about - What it belongs to: it does not open for anything else. */
-  seal(purpose: Purpose, plain: Uint8Array, about: string): Buffer {
-    if (this.writes === undefined) throw new KeyError("missing", "None of the keys here is one that seals.");
-    const id = Buffer.from(this.writes, "latin1");
+  encrypt(purpose: Purpose, plain: Uint8Array, associatedData: string): Buffer {
+    if (this.writeKeyId === undefined)
+      throw new KeyError("missing", "None of the keys here is one that seals.");
+    const id = Buffer.from(this.writeKeyId, "latin1");
     const head = Buffer.concat([MARK, Buffer.from([id.length]), id, this.#salt]);
     const iv = randomBytes(IV_BYTES);
-    const cipher = createCipheriv(CIPHER, this.#derive(this.writes, purpose, this.#salt), iv);
-    cipher.setAAD(bound(head, purpose, about));
+    const cipher = createCipheriv(CIPHER, this.#deriveKey(this.writeKeyId, purpose, this.#salt), iv);
+    cipher.setAAD(buildAssociatedData(head, purpose, associatedData));
     const first = cipher.update(plain);
     const rest = cipher.final();
     return Buffer.concat([head, iv, cipher.getAuthTag(), first, rest]);
   }
 
   /** Throws `KeyError`, which says which key is missing or does not fit. */
-  open(purpose: Purpose, sealed: Uint8Array, about: string): Buffer {
-    const bytes = Buffer.from(sealed.buffer, sealed.byteOffset, sealed.byteLength);
-    const id = keyIdOf(bytes);
+  decrypt(purpose: Purpose, encrypted: Uint8Array, associatedData: string): Buffer {
+    const bytes = Buffer.from(encrypted.buffer, encrypted.byteOffset, encrypted.byteLength);
+    const id = readKeyId(bytes);
     if (id === undefined)
       throw new KeyError("mismatch", "What was to be opened is not sealed, or is cut off.");
-    if (!this.#keys.has(id)) throw missingKey(id, this.ids);
+    if (!this.#keys.has(id)) throw createMissingKeyError(id, this.ids);
     const saltAt = MARK.length + 1 + id.length;
     const ivAt = saltAt + SALT_BYTES;
     const tagAt = ivAt + IV_BYTES;
     const textAt = tagAt + TAG_BYTES;
-    if (bytes.length < textAt) throw notOpened(id);
-    const key = this.#derive(id, purpose, bytes.subarray(saltAt, ivAt));
+    if (bytes.length < textAt) throw createDecryptionError(id);
+    const key = this.#deriveKey(id, purpose, bytes.subarray(saltAt, ivAt));
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(ivAt, tagAt), { authTagLength: TAG_BYTES });
-    decipher.setAAD(bound(bytes.subarray(0, ivAt), purpose, about));
+    decipher.setAAD(buildAssociatedData(bytes.subarray(0, ivAt), purpose, associatedData));
     decipher.setAuthTag(bytes.subarray(tagAt, textAt));
     try {
       return Buffer.concat([decipher.update(bytes.subarray(textAt)), decipher.final()]);
     } catch {
-      throw notOpened(id);
+      throw createDecryptionError(id);
     }
   }
 
-  #derive(id: string, purpose: Purpose, salt: Buffer): KeyObject {
+  #deriveKey(id: string, purpose: Purpose, salt: Buffer): KeyObject {
     const name = `${id}/${purpose}/${salt.toString("hex")}`;
     const known = this.#derived.get(name);
     if (known !== undefined) return known;
-    const bytes = hkdfSync("sha256", this.#keyOf(id), salt, `holdfast/1/${purpose}`, 32);
+    const bytes = hkdfSync("sha256", this.#getKey(id), salt, `holdfast/1/${purpose}`, 32);
     const key = createSecretKey(Buffer.from(bytes));
     const [oldest] = this.#derived.keys();
     if (this.#derived.size >= MAX_DERIVED && oldest !== undefined) this.#derived.delete(oldest);
@@ -110,15 +111,15 @@ export class KeyRing {
     return key;
   }
 
-  #keyOf(id: string): Buffer {
+  #getKey(id: string): Buffer {
     const key = this.#keys.get(id);
-    if (key === undefined) throw missingKey(id, this.ids);
+    if (key === undefined) throw createMissingKeyError(id, this.ids);
     return key;
   }
 }
 
 /** The id of the key that bytes were sealed with; nothing of bytes that are not sealed. */
-export function keyIdOf(bytes: Uint8Array): string | undefined {
+export function readKeyId(bytes: Uint8Array): string | undefined {
   if (bytes[0] !== MARK[0] || bytes[1] !== MARK[1]) return undefined;
   const length = bytes[2] ?? 0;
   const id = bytes.subarray(3, 3 + length);
@@ -126,8 +127,11 @@ export function keyIdOf(bytes: Uint8Array): string | undefined {
 }
 
 /** @param here - The ids of the keys that there are. */
-export function missingKey(id: string, here: readonly string[]): KeyError {
-  const has = here.length === 0 ? "which has none" : `which has ${here.map((one) => `"${one}"`).join(", ")}`;
+export function createMissingKeyError(id: string, availableIds: readonly string[]): KeyError {
+  const has =
+    availableIds.length === 0
+      ? "which has none"
+      : `which has ${availableIds.map((one) => `"${one}"`).join(", ")}`;
   return new KeyError(
     "missing",
     `Sealed with key "${id}", which is not among the keys of this process (${has}): ` +
@@ -136,7 +140,7 @@ export function missingKey(id: string, here: readonly string[]): KeyError {
   );
 }
 
-function notOpened(id: string): KeyError {
+function createDecryptionError(id: string): KeyError {
   return new KeyError(
     "mismatch",
     `Sealed with key "${id}", and the key of that name here does not open it: it is another key, ` +
@@ -145,6 +149,6 @@ function notOpened(id: string): KeyError {
   );
 }
 
-function bound(head: Buffer, purpose: Purpose, about: string): Buffer {
-  return Buffer.concat([head, Buffer.from(`${purpose}\n${about}`, "utf8")]);
+function buildAssociatedData(head: Buffer, purpose: Purpose, associatedData: string): Buffer {
+  return Buffer.concat([head, Buffer.from(`${purpose}\n${associatedData}`, "utf8")]);
 }

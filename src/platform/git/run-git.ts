@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { cleanEnvironment } from "../process/environment.ts";
+import { buildCleanEnvironment } from "../process/clean-environment.ts";
 
 // Git as a program that is asked something, never one that runs programs of others: a workspace is an agent's to write
 // in, its repository's configuration too. Hooks and file watchers are off; keys of this process are not passed on.
@@ -15,7 +15,7 @@ export type GitOptions = {
   readonly timeoutMs?: number;
 };
 
-const SAFE = [
+const SAFE_OPTIONS = [
   ...["-c", "core.hooksPath=/dev/null"],
   ...["-c", "core.fsmonitor=false"],
   ...["-c", "advice.addEmbeddedRepo=false"],
@@ -23,7 +23,7 @@ const SAFE = [
 ] as const;
 
 /** What a commit of ours says of who has made it. */
-const WHO = {
+const COMMIT_IDENTITY = {
   GIT_AUTHOR_NAME: "Holdfast",
   GIT_AUTHOR_EMAIL: "holdfast@localhost",
   GIT_COMMITTER_NAME: "Holdfast",
@@ -34,15 +34,15 @@ const TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 
 /** What git prints. Throws `GitError` with what it says. */
-export async function git(
+export async function runGit(
   folder: string,
   args: readonly string[],
   options: GitOptions = {},
 ): Promise<string> {
   const { index, signal, timeoutMs = TIMEOUT_MS } = options;
   const env = {
-    ...cleanEnvironment("git"),
-    ...WHO,
+    ...buildCleanEnvironment("git"),
+    ...COMMIT_IDENTITY,
     GIT_OPTIONAL_LOCKS: "0",
     GIT_TERMINAL_PROMPT: "0",
     GIT_NO_LAZY_FETCH: "1",
@@ -52,34 +52,34 @@ export async function git(
   return await new Promise((resolve, reject) => {
     execFile(
       "git",
-      [...SAFE, "-C", folder, ...args],
+      [...SAFE_OPTIONS, "-C", folder, ...args],
       { env, timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES, ...(signal === undefined ? {} : { signal }) },
       (error, stdout, stderr) => {
         if (error === null) resolve(stdout);
-        else reject(new GitError(whyOf(args[0] ?? "", error, stderr, timeoutMs)));
+        else reject(new GitError(describeFailure(args[0] ?? "", error, stderr, timeoutMs)));
       },
     );
   });
 }
 
 /** The same for questions to which "no" is an answer. */
-export async function gitOrNothing(
+export async function tryGit(
   folder: string,
   args: readonly string[],
   options: GitOptions = {},
 ): Promise<string | undefined> {
-  return await git(folder, args, options).catch((error: unknown) => {
+  return await runGit(folder, args, options).catch((error: unknown) => {
     if (error instanceof GitError && options.signal?.aborted !== true) return undefined;
     throw error;
   });
 }
 
-type Failure = Error & { readonly code?: string | number | null; readonly killed?: boolean };
+type ExecError = Error & { readonly code?: string | number | null; readonly killed?: boolean };
 
-function whyOf(command: string, error: Failure, stderr: string, timeoutMs: number): string {
+function describeFailure(command: string, error: ExecError, stderr: string, timeoutMs: number): string {
   if (error.code === "ENOENT") return "there is no git on this machine";
   if (error.name === "AbortError" || error.killed === true)
     return `git ${command} took longer than ${timeoutMs / 1000} s`;
-  const said = stderr.trim().split("\n").at(-1) ?? "";
-  return `git ${command} failed: ${said === "" ? error.message : said}`.slice(0, 300);
+  const message = stderr.trim().split("\n").at(-1) ?? "";
+  return `git ${command} failed: ${message === "" ? error.message : message}`.slice(0, 300);
 }

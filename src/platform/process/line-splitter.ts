@@ -2,20 +2,20 @@ const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
 /** One line without its end. `cut`: the line was longer than what is given. */
-export type TakeLine = (line: Buffer, cut: boolean) => void;
+export type OnLine = (line: Buffer, cut: boolean) => void;
 
 /** Cuts a stream of bytes into lines; holds never more than the first `maxLineBytes` of one. */
 export class LineSplitter {
   readonly #maxLineBytes: number;
-  readonly #take: TakeLine;
+  readonly #onLine: OnLine;
   #parts: Buffer[] = [];
   #bytes = 0;
-  #started = false;
-  #cut = false;
+  #hasStarted = false;
+  #isCut = false;
 
-  constructor(maxLineBytes: number, take: TakeLine) {
+  constructor(maxLineBytes: number, take: OnLine) {
     this.#maxLineBytes = maxLineBytes;
-    this.#take = take;
+    this.#onLine = take;
   }
 
   push(chunk: Buffer): void {
@@ -30,31 +30,31 @@ export class LineSplitter {
 
   /** Text after the last line end is a line too. */
   end(): void {
-    if (this.#started) this.#finish();
+    if (this.#hasStarted) this.#finish();
   }
 
   #add(part: Buffer): void {
-    this.#started = true;
-    const kept = part.subarray(0, this.#maxLineBytes - this.#bytes);
-    this.#cut ||= kept.length < part.length;
-    this.#bytes += kept.length;
-    if (kept.length > 0) this.#parts.push(kept);
+    this.#hasStarted = true;
+    const stored = part.subarray(0, this.#maxLineBytes - this.#bytes);
+    this.#isCut ||= stored.length < part.length;
+    this.#bytes += stored.length;
+    if (stored.length > 0) this.#parts.push(stored);
   }
 
   #finish(): void {
     const line = this.#parts.length === 1 ? this.#parts[0]! : Buffer.concat(this.#parts);
-    const cut = this.#cut;
+    const isCut = this.#isCut;
     this.#parts = [];
     this.#bytes = 0;
-    this.#started = false;
-    this.#cut = false;
-    this.#take(!cut && line.at(-1) === RETURN ? line.subarray(0, -1) : line, cut);
+    this.#hasStarted = false;
+    this.#isCut = false;
+    this.#onLine(!isCut && line.at(-1) === RETURN ? line.subarray(0, -1) : line, isCut);
   }
 }
 
 /** Bytes that are not UTF-8 become U+FFFD; a character that the cut went through is left out. */
-export function lineText(line: Buffer, cut: boolean): string {
-  if (!cut) return line.toString("utf8");
+export function decodeLine(line: Buffer, isCut: boolean): string {
+  if (!isCut) return line.toString("utf8");
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
   return `${decoder.decode(line, { stream: true })}... (line truncated)`;
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import {
-  carriersOf,
+  findCarriers,
   HAS_PROCESS_TABLE,
   listProcesses,
   type ProcessEntry,
@@ -37,43 +37,43 @@ export function readStartTime(pid: number): string {
 }
 
 /** @param call - What the marker says; also finds what has left the group, such as a daemon. */
-export async function isAlive(group: SpawnedGroup, call: string): Promise<boolean> {
+export async function isGroupAlive(group: SpawnedGroup, call: string): Promise<boolean> {
   if (!HAS_PROCESS_TABLE) return signalGroup(group.pgid, 0);
   const { members, strays } = await findProcesses(group, call);
   return members.length + strays.length > 0;
 }
 
 /** Ends what is left of a call's processes, for whoever takes over. "gone": there was nothing left. */
-export async function endGroup(
+export async function killGroup(
   group: SpawnedGroup,
   call: string,
   giveUpAfterMs: number = GIVE_UP_AFTER_MS,
 ): Promise<"gone" | "ended"> {
-  let ended = false;
-  await untilGone(group.pgid, giveUpAfterMs, async () => {
+  let wasAlive = false;
+  await pollUntilGone(group.pgid, giveUpAfterMs, async () => {
     if (!HAS_PROCESS_TABLE) {
       const alive = signalGroup(group.pgid, "SIGKILL");
-      ended ||= alive;
+      wasAlive ||= alive;
       return !alive;
     }
     const { members, strays } = await findProcesses(group, call);
     if (members.length > 0) signalGroup(group.pgid, "SIGKILL");
     for (const stray of strays) signalProcess(stray.pid, "SIGKILL");
-    const gone = members.length + strays.length === 0;
-    ended ||= !gone;
-    return gone;
+    const isGone = members.length + strays.length === 0;
+    wasAlive ||= !isGone;
+    return isGone;
   });
-  return ended ? "ended" : "gone";
+  return wasAlive ? "ended" : "gone";
 }
 
 /** Waits for a group that this process started and has just sent SIGKILL to. */
 export async function waitUntilGone(pgid: number): Promise<void> {
-  let looks = 0;
-  await untilGone(pgid, GIVE_UP_AFTER_MS, async () => {
+  let countLiving = 0;
+  await pollUntilGone(pgid, GIVE_UP_AFTER_MS, async () => {
     if (!signalGroup(pgid, 0)) return true;
     // The dead answer too until they are reaped; the table tells them from the living, at a price.
-    looks += 1;
-    if (looks < 3 || !HAS_PROCESS_TABLE) return false;
+    countLiving += 1;
+    if (countLiving < 3 || !HAS_PROCESS_TABLE) return false;
     const members = (await listProcesses()).filter((entry) => entry.pgid === pgid);
     if (members.length > 0) signalGroup(pgid, "SIGKILL");
     return members.length === 0;
@@ -97,9 +97,13 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-async function untilGone(pgid: number, giveUpAfterMs: number, look: () => Promise<boolean>): Promise<void> {
+async function pollUntilGone(
+  pgid: number,
+  giveUpAfterMs: number,
+  isGone: () => Promise<boolean>,
+): Promise<void> {
   const giveUpAt = performance.now() + giveUpAfterMs;
-  for (let pauseMs = 1; !(await look()); pauseMs = Math.min(pauseMs * 2, 50)) {
+  for (let pauseMs = 1; !(await isGone()); pauseMs = Math.min(pauseMs * 2, 50)) {
     if (performance.now() > giveUpAt) {
       throw new Error(`Process group ${pgid} is still alive ${giveUpAfterMs} ms after SIGKILL`);
     }
@@ -113,13 +117,13 @@ async function findProcesses(
 ): Promise<{ members: ProcessEntry[]; strays: ProcessEntry[] }> {
   const running = (await listProcesses()).filter((entry) => entry.pid !== process.pid);
   const marked =
-    call === undefined ? new Set<ProcessEntry>() : await carriersOf(`${CALL_VARIABLE}=${call}`, running);
+    call === undefined ? new Set<ProcessEntry>() : await findCarriers(`${CALL_VARIABLE}=${call}`, running);
   const sameNumber = running.filter((entry) => entry.pgid === group.pgid && entry.session === group.pgid);
   const leader = readProcess(group.pgid);
-  const ours =
+  const isOwnGroup =
     leader !== undefined && group.startTime !== ""
       ? leader.startTime === group.startTime
       : sameNumber.some((entry) => marked.has(entry));
-  const members = ours ? sameNumber : [];
+  const members = isOwnGroup ? sameNumber : [];
   return { members, strays: [...marked].filter((entry) => !members.includes(entry)) };
 }

@@ -17,7 +17,7 @@ export const HAS_PROCESS_TABLE = existsSync("/proc/self/stat");
  * How many processes are read before others get their turn. A file under /proc is memory: reading it takes some
  * 15 microseconds, ten times less than handing it to a thread.
  */
-const READ_AT_ONCE = 100;
+const BATCH_SIZE = 100;
 
 export function readProcess(pid: number): ProcessEntry | undefined {
   try {
@@ -36,7 +36,7 @@ export async function listProcesses(): Promise<ProcessEntry[]> {
     const pid = Number(name);
     if (!Number.isInteger(pid)) continue;
     read += 1;
-    if (read % READ_AT_ONCE === 0) await nextTurn();
+    if (read % BATCH_SIZE === 0) await nextTurn();
     const entry = readProcess(pid);
     if (entry !== undefined && isRunning(entry)) running.push(entry);
   }
@@ -44,13 +44,13 @@ export async function listProcesses(): Promise<ProcessEntry[]> {
 }
 
 /** Those that were started with this variable, as far as their environment may be read. */
-export async function carriersOf(
+export async function findCarriers(
   variable: string,
   entries: readonly ProcessEntry[],
 ): Promise<Set<ProcessEntry>> {
   const carriers = new Set<ProcessEntry>();
   for (const [index, entry] of entries.entries()) {
-    if (index % READ_AT_ONCE === READ_AT_ONCE - 1) await nextTurn();
+    if (index % BATCH_SIZE === BATCH_SIZE - 1) await nextTurn();
     try {
       const environment = readFileSync(`/proc/${entry.pid}/environ`, "utf8");
       if (environment.split("\0").includes(variable)) carriers.add(entry);

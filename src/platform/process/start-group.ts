@@ -12,10 +12,10 @@ import type { Duplex } from "node:stream";
 //
 // Linux and other POSIX systems; there is no such group on Windows.
 
-const WATCH = `( read -r _ <&3; kill -KILL "-$0" ) &`;
-const SCRIPT = `read -r _ <&3 || exit 137
+const WATCHER_SCRIPT = `( read -r _ <&3; kill -KILL "-$0" ) &`;
+const START_SCRIPT = `read -r _ <&3 || exit 137
 trap '' HUP INT QUIT TERM
-( cd /; exec /bin/sh -c '${WATCH}' $$ ) </dev/null >/dev/null 2>&1 || exit 137
+( cd /; exec /bin/sh -c '${WATCHER_SCRIPT}' $$ ) </dev/null >/dev/null 2>&1 || exit 137
 trap - HUP INT QUIT TERM
 exec "$@" 3<&-`;
 
@@ -43,17 +43,17 @@ export type StartedGroup = {
 /** The command waits until a line is written to the leash. Rejects with a `StartError`. */
 export async function startGroup(command: GroupCommand): Promise<StartedGroup> {
   try {
-    const child = spawn("/bin/sh", ["-c", SCRIPT, "sh", command.command, ...command.args], {
+    const child = spawn("/bin/sh", ["-c", START_SCRIPT, "sh", command.command, ...command.args], {
       cwd: command.cwd,
       env: { ...command.env },
       detached: true,
       stdio: [command.stdin, "pipe", "pipe", "pipe"],
     });
     if (child.pid === undefined) throw (await once(child, "error"))[0];
-    const leash = child.stdio[3] as Duplex;
+    const parentPipe = child.stdio[3] as Duplex;
     // A command that ended before the line was written: the exit code says it all.
-    leash.on("error", () => {});
-    return { child, pgid: child.pid, leash };
+    parentPipe.on("error", () => {});
+    return { child, pgid: child.pid, leash: parentPipe };
   } catch (error) {
     throw new StartError(error instanceof Error ? error.message : String(error), { cause: error });
   }

@@ -17,7 +17,7 @@ const MAX_TRIES = 200;
  * @param fits - What is looked for, such as a value of a schema.
  */
 export function extractJson(text: string, fits: (value: unknown) => boolean = () => true): ExtractedJson {
-  const blocks = fencedBlocks(text);
+  const blocks = findFencedBlocks(text);
   const whole = [text, ...blocks.filter(isJson), ...blocks.filter((block) => !isJson(block))];
   const values: unknown[] = [];
   for (const candidate of whole) {
@@ -26,14 +26,16 @@ export function extractJson(text: string, fits: (value: unknown) => boolean = ()
     if (fits(parsed.value)) return { type: "found", value: parsed.value };
     values.push(parsed.value);
   }
-  const amid = valueAmid(text, fits, values);
+  const amid = findValueInText(text, fits, values);
   if (amid.type === "found" || values.length === 0) return amid;
   return { type: "found", value: values[0] };
 }
 
-type Parsed = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string };
+type ParseResult =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly why: string };
 
-function parse(text: string): Parsed {
+function parse(text: string): ParseResult {
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch (error) {
@@ -48,7 +50,7 @@ function isJson({ language }: Block): boolean {
 }
 
 /** The first ones. A block that was never closed runs to the end. */
-function fencedBlocks(text: string): readonly Block[] {
+function findFencedBlocks(text: string): readonly Block[] {
   const blocks: Block[] = [];
   let open: { fence: string; language: string; lines: string[] } | undefined;
   for (const line of text.split("\n")) {
@@ -73,15 +75,15 @@ const BEGINS_LIKE_JSON = /^(?:\{\s*["}]|\[\s*(?:["{[\]]|-?\d|true\b|false\b|null
  *
  * @param seen - Takes values that do not fit.
  */
-function valueAmid(text: string, fits: (value: unknown) => boolean, seen: unknown[]): ExtractedJson {
+function findValueInText(text: string, fits: (value: unknown) => boolean, seen: unknown[]): ExtractedJson {
   let failure: ExtractedJson = { type: "missing", reason: "The text holds no JSON object or array." };
-  let at = nextOpener(text, 0);
+  let at = findNextOpener(text, 0);
   for (let tries = 0; at !== -1 && tries < MAX_TRIES; tries++) {
     if (!BEGINS_LIKE_JSON.test(text.slice(at))) {
-      at = nextOpener(text, at + 1);
+      at = findNextOpener(text, at + 1);
       continue;
     }
-    const end = balancedEnd(text, at);
+    const end = findBalancedEnd(text, at);
     if (end === -1) {
       const reason = `The JSON that begins at character ${at} does not end.`;
       return failure.type === "missing" ? { type: "cut-off", reason } : failure;
@@ -94,18 +96,18 @@ function valueAmid(text: string, fits: (value: unknown) => boolean, seen: unknow
       const reason = `What begins at character ${at} is not valid JSON: ${parsed.why}`;
       failure = { type: "invalid", reason };
     }
-    at = nextOpener(text, end);
+    at = findNextOpener(text, end);
   }
   return failure;
 }
 
-function nextOpener(text: string, from: number): number {
+function findNextOpener(text: string, from: number): number {
   const found = text.slice(from).search(/[{[]/);
   return found === -1 ? -1 : from + found;
 }
 
 /** Behind the bracket that closes the one at `start`, brackets within strings left aside; -1 without one. */
-function balancedEnd(text: string, start: number): number {
+function findBalancedEnd(text: string, start: number): number {
   let depth = 0;
   let inString = false;
   for (let index = start; index < text.length; index++) {

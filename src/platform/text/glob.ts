@@ -18,8 +18,8 @@ type Token =
 export function matchPathGlob(pattern: string, path: string): boolean {
   const trimmed = pattern.startsWith("../../core/") ? pattern.slice(2) : pattern;
   const whole = trimmed.endsWith("/") ? `${trimmed}**` : trimmed;
-  if (match(pathTokens(whole), path)) return true;
-  return whole.endsWith("/**") && match(pathTokens(whole.slice(0, -3)), path);
+  if (matchTokens(parsePathTokens(whole), path)) return true;
+  return whole.endsWith("/**") && matchTokens(parsePathTokens(whole.slice(0, -3)), path);
 }
 
 /** Whether the pattern stands for the whole name. A `/` is a letter like any other here. */
@@ -27,12 +27,12 @@ export function matchNameGlob(pattern: string, name: string): boolean {
   const tokens = [...pattern].map(
     (letter): Token => (letter === "*" ? { type: "all" } : letter === "?" ? ANY : { type: "letter", letter }),
   );
-  return match(tokens, name, "");
+  return matchTokens(tokens, name, "");
 }
 
 const ANY: Token = { type: "one" };
 
-function pathTokens(pattern: string): Token[] {
+function parsePathTokens(pattern: string): Token[] {
   const tokens: Token[] = [];
   for (let i = 0; i < pattern.length; ) {
     const rest = pattern.slice(i);
@@ -54,33 +54,33 @@ function pathTokens(pattern: string): Token[] {
   return tokens;
 }
 
-function match(tokens: readonly Token[], text: string, separator = "/"): boolean {
-  let places = new Set<number>();
-  enter(tokens, 0, places);
+function matchTokens(tokens: readonly Token[], text: string, separator = "/"): boolean {
+  let states = new Set<number>();
+  enterState(tokens, 0, states);
   for (const letter of text) {
     const next = new Set<number>();
-    for (const place of places) {
+    for (const place of states) {
       const token = tokens[place];
-      if (token !== undefined) step(tokens, place, token, letter, separator, next);
+      if (token !== undefined) stepState(tokens, place, token, letter, separator, next);
     }
     if (next.size === 0) return false;
-    places = next;
+    states = next;
   }
-  return places.has(tokens.length);
+  return states.has(tokens.length);
 }
 
 /** Stands before a token, and behind it where it may stand for nothing. */
-function enter(tokens: readonly Token[], place: number, places: Set<number>): void {
-  for (let at = place; ; at += 1) {
-    places.add(at);
+function enterState(tokens: readonly Token[], state: number, states: Set<number>): void {
+  for (let at = state; ; at += 1) {
+    states.add(at);
     const type = tokens[at]?.type;
     if (type === undefined || type === "letter" || type === "one") return;
   }
 }
 
-function step(
+function stepState(
   tokens: readonly Token[],
-  place: number,
+  state: number,
   token: Token,
   letter: string,
   separator: string,
@@ -88,20 +88,20 @@ function step(
 ): void {
   switch (token.type) {
     case "letter":
-      if (letter === token.letter) enter(tokens, place + 1, next);
+      if (letter === token.letter) enterState(tokens, state + 1, next);
       return;
     case "one":
-      if (letter !== separator) enter(tokens, place + 1, next);
+      if (letter !== separator) enterState(tokens, state + 1, next);
       return;
     case "run":
-      if (letter !== separator) enter(tokens, place, next);
+      if (letter !== separator) enterState(tokens, state, next);
       return;
     case "all":
-      enter(tokens, place, next);
+      enterState(tokens, state, next);
       return;
     case "folders":
-      next.add(place);
-      if (letter === separator) enter(tokens, place + 1, next);
+      next.add(state);
+      if (letter === separator) enterState(tokens, state + 1, next);
       return;
     default:
       assertNever(token);

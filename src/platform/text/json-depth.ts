@@ -9,15 +9,15 @@ const BACKSLASH = 92;
 const [OPEN_LIST, CLOSE_LIST, OPEN_TABLE, CLOSE_TABLE] = [91, 93, 123, 125];
 
 /** Whether a text is nested deeper than that; brackets within strings do not count. */
-export function isTooDeep(json: string, most = MAX_JSON_DEPTH): boolean {
-  if (json.length <= most) return false;
+export function isTooDeep(json: string, maxDepth = MAX_JSON_DEPTH): boolean {
+  if (json.length <= maxDepth) return false;
   let depth = 0;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
     if (code === QUOTE) at = endOfString(json, at + 1);
     else if (code === OPEN_LIST || code === OPEN_TABLE) {
       depth += 1;
-      if (depth > most) return true;
+      if (depth > maxDepth) return true;
     } else if (code === CLOSE_LIST || code === CLOSE_TABLE) depth -= 1;
   }
   return false;

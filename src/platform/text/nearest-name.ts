@@ -1,9 +1,9 @@
 /** The name that was probably meant: at most a third of its letters differ. */
-export function nearestName(name: string, candidates: readonly string[]): string | undefined {
+export function findNearestName(name: string, candidates: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;
   for (const candidate of candidates) {
-    const distance = editDistance(name.toLowerCase(), candidate.toLowerCase());
+    const distance = computeEditDistance(name.toLowerCase(), candidate.toLowerCase());
     if (distance < least && distance <= Math.max(1, Math.floor(candidate.length / 3))) {
       nearest = candidate;
       least = distance;
@@ -13,7 +13,7 @@ export function nearestName(name: string, candidates: readonly string[]): string
 }
 
 /** How many letters must be added, dropped, replaced or swapped with their neighbour. */
-export function editDistance(left: string, right: string): number {
+export function computeEditDistance(left: string, right: string): number {
   const rows: number[][] = [Array.from({ length: right.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= left.length; row += 1) {
     const cells = [row];

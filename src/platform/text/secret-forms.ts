@@ -5,56 +5,59 @@ export const MIN_SECRET_LENGTH = 6;
  * How a secret reads where others repeat it: in an address, a form, a JSON text, backwards, as base64 (also in the middle
  * of a longer text that was encoded), as hex. The longest come first.
  */
-export function secretForms(secret: string): readonly string[] {
+export function listSecretForms(secret: string): readonly string[] {
   const words = secret.trim() === secret ? [secret] : [secret, secret.trim()];
   const forms = words.flatMap((word) => [
     word,
-    ...inAddress(word),
-    ...inJson(word),
+    ...encodeForUrl(word),
+    ...encodeForJson(word),
     [...word].reverse().join(""),
-    ...inBytes(word),
+    ...encodeBytes(word),
   ]);
   return [...new Set(forms)]
     .filter((form) => form.length >= MIN_SECRET_LENGTH)
     .sort((a, b) => b.length - a.length);
 }
 
-function inAddress(word: string): readonly string[] {
-  const plain = encodeURIComponent(wellFormed(word));
+function encodeForUrl(word: string): readonly string[] {
+  const plain = encodeURIComponent(replaceLoneSurrogates(word));
   const strict = plain.replace(/[!'()*]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
   const form = plain
     .replace(/[!'()~]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`)
     .replaceAll("%20", "+");
-  return [plain, strict, form].flatMap((text) => [inCase(text, "upper"), inCase(text, "lower")]);
+  return [plain, strict, form].flatMap((text) => [
+    setEscapeCase(text, "upper"),
+    setEscapeCase(text, "lower"),
+  ]);
 }
 
-function inCase(text: string, which: "upper" | "lower"): string {
+function setEscapeCase(text: string, which: "upper" | "lower"): string {
   return text.replace(/%[0-9a-f]{2}/gi, (code) =>
     which === "upper" ? code.toUpperCase() : code.toLowerCase(),
   );
 }
 
 /** Some languages escape the slash too, or what means something in HTML. */
-function inJson(word: string): readonly string[] {
+function encodeForJson(word: string): readonly string[] {
   const plain = JSON.stringify(word).slice(1, -1);
   const forHtml = plain.replace(/[&<>]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
   return [plain, plain.replaceAll("/", "\\/"), forHtml];
 }
 
-function inBytes(word: string): readonly string[] {
+function encodeBytes(word: string): readonly string[] {
   if (word.length < MIN_SECRET_LENGTH) return [];
-  const bytes = utf8(word);
+  const bytes = encodeUtf8(word);
   const hex = bytes.map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return [hex, hex.toUpperCase(), ...inBase64(bytes)];
+  return [hex, hex.toUpperCase(), ...listBase64Forms(bytes)];
 }
 
-function wellFormed(word: string): string {
+function replaceLoneSurrogates(word: string): string {
   return word.replace(/\p{Surrogate}/gu, "\uFFFD");
 }
 
-function utf8(word: string): number[] {
+function encodeUtf8(word: string): number[] {
   const bytes: number[] = [];
-  for (const [, code, letter] of encodeURIComponent(wellFormed(word)).matchAll(/%(..)|([^%])/g)) {
+  for (const [, code, letter] of encodeURIComponent(replaceLoneSurrogates(word)).matchAll(/%(..)|([^%])/g)) {
     bytes.push(code === undefined ? (letter as string).charCodeAt(0) : Number.parseInt(code, 16));
   }
   return bytes;
@@ -63,20 +66,20 @@ function utf8(word: string): number[] {
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
 /** In both alphabets. What stands before a secret moves it by 0, 1 or 2 bytes: letters that hold foreign bits are left out. */
-function inBase64(bytes: readonly number[]): readonly string[] {
-  const whole = base64(bytes);
+function listBase64Forms(bytes: readonly number[]): readonly string[] {
+  const whole = encodeBase64(bytes);
   const padded = whole.padEnd(Math.ceil(whole.length / 4) * 4, "=");
   const inside = [0, 1, 2].map((before) => {
     const first = Math.ceil((before * 8) / 6);
     const end = Math.floor(((before + bytes.length) * 8) / 6);
-    return base64([...new Array<number>(before).fill(0), ...bytes]).slice(first, end);
+    return encodeBase64([...new Array<number>(before).fill(0), ...bytes]).slice(first, end);
   });
   const standard = [padded, whole, ...inside];
   return [...standard, ...standard.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
 /** Without padding. */
-function base64(bytes: readonly number[]): string {
+function encodeBase64(bytes: readonly number[]): string {
   const alphabet = `${LETTERS}+/`;
   let text = "";
   for (let at = 0; at < bytes.length; at += 3) {

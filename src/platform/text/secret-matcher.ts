@@ -1,4 +1,4 @@
-import { MIN_SECRET_LENGTH, secretForms } from "./secret-forms.ts";
+import { listSecretForms, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 
 // Finds secrets in a text, in all of their forms, in one pass over it: the time grows with the text, not with the number
 // of forms. A table knows the first letters of each form by their hash; only where they are met are forms compared.
@@ -15,10 +15,10 @@ const BASE_TO_HEAD = BASE ** (HEAD - 1);
 const FILTER_SIZE = 65_536;
 
 /** With white space between its letters, a shorter form would be met in ordinary prose. */
-const MIN_SPREAD_LENGTH = 8;
+const MIN_SPACED_LENGTH = 8;
 
 /** So many letters of a form, spread over white space, are taken for its beginning at the end of a text. */
-const MIN_SPREAD_BEGUN = 3;
+const MIN_SPACED_PARTIAL = 3;
 
 const SPACE = /[\t-\r ]/;
 const SPACES = /[\t-\r ]+/g;
@@ -27,23 +27,23 @@ type Span = { readonly begin: number; end: number };
 
 export class SecretMatcher {
   readonly #plain: FormTable;
-  readonly #spread: FormTable;
+  readonly #spaced: FormTable;
 
   /** @param secrets - Whole values; every form of each is found. */
   constructor(secrets: readonly string[]) {
-    const forms = [...new Set(secrets.flatMap(secretForms))];
+    const forms = [...new Set(secrets.flatMap(listSecretForms))];
     const spread = forms.map((form) => form.replace(SPACES, ""));
     this.#plain = new FormTable(forms);
-    this.#spread = new FormTable([...new Set(spread)].filter((form) => form.length >= MIN_SPREAD_LENGTH));
+    this.#spaced = new FormTable([...new Set(spread)].filter((form) => form.length >= MIN_SPACED_LENGTH));
   }
 
   mask(text: string, standIn: string): string {
     if (this.#plain.isEmpty || text.length < HEAD) return text;
-    const spans = [...this.#plain.spansIn(text), ...this.#spansInSpread(text)];
+    const spans = [...this.#plain.findSpans(text), ...this.#findSpacedSpans(text)];
     if (spans.length === 0) return text;
     let masked = "";
     let from = 0;
-    for (const { begin, end } of joined(spans)) {
+    for (const { begin, end } of mergeSpans(spans)) {
       masked += text.slice(from, begin) + standIn;
       from = end;
     }
@@ -51,21 +51,21 @@ export class SecretMatcher {
   }
 
   /** How many letters at the end of a text may be the beginning of a form that goes on in the next one. */
-  begunAtEnd(text: string): number {
-    const plain = this.#plain.begunAtEnd(text);
-    if (this.#spread.isEmpty || !SPACE.test(text.slice(-this.#spread.longest * 2))) return plain;
+  countPartialAtEnd(text: string): number {
+    const plain = this.#plain.countPartialAtEnd(text);
+    if (this.#spaced.isEmpty || !SPACE.test(text.slice(-this.#spaced.longest * 2))) return plain;
     // Twice the longest form: letters with a blank after each are held back too.
-    const tail = text.slice(-this.#spread.longest * 2);
-    const { letters, places } = withoutSpace(tail);
-    const begun = this.#spread.begunAtEnd(letters);
-    if (begun < MIN_SPREAD_BEGUN) return plain;
+    const tail = text.slice(-this.#spaced.longest * 2);
+    const { letters, places } = removeSpace(tail);
+    const begun = this.#spaced.countPartialAtEnd(letters);
+    if (begun < MIN_SPACED_PARTIAL) return plain;
     return Math.max(plain, tail.length - (places[letters.length - begun] as number));
   }
 
-  #spansInSpread(text: string): readonly Span[] {
-    if (this.#spread.isEmpty || !SPACE.test(text)) return [];
-    const { letters, places } = withoutSpace(text);
-    return this.#spread.spansIn(letters).map(({ begin, end }) => ({
+  #findSpacedSpans(text: string): readonly Span[] {
+    if (this.#spaced.isEmpty || !SPACE.test(text)) return [];
+    const { letters, places } = removeSpace(text);
+    return this.#spaced.findSpans(letters).map(({ begin, end }) => ({
       begin: places[begin] as number,
       end: (places[end - 1] as number) + 1,
     }));
@@ -73,7 +73,7 @@ export class SecretMatcher {
 }
 
 /** A text without its white space, and where each letter stood. */
-function withoutSpace(text: string): { readonly letters: string; readonly places: Uint32Array } {
+function removeSpace(text: string): { readonly letters: string; readonly places: Uint32Array } {
   const letters = text.replace(SPACES, "");
   const places = new Uint32Array(letters.length);
   let filled = 0;
@@ -85,7 +85,7 @@ function withoutSpace(text: string): { readonly letters: string; readonly places
 }
 
 /** Overlapping spans become one; neighbours stay two. */
-function joined(spans: readonly Span[]): readonly Span[] {
+function mergeSpans(spans: readonly Span[]): readonly Span[] {
   const inOrder = [...spans].sort((a, b) => a.begin - b.begin || b.end - a.end);
   const result: Span[] = [];
   for (const { begin, end } of inOrder) {
@@ -108,9 +108,9 @@ class FormTable {
     const ordered = [...forms].sort((a, b) => b.length - a.length);
     this.longest = ordered[0]?.length ?? 0;
     for (const form of ordered) {
-      const hash = hashOf(form);
-      add(this.#forms, hash, form);
-      add(this.#byFirstLetter, form.charCodeAt(0), form);
+      const hash = computeHash(form);
+      addForm(this.#forms, hash, form);
+      addForm(this.#byFirstLetter, form.charCodeAt(0), form);
       this.#filter[hash & (FILTER_SIZE - 1)] = 1;
     }
   }
@@ -120,11 +120,11 @@ class FormTable {
   }
 
   /** The longest form at each place where one begins. */
-  spansIn(text: string): readonly Span[] {
+  findSpans(text: string): readonly Span[] {
     const spans: Span[] = [];
     if (text.length < HEAD) return spans;
     const filter = this.#filter;
-    let hash = hashOf(text);
+    let hash = computeHash(text);
     for (let at = 0; ; at++) {
       if (filter[hash & (FILTER_SIZE - 1)] === 1) {
         const form = this.#forms.get(hash)?.find((one) => text.startsWith(one, at));
@@ -137,7 +137,7 @@ class FormTable {
     }
   }
 
-  begunAtEnd(text: string): number {
+  countPartialAtEnd(text: string): number {
     for (let at = Math.max(0, text.length - this.longest + 1); at < text.length; at++) {
       const left = text.length - at;
       const candidates = this.#byFirstLetter.get(text.charCodeAt(at));
@@ -147,13 +147,13 @@ class FormTable {
   }
 }
 
-function hashOf(text: string): number {
+function computeHash(text: string): number {
   let hash = 0;
   for (let at = 0; at < HEAD; at++) hash = (Math.imul(hash, BASE) + text.charCodeAt(at)) | 0;
   return hash;
 }
 
-function add(table: Map<number, string[]>, key: number, form: string): void {
+function addForm(table: Map<number, string[]>, key: number, form: string): void {
   const forms = table.get(key);
   if (forms === undefined) table.set(key, [form]);
   else forms.push(form);

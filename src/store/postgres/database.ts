@@ -1,27 +1,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { ATTEMPT_COLUMNS, type CommitAttempt, endStatement, giveUpStatements, newToken } from "./commits.ts";
-import { type Connection, Connections, type Limits } from "./connections.ts";
-import { diagnose, PostgresError, postgresError, saidBy } from "./fault.ts";
-import { lockNumber, Turns } from "./locks.ts";
-import { migrate, type Part, versionFound } from "./migrate.ts";
-import { quoted } from "./quoted.ts";
-import type { DatabaseTarget } from "./target.ts";
-import { StatementFailed, Transaction, UnknownFate, type Work } from "./transaction.ts";
+import {
+  ATTEMPT_COLUMNS,
+  buildGiveUpSql,
+  buildTerminateSql,
+  type CommitAttempt,
+  createToken,
+} from "./commit-tokens.ts";
+import { type Connection, type ConnectionLimits, ConnectionPool } from "./connection-pool.ts";
+import type { DatabaseTarget } from "./database-target.ts";
+import { hashLockNumber, KeyedMutex } from "./locks.ts";
+import { createVersionError, migrateSchema, type SchemaPart } from "./migrate.ts";
+import { createPostgresError, diagnose, getErrorMessage, PostgresError } from "./postgres-error.ts";
+import { quoteIdentifier } from "./quote-identifier.ts";
+import { StatementError, Transaction, UnknownOutcomeError, type Work } from "./transaction.ts";
 
 export type DatabaseOptions = {
   readonly target: DatabaseTarget;
-  readonly part: Part;
+  readonly part: SchemaPart;
   /** How long a lost server, a deadlock and the like are met with another try. */
   readonly patienceMs?: number | undefined;
-  readonly limits?: Partial<Limits> | undefined;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly maxConnections?: number | undefined;
 };
 
-const PATIENCE_MS = 10_000;
-const LIMITS: Limits = { statementMs: 30_000, lockMs: 10_000, idleMs: 30_000 };
+const DEADLINE_MS = 10_000;
+const LIMITS: ConnectionLimits = { statementMs: 30_000, lockMs: 10_000, idleMs: 30_000 };
 const PAUSE_MS = { first: 25, longest: 1_000 };
 /** Of those before it that a write is kept waiting by; a server that is away must not hold up a whole row of them. */
-const LEAST_WAIT_MS = 1_000;
+const MIN_WAIT_MS = 1_000;
 /** How often another transaction may have been in the way at once. */
 const MAX_CONFLICTS = 10;
 
@@ -35,26 +41,26 @@ const MAX_CONFLICTS = 10;
 export class Database {
   readonly name: string;
   readonly #target: DatabaseTarget;
-  readonly #part: Part;
-  readonly #patienceMs: number;
-  readonly #connections: Connections;
-  readonly #turns = new Turns();
+  readonly #part: SchemaPart;
+  readonly #deadlineMs: number;
+  readonly #connections: ConnectionPool;
+  readonly #mutex = new KeyedMutex();
   readonly #beginRead: string;
   readonly #settings: string;
-  readonly #underWay = new Set<Promise<unknown>>();
+  readonly #running = new Set<Promise<unknown>>();
   #closed = false;
 
   private constructor(options: DatabaseOptions) {
-    const { target, part, patienceMs = PATIENCE_MS } = options;
+    const { target, part, patienceMs: deadlineMs = DEADLINE_MS } = options;
     const limits = { ...LIMITS, ...options.limits };
     this.name = target.name;
     this.#target = target;
     this.#part = part;
-    this.#patienceMs = patienceMs;
-    this.#connections = new Connections(target, limits, options.maxConnections ?? target.maxConnections);
+    this.#deadlineMs = deadlineMs;
+    this.#connections = new ConnectionPool(target, limits, options.maxConnections ?? target.maxConnections);
     // Within the transaction, so that they hold on whichever connection a pooler gives it.
     this.#settings = [
-      `SET LOCAL search_path TO ${quoted(target.schema)}, pg_temp`,
+      `SET LOCAL search_path TO ${quoteIdentifier(target.schema)}, pg_temp`,
       `SET LOCAL statement_timeout = ${limits.statementMs}`,
       `SET LOCAL lock_timeout = ${limits.lockMs}`,
       `SET LOCAL idle_in_transaction_session_timeout = ${limits.idleMs}`,
@@ -66,14 +72,14 @@ export class Database {
   static async open(options: DatabaseOptions): Promise<Database> {
     const database = new Database(options);
     try {
-      await database.#insisting("opened", database.#deadline(), async () => {
+      await database.#retryUntil("opened", database.#getDeadline(), async () => {
         const connection = await database.#connect();
         let whole = false;
         try {
-          await migrate(connection, options.target, options.part);
+          await migrateSchema(connection, options.target, options.part);
           whole = true;
         } catch (error) {
-          throw error instanceof PostgresError ? error : new StatementFailed(error);
+          throw error instanceof PostgresError ? error : new StatementError(error);
         } finally {
           connection.release(!whole);
         }
@@ -87,49 +93,51 @@ export class Database {
 
   /** @param work - Begun anew when it has to be done again; each time it sees one state of the whole database. */
   read<T>(work: () => Work<T>): Promise<T> {
-    return this.#taken(() => this.#insisting("read", this.#deadline(), () => this.#readOnce(work)));
+    return this.#recordBegin(() => this.#retryUntil("read", this.#getDeadline(), () => this.#readOnce(work)));
   }
 
   /** @param names - What nobody else may be writing to meanwhile; `everything` where that cannot be said before. */
   write<T>(names: readonly string[] | "everything", work: () => Work<T>): Promise<T> {
     const { schema } = this.#target;
     const isAll = names === "everything";
-    const numbers = isAll ? [] : [...new Set(names.map((name) => lockNumber(schema, `of ${name}`)))].sort();
-    const begin = this.#beginWrite(isAll, numbers);
+    const numbers = isAll
+      ? []
+      : [...new Set(names.map((name) => hashLockNumber(schema, `of ${name}`)))].sort();
+    const begin = this.#buildBeginWriteSql(isAll, numbers);
     const beganMs = performance.now();
-    const deadline = beganMs + this.#patienceMs;
-    return this.#taken(() =>
-      this.#turns.take(numbers, () => {
+    const deadline = beganMs + this.#deadlineMs;
+    return this.#recordBegin(() =>
+      this.#mutex.runExclusive(numbers, () => {
         const waitedMs = Math.round(performance.now() - beganMs);
-        if (waitedMs > Math.max(this.#patienceMs, LEAST_WAIT_MS)) {
-          const what = `it could not be written to: what was to be written before it took ${waitedMs} ms`;
-          throw postgresError("busy", this.name, what);
+        if (waitedMs > Math.max(this.#deadlineMs, MIN_WAIT_MS)) {
+          const operation = `it could not be written to: what was to be written before it took ${waitedMs} ms`;
+          throw createPostgresError("busy", this.name, operation);
         }
-        return this.#insisting("written to", deadline, () => this.#writeOnce(begin, work));
+        return this.#retryUntil("written to", deadline, () => this.#writeOnce(begin, work));
       }),
     );
   }
 
-  async #taken<T>(begin: () => Promise<T>): Promise<T> {
+  async #recordBegin<T>(begin: () => Promise<T>): Promise<T> {
     if (this.#closed) throw new PostgresError("other", `PostgreSQL ${this.name} was closed.`);
     const work = begin();
-    this.#underWay.add(work);
+    this.#running.add(work);
     try {
       return await work;
     } finally {
-      this.#underWay.delete(work);
+      this.#running.delete(work);
     }
   }
 
-  #deadline(): number {
-    return performance.now() + this.#patienceMs;
+  #getDeadline(): number {
+    return performance.now() + this.#deadlineMs;
   }
 
   async #connect(): Promise<Connection> {
     try {
       return await this.#connections.connect();
     } catch (error) {
-      throw new StatementFailed(error);
+      throw new StatementError(error);
     }
   }
 
@@ -137,7 +145,7 @@ export class Database {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await Promise.allSettled(this.#underWay);
+    await Promise.allSettled(this.#running);
     await this.#connections.close();
   }
 
@@ -150,7 +158,7 @@ export class Database {
     const transaction = new Transaction(connection, this.#beginRead, this.#target.prepares);
     let value: T;
     try {
-      value = await transaction.carryOut(resumed(first, work));
+      value = await transaction.runWork(resumeWork(first, work));
     } catch (error) {
       connection.release(!(await transaction.rollBack()));
       throw error;
@@ -164,14 +172,14 @@ export class Database {
     const transaction = new Transaction(connection, begin, this.#target.prepares);
     let whole = false;
     try {
-      const value = await transaction.carryOut(work());
-      const { version, begunAtMs, begunAt, pid } = await transaction.begun<Begun>();
-      if (version > this.#part.steps.length) throw versionFound(this.name, this.#part, version);
-      await transaction.commit(this.#part.name, { token: newToken(), begunAtMs, begunAt, pid }, value);
+      const value = await transaction.runWork(work());
+      const { version, begunAtMs, begunAt, pid } = await transaction.getStartRow<TransactionStart>();
+      if (version > this.#part.steps.length) throw createVersionError(this.name, this.#part, version);
+      await transaction.commit(this.#part.name, { token: createToken(), begunAtMs, begunAt, pid }, value);
       whole = true;
       return value;
     } catch (error) {
-      whole = !(error instanceof UnknownFate) && (await transaction.rollBack());
+      whole = !(error instanceof UnknownOutcomeError) && (await transaction.rollBack());
       throw error;
     } finally {
       connection.release(!whole);
@@ -179,8 +187,8 @@ export class Database {
   }
 
   /** Who names something shares the whole with the others who do; who takes everything has it alone. */
-  #beginWrite(isAll: boolean, numbers: readonly string[]): string {
-    const whole = lockNumber(this.#target.schema, "everything");
+  #buildBeginWriteSql(isAll: boolean, numbers: readonly string[]): string {
+    const whole = hashLockNumber(this.#target.schema, "everything");
     const locks = [
       `SELECT pg_advisory_xact_lock${isAll ? "" : "_shared"}('${whole}')`,
       ...numbers.map((number) => `SELECT pg_advisory_xact_lock('${number}')`),
@@ -191,27 +199,32 @@ export class Database {
   }
 
   /** Tries until it goes through, it makes no sense any more, or the patience is over. */
-  async #insisting<T>(what: string, deadline: number, attempt: () => Promise<T>): Promise<T> {
+  async #retryUntil<T>(operation: string, deadline: number, attempt: () => Promise<T>): Promise<T> {
     let conflicts = 0;
     for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
-      let thrown: unknown;
+      let failure: unknown;
       try {
         return await attempt();
       } catch (error) {
-        thrown = error;
+        failure = error;
       }
-      if (thrown instanceof UnknownFate) {
-        if (await this.#wasCommitted(thrown, deadline)) return thrown.value as T;
+      if (failure instanceof UnknownOutcomeError) {
+        if (await this.#checkCommitted(failure, deadline)) return failure.value as T;
         continue;
       }
-      if (!(thrown instanceof StatementFailed)) throw thrown;
-      const { cause } = thrown;
+      if (!(failure instanceof StatementError)) throw failure;
+      const { cause } = failure;
       const { fault, again } = diagnose(cause);
       if (again === "at-once") conflicts += 1;
       const isOver = this.#closed || performance.now() + pauseMs > deadline || conflicts > MAX_CONFLICTS;
       if (again === "never" || isOver) {
-        const tried = again === "never" ? "" : `, and so for ${this.#patienceMs} ms`;
-        throw postgresError(fault, this.name, `it could not be ${what}: ${saidBy(cause)}${tried}`, cause);
+        const tried = again === "never" ? "" : `, and so for ${this.#deadlineMs} ms`;
+        throw createPostgresError(
+          fault,
+          this.name,
+          `it could not be ${operation}: ${getErrorMessage(cause)}${tried}`,
+          cause,
+        );
       }
       // Uneven, so that those who wait do not keep meeting.
       await sleep(pauseMs * (0.5 + Math.random()));
@@ -221,30 +234,30 @@ export class Database {
   /**
    * Whether a write whose connection was lost over its commit was committed. If it was not, it is given up for good.
    */
-  async #wasCommitted({ attempt, cause }: UnknownFate, deadline: number): Promise<boolean> {
+  async #checkCommitted({ attempt, cause }: UnknownOutcomeError, deadline: number): Promise<boolean> {
     for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
       let refusal: unknown;
       try {
-        return await this.#giveUp(attempt);
+        return await this.#giveUpCommit(attempt);
       } catch (error) {
         if (error instanceof PostgresError) throw error;
         refusal = error;
       }
       if (performance.now() + pauseMs > deadline) {
-        const asked = `nobody could say for ${this.#patienceMs} ms whether it went through`;
-        const what = `the connection was lost over a commit, and ${asked}: ${saidBy(refusal)}`;
-        throw postgresError("unreachable", this.name, what, cause);
+        const answer = `nobody could say for ${this.#deadlineMs} ms whether it went through`;
+        const what = `the connection was lost over a commit, and ${answer}: ${getErrorMessage(refusal)}`;
+        throw createPostgresError("unreachable", this.name, what, cause);
       }
       await sleep(pauseMs);
     }
   }
 
-  async #giveUp(attempt: CommitAttempt): Promise<boolean> {
+  async #giveUpCommit(attempt: CommitAttempt): Promise<boolean> {
     const connection = await this.#connections.connect();
     let whole = false;
     try {
-      await connection.query(endStatement(attempt));
-      const [insert, select] = giveUpStatements(this.#part.name, attempt);
+      await connection.query(buildTerminateSql(attempt));
+      const [insert, select] = buildGiveUpSql(this.#part.name, attempt);
       await connection.query(
         ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, `SELECT ${DURABLE}`, insert].join("; "),
       );
@@ -257,19 +270,22 @@ export class Database {
       connection.release(!whole);
     }
     const what = "the connection was lost over a commit, too long ago to tell whether it went through";
-    throw postgresError("unreachable", this.name, what);
+    throw createPostgresError("unreachable", this.name, what);
   }
 }
 
 /** A row of the last statement of a write's beginning. */
-type Begun = Omit<CommitAttempt, "token"> & { readonly version: number };
+type TransactionStart = Omit<CommitAttempt, "token"> & { readonly version: number };
 
 /** A write that is acknowledged is on disk, also where the role's own setting would not wait for it. */
 const DURABLE = `CASE WHEN current_setting('synchronous_commit') = 'off'
   THEN set_config('synchronous_commit', 'on', true) END`;
 
-function* resumed<T>(first: IteratorYieldResult<Parameters<Transaction["rows"]>[0]>, work: Work<T>): Work<T> {
-  let step: IteratorResult<Parameters<Transaction["rows"]>[0], T> = first;
+function* resumeWork<T>(
+  first: IteratorYieldResult<Parameters<Transaction["runStatement"]>[0]>,
+  work: Work<T>,
+): Work<T> {
+  let step: IteratorResult<Parameters<Transaction["runStatement"]>[0], T> = first;
   while (step.done !== true) {
     let rows: readonly unknown[];
     try {

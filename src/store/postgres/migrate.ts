@@ -1,11 +1,11 @@
 import type pg from "pg";
-import { type PostgresError, postgresError } from "./fault.ts";
-import { lockNumber } from "./locks.ts";
-import { quoted } from "./quoted.ts";
-import type { DatabaseTarget } from "./target.ts";
+import type { DatabaseTarget } from "./database-target.ts";
+import { hashLockNumber } from "./locks.ts";
+import { createPostgresError, type PostgresError } from "./postgres-error.ts";
+import { quoteIdentifier } from "./quote-identifier.ts";
 
 /** Tables that belong together and have versions of their own: the transcript's, the live output's. */
-export type Part = {
+export type SchemaPart = {
   readonly name: "transcript" | "stream";
   /** Step N leads from version N - 1 to version N. Steps are only ever added. */
   readonly steps: readonly string[];
@@ -20,11 +20,15 @@ const LIMITS_MS = { lock: 120_000, statement: 15 * 60_000, idle: 60_000 };
  *
  * A role that may not make tables can use those that another has made.
  */
-export async function migrate(client: pg.ClientBase, target: DatabaseTarget, part: Part): Promise<void> {
+export async function migrateSchema(
+  client: pg.ClientBase,
+  target: DatabaseTarget,
+  part: SchemaPart,
+): Promise<void> {
   await checkServer(client, target);
   const newest = part.steps.length;
-  const found = await versionOf(client, target, part);
-  if (found > newest) throw versionFound(target.name, part, found);
+  const found = await readVersion(client, target, part);
+  if (found > newest) throw createVersionError(target.name, part, found);
   if (found === newest) return;
   const { schema } = target;
   await client.query(
@@ -33,35 +37,43 @@ export async function migrate(client: pg.ClientBase, target: DatabaseTarget, par
       `SET LOCAL lock_timeout = ${LIMITS_MS.lock}`,
       `SET LOCAL statement_timeout = ${LIMITS_MS.statement}`,
       `SET LOCAL idle_in_transaction_session_timeout = ${LIMITS_MS.idle}`,
-      `SELECT pg_advisory_xact_lock('${lockNumber(schema, "migrations")}')`,
+      `SELECT pg_advisory_xact_lock('${hashLockNumber(schema, "migrations")}')`,
     ].join("; "),
   );
-  await raise(client, target, part);
+  await applyMigrations(client, target, part);
   await client.query("COMMIT");
 }
 
-async function raise(client: pg.ClientBase, target: DatabaseTarget, part: Part): Promise<void> {
+async function applyMigrations(
+  client: pg.ClientBase,
+  target: DatabaseTarget,
+  part: SchemaPart,
+): Promise<void> {
   const { schema, name } = target;
   const { rows } = await client.query(
     `SELECT to_regnamespace($1) IS NOT NULL AS "hasSchema",
        (SELECT count(*) FROM pg_class JOIN pg_namespace ON pg_namespace.oid = relnamespace
         WHERE nspname = $2) AS relations,
        to_regclass($3) IS NOT NULL AS "isOurs"`,
-    [quoted(schema), schema, `${quoted(schema)}.migrations`],
+    [quoteIdentifier(schema), schema, `${quoteIdentifier(schema)}.migrations`],
   );
-  const { hasSchema, relations, isOurs } = rows[0] as {
+  const {
+    hasSchema,
+    relations,
+    isOurs: isHoldfastSchema,
+  } = rows[0] as {
     hasSchema: number;
     relations: number;
     isOurs: number;
   };
-  if (isOurs === 0 && relations > 0) {
-    throw postgresError("other", name, "the schema has tables of another program; name one of its own");
+  if (isHoldfastSchema === 0 && relations > 0) {
+    throw createPostgresError("other", name, "the schema has tables of another program; name one of its own");
   }
-  if (hasSchema === 0) await client.query(`CREATE SCHEMA ${quoted(schema)}`);
-  await client.query(`SET LOCAL search_path TO ${quoted(schema)}, pg_temp`);
-  if (isOurs === 0) await client.query(TABLE);
-  const found = await versionOf(client, target, part);
-  if (found > part.steps.length) throw versionFound(name, part, found);
+  if (hasSchema === 0) await client.query(`CREATE SCHEMA ${quoteIdentifier(schema)}`);
+  await client.query(`SET LOCAL search_path TO ${quoteIdentifier(schema)}, pg_temp`);
+  if (isHoldfastSchema === 0) await client.query(TABLE);
+  const found = await readVersion(client, target, part);
+  if (found > part.steps.length) throw createVersionError(name, part, found);
   for (let version = found + 1; version <= part.steps.length; version++) {
     await client.query(part.steps[version - 1]!);
     const text = "INSERT INTO migrations (part, version, applied_at_ms) VALUES ($1, $2, $3)";
@@ -77,10 +89,14 @@ const TABLE = `CREATE TABLE migrations (
 )`;
 
 /** 0 where there is nothing yet. */
-async function versionOf(client: pg.ClientBase, { schema }: DatabaseTarget, part: Part): Promise<number> {
-  const table = `${quoted(schema)}.migrations`;
-  const there = await client.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
-  if ((there.rows[0] as { there: number }).there === 0) return 0;
+async function readVersion(
+  client: pg.ClientBase,
+  { schema }: DatabaseTarget,
+  part: SchemaPart,
+): Promise<number> {
+  const table = `${quoteIdentifier(schema)}.migrations`;
+  const exists = await client.query("SELECT to_regclass($1) IS NOT NULL AS there", [table]);
+  if ((exists.rows[0] as { there: number }).there === 0) return 0;
   const { rows } = await client.query(`SELECT max(version) AS version FROM ${table} WHERE part = $1`, [
     part.name,
   ]);
@@ -97,18 +113,22 @@ async function checkServer(client: pg.ClientBase, { name }: DatabaseTarget): Pro
   const { version, encoding } = rows[0] as { version: string; encoding: string };
   const major = Math.floor(Number(version) / 10_000);
   if (major < OLDEST_SERVER) {
-    throw postgresError(
+    throw createPostgresError(
       "other",
       name,
       `the server has version ${major}; ${OLDEST_SERVER} or newer is needed`,
     );
   }
   if (encoding !== "UTF8") {
-    throw postgresError("other", name, `the database has the encoding ${encoding}; UTF8 is needed`);
+    throw createPostgresError("other", name, `the database has the encoding ${encoding}; UTF8 is needed`);
   }
 }
 
-export function versionFound(name: string, { steps, name: part }: Part, found: number): PostgresError {
+export function createVersionError(
+  name: string,
+  { steps, name: part }: SchemaPart,
+  found: number,
+): PostgresError {
   const what = `the tables of the ${part} have version ${found}, this Holdfast knows up to ${steps.length}`;
-  return postgresError("newer", name, what);
+  return createPostgresError("newer", name, what);
 }

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
-import { connectionConfig, destroy } from "./connections.ts";
-import { quoted } from "./quoted.ts";
-import type { DatabaseTarget } from "./target.ts";
+import { buildConnectionConfig, destroyClient } from "./connection-pool.ts";
+import type { DatabaseTarget } from "./database-target.ts";
+import { quoteIdentifier } from "./quote-identifier.ts";
 
 const PAUSE_MS = { first: 100, longest: 5_000 };
 /** A connection over which nothing comes may have been cut without a word. */
 const PING_MS = 10_000;
 /** Where nobody listens, who waits looks by himself this often. */
-const BLIND_LOOK_MS = 1_000;
+const FALLBACK_POLL_MS = 1_000;
 const LIMITS = { statementMs: 5_000, lockMs: 0, idleMs: 0 };
 
 /**
@@ -19,10 +19,10 @@ const LIMITS = { statementMs: 5_000, lockMs: 0, idleMs: 0 };
 export class Notifications {
   readonly #target: DatabaseTarget;
   readonly #channel: string;
-  readonly #wakers = new Map<string, Set<() => void>>();
+  readonly #listeners = new Map<string, Set<() => void>>();
   #listening: AbortController | undefined;
   /** Nobody listens at the moment. */
-  #isBlind = true;
+  #isDisconnected = true;
 
   constructor(target: DatabaseTarget, channel: string) {
     this.#target = target;
@@ -30,17 +30,17 @@ export class Notifications {
   }
 
   /** Gives the way to end it. */
-  on(topic: string, wake: () => void): () => void {
-    const wakers = this.#wakers.get(topic) ?? new Set();
-    this.#wakers.set(topic, wakers.add(wake));
+  subscribe(topic: string, wake: () => void): () => void {
+    const wakers = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, wakers.add(wake));
     if (this.#listening === undefined) {
       this.#listening = new AbortController();
       void this.#listen(this.#listening.signal);
     }
     return () => {
       wakers.delete(wake);
-      if (wakers.size === 0 && this.#wakers.get(topic) === wakers) this.#wakers.delete(topic);
-      if (this.#wakers.size === 0) this.close();
+      if (wakers.size === 0 && this.#listeners.get(topic) === wakers) this.#listeners.delete(topic);
+      if (this.#listeners.size === 0) this.close();
     };
   }
 
@@ -50,13 +50,13 @@ export class Notifications {
   }
 
   async #listen(signal: AbortSignal): Promise<void> {
-    const look = setInterval(() => {
-      if (this.#isBlind) this.#wakeAll();
-    }, BLIND_LOOK_MS);
-    signal.addEventListener("abort", () => clearInterval(look), { once: true });
+    const poll = setInterval(() => {
+      if (this.#isDisconnected) this.#wakeAll();
+    }, FALLBACK_POLL_MS);
+    signal.addEventListener("abort", () => clearInterval(poll), { once: true });
     if (!this.#target.listens) return;
     for (let pauseMs = PAUSE_MS.first; !signal.aborted; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
-      const client = new pg.Client(connectionConfig(this.#target, LIMITS));
+      const client = new pg.Client(buildConnectionConfig(this.#target, LIMITS));
       const lost = new Promise<void>((resolve) => {
         client.on("error", () => resolve());
         client.once("end", () => resolve());
@@ -65,23 +65,23 @@ export class Notifications {
       client.on("notification", ({ payload }) => this.#wake(payload ?? ""));
       try {
         await client.connect();
-        await client.query(`LISTEN ${quoted(this.#channel)}`);
-        this.#isBlind = false;
+        await client.query(`LISTEN ${quoteIdentifier(this.#channel)}`);
+        this.#isDisconnected = false;
         this.#wakeAll();
         pauseMs = PAUSE_MS.first;
-        await this.#untilLost(client, lost);
+        await this.#waitUntilLost(client, lost);
       } catch {
         // It is made again below.
       } finally {
-        this.#isBlind = true;
-        destroy(client);
+        this.#isDisconnected = true;
+        destroyClient(client);
       }
       this.#wakeAll();
       await sleep(pauseMs * (0.5 + Math.random()), undefined, { signal }).catch(() => undefined);
     }
   }
 
-  async #untilLost(client: pg.Client, lost: Promise<void>): Promise<void> {
+  async #waitUntilLost(client: pg.Client, lost: Promise<void>): Promise<void> {
     let isLost = false;
     const over = lost.then(() => {
       isLost = true;
@@ -95,10 +95,10 @@ export class Notifications {
   }
 
   #wake(topic: string): void {
-    for (const wake of this.#wakers.get(topic) ?? []) wake();
+    for (const wake of this.#listeners.get(topic) ?? []) wake();
   }
 
   #wakeAll(): void {
-    for (const wakers of this.#wakers.values()) for (const wake of wakers) wake();
+    for (const wakers of this.#listeners.values()) for (const wake of wakers) wake();
   }
 }

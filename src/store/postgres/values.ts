@@ -6,13 +6,15 @@ export type Value = string | number | null | Buffer;
 const known = new Map<string, string>();
 
 /** Statements name their values by `?`; the server wants `$1`, `$2`, …  A `?` within quotes stays. */
-export function numbered(text: string): string {
+export function numberPlaceholders(text: string): string {
   const before = known.get(text);
   if (before !== undefined) return before;
   let count = 0;
-  const made = text.replace(/'(?:[^']|'')*'|"[^"]*"|\?/g, (part) => (part === "?" ? `$${++count}` : part));
-  if (known.size < MAX_KNOWN) known.set(text, made);
-  return made;
+  const numberedText = text.replace(/'(?:[^']|'')*'|"[^"]*"|\?/g, (part) =>
+    part === "?" ? `$${++count}` : part,
+  );
+  if (known.size < MAX_KNOWN) known.set(text, numberedText);
+  return numberedText;
 }
 
 /** Statements are few and written down; texts that are put together from parts must not fill the memory. */
@@ -24,18 +26,18 @@ const MAX_KNOWN = 2000;
  */
 const MARK = "\uFDD0";
 
-export function encoded(value: Value): Value {
+export function encodeValue(value: Value): Value {
   if (typeof value !== "string" || !/[\0\uFDD0]/.test(value)) return value;
   return value.replace(/[\0\uFDD0]/g, (found) => (found === "\0" ? `${MARK}0` : `${MARK}1`));
 }
 
-function decoded(text: string): string {
+function decodeText(text: string): string {
   if (!text.includes(MARK)) return text;
   return text.replace(/\uFDD0([01])/g, (_, digit) => (digit === "0" ? "\0" : MARK));
 }
 
 /** Throws where a number would lose digits. */
-function exactNumber(text: string): number {
+function parseExactNumber(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`The number ${text} is too large to be exact`);
   return value;
@@ -45,11 +47,11 @@ const OID = { bool: 16, int8: 20, text: 25, float8: 701, varchar: 1043, numeric:
 
 const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, (text: string) => unknown>([
   [OID.bool, (text) => (text === "t" ? 1 : 0)],
-  [OID.int8, exactNumber],
+  [OID.int8, parseExactNumber],
   [OID.float8, Number],
   [OID.numeric, Number],
-  [OID.text, decoded],
-  [OID.varchar, decoded],
+  [OID.text, decodeText],
+  [OID.varchar, decodeText],
 ]);
 
 /** Rows as SQLite would give them: numbers for all that counts, buffers for bytes, texts as they were. */

@@ -1,15 +1,15 @@
 import { join } from "node:path";
+import { buildSnapshot } from "./build-snapshot.ts";
+import { cleanUpStream, removeFolder, sweepStreams } from "./clean-up-stream.ts";
+import { DeltaBuffer } from "./delta-buffer.ts";
 import { type LineCodec, PLAIN_LINES } from "./line-codec.ts";
-import { type Batch, Outgoing } from "./outgoing.ts";
-import { Kept } from "./over.ts";
-import { deltasBehind } from "./segment-reader.ts";
-import { segmentsIn } from "./segments.ts";
-import { sessionFolder } from "./session-folder.ts";
-import { snapshotOf } from "./snapshot.ts";
-import type { Delta, OffsetDelta, Snapshot, StreamHub, WatchOptions } from "./stream.ts";
-import { removeFolder, sweep, tidy } from "./tidy.ts";
-import { Watchers } from "./watchers.ts";
-import { Writers } from "./writers.ts";
+import { type Batch, OutgoingQueue } from "./outgoing-queue.ts";
+import { readDeltasAfter } from "./segment-reader.ts";
+import { SegmentWriters } from "./segment-writers.ts";
+import { listSegments } from "./segments.ts";
+import { getSessionFolder } from "./session-folder.ts";
+import type { Delta, OffsetDelta, StreamHub, StreamSnapshot, StreamWatchOptions } from "./stream-hub.ts";
+import { StreamWatchers } from "./stream-watchers.ts";
 
 /** How long a delta waits for company where others came just before it, and how many bytes go out without waiting. */
 const BATCH_MS = 20;
@@ -17,9 +17,9 @@ const BATCH_BYTES = 64 * 1024;
 /** Bytes that may wait for the files. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 /** Files that are written at the same time: the thread pool has four threads for everything. */
-const AT_ONCE = 2;
+const MAX_CONCURRENT = 2;
 /** How long what is over stays, so that who watches reads the word of it, and removing costs a fast run little. */
-const TIDY_MS = 250;
+const CLEANUP_DELAY_MS = 250;
 const SWEEP_MS = 24 * 60 * 60 * 1000;
 
 export type LocalHubOptions = {
@@ -36,18 +36,18 @@ export type LocalHubOptions = {
 export class LocalHub implements StreamHub {
   readonly #live: string;
   readonly #codec: LineCodec;
-  readonly #outgoing: Outgoing;
-  readonly #writers = new Writers((session) => sessionFolder(this.#live, session));
-  readonly #watchers: Watchers;
+  readonly #outgoing: OutgoingQueue;
+  readonly #writers = new SegmentWriters((session) => getSessionFolder(this.#live, session));
+  readonly #watchers: StreamWatchers;
   /** Sessions whose files are being written, tidied up or removed. */
   readonly #busy = new Map<string, Promise<void>>();
   /** Sessions of which something is over. */
-  readonly #untidy = new Set<string>();
-  #tidying = false;
+  readonly #needsCleanup = new Set<string>();
+  #isCleaningUp = false;
   #closed = false;
   #sweptAtMs = Number.NEGATIVE_INFINITY;
   #batchTimer: NodeJS.Timeout | undefined;
-  #tidyTimer: NodeJS.Timeout | undefined;
+  #cleanupTimer: NodeJS.Timeout | undefined;
 
   constructor(
     dir: string,
@@ -55,15 +55,15 @@ export class LocalHub implements StreamHub {
   ) {
     this.#live = join(dir, "live");
     this.#codec = codec;
-    this.#outgoing = new Outgoing(maxWaitingBytes, codec);
-    this.#watchers = new Watchers(codec);
+    this.#outgoing = new OutgoingQueue(maxWaitingBytes, codec);
+    this.#watchers = new StreamWatchers(codec);
   }
 
   publish(delta: Delta): void {
     if (this.#closed) return;
     const { session, body } = delta;
-    this.#outgoing.put(delta);
-    if (body.type === "recorded") this.#tidySoon(session);
+    this.#outgoing.add(delta);
+    if (body.type === "recorded") this.#scheduleCleanup(session);
     if (this.#outgoing.bytes >= BATCH_BYTES) this.#writeOut();
     else if ("text" in body && this.#isQuiet(session)) this.#writeOut(session);
     else this.#batchTimer ??= setTimeout(() => this.#writeOut(), BATCH_MS);
@@ -77,26 +77,26 @@ export class LocalHub implements StreamHub {
     }
   }
 
-  async snapshot(
+  async readSnapshot(
     session: string,
     { to = Number.POSITIVE_INFINITY }: { readonly to?: number } = {},
-  ): Promise<Snapshot> {
-    const folder = sessionFolder(this.#live, session);
-    let offset = (await segmentsIn(folder)).at(-1) ?? 0;
-    const kept = new Kept();
-    for await (const one of deltasBehind(folder, this.#codec)) {
+  ): Promise<StreamSnapshot> {
+    const folder = getSessionFolder(this.#live, session);
+    let offset = (await listSegments(folder)).at(-1) ?? 0;
+    const buffer = new DeltaBuffer();
+    for await (const one of readDeltasAfter(folder, this.#codec)) {
       if (one.offset > to) break;
-      kept.take(one);
+      buffer.add(one);
       offset = Math.max(offset, one.offset);
     }
-    return { deltas: snapshotOf(kept.deltas), offset: Math.min(offset, to) };
+    return { deltas: buildSnapshot(buffer.deltas), offset: Math.min(offset, to) };
   }
 
-  watch({ session, from = 0, signal }: WatchOptions): AsyncIterable<OffsetDelta> {
-    return this.#watchers.watch(sessionFolder(this.#live, session), from, signal);
+  watch({ session, from = 0, signal }: StreamWatchOptions): AsyncIterable<OffsetDelta> {
+    return this.#watchers.watch(getSessionFolder(this.#live, session), from, signal);
   }
 
-  async published(call: {
+  async readPublished(call: {
     session: string;
     run: string;
     command: number;
@@ -104,7 +104,7 @@ export class LocalHub implements StreamHub {
   }): Promise<readonly Delta[]> {
     await this.flush();
     const deltas: Delta[] = [];
-    for await (const { delta } of deltasBehind(sessionFolder(this.#live, call.session), this.#codec)) {
+    for await (const { delta } of readDeltasAfter(getSessionFolder(this.#live, call.session), this.#codec)) {
       if (delta.run === call.run && delta.command === call.command && delta.call === call.call) {
         deltas.push(delta);
       }
@@ -112,39 +112,39 @@ export class LocalHub implements StreamHub {
     return deltas;
   }
 
-  async forget(session: string): Promise<void> {
-    this.#outgoing.forget(session);
+  async deleteSession(session: string): Promise<void> {
+    this.#outgoing.deleteSession(session);
     while (this.#busy.has(session)) await this.#busy.get(session);
-    await this.#occupy(session, async () => {
+    await this.#runExclusive(session, async () => {
       await this.#writers.close(session);
-      await removeFolder(sessionFolder(this.#live, session));
+      await removeFolder(getSessionFolder(this.#live, session));
     });
   }
 
   async close(): Promise<void> {
-    clearTimeout(this.#tidyTimer);
-    this.#tidying = true;
+    clearTimeout(this.#cleanupTimer);
+    this.#isCleaningUp = true;
     await this.flush();
     this.#closed = true;
     clearTimeout(this.#batchTimer);
-    clearTimeout(this.#tidyTimer);
+    clearTimeout(this.#cleanupTimer);
     await this.#watchers.close();
     await this.#writers.closeAll();
   }
 
   /** Nothing of it was written just now, nor is: nobody would come to keep it company. */
   #isQuiet(session: string): boolean {
-    if (this.#busy.has(session) || this.#busy.size >= AT_ONCE) return false;
-    return performance.now() - this.#writers.usedAtMs(session) > BATCH_MS;
+    if (this.#busy.has(session) || this.#busy.size >= MAX_CONCURRENT) return false;
+    return performance.now() - this.#writers.getUsedAtMs(session) > BATCH_MS;
   }
 
-  #tidySoon(session: string): void {
-    this.#untidy.add(session);
-    this.#tidyTimer ??= setTimeout(() => {
-      this.#tidyTimer = undefined;
-      this.#tidying = true;
+  #scheduleCleanup(session: string): void {
+    this.#needsCleanup.add(session);
+    this.#cleanupTimer ??= setTimeout(() => {
+      this.#cleanupTimer = undefined;
+      this.#isCleaningUp = true;
       this.#writeOut();
-    }, TIDY_MS);
+    }, CLEANUP_DELAY_MS);
   }
 
   /** Begins with what waits, of one session or of all, and with what is to be tidied up. */
@@ -153,28 +153,28 @@ export class LocalHub implements StreamHub {
       clearTimeout(this.#batchTimer);
       this.#batchTimer = undefined;
     }
-    while (this.#busy.size < AT_ONCE) {
+    while (this.#busy.size < MAX_CONCURRENT) {
       const isFree = (session: string) => !this.#busy.has(session);
-      const batch = only === undefined ? this.#outgoing.take(isFree) : this.#outgoing.takeOf(only);
-      if (batch !== undefined) void this.#occupy(batch.session, () => this.#write(batch));
-      else if (!this.#tidyOne(isFree)) return;
+      const batch = only === undefined ? this.#outgoing.takeBatch(isFree) : this.#outgoing.takeBatchOf(only);
+      if (batch !== undefined) void this.#runExclusive(batch.session, () => this.#write(batch));
+      else if (!this.#cleanUpNext(isFree)) return;
       if (only !== undefined) return;
     }
   }
 
-  #tidyOne(isFree: (session: string) => boolean): boolean {
-    if (!this.#tidying) return false;
-    for (const session of this.#untidy) {
+  #cleanUpNext(isFree: (session: string) => boolean): boolean {
+    if (!this.#isCleaningUp) return false;
+    for (const session of this.#needsCleanup) {
       if (!isFree(session)) continue;
-      this.#untidy.delete(session);
-      void this.#occupy(session, () => this.#tidy(session));
+      this.#needsCleanup.delete(session);
+      void this.#runExclusive(session, () => this.#cleanUp(session));
       return true;
     }
-    if (this.#untidy.size === 0) this.#tidying = false;
+    if (this.#needsCleanup.size === 0) this.#isCleaningUp = false;
     return false;
   }
 
-  #occupy(session: string, work: () => Promise<void>): Promise<void> {
+  #runExclusive(session: string, work: () => Promise<void>): Promise<void> {
     const done = work()
       .catch(() => undefined)
       .then(() => {
@@ -187,19 +187,19 @@ export class LocalHub implements StreamHub {
 
   async #write(batch: Batch): Promise<void> {
     try {
-      await (await this.#writers.of(batch.session)).append(batch.text);
-      this.#outgoing.written(batch.bytes);
+      await (await this.#writers.getWriter(batch.session)).append(batch.text);
+      this.#outgoing.confirmWritten(batch.bytes);
     } catch {
-      this.#outgoing.lost(batch);
+      this.#outgoing.markDropped(batch);
     }
     if (performance.now() - this.#sweptAtMs < SWEEP_MS) return;
     this.#sweptAtMs = performance.now();
-    void sweep(this.#live).catch(() => undefined);
+    void sweepStreams(this.#live).catch(() => undefined);
   }
 
-  async #tidy(session: string): Promise<void> {
-    const folder = sessionFolder(this.#live, session);
-    const isEmpty = await tidy(folder, this.#codec, await this.#writers.of(session));
+  async #cleanUp(session: string): Promise<void> {
+    const folder = getSessionFolder(this.#live, session);
+    const isEmpty = await cleanUpStream(folder, this.#codec, await this.#writers.getWriter(session));
     if (isEmpty) await this.#writers.close(session);
   }
 }

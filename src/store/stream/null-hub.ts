@@ -1,4 +1,4 @@
-import type { Delta, OffsetDelta, Snapshot, StreamHub, WatchOptions } from "./stream.ts";
+import type { Delta, OffsetDelta, StreamHub, StreamSnapshot, StreamWatchOptions } from "./stream-hub.ts";
 
 /** A hub that keeps nothing: for runs that nobody watches. */
 export class NullHub implements StreamHub {
@@ -6,22 +6,22 @@ export class NullHub implements StreamHub {
 
   async flush(): Promise<void> {}
 
-  async snapshot(): Promise<Snapshot> {
+  async readSnapshot(): Promise<StreamSnapshot> {
     return { deltas: [], offset: 0 };
   }
 
-  async *watch({ signal }: WatchOptions): AsyncGenerator<OffsetDelta> {
+  async *watch({ signal }: StreamWatchOptions): AsyncGenerator<OffsetDelta> {
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {
       signal.addEventListener("abort", () => resolve(), { once: true });
     });
   }
 
-  async published(): Promise<readonly Delta[]> {
+  async readPublished(): Promise<readonly Delta[]> {
     return [];
   }
 
-  async forget(_session: string): Promise<void> {}
+  async deleteSession(_session: string): Promise<void> {}
 
   async close(): Promise<void> {}
 }

@@ -1,7 +1,7 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { deltaIn, type LineCodec } from "./line-codec.ts";
-import { SEAL_LINE, segmentPath, segmentsIn, unlessGone } from "./segments.ts";
-import type { OffsetDelta } from "./stream.ts";
+import { type LineCodec, parseDelta } from "./line-codec.ts";
+import { getSegmentPath, ignoreMissing, listSegments, SEAL_LINE } from "./segments.ts";
+import type { OffsetDelta } from "./stream-hub.ts";
 
 const CHUNK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
@@ -33,7 +33,7 @@ export class SegmentReader {
     codec: LineCodec,
     from = base,
   ): Promise<SegmentReader | undefined> {
-    const file = await unlessGone(open(segmentPath(folder, base), "r"));
+    const file = await ignoreMissing(open(getSegmentPath(folder, base), "r"));
     if (file === undefined) return undefined;
     const at = Math.max(0, from - base);
     // An offset of a file that is gone by now lies behind the end of the one before it: only its seal is wanted.
@@ -52,13 +52,13 @@ export class SegmentReader {
       if (end === -1 && bytesRead < size) return deltas;
       // A line that is longer than the chunk.
       if (end === -1) size *= 2;
-      else this.#lines(bytes.subarray(0, end + 1), deltas);
+      else this.#parseLines(bytes.subarray(0, end + 1), deltas);
     }
     return deltas;
   }
 
   /** Whether the file was removed, and ends without a seal. */
-  async isGone(): Promise<boolean> {
+  async isDeleted(): Promise<boolean> {
     return (await this.#file.stat()).nlink === 0;
   }
 
@@ -66,7 +66,7 @@ export class SegmentReader {
     return this.#file.close();
   }
 
-  #lines(bytes: Buffer, deltas: OffsetDelta[]): void {
+  #parseLines(bytes: Buffer, deltas: OffsetDelta[]): void {
     let begin = 0;
     for (let end = bytes.indexOf(NEWLINE); end !== -1; end = bytes.indexOf(NEWLINE, begin)) {
       const line = bytes.toString("utf8", begin, end);
@@ -76,7 +76,7 @@ export class SegmentReader {
         this.next = offset;
         break;
       }
-      const delta = line === "" ? undefined : deltaIn(line, this.#codec);
+      const delta = line === "" ? undefined : parseDelta(line, this.#codec);
       if (delta !== undefined && offset > this.#from) deltas.push({ offset, delta });
     }
     this.#at += begin;
@@ -84,12 +84,12 @@ export class SegmentReader {
 }
 
 /** All that a stream holds behind an offset, at the moment of reading. */
-export async function* deltasBehind(
+export async function* readDeltasAfter(
   folder: string,
   codec: LineCodec,
   from = 0,
 ): AsyncGenerator<OffsetDelta, void, void> {
-  const bases = await segmentsIn(folder);
+  const bases = await listSegments(folder);
   const first = Math.max(
     0,
     bases.findLastIndex((base) => base <= from),

@@ -1,5 +1,5 @@
 import { type FileHandle, open } from "node:fs/promises";
-import { firstBase, SEAL, segmentPath, segmentsIn } from "./segments.ts";
+import { createFirstBase, getSegmentPath, listSegments, SEAL } from "./segments.ts";
 
 /** A file is ended when it has grown to this, so that what is over of a long stream can be removed. */
 const SEGMENT_BYTES = 256 * 1024;
@@ -23,9 +23,9 @@ export class SegmentWriter {
   async append(text: string): Promise<void> {
     const bytes = Buffer.from(`\n${text}`, "utf8");
     for (let tries = 0; tries < MAX_TRIES; tries++) {
-      const segment = await this.#newest();
+      const segment = await this.#findNewest();
       const { seal, isIn } = await this.#write(segment, bytes);
-      if (seal !== undefined) await this.#goOn(segment, seal);
+      if (seal !== undefined) await this.#openNext(segment, seal);
       else if (isIn && segment.size > SEGMENT_BYTES) await this.seal();
       this.usedAtMs = performance.now();
       if (isIn) return;
@@ -35,10 +35,10 @@ export class SegmentWriter {
 
   /** Ends the newest file; the next one is there when this resolves. */
   async seal(): Promise<void> {
-    const segment = await this.#newest();
+    const segment = await this.#findNewest();
     const { seal } = await this.#write(segment, SEAL);
-    if (seal !== undefined) await this.#goOn(segment, seal);
-    await this.#newest();
+    if (seal !== undefined) await this.#openNext(segment, seal);
+    await this.#findNewest();
   }
 
   async close(): Promise<void> {
@@ -62,7 +62,7 @@ export class SegmentWriter {
       return { seal: undefined, isIn: false };
     }
     // Others have written meanwhile, and one of them may have ended the file.
-    const fresh = await bytesOf(file, before, size);
+    const fresh = await readBytes(file, before, size);
     const at = fresh.indexOf(SEAL);
     if (at === -1 && nlink === 0) {
       await this.close();
@@ -73,10 +73,10 @@ export class SegmentWriter {
     return { seal: at === -1 ? undefined : before + at + SEAL.length, isIn };
   }
 
-  async #newest(): Promise<Segment> {
+  async #findNewest(): Promise<Segment> {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       if (this.#segment !== undefined) return this.#segment;
-      const base = (await segmentsIn(this.#folder)).at(-1) ?? (await firstBase(this.#folder));
+      const base = (await listSegments(this.#folder)).at(-1) ?? (await createFirstBase(this.#folder));
       await this.#open(base).catch((error: NodeJS.ErrnoException) => {
         // The folder was forgotten just now.
         if (error.code !== "ENOENT") throw error;
@@ -85,7 +85,7 @@ export class SegmentWriter {
     throw new Error(`The folder ${this.#folder} vanished ${MAX_TRIES} times while it was opened`);
   }
 
-  async #goOn({ base, file }: Segment, seal: number): Promise<void> {
+  async #openNext({ base, file }: Segment, seal: number): Promise<void> {
     this.#segment = undefined;
     await file.close();
     await this.#open(base + seal).catch((error: NodeJS.ErrnoException) => {
@@ -94,13 +94,13 @@ export class SegmentWriter {
   }
 
   async #open(base: number): Promise<void> {
-    const file = await open(segmentPath(this.#folder, base), "a+", 0o600);
+    const file = await open(getSegmentPath(this.#folder, base), "a+", 0o600);
     const segment: Segment = { base, file, size: 0 };
     try {
       segment.size = (await file.stat()).size;
-      const at = (await bytesOf(file, 0, segment.size)).indexOf(SEAL);
+      const at = (await readBytes(file, 0, segment.size)).indexOf(SEAL);
       this.#segment = segment;
-      if (at !== -1) await this.#goOn(segment, at + SEAL.length);
+      if (at !== -1) await this.#openNext(segment, at + SEAL.length);
     } catch (error) {
       if (this.#segment === segment) this.#segment = undefined;
       await file.close().catch(() => undefined);
@@ -109,7 +109,7 @@ export class SegmentWriter {
   }
 }
 
-async function bytesOf(file: FileHandle, from: number, to: number): Promise<Buffer> {
+async function readBytes(file: FileHandle, from: number, to: number): Promise<Buffer> {
   const bytes = Buffer.alloc(to - from);
   let at = 0;
   while (at < bytes.length) {

@@ -22,13 +22,13 @@ const BYTES_A_MS = 4096;
 
 const NAME = /^(\d{16})\.jsonl$/;
 
-export function segmentPath(folder: string, base: number): string {
+export function getSegmentPath(folder: string, base: number): string {
   return join(folder, `${String(base).padStart(16, "0")}.jsonl`);
 }
 
 /** The offsets at which a folder's files begin, in order; none where nothing was published yet. */
-export async function segmentsIn(folder: string): Promise<readonly number[]> {
-  const names = await unlessGone(readdir(folder));
+export async function listSegments(folder: string): Promise<readonly number[]> {
+  const names = await ignoreMissing(readdir(folder));
   return (names ?? [])
     .flatMap((name) => NAME.exec(name)?.[1] ?? [])
     .map(Number)
@@ -36,7 +36,7 @@ export async function segmentsIn(folder: string): Promise<readonly number[]> {
 }
 
 /** Where the first file of a folder begins, that has none; makes the folder. */
-export async function firstBase(folder: string): Promise<number> {
+export async function createFirstBase(folder: string): Promise<number> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const link = join(folder, FIRST);
   const base = Math.max(0, Date.now() - EPOCH_MS) * BYTES_A_MS;
@@ -47,9 +47,9 @@ export async function firstBase(folder: string): Promise<number> {
 }
 
 /** What is no longer there is nothing. */
-export async function unlessGone<T>(doing: Promise<T>): Promise<T | undefined> {
+export async function ignoreMissing<T>(operation: Promise<T>): Promise<T | undefined> {
   try {
-    return await doing;
+    return await operation;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;

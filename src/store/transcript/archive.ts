@@ -3,7 +3,7 @@ import type { BodyLine } from "../../schema/export-line.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { ContinuationKind, LoopStatus } from "../../schema/record.ts";
 import type { SessionRecord } from "./session.ts";
-import type { SessionDefinition } from "./write.ts";
+import type { SessionDefinition } from "./store-write.ts";
 
 // What is done with whole sessions, beside the runs that write to them: found, taken out, brought in, changed at rest,
 // kept or deleted.
@@ -55,14 +55,14 @@ export type SearchQuery = SessionFilter & {
   readonly behind?: number | undefined;
 };
 
-type Created = {
+type NewSessionFields = {
   readonly parentLoopId?: string | undefined;
   readonly scope?: "persistent" | undefined;
   readonly agentId?: string | undefined;
 };
 
 /** A change of a session at rest: a loop of its own, that asks no model. */
-export type Edit = {
+export type SessionEdit = {
   readonly session: string;
   /** Made by who asks: the same edit asked again is done once. */
   readonly key: string;
@@ -76,13 +76,13 @@ export type Edit = {
   /** The session's last loop, as whoever asks has seen it; the edit is refused when another has come. */
   readonly after?: string | undefined;
   /** Makes the session, which must not be there. */
-  readonly create?: (SessionDefinition & Created) | undefined;
+  readonly create?: (SessionDefinition & NewSessionFields) | undefined;
 };
 
-export type Edited = { readonly loopId: string; readonly branch: string; readonly length: number };
+export type EditResult = { readonly loopId: string; readonly branch: string; readonly length: number };
 
 /** A session as somebody has looked at it before it is deleted. */
-export type SeenAtRest = {
+export type IdleSnapshot = {
   readonly lastActiveAtMs: number;
   /** Loops that the record says are running, and whose runs are over. */
   readonly over: readonly string[];
@@ -102,10 +102,10 @@ export interface Archive {
   /** Newest session first. */
   search(query: SearchQuery): Promise<readonly SearchHit[]>;
   /** Bytes of all messages of a session. */
-  bytesOf(session: string): Promise<number>;
+  countBytes(session: string): Promise<number>;
 
   /** All lines of a session, as it is at the beginning, in an order in which each can be checked against those before. */
-  lines(session: string): AsyncIterable<BodyLine>;
+  readLines(session: string): AsyncIterable<BodyLine>;
 
   /** Begins to bring sessions in. What an import of them has left half-way is thrown away. Throws for one that is there. */
   beginImport(token: string, sessions: readonly string[], atMs: number): Promise<void>;
@@ -115,9 +115,9 @@ export interface Archive {
   finishImport(token: string, sessions: readonly string[], digest: string): Promise<void>;
   abandonImport(token: string, sessions: readonly string[]): Promise<void>;
   /** The digest of the file that a session came from. */
-  importedFrom(session: string): Promise<string | undefined>;
+  readImportDigest(session: string): Promise<string | undefined>;
 
-  edit(edit: Edit): Promise<Edited>;
+  edit(edit: SessionEdit): Promise<EditResult>;
   /** Keeps a session from every retention policy, or no longer. */
   setScope(session: string, scope: "ephemeral" | "persistent"): Promise<void>;
 
@@ -125,14 +125,14 @@ export interface Archive {
    * Hides a session that is to be deleted; others that have begun with a part of it stand alone from here on. Gives
    * whether there is one, hidden already perhaps. One that is not as it was `seen` has gone on, and is left as it is.
    */
-  beginDelete(session: string, seen?: SeenAtRest): Promise<boolean | "gone-on">;
+  beginDelete(session: string, snapshot?: IdleSnapshot): Promise<boolean | "gone-on">;
   /** Deletes some rows; to be asked until it is done. */
   deletePage(session: string, atMs: number): Promise<DeleteProgress>;
   /** Sessions whose deletion or import was begun and not ended. */
-  unfinished(): Promise<readonly { readonly session: string; readonly what: "importing" | "deleting" }[]>;
+  listUnfinished(): Promise<readonly { readonly session: string; readonly what: "importing" | "deleting" }[]>;
 
   /** Keeps a text as long as any session of the job is there. */
-  nameText(owner: string, hash: string): Promise<void>;
+  addTextOwner(owner: string, hash: string): Promise<void>;
   /** Deletes texts that nobody names and whose lease has run out; gives how many, at most `limit`. */
   sweepTexts(atMs: number, limit: number): Promise<number>;
 }

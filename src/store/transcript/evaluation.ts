@@ -1,7 +1,7 @@
 import type { Decision } from "../../core/evaluation/decision.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { LoopStatus } from "../../schema/record.ts";
-import type { SpotAsked } from "./fork.ts";
+import type { BranchPositionInput } from "./fork.ts";
 import type { Step } from "./step.ts";
 
 // Several loops of one session side by side, of which one is chosen: what is kept of them as a group.
@@ -19,7 +19,7 @@ export type EvaluationOpening = {
   readonly atMs: number;
   readonly strategy: string;
   /** Where all branches begin; the session's head when absent. */
-  readonly at?: SpotAsked | undefined;
+  readonly at?: BranchPositionInput | undefined;
   readonly agentId?: string | undefined;
   /** At least one, in the order of the configurations. */
   readonly branches: readonly PlannedLoop[];
@@ -29,7 +29,7 @@ export type EvaluationOpening = {
 /** A loop that has its number, and may be opened under it. */
 export type ReservedLoop = { readonly loopId: string; readonly number: number };
 
-export type EvaluationOpened = {
+export type OpenedEvaluation = {
   /** The run that has opened it. */
   readonly evaluation: string;
   /** Where the session's head was: all branches begin there. */
@@ -60,17 +60,17 @@ export type EvaluationRecord = {
   readonly session: string;
   readonly strategy: string;
   readonly startedAtMs: number;
-  readonly at: EvaluationOpened["at"];
+  readonly at: OpenedEvaluation["at"];
   /** In the order of the configurations. */
   readonly branches: readonly (Omit<PlannedLoop, "segment"> & { readonly loopId: string })[];
   readonly judgeLoopId?: string | undefined;
   /** What the judge is shown was too large for it (PAR-12). */
   readonly warning?: string | undefined;
   readonly endedAtMs?: number | undefined;
-  readonly closed?: EvaluationClosed | undefined;
+  readonly closed?: ClosedEvaluation | undefined;
 };
 
-export type EvaluationClosed = Pick<
+export type ClosedEvaluation = Pick<
   EvaluationClosing,
   "decision" | "loopIds" | "selectedLoopId" | "evaluationUsage"
 >;

@@ -6,7 +6,7 @@
  *
  * @param last - The highest number of a segment so far; 0 when it has had none.
  */
-export function loopNumbers(
+export function assignLoopNumbers(
   segments: readonly string[],
   last: (segment: string) => number,
 ): readonly number[] {

@@ -1,7 +1,7 @@
 import type { Cost } from "../../core/budget/usage.ts";
-import type { LoopPart } from "../../core/evaluation/part.ts";
+import type { LoopPart } from "../../core/evaluation/loop-part.ts";
 import type { Grant } from "../../core/permission/grants.ts";
-import type { LeftView } from "../../core/view/view.ts";
+import type { ViewSnapshot } from "../../core/view/view.ts";
 import type { Limits } from "../../schema/definition.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { ContinuationKind, EntryOrigin, LoopStatus, Outcome, SpawnRef } from "../../schema/record.ts";
@@ -9,7 +9,7 @@ import type { ToolDefinition } from "../../schema/tool.ts";
 import type { ParallelGroup } from "./evaluation.ts";
 import type { NewMessage } from "./session.ts";
 import type { Step } from "./step.ts";
-import type { StoreWrite } from "./write.ts";
+import type { StoreWrite } from "./store-write.ts";
 
 // A loop: how it is opened and closed, and what is kept of it.
 
@@ -66,7 +66,7 @@ export type LoopTerms = {
   readonly fallbackOutputs?: readonly ("native" | "final-tool")[];
 };
 
-export type LoopOpened = {
+export type OpenedLoop = {
   readonly loopId: string;
   readonly parentLoopId?: string | undefined;
   readonly kind: ContinuationKind;
@@ -76,7 +76,7 @@ export type LoopOpened = {
   /** Estimated tokens of all before `from`. */
   readonly tokensBefore: number;
   /** What the newest loop that was closed before `from` has left of it; absent when all of it is shown as it is. */
-  readonly view?: LeftView | undefined;
+  readonly view?: ViewSnapshot | undefined;
   /** What a person has allowed in the session, as the loop that was closed last has said it. */
   readonly grants?: readonly Grant[] | undefined;
   /** The new entries, in order of position from `from`. */
@@ -102,7 +102,7 @@ export type LoopClosing = StoreWrite & {
   /** Behind the loop's last entry. */
   readonly to: number;
   /** What a model sees of all before `to`; absent when it is all of it. */
-  readonly view?: LeftView | undefined;
+  readonly view?: ViewSnapshot | undefined;
   /** What a person has allowed in the session so far; absent: as it was. */
   readonly grants?: readonly Grant[] | undefined;
 };

@@ -1,6 +1,6 @@
-import type { LeftView } from "../../core/view/view.ts";
-import type { EntryOrigin, Formation, LoopStatus, SpawnRef } from "../../schema/record.ts";
-import type { Spot } from "./fork.ts";
+import type { ViewSnapshot } from "../../core/view/view.ts";
+import type { EntryOrigin, LoopStatus, SessionOrigin, SpawnRef } from "../../schema/record.ts";
+import type { BranchPosition } from "./fork.ts";
 
 // A session as the transcript has it: its head, its branches, and what waits for it.
 
@@ -19,7 +19,7 @@ export type SessionRecord = {
   readonly id: string;
   /** Of the agent, for life: a session that follows another one has the same (ID-01). A UUID. */
   readonly agentId?: string | undefined;
-  readonly formation: Formation;
+  readonly formation: SessionOrigin;
   readonly agentName: string;
   readonly definitionHash: string;
   readonly model: string;
@@ -40,9 +40,9 @@ export type BranchRecord = {
   readonly id: string;
   readonly parent?: { readonly branch: string; readonly position: number } | undefined;
   /** Where it begins when that is in another session. */
-  readonly from?: (Spot & { readonly session: string }) | undefined;
+  readonly from?: (BranchPosition & { readonly session: string }) | undefined;
   /** What stands before this position was another session's that was deleted since: how its loops had left the view. */
-  readonly inherited?: { readonly position: number; readonly view: LeftView } | undefined;
+  readonly inherited?: { readonly position: number; readonly view: ViewSnapshot } | undefined;
   /** When somebody has asked for it; absent for what runs have made on their way. */
   readonly askedAtMs?: number | undefined;
 };

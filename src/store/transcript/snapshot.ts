@@ -1,10 +1,10 @@
-import type { Spot } from "./fork.ts";
+import type { BranchPosition } from "./fork.ts";
 
 // What a workspace held when the conversation stood at a place.
 
 export type NewSnapshot = {
   readonly session: string;
-  readonly at: Spot;
+  readonly at: BranchPosition;
   readonly atMs: number;
   readonly workspace: string;
   /** The commit that holds it, and the hidden reference that keeps the commit. */

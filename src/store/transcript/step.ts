@@ -26,7 +26,7 @@ export type LostExecution = {
   readonly group?: { readonly pgid: number; readonly startTime: string } | undefined;
 };
 
-export type Claimed =
+export type ClaimResult =
   /** Ours to execute. `branch` is where it goes on, after a fork perhaps. `lost` when somebody had begun before. */
   | {
       readonly type: "claimed";

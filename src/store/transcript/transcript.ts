@@ -3,18 +3,18 @@ import type { Entry, LoopEvent, LoopStatus } from "../../schema/record.ts";
 import type { Archive } from "./archive.ts";
 import type {
   EvaluationClosing,
-  EvaluationOpened,
   EvaluationOpening,
   EvaluationRecord,
+  OpenedEvaluation,
 } from "./evaluation.ts";
-import type { ForkAsked, Forked, RewindAsked, Rewound } from "./fork.ts";
-import type { Rotated, SessionFollowing, SessionRotation } from "./formation.ts";
-import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "./loop.ts";
+import type { ForkRequest, ForkResult, RewindOutcome, RewindRequest } from "./fork.ts";
+import type { LoopClosing, LoopOpening, LoopRecord, OpenedLoop } from "./loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "./session.ts";
+import type { FollowSessionRequest, RotateSessionRequest, RotateSessionResult } from "./session-requests.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "./snapshot.ts";
-import type { Claimed, LostExecution, Step, StepKey, StepRecord } from "./step.ts";
-import type { Remains, WorkerProcess } from "./worker-process.ts";
-import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "./write.ts";
+import type { ClaimResult, LostExecution, Step, StepKey, StepRecord } from "./step.ts";
+import type { Outbox, SessionDefinition, StoreResult, StoreWrite, WriteTarget } from "./store-write.ts";
+import type { DeadProcessWork, WorkerProcess } from "./worker-process.ts";
 
 // The transcript: a tree of branches that are only appended to.
 //
@@ -29,70 +29,73 @@ import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "./wri
 export interface Transcript {
   /** Stores a definition that was given here under the hash of its canonical JSON. Again: the same hash, nothing new. */
   saveDefinition(definition: AgentDefinition): Promise<string>;
-  definition(hash: string): Promise<AgentDefinition | undefined>;
+  readDefinition(hash: string): Promise<AgentDefinition | undefined>;
   /** Whether a run may be started with it: false for one that came with an import, until somebody accepts it. */
   isAccepted(hash: string): Promise<boolean>;
   acceptDefinition(hash: string): Promise<void>;
 
   /** Stores a text under its hash (SHA-256, hex), under a lease until an entry names it. */
   putText(text: string, atMs: number): Promise<string>;
-  text(hash: string): Promise<string | undefined>;
+  readText(hash: string): Promise<string | undefined>;
 
   /** Opens a loop: session, branch and loop record, the inbox, the prompts. Asked again: the same answer. */
-  openLoop(opening: LoopOpening): Promise<LoopOpened>;
+  openLoop(opening: LoopOpening): Promise<OpenedLoop>;
   /** Writes the outbox and takes the step, or gives the result that an earlier execution stored. */
-  claim(step: Step, place: Place, outbox: Outbox, atMs: number): Promise<Claimed>;
+  claim(step: Step, place: WriteTarget, outbox: Outbox, atMs: number): Promise<ClaimResult>;
   /** Gives a claim back after a failure that may be tried again: nobody will take it for lost. */
   release(step: Step): Promise<void>;
   /** Who has claimed a step, and has neither given it back nor stored its result. */
-  holder(step: StepKey): Promise<LostExecution | undefined>;
+  findClaimHolder(step: StepKey): Promise<LostExecution | undefined>;
   /** Adds to a claim what is needed to end what it has started. */
-  noteGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void>;
+  setProcessGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void>;
   /** A small durable note of a tool about its own call; survives lost executions. */
-  note(step: StepKey): Promise<string | undefined>;
+  readNote(step: StepKey): Promise<string | undefined>;
   setNote(step: Step, text: string): Promise<void>;
   /** Writes outbox, entries and result in one go. Without a claim before, it makes one: for steps that are short. */
-  store(write: StoreWrite): Promise<Stored>;
+  store(write: StoreWrite): Promise<StoreResult>;
   /** Like `store`, and puts messages into the session's inbox, in order, each id once. */
-  storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<Stored>;
+  storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<StoreResult>;
   /** Like `store`, and pins the session to another definition; the text `terms` is kept for good. */
-  storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<Stored>;
-  closeLoop(closing: LoopClosing): Promise<Stored>;
+  storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<StoreResult>;
+  closeLoop(closing: LoopClosing): Promise<StoreResult>;
   /** Says of loops that their run was ended from outside; of those that have ended meanwhile it says nothing. */
   abortLoops(session: string, loopIds: readonly string[], atMs: number): Promise<void>;
   /** Pins a session at rest to another definition, for the runs that come. */
   setDefinition(session: string, definition: SessionDefinition): Promise<void>;
 
   /** Begins an evaluation: session, group, the place and the numbers of its loops. Asked again: the same answer. */
-  openEvaluation(opening: EvaluationOpening): Promise<EvaluationOpened>;
+  openEvaluation(opening: EvaluationOpening): Promise<OpenedEvaluation>;
   /** Adds what its watchers are warned of; the first warning stays. */
-  warnOfEvaluation(evaluation: string, warning: string): Promise<void>;
+  setEvaluationWarning(evaluation: string, warning: string): Promise<void>;
   /** Ends it: the chosen branch is the session's head. Gives the step's result. */
   closeEvaluation(closing: EvaluationClosing): Promise<unknown>;
   /** In order of start. */
-  evaluations(session: string): Promise<readonly EvaluationRecord[]>;
+  readEvaluations(session: string): Promise<readonly EvaluationRecord[]>;
 
   /** Begins a branch at a place by reference; asked again under the same name: the same answer. */
-  fork(asked: ForkAsked): Promise<Forked>;
+  fork(asked: ForkRequest): Promise<ForkResult>;
   /** Moves the head of a session at rest to a place, by a branch that begins there where it is not a branch's end. */
-  rewind(asked: RewindAsked): Promise<Rewound>;
+  rewind(asked: RewindRequest): Promise<RewindOutcome>;
   /** Makes a new session for the agent of another one. Nothing when that one is not there. */
-  followSession(following: SessionFollowing): Promise<SessionRecord | undefined>;
+  followSession(following: FollowSessionRequest): Promise<SessionRecord | undefined>;
   /** The newest session that has followed this one for its idleness, with one more if that one is idle too. */
-  rotateSession(rotation: SessionRotation): Promise<Rotated>;
+  rotateSession(rotation: RotateSessionRequest): Promise<RotateSessionResult>;
   /** Keeps what a workspace held at a place; the first one stays. */
-  keepSnapshot(snapshot: NewSnapshot): Promise<void>;
+  saveSnapshot(snapshot: NewSnapshot): Promise<void>;
   /** Those that a branch shows up to a place, its ancestors' included, the newest place first. */
-  snapshots(session: string, at: { branch: string; position: number }): Promise<readonly WorkspaceSnapshot[]>;
+  readSnapshots(
+    session: string,
+    at: { branch: string; position: number },
+  ): Promise<readonly WorkspaceSnapshot[]>;
   /**
    * Gives the sessions that have begun by a fork of this one what they show of it, so that it can be deleted. Gives how
    * many branches there were.
    */
-  bequeath(session: string): Promise<number>;
+  detachForks(session: string): Promise<number>;
 
-  session(id: string): Promise<SessionRecord | undefined>;
+  readSession(id: string): Promise<SessionRecord | undefined>;
   /** Newest activity first. */
-  sessions(filter: {
+  findSessions(filter: {
     limit: number;
     agentName?: string;
     status?: LoopStatus;
@@ -100,29 +103,29 @@ export interface Transcript {
     spawnedBy?: string;
   }): Promise<readonly SessionRecord[]>;
   /** In order of start. */
-  loops(session: string): Promise<readonly LoopRecord[]>;
-  branches(session: string): Promise<readonly BranchRecord[]>;
+  readLoops(session: string): Promise<readonly LoopRecord[]>;
+  readBranches(session: string): Promise<readonly BranchRecord[]>;
   /** The unbroken run of entries from `from`, not including `to`, ancestors' entries included. */
-  entries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]>;
+  readEntries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]>;
   /** The runs that have written what stands at these positions of a branch, ancestors' included. */
-  writers(
+  readWriters(
     session: string,
     branch: string,
     positions: readonly number[],
   ): Promise<readonly (string | undefined)[]>;
   /** How many entries a branch has, ancestors' included. */
-  length(session: string, branch: string): Promise<number>;
+  countEntries(session: string, branch: string): Promise<number>;
   /** The unbroken run of a loop's events from `from`. */
-  events(loopId: string, from: number): Promise<readonly LoopEvent[]>;
-  inbox(session: string): Promise<readonly NewMessage[]>;
+  readEvents(loopId: string, from: number): Promise<readonly LoopEvent[]>;
+  readInbox(session: string): Promise<readonly NewMessage[]>;
   /** How many messages the session's inbox holds. */
-  inboxSize(session: string): Promise<number>;
-  steps(session: string): Promise<readonly StepRecord[]>;
+  countInbox(session: string): Promise<number>;
+  readSteps(session: string): Promise<readonly StepRecord[]>;
 
-  signIn(process: WorkerProcess): Promise<void>;
-  signOut(processId: string): Promise<void>;
-  processes(host: string): Promise<readonly WorkerProcess[]>;
-  remains(processId: string): Promise<Remains>;
+  registerProcess(process: WorkerProcess): Promise<void>;
+  unregisterProcess(processId: string): Promise<void>;
+  listProcesses(host: string): Promise<readonly WorkerProcess[]>;
+  findDeadProcessWork(processId: string): Promise<DeadProcessWork>;
 
   /** What is done with whole sessions. */
   readonly archive: Archive;

@@ -11,7 +11,7 @@ export type WorkerProcess = {
 };
 
 /** What a process that is gone has left behind. */
-export type Remains = {
+export type DeadProcessWork = {
   /** Activities that it had claimed and never answered. Local ones are not among them. */
   readonly activities: readonly (StepKey & {
     readonly workflow: string;

@@ -1,26 +1,26 @@
-import { anthropicObjection } from "./anthropic-objection.ts";
-import { anthropicPrompt } from "./claude-prompt.ts";
-import {
-  argumentText,
-  argumentValue,
-  DEFAULT_CHUNK_SIZE,
-  opaque,
-  pieces,
-  stopOf,
-  thinkingOf,
-  usageOf,
-} from "./pieces.ts";
-import type { Question } from "./question.ts";
+import { validateAnthropicRequest } from "./anthropic-validation.ts";
+import { buildAnthropicPrompt } from "./explicit-cache-prompt.ts";
 import type { Reply } from "./reply.ts";
-import type { AnswerIds, VendorError, Wire, WireError } from "./wire.ts";
+import {
+  chunkText,
+  computeUsage,
+  createOpaqueText,
+  DEFAULT_CHUNK_SIZE,
+  formatArguments,
+  getStop,
+  getThinking,
+  parseArguments,
+} from "./reply-parts.ts";
+import type { ModelServerRequest } from "./request.ts";
+import type { AnswerIds, VendorErrorKind, Wire, WireError } from "./wire.ts";
 
-const STOP_WORDS: Readonly<Record<string, string>> = {
+const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: "end_turn",
   length: "max_tokens",
   toolUse: "tool_use",
 };
 
-const ERRORS: Record<VendorError, WireError> = {
+const ERRORS: Record<VendorErrorKind, WireError> = {
   "rate-limited": {
     status: 429,
     type: "rate_limit_error",
@@ -40,79 +40,79 @@ const ERRORS: Record<VendorError, WireError> = {
 type Block = Readonly<Record<string, unknown>>;
 
 export const anthropicWire: Wire<string> = {
-  frames(reply, question, ids) {
+  buildFrames(reply, question, ids) {
     const frames = [
-      frame("message_start", {
-        message: { ...head(question, ids), content: [], ...usageAtStart(reply, question) },
+      formatFrame("message_start", {
+        message: { ...formatMessageHead(question, ids), content: [], ...formatStartUsage(reply, question) },
       }),
     ];
-    blocks(reply, ids).forEach((block, index) => {
-      const { empty, deltas } = streamed(block, reply.chunkSize ?? DEFAULT_CHUNK_SIZE);
-      frames.push(frame("content_block_start", { index, content_block: empty }));
+    buildBlocks(reply, ids).forEach((block, index) => {
+      const { empty, deltas } = splitBlock(block, reply.chunkSize ?? DEFAULT_CHUNK_SIZE);
+      frames.push(formatFrame("content_block_start", { index, content_block: empty }));
       if (index === 0) frames.push('event: ping\ndata: {"type": "ping"}\n\n');
-      for (const delta of deltas) frames.push(frame("content_block_delta", { index, delta }));
-      frames.push(frame("content_block_stop", { index }));
+      for (const delta of deltas) frames.push(formatFrame("content_block_delta", { index, delta }));
+      frames.push(formatFrame("content_block_stop", { index }));
     });
     frames.push(
-      frame("message_delta", {
-        delta: { stop_reason: stopReason(reply), stop_sequence: null, stop_details: null },
-        usage: usage(reply, question),
+      formatFrame("message_delta", {
+        delta: { stop_reason: toStopReason(reply), stop_sequence: null, stop_details: null },
+        usage: formatUsage(reply, question),
       }),
-      frame("message_stop", {}),
+      formatFrame("message_stop", {}),
     );
     return frames;
   },
 
-  body(reply, question, ids) {
-    const { usage: start } = usageAtStart(reply, question);
+  buildBody(reply, question, ids) {
+    const { usage: start } = formatStartUsage(reply, question);
     return JSON.stringify({
-      ...head(question, ids),
-      content: blocks(reply, ids),
-      stop_reason: stopReason(reply),
-      usage: { ...start, ...usage(reply, question) },
+      ...formatMessageHead(question, ids),
+      content: buildBlocks(reply, ids),
+      stop_reason: toStopReason(reply),
+      usage: { ...start, ...formatUsage(reply, question) },
     });
   },
 
-  headers: (answerId) => ({
-    "request-id": requestId(answerId),
+  buildHeaders: (answerId) => ({
+    "request-id": createRequestId(answerId),
     "anthropic-organization-id": "00000000-0000-4000-8000-000000000000",
   }),
 
-  error: (kind) => ERRORS[kind],
+  buildError: (kind) => ERRORS[kind],
 
-  errorBody: (error, answerId) =>
+  formatErrorBody: (error, answerId) =>
     JSON.stringify({
       type: "error",
       error: { type: error.type, message: error.message },
-      request_id: requestId(answerId),
+      request_id: createRequestId(answerId),
     }),
 
-  errorFrame: (type = "overloaded_error", message = "Overloaded", answerId) =>
-    frame("error", { error: { type, message }, request_id: requestId(answerId) }),
+  buildErrorFrame: (type = "overloaded_error", message = "Overloaded", answerId) =>
+    formatFrame("error", { error: { type, message }, request_id: createRequestId(answerId) }),
 
-  malformedFrame: () =>
+  buildMalformedFrame: () =>
     'event: content_block_delta\ndata: {"type":"content_block_delta","index":0,"delta":{"type":"text_del\n\n',
 
-  prompt: anthropicPrompt,
+  buildPrompt: buildAnthropicPrompt,
 
-  objection: (question) => {
-    const message = anthropicObjection(question);
+  validate: (question) => {
+    const message = validateAnthropicRequest(question);
     return message === undefined ? undefined : { ...ERRORS.invalid, message };
   },
 };
 
-function frame(type: string, rest: Block): string {
-  return `event: ${type}\ndata: ${JSON.stringify({ type, ...rest })}\n\n`;
+function formatFrame(type: string, fields: Block): string {
+  return `event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`;
 }
 
-function requestId(answerId: string): string {
-  return `req_011C${opaque(`request ${answerId}`, 20)}`;
+function createRequestId(answerId: string): string {
+  return `req_011C${createOpaqueText(`request ${answerId}`, 20)}`;
 }
 
-function head(question: Question, ids: AnswerIds) {
+function formatMessageHead(question: ModelServerRequest, ids: AnswerIds) {
   return {
     model: question.model,
-    id: `msg_01${opaque(ids.answer, 22)}`,
+    id: `msg_01${createOpaqueText(ids.answer, 22)}`,
     type: "message",
     role: "assistant",
     content: [] as readonly Block[],
@@ -122,33 +122,33 @@ function head(question: Question, ids: AnswerIds) {
   };
 }
 
-function stopReason(reply: Reply): string {
-  const stop = stopOf(reply);
-  return STOP_WORDS[stop] ?? stop;
+function toStopReason(reply: Reply): string {
+  const stop = getStop(reply);
+  return STOP_REASONS[stop] ?? stop;
 }
 
 /** The complete content blocks of an answer. */
-function blocks(reply: Reply, ids: AnswerIds): Block[] {
+function buildBlocks(reply: Reply, ids: AnswerIds): Block[] {
   const content: Block[] = [];
-  const thinking = thinkingOf(reply);
+  const thinking = getThinking(reply);
   if (thinking?.redacted === true) {
     content.push({
       type: "redacted_thinking",
-      data: thinking.signature ?? `Eqk${opaque(thinking.text, 120)}`,
+      data: thinking.signature ?? `Eqk${createOpaqueText(thinking.text, 120)}`,
     });
   } else if (thinking !== undefined) {
-    const signature = thinking.signature ?? `Eus${opaque(thinking.text, 120)}`;
+    const signature = thinking.signature ?? `Eus${createOpaqueText(thinking.text, 120)}`;
     content.push({ type: "thinking", thinking: thinking.text, signature });
   }
   if (reply.text !== undefined) content.push({ type: "text", text: reply.text });
   reply.toolCalls?.forEach((call, index) => {
     content.push({
       type: "tool_use",
-      id: call.id ?? `toolu_01${opaque(`${ids.toolCallSeed} ${index}`, 22)}`,
+      id: call.id ?? `toolu_01${createOpaqueText(`${ids.toolCallSeed} ${index}`, 22)}`,
       name: call.name,
-      input: argumentValue(call.arguments),
+      input: parseArguments(call.arguments),
       caller: { type: "direct" },
-      [RAW]: argumentText(call.arguments),
+      [RAW]: formatArguments(call.arguments),
     });
   });
   return content;
@@ -158,18 +158,18 @@ function blocks(reply: Reply, ids: AnswerIds): Block[] {
 const RAW = Symbol("raw arguments");
 
 /** A block as its start event shows it, and the deltas that fill it. */
-function streamed(block: Block, size: number): { empty: Block; deltas: Block[] } {
+function splitBlock(block: Block, size: number): { empty: Block; deltas: Block[] } {
   switch (block["type"]) {
     case "text":
       return {
         empty: { ...block, text: "" },
-        deltas: pieces(String(block["text"]), size).map((text) => ({ type: "text_delta", text })),
+        deltas: chunkText(String(block["text"]), size).map((text) => ({ type: "text_delta", text })),
       };
     case "thinking":
       return {
         empty: { ...block, thinking: "", signature: "" },
         deltas: [
-          ...pieces(String(block["thinking"]), size).map((thinking) => ({
+          ...chunkText(String(block["thinking"]), size).map((thinking) => ({
             type: "thinking_delta",
             thinking,
           })),
@@ -179,7 +179,7 @@ function streamed(block: Block, size: number): { empty: Block; deltas: Block[] }
     case "tool_use":
       return {
         empty: { ...block, input: {} },
-        deltas: ["", ...pieces(String((block as { [RAW]?: string })[RAW] ?? ""), size)].map(
+        deltas: ["", ...chunkText(String((block as { [RAW]?: string })[RAW] ?? ""), size)].map(
           (partial_json) => ({
             type: "input_json_delta",
             partial_json,
@@ -191,8 +191,8 @@ function streamed(block: Block, size: number): { empty: Block; deltas: Block[] }
   }
 }
 
-function usage(reply: Reply, question: Question) {
-  const counts = usageOf(reply, question);
+function formatUsage(reply: Reply, question: ModelServerRequest) {
+  const counts = computeUsage(reply, question);
   return {
     input_tokens: counts.input,
     cache_creation_input_tokens: counts.cacheWrite,
@@ -202,8 +202,8 @@ function usage(reply: Reply, question: Question) {
   };
 }
 
-function usageAtStart(reply: Reply, question: Question) {
-  const counts = usageOf(reply, question);
+function formatStartUsage(reply: Reply, question: ModelServerRequest) {
+  const counts = computeUsage(reply, question);
   return {
     usage: {
       input_tokens: counts.input,

@@ -1,29 +1,29 @@
 import { EventStreamCodec } from "@smithy/eventstream-codec";
-import { bedrockObjection } from "./bedrock-objection.ts";
-import { provesKey } from "./bedrock-proof.ts";
-import { bedrockPrompt } from "./claude-prompt.ts";
-import type { NamedInPath } from "./gemini-contents.ts";
-import {
-  argumentText,
-  argumentValue,
-  DEFAULT_CHUNK_SIZE,
-  opaque,
-  pieces,
-  stopOf,
-  thinkingOf,
-  usageOf,
-} from "./pieces.ts";
-import type { Question } from "./question.ts";
+import { isSignedWith } from "./bedrock-signature.ts";
+import { validateBedrockRequest } from "./bedrock-validation.ts";
+import { buildBedrockPrompt } from "./explicit-cache-prompt.ts";
+import type { PathParameters } from "./gemini-contents.ts";
 import type { Reply } from "./reply.ts";
-import type { AnswerIds, VendorError, Wire, WireError } from "./wire.ts";
+import {
+  chunkText,
+  computeUsage,
+  createOpaqueText,
+  DEFAULT_CHUNK_SIZE,
+  formatArguments,
+  getStop,
+  getThinking,
+  parseArguments,
+} from "./reply-parts.ts";
+import type { ModelServerRequest } from "./request.ts";
+import type { AnswerIds, VendorErrorKind, Wire, WireError } from "./wire.ts";
 
-const STOP_WORDS: Readonly<Record<string, string>> = {
+const STOP_REASONS: Readonly<Record<string, string>> = {
   stop: "end_turn",
   length: "max_tokens",
   toolUse: "tool_use",
 };
 
-const ERRORS: Record<VendorError, WireError> = {
+const ERRORS: Record<VendorErrorKind, WireError> = {
   "rate-limited": {
     status: 429,
     type: "ThrottlingException",
@@ -58,59 +58,59 @@ const codec = new EventStreamCodec(
 export const bedrockWire: Wire<Buffer> = {
   contentType: "application/vnd.amazon.eventstream",
 
-  frames(reply, question, ids) {
+  buildFrames(reply, question, ids) {
     const size = reply.chunkSize ?? DEFAULT_CHUNK_SIZE;
-    const frames = [event("messageStart", { role: "assistant" })];
-    blocks(reply, ids).forEach((block, contentBlockIndex) => {
+    const frames = [encodeEvent("messageStart", { role: "assistant" })];
+    buildBlocks(reply, ids).forEach((block, contentBlockIndex) => {
       if (block.start !== undefined)
-        frames.push(event("contentBlockStart", { contentBlockIndex, start: block.start }));
+        frames.push(encodeEvent("contentBlockStart", { contentBlockIndex, start: block.start }));
       for (const delta of block.deltas(size))
-        frames.push(event("contentBlockDelta", { contentBlockIndex, delta }));
-      frames.push(event("contentBlockStop", { contentBlockIndex }));
+        frames.push(encodeEvent("contentBlockDelta", { contentBlockIndex, delta }));
+      frames.push(encodeEvent("contentBlockStop", { contentBlockIndex }));
     });
     frames.push(
-      event("messageStop", { stopReason: stopReason(reply) }),
-      event("metadata", { usage: usage(reply, question), metrics: { latencyMs: 1 } }),
+      encodeEvent("messageStop", { stopReason: toStopReason(reply) }),
+      encodeEvent("metadata", { usage: formatUsage(reply, question), metrics: { latencyMs: 1 } }),
     );
     return frames;
   },
 
-  body: (reply, question, ids) =>
+  buildBody: (reply, question, ids) =>
     JSON.stringify({
-      output: { message: { role: "assistant", content: blocks(reply, ids).map(({ whole }) => whole) } },
-      stopReason: stopReason(reply),
-      usage: usage(reply, question),
+      output: { message: { role: "assistant", content: buildBlocks(reply, ids).map(({ whole }) => whole) } },
+      stopReason: toStopReason(reply),
+      usage: formatUsage(reply, question),
       metrics: { latencyMs: 1 },
     }),
 
-  headers: (answerId) => ({ "x-amzn-requestid": requestId(answerId) }),
-  error: (kind) => ERRORS[kind],
-  errorBody: ({ message }) => JSON.stringify({ message }),
-  errorHeaders: ({ type }) => ({ "x-amzn-errortype": `${type}:http://internal.amazon.com/coral/` }),
-  proves: provesKey,
-  errorFrame: (type = "throttlingException", message = ERRORS["rate-limited"].message) =>
-    frame({ ":message-type": "exception", ":exception-type": type }, JSON.stringify({ message })),
-  malformedFrame: () =>
-    frame(
+  buildHeaders: (answerId) => ({ "x-amzn-requestid": createRequestId(answerId) }),
+  buildError: (kind) => ERRORS[kind],
+  formatErrorBody: ({ message }) => JSON.stringify({ message }),
+  buildErrorHeaders: ({ type }) => ({ "x-amzn-errortype": `${type}:http://internal.amazon.com/coral/` }),
+  isSignedWith,
+  buildErrorFrame: (type = "throttlingException", message = ERRORS["rate-limited"].message) =>
+    encodeFrame({ ":message-type": "exception", ":exception-type": type }, JSON.stringify({ message })),
+  buildMalformedFrame: () =>
+    encodeFrame(
       { ":message-type": "event", ":event-type": "contentBlockDelta" },
       '{"contentBlockIndex":0,"delta":{"te',
     ),
 
-  prompt: bedrockPrompt,
+  buildPrompt: buildBedrockPrompt,
 
-  objection: (question) => {
-    const message = bedrockObjection(question);
+  validate: (question) => {
+    const message = validateBedrockRequest(question);
     return message === undefined ? undefined : { ...ERRORS.invalid, message };
   },
 };
 
 /** The model and the form of the answer stand in the address. */
-export function namedInConverse(path: string): NamedInPath | undefined {
+export function parseConversePath(path: string): PathParameters | undefined {
   const [, model, stream] = /^\/model\/([^/]+)\/converse(-stream)?$/.exec(path) ?? [];
   return model === undefined ? undefined : { model: decodeURIComponent(model), stream: stream !== undefined };
 }
 
-function frame(names: Readonly<Record<string, string>>, body: string): Buffer {
+function encodeFrame(names: Readonly<Record<string, string>>, body: string): Buffer {
   const headers = { ...names, ":content-type": "application/json" };
   const typed = Object.entries(headers).map(([name, value]) => [name, { type: "string" as const, value }]);
   const message = { headers: Object.fromEntries(typed), body: Buffer.from(body, "utf8") };
@@ -118,19 +118,19 @@ function frame(names: Readonly<Record<string, string>>, body: string): Buffer {
 }
 
 /** Amazon pads every event, so that its length says nothing about the words in it. */
-function event(type: string, body: Fields): Buffer {
+function encodeEvent(type: string, body: Fields): Buffer {
   const p = "abcdefghijklmnopqrstuvwxyz".slice(0, 1 + (JSON.stringify(body).length % 26));
-  return frame({ ":event-type": type, ":message-type": "event" }, JSON.stringify({ ...body, p }));
+  return encodeFrame({ ":event-type": type, ":message-type": "event" }, JSON.stringify({ ...body, p }));
 }
 
-function requestId(answerId: string): string {
-  const letters = Buffer.from(opaque(`request ${answerId}`, 16)).toString("hex");
+function createRequestId(answerId: string): string {
+  const letters = Buffer.from(createOpaqueText(`request ${answerId}`, 16)).toString("hex");
   return letters.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}).*/, "$1-$2-$3-$4-$5");
 }
 
-function stopReason(reply: Reply): string {
-  const stop = stopOf(reply);
-  return STOP_WORDS[stop] ?? stop;
+function toStopReason(reply: Reply): string {
+  const stop = getStop(reply);
+  return STOP_REASONS[stop] ?? stop;
 }
 
 type Block = {
@@ -139,40 +139,47 @@ type Block = {
   readonly whole: Fields;
 };
 
-function blocks(reply: Reply, ids: AnswerIds): readonly Block[] {
+function buildBlocks(reply: Reply, ids: AnswerIds): readonly Block[] {
   const content: Block[] = [];
-  const thinking = thinkingOf(reply);
+  const thinking = getThinking(reply);
   if (thinking?.redacted === true) {
-    const redactedContent = thinking.signature ?? Buffer.from(opaque(thinking.text, 90)).toString("base64");
+    const redactedContent =
+      thinking.signature ?? Buffer.from(createOpaqueText(thinking.text, 90)).toString("base64");
     const reasoningContent = { redactedContent };
     content.push({ deltas: () => [{ reasoningContent }], whole: { reasoningContent } });
   } else if (thinking !== undefined) {
-    const { text, signature = `Eus${opaque(thinking.text, 120)}` } = thinking;
+    const { text, signature = `Eus${createOpaqueText(thinking.text, 120)}` } = thinking;
     content.push({
       deltas: (size) =>
-        [...pieces(text, size).map((piece) => ({ text: piece })), { signature }].map((reasoningContent) => ({
-          reasoningContent,
-        })),
+        [...chunkText(text, size).map((piece) => ({ text: piece })), { signature }].map(
+          (reasoningContent) => ({
+            reasoningContent,
+          }),
+        ),
       whole: { reasoningContent: { reasoningText: { text, signature } } },
     });
   }
   const { text } = reply;
   if (text !== undefined)
-    content.push({ deltas: (size) => pieces(text, size).map((piece) => ({ text: piece })), whole: { text } });
+    content.push({
+      deltas: (size) => chunkText(text, size).map((piece) => ({ text: piece })),
+      whole: { text },
+    });
   reply.toolCalls?.forEach((call, index) => {
-    const toolUseId = call.id ?? `tooluse_${opaque(`${ids.toolCallSeed} ${index}`, 22)}`;
+    const toolUseId = call.id ?? `tooluse_${createOpaqueText(`${ids.toolCallSeed} ${index}`, 22)}`;
     const { name } = call;
     content.push({
       start: { toolUse: { toolUseId, name } },
-      deltas: (size) => pieces(argumentText(call.arguments), size).map((input) => ({ toolUse: { input } })),
-      whole: { toolUse: { toolUseId, name, input: argumentValue(call.arguments) } },
+      deltas: (size) =>
+        chunkText(formatArguments(call.arguments), size).map((input) => ({ toolUse: { input } })),
+      whole: { toolUse: { toolUseId, name, input: parseArguments(call.arguments) } },
     });
   });
   return content;
 }
 
-function usage(reply: Reply, question: Question): Fields {
-  const { input, output, cacheRead, cacheWrite } = usageOf(reply, question);
+function formatUsage(reply: Reply, question: ModelServerRequest): Fields {
+  const { input, output, cacheRead, cacheWrite } = computeUsage(reply, question);
   return {
     inputTokens: input,
     outputTokens: output,

@@ -6,37 +6,37 @@ import type { ModelServer } from "./server.ts";
 const Named = z.strictObject({ name: z.string() });
 
 /** Steers the server from another process: `/__requests`, `/__release`, `/__hold`, `/__script`, `/__reset`. */
-export async function control(
+export async function handleControl(
   server: ModelServer,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const url = new URL(request.url ?? "/", "http://127.0.0.1");
   const text = (await readBody(request)).toString("utf8");
-  const say = (status: number, value: unknown) => {
+  const respond = (status: number, value: unknown) => {
     response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(value));
   };
   try {
     switch (`${request.method} ${url.pathname}`) {
       case "GET /__requests":
-        return say(200, snapshot(server, url.searchParams.has("bodies")));
+        return respond(200, buildSnapshot(server, url.searchParams.has("bodies")));
       case "POST /__release":
         server.release(Named.parse(JSON.parse(text)).name);
-        return say(200, {});
+        return respond(200, {});
       case "POST /__hold":
         server.hold(Named.parse(JSON.parse(text)).name);
-        return say(200, {});
+        return respond(200, {});
       case "POST /__script":
         server.script(JSON.parse(text));
-        return say(200, {});
+        return respond(200, {});
       case "POST /__reset":
         server.reset();
-        return say(200, {});
+        return respond(200, {});
       default:
-        return say(404, { error: `No ${request.method} ${url.pathname} here` });
+        return respond(404, { error: `No ${request.method} ${url.pathname} here` });
     }
   } catch (error) {
-    say(400, { error: error instanceof Error ? error.message : String(error) });
+    respond(400, { error: error instanceof Error ? error.message : String(error) });
   }
 }
 
@@ -48,7 +48,7 @@ export type Snapshot = {
   readonly answersRepaid: number;
 };
 
-function snapshot(server: ModelServer, bodies: boolean): Snapshot {
+function buildSnapshot(server: ModelServer, bodies: boolean): Snapshot {
   return {
     requests: bodies ? server.requests : server.requests.map((one) => ({ ...one, body: undefined })),
     paid: server.paid(),

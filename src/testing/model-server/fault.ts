@@ -17,7 +17,7 @@ const streamFault = {
 };
 
 // How each fault looks on the wire. `afterChunks` counts events of the stream.
-function faults<Extra extends z.ZodRawShape>(extra: Extra) {
+function buildFaultSchema<Extra extends z.ZodRawShape>(extra: Extra) {
   return z.discriminatedUnion("fault", [
     /** 429. Milliseconds are sent as `retry-after-ms` and, rounded up, as `retry-after`. */
     z.strictObject({
@@ -81,11 +81,11 @@ function faults<Extra extends z.ZodRawShape>(extra: Extra) {
   ]);
 }
 
-export const Fault = faults({});
+export const Fault = buildFaultSchema({});
 export type Fault = z.infer<typeof Fault>;
 
 /** A fault that is used up: `times` times (once unless said), on turn `onTurn` or on any. */
-export const FaultRule = faults({ onTurn: count.optional(), times: count.optional() });
+export const FaultRule = buildFaultSchema({ onTurn: count.optional(), times: count.optional() });
 export type FaultRule = z.infer<typeof FaultRule>;
 
 export type FaultName = Fault["fault"];

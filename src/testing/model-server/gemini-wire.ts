@@ -1,18 +1,26 @@
-import { geminiObjection, signatureOf } from "./gemini-objection.ts";
-import { geminiPrompt } from "./kept-prompt.ts";
-import { argumentValue, DEFAULT_CHUNK_SIZE, opaque, pieces, stopOf, thinkingOf, usageOf } from "./pieces.ts";
-import type { Question } from "./question.ts";
+import { computeSignature, validateGeminiRequest } from "./gemini-validation.ts";
+import { buildGeminiPrompt } from "./implicit-cache-prompt.ts";
 import type { Reply } from "./reply.ts";
-import type { AnswerIds, VendorError, Wire, WireError } from "./wire.ts";
+import {
+  chunkText,
+  computeUsage,
+  createOpaqueText,
+  DEFAULT_CHUNK_SIZE,
+  getStop,
+  getThinking,
+  parseArguments,
+} from "./reply-parts.ts";
+import type { ModelServerRequest } from "./request.ts";
+import type { AnswerIds, VendorErrorKind, Wire, WireError } from "./wire.ts";
 
-const STOP_WORDS: Readonly<Record<string, string>> = {
+const FINISH_REASONS: Readonly<Record<string, string>> = {
   stop: "STOP",
   length: "MAX_TOKENS",
   // Google has no word of its own for it.
   toolUse: "STOP",
 };
 
-const ERRORS: Record<VendorError, WireError> = {
+const ERRORS: Record<VendorErrorKind, WireError> = {
   "rate-limited": {
     status: 429,
     type: "RESOURCE_EXHAUSTED",
@@ -45,7 +53,7 @@ const ERRORS: Record<VendorError, WireError> = {
 };
 
 /** Vertex knows tokens, which it refuses in another way. */
-const TOKEN_REFUSED: WireError = {
+const INVALID_TOKEN: WireError = {
   status: 401,
   type: "UNAUTHENTICATED",
   code: "ACCESS_TOKEN_TYPE_UNSUPPORTED",
@@ -56,63 +64,72 @@ const TOKEN_REFUSED: WireError = {
 type Part = Readonly<Record<string, unknown>>;
 
 export const geminiWire: Wire = {
-  frames(reply, question, ids) {
-    const parts = partsOf(reply, ids, reply.chunkSize ?? DEFAULT_CHUNK_SIZE);
+  buildFrames(reply, question, ids) {
+    const parts = buildParts(reply, ids, reply.chunkSize ?? DEFAULT_CHUNK_SIZE);
     return parts.map((part, at) => {
       const last = at === parts.length - 1;
-      return `data: ${JSON.stringify(response(reply, question, ids, [part], last))}\r\n\r\n`;
+      return `data: ${JSON.stringify(buildResponse(reply, question, ids, [part], last))}\r\n\r\n`;
     });
   },
 
-  body: (reply, question, ids) =>
-    JSON.stringify(response(reply, question, ids, partsOf(reply, ids, Number.MAX_SAFE_INTEGER), true)),
+  buildBody: (reply, question, ids) =>
+    JSON.stringify(
+      buildResponse(reply, question, ids, buildParts(reply, ids, Number.MAX_SAFE_INTEGER), true),
+    ),
 
-  headers: () => ({ vary: "Origin, X-Origin, Referer", "x-content-type-options": "nosniff" }),
+  buildHeaders: () => ({ vary: "Origin, X-Origin, Referer", "x-content-type-options": "nosniff" }),
 
-  error: (kind, question) =>
-    kind === "auth" && question?.protocol === "google_vertex" ? TOKEN_REFUSED : ERRORS[kind],
+  buildError: (kind, question) =>
+    kind === "auth" && question?.protocol === "google_vertex" ? INVALID_TOKEN : ERRORS[kind],
 
-  errorBody: ({ status, type, code, message }) => JSON.stringify(errorObject(status, type, message, code)),
+  formatErrorBody: ({ status, type, code, message }) =>
+    JSON.stringify(buildErrorObject(status, type, message, code)),
 
-  errorFrame: (type = "UNAVAILABLE", message = ERRORS.overloaded.message) => {
+  buildErrorFrame: (type = "UNAVAILABLE", message = ERRORS.overloaded.message) => {
     const { status } = Object.values(ERRORS).find((error) => error.type === type) ?? ERRORS.overloaded;
-    return `data: ${JSON.stringify(errorObject(status, type, message))}\r\n\r\n`;
+    return `data: ${JSON.stringify(buildErrorObject(status, type, message))}\r\n\r\n`;
   },
 
-  malformedFrame: () => 'data: {"candidates": [{"content": {"parts": [{"te\r\n\r\n',
+  buildMalformedFrame: () => 'data: {"candidates": [{"content": {"parts": [{"te\r\n\r\n',
 
-  prompt: geminiPrompt,
+  buildPrompt: buildGeminiPrompt,
 
-  objection: (question) => {
-    const message = geminiObjection(question);
+  validate: (question) => {
+    const message = validateGeminiRequest(question);
     return message === undefined ? undefined : { ...ERRORS.invalid, message };
   },
 };
 
-function errorObject(code: number, status: string, message: string, reason?: string | null) {
+function buildErrorObject(code: number, status: string, message: string, reason?: string | null) {
   const info = { "@type": "type.googleapis.com/google.rpc.ErrorInfo", reason, domain: "googleapis.com" };
   return { error: { code, message, status, ...(reason ? { details: [info] } : {}) } };
 }
 
 /** Thoughts, text and calls; the first call is signed, or else an empty text at the end. */
-function partsOf(reply: Reply, ids: AnswerIds, size: number): Part[] {
-  const thoughts = pieces(thinkingOf(reply)?.text ?? "", size).map((text) => ({ text, thought: true }));
-  const texts = pieces(reply.text ?? "", size).map((text) => ({ text }));
+function buildParts(reply: Reply, ids: AnswerIds, size: number): Part[] {
+  const thoughts = chunkText(getThinking(reply)?.text ?? "", size).map((text) => ({ text, thought: true }));
+  const texts = chunkText(reply.text ?? "", size).map((text) => ({ text }));
   const calls = (reply.toolCalls ?? []).map(({ id, name, arguments: given }, index) => {
-    const args = argumentValue(given);
+    const args = parseArguments(given);
     const functionCall = { ...(id !== undefined && { id }), name, args };
-    return index > 0 ? { functionCall } : { functionCall, thoughtSignature: signatureOf(name, args) };
+    return index > 0 ? { functionCall } : { functionCall, thoughtSignature: computeSignature(name, args) };
   });
   if (calls.length > 0) return [...thoughts, ...texts, ...calls];
-  const thoughtSignature = thinkingOf(reply)?.signature ?? `Eg${opaque(`text ${ids.answer}`, 86)}`;
+  const thoughtSignature = getThinking(reply)?.signature ?? `Eg${createOpaqueText(`text ${ids.answer}`, 86)}`;
   return [...thoughts, ...texts, { text: "", thoughtSignature }];
 }
 
-function response(reply: Reply, question: Question, ids: AnswerIds, parts: readonly Part[], last: boolean) {
-  const counts = usageOf(reply, question);
+function buildResponse(
+  reply: Reply,
+  question: ModelServerRequest,
+  ids: AnswerIds,
+  parts: readonly Part[],
+  last: boolean,
+) {
+  const counts = computeUsage(reply, question);
   const prompt = counts.input + counts.cacheRead + counts.cacheWrite;
-  const stop = stopOf(reply);
-  const finish = last ? { finishReason: STOP_WORDS[stop] ?? stop } : {};
+  const stop = getStop(reply);
+  const finish = last ? { finishReason: FINISH_REASONS[stop] ?? stop } : {};
   const usage = {
     promptTokenCount: prompt,
     ...(last && { candidatesTokenCount: counts.output - counts.reasoning }),
@@ -126,6 +143,6 @@ function response(reply: Reply, question: Question, ids: AnswerIds, parts: reado
     candidates: [{ content: { parts, role: "model" }, ...finish, index: 0 }],
     usageMetadata: usage,
     modelVersion: question.model,
-    responseId: opaque(ids.answer, 23),
+    responseId: createOpaqueText(ids.answer, 23),
   };
 }

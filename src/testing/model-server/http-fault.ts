@@ -1,5 +1,5 @@
 import type { HttpFault } from "./fault.ts";
-import type { Question } from "./question.ts";
+import type { ModelServerRequest } from "./request.ts";
 import type { Wire, WireError } from "./wire.ts";
 
 export type HttpResponse = {
@@ -18,7 +18,12 @@ const BAD_GATEWAY_PAGE = `<html>\r
 `;
 
 /** The response that a fault is, in the words of the vendor. */
-export function httpFault(fault: HttpFault, wire: Wire, question: Question, answerId: string): HttpResponse {
+export function buildFaultResponse(
+  fault: HttpFault,
+  wire: Wire,
+  question: ModelServerRequest,
+  answerId: string,
+): HttpResponse {
   switch (fault.fault) {
     case "html":
       return {
@@ -33,32 +38,37 @@ export function httpFault(fault: HttpFault, wire: Wire, question: Question, answ
         body: fault.body ?? "",
       };
     case "rate-limited":
-      return vendorError(wire, answerId, spoken(wire.error("rate-limited", question), fault.message), {
-        ...retryAfter(fault.retryAfterMs, fault.retryAfterSeconds),
-        ...fault.headers,
-      });
-    case "server-error": {
-      const error = wire.error("server-error", question);
-      return vendorError(
+      return buildErrorResponse(
         wire,
         answerId,
-        { ...spoken(error, fault.message), status: fault.status ?? error.status },
+        withMessage(wire.buildError("rate-limited", question), fault.message),
+        {
+          ...buildRetryHeaders(fault.retryAfterMs, fault.retryAfterSeconds),
+          ...fault.headers,
+        },
+      );
+    case "server-error": {
+      const error = wire.buildError("server-error", question);
+      return buildErrorResponse(
+        wire,
+        answerId,
+        { ...withMessage(error, fault.message), status: fault.status ?? error.status },
         fault.headers,
       );
     }
     case "overloaded":
     case "overflow":
     case "auth":
-      return vendorError(
+      return buildErrorResponse(
         wire,
         answerId,
-        spoken(wire.error(fault.fault, question), fault.message),
+        withMessage(wire.buildError(fault.fault, question), fault.message),
         fault.headers,
       );
   }
 }
 
-export function vendorError(
+export function buildErrorResponse(
   wire: Wire,
   answerId: string,
   error: WireError,
@@ -68,19 +78,19 @@ export function vendorError(
     status: error.status,
     headers: {
       "content-type": "application/json",
-      ...wire.headers(answerId),
-      ...wire.errorHeaders?.(error),
+      ...wire.buildHeaders(answerId),
+      ...wire.buildErrorHeaders?.(error),
       ...headers,
     },
-    body: wire.errorBody(error, answerId),
+    body: wire.formatErrorBody(error, answerId),
   };
 }
 
-function spoken(error: WireError, message: string | undefined): WireError {
+function withMessage(error: WireError, message: string | undefined): WireError {
   return message === undefined ? error : { ...error, message };
 }
 
-function retryAfter(ms: number | undefined, seconds: number | undefined): Record<string, string> {
+function buildRetryHeaders(ms: number | undefined, seconds: number | undefined): Record<string, string> {
   if (ms === undefined) return seconds === undefined ? {} : { "retry-after": String(seconds) };
   return { "retry-after-ms": String(ms), "retry-after": String(seconds ?? Math.ceil(ms / 1000)) };
 }

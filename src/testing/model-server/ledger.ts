@@ -1,5 +1,5 @@
 import type { FaultName } from "./fault.ts";
-import type { Question, WireProtocol } from "./question.ts";
+import type { ModelServerRequest, WireProtocol } from "./request.ts";
 
 export type RequestOutcome = "open" | "answered" | "faulted" | "aborted-by-client";
 
@@ -44,9 +44,9 @@ export type PaidTurn = {
 };
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-type Watcher = {
-  readonly wants: (request: RecordedRequest) => boolean;
-  readonly found: (request: RecordedRequest) => void;
+type RequestWatcher = {
+  readonly matches: (request: RecordedRequest) => boolean;
+  readonly resolve: (request: RecordedRequest) => void;
 };
 
 export type LedgerOptions = {
@@ -59,7 +59,7 @@ export class Ledger {
   readonly #options: LedgerOptions;
   readonly #requests: Mutable<RecordedRequest>[] = [];
   readonly #turns = new Map<string, Mutable<PaidTurn>>();
-  readonly #watchers = new Set<Watcher>();
+  readonly #watchers = new Set<RequestWatcher>();
 
   constructor(options: LedgerOptions) {
     this.#options = options;
@@ -69,7 +69,7 @@ export class Ledger {
     return this.#requests;
   }
 
-  open(question: Question): RecordedRequest {
+  open(question: ModelServerRequest): RecordedRequest {
     const request: Mutable<RecordedRequest> = {
       number: this.#requests.length + 1,
       atMs: Date.now(),
@@ -79,7 +79,7 @@ export class Ledger {
       model: question.model,
       stream: question.stream,
       body: question.body,
-      headers: this.#options.showSecrets ? question.headers : masked(question.headers),
+      headers: this.#options.showSecrets ? question.headers : maskHeaders(question.headers),
       outcome: "open",
       fault: undefined,
       objection: undefined,
@@ -90,12 +90,12 @@ export class Ledger {
     this.#requests.push(request);
     const old = this.#requests[this.#requests.length - 1 - this.#options.keepBodies];
     if (old !== undefined) old.body = undefined;
-    this.#turnOf(request).asked += 1;
+    this.#getTurn(request).asked += 1;
     this.#notify(request);
     return request;
   }
 
-  change(
+  update(
     request: RecordedRequest,
     change: Partial<Pick<RecordedRequest, "fault" | "objection" | "heldAt">>,
   ): void {
@@ -103,7 +103,7 @@ export class Ledger {
     this.#notify(request);
   }
 
-  sent(request: Mutable<RecordedRequest>, bytes: number): void {
+  addBytes(request: Mutable<RecordedRequest>, bytes: number): void {
     request.bytesSent += bytes;
   }
 
@@ -113,7 +113,7 @@ export class Ledger {
     request.closedAtMs = Date.now();
     request.outcome = outcome;
     request.heldAt = undefined;
-    const turn = this.#turnOf(request);
+    const turn = this.#getTurn(request);
     if (outcome === "answered") turn.answered += 1;
     else if (outcome === "faulted") turn.faulted += 1;
     else if (outcome === "aborted-by-client") turn.aborted += 1;
@@ -125,19 +125,19 @@ export class Ledger {
     return [...this.#turns.values()].map((turn) => ({ ...turn }));
   }
 
-  forget(): void {
+  clear(): void {
     this.#requests.length = 0;
     this.#turns.clear();
   }
 
   /** The request that `wants` accepts: one that is there, or the first that comes or changes so. */
-  wait(wants: (request: RecordedRequest) => boolean, timeoutMs: number): Promise<RecordedRequest> {
-    const there = this.#requests.find(wants);
-    if (there !== undefined) return Promise.resolve(there);
+  waitFor(matches: (request: RecordedRequest) => boolean, timeoutMs: number): Promise<RecordedRequest> {
+    const existing = this.#requests.find(matches);
+    if (existing !== undefined) return Promise.resolve(existing);
     return new Promise((resolve, reject) => {
-      const watcher: Watcher = {
-        wants,
-        found: (request) => {
+      const watcher: RequestWatcher = {
+        matches,
+        resolve: (request) => {
           clearTimeout(timer);
           this.#watchers.delete(watcher);
           resolve(request);
@@ -145,13 +145,13 @@ export class Ledger {
       };
       const timer = setTimeout(() => {
         this.#watchers.delete(watcher);
-        reject(new Error(`No such request within ${timeoutMs} ms. ${describe(this.#requests)}`));
+        reject(new Error(`No such request within ${timeoutMs} ms. ${formatRequests(this.#requests)}`));
       }, timeoutMs);
       this.#watchers.add(watcher);
     });
   }
 
-  #turnOf(request: RecordedRequest): Mutable<PaidTurn> {
+  #getTurn(request: RecordedRequest): Mutable<PaidTurn> {
     const { conversation, turn } = request;
     const key = `${turn} ${conversation}`;
     let counts = this.#turns.get(key);
@@ -163,7 +163,7 @@ export class Ledger {
   }
 
   #notify(request: RecordedRequest): void {
-    for (const watcher of [...this.#watchers]) if (watcher.wants(request)) watcher.found(request);
+    for (const watcher of [...this.#watchers]) if (watcher.matches(request)) watcher.resolve(request);
   }
 }
 
@@ -175,18 +175,18 @@ const SECRET_HEADERS = new Set([
   "x-amz-security-token",
 ]);
 
-function masked(headers: Readonly<Record<string, string>>): Record<string, string> {
+function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name, SECRET_HEADERS.has(name) ? "***" : value]),
   );
 }
 
 /** How many of the newest requests an error names. */
-const DESCRIBED = 10;
+const MAX_DESCRIBED = 10;
 
-function describe(requests: readonly RecordedRequest[]): string {
+function formatRequests(requests: readonly RecordedRequest[]): string {
   const newest = requests
-    .slice(-DESCRIBED)
+    .slice(-MAX_DESCRIBED)
     .map((one) => `#${one.number} turn ${one.turn} ${one.outcome} (${one.conversation})`);
   return requests.length === 0 ? "None came at all." : `Newest of ${requests.length}: ${newest.join("; ")}`;
 }

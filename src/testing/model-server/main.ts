@@ -12,7 +12,7 @@ Control: GET /__requests, POST /__release {"name"}, /__hold {"name"}, /__script 
 `;
 
 /** One line a request, when it is over: written at once, so that nothing is lost with this process. */
-function logTo(file: string): (request: RecordedRequest) => void {
+function createLogger(file: string): (request: RecordedRequest) => void {
   const descriptor = openSync(file, "a");
   return ({ body: _body, headers: _headers, ...line }) => {
     writeSync(descriptor, `${JSON.stringify(line)}\n`);
@@ -37,7 +37,7 @@ async function main(): Promise<void> {
   const server = await startModelServer({
     ...script,
     port: Number(values.port),
-    onClosed: values.log === undefined ? undefined : logTo(values.log),
+    onClosed: values.log === undefined ? undefined : createLogger(values.log),
   });
   process.stdout.write(`${JSON.stringify({ url: server.url })}\n`);
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void server.stop());

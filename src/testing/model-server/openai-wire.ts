@@ -1,18 +1,26 @@
-import { completionsPrompt } from "./kept-prompt.ts";
-import { openaiObjection } from "./openai-objection.ts";
-import { argumentText, DEFAULT_CHUNK_SIZE, opaque, pieces, stopOf, thinkingOf, usageOf } from "./pieces.ts";
-import type { Question } from "./question.ts";
+import { buildCompletionsPrompt } from "./implicit-cache-prompt.ts";
+import { validateOpenAiRequest } from "./openai-validation.ts";
 import type { Reply } from "./reply.ts";
-import type { AnswerIds, VendorError, Wire, WireError } from "./wire.ts";
+import {
+  chunkText,
+  computeUsage,
+  createOpaqueText,
+  DEFAULT_CHUNK_SIZE,
+  formatArguments,
+  getStop,
+  getThinking,
+} from "./reply-parts.ts";
+import type { ModelServerRequest } from "./request.ts";
+import type { AnswerIds, VendorErrorKind, Wire, WireError } from "./wire.ts";
 
-const STOP_WORDS: Readonly<Record<string, string>> = {
+const FINISH_REASONS: Readonly<Record<string, string>> = {
   stop: "stop",
   length: "length",
   toolUse: "tool_calls",
 };
 
 /** In the words of the vendor, whichever of its protocols. */
-export const OPENAI_ERRORS: Record<VendorError, WireError> = {
+export const OPENAI_ERRORS: Record<VendorErrorKind, WireError> = {
   "rate-limited": {
     status: 429,
     type: "tokens",
@@ -51,24 +59,25 @@ export const OPENAI_ERRORS: Record<VendorError, WireError> = {
 type Delta = Readonly<Record<string, unknown>>;
 
 export const openaiWire: Wire<string> = {
-  frames(reply, question, ids) {
-    const head = { ...identity(question, ids, "chat.completion.chunk") };
+  buildFrames(reply, question, ids) {
+    const head = { ...buildIdentity(question, ids, "chat.completion.chunk") };
     const noUsage = question.includeUsage ? { usage: null } : {};
     const chunk = (delta: Delta, finish_reason: string | null) =>
-      frame(
+      formatFrame(
         { ...head, choices: [{ index: 0, delta, logprobs: null, finish_reason }], ...noUsage },
         JSON.stringify(delta).length,
       );
-    const frames = deltas(reply, ids).map((delta) => chunk(delta, null));
-    frames.push(chunk({}, finishReason(reply)));
-    if (question.includeUsage) frames.push(frame({ ...head, choices: [], usage: usage(reply, question) }, 0));
+    const frames = buildDeltas(reply, ids).map((delta) => chunk(delta, null));
+    frames.push(chunk({}, toFinishReason(reply)));
+    if (question.includeUsage)
+      frames.push(formatFrame({ ...head, choices: [], usage: formatUsage(reply, question) }, 0));
     frames.push("data: [DONE]\n\n");
     return frames;
   },
 
-  body(reply, question, ids) {
-    const thinking = thinkingOf(reply);
-    const calls = toolCalls(reply, ids);
+  buildBody(reply, question, ids) {
+    const thinking = getThinking(reply);
+    const calls = buildToolCalls(reply, ids);
     const message = {
       role: "assistant",
       content: reply.text ?? null,
@@ -78,34 +87,35 @@ export const openaiWire: Wire<string> = {
       annotations: [],
     };
     return JSON.stringify({
-      ...identity(question, ids, "chat.completion"),
-      choices: [{ index: 0, message, logprobs: null, finish_reason: finishReason(reply) }],
-      usage: usage(reply, question),
+      ...buildIdentity(question, ids, "chat.completion"),
+      choices: [{ index: 0, message, logprobs: null, finish_reason: toFinishReason(reply) }],
+      usage: formatUsage(reply, question),
     });
   },
 
-  headers: openaiHeaders,
+  buildHeaders: buildOpenAiHeaders,
 
-  error: (kind) => OPENAI_ERRORS[kind],
+  buildError: (kind) => OPENAI_ERRORS[kind],
 
-  errorBody: (error) => JSON.stringify(openaiError(error.type, error.message, error)),
+  formatErrorBody: (error) => JSON.stringify(buildOpenAiError(error.type, error.message, error)),
 
-  errorFrame: (type = "server_error", message = OPENAI_ERRORS["server-error"].message) =>
-    `data: ${JSON.stringify(openaiError(type, message))}\n\n`,
+  buildErrorFrame: (type = "server_error", message = OPENAI_ERRORS["server-error"].message) =>
+    `data: ${JSON.stringify(buildOpenAiError(type, message))}\n\n`,
 
-  malformedFrame: () => 'data: {"id":"chatcmpl-broken","object":"chat.completion.chunk","choices":[{"ind\n\n',
+  buildMalformedFrame: () =>
+    'data: {"id":"chatcmpl-broken","object":"chat.completion.chunk","choices":[{"ind\n\n',
 
-  prompt: completionsPrompt,
+  buildPrompt: buildCompletionsPrompt,
 
-  objection: (question) => {
-    const objection = openaiObjection(question);
+  validate: (question) => {
+    const objection = validateOpenAiRequest(question);
     return objection === undefined ? undefined : { ...OPENAI_ERRORS.invalid, ...objection };
   },
 };
 
-export function openaiHeaders(answerId: string): Record<string, string> {
+export function buildOpenAiHeaders(answerId: string): Record<string, string> {
   return {
-    "x-request-id": requestId(answerId),
+    "x-request-id": createRequestId(answerId),
     "openai-organization": "holdfast",
     "openai-version": "2020-10-01",
     "openai-processing-ms": "1",
@@ -113,52 +123,52 @@ export function openaiHeaders(answerId: string): Record<string, string> {
 }
 
 /** Padding, as the vendor sends it to hide the lengths of its tokens. */
-function frame(chunk: Readonly<Record<string, unknown>>, length: number): string {
+function formatFrame(chunk: Readonly<Record<string, unknown>>, length: number): string {
   const obfuscation = "3Y6yaTIPlXVg7efl".slice(length % 16);
   return `data: ${JSON.stringify({ ...chunk, obfuscation })}\n\n`;
 }
 
-export function openaiError(type: string, message: string, more: Partial<WireError> = {}) {
-  return { error: { message, type, param: more.param ?? null, code: more.code ?? null } };
+export function buildOpenAiError(type: string, message: string, overrides: Partial<WireError> = {}) {
+  return { error: { message, type, param: overrides.param ?? null, code: overrides.code ?? null } };
 }
 
-function requestId(answerId: string): string {
-  return `req_${opaque(`request ${answerId}`, 32).toLowerCase()}`;
+function createRequestId(answerId: string): string {
+  return `req_${createOpaqueText(`request ${answerId}`, 32).toLowerCase()}`;
 }
 
-function identity(question: Question, ids: AnswerIds, object: string) {
+function buildIdentity(question: ModelServerRequest, ids: AnswerIds, object: string) {
   return {
-    id: `chatcmpl-C${opaque(ids.answer, 28)}`,
+    id: `chatcmpl-C${createOpaqueText(ids.answer, 28)}`,
     object,
     created: Math.floor(Date.now() / 1000),
     model: question.model,
-    service_tier: tierOf(question),
+    service_tier: getServiceTier(question),
     system_fingerprint: "fp_07871e2ad8",
   };
 }
 
-function tierOf({ body }: Question): string {
-  const asked = body["service_tier"];
-  return typeof asked === "string" && asked !== "auto" ? asked : "default";
+function getServiceTier({ body }: ModelServerRequest): string {
+  const requested = body["service_tier"];
+  return typeof requested === "string" && requested !== "auto" ? requested : "default";
 }
 
-function finishReason(reply: Reply): string {
-  const stop = stopOf(reply);
-  return STOP_WORDS[stop] ?? stop;
+function toFinishReason(reply: Reply): string {
+  const stop = getStop(reply);
+  return FINISH_REASONS[stop] ?? stop;
 }
 
-function toolCalls(reply: Reply, ids: AnswerIds) {
+function buildToolCalls(reply: Reply, ids: AnswerIds) {
   return (reply.toolCalls ?? []).map((call, index) => ({
-    id: call.id ?? `call_${opaque(`${ids.toolCallSeed} ${index}`, 24)}`,
+    id: call.id ?? `call_${createOpaqueText(`${ids.toolCallSeed} ${index}`, 24)}`,
     type: "function",
-    function: { name: call.name, arguments: argumentText(call.arguments) },
+    function: { name: call.name, arguments: formatArguments(call.arguments) },
   }));
 }
 
 /** Reasoning is written as DeepSeek writes it: the vendor itself shows none in this protocol. */
-function deltas(reply: Reply, ids: AnswerIds): Delta[] {
+function buildDeltas(reply: Reply, ids: AnswerIds): Delta[] {
   const size = reply.chunkSize ?? DEFAULT_CHUNK_SIZE;
-  const thinking = thinkingOf(reply);
+  const thinking = getThinking(reply);
   const reasons = thinking !== undefined;
   const made: Delta[] = [
     reasons
@@ -167,16 +177,16 @@ function deltas(reply: Reply, ids: AnswerIds): Delta[] {
         ? { role: "assistant", content: null }
         : { role: "assistant", content: "", refusal: null },
   ];
-  for (const piece of pieces(thinking?.text ?? "", size)) {
+  for (const piece of chunkText(thinking?.text ?? "", size)) {
     made.push({ content: null, reasoning_content: piece });
   }
-  for (const piece of pieces(reply.text ?? "", size)) {
+  for (const piece of chunkText(reply.text ?? "", size)) {
     made.push(reasons ? { content: piece, reasoning_content: null } : { content: piece });
   }
-  toolCalls(reply, ids).forEach((call, index) => {
+  buildToolCalls(reply, ids).forEach((call, index) => {
     const { arguments: text } = call.function;
     made.push({ tool_calls: [{ index, ...call, function: { name: call.function.name, arguments: "" } }] });
-    for (const piece of pieces(text, size)) {
+    for (const piece of chunkText(text, size)) {
       made.push({ tool_calls: [{ index, function: { arguments: piece } }] });
     }
   });
@@ -184,13 +194,13 @@ function deltas(reply: Reply, ids: AnswerIds): Delta[] {
 }
 
 /** What is kept without being asked costs nothing more, so that it is not told apart. */
-export function toldWrite(reply: Reply): number {
+export function getReportedCacheWrite(reply: Reply): number {
   return reply.usage?.cacheWrite ?? 0;
 }
 
-function usage(reply: Reply, question: Question) {
-  const counts = usageOf(reply, question);
-  const cacheWrite = toldWrite(reply);
+function formatUsage(reply: Reply, question: ModelServerRequest) {
+  const counts = computeUsage(reply, question);
+  const cacheWrite = getReportedCacheWrite(reply);
   const prompt = counts.input + counts.cacheRead + counts.cacheWrite;
   return {
     prompt_tokens: prompt,

@@ -1,33 +1,33 @@
 import { createHash } from "node:crypto";
 
 /** A piece of a prompt in the order in which the vendor reads it. */
-export type PromptPiece = {
+export type PromptSegment = {
   readonly json: string;
   /** The prompt may be kept up to here. */
   readonly mark: boolean;
 };
 
 export type Prompt = {
-  readonly pieces: readonly PromptPiece[];
+  readonly pieces: readonly PromptSegment[];
   /** In tokens: the vendor keeps no beginning that is shorter. */
   readonly least: number;
 };
 
 /** Tokens of a prompt, at 4 bytes each. */
-export type CachedPrompt = { readonly read: number; readonly write: number; readonly rest: number };
+export type CachedTokens = { readonly read: number; readonly write: number; readonly rest: number };
 
 /** How far behind a mark the vendor looks for a beginning that it knows. */
-const LOOK_BACK = 20;
+const LOOKBACK_SEGMENTS = 20;
 
 /**
  * Keeps the beginnings of prompts as vendors do: for each key and model by itself, up to a mark, found again when every
  * byte before it is the same and it ends at a mark of the later prompt or a few pieces before one.
  */
 export class PromptCache {
-  readonly #known = new Set<string>();
+  readonly #cachedPrefixes = new Set<string>();
 
   /** What of this prompt was known to its owner; what it marks is known from now on. */
-  take({ pieces, least }: Prompt, owner: string): CachedPrompt {
+  readAndStore({ pieces, least }: Prompt, owner: string): CachedTokens {
     const hash = createHash("sha256").update(owner).update("\0");
     const names: string[] = [];
     const ends: number[] = [];
@@ -40,16 +40,16 @@ export class PromptCache {
     }
     const tokens = (at: number) => Math.ceil((at < 0 ? 0 : (ends[at] ?? 0)) / 4);
     const marks = [...pieces.keys()].filter((at) => pieces[at]?.mark && tokens(at) >= least);
-    const found = Math.max(-1, ...marks.map((mark) => this.#before(names, mark)));
-    for (const mark of marks) this.#known.add(names[mark] as string);
-    const read = tokens(found);
+    const cachedIndex = Math.max(-1, ...marks.map((mark) => this.#findCachedPrefix(names, mark)));
+    for (const mark of marks) this.#cachedPrefixes.add(names[mark] as string);
+    const read = tokens(cachedIndex);
     const write = Math.max(0, tokens(marks.at(-1) ?? -1) - read);
     return { read, write, rest: Math.ceil(bytes / 4) - read - write };
   }
 
-  #before(names: readonly string[], mark: number): number {
-    for (let at = mark; at >= 0 && at > mark - LOOK_BACK; at -= 1) {
-      if (this.#known.has(names[at] as string)) return at;
+  #findCachedPrefix(names: readonly string[], mark: number): number {
+    for (let at = mark; at >= 0 && at > mark - LOOKBACK_SEGMENTS; at -= 1) {
+      if (this.#cachedPrefixes.has(names[at] as string)) return at;
     }
     return -1;
   }

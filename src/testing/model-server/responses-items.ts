@@ -1,24 +1,24 @@
-import type { WireMessage } from "./question.ts";
+import type { WireMessage } from "./request.ts";
 
 export type WireItem = { readonly type?: unknown; readonly role?: unknown; readonly [key: string]: unknown };
 
 /** The items of a request to the Responses API. */
-export function itemsOf(input: unknown): readonly WireItem[] {
+export function getItems(input: unknown): readonly WireItem[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   return Array.isArray(input) ? input.filter((item) => typeof item === "object" && item !== null) : [];
 }
 
 /** A message says its role, everything that a model makes beside messages does not. */
-export function isMadeByModel({ type, role }: WireItem): boolean {
+export function isModelItem({ type, role }: WireItem): boolean {
   return role === "assistant" || (role === undefined && type !== "function_call_output");
 }
 
 /** The same conversation in messages, as the other protocols have it: what a model made in one go is one. */
-export function messagesOfItems(input: unknown): readonly WireMessage[] {
+export function toResponsesMessages(input: unknown): readonly WireMessage[] {
   const messages: { role: unknown; content: unknown; made?: WireItem[] }[] = [];
-  for (const item of itemsOf(input)) {
+  for (const item of getItems(input)) {
     const last = messages.at(-1);
-    if (isMadeByModel(item)) {
+    if (isModelItem(item)) {
       if (last?.made === undefined) {
         const made = [item];
         messages.push({ role: "assistant", content: made, made });

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { Fault, FaultRule } from "./fault.ts";
-import type { Question } from "./question.ts";
 import { Reply } from "./reply.ts";
+import type { ModelServerRequest } from "./request.ts";
 
 /** What the server does with a request: answer it, or fail it. */
 export const Answer = z.union([Reply, Fault]);
 export type Answer = z.infer<typeof Answer>;
 
-export type Matcher = string | ((question: Question) => boolean);
+export type Matcher = string | ((question: ModelServerRequest) => boolean);
 const Matcher = z.union([
   z.string(),
-  z.custom<(question: Question) => boolean>((value) => typeof value === "function"),
+  z.custom<(question: ModelServerRequest) => boolean>((value) => typeof value === "function"),
 ]);
 
 export const ScriptedConversation = z.strictObject({

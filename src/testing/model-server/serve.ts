@@ -1,33 +1,33 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { anthropicWire } from "./anthropic-wire.ts";
-import { bedrockWire, namedInConverse } from "./bedrock-wire.ts";
-import type { Decision, Desk } from "./desk.ts";
+import { bedrockWire, parseConversePath } from "./bedrock-wire.ts";
 import type { Gates } from "./gates.ts";
-import { geminiRoad, type NamedInPath } from "./gemini-contents.ts";
+import { type PathParameters, parseGeminiPath } from "./gemini-contents.ts";
 import { geminiWire } from "./gemini-wire.ts";
-import { type HttpResponse, httpFault, vendorError } from "./http-fault.ts";
+import { buildErrorResponse, buildFaultResponse, type HttpResponse } from "./http-fault.ts";
 import type { Ledger, RecordedRequest, RequestOutcome } from "./ledger.ts";
 import { openaiWire } from "./openai-wire.ts";
-import { planOf, type Step } from "./plan.ts";
-import { play, type Stage } from "./play.ts";
 import type { PromptCache } from "./prompt-cache.ts";
-import { type Question, readQuestion, type WireProtocol } from "./question.ts";
 import { readBody } from "./read-body.ts";
+import type { ReplyDecision, ReplySelector } from "./reply-selector.ts";
+import { type ModelServerRequest, parseRequest, type WireProtocol } from "./request.ts";
+import { planResponse, type ResponseStep } from "./response-plan.ts";
+import { type ResponseTarget, writeSteps } from "./response-steps.ts";
 import { responsesWire } from "./responses-wire.ts";
 import type { AnswerIds, Wire } from "./wire.ts";
 
 export type Counter = { answers: number; stopping: boolean };
-type Room = {
-  readonly desk: Desk;
+type ServerState = {
+  readonly desk: ReplySelector;
   readonly gates: Gates;
   readonly ledger: Ledger;
   readonly counter: Counter;
   readonly promptCache: PromptCache;
 };
 
-type Road = { readonly protocol: WireProtocol; readonly wire: Wire; readonly named?: NamedInPath };
+type Route = { readonly protocol: WireProtocol; readonly wire: Wire; readonly named?: PathParameters };
 
-const ROADS: Readonly<Record<string, Road>> = {
+const ROUTES: Readonly<Record<string, Route>> = {
   "/v1/messages": { protocol: "anthropic_messages", wire: anthropicWire },
   "/v1/chat/completions": { protocol: "openai_completions", wire: openaiWire },
   "/v1/responses": { protocol: "openai_responses", wire: responsesWire },
@@ -37,148 +37,166 @@ const ROADS: Readonly<Record<string, Road>> = {
 const AZURE_RESPONSES = /^\/openai(?:\/v1|\/deployments\/[^/]+)?\/responses$/;
 
 /** Where an address leads; some name the model themselves. */
-function roadOf(path: string): Road | undefined {
-  const gemini = geminiRoad(path);
+function findRoute(path: string): Route | undefined {
+  const gemini = parseGeminiPath(path);
   if (gemini !== undefined) return { ...gemini, wire: geminiWire };
-  const named = namedInConverse(path);
-  if (named !== undefined) return { protocol: "bedrock_converse_stream", wire: bedrockWire, named };
-  return ROADS[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
+  const pathParameters = parseConversePath(path);
+  if (pathParameters !== undefined)
+    return { protocol: "bedrock_converse_stream", wire: bedrockWire, named: pathParameters };
+  return ROUTES[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
 }
 
 /** One request of a client, from its first byte to the end of the answer. */
-export async function serve(request: IncomingMessage, response: ServerResponse, room: Room): Promise<void> {
+export async function handleRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  state: ServerState,
+): Promise<void> {
   const path = (request.url ?? "/").split("?")[0]!;
-  const road = roadOf(path);
-  if (road === undefined || request.method !== "POST") {
+  const route = findRoute(path);
+  if (route === undefined || request.method !== "POST") {
     request.resume();
-    return respond(response, notFound(request.method, path));
+    return respond(response, buildNotFound(request.method, path));
   }
   const bytes = await readBody(request);
-  const answerId = `${++room.counter.answers} ${startedAt}`;
-  const body = parsed(bytes.toString("utf8"));
+  const answerId = `${++state.counter.answers} ${startedAt}`;
+  const body = parseJson(bytes.toString("utf8"));
   if (body === undefined) {
     const error = {
-      ...road.wire.error("invalid"),
+      ...route.wire.buildError("invalid"),
       message: "We could not parse the JSON body of your request.",
     };
-    return respond(response, vendorError(road.wire, answerId, error));
+    return respond(response, buildErrorResponse(route.wire, answerId, error));
   }
-  const sent = headersOf(request);
-  const question = readQuestion(road.protocol, body, sent, bytes.length, road.named, path);
-  const record = room.ledger.open(question);
-  const settle = settlement(response, record, room);
-  const answer = await answerTo(withCache(question, road.wire, room), road.wire, answerId, record, room);
-  settle.planned = answer.outcome;
-  await play(response, answer.steps, {
-    gates: room.gates,
+  const headers = getHeaders(request);
+  const question = parseRequest(route.protocol, body, headers, bytes.length, route.named, path);
+  const record = state.ledger.open(question);
+  const completion = trackCompletion(response, record, state);
+  const answer = await planAnswer(
+    addCachedTokens(question, route.wire, state),
+    route.wire,
+    answerId,
+    record,
+    state,
+  );
+  completion.planned = answer.outcome;
+  await writeSteps(response, answer.steps, {
+    gates: state.gates,
     status: answer.status,
     head: answer.head,
-    onBytes: (bytes) => room.ledger.sent(record, bytes),
-    onCut: () => room.ledger.close(record, "faulted"),
-    onHold: (heldAt) => room.ledger.change(record, { heldAt }),
-  } satisfies Stage);
+    onBytes: (bytes) => state.ledger.addBytes(record, bytes),
+    onCut: () => state.ledger.close(record, "faulted"),
+    onHold: (heldAt) => state.ledger.update(record, { heldAt }),
+  } satisfies ResponseTarget);
 }
 
-function withCache(question: Question, wire: Wire, { desk, promptCache }: Room): Question {
-  if (desk.script.promptCache !== true || wire.prompt === undefined) return question;
-  const owner = [question.protocol, question.model, ownerOf(question)].join(" ");
-  return { ...question, cached: promptCache.take(wire.prompt(question), owner) };
+function addCachedTokens(
+  question: ModelServerRequest,
+  wire: Wire,
+  { desk, promptCache }: ServerState,
+): ModelServerRequest {
+  if (desk.script.promptCache !== true || wire.buildPrompt === undefined) return question;
+  const owner = [question.protocol, question.model, getCacheOwner(question)].join(" ");
+  return { ...question, cached: promptCache.readAndStore(wire.buildPrompt(question), owner) };
 }
 
 /** Makes the ids of one server's answers differ from those of another's. */
 const startedAt = Date.now();
 
 /** Closes the record when the answer is out, or when the client has left before. */
-function settlement(response: ServerResponse, record: RecordedRequest, room: Room) {
-  const settle: { planned: RequestOutcome } = { planned: "faulted" };
-  response.once("finish", () => room.ledger.close(record, settle.planned));
+function trackCompletion(response: ServerResponse, record: RecordedRequest, state: ServerState) {
+  const completion: { planned: RequestOutcome } = { planned: "faulted" };
+  response.once("finish", () => state.ledger.close(record, completion.planned));
   response.once("close", () =>
-    room.ledger.close(record, room.counter.stopping ? "open" : "aborted-by-client"),
+    state.ledger.close(record, state.counter.stopping ? "open" : "aborted-by-client"),
   );
-  return settle;
+  return completion;
 }
 
-type Performance = {
+type PlannedResponse = {
   readonly outcome: RequestOutcome;
   readonly status: number;
   readonly head: Readonly<Record<string, string>>;
-  readonly steps: readonly Step[];
+  readonly steps: readonly ResponseStep[];
 };
 
-async function answerTo(
-  question: Question,
+async function planAnswer(
+  question: ModelServerRequest,
   wire: Wire,
   answerId: string,
   record: RecordedRequest,
-  { desk, ledger }: Room,
-): Promise<Performance> {
+  { desk, ledger }: ServerState,
+): Promise<PlannedResponse> {
   const { script } = desk;
-  if (script.apiKey !== undefined && !proves(wire, question, script.apiKey)) {
-    ledger.change(record, { fault: "unauthorized" });
-    return whole(vendorError(wire, answerId, wire.error("auth", question)));
+  if (script.apiKey !== undefined && !hasValidKey(wire, question, script.apiKey)) {
+    ledger.update(record, { fault: "unauthorized" });
+    return planWholeResponse(buildErrorResponse(wire, answerId, wire.buildError("auth", question)));
   }
-  const objection = script.strict === false ? undefined : wire.objection(question);
-  if (objection !== undefined) {
-    ledger.change(record, { fault: "invalid-request", objection: objection.message });
-    return whole(vendorError(wire, answerId, objection));
+  const validationError = script.strict === false ? undefined : wire.validate(question);
+  if (validationError !== undefined) {
+    ledger.update(record, { fault: "invalid-request", objection: validationError.message });
+    return planWholeResponse(buildErrorResponse(wire, answerId, validationError));
   }
   try {
-    const decision = await desk.decide(question);
-    if (decision.type !== "reply") ledger.change(record, { fault: decision.fault.fault });
-    if (decision.type === "error") return whole(httpFault(decision.fault, wire, question, answerId));
-    return performed(decision, wire, question, answerId, script.toolCallIds === "fresh");
+    const decision = await desk.select(question);
+    if (decision.type !== "reply") ledger.update(record, { fault: decision.fault.fault });
+    if (decision.type === "error")
+      return planWholeResponse(buildFaultResponse(decision.fault, wire, question, answerId));
+    return planReply(decision, wire, question, answerId, script.toolCallIds === "fresh");
   } catch (error) {
-    ledger.change(record, { fault: "script-error", objection: String(error) });
-    return whole({ status: 500, headers: { "content-type": "text/plain" }, body: `${error}` });
+    ledger.update(record, { fault: "script-error", objection: String(error) });
+    return planWholeResponse({ status: 500, headers: { "content-type": "text/plain" }, body: `${error}` });
   }
 }
 
-function performed(
-  decision: Exclude<Decision, { type: "error" }>,
+function planReply(
+  decision: Exclude<ReplyDecision, { type: "error" }>,
   wire: Wire,
-  question: Question,
+  question: ModelServerRequest,
   answerId: string,
   fresh: boolean,
-): Performance {
+): PlannedResponse {
   const { reply } = decision;
   const ids: AnswerIds = {
     answer: answerId,
     toolCallSeed: fresh ? answerId : `${question.conversation} ${question.turn}`,
   };
-  const frames = question.stream ? wire.frames(reply, question, ids) : [wire.body(reply, question, ids)];
+  const frames = question.stream
+    ? wire.buildFrames(reply, question, ids)
+    : [wire.buildBody(reply, question, ids)];
   const failing = decision.type === "reply" ? undefined : { fault: decision.fault, wire, answerId };
-  const streamed = wire.contentType ?? "text/event-stream; charset=utf-8";
-  const type = question.stream ? streamed : "application/json";
+  const streamType = wire.contentType ?? "text/event-stream; charset=utf-8";
+  const type = question.stream ? streamType : "application/json";
   return {
     outcome: failing === undefined ? "answered" : "faulted",
     status: 200,
-    head: { "content-type": type, "cache-control": "no-cache", ...wire.headers(answerId) },
-    steps: planOf(reply, frames, failing),
+    head: { "content-type": type, "cache-control": "no-cache", ...wire.buildHeaders(answerId) },
+    steps: planResponse(reply, frames, failing),
   };
 }
 
-function whole({ status, headers, body }: HttpResponse): Performance {
-  const steps: Step[] = [{ type: "head" }, { type: "write", data: body }, { type: "end" }];
+function planWholeResponse({ status, headers, body }: HttpResponse): PlannedResponse {
+  const steps: ResponseStep[] = [{ type: "head" }, { type: "write", data: body }, { type: "end" }];
   return { outcome: "faulted", status, head: headers, steps };
 }
 
-function proves(wire: Wire, question: Question, key: string): boolean {
-  return wire.proves?.(question, key) ?? keyOf(question) === key;
+function hasValidKey(wire: Wire, question: ModelServerRequest, key: string): boolean {
+  return wire.isSignedWith?.(question, key) ?? getKey(question) === key;
 }
 
-function keyOf(question: Question): string | undefined {
+function getKey(question: ModelServerRequest): string | undefined {
   const { headers } = question;
-  const named = ["x-api-key", "api-key", "x-goog-api-key"].map((name) => headers[name]);
-  return named.find((key) => key !== undefined) ?? headers["authorization"]?.replace(/^Bearer /, "");
+  const keyHeaders = ["x-api-key", "api-key", "x-goog-api-key"].map((name) => headers[name]);
+  return keyHeaders.find((key) => key !== undefined) ?? headers["authorization"]?.replace(/^Bearer /, "");
 }
 
 /** Whose prompts are kept together: a signature is another for each request, and names the key in plain. */
-function ownerOf(question: Question): string {
-  const key = keyOf(question) ?? "";
+function getCacheOwner(question: ModelServerRequest): string {
+  const key = getKey(question) ?? "";
   return /Credential=([^/]+)/.exec(key)?.[1] ?? key;
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
+function parseJson(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : undefined;
@@ -187,11 +205,11 @@ function parsed(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-function headersOf(request: IncomingMessage): Record<string, string> {
+function getHeaders(request: IncomingMessage): Record<string, string> {
   return Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)]));
 }
 
-function notFound(method: string | undefined, path: string): HttpResponse {
+function buildNotFound(method: string | undefined, path: string): HttpResponse {
   const message = `Invalid URL (${method} ${path})`;
   return {
     status: 404,

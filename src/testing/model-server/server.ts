@@ -1,12 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { control } from "./control.ts";
-import { Desk, type Respond } from "./desk.ts";
+import { handleControl } from "./control.ts";
 import { Gates } from "./gates.ts";
 import { Ledger, type PaidTurn, type RecordedRequest } from "./ledger.ts";
 import { PromptCache } from "./prompt-cache.ts";
+import { ReplySelector, type Respond } from "./reply-selector.ts";
 import { ModelScript } from "./script.ts";
-import { type Counter, serve } from "./serve.ts";
+import { type Counter, handleRequest } from "./serve.ts";
 
 export type ModelServerOptions = ModelScript & {
   /** Asked before the script; undefined leaves the answer to the script. */
@@ -65,7 +65,7 @@ const KEEP_ALIVE_MS = 120_000;
 
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {
   const { respond, port, keepBodies, showSecrets, onClosed, ...script } = options;
-  let desk = new Desk(ModelScript.parse(script), respond);
+  let desk = new ReplySelector(ModelScript.parse(script), respond);
   const gates = new Gates();
   const ledger = new Ledger({
     keepBodies: keepBodies ?? DEFAULT_KEEP_BODIES,
@@ -76,8 +76,8 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
   let promptCache = new PromptCache();
   const server = createServer((request, response) => {
     const done = request.url?.startsWith("/__")
-      ? control(modelServer, request, response)
-      : serve(request, response, { desk, gates, ledger, counter, promptCache });
+      ? handleControl(modelServer, request, response)
+      : handleRequest(request, response, { desk, gates, ledger, counter, promptCache });
     done.catch(() => response.destroy());
   });
   server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -96,21 +96,21 @@ export async function startModelServer(options: ModelServerOptions = {}): Promis
     vertexBaseUrl: `${url}/v1/projects/test/locations/global`,
     requests: ledger.requests,
     script: (next) => {
-      desk = new Desk(ModelScript.parse(next), respond);
+      desk = new ReplySelector(ModelScript.parse(next), respond);
     },
     release: (gate) => gates.release(gate),
     hold: (gate) => gates.hold(gate),
     waitForRequest: (which, { timeoutMs = DEFAULT_WAIT_MS } = {}) =>
-      ledger.wait(typeof which === "number" ? (request) => request.number === which : which, timeoutMs),
+      ledger.waitFor(typeof which === "number" ? (request) => request.number === which : which, timeoutMs),
     waitForHold: (gate, { timeoutMs = DEFAULT_WAIT_MS } = {}) =>
-      ledger.wait((request) => request.heldAt === gate, timeoutMs),
+      ledger.waitFor((request) => request.heldAt === gate, timeoutMs),
     paid: () => ledger.paid(),
     answersPaid: () => ledger.paid().reduce((sum, turn) => sum + turn.answered, 0),
     answersRepaid: () => ledger.paid().reduce((sum, turn) => sum + Math.max(0, turn.answered - 1), 0),
     reset: () => {
-      ledger.forget();
+      ledger.clear();
       promptCache = new PromptCache();
-      desk = new Desk(desk.script, respond);
+      desk = new ReplySelector(desk.script, respond);
     },
     stop: () => {
       counter.stopping = true;

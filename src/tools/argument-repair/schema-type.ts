@@ -4,9 +4,9 @@ const TYPES = ["string", "number", "integer", "boolean", "object", "array", "nul
 export type SchemaType = (typeof TYPES)[number];
 
 /** Empty when the schema does not say. */
-export function typesOf({ type }: JsonSchema): readonly SchemaType[] {
-  const said: readonly unknown[] = Array.isArray(type) ? type : [type];
-  return TYPES.filter((known) => said.includes(known));
+export function getTypes({ type }: JsonSchema): readonly SchemaType[] {
+  const declared: readonly unknown[] = Array.isArray(type) ? type : [type];
+  return TYPES.filter((known) => declared.includes(known));
 }
 
 export function isOfType(value: unknown, type: SchemaType): boolean {
@@ -33,18 +33,18 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
 const MAX_HOPS = 32;
 
 /** The schema itself or what it refers to within `root`; `undefined` for one that says nothing, such as `true`. */
-export function dereferenced(schema: unknown, root: JsonSchema): JsonSchema | undefined {
+export function dereference(schema: unknown, root: JsonSchema): JsonSchema | undefined {
   let here = schema;
   for (let hops = 0; hops < MAX_HOPS; hops++) {
     if (!isObject(here)) return undefined;
     const reference = here["$ref"];
     if (typeof reference !== "string") return here;
-    here = lookUp(reference, root);
+    here = resolvePointer(reference, root);
   }
   return undefined;
 }
 
-function lookUp(reference: string, root: JsonSchema): unknown {
+function resolvePointer(reference: string, root: JsonSchema): unknown {
   if (reference === "#") return root;
   if (!reference.startsWith("#/")) return undefined;
   let here: unknown = root;
@@ -56,11 +56,11 @@ function lookUp(reference: string, root: JsonSchema): unknown {
   return here;
 }
 
-export function propertiesOf({ properties }: JsonSchema): JsonSchema {
+export function getProperties({ properties }: JsonSchema): JsonSchema {
   return isObject(properties) ? properties : {};
 }
 
 /** The forms that a value may have one of; `undefined` when the schema offers no choice. */
-export function choicesOf({ anyOf, oneOf }: JsonSchema): readonly unknown[] | undefined {
+export function getChoices({ anyOf, oneOf }: JsonSchema): readonly unknown[] | undefined {
   return Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
 }

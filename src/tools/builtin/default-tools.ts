@@ -1,10 +1,10 @@
 import type { ExecutableTool } from "../tool.ts";
-import { type BashOptions, bashTool } from "./bash.ts";
-import { editFileTool } from "./edit-file.ts";
-import { type ListFilesOptions, listFilesTool } from "./list-files.ts";
-import { type ReadFileOptions, readFileTool } from "./read-file.ts";
-import { type SearchOptions, searchTool } from "./search.ts";
-import { writeFileTool } from "./write-file.ts";
+import { type BashOptions, createBashTool } from "./bash-tool.ts";
+import { createEditFileTool } from "./edit-file-tool.ts";
+import { createListFilesTool, type ListFilesOptions } from "./list-files-tool.ts";
+import { createReadFileTool, type ReadFileOptions } from "./read-file-tool.ts";
+import { createSearchTool, type SearchOptions } from "./search-tool.ts";
+import { createWriteFileTool } from "./write-file-tool.ts";
 
 export type DefaultToolOptions = {
   readonly bash?: BashOptions;
@@ -13,13 +13,13 @@ export type DefaultToolOptions = {
   readonly search?: SearchOptions;
 };
 
-export function defaultTools(options: DefaultToolOptions = {}): ExecutableTool[] {
+export function createDefaultTools(options: DefaultToolOptions = {}): ExecutableTool[] {
   return [
-    bashTool(options.bash),
-    readFileTool(options.readFile),
-    writeFileTool(),
-    editFileTool(),
-    listFilesTool(options.listFiles),
-    searchTool(options.search),
+    createBashTool(options.bash),
+    createReadFileTool(options.readFile),
+    createWriteFileTool(),
+    createEditFileTool(),
+    createListFilesTool(options.listFiles),
+    createSearchTool(options.search),
   ];
 }

@@ -1,5 +1,5 @@
 /** Where the old text is, and what takes its place. `at` counts only when `count` is 1. */
-export type Match = {
+export type TextMatch = {
   readonly count: number;
   readonly at: number;
   readonly old: Buffer;
@@ -7,14 +7,18 @@ export type Match = {
 };
 
 /** A model writes "\n" where the file may have "\r\n": then both texts take the file's line ends. */
-export function locateText(content: Buffer, oldText: string, newText: string): Match {
-  const exact = match(content, oldText, newText);
+export function locateText(content: Buffer, oldText: string, newText: string): TextMatch {
+  const exact = findMatch(content, oldText, newText);
   if (exact.count > 0 || oldText.includes("\r") || !oldText.includes("\n")) return exact;
-  return match(content, withReturns(oldText), withReturns(newText));
+  return findMatch(content, toCrLf(oldText), toCrLf(newText));
 }
 
-export function replaceText(content: Buffer, { at, old, replacement }: Match): Buffer {
-  return Buffer.concat([content.subarray(0, at), replacement, content.subarray(at + old.length)]);
+export function replaceText(content: Buffer, { at: offset, old: oldBytes, replacement }: TextMatch): Buffer {
+  return Buffer.concat([
+    content.subarray(0, offset),
+    replacement,
+    content.subarray(offset + oldBytes.length),
+  ]);
 }
 
 /** The lines of the file that the old text was probably meant to be. */
@@ -39,7 +43,7 @@ function splitLines(text: string): string[] {
 }
 
 /** Matches that overlap count each: there would be a choice between them. */
-function match(content: Buffer, oldText: string, newText: string): Match {
+function findMatch(content: Buffer, oldText: string, newText: string): TextMatch {
   const old = Buffer.from(oldText, "utf8");
   const first = content.indexOf(old);
   let count = 0;
@@ -47,6 +51,6 @@ function match(content: Buffer, oldText: string, newText: string): Match {
   return { count, at: first, old, replacement: Buffer.from(newText, "utf8") };
 }
 
-function withReturns(text: string): string {
+function toCrLf(text: string): string {
   return text.replaceAll(/\r?\n/g, "\r\n");
 }

@@ -1,17 +1,17 @@
-import { cleanEnvironment } from "../../platform/process/environment.ts";
-import { LineSplitter, lineText } from "../../platform/process/line-splitter.ts";
-import { runSupervised, StartError } from "../../platform/process/supervise.ts";
+import { buildCleanEnvironment } from "../../platform/process/clean-environment.ts";
+import { decodeLine, LineSplitter } from "../../platform/process/line-splitter.ts";
+import { runSupervised, StartError } from "../../platform/process/run-supervised.ts";
 import { type ToolContext, ToolError } from "../tool.ts";
-import type { Folder } from "../workspace/confine.ts";
+import type { OpenFolder } from "../workspace/workspace-access.ts";
 
 /** Of one line of output: a match in minified code or data may be of any length. */
 const MAX_LINE_BYTES = 4 * 1024;
 const MAX_ERROR_BYTES = 16 * 1024;
 
-export type Finder = {
+export type FinderCommand = {
   readonly command: string;
   readonly args: readonly string[];
-  readonly folder: Folder;
+  readonly folder: OpenFolder;
   readonly stdin?: number | undefined;
   readonly timeoutMs: number;
   /** Told to the model when time is up. */
@@ -22,7 +22,7 @@ export type Finder = {
   readonly context: ToolContext;
 };
 
-export type Findings = {
+export type FinderResult = {
   /** The first lines. */
   readonly lines: readonly string[];
   /** Of all lines, kept or not. */
@@ -33,28 +33,28 @@ export type Findings = {
 };
 
 /** Runs a program that prints one finding a line. */
-export async function runFinder(finder: Finder): Promise<Findings> {
+export async function runFinder(finder: FinderCommand): Promise<FinderResult> {
   const { context } = finder;
   const lines: string[] = [];
   let total = 0;
-  const enough = new AbortController();
-  const splitter = new LineSplitter(MAX_LINE_BYTES, (line, cut) => {
-    if (total >= finder.countLines) return enough.abort();
+  const hasEnough = new AbortController();
+  const splitter = new LineSplitter(MAX_LINE_BYTES, (line, isCut) => {
+    if (total >= finder.countLines) return hasEnough.abort();
     total += 1;
-    if (lines.length < finder.keepLines) lines.push(lineText(line, cut));
+    if (lines.length < finder.keepLines) lines.push(decodeLine(line, isCut));
   });
   const result = await runSupervised({
     command: finder.command,
     args: finder.args,
-    cwd: finder.folder.at(),
-    env: cleanEnvironment(context.idempotencyKey),
+    cwd: finder.folder.getPath(),
+    env: buildCleanEnvironment(context.idempotencyKey),
     stdin: finder.stdin,
-    signal: AbortSignal.any([context.signal, enough.signal]),
+    signal: AbortSignal.any([context.signal, hasEnough.signal]),
     timeoutMs: finder.timeoutMs,
     graceMs: 0,
     maxOutputBytes: MAX_ERROR_BYTES,
-    onSpawned: context.spawned,
-    takeStdout: (chunk) => splitter.push(chunk),
+    onSpawned: context.onSpawned,
+    onStdoutChunk: (chunk) => splitter.push(chunk),
   }).catch((error: unknown) => {
     if (!(error instanceof StartError)) throw error;
     throw new ToolError("failed", `Failed to execute: ${error.message}`, { cause: error });
@@ -62,9 +62,9 @@ export async function runFinder(finder: Finder): Promise<Findings> {
   if (context.signal.aborted) throw new ToolError("cancelled", "Cancelled");
   if (result.ending === "timed-out") throw new ToolError("failed", finder.timeoutMessage);
   splitter.end();
-  const stopped = result.ending === "cancelled";
-  if (!stopped && result.exitCode === null) {
+  const wasStopped = result.ending === "cancelled";
+  if (!wasStopped && result.exitCode === null) {
     throw new ToolError("failed", `${finder.command} was ended by ${result.signal ?? "a signal"}`);
   }
-  return { lines, total, stderr: result.stderr.trim(), exitCode: stopped ? -1 : (result.exitCode ?? -1) };
+  return { lines, total, stderr: result.stderr.trim(), exitCode: wasStopped ? -1 : (result.exitCode ?? -1) };
 }

@@ -36,7 +36,7 @@ const TEXT: KnownProgram = { text: true, flags: "neEsLP" };
 const NAMES: KnownProgram = { text: true };
 
 /** No `find`, `sort --compress-program`, `grep -R`, `rm -r`: what runs programs, follows links or takes folders away. */
-const KNOWN: Readonly<Record<string, KnownProgram>> = {
+const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   ls: {
     flags: "1aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ",
     longs:
@@ -133,14 +133,14 @@ const KNOWN: Readonly<Record<string, KnownProgram>> = {
 export type KnownCommand = { readonly operands: readonly string[]; readonly writes: boolean };
 
 /** Standard input and output, and nowhere: no files. */
-const NO_FILE = /^(-|\/dev\/(null|stdin|stdout|stderr))$/;
+const STANDARD_STREAMS = /^(-|\/dev\/(null|stdin|stdout|stderr))$/;
 
 /** Undefined when the program or one of its options is not known. A program that is named by a path is not. */
-export function readKnown(words: readonly string[]): KnownCommand | undefined {
+export function parseKnownCommand(words: readonly string[]): KnownCommand | undefined {
   const [name = "", ...args] = words;
-  const program = Object.hasOwn(KNOWN, name) ? KNOWN[name] : undefined;
+  const program = Object.hasOwn(KNOWN_PROGRAMS, name) ? KNOWN_PROGRAMS[name] : undefined;
   if (program === undefined) return undefined;
-  const { text = false, pattern = false, writes = false } = program;
+  const { text: takesText = false, pattern: takesPattern = false, writes = false } = program;
   const operands: string[] = [];
   const values: string[] = [];
   let hasPattern = false;
@@ -151,35 +151,35 @@ export function readKnown(words: readonly string[]): KnownCommand | undefined {
       break;
     }
     // `printf -x` and `test -f` have no options as others have; theirs are looked at as words.
-    if (!word.startsWith("-") || word === "-" || (text && program === NAMES)) {
+    if (!word.startsWith("-") || word === "-" || (takesText && program === NAMES)) {
       operands.push(word);
       continue;
     }
-    const option = word.startsWith("--") ? readLong(word, program) : readShort(word, program);
+    const option = word.startsWith("--") ? parseLongOption(word, program) : parseShortOption(word, program);
     if (option === undefined) return undefined;
     hasPattern ||= /^(e|f|regexp)$/.test(option.name);
     if (option.value !== undefined) values.push(option.value);
     // A value in the next word is an operand to us: it is looked at in the same way.
     if (option.skips === true) at += 1;
   }
-  const paths = text ? [] : [...(pattern && !hasPattern ? operands.slice(1) : operands), ...values];
-  return { operands: paths.filter((path) => !NO_FILE.test(path)), writes };
+  const paths = takesText ? [] : [...(takesPattern && !hasPattern ? operands.slice(1) : operands), ...values];
+  return { operands: paths.filter((path) => !STANDARD_STREAMS.test(path)), writes };
 }
 
-type Option = { readonly name: string; readonly value?: string; readonly skips?: true };
+type ParsedOption = { readonly name: string; readonly value?: string; readonly skips?: true };
 
-function readLong(word: string, { longs = "" }: KnownProgram): Option | undefined {
+function parseLongOption(word: string, { longs: longOptions = "" }: KnownProgram): ParsedOption | undefined {
   const [name = "", ...rest] = word.slice(2).split("=");
-  if (!longs.split(" ").includes(name)) return undefined;
+  if (!longOptions.split(" ").includes(name)) return undefined;
   return rest.length === 0 ? { name } : { name, value: rest.join("=") };
 }
 
-function readShort(word: string, program: KnownProgram): Option | undefined {
-  const { flags = "", values = "", delimiters = "", numbers = false } = program;
+function parseShortOption(word: string, program: KnownProgram): ParsedOption | undefined {
+  const { flags = "", values = "", delimiters = "", numbers: takesNumbers = false } = program;
   const letters = [...word.slice(1)];
   for (const [index, letter] of letters.entries()) {
     const rest = letters.slice(index + 1).join("");
-    if (numbers && /^\d+$/.test(letter + rest)) return { name: "number" };
+    if (takesNumbers && /^\d+$/.test(letter + rest)) return { name: "number" };
     if (values.includes(letter)) return { name: letter, ...(rest === "" ? {} : { value: rest }) };
     if (delimiters.includes(letter)) {
       if ([...rest].length > 1) return undefined;

@@ -12,7 +12,7 @@ export type PlainWord = {
 };
 
 /** Stands for a quoted letter where only the others count. */
-const QUOTED = "q";
+const QUOTED_LETTER = "q";
 
 /** Undefined when the word is anything but plain. */
 export function readPlainWord(text: string): PlainWord | undefined {
@@ -23,20 +23,20 @@ export function readPlainWord(text: string): PlainWord | undefined {
       const end = text.indexOf("'", at + 1);
       if (end === -1) return undefined;
       value += text.slice(at + 1, end);
-      bare += QUOTED;
+      bare += QUOTED_LETTER;
       at = end;
     } else if (letter === '"') {
       const quoted = readDoubleQuoted(text, at + 1);
       if (quoted === undefined) return undefined;
       value += quoted.value;
-      bare += QUOTED;
+      bare += QUOTED_LETTER;
       at = quoted.end;
     } else if (letter === "\\") {
       at += 1;
       if (at === text.length) return undefined;
       if (text[at] === "\n") continue;
       value += text[at];
-      bare += QUOTED;
+      bare += QUOTED_LETTER;
     } else if (/[;&|<>()`\s]/.test(letter) && letter <= "~") {
       return undefined;
     } else if (letter === "$" && /[\w@*#?$!\-({['"]/.test(text[at + 1] ?? "")) {

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type BigIntStats, constants } from "node:fs";
 import { access, type FileHandle, open, readdir, rename, unlink } from "node:fs/promises";
+import { type FileTarget, statTarget } from "./file-target.ts";
 import { hasCode, PathError } from "./system-error.ts";
-import { statTarget, type Target } from "./target.ts";
 
 export type Replacement = {
   readonly content: Buffer;
@@ -20,36 +20,39 @@ export type Replacement = {
  * Puts new content in the place of a file in one step: whoever looks sees the old content or the new, also
  * after a power cut. Keeps mode and, where allowed, owner; extended attributes and hard links are not kept.
  */
-export async function replaceFile(target: Target, replacement: Replacement): Promise<void> {
+export async function replaceFile(target: FileTarget, replacement: Replacement): Promise<void> {
   const { folder, name } = target;
   const { replaces, checkpoint } = replacement;
   checkpoint();
   // A rename does not ask whether the file may be written.
-  if (replaces !== undefined) await access(folder.at(name), constants.W_OK);
+  if (replaces !== undefined) await access(folder.getPath(name), constants.W_OK);
   const prefix = `.holdfast-${createHash("sha256").update(replacement.key).digest("hex").slice(0, 16)}-`;
   checkpoint();
-  for (const entry of await readdir(folder.at())) {
-    if (entry.startsWith(prefix)) await unlinkIfThere(folder.at(entry));
+  for (const entry of await readdir(folder.getPath())) {
+    if (entry.startsWith(prefix)) await unlinkIfExists(folder.getPath(entry));
   }
   checkpoint();
-  const temporary = folder.at(`${prefix}${randomBytes(8).toString("hex")}.tmp`);
+  const temporary = folder.getPath(`${prefix}${randomBytes(8).toString("hex")}.tmp`);
   const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
   const handle = await open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, replaces ? 0o600 : 0o666);
   try {
-    await fill(handle, replacement);
+    await writeContent(handle, replacement);
     checkpoint();
     if (replacement.onlyIfUnchanged && !isSame(replaces, await statTarget(target))) {
       throw new PathError("it was changed by something else at the same time; read it and try again");
     }
-    await rename(temporary, folder.at(name));
+    await rename(temporary, folder.getPath(name));
   } catch (error) {
-    await unlinkIfThere(temporary);
+    await unlinkIfExists(temporary);
     throw error;
   }
   await folder.handle.sync();
 }
 
-async function fill(handle: FileHandle, { content, replaces, checkpoint }: Replacement): Promise<void> {
+async function writeContent(
+  handle: FileHandle,
+  { content, replaces, checkpoint }: Replacement,
+): Promise<void> {
   try {
     checkpoint();
     await handle.writeFile(content);
@@ -76,7 +79,7 @@ function isSame(before: BigIntStats | undefined, now: BigIntStats | undefined): 
   );
 }
 
-async function unlinkIfThere(path: string): Promise<void> {
+async function unlinkIfExists(path: string): Promise<void> {
   await unlink(path).catch((error: unknown) => {
     if (!hasCode(error, "ENOENT")) throw error;
   });

@@ -5,8 +5,8 @@ import { ToolError } from "../tool.ts";
 export function describeSystemError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { errno, code } = error as NodeJS.ErrnoException;
-  const words = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
-  return words === undefined ? error.message : `${words} (${code})`;
+  const sentence = errno === undefined ? undefined : getSystemErrorMap().get(errno)?.[1];
+  return sentence === undefined ? error.message : `${sentence} (${code})`;
 }
 
 export function hasCode(error: unknown, ...codes: string[]): boolean {
@@ -19,12 +19,12 @@ export class PathError extends Error {
 }
 
 /** What files and paths have to say becomes a `ToolError` under the given words; anything else stays what it is. */
-export function asToolError(error: unknown, words: string): unknown {
+export function toToolError(error: unknown, prefix: string): unknown {
   const isOurs = error instanceof PathError || (error as NodeJS.ErrnoException).errno !== undefined;
   if (!isOurs) return error;
-  return new ToolError("failed", `${words}: ${describeSystemError(error)}`, { cause: error });
+  return new ToolError("failed", `${prefix}: ${describeSystemError(error)}`, { cause: error });
 }
 
-export function refuseIfCancelled(signal: AbortSignal): void {
+export function throwIfCancelled(signal: AbortSignal): void {
   if (signal.aborted) throw new ToolError("cancelled", "Cancelled");
 }

@@ -1,4 +1,4 @@
-import type { Remains, WorkerProcess } from "../../store/transcript/worker-process.ts";
+import type { DeadProcessWork, WorkerProcess } from "../../store/transcript/worker-process.ts";
 import type { PolledTask, Takeover } from "./takeover.ts";
 
 // A workflow task that is bound to the dead worker's own queue waits there for the sticky time-out, and resetting a
@@ -11,8 +11,8 @@ const STICKY = 2;
 const RESET_STICKY_TASK_QUEUE = 13;
 
 /** Runs whose histories are looked into for the queue's name: every run of a worker names the same one. */
-const RUNS_ASKED = 5;
-const EVENTS_ASKED = 50;
+const MAX_RUNS = 5;
+const MAX_EVENTS = 50;
 
 /** The server refuses a poll of less than two seconds. */
 const POLL_MS = 3000;
@@ -24,23 +24,27 @@ const QUIET_MS = 150;
  * Gives back the workflow tasks that wait in a dead worker's queue. Resolves when none waited any more; what arrives
  * in the next seconds is given back too.
  */
-export async function giveBackTasks(
+export async function releaseStickyTasks(
   dead: WorkerProcess,
-  remains: Remains,
+  remains: DeadProcessWork,
   takeover: Takeover,
 ): Promise<number> {
-  const queue = await stickyQueueOf(dead, remains, takeover);
+  const queue = await findStickyQueue(dead, remains, takeover);
   if (queue === undefined) return 0;
   let given = 0;
   for (;;) {
-    const poll = giveBackOne(dead.namespace, queue, takeover);
-    const outcome = await Promise.race([poll, quiet()]);
+    const poll = releaseStickyTask(dead.namespace, queue, takeover);
+    const outcome = await Promise.race([poll, waitQuietPeriod()]);
     if (outcome !== "given") return given;
     given += 1;
   }
 }
 
-async function giveBackOne(namespace: string, queue: string, takeover: Takeover): Promise<"given" | "none"> {
+async function releaseStickyTask(
+  namespace: string,
+  queue: string,
+  takeover: Takeover,
+): Promise<"given" | "none"> {
   const { service, within, identity } = takeover;
   const taskQueue = { name: queue, kind: STICKY };
   for (;;) {
@@ -60,23 +64,23 @@ async function giveBackOne(namespace: string, queue: string, takeover: Takeover)
   }
 }
 
-async function quiet(): Promise<"quiet"> {
+async function waitQuietPeriod(): Promise<"quiet"> {
   await new Promise((resolve) => setTimeout(resolve, QUIET_MS));
   return "quiet";
 }
 
 /** The dead worker's queue, as the newest events of its runs name it. */
-async function stickyQueueOf(
+async function findStickyQueue(
   dead: WorkerProcess,
-  remains: Remains,
+  remains: DeadProcessWork,
   { service }: Takeover,
 ): Promise<string | undefined> {
-  for (const { workflow, run } of remains.runs.slice(0, RUNS_ASKED)) {
+  for (const { workflow, run } of remains.runs.slice(0, MAX_RUNS)) {
     const answer = await service
       .getWorkflowExecutionHistoryReverse({
         namespace: dead.namespace,
         execution: { workflowId: workflow, runId: run },
-        maximumPageSize: EVENTS_ASKED,
+        maximumPageSize: MAX_EVENTS,
       })
       .catch(() => undefined);
     for (const event of answer?.history?.events ?? []) {

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect } from "../../../dist/client/index.js";
 import { startModelServer } from "../../../dist/testing/model-server/server.js";
 import { eventually } from "./eventually.mjs";
-import { startHoldfast } from "./product.mjs";
+import { startHoldfast } from "./holdfast-process.mjs";
 
 /** The worker's key for the scripted vendor; no other byte of a scenario may hold it. */
 export const VENDOR_KEY = { name: "CHAOS_VENDOR_KEY", value: "sk-chaos-7Q2mVx0pLr9TzK4wBn8e" };
@@ -64,7 +64,7 @@ export async function openAgents(stage, { env = {}, flags, worker = true, home, 
     startWorker,
     worker: worker ? await startWorker() : undefined,
     /** The definition of an agent with bash and nothing to hold it back, unless `agent` says otherwise. */
-    definition: (session, agent = {}) => definitionOf(session, vendor, workspaceOf(session), agent),
+    definition: (session, agent = {}) => createDefinition(session, vendor, workspaceOf(session), agent),
     /**
      * Starts a session whose model gives these answers, the n-th to a request with n answers in it.
      *
@@ -74,7 +74,7 @@ export async function openAgents(stage, { env = {}, flags, worker = true, home, 
       scripts.set(session, replies);
       return await client.start({
         session,
-        agent: definitionOf(session, vendor, workspaceOf(session), agent),
+        agent: createDefinition(session, vendor, workspaceOf(session), agent),
         prompt,
         ...more,
       });
@@ -84,7 +84,7 @@ export async function openAgents(stage, { env = {}, flags, worker = true, home, 
   };
 }
 
-function definitionOf(session, vendor, workspace, { model = {}, ...agent }) {
+function createDefinition(session, vendor, workspace, { model = {}, ...agent }) {
   return {
     name: "chaos",
     systemPrompt: "You play.",
@@ -107,7 +107,7 @@ function definitionOf(session, vendor, workspace, { model = {}, ...agent }) {
 }
 
 /** An answer that calls bash. */
-export const bash = (command) => ({ toolCalls: [{ name: "bash", arguments: { command } }] });
+export const createBashReply = (command) => ({ toolCalls: [{ name: "bash", arguments: { command } }] });
 
 /** An answer that ends the run. */
 export const DONE = { text: "Done." };
@@ -116,7 +116,7 @@ export const DONE = { text: "Done." };
  * How a run has ended, or that it has not: `{ status, outcome?, error?, gaveUp }`. `gaveUp` is how often `result` left its
  * caller alone because the server was away.
  */
-export async function endOf(session, limitMs) {
+export async function waitForEnd(session, limitMs) {
   const signal = AbortSignal.timeout(limitMs);
   for (let gaveUp = 0; ; gaveUp += 1) {
     try {
@@ -132,21 +132,21 @@ export async function endOf(session, limitMs) {
 }
 
 /** The conversation as a judge reads it: `[{ role, text, isError?, calls? }]`. */
-export async function conversationOf(session) {
+export async function readConversation(session) {
   return (await session.messages()).map(({ message }) => ({
     role: message.role,
-    text: textOf(message.content),
+    text: getText(message.content),
     ...(message.role === "toolResult" ? { isError: message.isError } : {}),
   }));
 }
 
-function textOf(content) {
+function getText(content) {
   if (!Array.isArray(content)) return String(content ?? "");
   return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
 }
 
 /** Every file below a folder: `[{ path, bytes }]`. What vanishes meanwhile is left out. */
-export function filesBelow(folder) {
+export function listFiles(folder) {
   return readdirSync(folder, { recursive: true, withFileTypes: true }).flatMap((one) => {
     const path = join(one.parentPath ?? one.path, one.name);
     try {

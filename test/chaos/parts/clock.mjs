@@ -1,13 +1,13 @@
 import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { NotPlayableError } from "../stage.mjs";
+import { NotPlayableError } from "../environment.mjs";
 
 /**
  * The environment of a process whose clock is off by what a file says: `+0`, `-3600`.
  *
  * @throws NotPlayableError where there is no libfaketime, which moves the clock of native code as well.
  */
-export function movableClock(file) {
+export function createMovableClock(file) {
   const library = readdirSync("/usr/lib")
     .map((folder) => join("/usr/lib", folder, "faketime", "libfaketimeMT.so.1"))
     .find((path) => existsSync(path));

@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { finding } from "../findings.mjs";
-import { bash, conversationOf, DONE, endOf, openAgents, VENDOR_KEY } from "./agents.mjs";
-import { startDev } from "./product.mjs";
+import { createFinding } from "../findings.mjs";
+import { createBashReply, DONE, openAgents, readConversation, VENDOR_KEY, waitForEnd } from "./agents.mjs";
+import { startDev } from "./holdfast-process.mjs";
 
 const AGENTS = 4;
 const TURNS = 6;
@@ -19,13 +19,15 @@ export async function playOnDev(stage, home, happens) {
   const agents = await openAgents(stage, { home, at: dev, worker: false, taskQueue: "holdfast" });
   const sessions = [];
   for (let nth = 0; nth < AGENTS; nth += 1) {
-    const commands = Array.from({ length: TURNS }, (_, turn) => bash(`echo ${turn} >> done; sleep 0.3`));
+    const commands = Array.from({ length: TURNS }, (_, turn) =>
+      createBashReply(`echo ${turn} >> done; sleep 0.3`),
+    );
     const session = await agents.start(`${stage.name}-${nth}`, { replies: [...commands, DONE] });
     sessions.push(session);
   }
   await sleep(AT_WORK_MS);
   await happens({ dev, agents });
-  const ends = await Promise.all(sessions.map((session) => endOf(session, LIMIT_MS)));
+  const ends = await Promise.all(sessions.map((session) => waitForEnd(session, LIMIT_MS)));
   return {
     devHasEnded: dev.hasEnded(),
     said: dev.said.stderr.slice(-4_000),
@@ -34,14 +36,14 @@ export async function playOnDev(stage, home, happens) {
         session: session.id,
         end: ends[nth],
         turns: TURNS,
-        commands: linesOf(join(agents.workspaceOf(session.id), "done")),
-        errors: (await conversationOf(session).catch(() => [])).filter(({ isError }) => isError),
+        commands: readLines(join(agents.workspaceOf(session.id), "done")),
+        errors: (await readConversation(session).catch(() => [])).filter(({ isError }) => isError),
       })),
     ),
   };
 }
 
-function linesOf(path) {
+function readLines(path) {
   try {
     return readFileSync(path, "utf8").trim().split("\n");
   } catch {
@@ -51,7 +53,7 @@ function linesOf(path) {
 
 export function judgeDevAgents({ devHasEnded, said, runs }) {
   return [
-    ...(devHasEnded ? [finding("stuck", `holdfast dev has ended: ${said.slice(-500)}`)] : []),
+    ...(devHasEnded ? [createFinding("stuck", `holdfast dev has ended: ${said.slice(-500)}`)] : []),
     ...runs.flatMap(({ session, end, turns, commands, errors }) => {
       const expected = Array.from({ length: turns }, (_, turn) => String(turn));
       const twice = expected.filter((turn) => commands.filter((one) => one === turn).length > 1);
@@ -59,15 +61,23 @@ export function judgeDevAgents({ devHasEnded, said, runs }) {
       return [
         ...(end.status === "ended" && end.outcome.type === "answered"
           ? []
-          : [finding("stuck", `it did not answer: ${JSON.stringify(end)}`, session)]),
+          : [createFinding("stuck", `it did not answer: ${JSON.stringify(end)}`, session)]),
         ...(end.gaveUp > 0
-          ? [finding("broken", `result() gave up ${end.gaveUp} times while the server was away`, session)]
+          ? [
+              createFinding(
+                "broken",
+                `result() gave up ${end.gaveUp} times while the server was away`,
+                session,
+              ),
+            ]
           : []),
-        ...twice.map((turn) => finding("unsafeTwice", `command ${turn} ran more than once`, session)),
+        ...twice.map((turn) => createFinding("unsafeTwice", `command ${turn} ran more than once`, session)),
         ...(end.status === "ended"
-          ? missing.map((turn) => finding("lost", `command ${turn} never ran`, session))
+          ? missing.map((turn) => createFinding("lost", `command ${turn} never ran`, session))
           : []),
-        ...errors.map(({ text }) => finding("lost", `a call did not run: ${text.slice(0, 200)}`, session)),
+        ...errors.map(({ text }) =>
+          createFinding("lost", `a call did not run: ${text.slice(0, 200)}`, session),
+        ),
       ];
     }),
   ];

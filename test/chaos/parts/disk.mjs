@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { closeSync, copyFileSync, mkdirSync, openSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { NotPlayableError } from "../stage.mjs";
-import { unmount } from "../sweep.mjs";
+import { unmount } from "../cleanup.mjs";
+import { NotPlayableError } from "../environment.mjs";
 
 const CHUNK = Buffer.alloc(4096);
 

@@ -1,7 +1,7 @@
 import { createServer } from "node:net";
 
 /** A port of loopback that nobody listens at now. */
-export function freePort() {
+export function findFreePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.once("error", reject);

@@ -5,16 +5,16 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import pg from "pg";
-import { NotPlayableError } from "../stage.mjs";
-import { killAll } from "../sweep.mjs";
+import { killAll } from "../cleanup.mjs";
+import { NotPlayableError } from "../environment.mjs";
 import { eventually } from "./eventually.mjs";
-import { freePort } from "./free-port.mjs";
+import { findFreePort } from "./free-port.mjs";
 
 const run = promisify(execFile);
 const USER = "holdfast";
 
 /** Debian's packages keep the programs out of the path. */
-function binaries() {
+function findBinaries() {
   const packaged = "/usr/lib/postgresql";
   const versions = existsSync(packaged) ? readdirSync(packaged).sort((a, b) => Number(b) - Number(a)) : [];
   const folders = [
@@ -29,7 +29,7 @@ function binaries() {
 }
 
 /** PostgreSQL refuses to run as root. */
-function unprivileged() {
+function findUnprivilegedUser() {
   if (process.getuid() !== 0) return {};
   for (const name of ["postgres", "nobody"]) {
     try {
@@ -89,14 +89,14 @@ export async function followPostgres(stage, primary, label = "replica") {
 }
 
 async function prepare(stage, label) {
-  const bin = binaries();
-  const as = unprivileged();
+  const bin = findBinaries();
+  const as = findUnprivilegedUser();
   const folder = join(stage.folder, label);
   mkdirSync(folder, { recursive: true });
   if (as.uid !== undefined) chownSync(folder, as.uid, as.gid);
   const options = (cwd) => ({ ...as, cwd, env: { ...process.env, LC_ALL: "C.UTF-8", TZ: "UTC" } });
   const server = { bin, options, start: (what) => launch(stage, bin, options(folder), what) };
-  return { server, folder, data: join(folder, "data"), port: await freePort() };
+  return { server, folder, data: join(folder, "data"), port: await findFreePort() };
 }
 
 function configure(data, port, more = {}) {
@@ -136,7 +136,7 @@ async function launch(stage, bin, options, { data, port, label }) {
           begin();
           throw new Error(`PostgreSQL ${label} has ended:\n${log}`);
         }
-        return await answers(url);
+        return await isAnswering(url);
       },
       { timeoutMs: 60_000, everyMs: 100, what: `PostgreSQL ${label}` },
     );
@@ -145,12 +145,12 @@ async function launch(stage, bin, options, { data, port, label }) {
   const kill = async () => {
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
     const ended = new Promise((resolve) => child.once("exit", resolve));
-    killAll([{ pid: child.pid }, ...childrenOf(child.pid)]);
+    killAll([{ pid: child.pid }, ...listChildren(child.pid)]);
     await ended;
   };
   await start();
   stage.onEnd(kill);
-  return { url, port, start, kill, query: (text) => queried(url, text) };
+  return { url, port, start, kill, query: (text) => runQuery(url, text) };
 }
 
 /**
@@ -180,7 +180,7 @@ export function keepBusy(stage, url) {
   void work();
 }
 
-function childrenOf(parent) {
+function listChildren(parent) {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
@@ -194,7 +194,7 @@ function childrenOf(parent) {
     });
 }
 
-async function queried(url, text) {
+async function runQuery(url, text) {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2_000 });
   client.on("error", () => {});
   try {
@@ -205,9 +205,9 @@ async function queried(url, text) {
   }
 }
 
-async function answers(url) {
+async function isAnswering(url) {
   try {
-    await queried(url, "SELECT 1");
+    await runQuery(url, "SELECT 1");
     return true;
   } catch {
     return false;

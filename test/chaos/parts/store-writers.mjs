@@ -1,7 +1,7 @@
 // Writers of a transcript in PostgreSQL that note what was acknowledged to them, and a judge that looks for it afterwards.
 import { setTimeout as sleep } from "node:timers/promises";
 import { PostgresTranscript } from "../../../dist/store/transcript/postgres/postgres-transcript.js";
-import { finding } from "../findings.mjs";
+import { createFinding } from "../findings.mjs";
 import { eventually } from "./eventually.mjs";
 
 const NOTHING = { entries: [], events: [] };
@@ -50,7 +50,7 @@ async function write(transcript, session, watch) {
     kind: { type: "initial" },
   };
   const opening = { step: { ...key, number: 0, kind: "open-loop" }, atMs: 1, ...segment, prompts };
-  const { loopId } = await again(() => transcript.openLoop(opening));
+  const { loopId } = await backOff(() => transcript.openLoop(opening));
   const claims = [];
   const answers = [];
   try {
@@ -63,18 +63,18 @@ async function write(transcript, session, watch) {
 
   async function writeOne(at) {
     const step = { ...key, number: at, kind: "model", activityId: String(at) };
-    const place = { loopId, branch: "main", base: at };
+    const target = { loopId, branch: "main", base: at };
     // One attempt that is acknowledged counts; one that is not may have been carried out or not.
     let attempts = 0;
-    const claimed = await again(() => {
+    const claimed = await backOff(() => {
       attempts += 1;
-      return transcript.claim(step, place, NOTHING, at);
+      return transcript.claim(step, target, NOTHING, at);
     });
     claims.push({ at, attempts, wasLost: claimed.lost !== undefined });
     const message = { role: "user", content: [{ type: "text", text: `${at} ${TEXT}` }], timestamp: at };
     const entries = [{ position: at, origin: "model", message }];
-    await again(() =>
-      transcript.store({ ...place, step, atMs: at, outbox: NOTHING, entries, result: { at } }),
+    await backOff(() =>
+      transcript.store({ ...target, step, atMs: at, outbox: NOTHING, entries, result: { at } }),
     );
     answers.push(at);
     if (at === 1) watch.begun += 1;
@@ -82,18 +82,18 @@ async function write(transcript, session, watch) {
 }
 
 /** Faults of a store that pass when their cause is gone. */
-const PASSING = ["busy", "unreachable"];
+const TRANSIENT_FAULTS = ["busy", "unreachable"];
 
 /** How long a store may be away before a writer gives up. */
-const PATIENCE_MS = 60_000;
+const DEADLINE_MS = 60_000;
 
-async function again(attempt) {
-  const until = Date.now() + PATIENCE_MS;
+async function backOff(attempt) {
+  const until = Date.now() + DEADLINE_MS;
   for (;;) {
     try {
       return await attempt();
     } catch (error) {
-      if (!PASSING.includes(error?.fault) || Date.now() > until) throw error;
+      if (!TRANSIENT_FAULTS.includes(error?.fault) || Date.now() > until) throw error;
       await sleep(100);
     }
   }
@@ -105,9 +105,9 @@ async function readBack(url, written) {
   const sessions = [];
   try {
     for (const one of written) {
-      const length = await transcript.length(one.session, "main");
-      const entries = await transcript.entries(one.session, "main", 0, length);
-      const steps = await transcript.steps(one.session);
+      const length = await transcript.countEntries(one.session, "main");
+      const entries = await transcript.readEntries(one.session, "main", 0, length);
+      const steps = await transcript.readSteps(one.session);
       sessions.push({
         ...one,
         entries: entries
@@ -133,20 +133,22 @@ export function judgeWriters({ sessions }) {
     return [
       ...claims
         .filter(({ at }) => !stepAt.has(at))
-        .map(({ at }) => finding("lost", `claim ${at} was acknowledged and is gone`, session)),
+        .map(({ at }) => createFinding("lost", `claim ${at} was acknowledged and is gone`, session)),
       ...claims
         .filter(({ attempts, wasLost }) => attempts === 1 && wasLost)
         .map(({ at }) =>
-          finding("lost", `claim ${at} was taken for that of a dead worker, and none died`, session),
+          createFinding("lost", `claim ${at} was taken for that of a dead worker, and none died`, session),
         ),
       ...answers
         .filter((at) => !entries.some((entry) => entry.at === at) || stepAt.get(at)?.isStored !== true)
-        .map((at) => finding("lost", `answer ${at} was acknowledged and is gone`, session)),
+        .map((at) => createFinding("lost", `answer ${at} was acknowledged and is gone`, session)),
       ...answers
         .filter((at) => entries.filter((entry) => entry.at === at).length > 1)
-        .map((at) => finding("doubled", `answer ${at} is there more than once`, session)),
-      ...(refused === undefined ? [] : [finding("lost", `the store refuses to go on: ${refused}`, session)]),
-      ...(answers.length > 0 ? [] : [finding("stuck", "nothing was written", session)]),
+        .map((at) => createFinding("doubled", `answer ${at} is there more than once`, session)),
+      ...(refused === undefined
+        ? []
+        : [createFinding("lost", `the store refuses to go on: ${refused}`, session)]),
+      ...(answers.length > 0 ? [] : [createFinding("stuck", "nothing was written", session)]),
     ];
   });
 }

@@ -1,9 +1,9 @@
 // Waves of the crash campaign: agents by the dozen over workers, a scripted vendor and tools, all as processes of their own.
 import { playWave } from "../../crash/campaign/wave.mjs";
-import { finding } from "../findings.mjs";
+import { createFinding } from "../findings.mjs";
 
 /** One run of each kind that works for a while. */
-export const MANY = [
+export const VARIED_SCENARIOS = [
   "plain",
   "parallel",
   "batched-with-steering",
@@ -15,7 +15,7 @@ export const MANY = [
 ];
 
 /** The same with few, for what takes long by itself. */
-export const FEW = ["plain", "parallel", "batched-with-steering"];
+export const FEW_SCENARIOS = ["plain", "parallel", "batched-with-steering"];
 
 /** Runs are in the middle of their work by then. */
 export const AT_WORK_MS = 2_000;
@@ -25,7 +25,7 @@ export const AT_WORK_MS = 2_000;
  *
  * @returns Evidence for `judgeWave`.
  */
-export async function play(stage, { during, workers = [[]], scenarios = MANY, ...more }) {
+export async function play(stage, { during, workers = [[]], scenarios = VARIED_SCENARIOS, ...more }) {
   const campaign = await stage.campaign();
   const wave = { name: stage.name, workers, scenarios, during, ...more };
   const { violations, evidence, kills } = await playWave({ ...campaign, folder: stage.folder }, wave);
@@ -33,7 +33,7 @@ export async function play(stage, { during, workers = [[]], scenarios = MANY, ..
 }
 
 /** What the campaign's judge objects to, as our counts. Every other kind is `broken`. */
-const COUNT_OF = {
+const VIOLATION_COUNTS = {
   lost: "lost",
   result: "lost",
   duplicated: "doubled",
@@ -69,9 +69,9 @@ export function judgeWave({ violations, runs }, { workersDied = false, ownEnds =
       !(unfinished.has(session) && IN_HISTORY.test(what)),
   );
   return [
-    ...[...unfinished].map(([session, what]) => finding("stuck", what, session)),
+    ...[...unfinished].map(([session, what]) => createFinding("stuck", what, session)),
     ...others.map(({ kind, what, session }) =>
-      finding(COUNT_OF[kind] ?? "broken", `${kind}: ${what}`, session),
+      createFinding(VIOLATION_COUNTS[kind] ?? "broken", `${kind}: ${what}`, session),
     ),
     ...(workersDied ? [] : runs.flatMap(judgeErrors)),
   ];
@@ -82,5 +82,7 @@ function judgeErrors({ session, branches }) {
   return branches
     .flatMap(({ entries }) => entries)
     .filter(({ role, isError, said }) => role === "toolResult" && isError && !STEERED.test(said))
-    .map(({ toolCallId, said }) => finding("lost", `the call ${toolCallId} did not run: ${said}`, session));
+    .map(({ toolCallId, said }) =>
+      createFinding("lost", `the call ${toolCallId} did not run: ${said}`, session),
+    );
 }

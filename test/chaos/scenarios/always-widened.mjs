@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { finding } from "../findings.mjs";
-import { bash, DONE, openAgents } from "../parts/agents.mjs";
-import { nextQuestion } from "../parts/consent.mjs";
+import { createFinding } from "../findings.mjs";
+import { createBashReply, DONE, openAgents } from "../parts/agents.mjs";
+import { waitForNextApproval } from "../parts/next-approval.mjs";
 
 /** What a person allows for good, and what the model then tries. `OUT` is a folder outside the workspace. */
 const PAIRS = {
@@ -40,13 +40,13 @@ export default {
         const [first, second] = commands.map((command) => command.replaceAll("OUT", out));
         const session = await agents.start(`always-${name}`, {
           agent: { permissions: { otherwise: "ask" } },
-          replies: [bash(first), bash(second), DONE],
+          replies: [createBashReply(first), createBashReply(second), DONE],
         });
-        furnish(agents.workspaceOf(session.id));
-        const [asked] = (await nextQuestion(session)) ?? [];
+        prepareWorkspace(agents.workspaceOf(session.id));
+        const [asked] = (await waitForNextApproval(session)) ?? [];
         if (asked === undefined) return { name, first, second, begun: false };
         await session.approve(asked.toolCallId, { always: true });
-        const next = await nextQuestion(session, { not: [asked.toolCallId] });
+        const next = await waitForNextApproval(session, { not: [asked.toolCallId] });
         await session.stop("enough");
         return {
           name,
@@ -61,17 +61,20 @@ export default {
   },
   judge: ({ tried }) =>
     tried.flatMap(({ name, first, second, begun, wasAsked }) => {
-      if (!begun) return [finding("unsafeTwice", `\`${first}\` ran without a question at all`, name)];
-      if (wasAsked === undefined) return [finding("stuck", `after \`${first}\` nothing came any more`, name)];
+      if (!begun) return [createFinding("unsafeTwice", `\`${first}\` ran without a question at all`, name)];
+      if (wasAsked === undefined)
+        return [createFinding("stuck", `after \`${first}\` nothing came any more`, name)];
       if (name === SAME)
         return wasAsked
-          ? [finding("broken", `\`${second}\` was allowed for good and is asked for again`, name)]
+          ? [createFinding("broken", `\`${second}\` was allowed for good and is asked for again`, name)]
           : [];
-      return wasAsked ? [] : [finding("unsafeTwice", `\`${second}\` ran unasked after \`${first}\``, name)];
+      return wasAsked
+        ? []
+        : [createFinding("unsafeTwice", `\`${second}\` ran unasked after \`${first}\``, name)];
     }),
 };
 
-function furnish(workspace) {
+function prepareWorkspace(workspace) {
   mkdirSync(workspace, { recursive: true });
   const files = {
     "a.txt": "one\n",

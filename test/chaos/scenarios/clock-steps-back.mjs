@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { movableClock } from "../parts/clock.mjs";
+import { createMovableClock } from "../parts/clock.mjs";
 import { judgeWave, play } from "../parts/wave.mjs";
 
 const STEPS = ["-3600", "+3600"];
@@ -16,7 +16,7 @@ export default {
     writeFileSync(file, "+0");
     return await play(stage, {
       workers: [["store:before:40"]],
-      env: movableClock(file),
+      env: createMovableClock(file),
       during: async () => {
         for (const step of STEPS) {
           await sleep(1_500);

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { finding } from "../findings.mjs";
-import { DONE, endOf, openAgents } from "../parts/agents.mjs";
-import { nextQuestion } from "../parts/consent.mjs";
+import { createFinding } from "../findings.mjs";
+import { DONE, openAgents, waitForEnd } from "../parts/agents.mjs";
+import { waitForNextApproval } from "../parts/next-approval.mjs";
 
 /** Ways to say what a rule denies. */
 const DENIED = {
@@ -61,22 +61,22 @@ export default {
     });
     mkdirSync(agents.workspaceOf("deny"), { recursive: true });
     // Some are too unclear to be denied: they wait for a person.
-    await nextQuestion(session);
+    await waitForNextApproval(session);
     await session.stop("enough");
-    await endOf(session, 30_000);
-    return { commands, ran: linesOf(join(agents.workspaceOf("deny"), "ran")) };
+    await waitForEnd(session, 30_000);
+    return { commands, ran: readLines(join(agents.workspaceOf("deny"), "ran")) };
   },
   judge: ({ commands, ran }) => [
     ...ran
       .filter((line) => / (push|publish|delete)\b/.test(line))
-      .map((line) => finding("unsafeTwice", `it ran although a rule denies it: ${line}`, "deny")),
+      .map((line) => createFinding("unsafeTwice", `it ran although a rule denies it: ${line}`, "deny")),
     ...commands
       .filter(({ command, isDenied }) => !isDenied && !ran.includes(command))
-      .map(({ command }) => finding("lost", `\`${command}\` is not denied and did not run`, "deny")),
+      .map(({ command }) => createFinding("lost", `\`${command}\` is not denied and did not run`, "deny")),
   ],
 };
 
-function linesOf(path) {
+function readLines(path) {
   try {
     return readFileSync(path, "utf8").trim().split("\n");
   } catch {

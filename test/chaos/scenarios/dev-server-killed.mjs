@@ -9,13 +9,13 @@ export default {
   isQuick: true,
   play: async (stage) => {
     const home = stage.subfolder("home");
-    return await playOnDev(stage, home, async () => process.kill(serverOf(home), "SIGKILL"));
+    return await playOnDev(stage, home, async () => process.kill(findServer(home), "SIGKILL"));
   },
   judge: judgeDevAgents,
 };
 
 /** The server itself, below the shell that keeps it. */
-function serverOf(home) {
+function findServer(home) {
   const { pid } = JSON.parse(readFileSync(join(home, "server", "server.json"), "utf8"));
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
   const server = children.find((child) =>

@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync, statSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { finding } from "../findings.mjs";
-import { bash, DONE, endOf, openAgents } from "../parts/agents.mjs";
-import { runHoldfast } from "../parts/product.mjs";
+import { createFinding } from "../findings.mjs";
+import { createBashReply, DONE, openAgents, waitForEnd } from "../parts/agents.mjs";
+import { runHoldfast } from "../parts/holdfast-process.mjs";
 
 const FLIPPED_BYTES = 400;
 /** The first page holds the header: without it SQLite itself says that the file is no database. */
@@ -21,8 +21,8 @@ export default {
     const agents = await openAgents(stage);
     const { common } = agents;
     for (let nth = 0; nth < 6; nth += 1) {
-      const replies = [bash(`echo ${nth}; head -c 20000 /dev/zero | tr '\\0' x`), DONE];
-      await endOf(
+      const replies = [createBashReply(`echo ${nth}; head -c 20000 /dev/zero | tr '\\0' x`), DONE];
+      await waitForEnd(
         await agents.start(`flipped-${nth}`, { replies, prompt: `Go. ${"word ".repeat(400)}` }),
         60_000,
       );
@@ -38,7 +38,7 @@ export default {
       (error) => error.message,
     );
     const prompted = await agents.start("flipped-new", { replies: [DONE] }).catch((error) => error.message);
-    const end = typeof prompted === "string" ? { status: "refused" } : await endOf(prompted, 15_000);
+    const end = typeof prompted === "string" ? { status: "refused" } : await waitForEnd(prompted, 15_000);
     const status = await runHoldfast(stage, [...common, "status", "flipped-new"]);
     return { commands, refused, end, status };
   },
@@ -46,7 +46,7 @@ export default {
     ...(NAMES_DAMAGE.test(commands.doctor.stdout + commands.doctor.stderr) && commands.doctor.code === 1
       ? []
       : [
-          finding(
+          createFinding(
             "lost",
             `doctor does not see the damage: ${commands.doctor.stdout.slice(0, 500)}`,
             "doctor",
@@ -54,13 +54,13 @@ export default {
         ]),
     ...[...Object.entries(commands), ["status flipped-new", status]].flatMap(([name, { stdout, stderr }]) =>
       /report this|is not valid JSON|at .*\.js:\d+/.test(stdout + stderr)
-        ? [finding("broken", `speaks of a bug of its own: ${(stdout + stderr).slice(0, 300)}`, name)]
+        ? [createFinding("broken", `speaks of a bug of its own: ${(stdout + stderr).slice(0, 300)}`, name)]
         : [],
     ),
     // Waiting for a person is right; the run, or the worker that refuses to start, has to say so.
     ...(end.status === "open" && !NAMES_DAMAGE.test(refused + status.stdout + status.stderr)
       ? [
-          finding(
+          createFinding(
             "stuck",
             `a new run hangs and does not say why: ${status.stdout.slice(0, 400)}`,
             "flipped-new",

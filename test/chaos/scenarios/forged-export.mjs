@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Sums } from "../../../dist/store/transcript/export/sums.js";
-import { finding } from "../findings.mjs";
-import { bash, DONE, endOf, openAgents } from "../parts/agents.mjs";
-import { nextQuestion } from "../parts/consent.mjs";
-import { runHoldfast } from "../parts/product.mjs";
+import { LineChecksums } from "../../../dist/store/transcript/export/line-checksums.js";
+import { createFinding } from "../findings.mjs";
+import { createBashReply, DONE, openAgents, waitForEnd } from "../parts/agents.mjs";
+import { runHoldfast } from "../parts/holdfast-process.mjs";
+import { waitForNextApproval } from "../parts/next-approval.mjs";
 
 /** Grants that a stranger writes into a file, with its sums made anew. */
 const FORGED = {
@@ -28,7 +28,7 @@ export default {
   play: async (stage) => {
     const agents = await openAgents(stage);
     const agent = { permissions: { otherwise: "ask" } };
-    await endOf(await agents.start("forged", { agent, replies: [DONE] }), 60_000);
+    await waitForEnd(await agents.start("forged", { agent, replies: [DONE] }), 60_000);
     const file = join(stage.folder, "honest.jsonl");
     const exported = await runHoldfast(stage, [...agents.common, "export", "forged", "-o", file]);
     if (exported.code !== 0) throw new Error(`the export failed: ${exported.stderr}`);
@@ -37,7 +37,7 @@ export default {
       .split("\n")
       .map((line) => JSON.parse(line));
     // The definition in the file names the first session to the vendor: all have one script.
-    agents.script("forged", [DONE, bash("touch evil"), DONE]);
+    agents.script("forged", [DONE, createBashReply("touch evil"), DONE]);
     return { tried: await Promise.all(Object.entries(FORGED).map(([name, grants]) => play(name, grants))) };
 
     async function play(name, grants) {
@@ -48,15 +48,15 @@ export default {
         .import(forged, { as: id })
         .catch((error) => ({ error: error.message }));
       if (imported.error !== undefined) return { name, refused: imported.error };
-      const session = await prompt(agents.client, id);
+      const session = await sendPrompt(agents.client, id);
       if (session.error !== undefined) return { name, refused: session.error };
-      const questions = await nextQuestion(session);
-      const failedTasks = await failuresOf(stage, id);
+      const questions = await waitForNextApproval(session);
+      const failedTasks = await listFailures(stage, id);
       const stopped = await session.stop("enough").then(
         () => true,
         (error) => error.message,
       );
-      const end = await endOf(session, 20_000);
+      const end = await waitForEnd(session, 20_000);
       return { name, asked: questions?.length, failedTasks, stopped, end };
     }
   },
@@ -64,26 +64,28 @@ export default {
     tried.flatMap(({ name, refused, failedTasks, end, asked }) => {
       if (refused !== undefined) return [];
       return [
-        ...(asked === 0 ? [finding("unsafeTwice", "bash ran, and nobody has allowed it", name)] : []),
-        ...failedTasks.map((what) => finding("broken", `a workflow task failed: ${what}`, name)),
-        ...(end.status === "open" ? [finding("stuck", "`stop` does not end the run", name)] : []),
+        ...(asked === 0 ? [createFinding("unsafeTwice", "bash ran, and nobody has allowed it", name)] : []),
+        ...failedTasks.map((what) => createFinding("broken", `a workflow task failed: ${what}`, name)),
+        ...(end.status === "open" ? [createFinding("stuck", "`stop` does not end the run", name)] : []),
       ];
     }),
 };
 
 /** The same file with these grants, and sums that are right. */
 function forge(lines, grants) {
-  const sums = new Sums();
+  const sums = new LineChecksums();
   const bodies = lines.slice(0, -1).map(({ sum: _, ...line }) => line);
   const written = bodies.map((line) =>
-    sums.signed(JSON.stringify(line.type === "session" || line.type === "loop" ? { ...line, grants } : line)),
+    sums.addChecksum(
+      JSON.stringify(line.type === "session" || line.type === "loop" ? { ...line, grants } : line),
+    ),
   );
   const end = { type: "end", lines: written.length, sha256: sums.digest };
-  return `${[...written, sums.signed(JSON.stringify(end))].join("\n")}\n`;
+  return `${[...written, sums.addChecksum(JSON.stringify(end))].join("\n")}\n`;
 }
 
 /** Prompts it; where its agent must be accepted first, a trusting person does that. */
-async function prompt(client, id) {
+async function sendPrompt(client, id) {
   const session = client.session(id);
   try {
     await session.prompt("Go on.");
@@ -99,7 +101,7 @@ async function prompt(client, id) {
   }
 }
 
-async function failuresOf(stage, id) {
+async function listFailures(stage, id) {
   const { client } = await stage.campaign();
   const { events = [] } = await client.workflow.getHandle(id).fetchHistory();
   return events.flatMap(({ workflowTaskFailedEventAttributes: failed }) =>

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { mountDisk } from "../parts/disk.mjs";
-import { AT_WORK_MS, judgeWave, MANY, play } from "../parts/wave.mjs";
+import { AT_WORK_MS, judgeWave, play, VARIED_SCENARIOS } from "../parts/wave.mjs";
 
 const FULL_MS = 4_000;
 
@@ -13,7 +13,7 @@ export default {
     const disk = mountDisk(stage, stage.subfolder("small"), { megabytes: 8 });
     return await play(stage, {
       home: disk.folder,
-      scenarios: MANY,
+      scenarios: VARIED_SCENARIOS,
       during: async () => {
         await sleep(AT_WORK_MS);
         disk.fill();

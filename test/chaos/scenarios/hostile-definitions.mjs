@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { finding } from "../findings.mjs";
-import { runHoldfast } from "../parts/product.mjs";
+import { createFinding } from "../findings.mjs";
+import { runHoldfast } from "../parts/holdfast-process.mjs";
 
 const KEY = "sk-live-9fKq2LmZ7xV4bT8n";
 /** A check that takes longer hangs. */
@@ -59,20 +59,20 @@ export default {
       return [
         ...(signal === null
           ? []
-          : [finding("stuck", `it hung and was ended after ${Math.round(ms)} ms`, where)]),
+          : [createFinding("stuck", `it hung and was ended after ${Math.round(ms)} ms`, where)]),
         ...(/Maximum call stack|\n {4}at |unexpected:/i.test(said)
-          ? [finding("broken", `not a refusal but a breakdown: ${said.slice(0, 200)}`, where)]
+          ? [createFinding("broken", `not a refusal but a breakdown: ${said.slice(0, 200)}`, where)]
           : []),
         ...(command === "check" && signal === null && (code === 0) !== (name === GOOD)
           ? [
-              finding(
+              createFinding(
                 "broken",
                 `it was ${code === 0 ? "found to be good" : `refused: ${said.slice(0, 200)}`}`,
                 where,
               ),
             ]
           : []),
-        ...(said.includes(KEY) ? [finding("leaked", "the key in the header was printed", where)] : []),
+        ...(said.includes(KEY) ? [createFinding("leaked", "the key in the header was printed", where)] : []),
       ];
     }),
 };

@@ -1,8 +1,8 @@
 import { fileURLToPath } from "node:url";
-import { finding } from "../findings.mjs";
-import { bash, conversationOf, DONE, endOf, openAgents } from "../parts/agents.mjs";
+import { createFinding } from "../findings.mjs";
+import { createBashReply, DONE, openAgents, readConversation, waitForEnd } from "../parts/agents.mjs";
 
-const TOOL = fileURLToPath(new URL("../parts/hungry-tool.mjs", import.meta.url));
+const TOOL = fileURLToPath(new URL("../parts/memory-tool.mjs", import.meta.url));
 const SMALL_HEAP = "--max-old-space-size=160";
 
 export default {
@@ -18,35 +18,39 @@ export default {
     const first = await agents.startWorker(options);
     const hungry = await agents.start("memory-hungry", {
       agent: { tools: ["bash", "hungry"] },
-      replies: [{ toolCalls: [{ name: "hungry", arguments: {} }] }, bash("echo after >> done"), DONE],
+      replies: [
+        { toolCalls: [{ name: "hungry", arguments: {} }] },
+        createBashReply("echo after >> done"),
+        DONE,
+      ],
     });
     const neighbour = await agents.start("memory-neighbour", {
-      replies: [bash("echo before >> done"), { text: "Done.", chunkSize: 1, chunkDelayMs: 300 }],
+      replies: [createBashReply("echo before >> done"), { text: "Done.", chunkSize: 1, chunkDelayMs: 300 }],
     });
     const death = await first.ended;
     await agents.startWorker({ ...options, label: "next-worker" });
-    const ends = await Promise.all([hungry, neighbour].map((session) => endOf(session, 60_000)));
+    const ends = await Promise.all([hungry, neighbour].map((session) => waitForEnd(session, 60_000)));
     return {
       death,
       runs: await Promise.all(
         [hungry, neighbour].map(async (session, nth) => ({
           session: session.id,
           end: ends[nth],
-          errors: (await conversationOf(session)).filter(({ isError }) => isError),
+          errors: (await readConversation(session)).filter(({ isError }) => isError),
         })),
       ),
     };
   },
   judge: ({ death, runs }) => [
-    ...(death.code === 0 ? [finding("broken", "the worker has not died: nothing was played")] : []),
+    ...(death.code === 0 ? [createFinding("broken", "the worker has not died: nothing was played")] : []),
     ...runs.flatMap(({ session, end, errors }) => [
       ...(end.status === "ended" && end.outcome.type === "answered"
         ? []
-        : [finding("stuck", `it did not answer: ${JSON.stringify(end)}`, session)]),
+        : [createFinding("stuck", `it did not answer: ${JSON.stringify(end)}`, session)]),
       ...errors
         // The neighbour's command may have been at work when its worker died.
         .filter(({ text }) => !/^The outcome of this call is unknown/.test(text))
-        .map(({ text }) => finding("lost", `a call did not run: ${text.slice(0, 200)}`, session)),
+        .map(({ text }) => createFinding("lost", `a call did not run: ${text.slice(0, 200)}`, session)),
     ]),
   ],
 };

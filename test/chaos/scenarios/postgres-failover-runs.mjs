@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { followPostgres, startPostgres } from "../parts/postgres.mjs";
 import { startProxy } from "../parts/proxy.mjs";
-import { AT_WORK_MS, judgeWave, MANY, play } from "../parts/wave.mjs";
+import { AT_WORK_MS, judgeWave, play, VARIED_SCENARIOS } from "../parts/wave.mjs";
 
 export default {
   name: "postgres-failover-runs",
@@ -16,7 +16,7 @@ export default {
     return await play(stage, {
       workers: [[], [], []],
       env: { HOLDFAST_DATABASE_URL: primary.url.replace(`:${primary.port}/`, `:${proxy.port}/`) },
-      scenarios: MANY,
+      scenarios: VARIED_SCENARIOS,
       during: async () => {
         await sleep(AT_WORK_MS);
         await primary.kill();

@@ -1,6 +1,6 @@
-import { finding } from "../findings.mjs";
-import { DONE, endOf, openAgents } from "../parts/agents.mjs";
-import { runHoldfast } from "../parts/product.mjs";
+import { createFinding } from "../findings.mjs";
+import { DONE, openAgents, waitForEnd } from "../parts/agents.mjs";
+import { runHoldfast } from "../parts/holdfast-process.mjs";
 
 const MAX_DURATION_MS = 5_000;
 const ABSURD_SECONDS = 999_999_999_999;
@@ -17,22 +17,22 @@ export default {
     const absurd = { fault: "rate-limited", retryAfterSeconds: ABSURD_SECONDS };
     const start = (session, agent) => agents.start(session, { agent, replies: [absurd] });
     const limited = await start("retry-limited", { limits: { maxDurationMs: MAX_DURATION_MS } });
-    const limitedEnd = endOf(limited, 30_000);
+    const limitedEnd = waitForEnd(limited, 30_000);
     const open = await start("retry-open", { model: { id: "second-model" } });
     const { model } = agents.definition("retry-fallback-answers");
     agents.script("retry-fallback-answers", [DONE]);
     const falling = await start("retry-fallback", { model: { id: "third-model" }, fallbacks: [model] });
-    const fallingEnd = endOf(falling, 30_000);
+    const fallingEnd = waitForEnd(falling, 30_000);
     const ends = { limited: await limitedEnd, falling: await fallingEnd };
     const neighbour = await agents.start("retry-neighbour", { replies: [DONE] });
-    ends.neighbour = await endOf(neighbour, 30_000);
+    ends.neighbour = await waitForEnd(neighbour, 30_000);
     const status = await runHoldfast(stage, [...agents.common, "status", open.id]);
-    return { ends, status: status.stdout, openEnd: await endOf(open, 1_000) };
+    return { ends, status: status.stdout, openEnd: await waitForEnd(open, 1_000) };
   },
   judge: ({ ends, status, openEnd }) => [
     ...(ends.limited.status === "open"
       ? [
-          finding(
+          createFinding(
             "stuck",
             "its limit of five seconds was passed long ago, and it still waits",
             "retry-limited",
@@ -41,18 +41,24 @@ export default {
       : []),
     ...(ends.falling.status === "ended" && ends.falling.outcome.type === "answered"
       ? []
-      : [finding("stuck", `its fallback did not answer: ${JSON.stringify(ends.falling)}`, "retry-fallback")]),
+      : [
+          createFinding(
+            "stuck",
+            `its fallback did not answer: ${JSON.stringify(ends.falling)}`,
+            "retry-fallback",
+          ),
+        ]),
     ...(ends.neighbour.status === "ended"
       ? []
       : [
-          finding(
+          createFinding(
             "stuck",
             `an agent that was never refused does not answer: ${JSON.stringify(ends.neighbour)}`,
             "retry-neighbour",
           ),
         ]),
     ...(openEnd.status === "open" && !/rate.?limit|429|slow down|retr|next|again/i.test(status)
-      ? [finding("stuck", `it waits in silence: ${status}`, "retry-open")]
+      ? [createFinding("stuck", `it waits in silence: ${status}`, "retry-open")]
       : []),
   ],
 };

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { finding } from "../findings.mjs";
-import { bash, DONE, endOf, filesBelow, openAgents, VENDOR_KEY } from "../parts/agents.mjs";
-import { runHoldfast } from "../parts/product.mjs";
-import { secretsIn } from "../parts/secret-forms.mjs";
+import { createFinding } from "../findings.mjs";
+import { createBashReply, DONE, listFiles, openAgents, VENDOR_KEY, waitForEnd } from "../parts/agents.mjs";
+import { findSecrets } from "../parts/encoded-secrets.mjs";
+import { runHoldfast } from "../parts/holdfast-process.mjs";
 
 /** In the worker's environment; none of them is any business of a model. */
 const SECRETS = {
@@ -33,11 +33,13 @@ export default {
   isQuick: true,
   play: async (stage) => {
     const agents = await openAgents(stage, { env: { ...SECRETS, HOLDFAST_LOG: "debug" } });
-    const reader = await agents.start("secrets-reader", { replies: [...COMMANDS.map(bash), DONE] });
+    const reader = await agents.start("secrets-reader", {
+      replies: [...COMMANDS.map(createBashReply), DONE],
+    });
     const message = `invalid x-api-key: ${VENDOR_KEY.value} (${Buffer.from(VENDOR_KEY.value).toString("base64")})`;
     const body = JSON.stringify({ type: "error", error: { type: "authentication_error", message } });
     const echo = await agents.start("secrets-echo", { replies: [{ fault: "http", status: 401, body }] });
-    await Promise.all([endOf(reader, 60_000), endOf(echo, 60_000)]);
+    await Promise.all([waitForEnd(reader, 60_000), waitForEnd(echo, 60_000)]);
     const printed = [];
     for (const session of [reader.id, echo.id])
       for (const command of ["show", "status", "export"]) {
@@ -56,27 +58,27 @@ export default {
         place: `request ${number} of ${conversation}`,
         bytes: Buffer.from(JSON.stringify(asked)),
       })),
-      ...(await Promise.all([reader, echo].map((session) => historyOf(campaign, session)))),
+      ...(await Promise.all([reader, echo].map((session) => readHistory(campaign, session)))),
       ...[agents.home, join(campaign.folder, "server")].flatMap((folder) =>
-        filesBelow(folder).map(({ path, bytes }) => ({ place: path, bytes })),
+        listFiles(folder).map(({ path, bytes }) => ({ place: path, bytes })),
       ),
     ];
     const looked = places.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    return { looked, requests: agents.vendor.requests.length, found: secretsIn(places, SECRETS) };
+    return { looked, requests: agents.vendor.requests.length, found: findSecrets(places, SECRETS) };
   },
   judge: ({ looked, requests, found }) => [
     ...[...new Set(found.map(({ place, name }) => `${place}\n${name}`))].map((both) => {
       const [place, name] = both.split("\n");
       const forms = found.filter((one) => one.place === place && one.name === name).map(({ form }) => form);
-      return finding("leaked", `${name}, ${forms.join(", ")}`, place);
+      return createFinding("leaked", `${name}, ${forms.join(", ")}`, place);
     }),
     ...(requests > COMMANDS.length && looked > 0
       ? []
-      : [finding("broken", `only ${requests} requests were made: nothing was played`)]),
+      : [createFinding("broken", `only ${requests} requests were made: nothing was played`)]),
   ],
 };
 
-async function historyOf({ client }, session) {
+async function readHistory({ client }, session) {
   const history = await client.workflow.getHandle(session.id).fetchHistory();
   const payloads = [];
   const bytes = JSON.stringify(history, (_, value) => {

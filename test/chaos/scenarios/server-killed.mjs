@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { AT_WORK_MS, judgeWave, MANY, play } from "../parts/wave.mjs";
+import { AT_WORK_MS, judgeWave, play, VARIED_SCENARIOS } from "../parts/wave.mjs";
 
 export default {
   name: "server-killed",
@@ -8,7 +8,7 @@ export default {
   play: async (stage) => {
     const campaign = await stage.campaign();
     return await play(stage, {
-      scenarios: [...MANY, "approval-pending"],
+      scenarios: [...VARIED_SCENARIOS, "approval-pending"],
       during: async () => {
         await sleep(AT_WORK_MS);
         await campaign.killServer(1_000);

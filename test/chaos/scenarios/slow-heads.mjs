@@ -1,9 +1,9 @@
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { finding } from "../findings.mjs";
+import { createFinding } from "../findings.mjs";
 import { openAgents } from "../parts/agents.mjs";
 import { eventually } from "../parts/eventually.mjs";
-import { startHoldfast } from "../parts/product.mjs";
+import { startHoldfast } from "../parts/holdfast-process.mjs";
 
 const SOCKETS = 256;
 /** `serve` closes what has not sent its head within ten seconds; three more are for the closing. */
@@ -45,9 +45,11 @@ export default {
     return { held, left: open.size, status: answer.status, answeredMs };
   },
   judge: ({ held, left, status, answeredMs }) => [
-    ...(held > 0 ? [] : [finding("broken", "no connection was open: nothing was played")]),
-    ...(left > 0 ? [finding("leaked", `${left} of ${SOCKETS} slow connections are still held`)] : []),
-    ...(status === 200 ? [] : [finding("lost", `another request was answered with ${status}`)]),
-    ...(answeredMs < 5_000 ? [] : [finding("stuck", `another request took ${Math.round(answeredMs)} ms`)]),
+    ...(held > 0 ? [] : [createFinding("broken", "no connection was open: nothing was played")]),
+    ...(left > 0 ? [createFinding("leaked", `${left} of ${SOCKETS} slow connections are still held`)] : []),
+    ...(status === 200 ? [] : [createFinding("lost", `another request was answered with ${status}`)]),
+    ...(answeredMs < 5_000
+      ? []
+      : [createFinding("stuck", `another request took ${Math.round(answeredMs)} ms`)]),
   ],
 };

@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { finding } from "../findings.mjs";
+import { createFinding } from "../findings.mjs";
 import { AT_WORK_MS, judgeWave, play } from "../parts/wave.mjs";
 
 const AWAY_MS = 5_000;
@@ -26,7 +26,9 @@ export default {
     return { ...played, wasReplaced };
   },
   judge: ({ wasReplaced, ...evidence }) => [
-    ...(wasReplaced ? [finding("lost", "an empty transcript was made while the true one was away")] : []),
+    ...(wasReplaced
+      ? [createFinding("lost", "an empty transcript was made while the true one was away")]
+      : []),
     ...judgeWave(evidence),
   ],
 };

@@ -1,6 +1,6 @@
-import { finding } from "../findings.mjs";
-import { DONE, endOf, openAgents } from "../parts/agents.mjs";
-import { runHoldfast } from "../parts/product.mjs";
+import { createFinding } from "../findings.mjs";
+import { DONE, openAgents, waitForEnd } from "../parts/agents.mjs";
+import { runHoldfast } from "../parts/holdfast-process.mjs";
 
 /** Sets the title of a terminal, erases its screen, and turns the direction of a line. */
 const ESCAPES = ["\u001b]0;owned\u0007", "\u001b[2J", "\u009b2J", "\u202e"];
@@ -21,7 +21,7 @@ export default {
     });
     const body = JSON.stringify({ type: "error", error: { type: "invalid_request_error", message: WORDS } });
     const failed = await agents.start("escapes-error", { replies: [{ fault: "http", status: 400, body }] });
-    await Promise.all([endOf(spoken, 60_000), endOf(failed, 60_000)]);
+    await Promise.all([waitForEnd(spoken, 60_000), waitForEnd(failed, 60_000)]);
     const commands = [
       ["show", spoken.id],
       ["show", "--events", spoken.id],
@@ -42,18 +42,18 @@ export default {
   },
   judge: ({ printed }) =>
     printed.flatMap(({ command, text }) => {
-      const found = [...text].filter(steers);
+      const found = [...text].filter(isTerminalControl);
       const codes = [
         ...new Set(found.map((char) => `U+${char.codePointAt(0).toString(16).padStart(4, "0")}`)),
       ];
       return codes.length === 0
         ? []
-        : [finding("leaked", `it prints ${codes.join(", ")}`, `holdfast ${command}`)];
+        : [createFinding("leaked", `it prints ${codes.join(", ")}`, `holdfast ${command}`)];
     }),
 };
 
 /** Control characters, but line breaks and tabs, of which texts are made; and those that turn the direction of a line. */
-function steers(char) {
+function isTerminalControl(char) {
   const code = char.codePointAt(0);
   if (char === "\n" || char === "\t") return false;
   return code < 0x20 || (code >= 0x7f && code <= 0x9f) || /[\u202a-\u202e\u2066-\u2069]/.test(char);

@@ -1,6 +1,6 @@
-import { finding } from "../findings.mjs";
-import { endOf, openAgents } from "../parts/agents.mjs";
-import { DRIPS, startDripVendor } from "../parts/drip-vendor.mjs";
+import { createFinding } from "../findings.mjs";
+import { openAgents, waitForEnd } from "../parts/agents.mjs";
+import { SLOW_STREAMS, startSlowVendor } from "../parts/slow-vendor.mjs";
 
 const SHORT_TIMEOUTS = new URL("../parts/short-timeouts.mjs", import.meta.url).href;
 const LIMIT_MS = 60_000;
@@ -14,8 +14,8 @@ export default {
   isQuick: true,
   play: async (stage) => {
     const agents = await openAgents(stage, { env: { NODE_OPTIONS: `--import ${SHORT_TIMEOUTS}` } });
-    const vendor = await startDripVendor(stage);
-    const names = Object.keys(DRIPS);
+    const vendor = await startSlowVendor(stage);
+    const names = Object.keys(SLOW_STREAMS);
     const ends = await Promise.all(
       names.map(async (name) => {
         const model = { baseUrl: vendor.url };
@@ -23,7 +23,7 @@ export default {
           agent: { model, retry: { initialDelayMs: 100 } },
           replies: [],
         });
-        return await endOf(session, LIMIT_MS);
+        return await waitForEnd(session, LIMIT_MS);
       }),
     );
     return {
@@ -38,17 +38,17 @@ export default {
   judge: ({ runs, open }) => [
     ...runs
       .filter(({ end }) => end.status === "open")
-      .map(({ name }) => finding("stuck", `it waits for an answer that never comes`, name)),
+      .map(({ name }) => createFinding("stuck", `it waits for an answer that never comes`, name)),
     ...runs
       // What a run makes of an answer without a word is its own affair, so long as it ends.
       .filter(({ name, end }) => name !== "empty-answer" && end.status !== "open" && !isAnswered(end))
-      .map(({ name, end }) => finding("lost", `it was not answered: ${JSON.stringify(end)}`, name)),
+      .map(({ name, end }) => createFinding("lost", `it was not answered: ${JSON.stringify(end)}`, name)),
     ...runs
       .filter(({ name, asked }) => name === "slow-words" && asked > 1)
       .map(({ name, asked }) =>
-        finding("doubled", `an answer that got on was asked for ${asked} times`, name),
+        createFinding("doubled", `an answer that got on was asked for ${asked} times`, name),
       ),
-    ...open.map((name) => finding("leaked", "the worker still holds the connection", name)),
+    ...open.map((name) => createFinding("leaked", "the worker still holds the connection", name)),
   ],
 };
 

@@ -1,22 +1,22 @@
 import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { openStage } from "./stage.mjs";
-import { forget, playWave } from "./wave.mjs";
+import { openEnvironment } from "./environment.mjs";
+import { playWave, removeWaveFiles } from "./wave.mjs";
 
 /**
  * Plays waves until there are enough kills, or the time is over; gives what each of them came to.
  *
- * @param options.waves - What `wavesOf` gives.
+ * @param options.waves - What `planWaves` gives.
  * @param options.enough - Kills; no fewer than `atLeastWaves` are played for them.
  * @param options.state - A file of waves that were played before; those are not played again.
  * @param options.told - Told of each wave behind its end.
  */
-export async function campaign({ waves, enough, atLeastWaves = 0, minutes, state, told }) {
+export async function runCampaign({ waves, enough, atLeastWaves = 0, minutes, state, told: report }) {
   const until = Date.now() + minutes * 60_000;
-  const played = await playedBefore(state);
+  const played = await readPlayedWaves(state);
   const kills = () =>
     played.reduce((sum, wave) => sum + wave.kills.reduce((all, { hit }) => all + hit, 0), 0);
-  const stage = await openStage();
+  const stage = await openEnvironment();
   let hasObjections = false;
   try {
     let number = 0;
@@ -25,8 +25,8 @@ export async function campaign({ waves, enough, atLeastWaves = 0, minutes, state
       if ((kills() >= enough && played.length >= atLeastWaves) || Date.now() > until) break;
       const startedAtMs = Date.now();
       const result = await playWave(stage, wave);
-      const summary = summaryOf(wave, result, Date.now() - startedAtMs);
-      if (result.violations.length === 0) await forget(result);
+      const summary = summarizeWave(wave, result, Date.now() - startedAtMs);
+      if (result.violations.length === 0) await removeWaveFiles(result);
       else {
         hasObjections = true;
         summary.evidence = join(result.folder, "evidence.json");
@@ -37,7 +37,7 @@ export async function campaign({ waves, enough, atLeastWaves = 0, minutes, state
       }
       played.push(summary);
       if (state !== undefined) await appendFile(state, `${JSON.stringify(summary)}\n`);
-      told(summary, { kills: kills(), waves: played.length });
+      report(summary, { kills: kills(), waves: played.length });
     }
   } finally {
     await stage.close({ keep: hasObjections });
@@ -45,14 +45,18 @@ export async function campaign({ waves, enough, atLeastWaves = 0, minutes, state
   return played;
 }
 
-async function playedBefore(state) {
+async function readPlayedWaves(state) {
   if (state === undefined) return [];
   await mkdir(dirname(state), { recursive: true });
   const text = await readFile(state, "utf8").catch(() => "");
   return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
 }
 
-function summaryOf({ name, workers, scenarios }, { kills, runs, recoveries, violations, again, passed }, ms) {
+function summarizeWave(
+  { name, workers, scenarios },
+  { kills, runs, recoveries, violations, again, passed },
+  ms,
+) {
   return {
     name,
     at: workers.map((kills) => kills.join(",")).join(";"),
@@ -61,13 +65,13 @@ function summaryOf({ name, workers, scenarios }, { kills, runs, recoveries, viol
     runs,
     recoveries,
     violations,
-    again: again.reduce(added, {}),
+    again: again.reduce(addCounts, {}),
     passed,
     ms,
   };
 }
 
-function added(sum, counts) {
+function addCounts(sum, counts) {
   const both = { ...sum };
   for (const [cause, times] of Object.entries(counts)) both[cause] = (both[cause] ?? 0) + times;
   return both;

@@ -7,12 +7,12 @@ export const EFFECTS = "effects";
 export const WORK_MS = 150;
 
 /** The same by a command in processes of its own. */
-export function effectCommand(label, seconds = WORK_MS / 1000) {
+export function formatEffectCommand(label, seconds = WORK_MS / 1000) {
   const line = (what) => `echo "$HOLDFAST_CALL ${label} ${what}" >> ${EFFECTS}`;
   return `${line("start")}; echo printed by ${label}; sleep ${seconds}; ${line("end")}; echo did ${label}`;
 }
 
-export async function effectsIn(workspace) {
+export async function readEffects(workspace) {
   const text = await readFile(join(workspace, EFFECTS), "utf8").catch(() => "");
   return text
     .split("\n")

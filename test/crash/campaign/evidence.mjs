@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { effectsIn } from "./effects.mjs";
+import { readEffects } from "./effects.mjs";
 import { SCENARIOS } from "./scenarios.mjs";
 
 // What is known of a run from outside: the vendor's log, the files that tools appended to, the transcript, Temporal's
@@ -12,11 +12,11 @@ const GONE_WITHIN_MS = 3000;
 /** Of a result: enough to tell how it went. */
 const SHOWN_CHARS = 160;
 
-export async function evidenceOf(run, { client, vendorLog, transcript }) {
+export async function collectEvidence(run, { client, vendorLog, transcript }) {
   const { session, scenario, sent, results, error } = run;
   const { ends = "answered", shortens = false, again = false } = SCENARIOS[scenario];
   const histories = (
-    await Promise.all(run.runIds.map((runId) => historiesOf(client, session, runId)))
+    await Promise.all(run.runIds.map((runId) => readHistories(client, session, runId)))
   ).flat();
   return {
     session,
@@ -26,16 +26,16 @@ export async function evidenceOf(run, { client, vendorLog, transcript }) {
     results,
     ...(error === undefined ? {} : { error }),
     vendor: vendorLog.of(session),
-    branches: await branchesOf(transcript, session, run.brought),
+    branches: await readBranches(transcript, session, run.brought),
     inbox: (await transcript.inbox(session)).map(({ id }) => id),
-    loops: (await loopsOf(transcript, session)).slice(run.brought?.loops ?? 0),
+    loops: (await readLoops(transcript, session)).slice(run.brought?.loops ?? 0),
     histories,
-    effects: await effectsIn(run.workspace),
-    running: await stillRunning(histories.map(({ runId }) => `${runId}/`)),
+    effects: await readEffects(run.workspace),
+    running: await listStillRunning(histories.map(({ runId }) => `${runId}/`)),
   };
 }
 
-async function branchesOf(transcript, session, brought) {
+async function readBranches(transcript, session, brought) {
   const branches = await transcript.branches(session);
   return await Promise.all(
     branches.map(async ({ id, parent, from }) => {
@@ -45,12 +45,12 @@ async function branchesOf(transcript, session, brought) {
       const length = await transcript.length(session, id);
       const entries = await transcript.entries(session, id, begun?.position ?? 0, length);
       const place = begun === undefined ? {} : { parent: begun };
-      return { id, ...place, length, entries: entries.map(shownEntry) };
+      return { id, ...place, length, entries: entries.map(formatEntry) };
     }),
   );
 }
 
-function shownEntry({ position, origin, messageId, message }) {
+function formatEntry({ position, origin, messageId, message }) {
   const parts = Array.isArray(message.content) ? message.content : [];
   const text = parts.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("");
   const nonce = /\[answer (\d+)\]/.exec(text)?.[1];
@@ -75,7 +75,7 @@ function shownEntry({ position, origin, messageId, message }) {
   };
 }
 
-async function loopsOf(transcript, session) {
+async function readLoops(transcript, session) {
   const loops = await transcript.loops(session);
   return await Promise.all(
     loops.map(async ({ loopId, status, outcome, branch }) => ({
@@ -88,21 +88,21 @@ async function loopsOf(transcript, session) {
   );
 }
 
-const attributesOf = (event) =>
+const getAttributes = (event) =>
   Object.entries(event).find(([name, value]) => name.endsWith("Attributes") && value != null);
 
 /** Of a run and of all that it has continued as. */
-async function historiesOf(client, session, runId) {
+async function readHistories(client, session, runId) {
   const histories = [];
   for (let next = runId; next; ) {
     const { events = [] } = await client.workflow.getHandle(session, next).fetchHistory();
-    const named = events.map((event) => attributesOf(event) ?? ["none", {}]);
+    const named = events.map((event) => getAttributes(event) ?? ["none", {}]);
     const [last, { newExecutionRunId } = {}] = named.at(-1) ?? [];
     histories.push({
       runId: next,
       events: events.length,
       end: last?.replace(/^workflowExecution|EventAttributes$/g, ""),
-      models: completed(named, "model"),
+      models: listCompleted(named, "model"),
       failedTasks: named.flatMap(([name, { cause, failure }]) =>
         name === "workflowTaskFailedEventAttributes"
           ? [{ cause: Number(cause), message: failure?.message }]
@@ -115,7 +115,7 @@ async function historiesOf(client, session, runId) {
 }
 
 /** Activities of a type that have ended with a result. */
-function completed(named, type) {
+function listCompleted(named, type) {
   const ids = named.map(([name, { activityType }], index) =>
     name === "activityTaskScheduledEventAttributes" && activityType?.name === type ? index + 1 : undefined,
   );
@@ -126,16 +126,16 @@ function completed(named, type) {
 }
 
 /** Command lines of what the tool calls of these runs have left running. */
-async function stillRunning(prefixes) {
+async function listStillRunning(prefixes) {
   const until = Date.now() + GONE_WITHIN_MS;
   for (;;) {
-    const left = marked(prefixes);
-    if (left.length === 0 || Date.now() > until) return left;
+    const running = listMarked(prefixes);
+    if (running.length === 0 || Date.now() > until) return running;
     await sleep(50);
   }
 }
 
-function marked(prefixes) {
+function listMarked(prefixes) {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .flatMap((pid) => {

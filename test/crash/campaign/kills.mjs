@@ -6,7 +6,7 @@
  *
  * @param looks - The steps of all sessions as they stood behind each death.
  */
-export function hitBy(kills, looks, runs, workers) {
+export function listHitSessions(kills, looks, runs, workers) {
   return kills.map(({ point, nth, pid, atMs }) => {
     const at = looks.find(({ death }) => death?.pid === pid);
     const id = at?.death.id;
@@ -27,7 +27,7 @@ export function hitBy(kills, looks, runs, workers) {
  * Milliseconds from a kill to the next step that another worker has begun, for every run that was in the middle of one.
  * Where the same step is begun again by a third worker, the look behind the second one's death knows when that one was.
  */
-export function recoveriesOf(kills, looks) {
+export function measureRecoveries(kills, looks) {
   return kills.flatMap(({ pid, id, atMs, sessions }) => {
     const index = looks.findIndex(({ death }) => death?.pid === pid);
     const [at, ...later] = looks.slice(index);

@@ -1,8 +1,8 @@
-import { OF_RECOVERY, POINTS } from "./points.mjs";
-import { PLAYED } from "./scenarios.mjs";
+import { FAILOVER_POINTS, POINTS } from "./points.mjs";
+import { CAMPAIGN_SCENARIOS } from "./scenarios.mjs";
 
 /** How often a run passes a point, about; what is not named is passed ten times. */
-const A_RUN = {
+const POINT_FREQUENCIES = {
   "stream:bytes": 70,
   "request:before": 4,
   "stream:begun": 4,
@@ -36,11 +36,11 @@ const REACH = { first: 0.7, second: 0.3 };
  *
  * The same seed gives the same waves.
  */
-export function* wavesOf({ seed, runs }) {
-  const dice = diceOf(seed);
+export function* planWaves({ seed, runs }) {
+  const dice = createRandom(seed);
   for (let number = 0; ; ) {
-    const first = shuffled(
-      POINTS.filter((point) => !OF_RECOVERY.includes(point)),
+    const first = shuffle(
+      POINTS.filter((point) => !FAILOVER_POINTS.includes(point)),
       dice,
     );
     const lead = [
@@ -48,17 +48,17 @@ export function* wavesOf({ seed, runs }) {
       ...first.filter((point) => !EARLY.includes(point)),
     ];
     const half = Math.ceil(POINTS.length / 2);
-    const second = shuffled([...lead.slice(half), ...OF_RECOVERY], dice);
+    const second = shuffle([...lead.slice(half), ...FAILOVER_POINTS], dice);
     for (const [nth, point] of lead.slice(0, half).entries()) {
       const kills = [
-        spell(point, "first", runs, dice),
-        ...(second[nth] === undefined ? [] : [spell(second[nth], "second", runs, dice)]),
+        formatKillPoint(point, "first", runs, dice),
+        ...(second[nth] === undefined ? [] : [formatKillPoint(second[nth], "second", runs, dice)]),
       ];
-      const isPair = number % 5 === 4 && !OF_RECOVERY.includes(second[nth]);
+      const isPair = number % 5 === 4 && !FAILOVER_POINTS.includes(second[nth]);
       yield {
         name: `w${number}`,
         workers: isPair ? kills.map((kill) => [kill]) : [kills],
-        scenarios: scenariosOf(number, runs),
+        scenarios: selectScenarios(number, runs),
       };
       number += 1;
     }
@@ -66,23 +66,26 @@ export function* wavesOf({ seed, runs }) {
 }
 
 /** One of each, and the first ones again; others are the first ones in the next wave. */
-export function scenariosOf(number, runs) {
-  return Array.from({ length: runs }, (_, nth) => PLAYED[(number * 3 + nth) % PLAYED.length]);
+export function selectScenarios(number, runs) {
+  return Array.from(
+    { length: runs },
+    (_, nth) => CAMPAIGN_SCENARIOS[(number * 3 + nth) % CAMPAIGN_SCENARIOS.length],
+  );
 }
 
-function spell(point, which, runs, dice) {
-  if (OF_RECOVERY.includes(point)) return `${point}:1`;
-  const times = (A_RUN[point] ?? 10) * runs * REACH[which];
+function formatKillPoint(point, which, runs, dice) {
+  if (FAILOVER_POINTS.includes(point)) return `${point}:1`;
+  const times = (POINT_FREQUENCIES[point] ?? 10) * runs * REACH[which];
   return `${point}:${1 + Math.floor(dice() * Math.max(0, times - 1))}`;
 }
 
-function shuffled(values, dice) {
-  const left = [...values];
-  return values.map(() => left.splice(Math.floor(dice() * left.length), 1)[0]);
+function shuffle(values, dice) {
+  const remaining = [...values];
+  return values.map(() => remaining.splice(Math.floor(dice() * remaining.length), 1)[0]);
 }
 
 /** Mulberry32: small, and good enough to choose by. */
-function diceOf(seed) {
+function createRandom(seed) {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -32,10 +32,10 @@ export function startProgram(file, { args = [], flags = [], env = {}, log }) {
     signal: (signal) => void child.kill(signal),
     end: async (signal = "SIGTERM") => {
       child.kill(signal);
-      const patience = setTimeout(() => child.kill("SIGKILL"), 15_000);
-      const how = await ended;
-      clearTimeout(patience);
-      return how;
+      const killTimer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      const exit = await ended;
+      clearTimeout(killTimer);
+      return exit;
     },
   };
 }

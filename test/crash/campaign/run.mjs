@@ -1,11 +1,11 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { OverError, peopleOf } from "./people.mjs";
-import { SCENARIOS, sessionName } from "./scenarios.mjs";
+import { formatSessionName, SCENARIOS } from "./scenarios.mjs";
+import { createUserActions, RunEndedError } from "./user-actions.mjs";
 
 /** A session of a wave, with all that is known of it from outside. */
 export async function prepare(wave, scenario, nth, { folder, vendorUrl }) {
-  const session = sessionName(wave, scenario, nth);
+  const session = formatSessionName(wave, scenario, nth);
   const workspace = join(folder, "work", session);
   await mkdir(workspace, { recursive: true });
   const { steps, agent = {}, settings = {} } = SCENARIOS[scenario];
@@ -54,13 +54,13 @@ export async function play(run, stage, { taskQueue, timeoutMs }) {
       args: [{ definition: run.definition, settings: run.settings, ...request }],
     });
     run.runIds.push(handle.firstExecutionRunId);
-    await finished(run, handle, timeoutMs);
+    await waitForEnd(run, handle, timeoutMs);
   };
   const talking = async () => {
     try {
-      await people?.(peopleOf(run, stage, ended.signal));
+      await people?.(createUserActions(run, stage, ended.signal));
     } catch (error) {
-      if (!(error instanceof OverError)) run.error = `people: ${error}`;
+      if (!(error instanceof RunEndedError)) run.error = `people: ${error}`;
     }
   };
   run.startedAtMs = Date.now();
@@ -84,12 +84,12 @@ export async function play(run, stage, { taskQueue, timeoutMs }) {
   await talked;
 }
 
-async function finished(run, handle, timeoutMs) {
+async function waitForEnd(run, handle, timeoutMs) {
   let timer;
   const late = new Promise((resolve) => {
     timer = setTimeout(() => resolve({ status: "running" }), timeoutMs);
   });
-  const result = patientResult(handle).then(
+  const result = retryResult(handle).then(
     (value) => ({ status: "completed", outcome: value.outcome }),
     (error) => ({ status: "failed", message: String(error?.cause?.message ?? error) }),
   );
@@ -101,7 +101,7 @@ async function finished(run, handle, timeoutMs) {
 }
 
 /** A server that is away for a while says nothing about the run. */
-async function patientResult(handle) {
+async function retryResult(handle) {
   for (;;) {
     try {
       return await handle.result();

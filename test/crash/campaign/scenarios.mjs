@@ -1,27 +1,30 @@
-import { effectCommand } from "./effects.mjs";
+import { formatEffectCommand } from "./effects.mjs";
 
 // What the agents of the campaign do. `steps`: the answers of the model, by the number of those that the conversation has
 // already; a step is the calls that an answer makes, by label. `people`: what is sent while it works. `faults`: what the
 // vendor says in place of an answer, each once.
 
-const bash = (label, seconds) => ({ name: "bash", arguments: { command: effectCommand(label, seconds) } });
-const tool = (name) => (label) => ({ name: `effect_${name}`, arguments: { label } });
-const [unsafe, idempotent, pure, quick] = ["unsafe", "idempotent", "pure", "quick"].map(tool);
+const createBashCall = (label, seconds) => ({
+  name: "bash",
+  arguments: { command: formatEffectCommand(label, seconds) },
+});
+const createToolCall = (name) => (label) => ({ name: `effect_${name}`, arguments: { label } });
+const [unsafe, idempotent, pure, quick] = ["unsafe", "idempotent", "pure", "quick"].map(createToolCall);
 
 export const SCENARIOS = {
   plain: {
-    steps: [[bash], [quick], [unsafe], []],
+    steps: [[createBashCall], [quick], [unsafe], []],
     people: async ({ seen, send }) => {
       await seen(2);
       await send("followUp");
     },
   },
   parallel: {
-    steps: [[bash, idempotent, pure, unsafe], [quick, quick, idempotent], []],
+    steps: [[createBashCall, idempotent, pure, unsafe], [quick, quick, idempotent], []],
   },
   "batched-with-steering": {
     agent: { toolStrategy: { type: "batched", size: 2 } },
-    steps: [[idempotent, bash, pure, unsafe, unsafe], [bash, quick, pure], []],
+    steps: [[idempotent, createBashCall, pure, unsafe, unsafe], [createBashCall, quick, pure], []],
     people: async ({ worked, send }) => {
       await worked(1);
       await send("steer");
@@ -45,7 +48,7 @@ export const SCENARIOS = {
         compaction: { strategy: "summary", keepFirstTurns: 1, keepRecentTurns: 1, maxSummaryTokens: 200 },
       },
     },
-    steps: [[bash], [pure], [unsafe], [idempotent], []],
+    steps: [[createBashCall], [pure], [unsafe], [idempotent], []],
     shortens: true,
     people: async ({ seen, signal }) => {
       await seen(4);
@@ -56,13 +59,13 @@ export const SCENARIOS = {
     agent: {
       context: { compaction: { keepFirstTurns: 1, keepRecentTurns: 1, maxSummaryTokens: 200 } },
     },
-    steps: [[bash], [pure], [unsafe], [quick], []],
+    steps: [[createBashCall], [pure], [unsafe], [quick], []],
     shortens: true,
     faults: { 4: [{ fault: "overflow" }] },
   },
   "rate-limited": {
     agent: { retry: { initialDelayMs: 100 } },
-    steps: [[bash], [unsafe], []],
+    steps: [[createBashCall], [unsafe], []],
     faults: {
       2: [
         { fault: "rate-limited", retryAfterMs: 200 },
@@ -72,7 +75,7 @@ export const SCENARIOS = {
     },
   },
   "stop-in-flight": {
-    steps: [[bash], [(label) => bash(label, 20), idempotent], []],
+    steps: [[createBashCall], [(label) => createBashCall(label, 20), idempotent], []],
     ends: "stopped",
     people: async ({ worked, signal }) => {
       await worked(2);
@@ -89,7 +92,7 @@ export const SCENARIOS = {
   },
   "continue-as-new": {
     settings: { rotateAfterEvents: 24 },
-    steps: [[bash], [pure], [unsafe, quick], [idempotent], [bash], []],
+    steps: [[createBashCall], [pure], [unsafe, quick], [idempotent], [createBashCall], []],
     people: async ({ seen, send }) => {
       for (const step of [2, 3, 4]) {
         await seen(step);
@@ -104,7 +107,7 @@ export const SCENARIOS = {
   },
   /** Another session begins behind the first turn of this one, while it goes on. */
   fork: {
-    steps: [[bash], [unsafe], [pure], []],
+    steps: [[createBashCall], [unsafe], [pure], []],
     people: async ({ seen, fork, send }) => {
       await seen(2);
       await fork(3);
@@ -113,33 +116,33 @@ export const SCENARIOS = {
   },
   /** What begins so. */
   forked: {
-    steps: [[], [idempotent], [bash], []],
+    steps: [[], [idempotent], [createBashCall], []],
     isApart: true,
   },
   /** Taken out to a file, brought in as another session, and gone on with there, while others are at work. */
   import: {
-    steps: [[bash], [unsafe], []],
+    steps: [[createBashCall], [unsafe], []],
     isCarriedOver: true,
   },
   imported: {
-    steps: [[], [], [], [bash, pure], [unsafe], []],
+    steps: [[], [], [], [createBashCall, pure], [unsafe], []],
     isApart: true,
   },
   rerun: {
-    steps: [[bash], [unsafe], []],
+    steps: [[createBashCall], [unsafe], []],
     again: true,
   },
 };
 
 /** Those that a campaign plays. */
-export const PLAYED = Object.keys(SCENARIOS).filter((name) => SCENARIOS[name].isApart !== true);
+export const CAMPAIGN_SCENARIOS = Object.keys(SCENARIOS).filter((name) => SCENARIOS[name].isApart !== true);
 
 /** The session's name says what it plays. */
-export const sessionName = (wave, scenario, nth) => `${wave}_${scenario}_${nth}`;
-export const scenarioOf = (session) => session.split("_")[1];
+export const formatSessionName = (wave, scenario, nth) => `${wave}_${scenario}_${nth}`;
+export const parseScenario = (session) => session.split("_")[1];
 
 /** What the model says at a step: every answer says which one it is, and is like no other by its number. */
-export function replyAt(scenario, step, nonce, { suffix, isRepeated }) {
+export function createReply(scenario, step, nonce, { suffix, isRepeated }) {
   const calls = SCENARIOS[scenario]?.steps[step - 1] ?? [];
   const words = "The work goes on as it should, and there is nothing to be said against it. ";
   const isScript = typeof calls === "string";

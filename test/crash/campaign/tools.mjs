@@ -6,14 +6,14 @@ import { z } from "zod";
 import { defineTool } from "../../../dist/tools/tool.js";
 import { EFFECTS, WORK_MS } from "./effects.mjs";
 
-function effect(name, replay, quick) {
+function createEffectTool(name, replay, quick) {
   return defineTool({
     name,
     description: `Leaves a line; ${replay}`,
     parameters: z.object({ label: z.string() }),
     replay,
     quick,
-    execute: async ({ label }, { workspace, signal, update, idempotencyKey }) => {
+    execute: async ({ label }, { workspace, signal, onUpdate: update, idempotencyKey }) => {
       const line = (what) => appendFileSync(join(workspace, EFFECTS), `${idempotencyKey} ${label} ${what}\n`);
       line("start");
       update(`printed by ${label}\n`);
@@ -25,8 +25,8 @@ function effect(name, replay, quick) {
 }
 
 export default [
-  effect("effect_unsafe", "unsafe", false),
-  effect("effect_idempotent", "idempotent", false),
-  effect("effect_pure", "pure", false),
-  effect("effect_quick", "pure", true),
+  createEffectTool("effect_unsafe", "unsafe", false),
+  createEffectTool("effect_idempotent", "idempotent", false),
+  createEffectTool("effect_pure", "pure", false),
+  createEffectTool("effect_quick", "pure", true),
 ];

@@ -4,7 +4,7 @@ import { open } from "node:fs/promises";
 export class VendorLog {
   #path;
   #offset = 0;
-  #rest = "";
+  #partialLine = "";
   #of = new Map();
   #reading = Promise.resolve();
 
@@ -14,11 +14,11 @@ export class VendorLog {
 
   /** Takes up what has been written until now. */
   read() {
-    this.#reading = this.#reading.then(() => this.#readOn());
+    this.#reading = this.#reading.then(() => this.#readMore());
     return this.#reading;
   }
 
-  async #readOn() {
+  async #readMore() {
     const file = await open(this.#path).catch(() => undefined);
     if (file === undefined) return;
     try {
@@ -31,8 +31,8 @@ export class VendorLog {
         this.#offset,
       );
       this.#offset += bytesRead;
-      const lines = (this.#rest + buffer.toString("utf8", 0, bytesRead)).split("\n");
-      this.#rest = lines.pop();
+      const lines = (this.#partialLine + buffer.toString("utf8", 0, bytesRead)).split("\n");
+      this.#partialLine = lines.pop();
       for (const line of lines) this.#take(JSON.parse(line));
     } finally {
       await file.close();

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import { openSync, writeSync } from "node:fs";
 import { startModelServer } from "../../../dist/testing/model-server/server.js";
-import { replyAt, SCENARIOS, scenarioOf } from "./scenarios.mjs";
+import { createReply, parseScenario, SCENARIOS } from "./scenarios.mjs";
 
 const log = openSync(process.argv[2], "a");
 const write = (line) => writeSync(log, `${JSON.stringify({ ...line, atMs: Date.now() })}\n`);
@@ -19,12 +19,12 @@ const server = await startModelServer({
   respond({ conversation, body }) {
     const nonce = ++asked;
     nonces.set(body, nonce);
-    const scenario = scenarioOf(conversation);
+    const scenario = parseScenario(conversation);
     const text = JSON.stringify(body.messages);
     const isNotes = text.includes("The record:");
     const done = Math.max(0, ...[...text.matchAll(/\[step (\d+)\]/g)].map(([, step]) => Number(step)));
     const isAgain = JSON.stringify(body.system ?? "").includes("once more");
-    const fault = isNotes ? undefined : faultAt(conversation, SCENARIOS[scenario]?.faults, done + 1);
+    const fault = isNotes ? undefined : findFault(conversation, SCENARIOS[scenario]?.faults, done + 1);
     const question = hash([body.system, body.messages, body.tools]);
     write({
       type: "asked",
@@ -41,13 +41,13 @@ const server = await startModelServer({
     if (fault !== undefined) return fault;
     if (isNotes)
       return { text: `[step ${done}] [notes ${nonce}] All went well.`, chunkSize: 8, chunkDelayMs: 15 };
-    return replyAt(scenario, done + 1, nonce, { suffix: isAgain ? "r" : "", isRepeated });
+    return createReply(scenario, done + 1, nonce, { suffix: isAgain ? "r" : "", isRepeated });
   },
   onClosed: ({ body, conversation, outcome, fault, objection, bytesSent }) =>
     write({ type: "closed", nonce: nonces.get(body), conversation, outcome, fault, objection, bytesSent }),
 });
 
-function faultAt(conversation, faults, step) {
+function findFault(conversation, faults, step) {
   const key = `${conversation} ${step}`;
   const nth = used.get(key) ?? 0;
   used.set(key, nth + 1);

@@ -1,16 +1,16 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openTranscript } from "../../../dist/store/transcript/open-transcript.js";
-import { carriedOver } from "./carry-over.mjs";
-import { evidenceOf } from "./evidence.mjs";
-import { judge } from "./judge.mjs";
-import { Keeper } from "./keeper.mjs";
-import { hitBy, recoveriesOf } from "./kills.mjs";
+import { checkRun } from "./check-run.mjs";
+import { collectEvidence } from "./evidence.mjs";
+import { listHitSessions, measureRecoveries } from "./kills.mjs";
+import { moveSession } from "./move-session.mjs";
 import { play, prepare } from "./run.mjs";
-import { sessionName } from "./scenarios.mjs";
+import { formatSessionName } from "./scenarios.mjs";
+import { WorkerSupervisor } from "./worker-supervisor.mjs";
 
 /** A run that has not ended by then will not. */
-const PATIENCE_MS = 150_000;
+const DEADLINE_MS = 150_000;
 
 /**
  * Many runs at once over workers that die at the places that they are told. When all is over, each run is judged.
@@ -21,7 +21,7 @@ const PATIENCE_MS = 150_000;
  * @param wave.scenarios - One run for each name; a name may be there more than once.
  */
 export async function playWave(stage, wave) {
-  const { name, workers, scenarios, patienceMs = PATIENCE_MS, env, during } = wave;
+  const { name, workers, scenarios, patienceMs = DEADLINE_MS, env, during } = wave;
   const folder = join(stage.folder, name);
   const home = wave.home ?? join(folder, "home");
   await mkdir(folder, { recursive: true });
@@ -41,14 +41,14 @@ export async function playWave(stage, wave) {
     scenarios.map((scenario, nth) => prepare(name, scenario, nth, { folder, vendorUrl: stage.vendorUrl })),
   );
   const looks = [];
-  const look = async (death) => {
+  const snapshot = async (death) => {
     const steps = new Map();
-    for (const { session } of runs) steps.set(session, await transcript.steps(session));
+    for (const { session } of runs) steps.set(session, await transcript.readSteps(session));
     looks.push({ death, steps });
   };
   let looking = Promise.resolve();
   const onDeath = (death) => {
-    looking = looking.then(() => look(death));
+    looking = looking.then(() => snapshot(death));
   };
   const { address, namespace, serverBackAtMs } = stage;
   const common = { address, namespace, serverBackAtMs, home, taskQueue: name, killLog, onDeath };
@@ -56,7 +56,7 @@ export async function playWave(stage, wave) {
   /** Keeps one more worker; `differs` are options of the keeper that differ from those of the others. */
   const keep = async (kills, more = {}, differs = {}) => {
     const log = join(folder, `worker-${keepers.length}.log`);
-    const keeper = new Keeper({ ...common, kills, log, env: { ...env, ...more }, ...differs });
+    const keeper = new WorkerSupervisor({ ...common, kills, log, env: { ...env, ...more }, ...differs });
     keepers.push(keeper);
     await keeper.start();
     return { keeper, log };
@@ -73,7 +73,7 @@ export async function playWave(stage, wave) {
       };
       const branchOff = () => another("forked");
       const carryOver = async () => {
-        const brought = await carriedOver(transcript, run.session, sessionName(name, "imported", nth));
+        const brought = await moveSession(transcript, run.session, formatSessionName(name, "imported", nth));
         await another("imported", { brought });
       };
       const world = { ...stage, transcript, branchOff, carryOver };
@@ -84,19 +84,19 @@ export async function playWave(stage, wave) {
     await Promise.all(playing);
     await Promise.all(forks);
     await looking;
-    await look(undefined);
-    const passed = await endAll(keepers, killLog);
-    const kills = hitBy(await killsIn(killLog), looks, runs, workers.length);
+    await snapshot(undefined);
+    const passed = await stopAll(keepers, killLog);
+    const kills = listHitSessions(await readKills(killLog), looks, runs, workers.length);
     await stage.vendorLog.read();
     const evidence = [];
-    for (const run of runs) evidence.push(await evidenceOf(run, { ...stage, transcript }));
-    const judged = evidence.map(judge);
+    for (const run of runs) evidence.push(await collectEvidence(run, { ...stage, transcript }));
+    const judged = evidence.map(checkRun);
     const own = keepers.flatMap(({ ownEnds }) => ownEnds.map((what) => ({ kind: "worker", what })));
     return {
       name,
       kills,
       runs: runs.length,
-      recoveries: recoveriesOf(kills, looks),
+      recoveries: measureRecoveries(kills, looks),
       violations: [...judged.flatMap(({ violations }) => violations), ...own],
       again: judged.map(({ again }) => again),
       passed,
@@ -110,25 +110,25 @@ export async function playWave(stage, wave) {
 }
 
 /** Asked to end, they say what they have passed. */
-async function endAll(keepers, killLog) {
+async function stopAll(keepers, killLog) {
   await Promise.all(keepers.map((keeper) => keeper.stop("SIGTERM")));
   const passed = {};
-  for (const line of await linesIn(killLog))
+  for (const line of await readLines(killLog))
     if (line.type === "ended")
       for (const [point, times] of Object.entries(line.passed)) passed[point] = (passed[point] ?? 0) + times;
   return passed;
 }
 
-async function killsIn(killLog) {
-  return (await linesIn(killLog)).filter(({ type }) => type === "killed");
+async function readKills(killLog) {
+  return (await readLines(killLog)).filter(({ type }) => type === "killed");
 }
 
-async function linesIn(file) {
+async function readLines(file) {
   const text = await readFile(file, "utf8").catch(() => "");
   return text.split("\n").flatMap((line) => (line === "" ? [] : [JSON.parse(line)]));
 }
 
 /** What nobody needs any more. */
-export async function forget({ folder }) {
+export async function removeWaveFiles({ folder }) {
   await rm(folder, { recursive: true, force: true });
 }

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { startCluster } from "./cluster.ts";
-import { openCounters, openSessions, type Verdict, type Writer } from "./writers.ts";
+import { openCounters, openSessions, type Writer, type WriterVerdict } from "./writers.ts";
 
-export type Figures = {
+export type CampaignFigures = {
   readonly kills: number;
   readonly failovers: number;
   /** Acknowledged. */
@@ -28,13 +28,13 @@ export type CampaignOptions = {
 /** One in so many kills ends the primary server for good. */
 const FAIL_OVER_EVERY = 5;
 /** Writes flow for so long before each kill, at a random moment of it, in milliseconds. */
-const FLOW_MS = { least: 30, most: 500 };
+const WRITE_MS = { least: 30, most: 500 };
 const WRITERS = { counters: 40, transcripts: 3, sessions: 24 };
 
 /** Kills PostgreSQL under many writers, and compares what was acknowledged to them with what is there. */
-export async function playPostgresCampaign(options: CampaignOptions): Promise<Figures> {
+export async function playPostgresCampaign(options: CampaignOptions): Promise<CampaignFigures> {
   const { kills, minutes, atLeast, seed, report } = options;
-  const random = randomFrom(seed);
+  const random = createRandom(seed);
   const begin = performance.now();
   const cluster = await startCluster();
   const figures = { kills: 0, failovers: 0, writes: 0, asked: 0, lost: 0, doubled: 0, failed: 0 };
@@ -54,11 +54,11 @@ export async function playPostgresCampaign(options: CampaignOptions): Promise<Fi
       if (kill > atLeast && performance.now() - begin > minutes * 60_000) break;
       const failsOver = kill % FAIL_OVER_EVERY === 0;
       if (failsOver) await cluster.prepareStandby();
-      const flow = flowing(writers, (error) => {
+      const flow = runWriters(writers, (error) => {
         figures.failed += 1;
         report(`  a write failed: ${String(error)}`);
       });
-      await sleep(FLOW_MS.least + random() * (FLOW_MS.most - FLOW_MS.least));
+      await sleep(WRITE_MS.least + random() * (WRITE_MS.most - WRITE_MS.least));
       const how = failsOver ? "fail over" : random() < 0.5 ? "kill" : "crash";
       if (how === "fail over") await cluster.failOver();
       else await cluster.killAndStart(how);
@@ -66,7 +66,7 @@ export async function playPostgresCampaign(options: CampaignOptions): Promise<Fi
       figures.writes += await flow.end();
       figures.kills += 1;
       if (failsOver) figures.failovers += 1;
-      const { lost, doubled } = await judge(writers);
+      const { lost, doubled } = await checkWriters(writers);
       figures.lost += lost.length;
       figures.doubled += doubled.length;
       report(`${kill}: ${how}; ${figures.writes} writes, ${figures.asked} times asked so far`);
@@ -83,7 +83,10 @@ export async function playPostgresCampaign(options: CampaignOptions): Promise<Fi
 }
 
 /** Every writer writes one after the other until the end is asked for; each of them then ends what it is at. */
-function flowing(writers: readonly Writer[], onError: (error: unknown) => void): { end(): Promise<number> } {
+function runWriters(
+  writers: readonly Writer[],
+  onError: (error: unknown) => void,
+): { end(): Promise<number> } {
   let over = false;
   const all = writers.map(async (writer) => {
     let writes = 0;
@@ -105,14 +108,14 @@ function flowing(writers: readonly Writer[], onError: (error: unknown) => void):
   };
 }
 
-async function judge(writers: readonly Writer[]): Promise<Verdict> {
-  const verdicts: Verdict[] = [];
-  for (const writer of writers) verdicts.push(await writer.judge());
+async function checkWriters(writers: readonly Writer[]): Promise<WriterVerdict> {
+  const verdicts: WriterVerdict[] = [];
+  for (const writer of writers) verdicts.push(await writer.check());
   return { lost: verdicts.flatMap(({ lost }) => lost), doubled: verdicts.flatMap(({ doubled }) => doubled) };
 }
 
 /** Mulberry32: the same moments for the same seed, as far as a machine keeps time. */
-function randomFrom(seed: number): () => number {
+function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

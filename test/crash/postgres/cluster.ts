@@ -8,7 +8,7 @@ import {
 } from "../../support/postgres.ts";
 
 /** What nobody waits for stays in memory, so that a crash takes as much along as it can. */
-const SETTINGS = { wal_writer_delay: "10s" };
+const CRASH_SETTINGS = { wal_writer_delay: "10s" };
 
 /** A primary server behind an address that stays, whatever becomes of the server. */
 export type Cluster = {
@@ -26,7 +26,7 @@ export type Cluster = {
 };
 
 export async function startCluster(): Promise<Cluster> {
-  let primary: PostgresServer = await startPostgres(SETTINGS);
+  let primary: PostgresServer = await startPostgres(CRASH_SETTINGS);
   let standby: PostgresStandby | undefined;
   const proxy = await startCuttingProxy(primary.port);
   return {
@@ -38,7 +38,7 @@ export async function startCluster(): Promise<Cluster> {
       await primary.start();
     },
     prepareStandby: async () => {
-      standby ??= await startStandby(primary, SETTINGS);
+      standby ??= await startStandby(primary, CRASH_SETTINGS);
       await waitForStandby(primary);
     },
     failOver: async () => {

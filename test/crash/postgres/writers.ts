@@ -1,16 +1,16 @@
-import { commitsTable } from "../../../src/store/postgres/commits.ts";
+import { createCommitsTableSql } from "../../../src/store/postgres/commit-tokens.ts";
 import { Database } from "../../../src/store/postgres/database.ts";
-import { databaseTarget } from "../../../src/store/postgres/target.ts";
+import { parseDatabaseTarget } from "../../../src/store/postgres/database-target.ts";
 import type { Statement, Work } from "../../../src/store/postgres/transaction.ts";
 import { PostgresTranscript } from "../../../src/store/transcript/postgres/postgres-transcript.ts";
-import { entry, NOTHING, opening, step, write } from "../../transcript/story.ts";
+import { EMPTY_OUTBOX, entry, opening, step, write } from "../../transcript/sample-writes.ts";
 
 // Writers that know what was acknowledged to them, and compare it with what is there.
 
 /** Longer than a server may be away in a campaign. */
-const PATIENCE_MS = 120_000;
+const DEADLINE_MS = 120_000;
 
-export type Verdict = {
+export type WriterVerdict = {
   /** Acknowledged, and not there. */
   readonly lost: readonly string[];
   /** There twice, or told to be taken for the second time. */
@@ -20,12 +20,12 @@ export type Verdict = {
 export type Writer = {
   /** One acknowledged write, or two. Gives how many. */
   write(): Promise<number>;
-  judge(): Promise<Verdict>;
+  check(): Promise<WriterVerdict>;
 };
 
 export type Writers = { readonly all: readonly Writer[]; close(): Promise<void> };
 
-const statement = (text: string, ...values: number[]): Statement => ({ text, values, gives: "rows" });
+const createStatement = (text: string, ...values: number[]): Statement => ({ text, values, gives: "rows" });
 
 /**
  * Counters that are added to: a write that is not idempotent, so that one that is lost and one that is done twice both
@@ -33,28 +33,28 @@ const statement = (text: string, ...values: number[]): Statement => ({ text, val
  */
 export async function openCounters(url: string, count: number): Promise<Writers> {
   const steps = [
-    `CREATE TABLE counters (id BIGINT PRIMARY KEY, n BIGINT NOT NULL);${commitsTable("stream")}`,
+    `CREATE TABLE counters (id BIGINT PRIMARY KEY, n BIGINT NOT NULL);${createCommitsTableSql("stream")}`,
   ];
-  const target = { ...databaseTarget(url), schema: "counters" };
+  const target = { ...parseDatabaseTarget(url), schema: "counters" };
   const part = { name: "stream" as const, steps };
-  const database = await Database.open({ target, part, patienceMs: PATIENCE_MS });
+  const database = await Database.open({ target, part, patienceMs: DEADLINE_MS });
   const all = await Promise.all(
     Array.from({ length: count }, async (_, id): Promise<Writer> => {
       let acknowledged = 0;
       await database.write([], function* () {
-        yield statement("INSERT INTO counters VALUES (?, 0)", id);
+        yield createStatement("INSERT INTO counters VALUES (?, 0)", id);
       });
       return {
         write: async () => {
           await database.write([`${id}`], function* () {
-            yield statement("UPDATE counters SET n = n + 1 WHERE id = ?", id);
+            yield createStatement("UPDATE counters SET n = n + 1 WHERE id = ?", id);
           });
           acknowledged += 1;
           return 1;
         },
-        judge: async () => {
+        check: async () => {
           const rows = await database.read(function* (): Work<readonly unknown[]> {
-            return yield statement("SELECT n FROM counters WHERE id = ?", id);
+            return yield createStatement("SELECT n FROM counters WHERE id = ?", id);
           });
           const found = (rows[0] as { n: number } | undefined)?.n ?? 0;
           const what = `counter ${id} is ${found}, and ${acknowledged} additions were acknowledged`;
@@ -72,10 +72,12 @@ export async function openCounters(url: string, count: number): Promise<Writers>
 /** Sessions in which steps are claimed and their results stored, by several processes' worth of connections. */
 export async function openSessions(url: string, transcripts: number, count: number): Promise<Writers> {
   const opened = await Promise.all(
-    Array.from({ length: transcripts }, () => PostgresTranscript.open({ url, patienceMs: PATIENCE_MS })),
+    Array.from({ length: transcripts }, () => PostgresTranscript.open({ url, patienceMs: DEADLINE_MS })),
   );
   const all = await Promise.all(
-    Array.from({ length: count }, (_, index) => session(opened[index % transcripts]!, `s${index}`)),
+    Array.from({ length: count }, (_, index) =>
+      createSessionWriter(opened[index % transcripts]!, `s${index}`),
+    ),
   );
   return {
     all,
@@ -85,7 +87,7 @@ export async function openSessions(url: string, transcripts: number, count: numb
   };
 }
 
-async function session(transcript: PostgresTranscript, name: string): Promise<Writer> {
+async function createSessionWriter(transcript: PostgresTranscript, name: string): Promise<Writer> {
   const own = step({ session: name, run: `run of ${name}`, number: 0, kind: "open-loop" });
   const { loopId } = await transcript.openLoop(opening({ step: own }));
   const taken: string[] = [];
@@ -94,25 +96,25 @@ async function session(transcript: PostgresTranscript, name: string): Promise<Wr
     write: async () => {
       const at = stored + 1;
       const key = { ...own, number: at, kind: "model" };
-      const place = { loopId, branch: "main", base: at };
+      const target = { loopId, branch: "main", base: at };
       // The claim and the result carry times of their own, so that a result that took the step itself is seen.
-      const claimed = await transcript.claim(key, place, NOTHING, at);
+      const claimed = await transcript.claim(key, target, EMPTY_OUTBOX, at);
       if (claimed.type !== "claimed" || claimed.executions !== 1 || claimed.lost !== undefined) {
         taken.push(`step ${at} of ${name} was taken already: ${JSON.stringify(claimed)}`);
       }
       await transcript.store({
-        ...write(place, { entries: [entry(at, `${at}`)] }),
+        ...write(target, { entries: [entry(at, `${at}`)] }),
         step: key,
         atMs: 1_000_000 + at,
       });
       stored = at;
       return 2;
     },
-    judge: async () => {
+    check: async () => {
       const lost: string[] = [];
       const doubled = taken.splice(0);
-      const steps = new Map((await transcript.steps(name)).map((one) => [one.number, one]));
-      const entries = await transcript.entries(name, "main", 1, stored + 2);
+      const steps = new Map((await transcript.readSteps(name)).map((one) => [one.number, one]));
+      const entries = await transcript.readEntries(name, "main", 1, stored + 2);
       for (let at = 1; at <= stored; at++) {
         const found = steps.get(at);
         if (found?.startedAtMs !== at) lost.push(`the claim of step ${at} of ${name}`);

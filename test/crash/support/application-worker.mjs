@@ -6,14 +6,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createWorker } from "../../../dist/worker.js";
 
 const [address, namespace, home, taskQueue] = process.argv.slice(2);
-const waits = async (label, line) => {
+const waitForFile = async (label, line) => {
   appendFileSync(join(home, `${label}.runs`), `${line}\n`);
   while (!existsSync(join(home, `${label}.go`))) await sleep(20);
 };
-const waitsAs =
+const createWaitingFunction =
   (label) =>
   async ({ id }) => {
-    await waits(label, id);
+    await waitForFile(label, id);
     return { type: "yes" };
   };
 const worker = await createWorker({
@@ -24,14 +24,14 @@ const worker = await createWorker({
   filters: {
     waits: async (text) => {
       if (!text.startsWith("wait")) return { type: "pass" };
-      await waits("filter", `${process.pid} ${text}`);
+      await waitForFile("filter", `${process.pid} ${text}`);
       return { type: "warn", warning: "looked at" };
     },
   },
   hooks: {
     waits: {
-      "before-turn": waitsAs("before-turn"),
-      "after-turn": waitsAs("after-turn"),
+      "before-turn": createWaitingFunction("before-turn"),
+      "after-turn": createWaitingFunction("after-turn"),
     },
   },
 });

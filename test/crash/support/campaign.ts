@@ -1,32 +1,32 @@
 import { afterAll, beforeAll } from "vitest";
 // @ts-expect-error: the campaign is plain JavaScript, as its programs are
-import { openStage } from "../campaign/stage.mjs";
+import { openEnvironment } from "../campaign/environment.mjs";
 // @ts-expect-error: as above
 import { playWave } from "../campaign/wave.mjs";
 
-export type Keeper = {
+export type WorkerSupervisor = {
   readonly pid: number;
   readonly ownEnds: readonly string[];
   signal(signal: NodeJS.Signals): void;
   ready(): Promise<void>;
 };
-type VendorLine = {
+type VendorLogLine = {
   readonly type: "asked" | "closed";
   readonly question?: string;
   readonly outcome?: string;
 };
-export type CampaignStage = {
+export type CampaignEnvironment = {
   readonly folder: string;
-  readonly vendorLog: { of(session: string): readonly VendorLine[]; step(session: string): number };
+  readonly vendorLog: { of(session: string): readonly VendorLogLine[]; step(session: string): number };
   killServer(awayMs: number): Promise<void>;
   close(): Promise<void>;
 };
-export type During = {
-  readonly keepers: readonly Keeper[];
+export type WaveInProgress = {
+  readonly keepers: readonly WorkerSupervisor[];
   readonly keep: (
     kills: readonly string[],
     env?: Record<string, string>,
-  ) => Promise<{ keeper: Keeper; log: string }>;
+  ) => Promise<{ keeper: WorkerSupervisor; log: string }>;
   readonly runs: readonly { readonly session: string; readonly closedAtMs?: number }[];
   readonly home: string;
   readonly killLog: string;
@@ -39,29 +39,32 @@ export type Wave = {
   readonly home?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly patienceMs?: number;
-  readonly during?: (wave: During) => Promise<void>;
+  readonly during?: (wave: WaveInProgress) => Promise<void>;
 };
-export type Played = {
+export type WaveResult = {
   readonly kills: readonly { readonly point: string; readonly sessions: readonly string[] }[];
   readonly violations: readonly object[];
   readonly again: readonly Readonly<Record<string, number>>[];
 };
 
 /** A Temporal server and a vendor of the file's own, as processes; waves of agents are played and judged on it. */
-export function campaignStage(): { play(wave: Wave): Promise<Played>; stage(): CampaignStage } {
-  let stage: CampaignStage;
+export function openCampaignEnvironment(): {
+  play(wave: Wave): Promise<WaveResult>;
+  stage(): CampaignEnvironment;
+} {
+  let stage: CampaignEnvironment;
   beforeAll(async () => {
-    stage = await (openStage as () => Promise<CampaignStage>)();
+    stage = await (openEnvironment as () => Promise<CampaignEnvironment>)();
   });
   afterAll(() => stage.close());
   return {
     stage: () => stage,
-    play: (wave) => (playWave as (on: CampaignStage, wave: Wave) => Promise<Played>)(stage, wave),
+    play: (wave) => (playWave as (on: CampaignEnvironment, wave: Wave) => Promise<WaveResult>)(stage, wave),
   };
 }
 
 /** One of each, but those that end at once. */
-export const MANY = [
+export const VARIED_SCENARIOS = [
   "plain",
   "parallel",
   "batched-with-steering",

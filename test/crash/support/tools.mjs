@@ -6,13 +6,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
 import { defineTool } from "../../../dist/tools/tool.js";
 
-function waiting(name, replay) {
+function createWaitingTool(name, replay) {
   return defineTool({
     name,
     description: `Waits; ${replay}`,
     parameters: z.object({ label: z.string() }),
     replay,
-    execute: async ({ label }, { workspace, signal, update, idempotencyKey }) => {
+    execute: async ({ label }, { workspace, signal, onUpdate: update, idempotencyKey }) => {
       appendFileSync(join(workspace, `${label}.runs`), `${process.pid} ${idempotencyKey}\n`);
       update(`printed by ${label}\n`);
       while (!existsSync(join(workspace, `${label}.go`))) {
@@ -38,7 +38,7 @@ const quickUnsafe = defineTool({
 
 export default [
   quickUnsafe,
-  waiting("wait_unsafe", "unsafe"),
-  waiting("wait_idempotent", "idempotent"),
-  waiting("wait_pure", "pure"),
+  createWaitingTool("wait_unsafe", "unsafe"),
+  createWaitingTool("wait_idempotent", "idempotent"),
+  createWaitingTool("wait_pure", "pure"),
 ];

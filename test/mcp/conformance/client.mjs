@@ -4,7 +4,7 @@
 //   MCP_CONFORMANCE_SCENARIO=initialize node test/mcp/conformance/client.mjs http://localhost:3000/mcp
 //
 // What is built is what runs.
-import { openHttp } from "../../../dist/tools/sources/mcp/sdk/open.js";
+import { openHttp } from "../../../dist/tools/sources/mcp/sdk/open-connection.js";
 
 const scenario = process.env.MCP_CONFORMANCE_SCENARIO ?? "";
 const given = JSON.parse(process.env.MCP_CONFORMANCE_CONTEXT ?? "{}");
@@ -16,10 +16,10 @@ const CLIENT_ADDRESS = "https://conformance-test.local/client-metadata.json";
 const request = { signal: AbortSignal.timeout(25_000) };
 
 const events = {
-  listChanged: () => {},
-  closed: () => {},
-  said: () => {},
-  odd: (what) => console.error(`odd: ${what}`),
+  onListChanged: () => {},
+  onClosed: () => {},
+  onLogMessage: () => {},
+  onProtocolError: (what) => console.error(`odd: ${what}`),
   // Agrees to everything, and leaves each field to its default.
   ask: async () => ({ type: "accept", values: {} }),
   sample: async () => {
@@ -41,14 +41,14 @@ function signIn() {
       : { client: { id, issuer, ...(secret === undefined ? {} : { secret }) } };
   return {
     redirectUrl: "http://127.0.0.1:19876/callback",
-    visit,
+    openPage: visit,
     ...client,
     ...(scenario === "auth/basic-cimd" ? { clientAddress: CLIENT_ADDRESS } : {}),
   };
 }
 
 /** Who gives out tokens, as the server's operator would tell whoever writes the definition. */
-async function issuerOf(server) {
+async function getIssuer(server) {
   const page = new URL(`/.well-known/oauth-protected-resource${server.pathname}`, server);
   const { authorization_servers: issuers } = await (await fetch(page)).json();
   return issuers[0];
@@ -58,7 +58,7 @@ async function connect() {
   const options = { version: "0", sampling: false, elicitation: true, events };
   if (scenario === "auth/client-credentials-basic") {
     const { client_id: clientId = "", client_secret: secret = "" } = given;
-    const issuer = await issuerOf(address);
+    const issuer = await getIssuer(address);
     const auth = { type: "oauth", clientId, clientSecret: "${SECRET}", clientAuth: "basic", issuer };
     return openHttp({ url: address, headers: {}, auth, secrets: () => secret }, options, request);
   }
@@ -67,7 +67,7 @@ async function connect() {
 }
 
 /** Of the right kinds, whatever they mean. */
-function argumentsFor(schema) {
+function createArguments(schema) {
   const { properties = {}, required = [] } = schema;
   const values = { number: 2, integer: 2, boolean: true, object: {}, array: [] };
   return Object.fromEntries(required.map((name) => [name, values[properties[name]?.type ?? ""] ?? "text"]));
@@ -82,7 +82,7 @@ try {
     await connection.callTool(echo?.name ?? "", { schema: rich?.inputSchema ?? {} }, request);
   } else {
     for (const { name, inputSchema } of tools) {
-      await connection.callTool(name, argumentsFor(inputSchema), request);
+      await connection.callTool(name, createArguments(inputSchema), request);
     }
   }
 } finally {

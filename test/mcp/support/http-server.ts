@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 
-export type Seen = {
+export type ReceivedRequest = {
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingMessage["headers"];
@@ -11,11 +11,11 @@ type Message = { readonly id?: number; readonly method?: string; readonly params
 
 /** A hand-made server of streamable HTTP on loopback: one function answers all. */
 export class HttpServer {
-  readonly seen: Seen[] = [];
+  readonly received: ReceivedRequest[] = [];
   readonly #server: Server;
   origin = "";
 
-  private constructor(answer: (request: Seen, response: ServerResponse) => unknown) {
+  private constructor(answer: (request: ReceivedRequest, response: ServerResponse) => unknown) {
     this.#server = createServer((request, response) => {
       let body = "";
       request.on("data", (chunk) => {
@@ -24,13 +24,15 @@ export class HttpServer {
       request.on("end", () => {
         const { method = "", url = "", headers } = request;
         const seen = { method, path: url, headers, body };
-        this.seen.push(seen);
+        this.received.push(seen);
         void answer(seen, response);
       });
     });
   }
 
-  static async start(answer: (request: Seen, response: ServerResponse) => unknown): Promise<HttpServer> {
+  static async start(
+    answer: (request: ReceivedRequest, response: ServerResponse) => unknown,
+  ): Promise<HttpServer> {
     const made = new HttpServer(answer);
     await new Promise<void>((resolve) => made.#server.listen(0, "127.0.0.1", resolve));
     made.origin = `http://127.0.0.1:${(made.#server.address() as AddressInfo).port}`;
@@ -43,15 +45,25 @@ export class HttpServer {
   }
 }
 
-export const messageOf = ({ body }: Seen): Message => (body === "" ? {} : (JSON.parse(body) as Message));
+export const parseMessage = ({ body }: ReceivedRequest): Message =>
+  body === "" ? {} : (JSON.parse(body) as Message);
 
-export function json(response: ServerResponse, value: unknown, status = 200, headers: object = {}): void {
+export function writeJson(
+  response: ServerResponse,
+  value: unknown,
+  status = 200,
+  headers: object = {},
+): void {
   response.writeHead(status, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
 }
 
 /** What every server must answer first; false for anything else. */
-export function handshake(request: Seen, response: ServerResponse, headers: object = {}): boolean {
-  const { id, method, params } = messageOf(request);
+export function answerHandshake(
+  request: ReceivedRequest,
+  response: ServerResponse,
+  headers: object = {},
+): boolean {
+  const { id, method, params } = parseMessage(request);
   if (request.method === "GET" || request.method === "DELETE") response.writeHead(405).end();
   else if (method === "initialize") {
     const result = {
@@ -59,16 +71,16 @@ export function handshake(request: Seen, response: ServerResponse, headers: obje
       capabilities: { tools: {} },
       serverInfo: { name: "by-hand", version: "1" },
     };
-    json(response, { jsonrpc: "2.0", id, result }, 200, headers);
+    writeJson(response, { jsonrpc: "2.0", id, result }, 200, headers);
   } else if (id === undefined) response.writeHead(202).end();
   else if (method === "tools/list") {
     const tools = [{ name: "ok", inputSchema: { type: "object" } }];
-    json(response, { jsonrpc: "2.0", id, result: { tools } });
+    writeJson(response, { jsonrpc: "2.0", id, result: { tools } });
   } else return false;
   return true;
 }
 
-export const fine = (id: number | undefined, text = "fine") => ({
+export const createTextResult = (id: number | undefined, text = "fine") => ({
   jsonrpc: "2.0",
   id,
   result: { content: [{ type: "text", text }] },

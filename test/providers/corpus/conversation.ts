@@ -9,9 +9,9 @@ import type {
 import type { ToolDefinition } from "../../../src/schema/tool.ts";
 
 /** A question without the model that is asked: what an adapter's test puts in. */
-export type Asked = Omit<ModelRequest, "model" | "apiKey" | "headers">;
+export type CorpusRequest = Omit<ModelRequest, "model" | "apiKey" | "headers">;
 
-export type Conversation = { readonly name: string; readonly asked: Asked };
+export type Conversation = { readonly name: string; readonly asked: CorpusRequest };
 
 const NO_CACHE = { enabled: false, strategy: "auto" } as const;
 
@@ -19,11 +19,11 @@ const NO_CACHE = { enabled: false, strategy: "auto" } as const;
 export function conversation(
   name: string,
   messages: readonly Message[],
-  more: Partial<Asked> = {},
+  overrides: Partial<CorpusRequest> = {},
 ): Conversation {
   return {
     name,
-    asked: { systemPrompt: "", messages, tools: [], thinking: "off", cache: NO_CACHE, ...more },
+    asked: { systemPrompt: "", messages, tools: [], thinking: "off", cache: NO_CACHE, ...overrides },
   };
 }
 
@@ -43,7 +43,7 @@ const NO_USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 
 export function answer(
   provider: string,
   content: readonly (string | Content)[],
-  more: Partial<AssistantMessage> = {},
+  overrides: Partial<AssistantMessage> = {},
 ): Message {
   const made = parts(content);
   return {
@@ -54,20 +54,20 @@ export function answer(
     provider,
     usage: NO_USAGE,
     timestamp: 1_700_000_000_001,
-    ...more,
+    ...overrides,
   };
 }
 
 export const call = (
   id: string,
   args: unknown = { path: "a.txt" },
-  more: Partial<ToolCallContent> = {},
-): Content => ({ type: "toolCall", id, name: "read", arguments: args, ...more });
+  overrides: Partial<ToolCallContent> = {},
+): Content => ({ type: "toolCall", id, name: "read", arguments: args, ...overrides });
 
 export const result = (
   toolCallId: string,
   content: readonly (string | Content)[] = ["ok"],
-  more: { readonly isError?: boolean; readonly toolName?: string } = {},
+  overrides: { readonly isError?: boolean; readonly toolName?: string } = {},
 ): Message => ({
   role: "toolResult",
   toolCallId,
@@ -75,7 +75,7 @@ export const result = (
   content: parts(content),
   isError: false,
   timestamp: 1_700_000_000_002,
-  ...more,
+  ...overrides,
 });
 
 /** One pixel. */

@@ -1,17 +1,17 @@
 import type { ModelRequest } from "../../../src/models/provider.ts";
 import type { ModelConfig } from "../../../src/schema/model.ts";
-import { isThorough } from "../../support/depth.ts";
+import { isThorough } from "../../support/test-depth.ts";
 import type { Conversation } from "./conversation.ts";
 import { IMAGES } from "./images.ts";
+import { INVALID_CONTENT } from "./invalid-content.ts";
 import { JOURNEYS } from "./journeys.ts";
-import { MISFITS } from "./misfits.ts";
 import { OPTIONS } from "./options.ts";
 import { TEXTS } from "./texts.ts";
 import { THINKING } from "./thinking.ts";
 import { TOOLS } from "./tools.ts";
 
-export type { Asked, Conversation } from "./conversation.ts";
-export { MAKERS, type Maker, makers } from "./makers.ts";
+export type { Conversation, CorpusRequest } from "./conversation.ts";
+export { VENDOR_SAMPLES, type VendorSample, vendorSamples } from "./makers.ts";
 
 /** Conversations as an agent may have them, the same in every run; README.md says how to use them. */
 export const CORPUS: readonly Conversation[] = [
@@ -19,7 +19,7 @@ export const CORPUS: readonly Conversation[] = [
   ...IMAGES,
   ...TOOLS,
   ...THINKING,
-  ...MISFITS,
+  ...INVALID_CONTENT,
   ...OPTIONS,
   ...JOURNEYS,
 ];
@@ -31,6 +31,6 @@ export const COMPARED = isThorough ? CORPUS : CORPUS.filter((_, nth) => nth % 3 
 export const CORPUS_KEY = "test-key-0123456789";
 
 /** A conversation as a question to a model. */
-export function questionTo(model: ModelConfig, { asked }: Conversation): ModelRequest {
-  return { ...asked, model, apiKey: CORPUS_KEY };
+export function createRequest(model: ModelConfig, { asked: request }: Conversation): ModelRequest {
+  return { ...request, model, apiKey: CORPUS_KEY };
 }

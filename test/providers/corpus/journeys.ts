@@ -1,13 +1,13 @@
 import type { Content, Message } from "../../../src/schema/message.ts";
 import { answer, call, conversation, PNG, READ, result, text, user } from "./conversation.ts";
-import { type Maker, makers } from "./makers.ts";
+import { type VendorSample, vendorSamples } from "./makers.ts";
 
 const tools = [READ];
 
 /** A whole turn as a vendor made it: thought, words, two calls, results. */
-function turnOf(maker: Maker, at: number): Message[] {
+function createTurn(maker: VendorSample, at: number): Message[] {
   const { provider, callId, callSignature, textSignature } = maker;
-  const words: Content = {
+  const textPart: Content = {
     type: "text",
     text: `I am ${provider}.`,
     ...(textSignature && { signature: textSignature }),
@@ -17,7 +17,7 @@ function turnOf(maker: Maker, at: number): Message[] {
     user(`Prompt ${at}`),
     answer(provider, [
       maker.thinking,
-      words,
+      textPart,
       call(id, { path: `${at}` }, callSignature === undefined ? {} : { signature: callSignature }),
       call(`${id}b`, { path: `${at}b` }),
     ]),
@@ -33,7 +33,7 @@ const own = (kind: string, data: object): Content => ({
   data: { ...data, type: kind },
 });
 
-const SEARCHED: readonly (readonly [provider: string, before: Content[]])[] = [
+const SERVER_SEARCHES: readonly (readonly [provider: string, before: Content[]])[] = [
   [
     "anthropic",
     [
@@ -83,23 +83,27 @@ const LONG = "The quick brown fox jumps over the lazy dog. 🦊 ".repeat(8_000);
 const ROUNDS = 120;
 
 export const JOURNEYS = [
-  ...makers.map((maker) =>
-    conversation(`two turns of ${maker.provider}`, [...turnOf(maker, 1), ...turnOf(maker, 2), user("And?")], {
-      tools,
-      thinking: "medium",
-      systemPrompt: "Be brief.",
-    }),
+  ...vendorSamples.map((maker) =>
+    conversation(
+      `two turns of ${maker.provider}`,
+      [...createTurn(maker, 1), ...createTurn(maker, 2), user("And?")],
+      {
+        tools,
+        thinking: "medium",
+        systemPrompt: "Be brief.",
+      },
+    ),
   ),
   conversation(
     "through every vendor and back",
     [
-      ...makers.flatMap(turnOf),
-      ...[...makers].reverse().flatMap((maker, at) => turnOf(maker, makers.length + at)),
+      ...vendorSamples.flatMap(createTurn),
+      ...[...vendorSamples].reverse().flatMap((maker, at) => createTurn(maker, vendorSamples.length + at)),
       user("Sum up"),
     ],
     { tools, thinking: "low" },
   ),
-  ...SEARCHED.map(([provider, before]) =>
+  ...SERVER_SEARCHES.map(([provider, before]) =>
     conversation(`${provider} searched by itself`, [
       user("Weather?"),
       answer(provider, [...before, "Sunny."]),
@@ -135,7 +139,12 @@ export const JOURNEYS = [
   ),
   conversation(
     "a picture in the middle of a long way",
-    [...makers.slice(0, 3).flatMap(turnOf), user("See", PNG), answer("openai", ["I see."]), user("What?")],
+    [
+      ...vendorSamples.slice(0, 3).flatMap(createTurn),
+      user("See", PNG),
+      answer("openai", ["I see."]),
+      user("What?"),
+    ],
     { tools },
   ),
 ];

@@ -1,7 +1,7 @@
 import type { Content } from "../../../src/schema/message.ts";
 
 /** What a vendor's own answers carry that only it understands, in the form that its adapter keeps. */
-export type Maker = {
+export type VendorSample = {
   /** `provider` of the messages that it made. */
   readonly provider: string;
   readonly callId: string;
@@ -18,7 +18,7 @@ const thinking = (signature: string | undefined, more: object = {}): Content => 
   ...more,
 });
 
-export const MAKERS = {
+export const VENDOR_SAMPLES = {
   anthropic: {
     provider: "anthropic",
     callId: "toolu_01A09q90qw90lq917835lq9",
@@ -77,6 +77,6 @@ export const MAKERS = {
     callId: "tooluse_kZJMlvQmRJ6eAyJE5GIl7Q",
     thinking: thinking("ErcBCkgIBhABGAIiQNNxOxIgVGhlIHNpZ25hdHVyZSBvZiBhIHRob3VnaHQ="),
   },
-} as const satisfies Record<string, Maker>;
+} as const satisfies Record<string, VendorSample>;
 
-export const makers: readonly Maker[] = Object.values(MAKERS);
+export const vendorSamples: readonly VendorSample[] = Object.values(VENDOR_SAMPLES);

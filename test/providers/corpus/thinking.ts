@@ -1,22 +1,22 @@
 import type { Content } from "../../../src/schema/message.ts";
 import { answer, call, conversation, READ, result, text, user } from "./conversation.ts";
-import { MAKERS, makers } from "./makers.ts";
+import { VENDOR_SAMPLES, vendorSamples } from "./makers.ts";
 
 const tools = [READ];
-const redacted = (signature: string): Content => ({
+const createRedactedThinking = (signature: string): Content => ({
   type: "thinking",
   thinking: "",
   signature,
   redacted: true,
 });
-const thought = (thinking: string, signature?: string): Content => ({
+const createThinking = (thinking: string, signature?: string): Content => ({
   type: "thinking",
   thinking,
   ...(signature !== undefined && { signature }),
 });
 
 export const THINKING = [
-  ...makers.map((maker) => {
+  ...vendorSamples.map((maker) => {
     const signature = maker.callSignature;
     const own = call(maker.callId, { path: "a.txt" }, signature === undefined ? {} : { signature });
     return conversation(
@@ -29,7 +29,7 @@ export const THINKING = [
       { tools, thinking: "medium" },
     );
   }),
-  ...makers.map((maker) => {
+  ...vendorSamples.map((maker) => {
     const signed: Content =
       maker.textSignature === undefined
         ? text("It is empty.")
@@ -45,26 +45,30 @@ export const THINKING = [
     [
       user("Show both"),
       answer("anthropic", [
-        redacted("EmwKAhgBEgy3va3pzix/LafPsn4a"),
-        MAKERS.anthropic.thinking,
+        createRedactedThinking("EmwKAhgBEgy3va3pzix/LafPsn4a"),
+        VENDOR_SAMPLES.anthropic.thinking,
         call("toolu_1"),
       ]),
       result("toolu_1"),
-      answer("anthropic", [redacted("EmwKAhgBEgzzz"), call("toolu_2", { path: "b.txt" })]),
+      answer("anthropic", [createRedactedThinking("EmwKAhgBEgzzz"), call("toolu_2", { path: "b.txt" })]),
       result("toolu_2"),
     ],
     { tools, thinking: "high" },
   ),
   conversation(
     "hidden thinking of bedrock",
-    [user("Show"), answer("bedrock", [redacted("ZW5jcnlwdGVk"), call("tooluse_1")]), result("tooluse_1")],
+    [
+      user("Show"),
+      answer("bedrock", [createRedactedThinking("ZW5jcnlwdGVk"), call("tooluse_1")]),
+      result("tooluse_1"),
+    ],
     { tools, thinking: "high" },
   ),
   conversation(
     "signed thinking without its text",
     [
       user("Show"),
-      answer("anthropic", [thought("", "EqoBCkgIARABGAI="), call("toolu_1")]),
+      answer("anthropic", [createThinking("", "EqoBCkgIARABGAI="), call("toolu_1")]),
       result("toolu_1"),
       user("And?"),
     ],
@@ -72,15 +76,15 @@ export const THINKING = [
   ),
   conversation("thinking that nobody signed", [
     user("Hello"),
-    answer("anthropic", [thought("hm"), "Hi"]),
-    answer("openai", [thought("hm"), "Hi"]),
+    answer("anthropic", [createThinking("hm"), "Hi"]),
+    answer("openai", [createThinking("hm"), "Hi"]),
     user("?"),
   ]),
   conversation("an answer that is only thinking", [
     user("Hello"),
-    answer("anthropic", [MAKERS.anthropic.thinking]),
-    answer("openrouter", [MAKERS.openrouter.thinking]),
-    answer("google", [thought("hm")]),
+    answer("anthropic", [VENDOR_SAMPLES.anthropic.thinking]),
+    answer("openrouter", [VENDOR_SAMPLES.openrouter.thinking]),
+    answer("google", [createThinking("hm")]),
     user("Well?"),
   ]),
   conversation(
@@ -88,7 +92,7 @@ export const THINKING = [
     [
       user("Show both"),
       answer("google", [
-        thought("two files"),
+        createThinking("two files"),
         call("google-fc-0", { path: "a.txt" }, { signature: "CiQBjz1rX2E=" }),
         call("google-fc-1", { path: "b.txt" }),
       ]),
@@ -102,9 +106,9 @@ export const THINKING = [
     [
       user("Go"),
       answer("anthropic", [
-        thought("first", "czE="),
+        createThinking("first", "czE="),
         "One.",
-        thought("second", "czI="),
+        createThinking("second", "czI="),
         "Two.",
         call("toolu_1"),
       ]),

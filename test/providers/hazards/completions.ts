@@ -1,9 +1,16 @@
 import { local } from "../../../src/config/vendor-models.ts";
-import { OpenAiCompletions } from "../../../src/models/openai-completions/provider.ts";
-import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
+import { OpenAiCompletions } from "../../../src/models/openai-completions/openai-completions.ts";
+import {
+  type AnswerContent,
+  encodeText,
+  type HazardWire,
+  rewriteText,
+  SAMPLE_ANSWER,
+  splitText,
+} from "./wire.ts";
 
 const frame = (chunk: object | string) =>
-  bytes(`data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`);
+  encodeText(`data: ${typeof chunk === "string" ? chunk : JSON.stringify(chunk)}\n\n`);
 const USAGE = { prompt_tokens: 5, completion_tokens: 3, total_tokens: 8 };
 const chunk = (delta: object, more: object = {}) =>
   frame({
@@ -12,7 +19,7 @@ const chunk = (delta: object, more: object = {}) =>
     choices: [{ index: 0, delta, finish_reason: null, ...more }],
   });
 
-function pieces({ thinking, text, calls = [] }: Said, interleave = false): Uint8Array[] {
+function pieces({ thinking, text, calls = [] }: AnswerContent, interleave = false): Uint8Array[] {
   const heads = calls.map(({ id, name }, index) =>
     chunk({ tool_calls: [{ index, id, type: "function", function: { name, arguments: "" } }] }),
   );
@@ -27,13 +34,15 @@ function pieces({ thinking, text, calls = [] }: Said, interleave = false): Uint8
     ...call.pieces.map((text) => part(index, text)),
   ]);
   return [
-    ...(thinking === undefined ? [] : cutUp(thinking).map((piece) => chunk({ reasoning_content: piece }))),
-    ...(text === undefined ? [] : cutUp(text).map((piece) => chunk({ content: piece }))),
+    ...(thinking === undefined
+      ? []
+      : splitText(thinking).map((piece) => chunk({ reasoning_content: piece }))),
+    ...(text === undefined ? [] : splitText(text).map((piece) => chunk({ content: piece }))),
     ...(interleave ? [...heads, ...interleaved] : inTurn),
   ];
 }
 
-const finish = ({ calls = [] }: Said, more: object = {}) =>
+const finish = ({ calls = [] }: AnswerContent, more: object = {}) =>
   chunk({}, { finish_reason: calls.length > 0 ? "tool_calls" : "stop", ...more });
 const usage = frame({ id: "c1", choices: [], usage: USAGE });
 const done = frame("[DONE]");
@@ -43,7 +52,7 @@ export const completionsHazards: HazardWire = {
   make: (http) => new OpenAiCompletions({ http }),
   model: (baseUrl) => local(baseUrl, "m"),
   contentType: "text/event-stream",
-  frames: (said) => [...pieces(said), finish(said), usage, done],
+  frames: (answer) => [...pieces(answer), finish(answer), usage, done],
   optionalFrames: 2,
   rateLimit: frame({ error: { type: "rate_limit_exceeded", code: 429, message: "slow down" } }),
   unknown: frame({ object: "chat.completion.news", choices: null, novelty: { text: "no" } }),
@@ -54,31 +63,31 @@ export const completionsHazards: HazardWire = {
     usage,
     done,
   ],
-  ping: bytes(": OPENROUTER PROCESSING\n\n"),
+  ping: encodeText(": OPENROUTER PROCESSING\n\n"),
   isText: true,
-  rewritten: rewrittenText,
+  rewritten: rewriteText,
   rawArguments: true,
   same: {
-    "calls interleaved": [...pieces(SAID, true), finish(SAID), usage, done],
-    "usage before the end": [...pieces(SAID), usage, finish(SAID), done],
+    "calls interleaved": [...pieces(SAMPLE_ANSWER, true), finish(SAMPLE_ANSWER), usage, done],
+    "usage before the end": [...pieces(SAMPLE_ANSWER), usage, finish(SAMPLE_ANSWER), done],
     "usage with the finish reason, within the choice": [
-      ...pieces(SAID),
-      finish(SAID, { usage: USAGE }),
+      ...pieces(SAMPLE_ANSWER),
+      finish(SAMPLE_ANSWER, { usage: USAGE }),
       done,
     ],
     "usage again and again": [
       frame({ id: "c1", choices: [], usage: { ...USAGE, completion_tokens: 1, total_tokens: 6 } }),
-      ...pieces(SAID),
+      ...pieces(SAMPLE_ANSWER),
       usage,
-      finish(SAID),
+      finish(SAMPLE_ANSWER),
       usage,
       done,
     ],
-    "without [DONE]": [...pieces(SAID), finish(SAID), usage],
+    "without [DONE]": [...pieces(SAMPLE_ANSWER), finish(SAMPLE_ANSWER), usage],
     "without the last blank line": [
-      ...pieces(SAID),
-      finish(SAID),
-      bytes(`data: {"choices":[],"usage":${JSON.stringify(USAGE)}}`),
+      ...pieces(SAMPLE_ANSWER),
+      finish(SAMPLE_ANSWER),
+      encodeText(`data: {"choices":[],"usage":${JSON.stringify(USAGE)}}`),
     ],
   },
 };

@@ -1,9 +1,16 @@
 import { google, vertex } from "../../../src/config/vendor-models.ts";
-import { GoogleGenerativeAi } from "../../../src/models/google-generative-ai/provider.ts";
-import { GoogleVertex } from "../../../src/models/google-vertex/provider.ts";
-import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
+import { GoogleGenerativeAi } from "../../../src/models/google-generative-ai/google-generative-ai.ts";
+import { GoogleVertex } from "../../../src/models/google-vertex/google-vertex.ts";
+import {
+  type AnswerContent,
+  encodeText,
+  type HazardWire,
+  rewriteText,
+  SAMPLE_ANSWER,
+  splitText,
+} from "./wire.ts";
 
-const frame = (chunk: object) => bytes(`data: ${JSON.stringify(chunk)}\n\n`);
+const frame = (chunk: object) => encodeText(`data: ${JSON.stringify(chunk)}\n\n`);
 const USAGE = { promptTokenCount: 5, candidatesTokenCount: 3, totalTokenCount: 8 };
 
 const chunk = (parts: readonly object[], candidate: object = {}, more: object = {}) =>
@@ -14,7 +21,7 @@ const chunk = (parts: readonly object[], candidate: object = {}, more: object = 
   });
 
 /** The vendor reads the arguments itself; where it cannot, there is no answer. */
-function callPart({ id, name, pieces }: NonNullable<Said["calls"]>[number]): object {
+function callPart({ id, name, pieces }: NonNullable<AnswerContent["calls"]>[number]): object {
   const text = pieces.join("");
   return {
     functionCall: { id, name, args: text === "" ? {} : JSON.parse(text) },
@@ -22,12 +29,12 @@ function callPart({ id, name, pieces }: NonNullable<Said["calls"]>[number]): obj
   };
 }
 
-function pieces({ thinking, text, calls = [] }: Said): Uint8Array[] {
+function pieces({ thinking, text, calls = [] }: AnswerContent): Uint8Array[] {
   return [
     ...(thinking === undefined
       ? []
-      : cutUp(thinking).map((piece) => chunk([{ text: piece, thought: true }]))),
-    ...(text === undefined ? [] : cutUp(text).map((piece) => chunk([{ text: piece }]))),
+      : splitText(thinking).map((piece) => chunk([{ text: piece, thought: true }]))),
+    ...(text === undefined ? [] : splitText(text).map((piece) => chunk([{ text: piece }]))),
     ...calls.map((call) => chunk([callPart(call)])),
   ];
 }
@@ -36,7 +43,7 @@ const STOP = { finishReason: "STOP" };
 const end = chunk([{ text: "" }], STOP, { usageMetadata: USAGE });
 
 /** The arguments of a call as they come in pieces, path by path. */
-const streamed = (name: string, path: string, parts: readonly string[]) => [
+const streamArguments = (name: string, path: string, parts: readonly string[]) => [
   chunk([{ functionCall: { name, willContinue: true }, thoughtSignature: "c2ln" }]),
   ...parts.map((stringValue) =>
     chunk([
@@ -51,7 +58,7 @@ const streamed = (name: string, path: string, parts: readonly string[]) => [
   chunk([{ functionCall: {} }]),
 ];
 
-const TEXT = { text: SAID.text ?? "" };
+const TEXT = { text: SAMPLE_ANSWER.text ?? "" };
 
 const wire: Omit<HazardWire, "protocol" | "make" | "model"> = {
   contentType: "text/event-stream",
@@ -67,14 +74,16 @@ const wire: Omit<HazardWire, "protocol" | "make" | "model"> = {
     ...pieces({ text: "So." }),
     chunk([{ [name]: {} }], { finishReason: name }, { usageMetadata: USAGE }),
   ],
-  ping: bytes(": ping\n\n"),
+  ping: encodeText(": ping\n\n"),
   isText: true,
-  rewritten: rewrittenText,
+  rewritten: rewriteText,
   rawArguments: false,
   same: {
-    "all in one event": [chunk([TEXT, ...(SAID.calls ?? []).map(callPart)], STOP, { usageMetadata: USAGE })],
+    "all in one event": [
+      chunk([TEXT, ...(SAMPLE_ANSWER.calls ?? []).map(callPart)], STOP, { usageMetadata: USAGE }),
+    ],
     "usage with every event": [
-      ...pieces(SAID).map((_, at, all) => {
+      ...pieces(SAMPLE_ANSWER).map((_, at, all) => {
         const { candidates } = JSON.parse(String(all[at]).slice("data: ".length)) as { candidates: object[] };
         return frame({
           candidates,
@@ -83,10 +92,10 @@ const wire: Omit<HazardWire, "protocol" | "make" | "model"> = {
       }),
       end,
     ],
-    "usage behind the end": [...pieces(SAID), chunk([], STOP), frame({ usageMetadata: USAGE })],
+    "usage behind the end": [...pieces(SAMPLE_ANSWER), chunk([], STOP), frame({ usageMetadata: USAGE })],
     "the arguments of a call in pieces": [
       ...pieces(TEXT),
-      ...streamed("read", "$.path", ["ä🌍", ".txt"]),
+      ...streamArguments("read", "$.path", ["ä🌍", ".txt"]),
       chunk([{ functionCall: { name: "list", args: {} } }]),
       end,
     ],

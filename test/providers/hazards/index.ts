@@ -5,7 +5,7 @@ import { googleHazards, vertexHazards } from "./gemini.ts";
 import { azureHazards, responsesHazards } from "./responses.ts";
 import type { HazardWire } from "./wire.ts";
 
-export { bytes, type HazardWire, SAID, type Said, widened } from "./wire.ts";
+export { type AnswerContent, addUnknownFields, encodeText, type HazardWire, SAMPLE_ANSWER } from "./wire.ts";
 
 /** Every protocol that is held to the hazards, and fuzzed. */
 export const HAZARD_WIRES: readonly HazardWire[] = [

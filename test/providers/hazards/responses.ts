@@ -1,12 +1,19 @@
 import { azure, openaiResponses } from "../../../src/config/vendor-models.ts";
-import { AzureOpenAiResponses } from "../../../src/models/azure-openai-responses/provider.ts";
-import { OpenAiResponses } from "../../../src/models/openai-responses/provider.ts";
-import { bytes, cutUp, type HazardWire, rewrittenText, SAID, type Said } from "./wire.ts";
+import { AzureOpenAiResponses } from "../../../src/models/azure-openai-responses/azure-openai-responses.ts";
+import { OpenAiResponses } from "../../../src/models/openai-responses/openai-responses.ts";
+import {
+  type AnswerContent,
+  encodeText,
+  type HazardWire,
+  rewriteText,
+  SAMPLE_ANSWER,
+  splitText,
+} from "./wire.ts";
 
 type Item = { readonly id: string; readonly type: string };
 
 const event = (type: string, fields: object = {}) =>
-  bytes(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
+  encodeText(`event: ${type}\ndata: ${JSON.stringify({ type, ...fields })}\n\n`);
 const response = (fields: object) => ({ id: "resp_1", object: "response", ...fields });
 const USAGE = { input_tokens: 5, output_tokens: 3, total_tokens: 8 };
 const start = event("response.created", { response: response({ status: "in_progress", output: [] }) });
@@ -23,7 +30,7 @@ function item(output_index: number, empty: Item, whole: Item, pieces: readonly U
   };
 }
 
-function items({ thinking, text, calls = [] }: Said) {
+function items({ thinking, text, calls = [] }: AnswerContent) {
   const made: ((output_index: number) => ReturnType<typeof item>)[] = [];
   if (thinking !== undefined)
     made.push((output_index) => {
@@ -34,7 +41,7 @@ function items({ thinking, text, calls = [] }: Said) {
         encrypted_content: "gAAA",
       };
       const at = { item_id: "rs_1", output_index, summary_index: 0 };
-      const pieces = cutUp(thinking).map((delta) =>
+      const pieces = splitText(thinking).map((delta) =>
         event("response.reasoning_summary_text.delta", { ...at, delta }),
       );
       return item(output_index, begun, whole, pieces);
@@ -44,7 +51,7 @@ function items({ thinking, text, calls = [] }: Said) {
       const begun = { type: "message", id: "msg_1", role: "assistant", status: "in_progress", content: [] };
       const content = [{ type: "output_text", text, annotations: [] }];
       const at = { item_id: "msg_1", output_index, content_index: 0 };
-      const pieces = cutUp(text).map((delta) => event("response.output_text.delta", { ...at, delta }));
+      const pieces = splitText(text).map((delta) => event("response.output_text.delta", { ...at, delta }));
       return item(output_index, begun, { ...begun, status: "completed", content } as Item, pieces);
     });
   for (const { id, name, pieces } of calls)
@@ -60,18 +67,18 @@ function items({ thinking, text, calls = [] }: Said) {
 const end = (fields: object) =>
   event("response.completed", { response: response({ status: "completed", ...fields }) });
 
-const frames = (said: Said) => [
+const frames = (answer: AnswerContent) => [
   start,
-  ...items(said).flatMap((one) => one.frames),
-  end({ output: items(said).map(({ whole }) => whole), usage: USAGE }),
+  ...items(answer).flatMap((one) => one.frames),
+  end({ output: items(answer).map(({ whole }) => whole), usage: USAGE }),
 ];
 
-function interleaved(lists: readonly (readonly Uint8Array[])[]): Uint8Array[] {
+function interleave(lists: readonly (readonly Uint8Array[])[]): Uint8Array[] {
   const longest = Math.max(...lists.map(({ length }) => length));
   return Array.from({ length: longest }, (_, at) => lists.flatMap((list) => list.slice(at, at + 1))).flat();
 }
 
-const WHOLES = items(SAID).map(({ whole }) => whole);
+const WHOLES = items(SAMPLE_ANSWER).map(({ whole }) => whole);
 
 const wire: Omit<HazardWire, "protocol" | "make" | "model"> = {
   contentType: "text/event-stream; charset=utf-8",
@@ -83,26 +90,26 @@ const wire: Omit<HazardWire, "protocol" | "make" | "model"> = {
     const made = { type: name, id: "new_1" };
     return [
       start,
-      bytes(`event: ${name}\ndata: ${JSON.stringify({ type: name, response: {} })}\n\n`),
+      encodeText(`event: ${name}\ndata: ${JSON.stringify({ type: name, response: {} })}\n\n`),
       ...items({ text: "So." }).flatMap((one) => one.frames),
       event("response.output_item.added", { output_index: 1, item: made }),
       event("response.output_item.done", { output_index: 1, item: made }),
       end({ status: name, usage: USAGE, service_tier: name }),
     ];
   },
-  ping: bytes(": keep-alive\n\n"),
+  ping: encodeText(": keep-alive\n\n"),
   isText: true,
-  rewritten: rewrittenText,
+  rewritten: rewriteText,
   rawArguments: true,
   same: {
     "items interleaved": [
       start,
-      ...interleaved(items(SAID).map((one) => one.frames)),
+      ...interleave(items(SAMPLE_ANSWER).map((one) => one.frames)),
       end({ output: WHOLES, usage: USAGE }),
     ],
     "all at the end": [end({ output: WHOLES, usage: USAGE })],
     "usage beside the response": [
-      ...frames(SAID).slice(0, -1),
+      ...frames(SAMPLE_ANSWER).slice(0, -1),
       event("response.completed", {
         response: response({ status: "completed", output: WHOLES }),
         usage: USAGE,
@@ -111,10 +118,10 @@ const wire: Omit<HazardWire, "protocol" | "make" | "model"> = {
     "usage on the way": [
       start,
       event("response.in_progress", { response: response({ status: "in_progress", usage: USAGE }) }),
-      ...frames(SAID).slice(1, -1),
+      ...frames(SAMPLE_ANSWER).slice(1, -1),
       end({ output: WHOLES, usage: null }),
     ],
-    "an end that lists nothing": [...frames(SAID).slice(0, -1), end({ output: [], usage: USAGE })],
+    "an end that lists nothing": [...frames(SAMPLE_ANSWER).slice(0, -1), end({ output: [], usage: USAGE })],
   },
 };
 

@@ -1,14 +1,14 @@
-import type { Http } from "../../../src/models/http.ts";
+import type { HttpClient } from "../../../src/models/http-client.ts";
 import type { Provider } from "../../../src/models/provider.ts";
 import type { ModelConfig, Protocol } from "../../../src/schema/model.ts";
 
 /** What an answer says, to be written as its vendor writes it. */
-export type Said = {
+export type AnswerContent = {
   readonly thinking?: string;
   readonly text?: string;
-  readonly calls?: readonly SaidCall[];
+  readonly calls?: readonly AnswerCall[];
 };
-export type SaidCall = {
+export type AnswerCall = {
   readonly id: string;
   readonly name: string;
   /** The arguments as they come, in pieces; a vendor that sends them whole joins the pieces. */
@@ -21,14 +21,14 @@ export type SaidCall = {
  */
 export type HazardWire = {
   readonly protocol: Protocol;
-  readonly make: (http: Http) => Provider;
+  readonly make: (http: HttpClient) => Provider;
   readonly model: (baseUrl: string) => ModelConfig;
   readonly contentType: string;
   /**
    * The stream of an answer, one frame for each event, with `input` 5 and `output` 3 tokens. The text and the thinking
    * in several pieces, so that there are frames to cut between.
    */
-  readonly frames: (said: Said) => readonly Uint8Array[];
+  readonly frames: (said: AnswerContent) => readonly Uint8Array[];
   /** How many of the last frames an answer can do without. */
   readonly optionalFrames: number;
   /** Only the end of the stream ends an answer, so that what stands behind its reason to stop is a part of it. */
@@ -52,30 +52,30 @@ export type HazardWire = {
 };
 
 /** Of a frame of Server-Sent Events. */
-export const rewrittenText: HazardWire["rewritten"] = (frame, rewrite) => {
+export const rewriteText: HazardWire["rewritten"] = (frame, rewrite) => {
   const lines = Buffer.from(frame).toString("utf8").split("\n");
   const rewritten = lines.map((line) =>
     line.startsWith("data: {") ? `data: ${JSON.stringify(rewrite(JSON.parse(line.slice(6))))}` : line,
   );
-  return bytes(rewritten.join("\n"));
+  return encodeText(rewritten.join("\n"));
 };
 
 /** A tool's own words: what is added there is an argument. */
 const ARGUMENTS = new Set(["args", "input", "arguments"]);
 
 /** The same with fields of tomorrow in every object of the vendor's. */
-export function widened(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(widened);
+export function addUnknownFields(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(addUnknownFields);
   if (typeof value !== "object" || value === null) return value;
   const fields = Object.entries(value).map(([name, field]) => [
     name,
-    ARGUMENTS.has(name) ? field : widened(field),
+    ARGUMENTS.has(name) ? field : addUnknownFields(field),
   ]);
   return { brand_new: { text: "no", list: [1, null] }, ...Object.fromEntries(fields), novelty: null };
 }
 
 /** What most hazards are tried on. */
-export const SAID: Said = {
+export const SAMPLE_ANSWER: AnswerContent = {
   text: "Grüße aus 🌍, \u2028 und mehr!",
   calls: [
     { id: "call_1", name: "read", pieces: ['{"path"', ': "ä🌍', '.txt"}'] },
@@ -83,10 +83,10 @@ export const SAID: Said = {
   ],
 };
 
-export const bytes = (text: string): Uint8Array => Buffer.from(text, "utf8");
+export const encodeText = (text: string): Uint8Array => Buffer.from(text, "utf8");
 
 /** Pieces of a text, as deltas carry them. */
-export function cutUp(text: string): readonly string[] {
+export function splitText(text: string): readonly string[] {
   const characters = Array.from(text);
   // A long text in longer ones: a hundred thousand frames say no more than ten thousand.
   const length = Math.max(5, Math.ceil(characters.length / 10_000));

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import type { AssistantMessage, Content, Message } from "../../../src/schema/message.ts";
 import { Protocol } from "../../../src/schema/model.ts";
-import { type MadePart, type Mark, marks, PARTS_OF } from "./parts.ts";
+import { type CreateMark, createMarks, type MarkedPart, VENDOR_PARTS } from "./parts.ts";
 import { VENDORS } from "./vendors.ts";
 
 /** What one answer of the record holds, to be looked for in a request. */
-export type Spoken = {
+export type AnswerRecord = {
   readonly by: Protocol;
   /** Whether it is a part of the conversation: what broke off is none. */
   readonly sent: boolean;
@@ -18,11 +18,11 @@ export type Conversation = {
   readonly messages: readonly Message[];
   /** How many messages go before each question that can be asked. */
   readonly points: readonly number[];
-  readonly said: readonly Spoken[];
+  readonly said: readonly AnswerRecord[];
 };
 
 /** Vendors end answers with them, and refuse them in requests. */
-const BLANK: MadePart = { content: [{ type: "text", text: "" }], tokens: [] };
+const BLANK: MarkedPart = { content: [{ type: "text", text: "" }], tokens: [] };
 
 const IMAGE: Content = { type: "image", data: "aGk=", mimeType: "image/png" };
 const usage = { input: 1, output: 1, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 2 };
@@ -58,15 +58,15 @@ const step = fc.record({
 type Step = typeof step extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Any conversation that several vendors have had a part in. */
-export const spoken: fc.Arbitrary<Conversation> = fc
+export const anyConversation: fc.Arbitrary<Conversation> = fc
   .array(step, { minLength: 1, maxLength: 7 })
-  .map((steps) => told(steps));
+  .map((steps) => buildConversation(steps));
 
-function told(steps: readonly Step[]): Conversation {
-  const mark = marks();
+function buildConversation(steps: readonly Step[]): Conversation {
+  const mark = createMarks();
   const messages: Message[] = [];
   const points: number[] = [];
-  const said: Spoken[] = [];
+  const answers: AnswerRecord[] = [];
   for (const [at, one] of steps.entries()) {
     // A vendor is asked after a prompt, or with the results of what another has called.
     if (one.prompt !== null || messages.at(-1)?.role !== "toolResult") {
@@ -77,23 +77,23 @@ function told(steps: readonly Step[]): Conversation {
     }
     points.push(messages.length);
     const { message, ...holds } = answer(one, at, mark);
-    said.push(holds);
+    answers.push(holds);
     messages.push(message);
     if (!holds.sent) continue;
-    const results = resultsOf(message, one, mark);
+    const results = createResults(message, one, mark);
     messages.push(...(one.backwards ? results.toReversed() : results));
   }
   messages.push({ role: "user", content: [{ type: "text", text: mark("PROMPT") }], timestamp: steps.length });
   points.push(messages.length);
-  return { messages, points, said };
+  return { messages, points, said: answers };
 }
 
-function answer({ by, kinds, calls, broken }: Step, timestamp: number, mark: Mark) {
-  const make = PARTS_OF[by];
+function answer({ by, kinds, calls, broken }: Step, timestamp: number, mark: CreateMark) {
+  const make = VENDOR_PARTS[by];
   const parts = [
     ...kinds.map((kind) => (kind === "blank" ? BLANK : make[kind](mark))),
     make.text(mark),
-    ...unlike(calls).map((call) => make.call(call.id, mark)),
+    ...removeDuplicateIds(calls).map((call) => make.call(call.id, mark)),
   ];
   const content = parts.flatMap((part) => part.content);
   const { id: model, provider } = VENDORS[by].model;
@@ -118,16 +118,16 @@ function answer({ by, kinds, calls, broken }: Step, timestamp: number, mark: Mar
 }
 
 /** Within one answer an id stands once. */
-function unlike<Call extends { readonly id: string }>(calls: readonly Call[]): readonly Call[] {
+function removeDuplicateIds<Call extends { readonly id: string }>(calls: readonly Call[]): readonly Call[] {
   return calls.filter(({ id: one }, at) => calls.findIndex((call) => call.id === one) === at);
 }
 
-function resultsOf(message: AssistantMessage, { calls }: Step, mark: Mark): Message[] {
+function createResults(message: AssistantMessage, { calls }: Step, mark: CreateMark): Message[] {
   return message.content.flatMap((part): Message[] => {
     if (part.type !== "toolCall") return [];
     const call = calls.find((one) => one.id === part.id);
-    const words = { type: "text" as const, text: call?.blank ? "" : mark("RESULT") };
-    const content: Content[] = [words, ...(call?.image ? [IMAGE] : [])];
+    const resultPart = { type: "text" as const, text: call?.blank ? "" : mark("RESULT") };
+    const content: Content[] = [resultPart, ...(call?.image ? [IMAGE] : [])];
     const { id: toolCallId, name: toolName } = part;
     const isError = call?.isError ?? false;
     const result = { toolCallId, toolName, content: call?.lost ? [] : content, isError };

@@ -1,21 +1,21 @@
 import type { Content } from "../../../src/schema/message.ts";
 import type { Protocol } from "../../../src/schema/model.ts";
-import { signatureOf } from "../../../src/testing/model-server/gemini-objection.ts";
+import { computeSignature } from "../../../src/testing/model-server/gemini-validation.ts";
 
 // Parts of answers with the tokens that their vendors put into them, each of which stands nowhere else.
 
 /** A word that no other part has. */
-export type Mark = (kind: string) => string;
-export type MadePart = { readonly content: readonly Content[]; readonly tokens: readonly string[] };
-type Make = (mark: Mark) => MadePart;
-export type PartsOf = {
-  readonly thinking: Make;
-  readonly text: Make;
-  readonly vendor: Make;
-  readonly call: (id: string, mark: Mark) => MadePart;
+export type CreateMark = (kind: string) => string;
+export type MarkedPart = { readonly content: readonly Content[]; readonly tokens: readonly string[] };
+type CreatePart = (mark: CreateMark) => MarkedPart;
+export type VendorParts = {
+  readonly thinking: CreatePart;
+  readonly text: CreatePart;
+  readonly vendor: CreatePart;
+  readonly call: (id: string, mark: CreateMark) => MarkedPart;
 };
 
-export function marks(): Mark {
+export function createMarks(): CreateMark {
   let count = 1000;
   return (kind) => {
     count += 1;
@@ -23,22 +23,22 @@ export function marks(): Mark {
   };
 }
 
-const part = (content: Content, ...tokens: string[]): MadePart => ({ content: [content], tokens });
-const plainText: Make = (mark) => part({ type: "text", text: mark("TEXT") });
-const nothing: Make = () => ({ content: [], tokens: [] });
-const plainCall = (id: string, mark: Mark): MadePart =>
+const part = (content: Content, ...tokens: string[]): MarkedPart => ({ content: [content], tokens });
+const plainText: CreatePart = (mark) => part({ type: "text", text: mark("TEXT") });
+const nothing: CreatePart = () => ({ content: [], tokens: [] });
+const plainCall = (id: string, mark: CreateMark): MarkedPart =>
   part({ type: "toolCall", id, name: "read", arguments: { path: mark("PATH") } });
 
-const signedThinking: Make = (mark) => {
+const signedThinking: CreatePart = (mark) => {
   const signature = mark("TOKEN");
   return part({ type: "thinking", thinking: mark("THOUGHT"), signature }, signature);
 };
 
-function vendorBlock(kind: string, data: object, token: string): MadePart {
+function vendorBlock(kind: string, data: object, token: string): MarkedPart {
   return part({ type: "vendor", kind, data }, token);
 }
 
-const anthropic: PartsOf = {
+const anthropic: VendorParts = {
   thinking: (mark) => {
     const redacted = mark("TOKEN");
     const { content, tokens } = signedThinking(mark);
@@ -70,7 +70,7 @@ const anthropic: PartsOf = {
   call: plainCall,
 };
 
-const completions: PartsOf = {
+const completions: VendorParts = {
   // Of a server that hands on what another vendor has signed. OpenAI's own does not want it back.
   thinking: (mark) => part({ type: "thinking", thinking: mark("THOUGHT") }),
   text: plainText,
@@ -78,7 +78,7 @@ const completions: PartsOf = {
   call: plainCall,
 };
 
-const responses: PartsOf = {
+const responses: VendorParts = {
   thinking: (mark) => {
     const [id, token] = [mark("rs_TOKEN"), mark("gTOKEN")];
     const item = { type: "reasoning", id, summary: [], encrypted_content: token };
@@ -109,7 +109,7 @@ const responses: PartsOf = {
   },
 };
 
-const gemini: PartsOf = {
+const gemini: VendorParts = {
   thinking: signedThinking,
   text: (mark) => {
     const signature = mark("TOKEN");
@@ -123,12 +123,12 @@ const gemini: PartsOf = {
   call: (id, mark) => {
     const input = { path: mark("PATH") };
     // The scripted vendor looks at it.
-    const signature = signatureOf("read", input);
+    const signature = computeSignature("read", input);
     return part({ type: "toolCall", id, name: "read", arguments: input, signature }, signature);
   },
 };
 
-const bedrock: PartsOf = {
+const bedrock: VendorParts = {
   thinking: (mark) => {
     const redacted = mark("TOKEN");
     const { content, tokens } = signedThinking(mark);
@@ -151,7 +151,7 @@ const bedrock: PartsOf = {
   call: plainCall,
 };
 
-export const PARTS_OF: Readonly<Record<Protocol, PartsOf>> = {
+export const VENDOR_PARTS: Readonly<Record<Protocol, VendorParts>> = {
   anthropic_messages: anthropic,
   openai_completions: completions,
   openai_responses: responses,

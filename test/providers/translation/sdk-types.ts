@@ -45,7 +45,7 @@ const OPTIONS: ts.CompilerOptions = {
 };
 
 /** What the compiler has against bodies, by their place in the list of their protocol. */
-export function problemsWith(bodies: Readonly<Record<Protocol, readonly object[]>>): TypeProblem[] {
+export function checkTypes(bodies: Readonly<Record<Protocol, readonly object[]>>): TypeProblem[] {
   const files = new Map(
     (Object.keys(bodies) as Protocol[]).map((protocol) => {
       const head = `${HEADS[protocol].replace(/\n\s*/g, " ")}`;

@@ -5,7 +5,7 @@ import { defineTool } from "../../../src/tools/tool.ts";
 export class Gates {
   readonly #gates = new Map<string, Gate>();
 
-  of(name: string): Gate {
+  get(name: string): Gate {
     let gate = this.#gates.get(name);
     if (gate === undefined) {
       gate = new Gate();
@@ -15,7 +15,7 @@ export class Gates {
   }
 
   /** A tool that says where it waits: `hold({ gate })`. */
-  tool(options: { name?: string; quick?: boolean } = {}) {
+  createTool(options: { name?: string; quick?: boolean } = {}) {
     return defineTool({
       name: options.name ?? "hold",
       description: "Waits at a gate",
@@ -27,7 +27,7 @@ export class Gates {
         const cancelled = new Promise<never>((_, reject) => {
           signal.addEventListener("abort", () => reject(new Error("cancelled")), { once: true });
         });
-        await Promise.race([this.of(gate).pass(), cancelled]);
+        await Promise.race([this.get(gate).pass(), cancelled]);
         return `passed ${gate}`;
       },
     });
@@ -35,7 +35,7 @@ export class Gates {
 }
 
 export class Gate {
-  passes = 0;
+  passCount = 0;
   /** Resolves when somebody waits here. */
   readonly arrived: Promise<void>;
   readonly #opened: Promise<void>;
@@ -58,6 +58,6 @@ export class Gate {
   async pass(): Promise<void> {
     this.#arrive();
     await this.#opened;
-    this.passes += 1;
+    this.passCount += 1;
   }
 }

@@ -1,11 +1,11 @@
 import type { temporal } from "@temporalio/proto";
-import type { Session } from "./session.ts";
-import type { Stage } from "./temporal.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+import type { TestSession } from "./test-session.ts";
 
 type HistoryEvent = temporal.api.history.v1.IHistoryEvent;
 
 /** The activities that were scheduled, by type, with the events that scheduled them and that said how they ended. */
-export async function activitiesOf(session: Session) {
+export async function listActivities(session: TestSession) {
   const { events = [] } = await session.handle.fetchHistory();
   const all = (events ?? []) as HistoryEvent[];
   return all.flatMap((event) => {
@@ -24,8 +24,8 @@ export async function activitiesOf(session: Session) {
 
 /** Temporal's own reset: the workflow task with this event is done again, and all that came of it. Gives the new run. */
 export async function resetTo(
-  stage: Stage,
-  session: Session,
+  stage: TestEnvironment,
+  session: TestSession,
   workflowTaskCompletedId: number,
 ): Promise<string> {
   const { runId } = await session.handle.describe();

@@ -1,12 +1,15 @@
 import type { WorkflowHandle } from "@temporalio/client";
 import type { Status } from "../../../src/core/machine/status.ts";
 import { stopSignal } from "../../../src/workflows/messages.ts";
-import type { Stage } from "./temporal.ts";
+import type { TestEnvironment } from "./test-environment.ts";
 
 type Handle = Pick<WorkflowHandle, "signal" | "cancel">;
 
 /** How a run is told to end: by us, and by an operator in the Temporal UI. */
-export const WAYS: readonly (readonly [string, (run: { readonly handle: Handle }) => Promise<unknown>])[] = [
+export const STOP_METHODS: readonly (readonly [
+  string,
+  (run: { readonly handle: Handle }) => Promise<unknown>,
+])[] = [
   ["the stop signal", ({ handle }) => handle.signal(stopSignal, "by request")],
   ["Temporal's cancel", ({ handle }) => handle.cancel()],
 ];
@@ -14,25 +17,25 @@ export const WAYS: readonly (readonly [string, (run: { readonly handle: Handle }
 type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle["fetchHistory"]>>["events"]>[number];
 
 /** From the word to the end of the run, by the server's clock. */
-export async function msToEnd(stage: Stage, id: string): Promise<number> {
+export async function measureStopMs(stage: TestEnvironment, id: string): Promise<number> {
   const { events = [] } = await stage.client.workflow.getHandle(id).fetchHistory();
-  const told = events?.find(isWord);
+  const stopRequest = events?.find(isStopRequest);
   const last = events?.at(-1);
-  if (told === undefined || last === undefined) throw new Error(`nobody has told ${id} to end`);
-  return timeOf(last) - timeOf(told);
+  if (stopRequest === undefined || last === undefined) throw new Error(`nobody has told ${id} to end`);
+  return getTimeMs(last) - getTimeMs(stopRequest);
 }
 
-function isWord(event: HistoryEvent): boolean {
+function isStopRequest(event: HistoryEvent): boolean {
   const { workflowExecutionSignaledEventAttributes: signal } = event;
   return signal?.signalName === "stop" || event.workflowExecutionCancelRequestedEventAttributes != null;
 }
 
-function timeOf({ eventTime }: HistoryEvent): number {
+function getTimeMs({ eventTime }: HistoryEvent): number {
   return Number(eventTime?.seconds ?? 0) * 1000 + Number(eventTime?.nanos ?? 0) / 1e6;
 }
 
 /** Runs that a run has started, and those that they have, which are still open. */
-export async function openBelow(stage: Stage, id: string): Promise<readonly string[]> {
+export async function listOpenDescendants(stage: TestEnvironment, id: string): Promise<readonly string[]> {
   const { events } = await stage.client.workflow.getHandle(id).fetchHistory();
   const started = (events ?? []).flatMap(
     ({ childWorkflowExecutionStartedEventAttributes: child }) => child?.workflowExecution?.workflowId ?? [],
@@ -40,14 +43,14 @@ export async function openBelow(stage: Stage, id: string): Promise<readonly stri
   const open = await Promise.all(
     started.map(async (child) => {
       const { closeTime } = await stage.client.workflow.getHandle(child).describe();
-      return [...(closeTime === undefined ? [child] : []), ...(await openBelow(stage, child))];
+      return [...(closeTime === undefined ? [child] : []), ...(await listOpenDescendants(stage, child))];
     }),
   );
   return open.flat();
 }
 
 /** Whether a worker has taken up an activity of this type. */
-export async function isAtWork(stage: Stage, id: string, type: string): Promise<boolean> {
+export async function isActivityRunning(stage: TestEnvironment, id: string, type: string): Promise<boolean> {
   const { raw } = await stage.client.workflow.getHandle(id).describe();
   return (raw.pendingActivities ?? []).some(
     (activity) => activity.activityType?.name === type && activity.lastStartedTime != null,

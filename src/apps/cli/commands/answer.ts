@@ -1,15 +1,15 @@
 import type { Command } from "commander";
-import type { Answered, Holdfast, WaitingCall } from "../../../client/index.ts";
-import { typedValue } from "../../../client/runs/form-values.ts";
-import { waitingLines } from "../approval-view.ts";
+import type { AnswerResult, Holdfast, WaitingCall } from "../../../client/index.ts";
+import { parseTypedValue } from "../../../client/runs/form-values.ts";
+import { formatWaitingCall } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { jsonObject } from "../json-object.ts";
+import { readJsonObject } from "../json-object.ts";
+import { formatCount } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
-import { count } from "../words.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = {
   readonly value?: readonly string[];
   readonly values?: string;
@@ -17,9 +17,9 @@ type Flags = {
   readonly decline?: boolean;
   readonly cancel?: boolean;
 };
-type Word = "accept" | "decline" | "cancel";
+type AnswerKind = "accept" | "decline" | "cancel";
 
-export function answerCommand(program: Command, act: Act): void {
+export function addAnswerCommand(program: Command, runAction: RunAction): void {
   program
     .command("answer")
     .description("Answer what the tool of a waiting call asks; without an answer, show it")
@@ -45,7 +45,7 @@ Examples:
 The values are checked against what is asked before anything is sent.`,
     )
     .action(async (session: string, call: string | undefined, flags: Flags) =>
-      act((context) => answer(context, session, call, flags)),
+      runAction((context) => answer(context, session, call, flags)),
     );
 }
 
@@ -55,72 +55,73 @@ async function answer(
   call: string | undefined,
   flags: Flags,
 ): Promise<number> {
-  const word = wordOf(flags);
+  const kind = parseAnswerKind(flags);
   return withHoldfast(context, async (holdfast) => {
-    if (word === undefined) return show(context, holdfast, session, call);
-    const values = word === "accept" ? await valuesOf(holdfast, session, call, flags) : {};
-    const taken = await holdfast.answer(session, call, { answer: word, values });
-    return told(context, session, word, taken);
+    if (kind === undefined) return showWaiting(context, holdfast, session, call);
+    const values = kind === "accept" ? await readValues(holdfast, session, call, flags) : {};
+    const result = await holdfast.answer(session, call, { answer: kind, values });
+    return reportAnswer(context, session, kind, result);
   });
 }
 
-function wordOf({ value, values, accept, decline, cancel }: Flags): Word | undefined {
-  const given = value !== undefined || values !== undefined;
-  const words: Word[] = [
-    ...(accept === true || given ? ["accept" as const] : []),
+function parseAnswerKind({ value, values, accept, decline, cancel }: Flags): AnswerKind | undefined {
+  const hasValues = value !== undefined || values !== undefined;
+  const kinds: AnswerKind[] = [
+    ...(accept === true || hasValues ? ["accept" as const] : []),
     ...(decline === true ? ["decline" as const] : []),
     ...(cancel === true ? ["cancel" as const] : []),
   ];
-  if (words.length > 1) throw new UsageError("Give one answer: values or --accept, --decline, or --cancel.");
-  return words[0];
+  if (kinds.length > 1) throw new UsageError("Give one answer: values or --accept, --decline, or --cancel.");
+  return kinds[0];
 }
 
-async function show(
+async function showWaiting(
   context: Context,
   holdfast: Holdfast,
   session: string,
   call: string | undefined,
 ): Promise<number> {
-  const asking = (await holdfast.approvals(session)).filter((one) => isMeant(one, call));
+  const asking = (await holdfast.approvals(session)).filter((one) => matchesCall(one, call));
   for (const one of asking) {
     if (context.json) context.printJson({ type: "needs-approval", ...one });
-    else for (const line of waitingLines(one, { options: context.options })) context.print(line);
+    else for (const line of formatWaitingCall(one, { options: context.options })) context.print(line);
   }
   if (asking.length === 0 && !context.json) context.print("Nothing is asked.");
   return EXIT.ok;
 }
 
-async function valuesOf(
+async function readValues(
   holdfast: Holdfast,
   session: string,
   call: string | undefined,
   { value = [], values }: Flags,
 ): Promise<Readonly<Record<string, unknown>>> {
-  const all = values === undefined ? {} : jsonObject("--values", values);
+  const all = values === undefined ? {} : readJsonObject("--values", values);
   if (value.length === 0) return all;
-  const [asked, other] = (await holdfast.approvals(session)).filter((one) => isMeant(one, call));
+  const [asked, other] = (await holdfast.approvals(session)).filter((one) => matchesCall(one, call));
   const schema = asked?.asks?.type === "form" && other === undefined ? asked.asks.schema : {};
   const typed = value.map((one) => {
     const at = one.indexOf("=");
     if (at < 1) throw new UsageError(`--value takes NAME=VALUE, as in --value name=Ada; found ${one}.`);
     const name = one.slice(0, at);
-    return [name, typedValue(schema, name, one.slice(at + 1))] as const;
+    return [name, parseTypedValue(schema, name, one.slice(at + 1))] as const;
   });
   return { ...all, ...Object.fromEntries(typed) };
 }
 
-function isMeant({ question, toolCallId }: WaitingCall, call: string | undefined): boolean {
+function matchesCall({ question, toolCallId }: WaitingCall, call: string | undefined): boolean {
   return question !== undefined && (call === undefined || call === toolCallId);
 }
 
-const SAID = { accept: "answered", decline: "declined", cancel: "cancelled" } as const;
+const ANSWER_LABELS = { accept: "answered", decline: "declined", cancel: "cancelled" } as const;
 
-function told(context: Context, session: string, answer: Word, taken: Answered): number {
-  const { session: of, toolCallId, tool, waiting } = taken;
-  if (context.json) context.printJson({ type: "answered", session: of, answer, toolCallId, tool, waiting });
+function reportAnswer(context: Context, session: string, answer: AnswerKind, result: AnswerResult): number {
+  const { session: owner, toolCallId, tool, waiting } = result;
+  if (context.json)
+    context.printJson({ type: "answered", session: owner, answer, toolCallId, tool, waiting });
   else {
-    const more = waiting === 0 ? "" : `; ${count(waiting, "call")} more to answer`;
-    context.print(`${SAID[answer]}: ${tool}${of === session ? "" : ` of ${of}`}${more}`);
+    const remaining = waiting === 0 ? "" : `; ${formatCount(waiting, "call")} more to answer`;
+    context.print(`${ANSWER_LABELS[answer]}: ${tool}${owner === session ? "" : ` of ${owner}`}${remaining}`);
   }
   return EXIT.ok;
 }

@@ -1,19 +1,19 @@
 import type { Command } from "commander";
-import type { Answered, Holdfast } from "../../../client/index.ts";
-import { coverageLines } from "../approval-view.ts";
+import type { AnswerResult, Holdfast } from "../../../client/index.ts";
+import { formatCoverage } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { jsonObject } from "../json-object.ts";
-import { count } from "../words.ts";
+import { readJsonObject } from "../json-object.ts";
+import { formatCount } from "../text.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ApproveFlags = { readonly arguments?: string; readonly always?: boolean };
 type DenyFlags = { readonly reason?: string };
 
 const CALL_HELP = "the id of the call, as status shows it; may be left out while only one waits";
 
-export function approveCommand(program: Command, act: Act): void {
+export function addApproveCommand(program: Command, runAction: RunAction): void {
   program
     .command("approve")
     .description("Let a call run that waits for a person")
@@ -32,11 +32,11 @@ Examples:
 \`holdfast status SESSION\` shows what waits.`,
     )
     .action(async (session: string, call: string | undefined, flags: ApproveFlags) =>
-      act((context) => approve(context, session, call, flags)),
+      runAction((context) => approve(context, session, call, flags)),
     );
 }
 
-export function denyCommand(program: Command, act: Act): void {
+export function addDenyCommand(program: Command, runAction: RunAction): void {
   program
     .command("deny")
     .description("Answer a call that waits for a person with no")
@@ -51,7 +51,7 @@ Examples:
   $ holdfast deny 5f0c… toolu_01 --reason "Not on a Friday; open a pull request instead"`,
     )
     .action(async (session: string, call: string | undefined, flags: DenyFlags) =>
-      act((context) => deny(context, session, call, flags)),
+      runAction((context) => deny(context, session, call, flags)),
     );
 }
 
@@ -61,19 +61,19 @@ async function approve(
   call: string | undefined,
   { arguments: text, always }: ApproveFlags,
 ): Promise<number> {
-  const changed = text === undefined ? undefined : jsonObject("--arguments", text);
+  const changed = text === undefined ? undefined : readJsonObject("--arguments", text);
   return withHoldfast(context, async (holdfast) => {
-    if (always === true && !context.json) await tellCoverage(context, holdfast, session, call);
+    if (always === true && !context.json) await reportCoverage(context, holdfast, session, call);
     const approved = await holdfast.approve(session, call, {
       ...(changed === undefined ? {} : { arguments: changed }),
       ...(always === true ? { always } : {}),
     });
-    return answered(context, session, changed === undefined ? "approved" : "changed", approved);
+    return reportAnswer(context, session, changed === undefined ? "approved" : "changed", approved);
   });
 }
 
 /** Before it is given: what `always` lets run from now on. */
-async function tellCoverage(
+async function reportCoverage(
   context: Context,
   holdfast: Holdfast,
   session: string,
@@ -81,7 +81,7 @@ async function tellCoverage(
 ): Promise<void> {
   const waiting = await holdfast.approvals(session).catch(() => []);
   const found = waiting.filter(({ toolCallId }) => call === undefined || toolCallId === call);
-  for (const line of found.flatMap(coverageLines)) context.tell(line);
+  for (const line of found.flatMap(formatCoverage)) context.report(line);
 }
 
 async function deny(
@@ -91,28 +91,29 @@ async function deny(
   { reason }: DenyFlags,
 ): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const refused = await holdfast.refuse(session, call, reason === undefined ? {} : { reason });
-    return answered(context, session, "refused", refused);
+    const result = await holdfast.deny(session, call, reason === undefined ? {} : { reason });
+    return reportAnswer(context, session, "refused", result);
   });
 }
 
-const SAID = {
+const ANSWER_LABELS = {
   approved: "approved",
   changed: "approved with other arguments",
   refused: "refused",
 } as const;
 
-function answered(
+function reportAnswer(
   context: Context,
   session: string,
-  answer: keyof typeof SAID,
-  { session: of, toolCallId, tool, waiting }: Answered,
+  answer: keyof typeof ANSWER_LABELS,
+  { session: owner, toolCallId, tool, waiting }: AnswerResult,
 ): number {
-  if (context.json) context.printJson({ type: "answered", session: of, answer, toolCallId, tool, waiting });
+  if (context.json)
+    context.printJson({ type: "answered", session: owner, answer, toolCallId, tool, waiting });
   else {
-    const more = waiting === 0 ? "" : `; ${count(waiting, "call")} more to answer`;
-    const whose = of === session ? "" : ` of ${of}`;
-    context.print(`${SAID[answer]}: ${tool}${whose}${more}`);
+    const remaining = waiting === 0 ? "" : `; ${formatCount(waiting, "call")} more to answer`;
+    const ownerText = owner === session ? "" : ` of ${owner}`;
+    context.print(`${ANSWER_LABELS[answer]}: ${tool}${ownerText}${remaining}`);
   }
   return EXIT.ok;
 }

@@ -1,19 +1,19 @@
 import type { Command } from "commander";
-import { ATTACH_HELP, attachStep } from "../attach-lines.ts";
 import { AttachedSession } from "../attached-session.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { interrupted } from "../interrupts.ts";
+import { InputScreen } from "../input-screen.ts";
+import { waitForInterrupt } from "../interrupts.ts";
+import { ATTACH_HELP, parseAttachLine } from "../parse-attach-line.ts";
 import { PrefixedLines } from "../prefixed-lines.ts";
-import { TypingScreen } from "../typing-screen.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Flags = { readonly from: string };
 
-export function attachCommand(
+export function addAttachCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("attach")
@@ -36,13 +36,15 @@ ${ATTACH_HELP}
 
 Ctrl-C leaves and the run goes on; the exit code is that of "holdfast run". Of several sessions it is the highest.`,
     )
-    .action(async (sessions: string[], flags: Flags) => act((context) => attach(context, sessions, flags)));
+    .action(async (sessions: string[], flags: Flags) =>
+      runAction((context) => attach(context, sessions, flags)),
+    );
 }
 
 async function attach(context: Context, sessions: readonly string[], { from }: Flags): Promise<number> {
   if (new Set(sessions).size < sessions.length) throw new UsageError("A session is named twice.");
-  const isWord = ["loop", "session", "now"].includes(from);
-  if (!isWord && (!context.json || sessions.length > 1)) {
+  const isNamedStart = ["loop", "session", "now"].includes(from);
+  if (!isNamedStart && (!context.json || sessions.length > 1)) {
     throw new UsageError("--from is loop, session or now; a cursor goes with --json and one session.");
   }
   return withHoldfast(context, async (holdfast) => {
@@ -50,11 +52,11 @@ async function attach(context: Context, sessions: readonly string[], { from }: F
     const leaving = new AbortController();
     const leave = (): void => leaving.abort();
     const attached: AttachedSession[] = [];
-    const screen = new TypingScreen(stdin, stdout, {
+    const screen = new InputScreen(stdin, stdout, {
       onLine: (line) => {
-        const step = attachStep(line, attached.length);
+        const step = parseAttachLine(line, attached.length);
         if (step?.action.type === "leave") leave();
-        else if (step?.action.type === "help") attached[step.to]?.tell(ATTACH_HELP);
+        else if (step?.action.type === "help") attached[step.to]?.report(ATTACH_HELP);
         else if (step !== undefined) void attached[step.to]?.carryOut(step.action);
       },
       onInterrupt: leave,
@@ -64,17 +66,17 @@ async function attach(context: Context, sessions: readonly string[], { from }: F
     const write = (text: string): void => screen.write(text);
     for (const [index, id] of sessions.entries()) {
       const lines = new PrefixedLines(context.out.bold(`[${index + 1}]`), write);
-      const shown = sessions.length === 1 ? write : (text: string) => lines.write(text);
-      attached.push(new AttachedSession(context, holdfast, id, shown));
+      const writeLine = sessions.length === 1 ? write : (text: string) => lines.write(text);
+      attached.push(new AttachedSession(context, holdfast, id, writeLine));
       const number = sessions.length === 1 ? "" : `[${index + 1}] `;
-      context.tell(context.err.dim(`${number}session ${id} · /help`));
+      context.report(context.err.dim(`${number}session ${id} · /help`));
     }
-    void interrupted(signals).then(leave);
-    screen.busy();
+    void waitForInterrupt(signals).then(leave);
+    screen.setBusy();
     try {
       const codes = await Promise.all(attached.map((one) => one.follow(from, leaving.signal)));
       if (codes.every((code) => code !== undefined)) return Math.max(...codes);
-      context.tell(context.err.yellow(`Left. What runs goes on: holdfast attach ${sessions.join(" ")}`));
+      context.report(context.err.yellow(`Left. What runs goes on: holdfast attach ${sessions.join(" ")}`));
       return EXIT.interrupted;
     } finally {
       leave();

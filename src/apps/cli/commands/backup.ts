@@ -1,18 +1,18 @@
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { backup } from "../../../client/sessions/backup.ts";
-import { restore } from "../../../client/sessions/restore.ts";
-import { databaseUrl } from "../../../config/database.ts";
-import { homeAt } from "../../../config/home.ts";
+import { writeBackup } from "../../../client/sessions/backup.ts";
+import { restoreFromBackup } from "../../../client/sessions/restore-backup.ts";
+import { getDatabaseUrl } from "../../../config/database-url.ts";
+import { resolveHome } from "../../../config/home.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { packageVersion } from "../package-version.ts";
+import { readPackageVersion } from "../package-version.ts";
+import { formatCount } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
-import { count } from "../words.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 
-export function backupCommand(program: Command, act: Act): void {
+export function addBackupCommand(program: Command, runAction: RunAction): void {
   program
     .command("backup")
     .description("Copy transcript and dev server of this home as of one moment, while runs are in flight")
@@ -26,10 +26,10 @@ Examples:
 
 Workspaces, keys and live output are not in it.`,
     )
-    .action(async (folder: string) => act((context) => make(context, folder)));
+    .action(async (folder: string) => runAction((context) => runBackup(context, folder)));
 }
 
-export function restoreCommand(program: Command, act: Act): void {
+export function addRestoreCommand(program: Command, runAction: RunAction): void {
   program
     .command("restore")
     .description("Put a backup into a home that has none of it, and check every byte before")
@@ -45,35 +45,35 @@ Examples:
 End everything that used the original first: two servers would carry on the same runs.`,
     )
     .action(async (folder: string, flags: { only?: string }) =>
-      act((context) => putBack(context, folder, onlyFrom(flags.only))),
+      runAction((context) => runRestore(context, folder, parseOnly(flags.only))),
     );
 }
 
-async function make(context: Context, folder: string): Promise<number> {
-  const home = homeAt(context.options.home);
-  mustBeEmbedded(context.options.database);
-  const manifest = await backup({ home, folder, version: packageVersion() });
+async function runBackup(context: Context, folder: string): Promise<number> {
+  const home = resolveHome(context.options.home);
+  assertEmbedded(context.options.database);
+  const manifest = await writeBackup({ home, folder, version: readPackageVersion() });
   if (context.json) context.printJson({ type: "backup", folder: resolve(folder), ...manifest });
   else {
     const { transcript, server, heldMs } = manifest;
-    const running = transcript.running === 0 ? "" : `, ${count(transcript.running, "loop")} at work`;
+    const running = transcript.running === 0 ? "" : `, ${formatCount(transcript.running, "loop")} at work`;
     context.print(
-      `transcript  ${transcript.bytes} bytes, ${count(transcript.sessions, "session")}${running}`,
+      `transcript  ${transcript.bytes} bytes, ${formatCount(transcript.sessions, "session")}${running}`,
     );
     context.print(`server      ${server === undefined ? "none in this home" : `${server.bytes} bytes`}`);
     context.print(`written     ${resolve(folder)}; writers waited for ${heldMs} ms`);
   }
   if (manifest.server === undefined) {
-    context.tell(
+    context.report(
       "This home has no server of its own. Back up the Temporal server's database first, then the transcript.",
     );
   }
   return EXIT.ok;
 }
 
-async function putBack(context: Context, folder: string, only: "transcript" | "server" | undefined) {
-  const home = homeAt(context.options.home);
-  const manifest = await restore({ home, folder, ...(only === undefined ? {} : { only }) });
+async function runRestore(context: Context, folder: string, only: "transcript" | "server" | undefined) {
+  const home = resolveHome(context.options.home);
+  const manifest = await restoreFromBackup({ home, folder, ...(only === undefined ? {} : { only }) });
   if (context.json) context.printJson({ type: "restored", home: home.folder, only, ...manifest });
   else {
     context.print(
@@ -85,14 +85,14 @@ async function putBack(context: Context, folder: string, only: "transcript" | "s
 }
 
 /** A database has its own ways to be backed up, and they are better. */
-function mustBeEmbedded(named: string | undefined): void {
-  if (databaseUrl(named) === undefined) return;
+function assertEmbedded(database: string | undefined): void {
+  if (getDatabaseUrl(database) === undefined) return;
   throw new UsageError(
     "The transcript lies in a database (HOLDFAST_DATABASE_URL): back it up with the database's own means, Temporal's store first (docs/operations.md)",
   );
 }
 
-function onlyFrom(text: string | undefined): "transcript" | "server" | undefined {
+function parseOnly(text: string | undefined): "transcript" | "server" | undefined {
   if (text === undefined || text === "transcript" || text === "server") return text;
   throw new UsageError(`--only "${text}" must be transcript or server`);
 }

@@ -1,21 +1,21 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { AgentDefinitionInput, BranchOptions } from "../../../client/index.ts";
-import { type AgentFlags, changesFrom, definitionFrom } from "../agent-flags.ts";
+import { type AgentFlags, buildChanges, buildDefinition } from "../agent-flags.ts";
 import type { Context } from "../context.ts";
-import { detached, mustStay } from "../detach.ts";
-import { type LimitFlags, limitOptions, limitsFrom } from "../limit-flags.ts";
+import { assertDetachable, reportDetached } from "../detach.ts";
+import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
-import { type PlaceFlags, placeFrom, placeOptions } from "../place-flags.ts";
-import { problemView } from "../problem-view.ts";
-import { noticeOfTrust } from "../trust-notice.ts";
+import { addPositionOptions, type PositionFlags, parsePosition } from "../position-flags.ts";
+import { formatProblem } from "../problem-view.ts";
+import { showTrustNotice } from "../trust-notice.ts";
 import { UNTRUSTED } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
-import { tellOfFiles } from "./fork.ts";
-import { follow } from "./run.ts";
+import { reportWorkspace } from "./fork.ts";
+import { followRun } from "./run.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type Flags = PlaceFlags &
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
+type Flags = PositionFlags &
   LimitFlags &
   Pick<
     AgentFlags,
@@ -25,14 +25,14 @@ type Flags = PlaceFlags &
     readonly detach?: boolean;
   };
 
-export function branchCommand(program: Command, act: Act): void {
+export function addBranchCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("branch")
     .description(
       "Start again from a turn of the past, with another prompt, model or agent, on a branch of its own",
     )
     .argument("<session>", "the session's id");
-  placeOptions(command, {
+  addPositionOptions(command, {
     turn: "in place of this turn: from what the model saw then",
     loop: "in place of this loop",
   })
@@ -49,7 +49,7 @@ export function branchCommand(program: Command, act: Act): void {
     .option("-t, --tools <a,b>", 'other tools by name, or "none"')
     .option("-w, --workspace <dir>", "another folder to work in")
     .option("--detach", "start it and leave it to the server and its workers");
-  limitOptions(command)
+  addLimitOptions(command)
     .addHelpText(
       "after",
       `
@@ -62,48 +62,52 @@ Examples:
 A prompt at a loop's first turn takes the place of what it was asked with. What came of the turn before stays in the
 record. Files are not put back: name another folder with --workspace where that matters.`,
     )
-    .action(async (session: string, flags: Flags) => act((context) => branch(context, session, flags)));
+    .action(async (session: string, flags: Flags) => runAction((context) => branch(context, session, flags)));
 }
 
 async function branch(context: Context, id: string, flags: Flags): Promise<number> {
   const prompt = flags.prompt === "-" ? await readAll(context.streams.stdin) : flags.prompt;
   if (prompt !== undefined && prompt.trim() === "") throw new UsageError("The prompt is empty.");
-  const place = placeFrom(flags);
-  if (Object.keys(place).length === 0) {
+  const position = parsePosition(flags);
+  if (Object.keys(position).length === 0) {
     throw new UsageError("Say where to begin: --turn N, --at POSITION, --loop ID or --branch ID.");
   }
-  const limits = limitsFrom(flags);
-  const agent = agentFrom(context, flags);
+  const limits = parseLimits(flags);
+  const agent = readAgentFlags(context, flags);
   const stack = await openStack(context);
   try {
-    if (flags.detach === true) mustStay(stack);
+    if (flags.detach === true) assertDetachable(stack);
     const session = await stack.holdfast.session(id).branch({
-      ...place,
+      ...position,
       ...agent,
       ...(prompt === undefined ? {} : { prompt }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
     });
-    if (!context.json) tellOfFiles(context, (agent.agent ?? agent.changes)?.workspace ?? "the workspace");
-    return flags.detach === true ? detached(context, session) : await follow(context, stack, session, prompt);
+    if (!context.json) reportWorkspace(context, (agent.agent ?? agent.changes)?.workspace ?? "the workspace");
+    return flags.detach === true
+      ? reportDetached(context, session)
+      : await followRun(context, stack, session, prompt);
   } finally {
     await stack.close();
   }
 }
 
-type Agent = Pick<BranchOptions, "agent" | "changes">;
+type AgentChoice = Pick<BranchOptions, "agent" | "changes">;
 
-function agentFrom(context: Context, flags: Flags): Agent {
-  const surroundings = { cwd: process.cwd(), env: context.streams.env };
+function readAgentFlags(context: Context, flags: Flags): AgentChoice {
+  const fileContext = { cwd: process.cwd(), env: context.streams.env };
   if (flags.agent === undefined) {
-    const changes: Partial<AgentDefinitionInput> = changesFrom(flags, surroundings);
+    const changes: Partial<AgentDefinitionInput> = buildChanges(flags, fileContext);
     return Object.keys(changes).length === 0 ? {} : { changes };
   }
   const { agent: file, untrusted, model, baseUrl, prices, system, tools, workspace } = flags;
-  const own = { agent: file, untrusted, model, baseUrl, prices, system, tools, workspace };
-  const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
-  const { agent, warnings, problems } = definitionFrom(given, surroundings);
-  noticeOfTrust(context, flags);
-  for (const warning of warnings) context.tell(context.err.yellow(warning));
-  for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
+  const agentFlags = { agent: file, untrusted, model, baseUrl, prices, system, tools, workspace };
+  const definedFlags = Object.fromEntries(
+    Object.entries(agentFlags).filter(([, value]) => value !== undefined),
+  );
+  const { agent, warnings, problems } = buildDefinition(definedFlags, fileContext);
+  showTrustNotice(context, flags);
+  for (const warning of warnings) context.report(context.err.yellow(warning));
+  for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   return { agent };
 }

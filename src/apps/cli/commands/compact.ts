@@ -4,9 +4,9 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
 
-export function compactCommand(
+export function addCompactCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("compact")
@@ -23,7 +23,7 @@ Examples:
 An open run does it before its next answer; of a session at rest it is done at once.`,
     )
     .action(async (session: string, flags: { readonly focus?: string }) =>
-      act((context) => compact(context, session, flags)),
+      runAction((context) => compact(context, session, flags)),
     );
 }
 
@@ -36,19 +36,19 @@ async function compact(
   try {
     const { holdfast } = stack;
     const { by } = await holdfast.compact(session, focus === undefined ? {} : { focus });
-    const sizes = by === "own-loop" ? await sizesOf(holdfast, session) : undefined;
+    const sizes = by === "own-loop" ? await readSizes(holdfast, session) : undefined;
     if (context.json) context.printJson({ type: "compact", session, by, ...sizes });
-    else context.print(described(by, sizes));
+    else context.print(formatCompaction(by, sizes));
     return EXIT.ok;
   } finally {
     await stack.close();
   }
 }
 
-type Sizes = { readonly tokensBefore: number; readonly tokensAfter: number };
+type CompactionSizes = { readonly tokensBefore: number; readonly tokensAfter: number };
 
 /** Of the compaction that was just started, when it is over; nothing when there was nothing to make smaller. */
-async function sizesOf(holdfast: Holdfast, session: string): Promise<Sizes | undefined> {
+async function readSizes(holdfast: Holdfast, session: string): Promise<CompactionSizes | undefined> {
   await holdfast.result(session);
   const events = (await holdfast.loops(session)).at(-1)?.events ?? [];
   const ended = events.map(({ body }) => body).findLast((body) => body.type === "CompactionEnded");
@@ -56,7 +56,7 @@ async function sizesOf(holdfast: Holdfast, session: string): Promise<Sizes | und
   return { tokensBefore: ended.estimatedTokensBefore, tokensAfter: ended.estimatedTokensAfter };
 }
 
-function described(by: "open-run" | "own-loop", sizes: Sizes | undefined): string {
+function formatCompaction(by: "open-run" | "own-loop", sizes: CompactionSizes | undefined): string {
   if (by === "open-run") return "asked to make its context smaller before the next answer";
   if (sizes === undefined) return "nothing to make smaller";
   const { tokensBefore, tokensAfter } = sizes;

@@ -1,19 +1,19 @@
 import type { Command } from "commander";
-import { definitionHash, type LoadedAgent, type ResolvedValue, readAgents } from "../../../client/index.ts";
-import { writeAgent } from "../../../config/agent-file/write.ts";
-import { secretVariables } from "../../../config/secret-variables.ts";
+import { hashDefinition, type LoadedAgent, type ResolvedValue, readAgents } from "../../../client/index.ts";
+import { writeAgent } from "../../../config/agent-file/write-agent.ts";
+import { findSecretVariables } from "../../../config/secret-variables.ts";
 import { REDACTED } from "../../../platform/text/redact.ts";
 import { SecretMatcher } from "../../../platform/text/secret-matcher.ts";
 import { BUILT_IN_STRATEGIES } from "../../../schema/context.ts";
-import { AgentFileError, chosenAgent, KNOWN } from "../agent-file.ts";
+import { AGENT_FILE_CHECKS, AgentFileError, selectAgent } from "../agent-file.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { printable } from "../palette.ts";
-import { problemsView, problemView } from "../problem-view.ts";
+import { stripControls } from "../palette.ts";
+import { formatProblem, formatProblems } from "../problem-view.ts";
+import { formatCount } from "../text.ts";
 import { UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
-import { count } from "../words.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type CheckFlags = UntrustedFlag & { readonly strict?: boolean };
 type ShowFlags = UntrustedFlag & {
   readonly agent?: string;
@@ -22,7 +22,7 @@ type ShowFlags = UntrustedFlag & {
   readonly yaml?: boolean;
 };
 
-export function configCommand(program: Command, act: Act): void {
+export function addConfigCommand(program: Command, runAction: RunAction): void {
   const config = program
     .command("config")
     .description("Check agent files, and show what they mean")
@@ -48,7 +48,9 @@ Examples:
 
 Exit codes: 0 valid, 1 warnings with --strict, 2 not valid.`,
     )
-    .action(async (files: string[], flags: CheckFlags) => act((context) => check(context, files, flags)));
+    .action(async (files: string[], flags: CheckFlags) =>
+      runAction((context) => checkFiles(context, files, flags)),
+    );
   config
     .command("show")
     .description("Print the definitions that an agent file means")
@@ -67,10 +69,12 @@ Examples:
   $ holdfast config show agents.toml --agent reviewer --yaml > reviewer.yaml
   $ holdfast config show agent.yaml --json`,
     )
-    .action(async (file: string, flags: ShowFlags) => act((context) => show(context, file, flags)));
+    .action(async (file: string, flags: ShowFlags) =>
+      runAction((context) => showAgents(context, file, flags)),
+    );
 }
 
-async function check(
+async function checkFiles(
   context: Context,
   files: readonly string[],
   { strict, untrusted }: CheckFlags,
@@ -78,74 +82,74 @@ async function check(
   let code: number = EXIT.ok;
   for (const file of files) {
     const known = { untrusted, knownStrategies: BUILT_IN_STRATEGIES };
-    const { agents, mode, problems } = read(context, file, known);
+    const { agents, mode, problems } = readAgentFile(context, file, known);
     const valid = agents.length > 0;
     if (!valid) code = EXIT.usage;
     else if (strict === true && problems.length > 0 && code === EXIT.ok) code = EXIT.failed;
     if (context.json) {
-      const told = agents.map(({ name, definition }) => ({ name, hash: definitionHash(definition) }));
+      const agentFacts = agents.map(({ name, definition }) => ({ name, hash: hashDefinition(definition) }));
       context.printJson({
         type: "check",
         file,
         valid,
-        agents: told,
+        agents: agentFacts,
         ...(mode === undefined ? {} : { mode: mode.type }),
         problems,
       });
       continue;
     }
-    if (problems.length > 0) for (const line of problemsView(problems, context.out)) context.print(line);
+    if (problems.length > 0) for (const line of formatProblems(problems, context.out)) context.print(line);
     if (valid)
       context.print(
-        `${context.out.green("ok")}  ${file}: ${count(agents.length, "agent")}: ${names(agents)}${mode === undefined ? "" : ` · ${mode.type}`}`,
+        `${context.out.green("ok")}  ${file}: ${formatCount(agents.length, "agent")}: ${formatNames(agents)}${mode === undefined ? "" : ` · ${mode.type}`}`,
       );
   }
   return code;
 }
 
-function names(agents: readonly LoadedAgent[]): string {
-  return printable(agents.map(({ name }) => name).join(", "));
+function formatNames(agents: readonly LoadedAgent[]): string {
+  return stripControls(agents.map(({ name }) => name).join(", "));
 }
 
-async function show(context: Context, file: string, flags: ShowFlags): Promise<number> {
+async function showAgents(context: Context, file: string, flags: ShowFlags): Promise<number> {
   const { agent, resolved, untrusted } = flags;
-  const { agents, problems } = read(context, file, { untrusted });
+  const { agents, problems } = readAgentFile(context, file, { untrusted });
   if (agents.length === 0) throw new AgentFileError(file, problems);
-  for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
-  const shown = agent === undefined ? agents : [chosenAgent(agents, file, agent)];
+  for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
+  const selected = agent === undefined ? agents : [selectAgent(agents, file, agent)];
   // A variable that holds a secret may have been put into any text of the file.
-  const secrets = secretVariables(context.streams.env).flatMap((variable) => variable.secrets);
+  const secrets = findSecretVariables(context.streams.env).flatMap((variable) => variable.secrets);
   const matcher = new SecretMatcher(secrets);
-  const mask = (text: string) => matcher.mask(text, REDACTED);
-  for (const loaded of shown) {
+  const maskSecrets = (text: string) => matcher.mask(text, REDACTED);
+  for (const loaded of selected) {
     const { name, definition, values } = loaded;
-    const hash = definitionHash(definition);
+    const hash = hashDefinition(definition);
     if (context.json) {
-      const found = { type: "agent", name, hash, definition, ...(resolved === true ? { values } : {}) };
-      context.printJson(JSON.parse(mask(JSON.stringify(found))));
+      const output = { type: "agent", name, hash, definition, ...(resolved === true ? { values } : {}) };
+      context.printJson(JSON.parse(maskSecrets(JSON.stringify(output))));
     } else {
-      context.print(context.out.bold(`# ${printable(name)} · ${hash.slice(0, 12)}`));
-      for (const line of linesOf(loaded, flags, context)) context.print(mask(line));
+      context.print(context.out.bold(`# ${stripControls(name)} · ${hash.slice(0, 12)}`));
+      for (const line of formatAgent(loaded, flags, context)) context.print(maskSecrets(line));
     }
   }
   return EXIT.ok;
 }
 
-function linesOf(
+function formatAgent(
   { definition, values }: LoadedAgent,
   { resolved, toml, yaml }: ShowFlags,
   { out }: Context,
 ): readonly string[] {
-  if (resolved === true) return resolvedLines(values, out);
+  if (resolved === true) return formatResolvedValues(values, out);
   if (toml === true) return [writeAgent(definition, "toml")];
   if (yaml === true) return [writeAgent(definition, "yaml")];
   return [JSON.stringify(definition, undefined, 2)];
 }
 
-type Known = { readonly knownStrategies?: readonly string[]; readonly untrusted?: boolean | undefined };
+type ReadChecks = { readonly knownStrategies?: readonly string[]; readonly untrusted?: boolean | undefined };
 
-function read(context: Context, file: string, known: Known = {}) {
-  return readAgents(file, { cwd: process.cwd(), env: context.streams.env, ...KNOWN, ...known });
+function readAgentFile(context: Context, file: string, checks: ReadChecks = {}) {
+  return readAgents(file, { cwd: process.cwd(), env: context.streams.env, ...AGENT_FILE_CHECKS, ...checks });
 }
 
 /** Longer values are cut: the whole is in the definition. */
@@ -153,8 +157,10 @@ const MAX_VALUE_CHARS = 60;
 /** Values of most lines fit; longer ones push what is behind them. */
 const MAX_COLUMN_CHARS = 44;
 
-function resolvedLines(values: readonly ResolvedValue[], paint: Context["out"]): readonly string[] {
-  const rows = values.map((value) => [value.path, shortValue(value.value), whence(value)] as const);
+function formatResolvedValues(values: readonly ResolvedValue[], paint: Context["out"]): readonly string[] {
+  const rows = values.map(
+    (value) => [value.path, formatShortValue(value.value), formatSource(value)] as const,
+  );
   const widths = [0, 1].map((column) =>
     Math.min(MAX_COLUMN_CHARS, Math.max(0, ...rows.map((row) => row[column]!.length))),
   );
@@ -163,12 +169,12 @@ function resolvedLines(values: readonly ResolvedValue[], paint: Context["out"]):
   );
 }
 
-function shortValue(value: unknown): string {
-  const text = printable(JSON.stringify(value) ?? "");
+function formatShortValue(value: unknown): string {
+  const text = stripControls(JSON.stringify(value) ?? "");
   return text.length <= MAX_VALUE_CHARS ? text : `${text.slice(0, MAX_VALUE_CHARS - 1)}…`;
 }
 
-function whence({ from, field, via, read: file, environment, note }: ResolvedValue): string {
+function formatSource({ from, field, via, read: file, environment, note }: ResolvedValue): string {
   const parts = [
     from,
     field,
@@ -177,5 +183,5 @@ function whence({ from, field, via, read: file, environment, note }: ResolvedVal
     environment === undefined ? undefined : `with ${environment.map((name) => `$${name}`).join(", ")}`,
     note,
   ];
-  return printable(parts.filter((part) => part !== undefined).join(" · "));
+  return stripControls(parts.filter((part) => part !== undefined).join(" · "));
 }

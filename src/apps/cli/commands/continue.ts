@@ -2,24 +2,30 @@ import type { Command } from "commander";
 import type { Limits, Session } from "../../../client/index.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
-import { detached, mustStay } from "../detach.ts";
+import { assertDetachable, reportDetached } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
-import { LIMIT_OPTIONS, type LimitFlags, limitOptions, limitsFrom, limitWords } from "../limit-flags.ts";
+import {
+  addLimitOptions,
+  formatLimits,
+  LIMIT_OPTIONS,
+  type LimitFlags,
+  parseLimits,
+} from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { UsageError } from "../usage-error.ts";
-import { follow } from "./run.ts";
+import { followRun } from "./run.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string; readonly branch?: string };
 
-export function continueCommand(program: Command, act: Act): void {
+export function addContinueCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("continue")
     .description("Go on with a session at rest as it stands: after a limit, a stop or a failure")
     .argument("<session>", "the session's id")
     .option("--branch <id>", "at the end of this branch, which is its head from then on")
     .option("--detach", "start it and leave it to the server and its workers");
-  limitOptions(command)
+  addLimitOptions(command)
     .addHelpText(
       "after",
       `
@@ -30,15 +36,15 @@ Examples:
 A session whose last word is an answer has nothing to go on with: \`holdfast run TASK --session 5f0c…\` prompts it.`,
     )
     .action(async (session: string, flags: Flags) =>
-      act((context) =>
-        begin(context, session, flags, (one, limits) =>
+      runAction((context) =>
+        startRun(context, session, flags, (one, limits) =>
           one.continue({ ...limits, ...(flags.branch === undefined ? {} : { branch: flags.branch }) }),
         ),
       ),
     );
 }
 
-export function rerunCommand(program: Command, act: Act): void {
+export function addRerunCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("rerun")
     .description(
@@ -47,7 +53,7 @@ export function rerunCommand(program: Command, act: Act): void {
     .argument("<session>", "the session's id")
     .option("--loop <id>", "which loop, as show names it (default: the newest)")
     .option("--detach", "start it and leave it to the server and its workers");
-  limitOptions(command)
+  addLimitOptions(command)
     .addHelpText(
       "after",
       `
@@ -58,20 +64,20 @@ Examples:
 Files that the agent has changed are not put back.`,
     )
     .action(async (session: string, flags: Flags) =>
-      act((context) =>
-        begin(context, session, flags, (one, limits) =>
+      runAction((context) =>
+        startRun(context, session, flags, (one, limits) =>
           one.rerun({ ...limits, ...(flags.loop === undefined ? {} : { loop: flags.loop }) }),
         ),
       ),
     );
 }
 
-export function raiseLimitCommand(program: Command, act: Act): void {
+export function addRaiseLimitCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("raise-limit")
     .description("Let the loop that runs have more turns, tokens, time or money")
     .argument("<session>", "the session's id");
-  limitOptions(command)
+  addLimitOptions(command)
     .addHelpText(
       "after",
       `
@@ -82,37 +88,39 @@ Examples:
 A session at rest is continued with more: \`holdfast continue 5f0c… --max-turns 200\`.`,
     )
     .action(async (session: string, flags: LimitFlags) =>
-      act((context) => raiseLimit(context, session, flags)),
+      runAction((context) => raiseLimit(context, session, flags)),
     );
 }
 
-async function begin(
+async function startRun(
   context: Context,
   id: string,
   flags: Flags,
   start: (session: Session, options: { readonly limits?: Partial<Limits> }) => Promise<Session>,
 ): Promise<number> {
-  const limits = limitsFrom(flags);
+  const limits = parseLimits(flags);
   const stack = await openStack(context);
   try {
-    if (flags.detach === true) mustStay(stack);
+    if (flags.detach === true) assertDetachable(stack);
     const options = Object.keys(limits).length === 0 ? {} : { limits };
     const session = await start(stack.holdfast.session(id), options);
-    return flags.detach === true ? detached(context, session) : await follow(context, stack, session);
+    return flags.detach === true
+      ? reportDetached(context, session)
+      : await followRun(context, stack, session);
   } finally {
     await stack.close();
   }
 }
 
 async function raiseLimit(context: Context, session: string, flags: LimitFlags): Promise<number> {
-  const limits = limitsFrom(flags);
+  const limits = parseLimits(flags);
   if (Object.keys(limits).length === 0) {
     throw new UsageError(`Say at least one of ${LIMIT_OPTIONS.join(", ")}.`);
   }
   return withHoldfast(context, async (holdfast) => {
     const now = await holdfast.session(session).raiseLimits(limits);
     if (context.json) context.printJson({ type: "limits", session, ...now });
-    else context.print(`limits now: ${limitWords(now)}`);
+    else context.print(`limits now: ${formatLimits(now)}`);
     return EXIT.ok;
   });
 }

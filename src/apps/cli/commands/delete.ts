@@ -4,10 +4,10 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = { readonly history?: boolean; readonly stop?: boolean; readonly yes?: boolean };
 
-export function deleteCommand(program: Command, act: Act): void {
+export function addDeleteCommand(program: Command, runAction: RunAction): void {
   program
     .command("delete")
     .description("Delete a session for good, with those of agents below it")
@@ -24,34 +24,36 @@ Examples:
   $ holdfast delete 5f0c…
   $ holdfast delete 5f0c… --stop --history --yes`,
     )
-    .action(async (session: string, flags: Flags) => act((context) => remove(context, session, flags)));
+    .action(async (session: string, flags: Flags) =>
+      runAction((context) => deleteSession(context, session, flags)),
+    );
 }
 
-async function remove(
+async function deleteSession(
   context: Context,
   session: string,
   { history = false, stop = false, yes = false }: Flags,
 ): Promise<number> {
-  if (!yes) await mustMeanIt(context, session);
+  if (!yes) await confirmDeletion(context, session);
   return withHoldfast(context, async (holdfast) => {
     const deleted = await holdfast.session(session).delete({ history, stop });
     if (context.json) context.printJson({ type: "deleted", ...deleted });
     else {
       const others =
         deleted.sessions.length > 1 ? ` with ${deleted.sessions.length - 1} of agents below it` : "";
-      context.tell(`Session ${session} is gone${others}.`);
+      context.report(`Session ${session} is gone${others}.`);
     }
     return EXIT.ok;
   });
 }
 
 /** Asks at a terminal; elsewhere the flag must say it. */
-async function mustMeanIt(context: Context, session: string): Promise<void> {
+async function confirmDeletion(context: Context, session: string): Promise<void> {
   const { stdin } = context.streams;
   if (stdin.isTTY !== true || context.json) {
     throw new UsageError(`Nothing was deleted. Say that you mean it: holdfast delete ${session} --yes`);
   }
-  context.tell(`Delete session ${session} for good? Type "yes":`);
+  context.report(`Delete session ${session} for good? Type "yes":`);
   const typed = await new Promise<string>((resolve) => {
     const listen = (chunk: unknown) => {
       stdin.off("data", listen);

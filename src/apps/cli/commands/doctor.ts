@@ -1,28 +1,28 @@
 import type { Command } from "commander";
 import { ModelError } from "../../../config/vendor-models.ts";
-import { positive, urlFrom } from "../agent-flags.ts";
+import { parsePositiveNumber, parseUrl } from "../agent-flags.ts";
+import type { Context } from "../context.ts";
 import {
   type Check,
+  checkFreeSpace,
   checkHome,
   checkKeys,
   checkLive,
   checkNode,
-  checkRoom,
   checkServer,
   checkTranscript,
-} from "../checks.ts";
-import type { Context } from "../context.ts";
+} from "../doctor-checks.ts";
 import { EXIT } from "../exit-codes.ts";
-import { packageVersion } from "../package-version.ts";
-import { printable } from "../palette.ts";
+import { readPackageVersion } from "../package-version.ts";
+import { stripControls } from "../palette.ts";
 import { checkRipgrep, checkTemporal } from "../program-checks.ts";
 import { UsageError } from "../usage-error.ts";
-import { checkVendor, type VendorCheck, vendorModel } from "../vendor-check.ts";
-import { known as knownModels } from "./models.ts";
+import { checkVendor, selectVendorModel, type VendorCheck } from "../vendor-check.ts";
+import { readModelCatalogue as knownModels } from "./models.ts";
 
-export function doctorCommand(
+export function addDoctorCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("doctor")
@@ -48,7 +48,7 @@ the cheapest model that is known is asked: ${VENDORS}.
 
 Exit codes: 0 all is well, or an answer came; 1 something is missing, or none came; 2 bad arguments.`,
     )
-    .action(async (flags: Flags) => act((context) => chosen(context, flags)));
+    .action(async (flags: Flags) => runAction((context) => runChosenChecks(context, flags)));
 }
 
 type Flags = {
@@ -63,34 +63,34 @@ const VENDORS =
   "anthropic, openai, openai-responses, azure/ID, google, vertex, bedrock, openrouter, local/ID@URL";
 const DEFAULT_TIMEOUT_SECONDS = "30";
 
-async function chosen(context: Context, flags: Flags): Promise<number> {
-  if (flags.vendor !== undefined) return await vendor(context, flags.vendor, flags);
+async function runChosenChecks(context: Context, flags: Flags): Promise<number> {
+  if (flags.vendor !== undefined) return await checkOneVendor(context, flags.vendor, flags);
   const lost = flags.baseUrl !== undefined ? "--base-url" : flags.timeout !== undefined && "--timeout";
   if (lost) throw new UsageError(`${lost} is about a vendor: say which with --vendor NAME`);
-  return await doctor(context, flags.fix === true);
+  return await runChecks(context, flags.fix === true);
 }
 
-async function vendor(context: Context, named: string, flags: Flags): Promise<number> {
+async function checkOneVendor(context: Context, vendorName: string, flags: Flags): Promise<number> {
   const { env } = context.streams;
-  const timeoutMs = positive("--timeout", flags.timeout ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
-  const baseUrl = flags.baseUrl === undefined ? undefined : urlFrom(flags.baseUrl);
-  const model = modelAt(named, baseUrl, env);
+  const timeoutMs = parsePositiveNumber("--timeout", flags.timeout ?? DEFAULT_TIMEOUT_SECONDS) * 1000;
+  const baseUrl = flags.baseUrl === undefined ? undefined : parseUrl(flags.baseUrl);
+  const model = buildModel(vendorName, baseUrl, env);
   const check = await checkVendor(model, (name) => env[name], timeoutMs);
   if (context.json) context.printJson({ type: "vendor", ...check });
-  else for (const line of vendorLines(check, context.out)) context.print(line);
+  else for (const line of formatVendorCheck(check, context.out)) context.print(line);
   return check.ok ? EXIT.ok : EXIT.failed;
 }
 
-function modelAt(named: string, baseUrl: string | undefined, env: NodeJS.ProcessEnv) {
+function buildModel(vendorName: string, baseUrl: string | undefined, env: NodeJS.ProcessEnv) {
   try {
-    return vendorModel(named, baseUrl === undefined ? {} : { baseUrl }, knownModels(env));
+    return selectVendorModel(vendorName, baseUrl === undefined ? {} : { baseUrl }, knownModels(env));
   } catch (error) {
     if (error instanceof ModelError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }
 
-function vendorLines(check: VendorCheck, paint: Context["out"]): readonly string[] {
+function formatVendorCheck(check: VendorCheck, paint: Context["out"]): readonly string[] {
   const { model, protocol, address, key, ok, answer, found, advice, tookMs } = check;
   const rows: readonly (readonly [string, string])[] = [
     ["asked", `${model} by ${protocol}`],
@@ -101,17 +101,17 @@ function vendorLines(check: VendorCheck, paint: Context["out"]): readonly string
   ];
   const verdict = ok ? paint.green("ok  ") : paint.red("fail");
   return rows.map(
-    ([name, text], index) => `${index === 0 ? verdict : "    "}  ${name.padEnd(9)}  ${printable(text)}`,
+    ([name, text], index) => `${index === 0 ? verdict : "    "}  ${name.padEnd(9)}  ${stripControls(text)}`,
   );
 }
 
-async function doctor(context: Context, fix: boolean): Promise<number> {
+async function runChecks(context: Context, fix: boolean): Promise<number> {
   const { env } = context.streams;
   const checks: readonly Check[] = [
-    { name: "holdfast", verdict: "ok", found: packageVersion() },
+    { name: "holdfast", verdict: "ok", found: readPackageVersion() },
     checkNode(),
     await checkHome(context.options.home),
-    await checkRoom(context.options.home),
+    await checkFreeSpace(context.options.home),
     await checkLive(context.options.home, context.options.database),
     checkTranscript(context.options.home, context.options.database),
     ...(await checkServer(context, fix)),
@@ -121,12 +121,12 @@ async function doctor(context: Context, fix: boolean): Promise<number> {
   ];
   for (const check of checks) {
     if (context.json) context.printJson({ type: "check", ...check });
-    else for (const line of checkLines(check, context.out)) context.print(line);
+    else for (const line of formatCheck(check, context.out)) context.print(line);
   }
   return checks.some(({ verdict }) => verdict === "fail") ? EXIT.failed : EXIT.ok;
 }
 
-function checkLines({ name, verdict, found, advice }: Check, paint: Context["out"]): readonly string[] {
+function formatCheck({ name, verdict, found, advice }: Check, paint: Context["out"]): readonly string[] {
   const colour = { ok: paint.green, warn: paint.yellow, fail: paint.red }[verdict];
   return [
     `${colour(verdict.padEnd(4))}  ${name.padEnd(17)}  ${found}`,

@@ -1,37 +1,41 @@
 import type { Command } from "commander";
 import type { Exploration, ExploredBranch } from "../../../client/index.ts";
-import { agentFromFile } from "../agent-file.ts";
-import { branchRows, ContestBoard } from "../contest-board.ts";
+import { loadAgentFile } from "../agent-file.ts";
 import type { Context } from "../context.ts";
-import { EXIT, EXIT_OF_OUTCOME } from "../exit-codes.ts";
-import { onInterrupts } from "../interrupts.ts";
-import { type LimitFlags, limitOptions, limitsFrom } from "../limit-flags.ts";
+import { EvaluationProgress, formatBranchRows } from "../evaluation-progress.ts";
+import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
+import { handleInterrupts } from "../interrupts.ts";
+import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
-import { printable } from "../palette.ts";
-import { type PlaceFlags, placeFrom, placeOptions } from "../place-flags.ts";
-import { table } from "../table.ts";
-import { noticeOfTrust } from "../trust-notice.ts";
+import { stripControls } from "../palette.ts";
+import { addPositionOptions, type PositionFlags, parsePosition } from "../position-flags.ts";
+import { formatTable } from "../table.ts";
+import { showTrustNotice } from "../trust-notice.ts";
 import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type Flags = PlaceFlags &
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
+type Flags = PositionFlags &
   LimitFlags &
   UntrustedFlag & { readonly prompt?: readonly string[]; readonly agent?: readonly string[] };
 
-export function exploreCommand(program: Command, act: Act): void {
+export function addExploreCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("explore")
     .description("Try several ways from one place of a session side by side; all are kept, none is chosen")
     .argument("<session>", "the session's id");
-  placeOptions(command, {
+  addPositionOptions(command, {
     turn: "in place of this turn: from what the model saw then",
     loop: "in place of this loop",
   })
-    .option("-p, --prompt <text>", "what one branch is asked; once for each branch", collect)
-    .option("-a, --agent <file>", "an agent file, or FILE#NAME, of one branch; one alone is for all", collect)
+    .option("-p, --prompt <text>", "what one branch is asked; once for each branch", collectValue)
+    .option(
+      "-a, --agent <file>",
+      "an agent file, or FILE#NAME, of one branch; one alone is for all",
+      collectValue,
+    )
     .option(...UNTRUSTED);
-  limitOptions(command)
+  addLimitOptions(command)
     .addHelpText(
       "after",
       `
@@ -43,31 +47,33 @@ Each branch is a branch of the session: \`holdfast run TASK --session 5f0c… --
 The session's head stays where it is. Files are not forked: agents that work in one folder meet there.
 Ctrl-C stops all branches.`,
     )
-    .action(async (session: string, flags: Flags) => act((context) => explore(context, session, flags)));
+    .action(async (session: string, flags: Flags) =>
+      runAction((context) => explore(context, session, flags)),
+    );
 }
 
-function collect(value: string, before: readonly string[] = []): readonly string[] {
+function collectValue(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value];
 }
 
 async function explore(context: Context, session: string, flags: Flags): Promise<number> {
-  const branches = branchesFrom(context, flags);
-  noticeOfTrust(context, flags);
-  const limits = limitsFrom(flags);
+  const branches = buildBranches(context, flags);
+  showTrustNotice(context, flags);
+  const limits = parseLimits(flags);
   const stack = await openStack(context);
   try {
     const exploration = await stack.holdfast.session(session).explore(branches, {
-      ...placeFrom(flags),
+      ...parsePosition(flags),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
     });
-    return await follow(context, exploration);
+    return await followExploration(context, exploration);
   } finally {
     await stack.close();
   }
 }
 
 /** One of a kind goes with all of the other. */
-function branchesFrom(context: Context, flags: Flags): readonly ExploredBranch[] {
+function buildBranches(context: Context, flags: Flags): readonly ExploredBranch[] {
   const { prompt = [], agent = [] } = flags;
   const count = Math.max(prompt.length, agent.length);
   if (count === 0)
@@ -78,43 +84,43 @@ function branchesFrom(context: Context, flags: Flags): readonly ExploredBranch[]
       `${prompt.length} prompts and ${agent.length} agents do not go together: give one, or as many.`,
     );
   }
-  const agents = agent.map((file) => agentFromFile(file, surroundingsOf(context, flags)).agent);
+  const agents = agent.map((file) => loadAgentFile(file, surroundingsOf(context, flags)).agent);
   return Array.from({ length: count }, (_, index) => {
-    const [own, words] = [agents[index] ?? agents[0], prompt[index] ?? prompt[0]];
+    const [branchAgent, branchPrompt] = [agents[index] ?? agents[0], prompt[index] ?? prompt[0]];
     return {
-      ...(own === undefined ? {} : { agent: own }),
-      ...(words === undefined ? {} : { prompt: words }),
+      ...(branchAgent === undefined ? {} : { agent: branchAgent }),
+      ...(branchPrompt === undefined ? {} : { prompt: branchPrompt }),
     };
   });
 }
 
-async function follow(context: Context, exploration: Exploration): Promise<number> {
-  const off = onInterrupts(
+async function followExploration(context: Context, exploration: Exploration): Promise<number> {
+  const off = handleInterrupts(
     context.streams.signals,
     () => {
-      context.tell(context.err.yellow("\nStopping the branches …"));
+      context.report(context.err.yellow("\nStopping the branches …"));
       exploration
         .stop(undefined, "interrupted at the terminal")
-        .catch((error: Error) => context.tell(error.message));
+        .catch((error: Error) => context.report(error.message));
     },
     () => undefined,
   );
-  const board = new ContestBoard();
+  const board = new EvaluationProgress();
   try {
     const ended = exploration.result();
     ended.catch(() => undefined);
     for await (const item of exploration.watch()) {
       if (context.json) context.printJson(item);
-      const line = context.json ? undefined : board.say(item);
-      if (line !== undefined) context.tell(context.err.dim(printable(line)));
+      const line = context.json ? undefined : board.formatItem(item);
+      if (line !== undefined) context.report(context.err.dim(stripControls(line)));
     }
     const result = await ended;
-    const exitCode = EXIT_OF_OUTCOME[result.outcome.type];
+    const exitCode = OUTCOME_EXIT_CODES[result.outcome.type];
     if (context.json) context.printJson({ type: "result", ...result, exitCode });
     else {
-      for (const row of table(branchRows(result.branches))) context.print(printable(row));
+      for (const row of formatTable(formatBranchRows(result.branches))) context.print(stripControls(row));
       const tone = exitCode === EXIT.ok ? context.err.dim : context.err.red;
-      context.tell(tone(printable(`${result.decision.reason} · session ${result.session}`)));
+      context.report(tone(stripControls(`${result.decision.reason} · session ${result.session}`)));
     }
     return exitCode;
   } finally {

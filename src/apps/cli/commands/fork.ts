@@ -4,25 +4,25 @@ import type { RestoreWorkspaceOptions } from "../../../client/index.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type PlaceFlags, placeFrom, placeOptions } from "../place-flags.ts";
+import { addPositionOptions, type PositionFlags, parsePosition } from "../position-flags.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type Flags = PlaceFlags & {
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
+type Flags = PositionFlags & {
   readonly name?: string;
   readonly as?: string;
   readonly restoreWorkspace?: string | true;
   readonly restoreInPlace?: boolean;
 };
 
-export function forkCommand(program: Command, act: Act): void {
+export function addForkCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("fork")
     .description(
       "Begin a branch of a session's conversation at any place; nothing is copied, nothing else changes",
     )
     .argument("<session>", "the session's id");
-  placeOptions(command, {
+  addPositionOptions(command, {
     turn: "behind this turn, its answer and results included",
     loop: "behind this loop",
   })
@@ -45,15 +45,15 @@ A run that is at work goes on on its own branch. Files are not forked: every bra
 it is now. An agent that has snapshots = "git" in the [tools] of its file keeps its files with each turn; then
 --restore-workspace brings them back.`,
     )
-    .action(async (session: string, flags: Flags) => act((context) => fork(context, session, flags)));
+    .action(async (session: string, flags: Flags) => runAction((context) => fork(context, session, flags)));
 }
 
 async function fork(context: Context, session: string, flags: Flags): Promise<number> {
   const { name, as } = flags;
-  const restore = restoreFrom(flags);
+  const restore = parseRestoreFlags(flags);
   return withHoldfast(context, async (holdfast) => {
     const forked = await holdfast.session(session).fork({
-      ...placeFrom(flags),
+      ...parsePosition(flags),
       ...(name === undefined ? {} : { name }),
       ...(as === undefined ? {} : { as }),
       ...(restore === undefined ? {} : { restoreWorkspace: restore }),
@@ -64,21 +64,21 @@ async function fork(context: Context, session: string, flags: Flags): Promise<nu
       context.print(as === undefined ? branch : forked.session);
       const next =
         as === undefined ? `--session ${session} --branch ${branch}` : `--session ${forked.session}`;
-      context.tell(context.err.dim(`begins behind ${from.position} messages of ${from.branch}`));
-      context.tell(context.err.dim(`go on with: holdfast run TASK ${next}`));
+      context.report(context.err.dim(`begins behind ${from.position} messages of ${from.branch}`));
+      context.report(context.err.dim(`go on with: holdfast run TASK ${next}`));
       const { restored } = forked;
-      if (restored === undefined) tellOfFiles(context, workspace);
+      if (restored === undefined) reportWorkspace(context, workspace);
       else {
-        const said = `files as they were at #${restored.position}: ${restored.workspace}`;
-        const how = as === undefined ? ` (add --workspace ${restored.workspace})` : "";
-        context.tell(context.err.dim(`${said}${how}`));
+        const message = `files as they were at #${restored.position}: ${restored.workspace}`;
+        const hint = as === undefined ? ` (add --workspace ${restored.workspace})` : "";
+        context.report(context.err.dim(`${message}${hint}`));
       }
     }
     return EXIT.ok;
   });
 }
 
-function restoreFrom({
+function parseRestoreFlags({
   restoreWorkspace: folder,
   restoreInPlace = false,
 }: Flags): RestoreWorkspaceOptions | undefined {
@@ -90,14 +90,14 @@ function restoreFrom({
   return folder === true ? { to: "folder" } : { to: "folder", folder: resolve(folder) };
 }
 
-export function tellOfFiles(context: Context, workspace: string | undefined): void {
+export function reportWorkspace(context: Context, workspace: string | undefined): void {
   if (workspace === undefined) return;
-  context.tell(
+  context.report(
     context.err.yellow(`Files in ${workspace} are as they are now: only the conversation goes back.`),
   );
 }
 
-export function rewindCommand(program: Command, act: Act): void {
+export function addRewindCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("rewind")
     .description(
@@ -105,7 +105,7 @@ export function rewindCommand(program: Command, act: Act): void {
     )
     .argument("<session>", "the session's id")
     .option("--to <position>", "the same as --at");
-  placeOptions(command, {
+  addPositionOptions(command, {
     turn: "behind this turn, its answer and results included",
     loop: "behind this loop",
   })
@@ -120,30 +120,30 @@ Examples:
 The last one goes to a branch's end: forward again. \`holdfast show 5f0c… --branches\` shows all there are, and
 \`holdfast show 5f0c… --branch ID\` what was left. Refused while a run is open. Files are not put back.`,
     )
-    .action(async (session: string, flags: PlaceFlags & { readonly to?: string }) =>
-      act((context) => rewind(context, session, flags)),
+    .action(async (session: string, flags: PositionFlags & { readonly to?: string }) =>
+      runAction((context) => rewind(context, session, flags)),
     );
 }
 
 async function rewind(
   context: Context,
   session: string,
-  { to, ...flags }: PlaceFlags & { readonly to?: string },
+  { to, ...flags }: PositionFlags & { readonly to?: string },
 ): Promise<number> {
-  const place = placeFrom(to === undefined ? flags : { ...flags, at: to });
-  if (Object.keys(place).length === 0) {
+  const position = parsePosition(to === undefined ? flags : { ...flags, at: to });
+  if (Object.keys(position).length === 0) {
     throw new UsageError("Say where to go: --to POSITION, --turn N, --loop ID or --branch ID.");
   }
   return withHoldfast(context, async (holdfast) => {
-    const rewound = await holdfast.session(session).rewind({ to: place });
+    const rewound = await holdfast.session(session).rewind({ to: position });
     if (context.json) context.printJson({ type: "rewound", ...rewound });
     else {
       const { head, before, workspace } = rewound;
       context.print(`head now: ${head.branch}, behind ${head.position} messages`);
-      context.tell(
+      context.report(
         context.err.dim(`before: ${before.branch}, behind ${before.position}; it stays in the record`),
       );
-      tellOfFiles(context, workspace);
+      reportWorkspace(context, workspace);
     }
     return EXIT.ok;
   });

@@ -1,16 +1,16 @@
 import { writeFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
-import { STARTER } from "../../../config/agent-file/starter.ts";
+import { STARTER } from "../../../config/agent-file/starter-file.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { UsageError } from "../usage-error.ts";
 
 const DEFAULT_FILE = "agent.toml";
 
-export function initCommand(
+export function addInitCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("init")
@@ -23,7 +23,7 @@ Examples:
   $ holdfast init
   $ holdfast init agents/reviewer.toml`,
     )
-    .action(async (file: string) => act((context) => init(context, file)));
+    .action(async (file: string) => runAction((context) => init(context, file)));
 }
 
 async function init(context: Context, file: string): Promise<number> {
@@ -43,7 +43,7 @@ async function init(context: Context, file: string): Promise<number> {
   if (context.json) context.printJson({ type: "written", file: path });
   else {
     context.print(`Wrote ${file}.`);
-    context.tell(
+    context.report(
       context.err.dim(
         `Check it with \`holdfast config check ${file}\`, talk with it: \`holdfast chat --agent ${file}\`.`,
       ),

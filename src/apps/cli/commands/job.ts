@@ -1,21 +1,21 @@
 import type { Command } from "commander";
-import type { JobStanding, PartResult, PartStatus, Session } from "../../../client/index.ts";
+import type { JobState, PartResult, PartStatus, Session } from "../../../client/index.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
-import { mustStay } from "../detach.ts";
+import { assertDetachable } from "../detach.ts";
 import { EXIT } from "../exit-codes.ts";
-import { followJob, left } from "../job-view.ts";
-import { type LimitFlags, limitOptions, limitsFrom } from "../limit-flags.ts";
+import { followJob, reportLeftRunning } from "../job-view.ts";
+import { addLimitOptions, type LimitFlags, parseLimits } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
-import { table } from "../table.ts";
-import { describeCost } from "../words.ts";
-import { statusRows } from "./status.ts";
+import { formatTable } from "../table.ts";
+import { describeCost } from "../text.ts";
+import { formatStatusRows } from "./status.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ResumeFlags = LimitFlags & { readonly from?: string; readonly detach?: boolean };
 
 /** Agents that work together: a pipeline, a fan-out, an autonomous agent, a supervisor. */
-export function jobCommand(program: Command, act: Act): void {
+export function addJobCommand(program: Command, runAction: RunAction): void {
   const job = program
     .command("job")
     .description(
@@ -38,7 +38,7 @@ Examples:
       "after",
       "\nExamples:\n  $ holdfast job status 5f0c…\n  $ holdfast job status 5f0c… --json | jq .job.parts",
     )
-    .action(async (id: string) => act((context) => status(context, id)));
+    .action(async (id: string) => runAction((context) => showStatus(context, id)));
   job
     .command("result")
     .description("Wait for a job's end, and print what it has come to")
@@ -48,7 +48,9 @@ Examples:
       "\nExamples:\n  $ holdfast job result 5f0c…\n  $ holdfast job result 5f0c… --json | tail -1",
     )
     .action(async (id: string) =>
-      act((context) => withHoldfast(context, (holdfast) => followJob(context, holdfast, holdfast.job(id)))),
+      runAction((context) =>
+        withHoldfast(context, (holdfast) => followJob(context, holdfast, holdfast.job(id))),
+      ),
     );
   job
     .command("stop")
@@ -59,7 +61,9 @@ Examples:
       "after",
       '\nExamples:\n  $ holdfast job stop 5f0c…\n  $ holdfast job stop 5f0c… "wrong task"',
     )
-    .action(async (id: string, reason: string | undefined) => act((context) => stop(context, id, reason)));
+    .action(async (id: string, reason: string | undefined) =>
+      runAction((context) => stopJob(context, id, reason)),
+    );
   job
     .command("wake")
     .description("Wake an autonomous agent that sleeps; words are its next prompt")
@@ -69,86 +73,94 @@ Examples:
       "after",
       '\nExamples:\n  $ holdfast job wake 5f0c…\n  $ holdfast job wake 5f0c… "The build is green"',
     )
-    .action(async (id: string, words: string | undefined) => act((context) => wake(context, id, words)));
+    .action(async (id: string, text: string | undefined) =>
+      runAction((context) => wakeJob(context, id, text)),
+    );
   const resume = job
     .command("resume")
     .description("Go on with a pipeline that has ended early; stages that have an answer are not asked again")
     .argument("<job>", "the job's id")
     .option("--from <stage>", "the stage to go on at (default: the first without an answer)")
     .option("--detach", "start it and leave it to the server and its workers");
-  limitOptions(resume)
+  addLimitOptions(resume)
     .addHelpText(
       "after",
       "\nExamples:\n  $ holdfast job resume 5f0c…\n  $ holdfast job resume 5f0c… --from edit --max-cost 5",
     )
-    .action(async (id: string, flags: ResumeFlags) => act((context) => resumed(context, id, flags)));
+    .action(async (id: string, flags: ResumeFlags) =>
+      runAction((context) => resumePipeline(context, id, flags)),
+    );
 }
 
-async function status(context: Context, id: string): Promise<number> {
+async function showStatus(context: Context, id: string): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
     const job = holdfast.job(id);
-    const found = await job.status();
+    const jobStatus = await job.status();
     // A job that is over answers no question; its result says what came of its parts.
-    const ended = found.open ? undefined : await job.result().catch(() => undefined);
-    const parts = found.job?.parts ?? ended?.parts ?? [];
-    if (context.json) context.printJson({ ...found, ...(ended === undefined ? {} : { result: ended }) });
-    else for (const line of await lines(context, found, parts, holdfast.session(id))) context.print(line);
+    const ended = jobStatus.open ? undefined : await job.result().catch(() => undefined);
+    const parts = jobStatus.job?.parts ?? ended?.parts ?? [];
+    if (context.json) context.printJson({ ...jobStatus, ...(ended === undefined ? {} : { result: ended }) });
+    else
+      for (const line of await formatJob(context, jobStatus, parts, holdfast.session(id)))
+        context.print(line);
     return EXIT.ok;
   });
 }
 
-async function lines(
+async function formatJob(
   context: Context,
-  found: JobStanding,
+  jobStatus: JobState,
   parts: readonly (PartStatus | PartResult)[],
   session: Session,
 ): Promise<readonly string[]> {
-  const rows = await statusRows(session, found, context.options);
-  const told = rows
+  const rows = await formatStatusRows(session, jobStatus, context.options);
+  const statusLines = rows
     .filter(([name]) => name !== "queued")
     .map(([name, value]) => `${context.out.bold(name.padEnd(9))} ${value}`);
-  if (parts.length === 0) return told;
+  if (parts.length === 0) return statusLines;
   return [
-    ...told,
+    ...statusLines,
     "",
-    ...table([["PART", "AGENT", "STATUS", "TURNS", "COST", "SESSION"], ...parts.map(row)]),
+    ...formatTable([["PART", "AGENT", "STATUS", "TURNS", "COST", "SESSION"], ...parts.map(formatPart)]),
   ];
 }
 
-function row(part: PartStatus | PartResult): readonly string[] {
+function formatPart(part: PartStatus | PartResult): readonly string[] {
   const { name, agent, turns, costUsd, session } = part;
-  const word = "status" in part ? part.status : (part.outcome?.type ?? "not begun");
-  return [name, agent, word, `${turns}`, describeCost(costUsd), session];
+  const status = "status" in part ? part.status : (part.outcome?.type ?? "not begun");
+  return [name, agent, status, `${turns}`, describeCost(costUsd), session];
 }
 
-async function stop(context: Context, id: string, reason: string | undefined): Promise<number> {
+async function stopJob(context: Context, id: string, reason: string | undefined): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
     const open = await holdfast.job(id).stop(reason);
     if (context.json) context.printJson({ type: "stop", job: id, open });
-    else context.tell(open ? "It is told to stop." : "It is over already.");
+    else context.report(open ? "It is told to stop." : "It is over already.");
     return EXIT.ok;
   });
 }
 
-async function wake(context: Context, id: string, words: string | undefined): Promise<number> {
+async function wakeJob(context: Context, id: string, text: string | undefined): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    await holdfast.job(id).wake(words);
+    await holdfast.job(id).wake(text);
     if (context.json) context.printJson({ type: "wake", job: id });
-    else context.tell("It is woken.");
+    else context.report("It is woken.");
     return EXIT.ok;
   });
 }
 
-async function resumed(context: Context, id: string, flags: ResumeFlags): Promise<number> {
-  const limits = limitsFrom(flags);
+async function resumePipeline(context: Context, id: string, flags: ResumeFlags): Promise<number> {
+  const limits = parseLimits(flags);
   const stack = await openStack(context);
   try {
-    if (flags.detach === true) mustStay(stack);
+    if (flags.detach === true) assertDetachable(stack);
     const job = await stack.holdfast.resumePipeline(id, {
       ...(flags.from === undefined ? {} : { from: flags.from }),
       ...(Object.keys(limits).length === 0 ? {} : { limits }),
     });
-    return flags.detach === true ? left(context, job) : await followJob(context, stack.holdfast, job);
+    return flags.detach === true
+      ? reportLeftRunning(context, job)
+      : await followJob(context, stack.holdfast, job);
   } finally {
     await stack.close();
   }

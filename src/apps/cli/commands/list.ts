@@ -1,17 +1,17 @@
 import type { Command } from "commander";
-import type { StatusWord } from "../../../client/index.ts";
-import { nearestName } from "../../../platform/text/nearest-name.ts";
-import { wholeNumber } from "../agent-flags.ts";
+import type { StatusCode } from "../../../client/index.ts";
+import { findNearestName } from "../../../platform/text/nearest-name.ts";
+import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { table } from "../table.ts";
+import { formatTable } from "../table.ts";
+import { formatCostCell } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
-import { costCell } from "../words.ts";
 
 type Flags = { readonly status?: string; readonly agent?: string; readonly limit: string };
 
-export const STATUS_WORDS = [
+export const STATUSES = [
   "running",
   "waiting",
   "needs-approval",
@@ -20,17 +20,17 @@ export const STATUS_WORDS = [
   "limit-reached",
   "failed",
   "stopped",
-] as const satisfies readonly StatusWord[];
+] as const satisfies readonly StatusCode[];
 
-export function listCommand(
+export function addListCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("list")
     .alias("ls")
     .description("List sessions, the newest first")
-    .option("--status <word>", STATUS_WORDS.join(", "))
+    .option("--status <word>", STATUSES.join(", "))
     .option("--agent <name>", "of this agent only")
     .option("-n, --limit <n>", "at most so many", "20")
     .addHelpText(
@@ -41,19 +41,19 @@ Examples:
   $ holdfast list --status needs-approval
   $ holdfast list --agent reviewer --limit 100 --json`,
     )
-    .action(async (flags: Flags) => act((context) => list(context, flags)));
+    .action(async (flags: Flags) => runAction((context) => list(context, flags)));
 }
 
 async function list(context: Context, flags: Flags): Promise<number> {
   const options = {
-    limit: wholeNumber("--limit", flags.limit),
-    ...(flags.status === undefined ? {} : { status: statusFrom(flags.status) }),
+    limit: parseWholeNumber("--limit", flags.limit),
+    ...(flags.status === undefined ? {} : { status: parseStatus(flags.status) }),
     ...(flags.agent === undefined ? {} : { agent: flags.agent }),
   };
   return withHoldfast(context, async (holdfast) => {
     const sessions = await holdfast.list(options);
     if (context.json) for (const session of sessions) context.printJson(session);
-    else if (sessions.length === 0) context.tell("No sessions.");
+    else if (sessions.length === 0) context.report("No sessions.");
     else {
       const rows = sessions.map((session) => [
         session.session,
@@ -61,7 +61,7 @@ async function list(context: Context, flags: Flags): Promise<number> {
         session.agent ?? "",
         session.model ?? "",
         session.turns === undefined ? "" : `${session.turns}`,
-        costCell(session.costUsd),
+        formatCostCell(session.costUsd),
         session.startedAt.toISOString().slice(0, 19).replace("T", " "),
       ]);
       const head = ["SESSION", "STATUS", "AGENT", "MODEL", "TURNS", "USD", "STARTED (UTC)"];
@@ -71,17 +71,17 @@ async function list(context: Context, flags: Flags): Promise<number> {
         ...row,
         ...(isForest ? [roots[at - 1] ?? "ROOT"] : []),
       ]);
-      for (const line of table(lines)) context.print(line);
+      for (const line of formatTable(lines)) context.print(line);
     }
     return EXIT.ok;
   });
 }
 
-export function statusFrom(text: string): StatusWord {
-  const word = STATUS_WORDS.find((one) => one === text);
-  if (word !== undefined) return word;
-  const near = nearestName(text, STATUS_WORDS);
+export function parseStatus(text: string): StatusCode {
+  const status = STATUSES.find((one) => one === text);
+  if (status !== undefined) return status;
+  const near = findNearestName(text, STATUSES);
   throw new UsageError(
-    `--status "${text}" is not a status. ${near === undefined ? `Known: ${STATUS_WORDS.join(", ")}.` : `Did you mean "${near}"?`}`,
+    `--status "${text}" is not a status. ${near === undefined ? `Known: ${STATUSES.join(", ")}.` : `Did you mean "${near}"?`}`,
   );
 }

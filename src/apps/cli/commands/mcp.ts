@@ -1,16 +1,16 @@
 import type { Command } from "commander";
-import { type Look, lookAt } from "../../../tools/sources/mcp/look.ts";
-import { McpPool } from "../../../tools/sources/mcp/pool.ts";
+import { inspectServer, type ServerInspection } from "../../../tools/sources/mcp/inspect-server.ts";
+import { McpPool } from "../../../tools/sources/mcp/mcp-pool.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { type McpFlags, serversFrom } from "../mcp-servers.ts";
-import { checkLines, offerLines } from "../mcp-view.ts";
-import { packageVersion } from "../package-version.ts";
+import { type McpFlags, parseMcpServers } from "../mcp-servers.ts";
+import { formatServer, formatServerCheck } from "../mcp-view.ts";
+import { readPackageVersion } from "../package-version.ts";
 import { surroundingsOf, UNTRUSTED } from "../untrusted-flag.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 
-export function mcpCommand(program: Command, act: Act): void {
+export function addMcpCommand(program: Command, runAction: RunAction): void {
   const mcp = program
     .command("mcp")
     .description("Look at servers of the Model Context Protocol")
@@ -21,7 +21,7 @@ Examples:
   $ holdfast mcp list --agent agent.toml
   $ holdfast mcp test --command "npx -y @modelcontextprotocol/server-filesystem ."`,
     );
-  const collect = (word: string, words: readonly string[] = []): readonly string[] => [...words, word];
+  const collect = (value: string, values: readonly string[] = []): readonly string[] => [...values, value];
   const withFlags = (command: Command): Command =>
     command
       .option("-a, --agent <file>", "the servers of an agent file, or of FILE#NAME")
@@ -44,7 +44,9 @@ Examples:
   $ holdfast mcp list --agent agent.toml#reviewer --server files
   $ holdfast mcp list --url https://mcp.example.com/mcp --bearer EXAMPLE_TOKEN --json`,
     )
-    .action(async (flags: McpFlags) => act((context) => look(context, flags, offers)));
+    .action(async (flags: McpFlags) =>
+      runAction((context) => inspectServers(context, flags, formatToolList)),
+    );
   withFlags(mcp.command("test").description("Say whether servers can be used, and why not"))
     .addHelpText(
       "after",
@@ -55,27 +57,29 @@ Examples:
 
 Exit codes: 0 all can be used, 1 one cannot, 2 there is none to try.`,
     )
-    .action(async (flags: McpFlags) => act((context) => look(context, flags, checkLines)));
+    .action(async (flags: McpFlags) =>
+      runAction((context) => inspectServers(context, flags, formatServerCheck)),
+    );
 }
 
-type View = (name: string, look: Look, paint: Context["out"]) => readonly string[];
+type FormatInspection = (name: string, look: ServerInspection, paint: Context["out"]) => readonly string[];
 
-const offers: View = (name, seen, paint) =>
-  seen.ok ? offerLines(name, seen, paint) : checkLines(name, seen, paint);
+const formatToolList: FormatInspection = (name, seen, paint) =>
+  seen.ok ? formatServer(name, seen, paint) : formatServerCheck(name, seen, paint);
 
-async function look(context: Context, flags: McpFlags, view: View): Promise<number> {
+async function inspectServers(context: Context, flags: McpFlags, format: FormatInspection): Promise<number> {
   const { env } = context.streams;
-  const servers = serversFrom(flags, surroundingsOf(context, flags));
-  const log = silentLog();
-  const pool = new McpPool({ secrets: (name) => env[name], version: packageVersion(), log });
+  const servers = parseMcpServers(flags, surroundingsOf(context, flags));
+  const log = createSilentLog();
+  const pool = new McpPool({ secrets: (name) => env[name], version: readPackageVersion(), log });
   try {
     const { signal } = new AbortController();
     let code: number = EXIT.ok;
     for (const server of servers) {
-      const seen = await lookAt(server, pool, signal);
-      if (!seen.ok) code = EXIT.failed;
-      if (context.json) context.printJson({ type: "mcp-server", name: server.name, ...seen });
-      else for (const line of view(server.name, seen, context.out)) context.print(line);
+      const inspection = await inspectServer(server, pool, signal);
+      if (!inspection.ok) code = EXIT.failed;
+      if (context.json) context.printJson({ type: "mcp-server", name: server.name, ...inspection });
+      else for (const line of format(server.name, inspection, context.out)) context.print(line);
     }
     return code;
   } finally {
@@ -84,7 +88,7 @@ async function look(context: Context, flags: McpFlags, view: View): Promise<numb
 }
 
 /** What goes wrong is in the result. */
-function silentLog() {
+function createSilentLog() {
   const silent = () => {};
   return { debug: silent, info: silent, warn: silent };
 }

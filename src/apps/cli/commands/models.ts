@@ -1,17 +1,17 @@
 import { type Command, Option } from "commander";
 import type { Catalogue } from "../../../config/catalogue/catalogue.ts";
-import type { CatalogueEntry } from "../../../config/catalogue/entry.ts";
-import { CatalogueError, catalogueOf, modelsFile } from "../../../config/catalogue/user-file.ts";
-import { nearestName } from "../../../platform/text/nearest-name.ts";
+import type { CatalogueEntry } from "../../../config/catalogue/catalogue-entry.ts";
+import { CatalogueError, getModelsFile, readCatalogue } from "../../../config/catalogue/user-file.ts";
+import { findNearestName } from "../../../platform/text/nearest-name.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { table } from "../table.ts";
+import { formatTable } from "../table.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = { readonly provider?: string };
 
-export function modelsCommand(program: Command, act: Act): void {
+export function addModelsCommand(program: Command, runAction: RunAction): void {
   program
     .command("models")
     .description("List the models that are known, with their sizes, prices and abilities")
@@ -31,42 +31,42 @@ Examples:
 Exit codes: 0 some are listed, 1 none is.`,
     )
     .action(async (pattern: string | undefined, flags: Flags) =>
-      act(async (context) => list(context, pattern, flags)),
+      runAction(async (context) => listModels(context, pattern, flags)),
     );
 }
 
-function list(context: Context, pattern: string | undefined, { provider }: Flags): number {
-  const catalogue = known(context.streams.env);
+function listModels(context: Context, pattern: string | undefined, { provider }: Flags): number {
+  const catalogue = readModelCatalogue(context.streams.env);
   const entries = catalogue.entries();
   const providers = [...new Set(entries.map((entry) => entry.provider))];
   if (provider !== undefined && !providers.includes(provider)) {
-    const meant = nearestName(provider, providers);
+    const meant = findNearestName(provider, providers);
     const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
     throw new UsageError(`No model of "${provider}" is known.${hint} Known: ${providers.join(", ")}.`);
   }
-  const fits = matcher(pattern);
-  const shown = entries.filter(
+  const fits = createMatcher(pattern);
+  const matches = entries.filter(
     (entry) => fits(entry.name) && (provider ?? entry.provider) === entry.provider,
   );
-  if (context.json) for (const entry of shown) context.printJson({ type: "model", ...entry });
-  else if (shown.length > 0) for (const line of lines(shown)) context.print(line);
-  if (shown.length > 0) return EXIT.ok;
-  context.tell(
-    `No model that is known is called like "${pattern}". It can be used all the same, or be added to ${modelsFile(context.streams.env)}.`,
+  if (context.json) for (const entry of matches) context.printJson({ type: "model", ...entry });
+  else if (matches.length > 0) for (const line of formatModels(matches)) context.print(line);
+  if (matches.length > 0) return EXIT.ok;
+  context.report(
+    `No model that is known is called like "${pattern}". It can be used all the same, or be added to ${getModelsFile(context.streams.env)}.`,
   );
   return EXIT.failed;
 }
 
-export function known(env: NodeJS.ProcessEnv): Catalogue {
+export function readModelCatalogue(env: NodeJS.ProcessEnv): Catalogue {
   try {
-    return catalogueOf(env);
+    return readCatalogue(env);
   } catch (error) {
     if (error instanceof CatalogueError) throw new UsageError(error.message, { cause: error });
     throw error;
   }
 }
 
-function matcher(pattern: string | undefined): (name: string) => boolean {
+function createMatcher(pattern: string | undefined): (name: string) => boolean {
   if (pattern === undefined) return () => true;
   const parts = pattern.split("*").map((part) => part.replace(/[.+?^${}()|[\]\\]/g, "\\$&"));
   const expression = new RegExp(parts.join(".*"), "i");
@@ -75,19 +75,19 @@ function matcher(pattern: string | undefined): (name: string) => boolean {
 
 const HEAD = ["MODEL", "CONTEXT", "ANSWER", "IN", "OUT", "READ", "WRITE", "THINKING", "TAKES", "AS OF"];
 
-function lines(entries: readonly CatalogueEntry[]): readonly string[] {
+function formatModels(entries: readonly CatalogueEntry[]): readonly string[] {
   const dearer = entries.some(({ cost }) => cost?.dearer !== undefined);
   return [
-    ...table([HEAD, ...entries.map(row)]),
+    ...formatTable([HEAD, ...entries.map(formatModel)]),
     ...(dearer
       ? ["", "* of a question up to the size in JSON's cost.dearer; a longer one costs what stands there."]
       : []),
   ];
 }
 
-function row(entry: CatalogueEntry): readonly string[] {
+function formatModel(entry: CatalogueEntry): readonly string[] {
   const { name, contextWindow, maxTokens, cost, thinking, date } = entry;
-  const price = (rate: number | undefined) => (rate === undefined ? "?" : String(rate));
+  const formatPrice = (rate: number | undefined) => (rate === undefined ? "?" : String(rate));
   const takes = [
     ...(entry.tools === true ? ["tools"] : []),
     ...(entry.images === true ? ["images"] : []),
@@ -95,18 +95,18 @@ function row(entry: CatalogueEntry): readonly string[] {
   ];
   return [
     name,
-    tokens(contextWindow),
-    tokens(maxTokens),
-    `${price(cost?.input)}${cost?.dearer === undefined ? "" : "*"}`,
-    price(cost?.output),
-    price(cost?.cacheRead),
-    price(cost?.cacheWrite),
+    formatTokens(contextWindow),
+    formatTokens(maxTokens),
+    `${formatPrice(cost?.input)}${cost?.dearer === undefined ? "" : "*"}`,
+    formatPrice(cost?.output),
+    formatPrice(cost?.cacheRead),
+    formatPrice(cost?.cacheWrite),
     thinking ?? "?",
     takes.join(" "),
     date,
   ];
 }
 
-function tokens(count: number | undefined): string {
+function formatTokens(count: number | undefined): string {
   return count === undefined ? "?" : count.toLocaleString("en");
 }

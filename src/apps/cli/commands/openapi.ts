@@ -1,16 +1,16 @@
 import type { Command } from "commander";
-import { wanted } from "../../../schema/check.ts";
+import { formatExpected } from "../../../schema/check.ts";
 import { OpenApiSettings } from "../../../schema/openapi.ts";
-import { type Inspected, inspectOpenApi } from "../../../tools/sources/openapi/inspect.ts";
-import { OutsideError } from "../../../tools/sources/source.ts";
+import { type ApiInspection, inspectOpenApi } from "../../../tools/sources/openapi/inspect-open-api.ts";
+import { ToolSourceError } from "../../../tools/sources/tool-source.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { printable } from "../palette.ts";
-import { table } from "../table.ts";
+import { stripControls } from "../palette.ts";
+import { formatTable } from "../table.ts";
+import { formatCount } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
-import { count } from "../words.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type InspectFlags = {
   readonly id?: string[];
   readonly tag?: string[];
@@ -21,7 +21,7 @@ type InspectFlags = {
   readonly strict?: boolean;
 };
 
-export function openapiCommand(program: Command, act: Act): void {
+export function addOpenapiCommand(program: Command, runAction: RunAction): void {
   const openapi = program
     .command("openapi")
     .description("Look at APIs as agents see them")
@@ -56,26 +56,28 @@ With --json: a line {"type":"tool",…} for each tool, {"type":"left-out",…} f
 
 Exit codes: 0 readable, 1 warnings with --strict, 2 not readable, or no document of OpenAPI 3.0 or 3.1.`,
     )
-    .action(async (spec: string, flags: InspectFlags) => act((context) => inspect(context, spec, flags)));
+    .action(async (spec: string, flags: InspectFlags) =>
+      runAction((context) => inspectSpec(context, spec, flags)),
+    );
 }
 
-async function inspect(context: Context, spec: string, flags: InspectFlags): Promise<number> {
-  const found = await inspected(settingsOf(spec, flags));
-  if (context.json) printJson(context, found);
-  else printTables(context, found);
-  return flags.strict === true && found.warnings.length > 0 ? EXIT.failed : EXIT.ok;
+async function inspectSpec(context: Context, spec: string, flags: InspectFlags): Promise<number> {
+  const inspection = await runInspection(buildSettings(spec, flags));
+  if (context.json) printJson(context, inspection);
+  else printTables(context, inspection);
+  return flags.strict === true && inspection.warnings.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
-async function inspected(settings: OpenApiSettings): Promise<Inspected> {
+async function runInspection(settings: OpenApiSettings): Promise<ApiInspection> {
   try {
     return await inspectOpenApi(settings, process.cwd());
   } catch (error) {
-    if (error instanceof OutsideError) throw new UsageError(error.message);
+    if (error instanceof ToolSourceError) throw new UsageError(error.message);
     throw error;
   }
 }
 
-function settingsOf(spec: string, flags: InspectFlags): OpenApiSettings {
+function buildSettings(spec: string, flags: InspectFlags): OpenApiSettings {
   const { id, tag, path, prefix, baseUrl, allowRemoteRefs } = flags;
   const operations = {
     ...(id === undefined ? {} : { ids: id }),
@@ -91,7 +93,7 @@ function settingsOf(spec: string, flags: InspectFlags): OpenApiSettings {
       ...(baseUrl === undefined ? {} : { baseUrl }),
       allowRemoteRefs: allowRemoteRefs === true,
     },
-    { error: wanted },
+    { error: formatExpected },
   );
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -105,7 +107,10 @@ function settingsOf(spec: string, flags: InspectFlags): OpenApiSettings {
   }
 }
 
-function printJson(context: Context, { title, version, tools, leftOut, warnings }: Inspected): void {
+function printJson(
+  context: Context,
+  { title, version, tools, leftOut: skipped, warnings }: ApiInspection,
+): void {
   for (const { name, remote, replay, description, parameters, data } of tools) {
     const { method, base, path } = data as { method: string; base: string; path: string };
     context.printJson({
@@ -120,35 +125,39 @@ function printJson(context: Context, { title, version, tools, leftOut, warnings 
       parameters,
     });
   }
-  for (const { chosen, ...operation } of leftOut) {
-    context.printJson({ type: "left-out", ...operation, byFilter: chosen === true });
+  for (const { chosen: isSelected, ...operation } of skipped) {
+    context.printJson({ type: "left-out", ...operation, byFilter: isSelected === true });
   }
-  context.printJson({ type: "api", title, version, tools: tools.length, leftOut: leftOut.length, warnings });
+  context.printJson({ type: "api", title, version, tools: tools.length, leftOut: skipped.length, warnings });
 }
 
-function printTables(context: Context, { title, version, tools, leftOut, warnings }: Inspected): void {
+function printTables(
+  context: Context,
+  { title, version, tools, leftOut: skipped, warnings }: ApiInspection,
+): void {
   const { out } = context;
-  context.print(out.bold(printable(`${title} ${version}`.trim())));
+  context.print(out.bold(stripControls(`${title} ${version}`.trim())));
   const bases = [...new Set(tools.map(({ data }) => (data as { base: string }).base))];
-  for (const base of bases) context.print(out.dim(printable(base)));
+  for (const base of bases) context.print(out.dim(stripControls(base)));
   const rows = tools.map(({ name, replay, data }) => {
     const { method, path } = data as { method: string; path: string };
-    return [name, replay, method.toUpperCase(), printable(path)];
+    return [name, replay, method.toUpperCase(), stripControls(path)];
   });
-  for (const line of table(rows)) context.print(line);
-  const others = leftOut.filter(({ chosen }) => chosen !== true);
+  for (const line of formatTable(rows)) context.print(line);
+  const others = skipped.filter(({ chosen: isSelected }) => isSelected !== true);
   if (others.length > 0) {
     context.print("");
     context.print(out.bold("left out"));
-    const lines = others.map(({ method, path, id, why }) =>
-      [id ?? "", method.toUpperCase(), path, why].map((cell) => printable(cell)),
+    const lines = others.map(({ method, path, id, why: reason }) =>
+      [id ?? "", method.toUpperCase(), path, reason].map((cell) => stripControls(cell)),
     );
-    for (const line of table(lines)) context.print(line);
+    for (const line of formatTable(lines)) context.print(line);
   }
-  const byFilter = leftOut.length - others.length;
+  const byFilter = skipped.length - others.length;
   context.print("");
   context.print(
-    `${count(tools.length, "tool")}, ${others.length} left out${byFilter === 0 ? "" : `, ${byFilter} by the filter`}`,
+    `${formatCount(tools.length, "tool")}, ${others.length} left out${byFilter === 0 ? "" : `, ${byFilter} by the filter`}`,
   );
-  for (const warning of warnings) context.tell(`${context.err.yellow("warning")}: ${printable(warning)}`);
+  for (const warning of warnings)
+    context.report(`${context.err.yellow("warning")}: ${stripControls(warning)}`);
 }

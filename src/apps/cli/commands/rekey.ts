@@ -1,11 +1,11 @@
 import type { Command } from "commander";
-import { rekey } from "../../../client/index.ts";
+import { rekeyTranscript } from "../../../client/index.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 
-export function rekeyCommand(
+export function addRekeyCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("rekey")
@@ -20,21 +20,21 @@ Examples:
   $ HOLDFAST_ENCRYPTION_KEYS=plain,old=env:OLD_KEY holdfast rekey    # nothing is sealed afterwards
   $ holdfast rekey --database postgresql://holdfast@db.example.com:5432/holdfast`,
     )
-    .action(async () => act(work));
+    .action(async () => runAction(runRekey));
 }
 
-async function work(context: Context): Promise<number> {
+async function runRekey(context: Context): Promise<number> {
   const { home, database } = context.options;
-  const done = await rekey({
+  const result = await rekeyTranscript({
     ...(home === undefined ? {} : { home }),
     ...(database === undefined ? {} : { database }),
   });
-  if (context.json) context.printJson(done);
+  if (context.json) context.printJson(result);
   else {
-    const how = done.key === undefined ? "made plain" : `sealed with key "${done.key}"`;
-    context.print(`${done.changed} of ${done.looked} rows ${how}, in ${done.place}`);
-    if (!done.cleaned) {
-      context.tell(
+    const effect = result.key === undefined ? "made plain" : `sealed with key "${result.key}"`;
+    context.print(`${result.changed} of ${result.looked} rows ${effect}, in ${result.place}`);
+    if (!result.cleaned) {
+      context.report(
         "What it held before is still in its free pages: others use it, or its tables are another role's. " +
           "Run this again without workers, as their owner.",
       );

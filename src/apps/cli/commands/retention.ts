@@ -1,12 +1,12 @@
 import type { Command } from "commander";
 import type { RetentionRule } from "../../../client/index.ts";
-import { wholeNumber } from "../agent-flags.ts";
+import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type SetFlags = {
   readonly agent?: string;
   readonly age?: string;
@@ -17,7 +17,7 @@ type SetFlags = {
   readonly off?: boolean;
 };
 
-export function retentionCommand(program: Command, act: Act): void {
+export function addRetentionCommand(program: Command, runAction: RunAction): void {
   const retention = program
     .command("retention")
     .description("Say how long sessions are kept; nothing is deleted unless said")
@@ -41,21 +41,21 @@ Examples:
     .option("--cron <expression>", "when it is carried out (default: 30 3 * * *)")
     .option("--time-zone <name>", "of --cron (default: UTC)")
     .option("--off", "take the rule away")
-    .action(async (flags: SetFlags) => act((context) => set(context, flags)));
+    .action(async (flags: SetFlags) => runAction((context) => setRule(context, flags)));
   retention
     .command("show")
     .description("Show the rules")
-    .action(async () => act(show));
+    .action(async () => runAction(showPolicy));
   retention
     .command("run")
     .description("Carry the rules out now")
     .option("--dry-run", "only say what would go")
     .action(async ({ dryRun = false }: { readonly dryRun?: boolean }) =>
-      act((context) => run(context, dryRun)),
+      runAction((context) => runRetention(context, dryRun)),
     );
 }
 
-export function keepCommand(program: Command, act: Act): void {
+export function addKeepCommand(program: Command, runAction: RunAction): void {
   program
     .command("keep")
     .description("Keep a session whatever the retention rules say")
@@ -69,19 +69,19 @@ Examples:
   $ holdfast keep 5f0c… --off`,
     )
     .action(async (session: string, { off = false }: { readonly off?: boolean }) =>
-      act(async (context) =>
+      runAction(async (context) =>
         withHoldfast(context, async (holdfast) => {
-          await holdfast.session(session).keep(!off);
+          await holdfast.session(session).setRetained(!off);
           if (context.json) context.printJson({ type: "kept", session, kept: !off });
-          else context.tell(off ? "The retention rules may take it." : "It is kept.");
+          else context.report(off ? "The retention rules may take it." : "It is kept.");
           return EXIT.ok;
         }),
       ),
     );
 }
 
-async function set(context: Context, flags: SetFlags): Promise<number> {
-  const rule = ruleFrom(flags);
+async function setRule(context: Context, flags: SetFlags): Promise<number> {
+  const rule = parseRule(flags);
   return withHoldfast(context, async (holdfast) => {
     const state = await holdfast.retention.get();
     const others = (state?.policy.rules ?? []).filter(({ agent }) => agent !== flags.agent);
@@ -97,54 +97,54 @@ async function set(context: Context, flags: SetFlags): Promise<number> {
         },
       );
     }
-    return show(context);
+    return showPolicy(context);
   });
 }
 
-function ruleFrom({ agent, age, count, bytes, off = false }: SetFlags): RetentionRule | undefined {
+function parseRule({ agent, age, count, bytes, off = false }: SetFlags): RetentionRule | undefined {
   if (off) return undefined;
   if (age === undefined && count === undefined && bytes === undefined) {
     throw new UsageError("Say what is kept: --age, --count or --bytes; or --off.");
   }
   return {
     ...(agent === undefined ? {} : { agent }),
-    ...(age === undefined ? {} : { maxAgeDays: wholeNumber("--age", age) }),
-    ...(count === undefined ? {} : { maxSessions: wholeNumber("--count", count) }),
-    ...(bytes === undefined ? {} : { maxBytes: wholeNumber("--bytes", bytes) }),
+    ...(age === undefined ? {} : { maxAgeDays: parseWholeNumber("--age", age) }),
+    ...(count === undefined ? {} : { maxSessions: parseWholeNumber("--count", count) }),
+    ...(bytes === undefined ? {} : { maxBytes: parseWholeNumber("--bytes", bytes) }),
   };
 }
 
-async function show(context: Context): Promise<number> {
+async function showPolicy(context: Context): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
     const state = await holdfast.retention.get();
     if (context.json) context.printJson({ type: "retention", ...(state ?? { policy: { rules: [] } }) });
-    else if (state === undefined) context.tell("Every session is kept.");
+    else if (state === undefined) context.report("Every session is kept.");
     else {
-      for (const rule of state.policy.rules) context.print(lineOf(rule));
+      for (const rule of state.policy.rules) context.print(formatRule(rule));
       const next = state.nextAt === undefined ? "" : `, next ${state.nextAt.toISOString().slice(0, 16)}`;
-      context.tell(`Carried out at ${state.cron ?? "?"}${state.paused ? ", paused" : next}.`);
+      context.report(`Carried out at ${state.cron ?? "?"}${state.paused ? ", paused" : next}.`);
     }
     return EXIT.ok;
   });
 }
 
-function lineOf({ agent, maxAgeDays, maxSessions, maxBytes }: RetentionRule): string {
-  const kept = [
+function formatRule({ agent, maxAgeDays, maxSessions, maxBytes }: RetentionRule): string {
+  const limits = [
     ...(maxAgeDays === undefined ? [] : [`${maxAgeDays} days`]),
     ...(maxSessions === undefined ? [] : [`the newest ${maxSessions}`]),
     ...(maxBytes === undefined ? [] : [`${maxBytes} bytes`]),
   ];
-  return `${agent ?? "all agents"}: ${kept.join(", ")}`;
+  return `${agent ?? "all agents"}: ${limits.join(", ")}`;
 }
 
-async function run(context: Context, dryRun: boolean): Promise<number> {
+async function runRetention(context: Context, dryRun: boolean): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
     const result = await holdfast.retention.run({ dryRun });
     if (context.json) context.printJson({ type: dryRun ? "would-delete" : "retention-run", ...result });
     else {
       for (const { session, why } of result.sessions) context.print(`${session}  ${why}`);
       const verb = dryRun ? "would go" : "are gone";
-      context.tell(
+      context.report(
         `${result.deleted} of ${result.looked} sessions ${verb}; ${result.spared} are still needed.`,
       );
     }

@@ -1,24 +1,24 @@
 import { text as readAll } from "node:stream/consumers";
 import type { Command } from "commander";
 import type { Holdfast, RunResult, Session, WaitingCall } from "../../../client/index.ts";
-import { type AgentFlags, addAgentFlags, definitionFrom } from "../agent-flags.ts";
-import { keyOf } from "../approval-questions.ts";
-import { waitingLines } from "../approval-view.ts";
-import { ApprovalWatch } from "../approval-watch.ts";
+import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
+import { getCallKey } from "../approval-dialog.ts";
+import { ApprovalPoller } from "../approval-poller.ts";
+import { formatWaitingCall } from "../approval-view.ts";
 import type { Context } from "../context.ts";
-import { detached, mustStay } from "../detach.ts";
-import { durationMs } from "../duration.ts";
-import { EXIT, EXIT_OF_OUTCOME } from "../exit-codes.ts";
-import { onInterrupts } from "../interrupts.ts";
-import { followJob, left } from "../job-view.ts";
-import { openStack, type Stack } from "../local-stack.ts";
-import { modeFrom } from "../mode-file.ts";
+import { assertDetachable, reportDetached } from "../detach.ts";
+import { parseDurationMs } from "../duration.ts";
+import { EXIT, OUTCOME_EXIT_CODES } from "../exit-codes.ts";
+import { handleInterrupts } from "../interrupts.ts";
+import { followJob, reportLeftRunning } from "../job-view.ts";
+import { type LocalStack, openStack } from "../local-stack.ts";
+import { loadMode } from "../mode-file.ts";
 import { print } from "../output.ts";
-import { problemView } from "../problem-view.ts";
+import { formatProblem } from "../problem-view.ts";
 import { Renderer } from "../render.ts";
-import { noticeOfTrust } from "../trust-notice.ts";
+import { describeCost, describeOutcome, formatCount } from "../text.ts";
+import { showTrustNotice } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
-import { count, describeCost, describeOutcome } from "../words.ts";
 
 type Flags = AgentFlags & {
   readonly session?: string;
@@ -27,9 +27,9 @@ type Flags = AgentFlags & {
   readonly detach?: boolean;
 };
 
-export function runCommand(
+export function addRunCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   const command = program
     .command("run")
@@ -60,22 +60,22 @@ server and a worker are started for the time of the run. Ctrl-C stops the run; a
 A file with a [mode] starts what it says: a pipeline, a fan-out, an autonomous agent, a supervisor.
 When a call waits for approval, it is printed with the command to answer it with; the run goes on waiting.`,
     )
-    .action(async (task: string, flags: Flags) => act((context) => run(context, task, flags)));
+    .action(async (task: string, flags: Flags) => runAction((context) => runTask(context, task, flags)));
 }
 
-async function run(context: Context, task: string, flags: Flags): Promise<number> {
+async function runTask(context: Context, task: string, flags: Flags): Promise<number> {
   const { streams } = context;
-  const declared = modeFrom(flags, { cwd: process.cwd(), env: streams.env });
+  const declared = loadMode(flags, { cwd: process.cwd(), env: streams.env });
   if (declared !== undefined) return await runMode(context, task, flags, declared);
-  const { agent, warnings, problems } = definitionFrom(flags, { cwd: process.cwd(), env: streams.env });
-  noticeOfTrust(context, flags);
+  const { agent, warnings, problems } = buildDefinition(flags, { cwd: process.cwd(), env: streams.env });
+  showTrustNotice(context, flags);
   const prompt = task === "-" ? await readAll(streams.stdin) : task;
   if (prompt.trim() === "") throw new UsageError("The task is empty.");
-  for (const warning of warnings) context.tell(context.err.yellow(warning));
-  for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
+  for (const warning of warnings) context.report(context.err.yellow(warning));
+  for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   const stack = await openStack(context);
   try {
-    if (flags.detach === true) mustStay(stack);
+    if (flags.detach === true) assertDetachable(stack);
     const session = await stack.holdfast.start({
       agent,
       prompt,
@@ -83,13 +83,13 @@ async function run(context: Context, task: string, flags: Flags): Promise<number
       ...(flags.branch === undefined ? {} : { branch: flags.branch }),
       ...(flags.rotateAfter === undefined
         ? {}
-        : { rotateAfterMs: durationMs("--rotate-after", flags.rotateAfter) }),
+        : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),
     });
-    if (flags.detach === true) return detached(context, session);
-    context.tell(
+    if (flags.detach === true) return reportDetached(context, session);
+    context.report(
       context.err.dim(`session ${session.id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`),
     );
-    return await follow(context, stack, session, prompt, flags.outputSchema !== undefined);
+    return await followRun(context, stack, session, prompt, flags.outputSchema !== undefined);
   } finally {
     await stack.close();
   }
@@ -100,26 +100,26 @@ async function runMode(
   context: Context,
   task: string,
   flags: Flags,
-  { mode, problems }: NonNullable<ReturnType<typeof modeFrom>>,
+  { mode, problems }: NonNullable<ReturnType<typeof loadMode>>,
 ): Promise<number> {
-  const words = task === "-" ? await readAll(context.streams.stdin) : task;
-  if (words.trim() === "") throw new UsageError("The task is empty.");
-  noticeOfTrust(context, flags);
-  for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
+  const prompt = task === "-" ? await readAll(context.streams.stdin) : task;
+  if (prompt.trim() === "") throw new UsageError("The task is empty.");
+  showTrustNotice(context, flags);
+  for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   const stack = await openStack(context);
   try {
-    if (flags.detach === true) mustStay(stack);
+    if (flags.detach === true) assertDetachable(stack);
     const job = await stack.holdfast.startJob({
       mode,
-      task: words,
+      task: prompt,
       ...(flags.session === undefined ? {} : { job: flags.session }),
     });
-    if (flags.detach === true) return left(context, job);
+    if (flags.detach === true) return reportLeftRunning(context, job);
     const { id, runId = "" } = job;
     if (mode.type === "interactive") {
-      return await follow(context, stack, stack.holdfast.session(id, { runId }), words);
+      return await followRun(context, stack, stack.holdfast.session(id, { runId }), prompt);
     }
-    context.tell(context.err.dim(`job ${id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`));
+    context.report(context.err.dim(`job ${id}${stack.uiUrl === undefined ? "" : ` · ${stack.uiUrl}`}`));
     return await followJob(context, stack.holdfast, job);
   } finally {
     await stack.close();
@@ -131,29 +131,29 @@ async function runMode(
  *
  * @param outputAlone - Standard output is left to the run's structured output; the run is shown on standard error.
  */
-export async function follow(
+export async function followRun(
   context: Context,
-  stack: Stack,
+  stack: LocalStack,
   session: Session,
   prompt = "",
-  outputAlone = false,
+  outputOnly = false,
 ): Promise<number> {
-  const shown = outputAlone ? context.streams.stderr : context.streams.stdout;
+  const target = outputOnly ? context.streams.stderr : context.streams.stdout;
   const leave = new AbortController();
-  const off = onInterrupts(
+  const off = handleInterrupts(
     context.streams.signals,
     () => {
-      context.tell(context.err.yellow("\nStopping the run … Ctrl-C again leaves it."));
-      session.stop("interrupted at the terminal").catch((error: Error) => context.tell(error.message));
+      context.report(context.err.yellow("\nStopping the run … Ctrl-C again leaves it."));
+      session.stop("interrupted at the terminal").catch((error: Error) => context.report(error.message));
     },
     () => leave.abort(),
   );
   const renderer = new Renderer({
-    write: (text) => print(shown, text),
-    paint: outputAlone ? context.err : context.out,
+    write: (text) => print(target, text),
+    paint: outputOnly ? context.err : context.out,
     ownWords: new Set([prompt]),
   });
-  const approvals = new ApprovalWatch(() => session.approvals(), announcer(context, renderer));
+  const approvals = new ApprovalPoller(() => session.approvals(), createAnnouncer(context, renderer));
   approvals.start();
   try {
     const result = session.result({ signal: leave.signal });
@@ -161,17 +161,17 @@ export async function follow(
     for await (const item of session.watch({ signal: leave.signal })) {
       if (context.json) context.printJson(item);
       else renderer.show(item);
-      if (item.type === "event") approvals.look();
+      if (item.type === "event") approvals.poll();
     }
     renderer.endLine();
     if (leave.signal.aborted) {
-      context.tell(context.err.yellow(leftRunning(session, stack)));
+      context.report(context.err.yellow(formatLeftRunning(session, stack)));
       return EXIT.interrupted;
     }
     const concluded = await result;
-    if (outputAlone && !context.json && concluded.json !== undefined)
+    if (outputOnly && !context.json && concluded.json !== undefined)
       context.print(JSON.stringify(concluded.output, undefined, 2));
-    return await conclude(context, stack.holdfast, session, concluded);
+    return await reportResult(context, stack.holdfast, session, concluded);
   } finally {
     approvals.stop();
     off();
@@ -179,29 +179,29 @@ export async function follow(
 }
 
 /** Says of each call once that it waits, and how to answer. */
-function announcer(context: Context, renderer: Renderer): (calls: readonly WaitingCall[]) => void {
+function createAnnouncer(context: Context, renderer: Renderer): (calls: readonly WaitingCall[]) => void {
   const announced = new Set<string>();
   return (calls) => {
     for (const call of calls) {
-      if (announced.has(keyOf(call))) continue;
-      announced.add(keyOf(call));
+      if (announced.has(getCallKey(call))) continue;
+      announced.add(getCallKey(call));
       if (context.json) context.printJson({ type: "needs-approval", ...call });
       else {
         renderer.endLine();
-        for (const line of waitingLines(call, { options: context.options }))
-          context.tell(context.err.yellow(line));
+        for (const line of formatWaitingCall(call, { options: context.options }))
+          context.report(context.err.yellow(line));
       }
     }
   };
 }
 
-function leftRunning({ id }: Session, { own }: Stack): string {
+function formatLeftRunning({ id }: Session, { own }: LocalStack): string {
   return own.length === 0
     ? `Left. The run goes on; \`holdfast status ${id}\` shows it.`
     : `Left. The run goes on when a server and a worker are there again: \`holdfast dev\`, then \`holdfast show ${id}\`.`;
 }
 
-async function conclude(
+async function reportResult(
   context: Context,
   holdfast: Holdfast,
   session: Session,
@@ -210,11 +210,11 @@ async function conclude(
   const { turns = 0, costUsd = null } = await holdfast
     .status(session.id)
     .catch(() => ({ turns: 0, costUsd: null }));
-  const exitCode = EXIT_OF_OUTCOME[result.outcome.type];
+  const exitCode = OUTCOME_EXIT_CODES[result.outcome.type];
   if (context.json) context.printJson({ type: "result", ...result, turns, costUsd, exitCode });
   else {
-    const words = `${describeOutcome(result.outcome)} · ${count(turns, "turn")} · ${describeCost(costUsd)} · session ${session.id}`;
-    context.tell(exitCode === EXIT.ok ? context.err.dim(words) : context.err.red(words));
+    const summary = `${describeOutcome(result.outcome)} · ${formatCount(turns, "turn")} · ${describeCost(costUsd)} · session ${session.id}`;
+    context.report(exitCode === EXIT.ok ? context.err.dim(summary) : context.err.red(summary));
   }
   return exitCode;
 }

@@ -1,96 +1,83 @@
 import type { Command } from "commander";
-import { HoldfastError } from "../../../client/index.ts";
-import { withHoldfast } from "../connection.ts";
+import type { SendMessageOptions } from "../../../client/index.ts";
+import { type AgentFlags, addAgentFlags, buildDefinition } from "../agent-flags.ts";
 import type { Context } from "../context.ts";
+import { assertDetachable, reportDetached } from "../detach.ts";
+import { parseDurationMs } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
+import { openStack } from "../local-stack.ts";
+import { formatProblem } from "../problem-view.ts";
+import { showTrustNotice } from "../trust-notice.ts";
+import { UsageError } from "../usage-error.ts";
+import { followRun } from "./run.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type Flags = { readonly ack?: boolean };
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
+type Flags = AgentFlags & {
+  readonly steer?: boolean;
+  readonly followUp?: boolean;
+  readonly rotateAfter?: string;
+  readonly detach?: boolean;
+};
 
-export function steerCommand(program: Command, act: Act): void {
-  program
-    .command("steer")
-    .description("Say something that the agent reads before its next answer")
+export function addSendCommand(program: Command, runAction: RunAction): void {
+  const command = program
+    .command("send")
+    .description("Say something to a session, whatever it is doing: it is opened, continued or prompted")
     .argument("<session>", "the session's id")
     .argument("<text...>", "what to say")
-    .option("--ack", "wait until the run has taken it")
+    .option("--steer", "while it is running: to be read before the next answer (default: refused)")
+    .option("--follow-up", "while it is running: to be read when the agent would stop")
+    .option("--rotate-after <time>", "leave the session for a new one when it was idle for longer: 30m, 12h")
+    .option("--detach", "leave what it starts to the server and its workers");
+  addAgentFlags(command)
     .addHelpText(
       "after",
       `
 Examples:
-  $ holdfast steer 5f0c… "Leave the tests as they are"
-  $ holdfast steer 5f0c… --ack Use pnpm
+  $ holdfast send 5f0c… "Now the tests"
+  $ holdfast send 5f0c… --steer "Leave the tests as they are"
+  $ holdfast send my-session "Make a plan" --model anthropic/claude-sonnet-4-5
 
-A session at rest finds it in its inbox when its next run begins.
-At most 200 messages wait for a run; one more is refused.`,
+A session that is new needs --model or --agent; one that is known goes on with the definition that it had last.`,
     )
     .action(async (session: string, text: string[], flags: Flags) =>
-      act((context) => send(context, "steer", session, text.join(" "), flags)),
+      runAction((context) => sendMessage(context, session, text.join(" "), flags)),
     );
 }
 
-export function followUpCommand(program: Command, act: Act): void {
-  program
-    .command("follow-up")
-    .description("Say something that the agent reads when it would stop")
-    .argument("<session>", "the session's id")
-    .argument("<text...>", "what to say")
-    .option("--ack", "wait until the run has taken it")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ holdfast follow-up 5f0c… "Then write the changelog"
-  $ holdfast follow-up 5f0c… --ack Commit it`,
-    )
-    .action(async (session: string, text: string[], flags: Flags) =>
-      act((context) => send(context, "followUp", session, text.join(" "), flags)),
-    );
-}
-
-async function send(
-  context: Context,
-  verb: "steer" | "followUp",
-  session: string,
-  text: string,
-  { ack = false }: Flags,
-): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
-    // A message starts a run that puts it into the inbox: a mistyped id must not make a session.
-    const { open } = await holdfast.status(session);
-    const sent = await holdfast[verb](session, text, { acknowledge: ack });
-    if (context.json) context.printJson({ type: "sent", session, open, ...sent });
-    else context.print(open ? "sent" : "left in the session's inbox: no run is open");
-    return EXIT.ok;
-  });
-}
-
-export function stopCommand(program: Command, act: Act): void {
-  program
-    .command("stop")
-    .description("Stop a run: the request to the vendor, the tools, then the loop")
-    .argument("<session>", "the session's id")
-    .option("--reason <text>", "why, for the record")
-    .addHelpText(
-      "after",
-      `
-Examples:
-  $ holdfast stop 5f0c…
-  $ holdfast stop 5f0c… --reason "wrong branch" && holdfast status 5f0c…`,
-    )
-    .action(async (session: string, flags: { reason?: string }) =>
-      act((context) => stop(context, session, flags.reason)),
-    );
-}
-
-async function stop(context: Context, session: string, reason: string | undefined): Promise<number> {
-  return withHoldfast(context, async (holdfast) => {
-    const open = await holdfast.stop(session, reason).catch((error: unknown) => {
-      if (error instanceof HoldfastError && error.code === "session-ended") return false;
-      throw error;
+async function sendMessage(context: Context, id: string, text: string, flags: Flags): Promise<number> {
+  const whileRunning = parseWhileRunning(flags);
+  const made =
+    flags.model === undefined && flags.agent === undefined
+      ? undefined
+      : buildDefinition(flags, { cwd: process.cwd(), env: context.streams.env });
+  showTrustNotice(context, flags);
+  for (const warning of made?.warnings ?? []) context.report(context.err.yellow(warning));
+  for (const problem of made?.problems ?? []) context.report(formatProblem(problem, context.err).join("\n"));
+  const stack = await openStack(context);
+  try {
+    if (flags.detach === true) assertDetachable(stack);
+    const sent = await stack.holdfast.send(id, text, {
+      whileRunning,
+      ...(made === undefined ? {} : { agent: made.agent }),
+      ...(flags.rotateAfter === undefined
+        ? {}
+        : { rotateAfterMs: parseDurationMs("--rotate-after", flags.rotateAfter) }),
     });
-    if (context.json) context.printJson({ type: "stop", session, open });
-    else context.print(open ? "asked to stop" : "nothing to stop: the session is at rest");
-    return EXIT.ok;
-  });
+    if (context.json) context.printJson({ type: "sent", ...sent });
+    else context.report(context.err.dim(`${sent.as} · session ${sent.session}`));
+    if (sent.runId === undefined) return EXIT.ok;
+    const session = stack.holdfast.session(sent.session, { runId: sent.runId });
+    return flags.detach === true
+      ? reportDetached(context, session)
+      : await followRun(context, stack, session, text);
+  } finally {
+    await stack.close();
+  }
+}
+
+function parseWhileRunning({ steer, followUp }: Flags): NonNullable<SendMessageOptions["whileRunning"]> {
+  if (steer === true && followUp === true) throw new UsageError("Say --steer or --follow-up, not both.");
+  if (steer === true) return "steer";
+  return followUp === true ? "follow-up" : "refuse";
 }

@@ -1,17 +1,17 @@
 import type { Command } from "commander";
 import type { Holdfast } from "../../../client/index.ts";
-import { encryptionOf } from "../../../platform/encryption/encryption.ts";
-import { SealingCodec } from "../../../platform/encryption/sealing-codec.ts";
+import { EncryptionCodec } from "../../../platform/encryption/encryption-codec.ts";
+import { resolveEncryption } from "../../../platform/encryption/resolve-encryption.ts";
 import { redact } from "../../../platform/text/redact.ts";
 import { type Server, serve } from "../../server/server.ts";
-import { wholeNumber } from "../agent-flags.ts";
+import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { onInterrupts } from "../interrupts.ts";
-import { agentsFrom } from "../serve-agents.ts";
-import { type TokenFlags, tokenFrom } from "../serve-token.ts";
-import { noticeOfTrust } from "../trust-notice.ts";
+import { handleInterrupts } from "../interrupts.ts";
+import { loadAgents } from "../serve-agents.ts";
+import { resolveToken, type TokenFlags } from "../serve-token.ts";
+import { showTrustNotice } from "../trust-notice.ts";
 import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -25,9 +25,9 @@ type Flags = TokenFlags &
     readonly maxStreams: string;
   };
 
-export function serveCommand(
+export function addServeCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("serve")
@@ -55,38 +55,38 @@ It speaks HTTP; put a proxy with TLS before it where others can listen. Ctrl-C e
 back, and lets requests that are under way end; a second one leaves. Where HOLDFAST_ENCRYPTION_KEYS is set, it is a codec
 server for the Temporal UI as well.`,
     )
-    .action(async (flags: Flags) => act((context) => run(context, flags)));
+    .action(async (flags: Flags) => runAction((context) => runServer(context, flags)));
 }
 
-async function run(context: Context, flags: Flags): Promise<number> {
+async function runServer(context: Context, flags: Flags): Promise<number> {
   const { env } = context.streams;
-  const { token, isNew, warning } = tokenFrom(flags, flags.host, env);
-  const agents = agentsFrom(flags.agent ?? [], surroundingsOf(context, flags));
-  const port = flags.port === "0" ? 0 : wholeNumber("--port", flags.port);
-  const maxStreams = wholeNumber("--max-streams", flags.maxStreams);
-  noticeOfTrust(context, flags);
-  if (warning !== undefined) context.tell(context.err.yellow(warning));
+  const { token, isNew, warning } = resolveToken(flags, flags.host, env);
+  const agents = loadAgents(flags.agent ?? [], surroundingsOf(context, flags));
+  const port = flags.port === "0" ? 0 : parseWholeNumber("--port", flags.port);
+  const maxStreams = parseWholeNumber("--max-streams", flags.maxStreams);
+  showTrustNotice(context, flags);
+  if (warning !== undefined) context.report(context.err.yellow(warning));
   return withHoldfast(context, async (holdfast) => {
     const options = {
       ...{ holdfast, token, agents, port, host: flags.host },
       allowHosts: flags.allowHost ?? [],
       allowOrigins: flags.allowOrigin ?? [],
-      codec: codecOf(env),
+      codec: createCodec(env),
       limits: { maxStreams },
-      tell: (error: unknown) => context.tell(wordsOf(error, env)),
+      reportError: (error: unknown) => context.report(formatServerError(error, env)),
     };
     const server = await serve(options).catch((error: NodeJS.ErrnoException) => {
       throw new UsageError(
         `The server cannot listen at ${flags.host}:${port}: ${error.message}. Take another with --port or --host.`,
       );
     });
-    tellReady(context, holdfast, server, isNew ? token : undefined);
-    return untilInterrupted(context, server);
+    reportReady(context, holdfast, server, isNew ? token : undefined);
+    return serveUntilInterrupted(context, server);
   });
 }
 
 /** The token is shown where it was made, and nowhere else. */
-function tellReady(context: Context, holdfast: Holdfast, server: Server, token: string | undefined): void {
+function reportReady(context: Context, holdfast: Holdfast, server: Server, token: string | undefined): void {
   const { url, codecUrl } = server;
   const { address, namespace } = holdfast;
   if (context.json) {
@@ -100,9 +100,9 @@ function tellReady(context: Context, holdfast: Holdfast, server: Server, token: 
   if (codecUrl !== undefined) context.print(`codec for the Temporal UI ${codecUrl}`);
 }
 
-function untilInterrupted(context: Context, server: Server): Promise<number> {
+function serveUntilInterrupted(context: Context, server: Server): Promise<number> {
   return new Promise((resolve, reject) => {
-    const off = onInterrupts(
+    const off = handleInterrupts(
       context.streams.signals,
       () => {
         server
@@ -115,12 +115,12 @@ function untilInterrupted(context: Context, server: Server): Promise<number> {
   });
 }
 
-function codecOf(env: NodeJS.ProcessEnv): SealingCodec | undefined {
-  const encryption = encryptionOf(undefined, env);
-  return encryption.ring === undefined ? undefined : new SealingCodec(encryption);
+function createCodec(env: NodeJS.ProcessEnv): EncryptionCodec | undefined {
+  const encryption = resolveEncryption(undefined, env);
+  return encryption.ring === undefined ? undefined : new EncryptionCodec(encryption);
 }
 
-function wordsOf(error: unknown, env: NodeJS.ProcessEnv): string {
+function formatServerError(error: unknown, env: NodeJS.ProcessEnv): string {
   const known = error instanceof Error ? error : new Error(String(error));
   return redact(`serve: ${env["HOLDFAST_DEBUG"] === "1" ? known.stack : known.message}`);
 }

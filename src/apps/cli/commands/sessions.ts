@@ -1,16 +1,16 @@
 import type { Command } from "commander";
-import type { FindOptions, StatusWord } from "../../../client/index.ts";
-import { wholeNumber } from "../agent-flags.ts";
+import type { FindOptions, StatusCode } from "../../../client/index.ts";
+import { parseWholeNumber } from "../agent-flags.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { printable } from "../palette.ts";
-import { table } from "../table.ts";
+import { stripControls } from "../palette.ts";
+import { formatTable } from "../table.ts";
+import { formatCostCell } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
-import { costCell } from "../words.ts";
-import { STATUS_WORDS, statusFrom } from "./list.ts";
+import { parseStatus, STATUSES } from "./list.ts";
 
-type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type FindFlags = {
   readonly agent?: string;
   readonly model?: string;
@@ -22,8 +22,8 @@ type FindFlags = {
 };
 type Flags = FindFlags & { readonly children?: boolean; readonly after?: string };
 
-export function sessionsCommand(program: Command, act: Act): void {
-  withFilters(
+export function addSessionsCommand(program: Command, runAction: RunAction): void {
+  addFilterOptions(
     program
       .command("sessions")
       .description("List the sessions of the transcript, the newest activity first; `list` asks the server")
@@ -38,11 +38,11 @@ Examples:
   $ holdfast sessions --agent reviewer --since 7d
   $ holdfast sessions --cost-over 5 --json`,
     )
-    .action(async (flags: Flags) => act((context) => sessions(context, flags)));
+    .action(async (flags: Flags) => runAction((context) => listSessions(context, flags)));
 }
 
-export function searchCommand(program: Command, act: Act): void {
-  withFilters(
+export function addSearchCommand(program: Command, runAction: RunAction): void {
+  addFilterOptions(
     program
       .command("search")
       .description("Find messages by their words, the newest session first")
@@ -56,51 +56,53 @@ Examples:
   $ holdfast search "flaky test"
   $ holdfast search '"connection reset" retr*' --agent builder --since 2026-01-01`,
     )
-    .action(async (words: string, flags: FindFlags) => act((context) => find(context, words, flags)));
+    .action(async (query: string, flags: FindFlags) =>
+      runAction((context) => searchSessions(context, query, flags)),
+    );
 }
 
-function withFilters(command: Command, limit: string): Command {
+function addFilterOptions(command: Command, limit: string): Command {
   return command
     .option("--agent <name>", "of this agent only")
     .option("--model <id>", "of this model only")
-    .option("--status <word>", STATUS_WORDS.join(", "))
+    .option("--status <word>", STATUSES.join(", "))
     .option("--since <time>", "active since: 30m, 12h, 7d, or a date")
     .option("--until <time>", "active before")
     .option("--cost-over <usd>", "that have cost more")
     .option("-n, --limit <n>", "at most so many", limit);
 }
 
-function optionsFrom({ agent, model, status, since, until, costOver, limit }: FindFlags): FindOptions {
+function parseFilters({ agent, model, status, since, until, costOver, limit }: FindFlags): FindOptions {
   return {
-    limit: wholeNumber("--limit", limit),
+    limit: parseWholeNumber("--limit", limit),
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
-    ...(status === undefined ? {} : { status: statusFrom(status) satisfies StatusWord }),
-    ...(since === undefined ? {} : { since: timeFrom("--since", since) }),
-    ...(until === undefined ? {} : { until: timeFrom("--until", until) }),
-    ...(costOver === undefined ? {} : { costOver: amountFrom(costOver) }),
+    ...(status === undefined ? {} : { status: parseStatus(status) satisfies StatusCode }),
+    ...(since === undefined ? {} : { since: parseTime("--since", since) }),
+    ...(until === undefined ? {} : { until: parseTime("--until", until) }),
+    ...(costOver === undefined ? {} : { costOver: parseAmount(costOver) }),
   };
 }
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
 /** So long ago, or a date. */
-function timeFrom(flag: string, text: string): Date {
+function parseTime(flag: string, text: string): Date {
   const [, amount, unit] = /^(\d+)\s*([smhdw])$/.exec(text.trim()) ?? [];
-  const at =
+  const timeMs =
     amount === undefined ? Date.parse(text) : Date.now() - Number(amount) * UNITS[unit as keyof typeof UNITS];
-  if (Number.isFinite(at)) return new Date(at);
+  if (Number.isFinite(timeMs)) return new Date(timeMs);
   throw new UsageError(`${flag} "${text}" must be a time such as 30m, 12h, 7d, or a date such as 2026-01-31`);
 }
 
-function amountFrom(text: string): number {
+function parseAmount(text: string): number {
   const amount = Number(text);
   if (Number.isFinite(amount) && amount >= 0) return amount;
   throw new UsageError(`--cost-over "${text}" must be a number of dollars`);
 }
 
-async function sessions(context: Context, { children = false, after, ...flags }: Flags): Promise<number> {
-  const options = { ...optionsFrom(flags), children, ...(after === undefined ? {} : { after }) };
+async function listSessions(context: Context, { children = false, after, ...flags }: Flags): Promise<number> {
+  const options = { ...parseFilters(flags), children, ...(after === undefined ? {} : { after }) };
   return withHoldfast(context, async (holdfast) => {
     const page = await holdfast.sessions(options);
     if (context.json) {
@@ -108,7 +110,7 @@ async function sessions(context: Context, { children = false, after, ...flags }:
       if (page.after !== undefined) context.printJson({ type: "more", after: page.after });
       return EXIT.ok;
     }
-    if (page.sessions.length === 0) context.tell("No sessions.");
+    if (page.sessions.length === 0) context.report("No sessions.");
     else {
       const rows = page.sessions.map((one) => [
         one.session,
@@ -117,23 +119,23 @@ async function sessions(context: Context, { children = false, after, ...flags }:
         one.model,
         `${one.loops}`,
         `${one.turns}`,
-        costCell(one.costUsd),
+        formatCostCell(one.costUsd),
         one.lastActiveAt.toISOString().slice(0, 19).replace("T", " "),
         one.scope === "persistent" ? "kept" : "",
       ]);
       const head = ["SESSION", "STATUS", "AGENT", "MODEL", "LOOPS", "TURNS", "USD", "LAST ACTIVE (UTC)", ""];
-      for (const line of table([head, ...rows])) context.print(line);
-      if (page.after !== undefined) context.tell(`There are more: --after ${page.after}`);
+      for (const line of formatTable([head, ...rows])) context.print(line);
+      if (page.after !== undefined) context.report(`There are more: --after ${page.after}`);
     }
     return EXIT.ok;
   });
 }
 
-async function find(context: Context, words: string, flags: FindFlags): Promise<number> {
+async function searchSessions(context: Context, query: string, flags: FindFlags): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    const hits = await holdfast.search(words, optionsFrom(flags));
+    const hits = await holdfast.search(query, parseFilters(flags));
     if (context.json) for (const hit of hits) context.printJson({ type: "hit", ...hit });
-    else if (hits.length === 0) context.tell("Nothing was found.");
+    else if (hits.length === 0) context.report("Nothing was found.");
     else {
       for (const { session, agent, position, role, at, snippet, branch } of hits) {
         const when = at === undefined ? "" : ` · ${at.toISOString().slice(0, 16).replace("T", " ")}`;
@@ -141,7 +143,7 @@ async function find(context: Context, words: string, flags: FindFlags): Promise<
           context.out.bold(`${session} #${position} ${role}`) +
             context.out.dim(` ${agent}${when} · ${branch}`),
         );
-        context.print(`  ${printable(snippet)}`);
+        context.print(`  ${stripControls(snippet)}`);
       }
     }
     return EXIT.ok;

@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 import type { AgentMessage, Entry, RequestOptions } from "../../../client/index.ts";
-import { branchLines } from "../branch-view.ts";
+import { formatBranchTree } from "../branch-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { printable } from "../palette.ts";
-import { counted } from "../place-flags.ts";
-import { requestLines } from "../request-view.ts";
+import { stripControls } from "../palette.ts";
+import { parseCount } from "../position-flags.ts";
+import { formatTurnRequest } from "../request-view.ts";
+import { describeOutcome, getText, summarizeCall } from "../text.ts";
 import { UsageError } from "../usage-error.ts";
-import { callSummary, describeOutcome, textOf } from "../words.ts";
 
 type Flags = {
   readonly events?: boolean;
@@ -19,9 +19,9 @@ type Flags = {
   readonly loop?: string;
 };
 
-export function showCommand(
+export function addShowCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("show")
@@ -45,10 +45,12 @@ Examples:
 --as-sent is made again from the record alone, through compactions, pruning, going back and other definitions.
 \`holdfast branch 5f0c… --turn 7\` starts again from there.`,
     )
-    .action(async (session: string, flags: Flags) => act((context) => show(context, session, flags)));
+    .action(async (session: string, flags: Flags) =>
+      runAction((context) => showSession(context, session, flags)),
+    );
 }
 
-async function show(context: Context, session: string, flags: Flags): Promise<number> {
+async function showSession(context: Context, session: string, flags: Flags): Promise<number> {
   const { events = false, branches = false, asSent = false, branch } = flags;
   if (!asSent && (flags.turn !== undefined || flags.loop !== undefined)) {
     throw new UsageError("--turn and --loop go with --as-sent.");
@@ -57,20 +59,20 @@ async function show(context: Context, session: string, flags: Flags): Promise<nu
     if (branches) {
       const tree = await holdfast.session(session).branches();
       if (context.json) context.printJson(tree);
-      else for (const line of branchLines(tree, context.out)) context.print(line);
+      else for (const line of formatBranchTree(tree, context.out)) context.print(line);
       return EXIT.ok;
     }
     if (asSent) {
-      const request = await holdfast.request(session, turnFrom(flags));
+      const request = await holdfast.request(session, parseTurn(flags));
       if (context.json) context.printJson(request);
-      else for (const line of requestLines(request, context.out)) context.print(line);
+      else for (const line of formatTurnRequest(request, context.out)) context.print(line);
       return EXIT.ok;
     }
     if (!events) {
       const entries = await holdfast.messages(session, branch === undefined ? {} : { branch });
       for (const entry of entries) {
         if (context.json) context.printJson(entry);
-        else for (const line of entryLines(entry, context.out)) context.print(line);
+        else for (const line of formatEntry(entry, context.out)) context.print(line);
       }
       return EXIT.ok;
     }
@@ -83,7 +85,7 @@ async function show(context: Context, session: string, flags: Flags): Promise<nu
           const { type, ...facts } = body;
           const at = new Date(atMs).toISOString();
           context.print(
-            `  ${String(sequence).padStart(4)}  ${at}  ${type.padEnd(18)} ${context.out.dim(printable(JSON.stringify(facts)))}`,
+            `  ${String(sequence).padStart(4)}  ${at}  ${type.padEnd(18)} ${context.out.dim(stripControls(JSON.stringify(facts)))}`,
           );
         }
       }
@@ -92,20 +94,20 @@ async function show(context: Context, session: string, flags: Flags): Promise<nu
   });
 }
 
-function turnFrom({ turn, loop }: Flags): RequestOptions {
+function parseTurn({ turn, loop }: Flags): RequestOptions {
   return {
-    ...(turn === undefined ? {} : { turn: counted("--turn", turn) }),
+    ...(turn === undefined ? {} : { turn: parseCount("--turn", turn) }),
     ...(loop === undefined ? {} : { loop }),
   };
 }
 
-function entryLines({ position, origin, message }: Entry, paint: Context["out"]): readonly string[] {
-  const head = paint.bold(`#${position} ${message.role === "user" ? origin : roleOf(message)}`);
-  const body = bodyOf(message).trimEnd();
-  return body === "" ? [head, ""] : [head, printable(body), ""];
+function formatEntry({ position, origin, message }: Entry, paint: Context["out"]): readonly string[] {
+  const head = paint.bold(`#${position} ${message.role === "user" ? origin : formatRole(message)}`);
+  const body = formatBody(message).trimEnd();
+  return body === "" ? [head, ""] : [head, stripControls(body), ""];
 }
 
-function roleOf(message: AgentMessage): string {
+function formatRole(message: AgentMessage): string {
   switch (message.role) {
     case "assistant":
       return `assistant (${message.model}, ${message.stopReason})`;
@@ -116,13 +118,13 @@ function roleOf(message: AgentMessage): string {
   }
 }
 
-function bodyOf(message: AgentMessage): string {
+function formatBody(message: AgentMessage): string {
   if (message.role === "extension") return JSON.stringify(message.data) ?? "";
   const calls = message.content.flatMap((part) =>
-    part.type === "toolCall" ? [`● ${part.name} ${callSummary(part.arguments)}`] : [],
+    part.type === "toolCall" ? [`● ${part.name} ${summarizeCall(part.arguments)}`] : [],
   );
   const images = message.content.filter((part) => part.type === "image").map(() => "[image]");
   const error =
     message.role === "assistant" && message.errorMessage !== undefined ? [message.errorMessage] : [];
-  return [textOf(message), ...images, ...calls, ...error].filter((text) => text !== "").join("\n");
+  return [getText(message), ...images, ...calls, ...error].filter((text) => text !== "").join("\n");
 }

@@ -1,19 +1,19 @@
 import type { Command } from "commander";
 import type { PartProgress, Session, SessionStatus } from "../../../client/index.ts";
-import { budgetLine } from "../../../core/budget/budget-shown.ts";
-import { childLine, inNumbers } from "../../../core/machine/dashboard.ts";
-import { waitingRows } from "../approval-view.ts";
+import { formatBudget } from "../../../core/budget/loop-budget.ts";
+import { formatChild, formatChildCounts } from "../../../core/machine/dashboard.ts";
+import { formatWaitingRows } from "../approval-view.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context, GlobalOptions } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { pendingLines } from "../pending-view.ts";
-import { count, describeCost, describeOutcome, shortened } from "../words.ts";
+import { formatPending } from "../pending-view.ts";
+import { describeCost, describeOutcome, formatCount, shortenText } from "../text.ts";
 
 type Row = readonly [string, string];
 
-export function statusCommand(
+export function addStatusCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("status")
@@ -26,22 +26,22 @@ Examples:
   $ holdfast status 5f0c…
   $ holdfast status 5f0c… --json | jq .pending`,
     )
-    .action(async (session: string) => act((context) => status(context, session)));
+    .action(async (session: string) => runAction((context) => showStatus(context, session)));
 }
 
-async function status(context: Context, session: string): Promise<number> {
+async function showStatus(context: Context, session: string): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
     const found = await holdfast.status(session);
     if (context.json) context.printJson(found);
     else
-      for (const [name, value] of await statusRows(holdfast.session(session), found, context.options))
+      for (const [name, value] of await formatStatusRows(holdfast.session(session), found, context.options))
         context.print(`${context.out.bold(name.padEnd(9))} ${value}`);
     return EXIT.ok;
   });
 }
 
 /** Where a session stands, and of each call that waits for a person what it is and what to type. */
-export async function statusRows(
+export async function formatStatusRows(
   session: Session,
   status: SessionStatus,
   options: GlobalOptions,
@@ -50,11 +50,11 @@ export async function statusRows(
   const own = approvals.map((call) => ({ ...call, session: session.id, path: [] }));
   const asks = own.length > 0 || waitingBelow > 0;
   const waiting = asks ? await session.approvals().catch(() => own) : [];
-  const asked = { options, nowMs: Date.now() };
-  return [...rowsOf(status), ...waiting.flatMap((call) => waitingRows(call, asked))];
+  const rowContext = { options, nowMs: Date.now() };
+  return [...formatRows(status), ...waiting.flatMap((call) => formatWaitingRows(call, rowContext))];
 }
 
-function rowsOf(status: SessionStatus): readonly Row[] {
+function formatRows(status: SessionStatus): readonly Row[] {
   const { queued, outcome, source, open, waitingBelow } = status;
   const rows: (readonly [string, string | undefined])[] = [
     ["session", status.session],
@@ -67,17 +67,17 @@ function rowsOf(status: SessionStatus): readonly Row[] {
       "below",
       waitingBelow === undefined
         ? undefined
-        : `${count(waitingBelow, "call")} of agents below it wait for a person`,
+        : `${formatCount(waitingBelow, "call")} of agents below it wait for a person`,
     ],
-    ["goal", status.goal === undefined ? undefined : shortened(status.goal, 200)],
+    ["goal", status.goal === undefined ? undefined : shortenText(status.goal, 200)],
     ["agent", status.agent],
     ["model", status.model],
     ["moves", status.movesTo === undefined ? undefined : "to another definition before its next turn"],
     ["turns", status.turns === undefined ? undefined : `${status.turns}`],
     ["cost", status.costUsd === undefined ? undefined : describeCost(status.costUsd)],
-    ["budget", status.budget === undefined ? undefined : budgetLine(status.budget)],
-    ["agents", status.children === undefined ? undefined : inNumbers(status.children)],
-    ...(status.children?.rows ?? []).map((row) => ["", childLine(row)] as const),
+    ["budget", status.budget === undefined ? undefined : formatBudget(status.budget)],
+    ["agents", status.children === undefined ? undefined : formatChildCounts(status.children)],
+    ...(status.children?.rows ?? []).map((row) => ["", formatChild(row)] as const),
     [
       "queued",
       queued === undefined ? undefined : `${queued.steering} steering, ${queued.followUps} follow-up`,
@@ -86,25 +86,25 @@ function rowsOf(status: SessionStatus): readonly Row[] {
       "refused",
       status.refusedMessages === undefined
         ? undefined
-        : `${count(status.refusedMessages.messages, "message")}, for the queue was full`,
+        : `${formatCount(status.refusedMessages.messages, "message")}, for the queue was full`,
     ],
     ["outcome", outcome === undefined ? undefined : describeOutcome(outcome)],
-    ["last", status.lastText === undefined ? undefined : shortened(status.lastText, 200)],
+    ["last", status.lastText === undefined ? undefined : shortenText(status.lastText, 200)],
     ["started", status.startedAt?.toISOString()],
     ["closed", status.closedAt?.toISOString()],
-    ...partsOf(status),
-    ...pendingLines(status, Date.now()).map((line) => ["pending", line] as const),
+    ...formatParts(status),
+    ...formatPending(status, Date.now()).map((line) => ["pending", line] as const),
   ];
   return rows.filter((row): row is Row => row[1] !== undefined && row[1] !== "");
 }
 
 /** Of an evaluation: each branch with the workflow under which it is spoken to alone. */
-function partsOf({ branches = [], judge }: SessionStatus): readonly Row[] {
+function formatParts({ branches = [], judge }: SessionStatus): readonly Row[] {
   const rows = branches.map((part, index) => [`branch ${index + 1}`, describePart(part)] as const);
   return judge === undefined ? rows : [...rows, ["judge", describePart(judge)]];
 }
 
 function describePart({ agent, model, status, turns, costUsd, workflow }: PartProgress): string {
-  const parts = [shortened(agent, 60), model, status, count(turns, "turn"), describeCost(costUsd)];
+  const parts = [shortenText(agent, 60), model, status, formatCount(turns, "turn"), describeCost(costUsd)];
   return [...parts, ...(workflow === undefined ? [] : [workflow])].join(" · ");
 }

@@ -1,19 +1,19 @@
 import type { Command } from "commander";
-import type { Updated } from "../../../client/index.ts";
-import { agentFromFile } from "../agent-file.ts";
+import type { UpdateResult } from "../../../client/index.ts";
+import { loadAgentFile } from "../agent-file.ts";
 import { withHoldfast } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
-import { printable } from "../palette.ts";
-import { problemView } from "../problem-view.ts";
-import { noticeOfTrust } from "../trust-notice.ts";
+import { stripControls } from "../palette.ts";
+import { formatProblem } from "../problem-view.ts";
+import { showTrustNotice } from "../trust-notice.ts";
 import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 
 type Flags = UntrustedFlag & { readonly definition: string; readonly dryRun?: boolean };
 
-export function updateCommand(
+export function addUpdateCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("update")
@@ -31,45 +31,47 @@ Examples:
 
 What was spent, what a person has allowed and the conversation stay. \`holdfast show SESSION --events\` has what came of it.`,
     )
-    .action(async (session: string, flags: Flags) => act((context) => update(context, session, flags)));
+    .action(async (session: string, flags: Flags) =>
+      runAction((context) => updateSession(context, session, flags)),
+    );
 }
 
-async function update(context: Context, session: string, flags: Flags): Promise<number> {
+async function updateSession(context: Context, session: string, flags: Flags): Promise<number> {
   const { definition, dryRun } = flags;
-  const { agent, problems } = agentFromFile(definition, surroundingsOf(context, flags));
-  noticeOfTrust(context, { ...flags, agent: definition });
-  for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
+  const { agent, problems } = loadAgentFile(definition, surroundingsOf(context, flags));
+  showTrustNotice(context, { ...flags, agent: definition });
+  for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   return withHoldfast(context, async (holdfast) => {
     const updated = await holdfast.update(session, agent, dryRun === true ? { dryRun } : {});
     if (context.json) context.printJson({ type: "update", ...updated });
-    else for (const line of linesOf(updated, context.out)) context.print(line);
+    else for (const line of formatUpdate(updated, context.out)) context.print(line);
     return EXIT.ok;
   });
 }
 
-const WHEN = {
+const WHEN_LABELS = {
   "next-turn": "next turn",
   now: "now",
   "next-run": "next run",
   unchanged: "",
-} as const satisfies Record<Updated["takesEffect"], string>;
+} as const satisfies Record<UpdateResult["takesEffect"], string>;
 
-const END = {
+const RESULT_LABELS = {
   "next-turn": "taken: the run is moved before its next turn",
   now: "moved: the next prompt is answered with it",
   "next-run": "taken: the session is at rest, its next run has it",
   unchanged: "nothing to do: the session has this definition already",
-} as const satisfies Record<Updated["takesEffect"], string>;
+} as const satisfies Record<UpdateResult["takesEffect"], string>;
 
 /** A row for each field that is another one, with when that counts. */
-function linesOf(updated: Updated, paint: Context["out"]): readonly string[] {
-  const { changes, warnings, takesEffect, dryRun, from } = updated;
+function formatUpdate(result: UpdateResult, paint: Context["out"]): readonly string[] {
+  const { changes, warnings, takesEffect, dryRun, from } = result;
   const rows = changes.map(
     ({ field, said, takesEffect: when }) =>
       [
         field,
-        printable(said),
-        when === "next-loop" && takesEffect === "next-turn" ? "next loop" : WHEN[takesEffect],
+        stripControls(said),
+        when === "next-loop" && takesEffect === "next-turn" ? "next loop" : WHEN_LABELS[takesEffect],
       ] as const,
   );
   const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => (row[column] ?? "").length)));
@@ -78,6 +80,12 @@ function linesOf(updated: Updated, paint: Context["out"]): readonly string[] {
       `${field.padEnd(widths[0] ?? 0)}  ${said.padEnd(widths[1] ?? 0)}  ${paint.dim(when)}`,
   );
   const unknown = from === undefined ? ["what it changes is not known yet: its first loop is opening"] : [];
-  const would = dryRun && takesEffect !== "unchanged" ? `nothing was changed (--dry-run)` : END[takesEffect];
-  return [...table, ...unknown, ...warnings.map((one) => paint.yellow(`warning: ${printable(one)}`)), would];
+  const would =
+    dryRun && takesEffect !== "unchanged" ? `nothing was changed (--dry-run)` : RESULT_LABELS[takesEffect];
+  return [
+    ...table,
+    ...unknown,
+    ...warnings.map((one) => paint.yellow(`warning: ${stripControls(one)}`)),
+    would,
+  ];
 }

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import { StringDecoder } from "node:string_decoder";
 import type { Command } from "commander";
-import { secondsFrom, versioningOf } from "../../../config/worker-environment.ts";
-import { localServer, namedAddress } from "../connection.ts";
+import { createVersioning, parseSeconds } from "../../../config/worker-environment.ts";
+import { findLocalServer, getConfiguredAddress } from "../connection.ts";
 import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { print } from "../output.ts";
@@ -21,9 +21,9 @@ type Flags = {
 
 const NAMES = { buildId: "--build-id", behavior: "--versioning" };
 
-export function workerCommand(
+export function addWorkerCommand(
   program: Command,
-  act: (work: (context: Context) => Promise<number>) => Promise<void>,
+  runAction: (work: (context: Context) => Promise<number>) => Promise<void>,
 ): void {
   program
     .command("worker")
@@ -46,14 +46,14 @@ Examples:
 The first Ctrl-C or SIGTERM drains it, the second hands back what runs at once, the third leaves it.
 Exit code: 0 after a drain, 1 when it could not start or failed, 130 or 143 when it was left.`,
     )
-    .action(async (flags: Flags) => act((context) => work(context, flags)));
+    .action(async (flags: Flags) => runAction((context) => runWorker(context, flags)));
 }
 
-async function work(context: Context, flags: Flags): Promise<number> {
+async function runWorker(context: Context, flags: Flags): Promise<number> {
   const { options, streams } = context;
   checkVersioning(flags);
   await checkBeforeWorker(context);
-  const address = namedAddress(context) ?? (await localServer(context));
+  const address = getConfiguredAddress(context) ?? (await findLocalServer(context));
   const log = new StringDecoder("utf8");
   const child = spawnWorker(
     {
@@ -61,17 +61,18 @@ async function work(context: Context, flags: Flags): Promise<number> {
       address,
       tools: flags.tools?.map((file) => resolve(file)),
       recognition: flags.recognition,
-      drain: drainFrom(flags.drain),
+      drain: parseDrain(flags.drain),
       buildId: flags.buildId,
       deployment: flags.deployment,
       versioning: flags.versioning,
     },
     { env: streams.env, onLog: (chunk) => print(streams.stderr, log.write(chunk)) },
   );
-  let asked = 0;
+  let signalCount = 0;
   const end = (signal: NodeJS.Signals) => (): void => {
-    asked += 1;
-    if (asked === 1) context.tell(context.err.dim("Draining. Once more hands back at once what runs."));
+    signalCount += 1;
+    if (signalCount === 1)
+      context.report(context.err.dim("Draining. Once more hands back at once what runs."));
     child.process.kill(signal);
   };
   const [drain, terminate] = [end("SIGINT"), end("SIGTERM")];
@@ -94,16 +95,16 @@ async function work(context: Context, flags: Flags): Promise<number> {
 
 function checkVersioning({ buildId, deployment, versioning }: Flags): void {
   try {
-    versioningOf({ buildId, deployment, behavior: versioning }, NAMES);
+    createVersioning({ buildId, deployment, behavior: versioning }, NAMES);
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
 }
 
-function drainFrom(text: string | undefined): string | undefined {
+function parseDrain(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   try {
-    return `${secondsFrom("--drain", text) / 1000}`;
+    return `${parseSeconds("--drain", text) / 1000}`;
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

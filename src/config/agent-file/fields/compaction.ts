@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CompactionConfig, ContextConfig } from "../../../schema/context.ts";
-import { type Field, field, said, wholeFrom } from "../field.ts";
+import { defineField, describeKey, type Field, integerFrom } from "../define-field.ts";
 
 // [compaction], or [context] with [context.compaction] in it (CFG-21, X-31).
 
@@ -8,111 +8,127 @@ const CONTEXT = ContextConfig.parse({});
 const COMPACTION = CompactionConfig.parse({});
 const LOOPS = 3;
 
-const of = (name: string, to: string, schema: z.ZodType, options: object = {}) =>
-  field(`compaction.${name}`, `context.compaction.${to}`, schema, {
+const defineCompactionField = (name: string, to: string, schema: z.ZodType, options: object = {}) =>
+  defineField(`compaction.${name}`, `context.compaction.${to}`, schema, {
     also: [`context.compaction.${name}`],
     ...options,
   });
-const around = (name: string, to: string, schema: z.ZodType) =>
-  field(`compaction.${name}`, `context.${to}`, schema, { also: [`context.${name}`] });
-const tiered = (name: string, to: string, schema: z.ZodType) =>
-  field(`compaction.tiered.${name}`, `context.${to}`, schema, { also: [`context.${name}`] });
+const defineLoopField = (name: string, to: string, schema: z.ZodType) =>
+  defineField(`compaction.${name}`, `context.${to}`, schema, { also: [`context.${name}`] });
+const defineTieredField = (name: string, to: string, schema: z.ZodType) =>
+  defineField(`compaction.tiered.${name}`, `context.${to}`, schema, { also: [`context.${name}`] });
 
 export const COMPACTION_FIELDS: readonly Field[] = [
-  around(
+  defineLoopField(
     "max_context_tokens",
     "maxContextTokens",
-    said(
-      wholeFrom(1),
+    describeKey(
+      integerFrom(1),
       "The context window, at most that of the model. Compaction is off unless this is said.",
     ),
   ),
-  around(
+  defineLoopField(
     "system_prompt_tokens",
     "systemPromptTokens",
-    said(wholeFrom(0), "Set aside for the system prompt.", CONTEXT.systemPromptTokens),
+    describeKey(integerFrom(0), "Set aside for the system prompt.", CONTEXT.systemPromptTokens),
   ),
-  of(
+  defineCompactionField(
     "compact_at_pct",
     "compactAtPct",
-    said(
+    describeKey(
       z.number().positive().max(1),
       "The part of the window that may fill, 0 to 1.",
       COMPACTION.compactAtPct,
     ),
   ),
-  of(
+  defineCompactionField(
     "compact_budget_threshold_pct",
     "budgetThresholdPct",
-    said(
+    describeKey(
       z.number().min(0).lt(1),
       "Compaction begins when less than this part of the window is left.",
       COMPACTION.budgetThresholdPct,
     ),
   ),
-  of(
+  defineCompactionField(
     "compaction_scope",
     "scope",
-    said(
-      z.union([wholeFrom(0), z.literal("token-budget")]),
+    describeKey(
+      z.union([integerFrom(0), z.literal("token-budget")]),
       "How many loops before the newest one a compacted view tells of; token-budget: as many as fit the window.",
       LOOPS,
     ),
-    { read: scope, write: scopeWord },
+    { read: parseScope, write: formatScope },
   ),
-  of(
+  defineCompactionField(
     "keep_first_turns",
     "keepFirstTurns",
-    said(wholeFrom(0), "Turns that stay as they are, from the beginning.", COMPACTION.keepFirstTurns),
+    describeKey(
+      integerFrom(0),
+      "Turns that stay as they are, from the beginning.",
+      COMPACTION.keepFirstTurns,
+    ),
   ),
-  of(
+  defineCompactionField(
     "keep_recent_turns",
     "keepRecentTurns",
-    said(wholeFrom(0), "Turns that stay, at the end.", COMPACTION.keepRecentTurns),
+    describeKey(integerFrom(0), "Turns that stay, at the end.", COMPACTION.keepRecentTurns),
   ),
-  of(
+  defineCompactionField(
     "max_summary_tokens",
     "maxSummaryTokens",
-    said(wholeFrom(0), "Of one whole summary.", COMPACTION.maxSummaryTokens),
+    describeKey(integerFrom(0), "Of one whole summary.", COMPACTION.maxSummaryTokens),
   ),
-  of(
+  defineCompactionField(
     "tool_output_max_lines",
     "toolOutputMaxLines",
-    said(wholeFrom(0), "Lines that an output keeps, in the turns at the end.", COMPACTION.toolOutputMaxLines),
+    describeKey(
+      integerFrom(0),
+      "Lines that an output keeps, in the turns at the end.",
+      COMPACTION.toolOutputMaxLines,
+    ),
   ),
-  of("focus_message", "focusMessage", said(z.string(), "What a summary written by a model should dwell on.")),
-  of(
+  defineCompactionField(
+    "focus_message",
+    "focusMessage",
+    describeKey(z.string(), "What a summary written by a model should dwell on."),
+  ),
+  defineCompactionField(
     "strategy",
     "strategy",
-    said(
+    describeKey(
       z.string().min(1),
       "`block`, `summary` (asks the agent's own model), `tiered`, or the name of a strategy of the worker's.",
       COMPACTION.strategy,
     ),
   ),
-  tiered(
+  defineTieredField(
     "keep_first",
     "keepFirst",
-    said(wholeFrom(0), "Of the tiered strategy: messages from the beginning.", CONTEXT.keepFirst),
+    describeKey(integerFrom(0), "Of the tiered strategy: messages from the beginning.", CONTEXT.keepFirst),
   ),
-  tiered(
+  defineTieredField(
     "keep_recent",
     "keepRecent",
-    said(wholeFrom(0), "Of the tiered strategy: messages from the end.", CONTEXT.keepRecent),
+    describeKey(integerFrom(0), "Of the tiered strategy: messages from the end.", CONTEXT.keepRecent),
   ),
-  tiered(
+  defineTieredField(
     "tool_output_max_lines",
     "toolOutputMaxLines",
-    said(wholeFrom(0), "Of the tiered strategy: lines that an output keeps.", CONTEXT.toolOutputMaxLines),
+    describeKey(
+      integerFrom(0),
+      "Of the tiered strategy: lines that an output keeps.",
+      CONTEXT.toolOutputMaxLines,
+    ),
   ),
 ];
 
-function scope(value: unknown): unknown {
+function parseScope(value: unknown): unknown {
   if (typeof value === "number") return { type: "fixed", loops: value };
   return value === "token-budget" ? { type: value } : value;
 }
 
-function scopeWord(value: unknown): unknown {
+function formatScope(value: unknown): unknown {
   const { type, loops } = value as { type: string; loops?: number };
   return type === "fixed" ? loops : type;
 }

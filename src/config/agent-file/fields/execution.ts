@@ -1,7 +1,15 @@
 import { z } from "zod";
 import { DEFAULT_MAX_WAIT_MS } from "../../../core/machine/vendor-wait.ts";
 import { Delegation, Limits, QueueMode, RetryConfig } from "../../../schema/definition.ts";
-import { type Field, field, NULLABLE, orNone, SECONDS, said, wholeFrom } from "../field.ts";
+import {
+  allowNone,
+  defineField,
+  describeKey,
+  type Field,
+  integerFrom,
+  NONE_AS_NULL,
+  SECONDS_AS_MS,
+} from "../define-field.ts";
 
 // How long an agent may go on, and how it goes about it (CFG-23).
 
@@ -16,41 +24,41 @@ export type LimitDefaults = {
 };
 
 /** @param to - The limits' place in the definition. */
-export function limitFields(at: string, to: string, defaults: LimitDefaults): readonly Field[] {
+export function defineLimitFields(at: string, to: string, defaults: LimitDefaults): readonly Field[] {
   const seconds = z.number().positive();
   const inSeconds = defaults.maxDurationMs === null ? "none" : defaults.maxDurationMs / 1000;
   const fields: { readonly [Name in keyof Limits]: Field } = {
-    maxTurns: field(
+    maxTurns: defineField(
       `${at}max_turns`,
       `${to}.maxTurns`,
-      said(orNone(wholeFrom(1)), "Answers of the model.", defaults.maxTurns ?? "none"),
-      NULLABLE,
+      describeKey(allowNone(integerFrom(1)), "Answers of the model.", defaults.maxTurns ?? "none"),
+      NONE_AS_NULL,
     ),
-    maxTotalTokens: field(
+    maxTotalTokens: defineField(
       `${at}max_total_tokens`,
       `${to}.maxTotalTokens`,
-      said(
-        orNone(wholeFrom(1)),
+      describeKey(
+        allowNone(integerFrom(1)),
         "Input and output tokens of all turns together.",
         defaults.maxTotalTokens ?? "none",
       ),
-      NULLABLE,
+      NONE_AS_NULL,
     ),
-    maxDurationMs: field(
+    maxDurationMs: defineField(
       `${at}max_duration_secs`,
       `${to}.maxDurationMs`,
-      said(orNone(seconds), "Seconds; fractions go.", inSeconds),
-      SECONDS,
+      describeKey(allowNone(seconds), "Seconds; fractions go.", inSeconds),
+      SECONDS_AS_MS,
     ),
-    maxCostUsd: field(
+    maxCostUsd: defineField(
       `${at}max_cost`,
       `${to}.maxCostUsd`,
-      said(
-        orNone(seconds),
+      describeKey(
+        allowNone(seconds),
         "Dollars. An error where the price of a model is unknown: see [provider.cost].",
         "none",
       ),
-      NULLABLE,
+      NONE_AS_NULL,
     ),
   };
   return Object.values(fields);
@@ -62,86 +70,86 @@ const CacheParts = z.strictObject({
   cache_messages: z.boolean(),
 });
 
-const queueMode = (what: string) =>
-  said(QueueMode, `How ${what} are read, one a time or all at once.`, "one-at-a-time");
+const defineQueueMode = (what: string) =>
+  describeKey(QueueMode, `How ${what} are read, one a time or all at once.`, "one-at-a-time");
 
 export const EXECUTION_FIELDS: readonly Field[] = [
-  ...limitFields("execution.", "limits", LIMITS),
-  field("execution.steering_mode", "steeringMode", queueMode("steering messages")),
-  field("execution.follow_up_mode", "followUpMode", queueMode("follow-ups")),
-  field(
+  ...defineLimitFields("execution.", "limits", LIMITS),
+  defineField("execution.steering_mode", "steeringMode", defineQueueMode("steering messages")),
+  defineField("execution.follow_up_mode", "followUpMode", defineQueueMode("follow-ups")),
+  defineField(
     "execution.retry.max_retries",
     "retry.maxRetries",
-    said(
-      wholeFrom(0, 100),
+    describeKey(
+      integerFrom(0, 100),
       "How often a vendor that is slow, busy or unreachable is asked again; 0 for never.",
       RETRY.maxRetries,
     ),
   ),
-  field(
+  defineField(
     "execution.retry.initial_delay_ms",
     "retry.initialDelayMs",
-    said(wholeFrom(1), "Before the first retry.", RETRY.initialDelayMs),
+    describeKey(integerFrom(1), "Before the first retry.", RETRY.initialDelayMs),
   ),
-  field(
+  defineField(
     "execution.retry.backoff_multiplier",
     "retry.backoffMultiplier",
-    said(z.number().min(1), "Of one delay to the next.", RETRY.backoffMultiplier),
+    describeKey(z.number().min(1), "Of one delay to the next.", RETRY.backoffMultiplier),
   ),
-  field(
+  defineField(
     "execution.retry.max_delay_ms",
     "retry.maxDelayMs",
-    said(wholeFrom(1), "No delay is longer.", RETRY.maxDelayMs),
+    describeKey(integerFrom(1), "No delay is longer.", RETRY.maxDelayMs),
   ),
-  field(
+  defineField(
     "execution.retry.max_wait_ms",
     "retry.maxWaitMs",
-    said(
-      wholeFrom(1),
+    describeKey(
+      integerFrom(1),
       "A vendor that asks for a longer pause is asked again after this.",
       DEFAULT_MAX_WAIT_MS,
     ),
   ),
-  field(
+  defineField(
     "execution.cache.enabled",
     "cache.enabled",
-    said(z.boolean(), "Whether the vendor's prompt cache is used.", true),
+    describeKey(z.boolean(), "Whether the vendor's prompt cache is used.", true),
   ),
-  field(
+  defineField(
     "execution.cache.strategy",
     "cache.strategy",
-    said(z.union([z.enum(["auto", "disabled"]), CacheParts]), "What goes into the cache.", "auto"),
-    { read: cacheParts, write: cacheTable },
+    describeKey(z.union([z.enum(["auto", "disabled"]), CacheParts]), "What goes into the cache.", "auto"),
+    { read: parseCacheParts, write: formatCacheParts },
   ),
-  field(
+  defineField(
     "delegation.max_depth",
     "delegation.maxDepth",
-    said(
-      wholeFrom(1, 10),
+    describeKey(
+      integerFrom(1, 10),
       "Sub-agents below each other; at 1 a sub-agent has none of its own.",
       DELEGATION.maxDepth,
     ),
   ),
-  field(
+  defineField(
     "delegation.max_children",
     "delegation.maxChildren",
-    said(
-      orNone(wholeFrom(1, 10_000)),
+    describeKey(
+      allowNone(integerFrom(1, 10_000)),
       "Sub-agents that a run may start, with all that those start.",
       DELEGATION.maxChildren,
     ),
-    NULLABLE,
+    NONE_AS_NULL,
   ),
 ];
 
-function cacheParts(value: unknown): unknown {
+function parseCacheParts(value: unknown): unknown {
   const parts = CacheParts.safeParse(value);
   if (!parts.success) return value;
   const { cache_system, cache_tools, cache_messages } = parts.data;
   return { cacheSystem: cache_system, cacheTools: cache_tools, cacheMessages: cache_messages };
 }
 
-function cacheTable(value: unknown): unknown {
+function formatCacheParts(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
   const { cacheSystem, cacheTools, cacheMessages } = value as Record<string, unknown>;
   return { cache_system: cacheSystem, cache_tools: cacheTools, cache_messages: cacheMessages };

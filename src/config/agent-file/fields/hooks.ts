@@ -1,11 +1,19 @@
 import { z } from "zod";
 import { HOOK_POINTS, type HookPoint } from "../../../schema/hooks.ts";
-import { expecting, type Field, field, NULLABLE, orNone, said, wholeFrom } from "../field.ts";
+import {
+  allowNone,
+  defineField,
+  describeKey,
+  type Field,
+  integerFrom,
+  NONE_AS_NULL,
+  withExpected,
+} from "../define-field.ts";
 
 // [callbacks] and [hooks] (CFG-25, CB-08, CB-09).
 
 /** Names of points as the sources of the format have them. */
-const ALSO: { readonly [P in HookPoint]?: string } = {
+const ALIASES: { readonly [P in HookPoint]?: string } = {
   "before-tool": "before_tool_execution",
   "after-tool": "after_tool_execution",
   "before-tool-update": "before_tool_execution_update",
@@ -15,11 +23,11 @@ const ALSO: { readonly [P in HookPoint]?: string } = {
 };
 
 const policy = {
-  timeout_ms: wholeFrom(1, 600_000).optional(),
+  timeout_ms: integerFrom(1, 600_000).optional(),
   on_failure: z.enum(["stop", "go-on"]).optional(),
 };
 
-const Use = expecting(
+const Use = withExpected(
   z.union([
     z.string().min(1),
     z.strictObject({ name: z.string().min(1), ...policy }),
@@ -30,59 +38,60 @@ const Use = expecting(
   'a registered name ("audit", "plug::audit"), a command ("./check.sh", "python3 check.py"), {name = …} or {command = …}, both perhaps with timeout_ms and on_failure ("stop" or "go-on")',
 );
 
-const Uses = expecting(z.union([Use, z.array(Use)]), "a hook, or a list of hooks");
+const Uses = withExpected(z.union([Use, z.array(Use)]), "a hook, or a list of hooks");
 
-const Names = expecting(
+const Names = withExpected(
   z.union([z.string().min(1), z.array(z.string().min(1))]),
   "the name of a function that the worker has, or a list of names",
 );
 
-const list = (value: unknown): unknown => (Array.isArray(value) ? value : [value]);
-const single = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
+const toList = (value: unknown): unknown => (Array.isArray(value) ? value : [value]);
+const unwrapSingle = (value: unknown): unknown =>
+  Array.isArray(value) && value.length === 1 ? value[0] : value;
 
-const point = (name: HookPoint): Field => {
+const defineHookField = (name: HookPoint): Field => {
   const key = name.replaceAll("-", "_");
-  const also = ALSO[name];
-  return field(
+  const aliases = ALIASES[name];
+  return defineField(
     `callbacks.${key}`,
     `hooks.${name}`,
-    said(Uses, `Hooks of the point ${name}; see docs/hooks.md.`),
+    describeKey(Uses, `Hooks of the point ${name}; see docs/hooks.md.`),
     {
-      ...(also === undefined ? {} : { also: [`callbacks.${also}`] }),
-      read: (value) => (list(value) as unknown[]).map(hookUse),
-      write: (value) => single((value as unknown[]).map(written)),
+      ...(aliases === undefined ? {} : { also: [`callbacks.${aliases}`] }),
+      read: (value) => (toList(value) as unknown[]).map(parseHookUse),
+      write: (value) => unwrapSingle((value as unknown[]).map(formatHookUse)),
     },
   );
 };
 
 export const HOOK_FIELDS: readonly Field[] = [
-  ...HOOK_POINTS.map(point),
-  field(
+  ...HOOK_POINTS.map(defineHookField),
+  defineField(
     "hooks.input_filters",
     "inputFilters",
-    said(Names, "Asked in this order about all that people say.", []),
-    { read: list },
+    describeKey(Names, "Asked in this order about all that people say.", []),
+    { read: toList },
   ),
-  field(
+  defineField(
     "hooks.transform_context",
     "transformContext",
-    said(Names, "Make other messages of the context before each request, in this order.", []),
-    { read: list },
+    describeKey(Names, "Make other messages of the context before each request, in this order.", []),
+    { read: toList },
   ),
-  field(
+  defineField(
     "hooks.convert_to_llm",
     "convertToLlm",
-    said(
-      orNone(z.string()),
+    describeKey(
+      allowNone(z.string()),
       "Makes messages that a model can read of an application's own; those are dropped unless said.",
       "none",
     ),
-    NULLABLE,
+    NONE_AS_NULL,
   ),
 ];
 
 /** A text with a space or a slash is a command; other texts are names. */
-function hookUse(value: unknown): unknown {
+function parseHookUse(value: unknown): unknown {
   if (typeof value === "string") return looksLikeCommand(value) ? { command: value } : value;
   if (typeof value !== "object" || value === null) return value;
   const { hook, timeout_ms, on_failure, ...rest } = value as Record<string, unknown>;
@@ -94,7 +103,7 @@ function hookUse(value: unknown): unknown {
   };
 }
 
-function written(use: unknown): unknown {
+function formatHookUse(use: unknown): unknown {
   if (typeof use === "string") return looksLikeCommand(use) ? { hook: use } : use;
   const { timeoutMs, onFailure, ...rest } = use as Record<string, unknown>;
   return {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { CustomProtocol, ModelConfig, OpenAiCompat, Protocol } from "../../../schema/model.ts";
-import { expecting, type Field, field, said, wholeFrom } from "../field.ts";
+import { defineField, describeKey, type Field, integerFrom, withExpected } from "../define-field.ts";
 
 // The tables [provider], [[provider.instances]] and `provider = { … }` (CFG-15 to CFG-18).
 
@@ -19,10 +19,10 @@ const API_NAMES = [...Protocol.options, ...Object.keys(PROTOCOL_ALIASES)] as [st
 
 const Api = z.union([
   z.enum(API_NAMES),
-  expecting(CustomProtocol, "custom_NAME, of a vendor that the worker has registered"),
+  withExpected(CustomProtocol, "custom_NAME, of a vendor that the worker has registered"),
 ]);
 
-function protocolOf(name: string): string {
+function getProtocol(name: string): string {
   return PROTOCOL_ALIASES[name] ?? name;
 }
 
@@ -43,130 +43,153 @@ const VENDORS: Readonly<Record<Protocol, Vendor>> = {
 };
 
 /** A protocol of a worker's own is served by the vendor of that name, who is nowhere in particular. */
-export function vendorOf(api: Protocol | CustomProtocol): Vendor {
+export function getVendor(api: Protocol | CustomProtocol): Vendor {
   return api in VENDORS ? VENDORS[api as Protocol] : { provider: api.slice("custom_".length) };
 }
 
 export const DEFAULT_MODEL = "unknown";
 export const DEFAULT_CONTEXT_WINDOW = 200_000;
 
-const Key = expecting(
+const Key = withExpected(
   z.string().regex(/^(\$\{[A-Za-z_][A-Za-z0-9_]*\})?$/),
   "the environment variable that holds the key, as ${NAME}, never the key itself; none where the server needs none",
 );
 /** Of prices: not the same as free. */
 const UNKNOWN = "unknown";
 
-const dearerRate = (what: string) => said(z.number().nonnegative(), `Dollars per million ${what}.`);
-const rate = (what: string) => said(z.number().nonnegative(), `Dollars per million ${what}.`, 0);
-const withoutSlash = (url: unknown) => (typeof url === "string" ? url.replace(/\/+$/, "") : url);
+const defineHighRate = (what: string) =>
+  describeKey(z.number().nonnegative(), `Dollars per million ${what}.`);
+const defineRate = (what: string) => describeKey(z.number().nonnegative(), `Dollars per million ${what}.`, 0);
+const trimTrailingSlash = (url: unknown) => (typeof url === "string" ? url.replace(/\/+$/, "") : url);
 
-const snake = (camel: string) => camel.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toSnakeCase = (camel: string) => camel.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 const COMPAT = Object.entries(OpenAiCompat.shape).map(([name, schema]) => {
   const byDefault = OpenAiCompat.parse({})[name as keyof OpenAiCompat];
-  const words = snake(name).replaceAll("_", " ");
-  return field(
-    `compat.${snake(name)}`,
+  const words = toSnakeCase(name).replaceAll("_", " ");
+  return defineField(
+    `compat.${toSnakeCase(name)}`,
     `model.compat.${name}`,
-    said(schema.unwrap(), `Of a server that differs from OpenAI: ${words}.`, byDefault),
+    describeKey(schema.unwrap(), `Of a server that differs from OpenAI: ${words}.`, byDefault),
   );
 });
 
 export const MODEL_FIELDS: readonly Field[] = [
-  field("model", "model.id", said(z.string().min(1), "What the vendor calls the model.", DEFAULT_MODEL)),
-  field(
+  defineField(
+    "model",
+    "model.id",
+    describeKey(z.string().min(1), "What the vendor calls the model.", DEFAULT_MODEL),
+  ),
+  defineField(
     "name",
     "model.name",
-    said(z.string(), "The model's name for people; what the vendor calls it unless said."),
+    describeKey(z.string(), "The model's name for people; what the vendor calls it unless said."),
   ),
-  field(
+  defineField(
     "api",
     "model.api",
-    said(Api, "The wire protocol; never guessed from the model.", "anthropic_messages"),
+    describeKey(Api, "The wire protocol; never guessed from the model.", "anthropic_messages"),
     {
-      read: (value) => (typeof value === "string" ? protocolOf(value) : value),
+      read: (value) => (typeof value === "string" ? getProtocol(value) : value),
     },
   ),
-  field(
+  defineField(
     "provider",
     "model.provider",
-    said(z.string().min(1), "Who serves it; the protocol's vendor unless said."),
+    describeKey(z.string().min(1), "Who serves it; the protocol's vendor unless said."),
   ),
-  field(
+  defineField(
     "base_url",
     "model.baseUrl",
-    said(
-      expecting(z.url(), "a URL such as https://HOST/v1"),
+    describeKey(
+      withExpected(z.url(), "a URL such as https://HOST/v1"),
       "Where it is served; at the protocol's vendor unless said.",
     ),
-    { also: ["url"], read: withoutSlash },
+    { also: ["url"], read: trimTrailingSlash },
   ),
-  field(
+  defineField(
     "api_key",
     "model.apiKey",
-    said(
+    describeKey(
       Key,
       "The environment variable that holds the key, as `${NAME}`. Read by the worker, when it asks the vendor.",
     ),
   ),
-  field("reasoning", "model.reasoning", said(z.boolean(), "The model can think before it answers.", false)),
-  field(
+  defineField(
+    "reasoning",
+    "model.reasoning",
+    describeKey(z.boolean(), "The model can think before it answers.", false),
+  ),
+  defineField(
     "thinking_style",
     "model.thinkingStyle",
-    said(
+    describeKey(
       ModelConfig.shape.thinkingStyle.unwrap(),
       "How it is told to think, where its protocol knows several ways; by the model's name unless said.",
     ),
   ),
-  field(
+  defineField(
     "thinking_between_tools",
     "model.thinkingBetweenTools",
-    said(
+    describeKey(
       z.boolean(),
       "Of Claude: it thinks between its calls too. Newer models do so unasked, and with this even at `off`.",
     ),
   ),
-  field("context_window", "model.contextWindow", said(wholeFrom(1), "Tokens.", DEFAULT_CONTEXT_WINDOW)),
-  field("max_tokens", "model.maxTokens", said(wholeFrom(1), "Tokens that one answer may have.", 8192)),
-  field(
+  defineField(
+    "context_window",
+    "model.contextWindow",
+    describeKey(integerFrom(1), "Tokens.", DEFAULT_CONTEXT_WINDOW),
+  ),
+  defineField(
+    "max_tokens",
+    "model.maxTokens",
+    describeKey(integerFrom(1), "Tokens that one answer may have.", 8192),
+  ),
+  defineField(
     "headers",
     "model.headers",
-    said(
+    describeKey(
       z.record(z.string(), z.string()),
       "Sent with every request. `${NAME}` in a value is read by the worker, as keys are.",
     ),
   ),
-  field(
+  defineField(
     "service_tier",
     "model.serviceTier",
-    said(z.string().min(1), "Asked for by the vendor's own name for it; the vendor's default unless said."),
+    describeKey(
+      z.string().min(1),
+      "Asked for by the vendor's own name for it; the vendor's default unless said.",
+    ),
   ),
-  field(
+  defineField(
     "effort",
     "model.effort",
-    said(
+    describeKey(
       ModelConfig.shape.effort.unwrap(),
       "Of OpenAI's models: how much they reason, in place of what `thinking_level` says; the nearest that the model takes.",
     ),
   ),
-  field(
+  defineField(
     "verbosity",
     "model.verbosity",
-    said(
+    describeKey(
       ModelConfig.shape.verbosity.unwrap(),
       "Of OpenAI's newer models: how much they say; the model's own way unless said.",
     ),
   ),
-  field(
+  defineField(
     "api_version",
     "model.apiVersion",
-    said(z.string().min(1), "Of Azure: the dated form of its API; today's form, without one, unless said."),
+    describeKey(
+      z.string().min(1),
+      "Of Azure: the dated form of its API; today's form, without one, unless said.",
+    ),
   ),
-  field(
+  defineField(
     "cost",
     "model.cost",
-    said(
+    describeKey(
       z.literal(UNKNOWN),
       `Its prices; \`"${UNKNOWN}"\` where the catalogue is not to be asked. The catalogue's unless said, else unknown.`,
     ),
@@ -175,33 +198,37 @@ export const MODEL_FIELDS: readonly Field[] = [
       write: (value) => (value === null ? UNKNOWN : undefined),
     },
   ),
-  field("cost.input_per_million", "model.cost.input", rate("input tokens")),
-  field("cost.output_per_million", "model.cost.output", rate("output tokens")),
-  field("cost.cache_read_per_million", "model.cost.cacheRead", rate("tokens read from the vendor's cache")),
-  field(
+  defineField("cost.input_per_million", "model.cost.input", defineRate("input tokens")),
+  defineField("cost.output_per_million", "model.cost.output", defineRate("output tokens")),
+  defineField(
+    "cost.cache_read_per_million",
+    "model.cost.cacheRead",
+    defineRate("tokens read from the vendor's cache"),
+  ),
+  defineField(
     "cost.cache_write_per_million",
     "model.cost.cacheWrite",
-    rate("tokens written to the vendor's cache"),
+    defineRate("tokens written to the vendor's cache"),
   ),
-  field(
+  defineField(
     "cost.dearer.above",
     "model.cost.dearer.above",
-    said(
+    describeKey(
       z.number().int().positive(),
       "A question of more tokens than these costs what this table says, all of it and its answer.",
     ),
   ),
-  field("cost.dearer.input_per_million", "model.cost.dearer.input", dearerRate("input tokens")),
-  field("cost.dearer.output_per_million", "model.cost.dearer.output", dearerRate("output tokens")),
-  field(
+  defineField("cost.dearer.input_per_million", "model.cost.dearer.input", defineHighRate("input tokens")),
+  defineField("cost.dearer.output_per_million", "model.cost.dearer.output", defineHighRate("output tokens")),
+  defineField(
     "cost.dearer.cache_read_per_million",
     "model.cost.dearer.cacheRead",
-    dearerRate("tokens read from the vendor's cache"),
+    defineHighRate("tokens read from the vendor's cache"),
   ),
-  field(
+  defineField(
     "cost.dearer.cache_write_per_million",
     "model.cost.dearer.cacheWrite",
-    dearerRate("tokens written to the vendor's cache"),
+    defineHighRate("tokens written to the vendor's cache"),
   ),
   ...COMPAT,
 ];

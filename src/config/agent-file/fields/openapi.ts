@@ -1,18 +1,25 @@
 import { z } from "zod";
 import { OpenApiSettings } from "../../../schema/openapi.ts";
 import { ReplayClass } from "../../../schema/tool.ts";
-import { expecting, type Field, field, must, said, wholeFrom } from "../field.ts";
-import { isTable } from "../table.ts";
+import {
+  defineField,
+  describeKey,
+  describeRequiredKey,
+  type Field,
+  integerFrom,
+  withExpected,
+} from "../define-field.ts";
+import { isTable } from "../table-paths.ts";
 
 // [[openapi.instances]]: APIs whose operations are tools (OAPI-04, OAPI-05).
 
 const DEFAULTS = OpenApiSettings.parse({ name: "-", spec: "-" });
 
 const SECRET = "the environment variable that holds it, as ${NAME}, never the secret itself";
-const Secret = expecting(z.string().regex(/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/, `must be ${SECRET}`), SECRET);
-const Name = expecting(z.string().regex(/^[A-Za-z0-9_-]{1,40}$/), "1 to 40 letters, digits, - or _");
+const Secret = withExpected(z.string().regex(/^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/, `must be ${SECRET}`), SECRET);
+const Name = withExpected(z.string().regex(/^[A-Za-z0-9_-]{1,40}$/), "1 to 40 letters, digits, - or _");
 
-const Auth = expecting(
+const Auth = withExpected(
   z.discriminatedUnion("type", [
     z.strictObject({ type: z.literal("none") }),
     z.strictObject({ type: z.literal("bearer"), token: Secret }),
@@ -28,22 +35,30 @@ const Auth = expecting(
 );
 
 const Filter = z.strictObject({
-  ids: said(z.array(z.string().min(1)).max(2000), "Operation ids."),
-  tags: said(z.array(z.string().min(1)).max(200), "Any of them."),
-  path_prefix: said(z.string().min(1), "How their paths begin."),
+  ids: describeKey(z.array(z.string().min(1)).max(2000), "Operation ids."),
+  tags: describeKey(z.array(z.string().min(1)).max(200), "Any of them."),
+  path_prefix: describeKey(z.string().min(1), "How their paths begin."),
 });
 
 const Limits = z.strictObject({
-  max_document_bytes: said(wholeFrom(1, 268_435_456), "Of all documents.", DEFAULTS.limits.maxDocumentBytes),
-  max_depth: said(wholeFrom(1, 1000), "Tables within each other.", DEFAULTS.limits.maxDepth),
-  max_references: said(wholeFrom(0, 10_000_000), "`$ref`s of a document.", DEFAULTS.limits.maxReferences),
-  max_operations: said(wholeFrom(1, 10_000), "Tools of the API.", DEFAULTS.limits.maxOperations),
-  max_schema_bytes: said(
-    wholeFrom(1024, 1_048_576),
+  max_document_bytes: describeKey(
+    integerFrom(1, 268_435_456),
+    "Of all documents.",
+    DEFAULTS.limits.maxDocumentBytes,
+  ),
+  max_depth: describeKey(integerFrom(1, 1000), "Tables within each other.", DEFAULTS.limits.maxDepth),
+  max_references: describeKey(
+    integerFrom(0, 10_000_000),
+    "`$ref`s of a document.",
+    DEFAULTS.limits.maxReferences,
+  ),
+  max_operations: describeKey(integerFrom(1, 10_000), "Tools of the API.", DEFAULTS.limits.maxOperations),
+  max_schema_bytes: describeKey(
+    integerFrom(1024, 1_048_576),
     "Of one tool's parameters as JSON; what lies deep is cut off.",
     DEFAULTS.limits.maxSchemaBytes,
   ),
-  read_timeout_secs: said(
+  read_timeout_secs: describeKey(
     z.number().positive().max(600),
     "For reading the document.",
     DEFAULTS.limits.readTimeoutMs / 1000,
@@ -51,49 +66,56 @@ const Limits = z.strictObject({
 });
 
 const Instance = z.strictObject({
-  name: must(Name, "Its name, for messages."),
-  spec: must(
-    expecting(z.string().min(1), "an http(s) address, or a file relative to the workspace"),
+  name: describeRequiredKey(Name, "Its name, for messages."),
+  spec: describeRequiredKey(
+    withExpected(z.string().min(1), "an http(s) address, or a file relative to the workspace"),
     "The document, OpenAPI 3.0 or 3.1, JSON or YAML: an http(s) address, or a file, relative to the workspace.",
   ),
-  base_url: said(
-    expecting(z.url({ protocol: /^https?$/ }), "a URL such as https://HOST/v1"),
+  base_url: describeKey(
+    withExpected(z.url({ protocol: /^https?$/ }), "a URL such as https://HOST/v1"),
     "Where requests go, in place of the document's servers.",
   ),
-  auth: said(Auth, "How the API knows who asks. Secrets are read by the worker, when it sends a request.", {
-    type: "none",
-  }),
-  headers: said(
+  auth: describeKey(
+    Auth,
+    "How the API knows who asks. Secrets are read by the worker, when it sends a request.",
+    {
+      type: "none",
+    },
+  ),
+  headers: describeKey(
     z.record(z.string(), z.string()),
     "Sent with every request. `${NAME}` in a value is read by the worker.",
   ),
-  prefix: said(Name, "Tools are called `PREFIX__OPERATION`."),
-  operations: said(Filter, "Which operations are tools: those for which all of it holds; all unless said."),
-  replay: said(
+  prefix: describeKey(Name, "Tools are called `PREFIX__OPERATION`."),
+  operations: describeKey(
+    Filter,
+    "Which operations are tools: those for which all of it holds; all unless said.",
+  ),
+  replay: describeKey(
     z.record(z.string(), ReplayClass),
     "By operation id, or a glob of ids, what a second execution means; GET is pure, PUT and DELETE are idempotent, others unsafe unless said.",
   ),
-  confirm: said(
+  confirm: describeKey(
     z.array(z.string().min(1)).max(2000),
     "Operation ids, or globs of ids, for which a person is asked before each call.",
     [],
   ),
-  idempotency_header: said(
+  idempotency_header: describeKey(
     z.string().min(1).max(200),
     "A header that carries the idempotency key of a call that is not only a reading one.",
   ),
-  max_response_bytes: said(
-    wholeFrom(1, 16_777_216),
+  max_response_bytes: describeKey(
+    integerFrom(1, 16_777_216),
     "Of an answer, for the model.",
     DEFAULTS.maxResponseBytes,
   ),
-  timeout_secs: said(z.number().positive().max(3600), "For one request.", DEFAULTS.timeoutMs / 1000),
-  allow_remote_refs: said(
+  timeout_secs: describeKey(z.number().positive().max(3600), "For one request.", DEFAULTS.timeoutMs / 1000),
+  allow_remote_refs: describeKey(
     z.boolean(),
     "References may lead to other documents: files of the same folder, public addresses.",
     false,
   ),
-  limits: said(Limits, "What reading the document may cost."),
+  limits: describeKey(Limits, "What reading the document may cost."),
 });
 
 /** Keys of which the definition has other names, or other units. */
@@ -102,26 +124,26 @@ const SECONDS: Readonly<Record<string, string>> = {
   read_timeout_secs: "readTimeoutMs",
 };
 
-const camel = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-const snake = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+const toCamelCase = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
 /** Tables whose keys are ours; those of the others are the author's. */
-const OURS = ["operations", "limits", "auth"];
+const BUILT_IN_KEYS = ["operations", "limits", "auth"];
 
-function read(value: unknown): unknown {
+function parseSource(value: unknown): unknown {
   if (!isTable(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
       const seconds = SECONDS[key];
       if (seconds !== undefined)
         return [seconds, typeof inner === "number" ? Math.round(inner * 1000) : inner];
-      return [camel(key), OURS.includes(key) ? read(inner) : inner];
+      return [toCamelCase(key), BUILT_IN_KEYS.includes(key) ? parseSource(inner) : inner];
     }),
   );
 }
 
 /** Without what is so by default. */
-function written(value: unknown, defaults: unknown): unknown {
+function formatSource(value: unknown, defaults: unknown): unknown {
   if (!isTable(value)) return value;
   const known = isTable(defaults) ? defaults : {};
   return Object.fromEntries(
@@ -130,23 +152,26 @@ function written(value: unknown, defaults: unknown): unknown {
       .map(([key, inner]) => {
         const seconds = Object.entries(SECONDS).find(([, to]) => to === key)?.[0];
         if (seconds !== undefined) return [seconds, (inner as number) / 1000];
-        const isOurs = OURS.includes(key);
-        return [snake(key), isOurs ? written(inner, key === "limits" ? DEFAULTS.limits : {}) : inner];
+        const isBuiltIn = BUILT_IN_KEYS.includes(key);
+        return [
+          toSnakeCase(key),
+          isBuiltIn ? formatSource(inner, key === "limits" ? DEFAULTS.limits : {}) : inner,
+        ];
       }),
   );
 }
 
-const list = (each: (value: unknown) => unknown) => (value: unknown) =>
+const defineList = (each: (value: unknown) => unknown) => (value: unknown) =>
   Array.isArray(value) ? value.map(each) : value;
 
 export const OPENAPI_FIELDS: readonly Field[] = [
-  field(
+  defineField(
     "openapi.instances",
     "openapi",
-    said(z.array(Instance).max(32), "APIs whose operations are tools; see docs/openapi.md.", []),
+    describeKey(z.array(Instance).max(32), "APIs whose operations are tools; see docs/openapi.md.", []),
     {
-      read: list(read),
-      write: list((value) => written(value, { ...DEFAULTS, name: undefined, spec: undefined })),
+      read: defineList(parseSource),
+      write: defineList((value) => formatSource(value, { ...DEFAULTS, name: undefined, spec: undefined })),
     },
   ),
 ];

@@ -1,5 +1,5 @@
 // Written by scripts/catalogue.mjs. Prices of 2026-11-22, from @pydantic/genai-prices 0.1.8.
-import type { Row } from "../row.ts";
+import type { Row } from "../catalogue-row.ts";
 
 export const ANTHROPIC: readonly Row[] = [
   ["claude-fable-5", 1000000, 128000, 10, 50, 1, 12.5, "adaptive images schema"],

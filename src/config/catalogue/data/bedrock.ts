@@ -1,5 +1,5 @@
 // Written by scripts/catalogue.mjs. Prices of 2026-11-22, from @pydantic/genai-prices 0.1.8.
-import type { Row } from "../row.ts";
+import type { Row } from "../catalogue-row.ts";
 
 export const BEDROCK: readonly Row[] = [
   ["amazon.nova-2-lite-v1:0", 1000000, null, 0.33, 2.75, 0.0825, 0.33, "effort images"],

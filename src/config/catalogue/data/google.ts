@@ -1,5 +1,5 @@
 // Written by scripts/catalogue.mjs. Prices of 2026-11-22, from @pydantic/genai-prices 0.1.8.
-import type { Row } from "../row.ts";
+import type { Row } from "../catalogue-row.ts";
 
 export const GOOGLE: readonly Row[] = [
   ["gemini-2.5-flash", 1048576, 65536, 0.3, 2.5, 0.03, 0.3, "budget images schema"],

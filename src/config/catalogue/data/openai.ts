@@ -1,5 +1,5 @@
 // Written by scripts/catalogue.mjs. Prices of 2026-11-22, from @pydantic/genai-prices 0.1.8.
-import type { Row } from "../row.ts";
+import type { Row } from "../catalogue-row.ts";
 
 export const OPENAI: readonly Row[] = [
   ["gpt-4.1", 1000000, 32768, 2, 8, 0.5, 2, "none images schema"],

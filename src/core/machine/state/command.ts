@@ -1,18 +1,18 @@
 import type { AgentDefinition, Continuation, Limits } from "../../../schema/definition.ts";
 import type { Usage } from "../../../schema/message.ts";
-import type { Outcome, PersonAsked, SpawnRef } from "../../../schema/record.ts";
+import type { Outcome, QuestionRecord, SpawnRef } from "../../../schema/record.ts";
 import type { Allowance } from "../../budget/amounts.ts";
 import type { Cost } from "../../budget/usage.ts";
-import type { LoopPart } from "../../evaluation/part.ts";
+import type { LoopPart } from "../../evaluation/loop-part.ts";
 import type { Grant } from "../../permission/grants.ts";
-import type { LeftView } from "../../view/view.ts";
+import type { ViewSnapshot } from "../../view/view.ts";
 import type { ViewRanges } from "../../view/view-ranges.ts";
-import type { ViewAtHand } from "../../view/view-request.ts";
-import type { Fork, Outbox } from "../outbox.ts";
+import type { ToolView } from "../../view/view-request.ts";
+import type { NewBranch, Outbox } from "../outbox.ts";
 import type { StepCommand } from "../steps.ts";
 import type { TaskReport } from "../task.ts";
 import type { LastLoop } from "./loop-state.ts";
-import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "./state.ts";
+import type { CompactionCounts, CompactionReason, InboundMessage, Prompt } from "./state.ts";
 
 // What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
 // it is given out again.
@@ -20,13 +20,13 @@ import type { CompactionCounts, CompactionReason, PersonMessage, Prompt } from "
 type Numbered = { readonly number: number; readonly generation: number };
 
 /** Where the activity writes, and what it writes first. */
-type Writing = Numbered & {
+type WriteCommand = Numbered & {
   readonly branch: string;
   /** The first position that this command may write. */
   readonly base: number;
   readonly outbox: Outbox;
   /** It goes on in a branch of its own, which leaves `branch` there. */
-  readonly fork?: Fork;
+  readonly fork?: NewBranch;
 };
 
 export type OpenLoopCommand = Numbered & {
@@ -44,7 +44,7 @@ export type OpenLoopCommand = Numbered & {
   readonly expects?: { readonly branch: string; readonly length: number };
 };
 
-export type CallModelCommand = Writing & {
+export type CallModelCommand = WriteCommand & {
   readonly type: "call-model";
   readonly session: string;
   readonly loopId: string;
@@ -65,7 +65,7 @@ export type CallModelCommand = Writing & {
   readonly maxAttempts: number;
 };
 
-export type CompactCommand = Writing & {
+export type CompactCommand = WriteCommand & {
   readonly type: "compact";
   readonly session: string;
   readonly loopId: string;
@@ -84,18 +84,18 @@ export type CompactCommand = Writing & {
 };
 
 /** Asks the input filters about words that wait, before a turn takes them up. Writes nothing of its own. */
-export type FilterInputCommand = Writing & {
+export type FilterInputCommand = WriteCommand & {
   readonly type: "filter-input";
   readonly session: string;
   readonly loopId: string;
   readonly definitionHash: string;
   /** Of the turn that comes next. */
   readonly turn: number;
-  readonly messages: readonly PersonMessage[];
+  readonly messages: readonly InboundMessage[];
   readonly maxAttempts: number;
 };
 
-export type CallToolCommand = Writing & {
+export type CallToolCommand = WriteCommand & {
   readonly session: string;
   readonly loopId: string;
   readonly definitionHash: string;
@@ -113,9 +113,9 @@ export type CallToolCommand = Writing & {
   /** What a person has put in place of the model's arguments. */
   readonly arguments?: Readonly<Record<string, unknown>>;
   /** What the tool has asked a person before. */
-  readonly questions?: readonly PersonAsked[];
+  readonly questions?: readonly QuestionRecord[];
   /** Only for tools that are given it. */
-  readonly view?: ViewAtHand;
+  readonly view?: ToolView;
   /** What it comes to is told without words. */
   readonly words?: "none";
   readonly timeoutMs?: number;
@@ -135,21 +135,21 @@ export type CallToolsCommand = {
 };
 
 /** Hooks of one point are asked, or told. */
-export type RunHookCommand = Writing & {
+export type RunHookCommand = WriteCommand & {
   readonly type: "run-hook";
   readonly session: string;
   /** Empty when no loop is open. */
   readonly loopId: string;
   readonly definitionHash: string;
   readonly turn: number;
-  readonly ask: HookAsk;
+  readonly ask: HookInput;
   /** A stop waits for them: they are given no more than ten seconds together. */
   readonly brief?: true;
   /** Where they are told what the model sees. */
   readonly view?: ViewRanges;
 };
 
-export type HookAsk =
+export type HookInput =
   | { readonly point: "before-turn" | "after-task" }
   | { readonly point: "after-turn"; readonly usage: Usage }
   /** `position`: of the answer. */
@@ -175,7 +175,7 @@ export type HookAsk =
     };
 
 /** Pins the run to another definition, if that can be. */
-export type MoveDefinitionCommand = Writing & {
+export type UpdateDefinitionCommand = WriteCommand & {
   readonly type: "move-definition";
   readonly session: string;
   /** Empty when no loop is open. */
@@ -188,7 +188,7 @@ export type MoveDefinitionCommand = Writing & {
   readonly limits: Limits;
 };
 
-export type CloseLoopCommand = Writing & {
+export type CloseLoopCommand = WriteCommand & {
   readonly type: "close-loop";
   readonly session: string;
   readonly loopId: string;
@@ -204,16 +204,16 @@ export type CloseLoopCommand = Writing & {
   readonly turns: number;
   readonly costUsd: Cost;
   /** What the next loop's model sees of all this; absent when it is all of it. */
-  readonly view?: LeftView;
+  readonly view?: ViewSnapshot;
   /** What a person has allowed for the session; absent when nothing. */
   readonly grants?: readonly Grant[];
 };
 
-export type RecordCommand = Writing & {
+export type RecordCommand = WriteCommand & {
   readonly type: "record";
   readonly session: string;
   readonly loopId?: string;
-  readonly inbox: readonly PersonMessage[];
+  readonly inbox: readonly InboundMessage[];
 };
 
 /** Nothing to do until something arrives, or until the time has come. */

@@ -10,14 +10,19 @@ import type {
 import type { HookPoint } from "../../../schema/hooks.ts";
 import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { PermissionPolicy } from "../../../schema/permission.ts";
-import type { ContinuationKind, DefinitionChange, EntryOrigin, FellBack } from "../../../schema/record.ts";
+import type {
+  ContinuationKind,
+  DefinitionChange,
+  EntryOrigin,
+  ModelFallback,
+} from "../../../schema/record.ts";
 import type { ReplayClass, ToolStrategy } from "../../../schema/tool.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { CallFacts } from "../../permission/call-facts.ts";
 import type { Grant } from "../../permission/grants.ts";
-import type { LeftView, Span } from "../../view/view.ts";
+import type { Span, ViewSnapshot } from "../../view/view.ts";
 import type { ViewRequest } from "../../view/view-request.ts";
-import type { Rest } from "../task.ts";
+import type { NextRound } from "../task.ts";
 
 // What crosses history instead of a conversation: references, numbers and verdicts.
 
@@ -51,7 +56,7 @@ export type OpenedDigest = {
   readonly from: number;
   readonly tokensBefore: number;
   /** What earlier loops have left of all before `from`; absent when it is shown as it is. */
-  readonly view?: LeftView;
+  readonly view?: ViewSnapshot;
   /** What a person has allowed in earlier runs of the session. */
   readonly grants?: readonly Grant[];
   readonly entries: readonly {
@@ -149,7 +154,7 @@ export type ModelDigest = {
   /** Times that the vendor was asked within this generation. */
   readonly attempts: number;
   /** Another model than the agent's own has answered. */
-  readonly fellBack?: FellBack;
+  readonly fellBack?: ModelFallback;
 };
 
 export type ToolDigest = {
@@ -163,7 +168,7 @@ export type ToolDigest = {
   /** What the call wants of the view; the machine grants it when the batch is over. */
   readonly request?: ViewRequest;
   /** How the agent wants its work to go on; its run's report says so. */
-  readonly rest?: Rest;
+  readonly rest?: NextRound;
   /** There is no result yet: the tool asks a person, and is called again with the answer. */
   readonly asks?: QuestionRef;
 };
@@ -192,11 +197,11 @@ export type CompactDigest = WrittenDigest & {
   readonly usage?: Usage;
   readonly costUsd?: Cost;
   /** Fallbacks that were asked for it. */
-  readonly fellBack?: readonly FellBack[];
+  readonly fellBack?: readonly ModelFallback[];
 };
 
 /** What hooks have said. Names have at most 128 bytes, reasons 512, words for the model 2 KiB; free of secrets. */
-export type HookWord =
+export type HookResult =
   /** `notices`: words for the model, for the turn that begins. */
   | { readonly type: "yes"; readonly notices?: readonly string[] }
   | { readonly type: "no"; readonly hook: string; readonly reason: string }
@@ -205,7 +210,7 @@ export type HookWord =
 
 export type HookDigest = WrittenDigest & {
   /** One for each call that was asked about, in the order of the question; else one. */
-  readonly words: readonly HookWord[];
+  readonly words: readonly HookResult[];
   /** Hooks that gave no answer: for people. At most eight. */
   readonly failures?: readonly { readonly hook: string; readonly how: string }[];
 };
@@ -221,7 +226,7 @@ export type InputVerdict = { readonly id: string } & (
 export type FilterDigest = WrittenDigest & { readonly verdicts: readonly InputVerdict[] };
 
 /** Whether the run could be moved to another definition, and what it runs with then. */
-export type MoveDigest = WrittenDigest &
+export type DefinitionUpdateDigest = WrittenDigest &
   (
     | {
         readonly type: "moved";

@@ -1,7 +1,7 @@
 import type { Usage } from "../../../schema/message.ts";
-import type { Calling } from "./calling.ts";
+import type { CallingTools } from "./call-status.ts";
 import type { CompactionCounts, CompactionReason, TurnSource } from "./state.ts";
-import type { BehindTurn, TurnEnding } from "./turn-ending.ts";
+import type { AfterTurn, TurnEnding } from "./turn-ending.ts";
 
 /** What hooks are asked about, with what is needed to go on behind their answer. */
 export type HookQuestion =
@@ -10,7 +10,7 @@ export type HookQuestion =
   | { readonly point: "after-compaction"; readonly counts: CompactionCounts; readonly overflow: boolean }
   | {
       readonly point: "before-tool" | "after-tool";
-      readonly calling: Calling;
+      readonly calling: CallingTools;
       /** Indices, in call order. */
       readonly calls: readonly number[];
     }
@@ -19,7 +19,7 @@ export type HookQuestion =
       readonly point: "after-turn";
       readonly turn: number;
       readonly usage: Usage;
-      readonly behind: BehindTurn;
+      readonly behind: AfterTurn;
     }
   | { readonly point: "on-text"; readonly position: number }
   | { readonly point: "after-task" };

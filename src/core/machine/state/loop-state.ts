@@ -2,7 +2,7 @@ import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { ContinuationKind, Outcome } from "../../../schema/record.ts";
 import type { Account } from "../../budget/account.ts";
 import type { Cost } from "../../budget/usage.ts";
-import type { Mistakes } from "../repeated-mistakes.ts";
+import type { RepeatedFailures } from "../repeated-failures.ts";
 import type { ClosedDigest } from "./digest.ts";
 
 // What the state holds of the loop that is open, and of the newest that was closed.
@@ -43,7 +43,7 @@ export type OpenLoop = {
   /** It was opened without prompts, to go on with what is there. */
   readonly goesOn?: true;
   /** Absent until a call could not be run. */
-  readonly mistakes?: readonly Mistakes[];
+  readonly mistakes?: readonly RepeatedFailures[];
   /** A call failed in the same way too often: why the loop ends before its next turn. */
   readonly stuck?: string;
   /** Absent while no answer was found unfit as the structured output. */

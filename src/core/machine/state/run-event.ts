@@ -1,17 +1,17 @@
 import type { Limits, QueueMode } from "../../../schema/definition.ts";
 import type { ApprovalAnswer } from "../approvals.ts";
-import type { OfferChange } from "../offers.ts";
 import type { StepEvent } from "../steps.ts";
 import type { TaskReport } from "../task.ts";
-import type { VendorWait } from "../vendor-wait.ts";
+import type { ToolListChange } from "../tool-list-change.ts";
+import type { VendorDelay } from "../vendor-wait.ts";
 import type { Failure, ToolDigest } from "./digest.ts";
-import type { PersonMessage } from "./state.ts";
+import type { InboundMessage } from "./state.ts";
 
 /** How a step did not get to its end. */
-export type Setback =
+export type StepFailure =
   /**
    * The worker that did it is gone. `attempts`: times that the step was begun, over all generations; 0 if unknown.
-   * `inOrder`: it did not die, it was asked to end and gave the step back. `late`: it did not report in time, and may live.
+   * `orderBranches`: it did not die, it was asked to end and gave the step back. `late`: it did not report in time, and may live.
    */
   | {
       readonly type: "lost";
@@ -24,7 +24,7 @@ export type Setback =
   /** It ended because it was told to. */
   | { readonly type: "cancelled" }
   /** `wait`: it is worth to be done again, after a while that is too long for a retry of Temporal's. */
-  | { readonly type: "failed"; readonly failure: Failure; readonly wait?: VendorWait };
+  | { readonly type: "failed"; readonly failure: Failure; readonly wait?: VendorDelay };
 
 /** What happened, as the driver tells it. `atMs` is the workflow's clock. */
 export type RunEvent = { readonly atMs: number } & (
@@ -32,7 +32,7 @@ export type RunEvent = { readonly atMs: number } & (
   /** A person wants a smaller context, before the next answer. */
   | { readonly type: "compaction-asked"; readonly focus?: string }
   | { readonly type: "tool-finished"; readonly call: number; readonly digest: ToolDigest }
-  | { readonly type: "tool-set-back"; readonly call: number; readonly setback: Setback }
+  | { readonly type: "tool-set-back"; readonly call: number; readonly setback: StepFailure }
   /** The run of a sub-agent was asked for under this id. */
   | { readonly type: "child-started"; readonly call: number; readonly session: string }
   | { readonly type: "child-finished"; readonly call: number; readonly report: TaskReport }
@@ -45,9 +45,9 @@ export type RunEvent = { readonly atMs: number } & (
     }
   /** A person wants the run to go on with another definition. */
   | { readonly type: "update-asked"; readonly hash: string }
-  | { readonly type: "prompted"; readonly message: PersonMessage }
-  | { readonly type: "steered"; readonly message: PersonMessage }
-  | { readonly type: "followed-up"; readonly message: PersonMessage }
+  | { readonly type: "prompted"; readonly message: InboundMessage }
+  | { readonly type: "steered"; readonly message: InboundMessage }
+  | { readonly type: "followed-up"; readonly message: InboundMessage }
   | { readonly type: "queue-mode-set"; readonly queue: "steering" | "follow-up"; readonly mode: QueueMode }
   | { readonly type: "queues-cleared"; readonly queue: "steering" | "follow-up" | "all" }
   /** A person has answered a call that waits. */
@@ -60,7 +60,7 @@ export type RunEvent = { readonly atMs: number } & (
   /** An operator lets the run have more. */
   | { readonly type: "limits-raised"; readonly limits: Partial<Limits> }
   /** A server outside offers something else than when the loop was opened. */
-  | ({ readonly type: "offers-changed" } & OfferChange)
+  | ({ readonly type: "offers-changed" } & ToolListChange)
   | { readonly type: "stop-requested"; readonly reason: string }
   /** The history grows long: continue as new when a turn ends. */
   | { readonly type: "rotation-due" }

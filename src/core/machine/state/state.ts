@@ -2,16 +2,16 @@ import type { AgentDefinition, Continuation, QueueMode } from "../../../schema/d
 import type { EntryOrigin, Outcome } from "../../../schema/record.ts";
 import type { Allowance, Amounts } from "../../budget/amounts.ts";
 import type { Cost } from "../../budget/usage.ts";
-import type { LoopPart } from "../../evaluation/part.ts";
+import type { LoopPart } from "../../evaluation/loop-part.ts";
 import type { Grant } from "../../permission/grants.ts";
 import type { View } from "../../view/view.ts";
 import type { RevertRequest } from "../../view/view-request.ts";
-import type { ChildrenOver } from "../children-shown.ts";
-import type { Reported } from "../compaction-trigger.ts";
-import type { Fork, Outbox } from "../outbox.ts";
-import type { Rest, TaskRef, TaskRequest } from "../task.ts";
-import type { RefusedMessages } from "../waiting-messages.ts";
-import type { Calling } from "./calling.ts";
+import type { EndedChildren } from "../children-summary.ts";
+import type { ReportedSize } from "../compaction-trigger.ts";
+import type { NewBranch, Outbox } from "../outbox.ts";
+import type { RejectedMessages } from "../queue-size.ts";
+import type { NextRound, TaskRef, TaskRequest } from "../task.ts";
+import type { CallingTools } from "./call-status.ts";
 import type { CompactDigest, PinnedDigest } from "./digest.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
@@ -32,10 +32,10 @@ import type { LastLoop, OpenLoop } from "./loop-state.ts";
 export const STATE_VERSION = 1;
 
 /** The newest rule set. A change of what `next` or `apply` does adds one and keeps the old road (design 3.15). */
-export const RULES = 1;
+export const RULE_SET = 1;
 
 /** A message of a person: its words, or the hash they are stored under when they are too long to travel. */
-export type PersonMessage = {
+export type InboundMessage = {
   /** Made by the sender; a message with a known id is not taken twice. */
   readonly id: string;
   readonly text?: string;
@@ -48,15 +48,15 @@ export type PersonMessage = {
 };
 
 export type Queues = {
-  readonly steering: readonly PersonMessage[];
-  readonly followUps: readonly PersonMessage[];
+  readonly steering: readonly InboundMessage[];
+  readonly followUps: readonly InboundMessage[];
   /** Set by an operator; the definition's own until then. */
   readonly steeringMode?: QueueMode;
   readonly followUpMode?: QueueMode;
 };
 
 /** A command that was given out: enough to give it out again. */
-export type Issue = {
+export type Dispatch = {
   /** The number of the command within the session's run, and the same when it is given out again. */
   readonly number: number;
   /** Rises when it is given out again: who works on an older one may not write. */
@@ -67,7 +67,7 @@ export type Issue = {
   readonly carries: { readonly entries: number; readonly events: number };
 };
 
-export type Prompt = PersonMessage & { readonly origin: EntryOrigin };
+export type Prompt = InboundMessage & { readonly origin: EntryOrigin };
 
 /** Why a view is made smaller: it has grown to its bound, a person asked, or the vendor said that it does not fit. */
 export type CompactionReason =
@@ -85,12 +85,12 @@ export type Phase =
   /** Before the driver has let in what came together with the start. */
   | {
       readonly type: "starting";
-      readonly prompts: readonly PersonMessage[];
+      readonly prompts: readonly InboundMessage[];
       readonly continuation?: Continuation;
     }
   | {
       readonly type: "opening";
-      readonly issue: Issue;
+      readonly issue: Dispatch;
       readonly prompts: readonly Prompt[];
       readonly continuation?: Continuation;
     }
@@ -100,43 +100,43 @@ export type Phase =
    */
   | {
       readonly type: "calling-model";
-      readonly issue: Issue;
+      readonly issue: Dispatch;
       readonly attemptsBefore: number;
       readonly compacted?: boolean;
       readonly waits?: { readonly untilMs: number; readonly fault: string; readonly message: string };
     }
-  | { readonly type: "compacting"; readonly issue: Issue; readonly why: CompactionReason }
+  | { readonly type: "compacting"; readonly issue: Dispatch; readonly why: CompactionReason }
   /** The input filters are asked about these messages, which stay in their queue until the turn begins. */
   | {
       readonly type: "filtering";
-      readonly issue: Issue;
+      readonly issue: Dispatch;
       readonly source: TurnSource;
       readonly ids: readonly string[];
     }
-  | Calling
+  | CallingTools
   /** `brief`: they are told behind a stop. */
   | {
       readonly type: "hooking";
-      readonly issue: Issue;
+      readonly issue: Dispatch;
       readonly question: HookQuestion;
       readonly brief?: true;
     }
   /** The run is moved to the definition of this hash. */
-  | { readonly type: "moving"; readonly issue: Issue; readonly to: string; readonly then: BehindMove }
-  | { readonly type: "closing"; readonly issue: Issue; readonly outcome: Outcome }
+  | { readonly type: "moving"; readonly issue: Dispatch; readonly to: string; readonly then: AfterUpdate }
+  | { readonly type: "closing"; readonly issue: Dispatch; readonly outcome: Outcome }
   | {
       readonly type: "recording";
-      readonly issue: Issue;
-      readonly inbox: readonly PersonMessage[];
+      readonly issue: Dispatch;
+      readonly inbox: readonly InboundMessage[];
       readonly afterwards: AfterRecord;
     }
   | { readonly type: "waiting"; readonly sinceMs: number; readonly untilMs: number | undefined }
   | { readonly type: "rotating"; readonly resume: Resume }
   | { readonly type: "ended" }
-  | Passing;
+  | TransientPhase;
 
 /** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
-type Passing =
+type TransientPhase =
   | { readonly type: "turn-due"; readonly source: TurnSource }
   /** `announces`: the answer announces a tool call and makes none. `output`: what was found of one that claims to be the last. */
   | {
@@ -156,7 +156,7 @@ export type Resume =
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
 
 /** What a run goes on with when its definition was moved. */
-export type BehindMove =
+export type AfterUpdate =
   | Resume
   | { readonly type: "close"; readonly outcome: Outcome }
   | { readonly type: "loop-over" };
@@ -168,7 +168,7 @@ export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge
 type AfterRecord = Resume | { readonly type: "end" };
 
 /** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
-export type Asked = { readonly definition?: AgentDefinition; readonly hash?: string };
+export type RequestedDefinition = { readonly definition?: AgentDefinition; readonly hash?: string };
 
 export type State = {
   readonly version: typeof STATE_VERSION;
@@ -182,7 +182,7 @@ export type State = {
   readonly localSteps: boolean;
   /** What is shown of the run holds no words. */
   readonly words?: "none";
-  readonly asked: Asked;
+  readonly asked: RequestedDefinition;
   /** What `open-loop` pinned, kept for the rest of the run. */
   readonly pinned: PinnedDigest | undefined;
   /** The time of the last event, by the workflow's clock. */
@@ -194,16 +194,16 @@ export type State = {
   /** Ids of the newest messages that were accepted, oldest first. */
   readonly recentIds: readonly string[];
   /** Messages for which the queues had no room; absent for none. */
-  readonly refused?: RefusedMessages;
+  readonly refused?: RejectedMessages;
   readonly outbox: Outbox;
   /** The branch that is written to, and its length: the next position. */
   readonly branch: string;
   readonly length: number;
   /** The branch is still to be begun, by the next command that writes. */
-  readonly fork?: Fork;
+  readonly fork?: NewBranch;
   readonly view: View;
   /** What the vendor has counted last; estimates stand for what came after (CTX-05). */
-  readonly counted?: Reported;
+  readonly counted?: ReportedSize;
   /** A person has asked for a compaction: it comes before the next answer. */
   readonly compact?: { readonly focus?: string };
   /** A person has asked for another definition: the run is moved to it before the next turn, or before its loop ends. */
@@ -238,9 +238,9 @@ export type State = {
   /** Its loop is one of an evaluation's, in that one's session. */
   readonly part?: LoopPart;
   /** Sub-agents that are over. */
-  readonly childrenOver?: ChildrenOver;
+  readonly childrenOver?: EndedChildren;
   /** How the agent wants its work to go on, by its newest call that says so. */
-  readonly rest?: Rest;
+  readonly rest?: NextRound;
   /** Hooks were told that the task is over. */
   readonly taskOver?: true;
 };

@@ -9,12 +9,12 @@ export type TurnEnding = {
   readonly position: number;
   readonly results: number;
   readonly usage: Usage;
-  readonly behind: BehindTurn;
+  readonly behind: AfterTurn;
   /** The model wants to go back. */
   readonly reverts?: readonly RevertRequest[];
 };
 
 /** What comes behind a turn: perhaps another, or the end of the loop. */
-export type BehindTurn =
+export type AfterTurn =
   | { readonly type: "go-on"; readonly source?: TurnSource }
   | { readonly type: "close"; readonly outcome: Outcome };

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LIMIT_NAMES } from "../../../core/budget/limits.ts";
-import { exactlyOne } from "./exactly-one.ts";
+import { requireExactlyOne } from "./exactly-one.ts";
 
 const index = z.number().int().nonnegative();
 
@@ -22,7 +22,7 @@ export const When = z
     nth: index.default(0),
   })
   .superRefine((when, context) => {
-    exactlyOne(when, ["during", "after", "with"], context);
+    requireExactlyOne(when, ["during", "after", "with"], context);
     if ((when.during === "tool") !== (when.call !== undefined)) {
       context.addIssue({
         code: "custom",

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 
-export function exactlyOne(value: object, names: readonly string[], context: z.RefinementCtx): void {
-  const given = names.filter((name) => (value as Record<string, unknown>)[name] !== undefined);
-  if (given.length === 1) return;
-  const found = given.length === 0 ? "none of them is there" : `found ${given.join(" and ")}`;
+export function requireExactlyOne(value: object, names: readonly string[], context: z.RefinementCtx): void {
+  const present = names.filter((name) => (value as Record<string, unknown>)[name] !== undefined);
+  if (present.length === 1) return;
+  const found = present.length === 0 ? "none of them is there" : `found ${present.join(" and ")}`;
   context.addIssue({ code: "custom", message: `give exactly one of ${names.join(", ")}; ${found}` });
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { exactlyOne } from "./exactly-one.ts";
+import { requireExactlyOne } from "./exactly-one.ts";
 
 /** What a filter says of a text: one of `pass`, `warn`, `reject`, `throws`. */
 const FilterRule = z
@@ -12,7 +12,7 @@ const FilterRule = z
     /** The filter's code throws an error with this message. */
     throws: z.string().optional(),
   })
-  .superRefine((rule, context) => exactlyOne(rule, ["pass", "warn", "reject", "throws"], context));
+  .superRefine((rule, context) => requireExactlyOne(rule, ["pass", "warn", "reject", "throws"], context));
 
 /** An input filter: the first rule that fits decides; a text that none fits passes. */
 export const ScenarioFilter = z.strictObject({ name: z.string().min(1), rules: z.array(FilterRule) });

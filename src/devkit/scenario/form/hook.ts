@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { HOOK_POINTS, type HookPoint } from "../../../schema/hooks.ts";
-import { exactlyOne } from "./exactly-one.ts";
+import { requireExactlyOne } from "./exactly-one.ts";
 
 const Point = z.enum(HOOK_POINTS as readonly [HookPoint, ...HookPoint[]]);
 
@@ -22,7 +22,7 @@ export const ScenarioAnswer = z.union(
         throws: z.string().optional(),
       })
       .superRefine((answer, context) =>
-        exactlyOne(answer, ["no", "end", "inject", "goOn", "throws"], context),
+        requireExactlyOne(answer, ["no", "end", "inject", "goOn", "throws"], context),
       ),
   ],
   {
@@ -45,6 +45,6 @@ export const ScenarioHook = z.strictObject({
 });
 export type ScenarioHook = z.infer<typeof ScenarioHook>;
 
-export function pointsOf({ at }: Pick<ScenarioHook, "at">): readonly HookPoint[] {
+export function getPoints({ at }: Pick<ScenarioHook, "at">): readonly HookPoint[] {
   return typeof at === "string" ? [at] : at;
 }

@@ -1,42 +1,42 @@
 import { isUpdatePoint } from "../../../schema/hooks.ts";
-import { viewTools } from "../../../tools/builtin/view-tools.ts";
+import { createViewTools } from "../../../tools/builtin/view-tools.ts";
 import type { Arrival, Scenario } from "../schema.ts";
-import { pointsOf } from "./hook.ts";
+import { getPoints } from "./hook.ts";
 
-type Impossibility = { readonly path: readonly (string | number)[]; readonly message: string };
+type ScenarioProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
 /** What can never happen, as far as it can be seen without running the scenario. */
-export function impossibilities(scenario: Scenario): Impossibility[] {
+export function findProblems(scenario: Scenario): ScenarioProblem[] {
   return [
-    ...ofTools(scenario),
-    ...ofFilters(scenario),
-    ...ofHooks(scenario),
-    ...ofModel(scenario),
-    ...ofArrivals(scenario),
+    ...checkTools(scenario),
+    ...checkFilters(scenario),
+    ...checkHooks(scenario),
+    ...checkModel(scenario),
+    ...checkArrivals(scenario),
   ];
 }
 
-function ofModel({ agent }: Scenario): Impossibility[] {
+function checkModel({ agent }: Scenario): ScenarioProblem[] {
   const { model } = agent as { model?: { api?: unknown; baseUrl?: unknown; apiKey?: unknown } };
-  const found: Impossibility[] = [];
+  const problems: ScenarioProblem[] = [];
   if (model?.api !== undefined && model.api !== "anthropic_messages") {
-    found.push({ path: ["agent", "model", "api"], message: "scenarios speak anthropic_messages only" });
+    problems.push({ path: ["agent", "model", "api"], message: "scenarios speak anthropic_messages only" });
   }
   for (const field of ["baseUrl", "apiKey", "headers"] as const) {
     if (model !== undefined && field in model) {
-      found.push({ path: ["agent", "model", field], message: "is the driver's own" });
+      problems.push({ path: ["agent", "model", field], message: "is the driver's own" });
     }
   }
   if ("hooks" in agent) {
     const message =
       'is made of the scenario\'s own "hooks": declare them beside "tools"; commands are not played';
-    found.push({ path: ["agent", "hooks"], message });
+    problems.push({ path: ["agent", "hooks"], message });
   }
-  if ("workspace" in agent) found.push({ path: ["agent", "workspace"], message: "is the driver's own" });
-  return found;
+  if ("workspace" in agent) problems.push({ path: ["agent", "workspace"], message: "is the driver's own" });
+  return problems;
 }
 
-function ofFilters({ filters }: Scenario): Impossibility[] {
+function checkFilters({ filters }: Scenario): ScenarioProblem[] {
   return filters.flatMap(({ name }, at) =>
     filters.findIndex((filter) => filter.name === name) === at
       ? []
@@ -44,10 +44,10 @@ function ofFilters({ filters }: Scenario): Impossibility[] {
   );
 }
 
-function ofHooks({ hooks }: Scenario): Impossibility[] {
-  return hooks.flatMap((hook, at): Impossibility[] => {
+function checkHooks({ hooks }: Scenario): ScenarioProblem[] {
+  return hooks.flatMap((hook, at): ScenarioProblem[] => {
     const { name, answers, timeoutMs } = hook;
-    const found: Impossibility[] = [];
+    const found: ScenarioProblem[] = [];
     if (hooks.findIndex((one) => one.name === name) !== at) {
       found.push({ path: ["hooks", at, "name"], message: `two hooks are called "${name}"` });
     }
@@ -56,7 +56,7 @@ function ofHooks({ hooks }: Scenario): Impossibility[] {
       const message = `"${name}" hangs: give it a time limit of at most ${MAX_HANG_MS} ms, which truly passes`;
       found.push({ path: ["hooks", at, "timeoutMs"], message });
     }
-    const update = pointsOf(hook).find(isUpdatePoint);
+    const update = getPoints(hook).find(isUpdatePoint);
     if (update !== undefined) {
       found.push({ path: ["hooks", at, "answers"], message: `"${name}" cannot hang at ${update}` });
     }
@@ -64,25 +64,28 @@ function ofHooks({ hooks }: Scenario): Impossibility[] {
   });
 }
 
-function ofTools({ tools }: Scenario): Impossibility[] {
-  const found: Impossibility[] = [];
+function checkTools({ tools }: Scenario): ScenarioProblem[] {
+  const problems: ScenarioProblem[] = [];
   tools.forEach(({ name, quick, replay, timeoutMs, does, touches = {}, parameters }, at) => {
     for (const argument of [touches.path, touches.command]) {
       if (argument !== undefined && !Object.hasOwn(parameters, argument)) {
-        found.push({ path: ["tools", at, "touches"], message: `"${name}" has no parameter "${argument}"` });
+        problems.push({
+          path: ["tools", at, "touches"],
+          message: `"${name}" has no parameter "${argument}"`,
+        });
       }
     }
     if (tools.findIndex((tool) => tool.name === name) !== at) {
-      found.push({ path: ["tools", at, "name"], message: `two tools are called "${name}"` });
+      problems.push({ path: ["tools", at, "name"], message: `two tools are called "${name}"` });
     }
     if (quick && replay !== "pure") {
-      found.push({
+      problems.push({
         path: ["tools", at, "quick"],
         message: `only a pure tool may be quick; "${name}" is ${replay}`,
       });
     }
     if (VIEW_TOOLS.includes(name)) {
-      found.push({
+      problems.push({
         path: ["tools", at, "name"],
         message: `"${name}" is there already: name it in agent.tools`,
       });
@@ -90,30 +93,30 @@ function ofTools({ tools }: Scenario): Impossibility[] {
     does.forEach(({ hangs, takesMs, shows }, deed) => {
       const path = ["tools", at, "does", deed];
       if (quick && shows !== undefined) {
-        found.push({ path, message: 'a quick tool shows nothing while it runs: leave out "quick"' });
+        problems.push({ path, message: 'a quick tool shows nothing while it runs: leave out "quick"' });
       }
       if (quick && (hangs === true || (takesMs ?? 0) >= 2000)) {
-        found.push({ path, message: "a quick tool must end within two seconds" });
+        problems.push({ path, message: "a quick tool must end within two seconds" });
       }
       if (timeoutMs !== undefined && (takesMs ?? 0) >= timeoutMs) {
-        found.push({
+        problems.push({
           path,
           message: `takes as long as its time-out of ${timeoutMs} ms: say "hangs" instead`,
         });
       }
     });
   });
-  return found;
+  return problems;
 }
 
-function ofArrivals({ arrives, tools, model, prompt, mode }: Scenario): Impossibility[] {
+function checkArrivals({ arrives, tools, model, prompt, mode }: Scenario): ScenarioProblem[] {
   const ids = model.flatMap(({ toolCalls = [] }, reply) =>
     toolCalls.map(({ id, name }, call) => ({ id: id ?? `call_${reply}_${call}`, name })),
   );
-  const found: Impossibility[] = [];
+  const problems: ScenarioProblem[] = [];
   const starts = arrives.filter(({ when }) => when.with !== undefined);
   arrives.forEach((arrival, at) => {
-    const say = (field: string, message: string) => found.push({ path: ["arrives", at, field], message });
+    const say = (field: string, message: string) => problems.push({ path: ["arrives", at, field], message });
     const { when } = arrival;
     const named = when.call;
     if (named !== undefined) {
@@ -125,33 +128,33 @@ function ofArrivals({ arrives, tools, model, prompt, mode }: Scenario): Impossib
       }
     }
     if (when.during === "wait" && mode !== "interactive") say("when", "only an interactive run waits");
-    if (BEGINS_A_RUN.includes(arrival.do) && when.after === undefined)
+    if (RUN_STARTERS.includes(arrival.do) && when.after === undefined)
       say("when", 'a run begins after the end: {"after": "end"}');
-    if (AT_WORK.includes(arrival.do) && when.during !== "model" && when.during !== "tool") {
+    if (RUNNING_ACTIONS.includes(arrival.do) && when.during !== "model" && when.during !== "tool") {
       say("when", `"${arrival.do}" comes {"during": "model"} or {"during": "tool"}`);
     }
-    if (when.after !== undefined && !AT_REST.includes(arrival.do)) {
-      say("do", `"${arrival.do}" needs a run; after the end there are ${AT_REST.join(", ")}`);
+    if (when.after !== undefined && !IDLE_ACTIONS.includes(arrival.do)) {
+      say("do", `"${arrival.do}" needs a run; after the end there are ${IDLE_ACTIONS.join(", ")}`);
     }
-    if (when.with !== undefined && (starts.length > 1 || !WITH_START.includes(arrival.do))) {
-      say("when", `one of ${WITH_START.join(", ")} can come with the start, and one only`);
+    if (when.with !== undefined && (starts.length > 1 || !START_ACTIONS.includes(arrival.do))) {
+      say("when", `one of ${START_ACTIONS.join(", ")} can come with the start, and one only`);
     }
   });
   if (prompt === undefined && mode === "run" && starts.length === 0) {
-    found.push({
+    problems.push({
       path: ["prompt"],
       message: 'a run needs a prompt, or a message that comes {"with": "start"}',
     });
   }
-  return found;
+  return problems;
 }
 
 /** Longest time that a scenario may truly wait for a hook. */
 const MAX_HANG_MS = 2000;
 
-const VIEW_TOOLS: readonly string[] = viewTools().map(({ name }) => name);
+const VIEW_TOOLS: readonly string[] = createViewTools().map(({ name }) => name);
 
-const BEGINS_A_RUN: readonly Arrival["do"][] = ["run", "continue"];
-const AT_REST: readonly Arrival["do"][] = ["steer", "followUp", "run", "continue"];
-const AT_WORK: readonly Arrival["do"][] = ["crash", "continueAsNew"];
-const WITH_START: readonly Arrival["do"][] = ["steer", "followUp", "stop", "queueMode"];
+const RUN_STARTERS: readonly Arrival["do"][] = ["run", "continue"];
+const IDLE_ACTIONS: readonly Arrival["do"][] = ["steer", "followUp", "run", "continue"];
+const RUNNING_ACTIONS: readonly Arrival["do"][] = ["crash", "continueAsNew"];
+const START_ACTIONS: readonly Arrival["do"][] = ["steer", "followUp", "stop", "queueMode"];

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ReplayClass } from "../../../schema/tool.ts";
-import { exactlyOne } from "./exactly-one.ts";
+import { requireExactlyOne } from "./exactly-one.ts";
 
 const milliseconds = z.number().int().nonnegative();
 
@@ -25,7 +25,7 @@ export const Deed = z
     /** Ends behind this call of the same unit, by id; calls end in call order otherwise, quick ones first. */
     after: z.string().optional(),
   })
-  .superRefine((deed, context) => exactlyOne(deed, ["gives", "fails", "throws", "hangs"], context));
+  .superRefine((deed, context) => requireExactlyOne(deed, ["gives", "fails", "throws", "hangs"], context));
 export type Deed = z.infer<typeof Deed>;
 
 export const ScenarioTool = z.strictObject({

@@ -1,11 +1,11 @@
 import { ApplicationFailure } from "@temporalio/common";
-import type { PersonMessage, State } from "../../../core/machine/state/state.ts";
+import type { InboundMessage, State } from "../../../core/machine/state/state.ts";
 import { assertNever } from "../../../platform/text/assert-never.ts";
-import { answerIn, approvalFor } from "../../../workflows/approve.ts";
-import { BUSY_TEXT } from "../../../workflows/listen.ts";
-import { mustBeLimits } from "../../../workflows/raise-limits.ts";
-import { approvalWords } from "../approval-words.ts";
-import type { Sent } from "../played.ts";
+import { findApproval, toApprovalAnswer } from "../../../workflows/approval-update.ts";
+import { checkLimits } from "../../../workflows/raise-limits.ts";
+import { BUSY_TEXT } from "../../../workflows/run-handlers.ts";
+import { buildApprovalInput } from "../approval-input.ts";
+import type { SentArrival } from "../play-result.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
 
@@ -19,8 +19,8 @@ export class Refused extends Error {
  *
  * @throws Refused - By a run that does not take it now.
  */
-export function arrived(sent: Sent, state: State, nowMs: number): Happening | undefined {
-  const message = (text: string): PersonMessage => ({ id: sent.messageId, text, atMs: nowMs });
+export function arrived(sent: SentArrival, state: State, nowMs: number): Happening | undefined {
+  const message = (text: string): InboundMessage => ({ id: sent.messageId, text, atMs: nowMs });
   switch (sent.do) {
     case "steer":
       return { type: "steered", message: message(sent.text) };
@@ -41,18 +41,18 @@ export function arrived(sent: Sent, state: State, nowMs: number): Happening | un
       return { type: "compaction-asked", ...(sent.focus === undefined ? {} : { focus: sent.focus }) };
     case "approve":
     case "refuse": {
-      const words = approvalWords(sent);
-      const waiting = unlessRefused(() => approvalFor(state, words));
+      const words = buildApprovalInput(sent);
+      const waiting = unlessRefused(() => findApproval(state, words));
       const by = words.by === undefined ? {} : { by: words.by };
       return {
         type: "approval-answered",
         toolCallId: waiting.toolCallId,
-        answer: answerIn(words, waiting),
+        answer: toApprovalAnswer(words, waiting),
         ...by,
       };
     }
     case "raiseLimits":
-      return { type: "limits-raised", limits: unlessRefused(() => mustBeLimits(state, sent.limits)) };
+      return { type: "limits-raised", limits: unlessRefused(() => checkLimits(state, sent.limits)) };
     case "continueAsNew":
       return { type: "rotation-due" };
     case "crash":

@@ -1,12 +1,12 @@
 import {
   ApplicationError,
-  backoff,
+  computeBackoff,
   DefinitionError,
   MAX_MESSAGE_BYTES,
   VENDOR_MAY_RECOVER,
 } from "../../../activities/step/failure.ts";
-import type { Setback } from "../../../core/machine/state/run-event.ts";
-import { nextLook } from "../../../core/machine/vendor-wait.ts";
+import type { StepFailure } from "../../../core/machine/state/run-event.ts";
+import { planNextAttempt } from "../../../core/machine/vendor-wait.ts";
 import { ProviderError } from "../../../models/provider-error.ts";
 import { truncateForPreview } from "../../../platform/text/preview.ts";
 import { Interrupted } from "./interrupted.ts";
@@ -25,7 +25,7 @@ export async function withAttempts<Done>(
   maxAttempts: number,
   work: (attempt: number) => Promise<Done>,
   deadlineMs?: number,
-): Promise<{ readonly done: Done } | { readonly setback: Setback }> {
+): Promise<{ readonly done: Done } | { readonly setback: StepFailure }> {
   const before = stage.vendor.requests;
   for (let attempt = 1; ; attempt++) {
     try {
@@ -45,7 +45,7 @@ export async function withAttempts<Done>(
       }
       const { retry } = stage.definition;
       const leftMs = deadlineMs === undefined ? undefined : deadlineMs - stage.machine.nowMs;
-      const next = nextLook(retryAfterMs, backoff(retry, attempt, NO_JITTER), retry, leftMs);
+      const next = planNextAttempt(retryAfterMs, computeBackoff(retry, attempt, NO_JITTER), retry, leftMs);
       if (next.type === "wait" && deadlineMs !== undefined) {
         const message = truncateForPreview(error.message, MAX_MESSAGE_BYTES);
         const wait = { forMs: next.forMs, attempts: attempt };
@@ -57,7 +57,7 @@ export async function withAttempts<Done>(
   }
 }
 
-function failed(fault: string, said: string): { readonly setback: Setback } {
+function failed(fault: string, said: string): { readonly setback: StepFailure } {
   const message = truncateForPreview(said, MAX_MESSAGE_BYTES);
   return { setback: { type: "failed", failure: { fault, message } } };
 }

@@ -1,8 +1,8 @@
-import { smaller } from "../../../activities/compact/smaller-view.ts";
-import { answerDigest } from "../../../activities/model/answer-digest.ts";
-import { modelRequest, showsLabels } from "../../../activities/model/model.ts";
-import { toolsAtHand } from "../../../activities/model/offered-tools.ts";
-import { isLeft } from "../../../conversation/materialise.ts";
+import { compactEntries } from "../../../activities/compact/compact-entries.ts";
+import { buildAnswerDigest } from "../../../activities/model/answer-digest.ts";
+import { getAvailableTools } from "../../../activities/model/available-tools.ts";
+import { buildModelRequest, showsLabels } from "../../../activities/model/call-model.ts";
+import { isVisible } from "../../../conversation/materialise.ts";
 import type { CallModelCommand, CompactCommand } from "../../../core/machine/state/command.ts";
 import type { ViewRanges } from "../../../core/view/view-ranges.ts";
 import type { Entry } from "../../../schema/record.ts";
@@ -18,19 +18,19 @@ export async function callModel(stage: Stage, command: CallModelCommand): Promis
   const { loopId, turn, position } = command;
   const branch = begin(stage, command, "answer");
   const view = { ...command.view, branch };
-  const labels = showsLabels(toolsAtHand(definition, stage.tools));
+  const labels = showsLabels(getAvailableTools(definition, stage.tools));
   const asking = { isRepair: command.repair === true, shown: view.ranges };
   const { deadlineMs = Number.POSITIVE_INFINITY } = command;
   const work = async (attempt: number) => {
     const messages = seen(transcript, view, { labels });
-    const answer = await vendor.stream(modelRequest(definition, messages, stage, asking));
+    const answer = await vendor.stream(buildModelRequest(definition, messages, stage, asking));
     return { answer, attempt };
   };
   const asked = await withAttempts(stage, command.maxAttempts, work, deadlineMs);
   if ("setback" in asked) return { type: "model-set-back", setback: asked.setback };
   const { answer, attempt } = asked.done;
   const message = { ...answer, turnId: { loopId, turnIndex: turn } };
-  const digest = await answerDigest(message, definition, stage, attempt);
+  const digest = await buildAnswerDigest(message, definition, stage, attempt);
   transcript.put(branch, { position, origin: "model", message });
   return { type: "model-replied", digest: { ...digest, branch } };
 }
@@ -38,9 +38,9 @@ export async function callModel(stage: Stage, command: CallModelCommand): Promis
 export async function compact(stage: Stage, command: CompactCommand): Promise<Happening> {
   const { transcript, definition, machine } = stage;
   const branch = begin(stage, command, "summary");
-  const entries = inView(command.view, transcript.entries(branch));
+  const entries = inView(command.view, transcript.listEntries(branch));
   const made = await withAttempts(stage, command.maxAttempts, () =>
-    smaller(entries, definition, command, machine.nowMs, stage, new AbortController().signal),
+    compactEntries(entries, definition, command, machine.nowMs, stage, new AbortController().signal),
   );
   if ("setback" in made) return { type: "compact-set-back", setback: made.setback };
   const { digest, entry } = made.done;
@@ -61,7 +61,7 @@ function begin(
 function inView({ ranges, faded }: ViewRanges, entries: readonly Entry[]): readonly Entry[] {
   return entries.filter((entry) =>
     ranges.some(
-      (range) => entry.position >= range.from && entry.position < range.to && isLeft(range, entry, faded),
+      (range) => entry.position >= range.from && entry.position < range.to && isVisible(range, entry, faded),
     ),
   );
 }

@@ -1,9 +1,9 @@
-import { callIn, toolResult } from "../../../activities/tool/tool-result.ts";
-import { hookedUpdates } from "../../../activities/tool/tool-updates.ts";
+import { buildToolResult, findCall } from "../../../activities/tool/tool-result.ts";
+import { createHookedUpdates } from "../../../activities/tool/tool-updates.ts";
 import type { ViewAnswer } from "../../../activities/tool/view-call.ts";
-import { pendingApprovals } from "../../../core/machine/approvals.ts";
+import { listPendingApprovals } from "../../../core/machine/approvals.ts";
 import type { CallToolCommand } from "../../../core/machine/state/command.ts";
-import { maskFor } from "../../../models/mask.ts";
+import { createMask } from "../../../models/secret-masks.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import { record } from "./record.ts";
 import { type Running, RunningCalls } from "./running-call.ts";
@@ -22,7 +22,7 @@ export async function callTools(
   const { people, machine, notes } = stage;
   const calls = new RunningCalls(stage, drive);
   // As the workflow: calls join others only beside questions, else they wait until all have ended.
-  const beside = pendingApprovals(machine.state).length > 0;
+  const beside = listPendingApprovals(machine.state).length > 0;
   await join(commands);
   for (let one = calls.nextToEnd(); one !== undefined; one = calls.nextToEnd()) {
     const { toolCallId, toolName, call } = one.command;
@@ -105,7 +105,7 @@ function crashOf(name: string): string {
 
 async function finish(stage: Stage, { command, deed, run }: Running): Promise<void> {
   stage.machine.pass(deed.takesMs ?? 0);
-  const show = hookedUpdates(
+  const show = createHookedUpdates(
     () => undefined,
     { id: command.toolCallId, name: command.toolName },
     command,
@@ -123,11 +123,11 @@ function tellResult(
   { branch, answer, call: index, position, loopId, turn, arguments: changed }: CallToolCommand,
   { request, ...execution }: ViewAnswer,
 ): void {
-  const call = callIn(transcript.message(branch, answer), index, changed);
+  const call = findCall(transcript.getMessage(branch, answer), index, changed);
   if (call === undefined) throw new Error(`There is no call ${index} at position ${answer}`);
-  const { message, digest } = toolResult(call, execution, {
+  const { message, digest } = buildToolResult(call, execution, {
     turnId: { loopId, turnIndex: turn },
-    mask: maskFor([]),
+    mask: createMask([]),
     atMs: machine.nowMs,
   });
   transcript.put(branch, { position, origin: "tool", message });

@@ -1,13 +1,13 @@
-import { lastWords } from "../../../activities/close-loop/task-words.ts";
-import { closedDigest, shownOf } from "../../../activities/close-loop/write-steps.ts";
-import { verdictsOn } from "../../../activities/filter-input/filter-input.ts";
-import { tellLoopEnd } from "../../../activities/hooks/loop-hooks.ts";
-import { pendingApprovals } from "../../../core/machine/approvals.ts";
+import { findLastAnswer } from "../../../activities/close-loop/task-text.ts";
+import { buildClosedDigest, getMaxTextBytes } from "../../../activities/close-loop/write-steps.ts";
+import { filterMessages } from "../../../activities/filter-input/filter-input.ts";
+import { notifyLoopEnd } from "../../../activities/hooks/loop-hooks.ts";
+import { listPendingApprovals } from "../../../core/machine/approvals.ts";
 import type { CloseLoopCommand, Command, FilterInputCommand } from "../../../core/machine/state/command.ts";
-import { type TaskReport, type TaskRequest, taskMessage } from "../../../core/machine/task.ts";
+import { buildTaskMessage, type TaskReport, type TaskRequest } from "../../../core/machine/task.ts";
 import { assertNever } from "../../../platform/text/assert-never.ts";
-import { timelessValue } from "../events.ts";
-import type { Played, RunStart } from "../played.ts";
+import { maskVariableValue } from "../events.ts";
+import type { PlayResult, RunStart } from "../play-result.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import { callModel, compact } from "./call-model.ts";
 import { callTools } from "./call-tools.ts";
@@ -49,13 +49,13 @@ async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd> {
     idleTimeoutMs: null,
     localSteps: true,
     asked: { hash: task.spawn.toolName },
-    prompts: [taskMessage(task, machine.nowMs)],
+    prompts: [buildTaskMessage(task, machine.nowMs)],
     task,
   });
   return await toTheEnd(stage);
 }
 
-type RunEnd = Pick<Played, "outcome" | "text"> & { readonly report: TaskReport | undefined };
+type RunEnd = Pick<PlayResult, "outcome" | "text"> & { readonly report: TaskReport | undefined };
 
 async function toTheEnd(stage: Stage): Promise<RunEnd> {
   const { machine } = stage;
@@ -65,7 +65,7 @@ async function toTheEnd(stage: Stage): Promise<RunEnd> {
     if (command.type === "finish") {
       stage.note({ type: "over" });
       const { outcome, text } = command.last;
-      return { outcome: timelessValue(outcome), text, report: command.report };
+      return { outcome: maskVariableValue(outcome), text, report: command.report };
     }
     if ("number" in command && command.type !== "open-loop") stage.noteStep(command);
     await carryOut(stage, command);
@@ -112,10 +112,10 @@ async function closeLoop(stage: Stage, command: CloseLoopCommand): Promise<void>
   transcript.closeLoop({ ...command, branch });
   held(stage, "close");
   if (definitionHash !== undefined) await tellEnd(stage, command, branch);
-  const message = answer === undefined ? undefined : transcript.message(branch, answer);
+  const message = answer === undefined ? undefined : transcript.getMessage(branch, answer);
   const output = isOutput === true ? definition.output : undefined;
   const words = await wordsLeft(stage, command, branch);
-  const said = closedDigest(message, answer, output, shownOf(command));
+  const said = buildClosedDigest(message, answer, output, getMaxTextBytes(command));
   machine.tell({
     type: "loop-closed",
     digest: { ...said, ...(words === undefined ? {} : { words }), branch },
@@ -126,7 +126,7 @@ async function closeLoop(stage: Stage, command: CloseLoopCommand): Promise<void>
 async function wordsLeft(stage: Stage, { isTask, outbox }: CloseLoopCommand, branch: string) {
   const end = outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
   if (isTask !== true || end?.type !== "AgentEnd") return undefined;
-  return await lastWords(stage.session, branch, end, worldOf(stage).transcript);
+  return await findLastAnswer(stage.session, branch, end, worldOf(stage).transcript);
 }
 
 async function tellEnd(stage: Stage, command: CloseLoopCommand, branch: string): Promise<void> {
@@ -136,7 +136,7 @@ async function tellEnd(stage: Stage, command: CloseLoopCommand, branch: string):
   const asking = { definition, dependencies: worldOf(stage), signal: new AbortController().signal };
   const { from, to, usage } = end;
   const { loopId } = command;
-  await tellLoopEnd({ step: stepOf(command), loopId, usage }, { branch, from, to }, asking);
+  await notifyLoopEnd({ step: stepOf(command), loopId, usage }, { branch, from, to }, asking);
 }
 
 async function filterInput(
@@ -146,7 +146,7 @@ async function filterInput(
   const branch = transcript.write(command);
   const words = command.messages.map(({ id, text = "" }) => ({ id, text }));
   const { signal } = new AbortController();
-  const verdicts = await verdictsOn(words, definition.inputFilters, { filters, log }, signal);
+  const verdicts = await filterMessages(words, definition.inputFilters, { filters, log }, signal);
   return { type: "input-filtered", digest: { branch, verdicts } };
 }
 
@@ -185,7 +185,7 @@ function wait(stage: Stage, untilMs: number | undefined): void {
 }
 
 function forEver({ machine }: Stage, nth: number): string {
-  const calls = pendingApprovals(machine.state).map(({ toolCallId, tool }) => `${toolCallId} (${tool})`);
+  const calls = listPendingApprovals(machine.state).map(({ toolCallId, tool }) => `${toolCallId} (${tool})`);
   const moment = `{"during": "approval"${nth === 0 ? "" : `, "nth": ${nth}`}}`;
   return `arrives: ${calls.join(", ")} would wait for a person for ever: answer at ${moment}, or set agent.approvals.timeoutMs`;
 }

@@ -1,6 +1,6 @@
 import { apply } from "../../../core/machine/apply.ts";
 import { next } from "../../../core/machine/next.ts";
-import { type StartInput, start } from "../../../core/machine/start.ts";
+import { buildInitialState, type StartInput } from "../../../core/machine/start.ts";
 import type { Command } from "../../../core/machine/state/command.ts";
 import type { RunEvent } from "../../../core/machine/state/run-event.ts";
 import type { State } from "../../../core/machine/state/state.ts";
@@ -36,7 +36,7 @@ export class Machine {
   }
 
   begin(input: Omit<StartInput, "nowMs">): void {
-    this.#state = start({ ...input, nowMs: this.#nowMs });
+    this.#state = buildInitialState({ ...input, nowMs: this.#nowMs });
   }
 
   next(): Command {

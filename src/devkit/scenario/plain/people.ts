@@ -1,6 +1,6 @@
-import { pendingApprovals } from "../../../core/machine/approvals.ts";
+import { listPendingApprovals } from "../../../core/machine/approvals.ts";
 import { Arrivals, type Moment } from "../arrivals.ts";
-import type { Sent } from "../played.ts";
+import type { SentArrival } from "../play-result.ts";
 import type { Arrival } from "../schema.ts";
 import { arrived, Refused } from "./arrived.ts";
 import type { Machine } from "./machine.ts";
@@ -20,16 +20,16 @@ export class People {
   }
 
   /** Gives out what comes at the next moment of this kind, for who takes it in another way. */
-  due(moment: Moment): { readonly nth: number; readonly sent: readonly Sent[] } {
-    return this.#arrivals.at(moment);
+  due(moment: Moment): { readonly nth: number; readonly sent: readonly SentArrival[] } {
+    return this.#arrivals.takeAt(moment);
   }
 
   /** Gives out what comes while this call runs. */
-  dueDuring(id: string, name: string): readonly Sent[] {
-    return this.#arrivals.duringCall(id, name);
+  dueDuring(id: string, name: string): readonly SentArrival[] {
+    return this.#arrivals.takeDuringCall(id, name);
   }
 
-  arrive(all: readonly Sent[]): void {
+  arrive(all: readonly SentArrival[]): void {
     for (const sent of all.map((one) => this.#aimed(one))) {
       this.#notes.schedule.push({ type: "arrives", sent });
       this.take(sent);
@@ -44,10 +44,10 @@ export class People {
   }
 
   mustBeOver(): void {
-    this.#arrivals.mustBeOver();
+    this.#arrivals.assertEmpty();
   }
 
-  take(sent: Sent): void {
+  take(sent: SentArrival): void {
     this.#crashed ||= sent.do === "crash";
     try {
       const happening = arrived(sent, this.#machine.state, this.#machine.nowMs);
@@ -59,9 +59,9 @@ export class People {
   }
 
   /** A person who answers names a tool or a call; the run is told the call. */
-  #aimed(sent: Sent): Sent {
+  #aimed(sent: SentArrival): SentArrival {
     if ((sent.do !== "approve" && sent.do !== "refuse") || sent.call === undefined) return sent;
-    const waiting = pendingApprovals(this.#machine.state);
+    const waiting = listPendingApprovals(this.#machine.state);
     const found = waiting.find(({ toolCallId, tool }) => toolCallId === sent.call || tool === sent.call);
     return found === undefined ? sent : { ...sent, call: found.toolCallId };
   }

@@ -1,4 +1,4 @@
-import { askAll, hookDigest } from "../../../activities/hooks/run-hook.ts";
+import { buildHookDigest, runAllHooks } from "../../../activities/hooks/run-hook.ts";
 import type { RunHookCommand } from "../../../core/machine/state/command.ts";
 import type { Happening } from "./machine.ts";
 import { type Stage, stepOf } from "./stage.ts";
@@ -12,6 +12,6 @@ export async function runHook(stage: Stage, command: RunHookCommand): Promise<Ha
     dependencies: worldOf(stage),
     signal: new AbortController().signal,
   };
-  const runs = await askAll({ ...command, branch }, stepOf(command), asking);
-  return { type: "hooks-answered", digest: { ...hookDigest(runs), branch } };
+  const runs = await runAllHooks({ ...command, branch }, stepOf(command), asking);
+  return { type: "hooks-answered", digest: { ...buildHookDigest(runs), branch } };
 }

@@ -1,6 +1,6 @@
 import type { Continuation } from "../../../schema/definition.ts";
 import type { MemoryTranscript } from "../memory-transcript.ts";
-import { type ContinuedFrom, continuationAt, type RunStart } from "../played.ts";
+import { buildContinuation, type ContinuedFrom, type RunStart } from "../play-result.ts";
 import { ScenarioError } from "../scenario-error.ts";
 
 /** Where a run goes on, in the words of the transcript. */
@@ -9,14 +9,14 @@ export function continuationOf(
   { continued }: RunStart,
 ): Continuation | undefined {
   if (continued === undefined) return undefined;
-  return continuationAt(continued, placeOf(transcript, continued));
+  return buildContinuation(continued, placeOf(transcript, continued));
 }
 
 function placeOf(transcript: MemoryTranscript, { at, loop }: ContinuedFrom) {
   if (at === undefined && loop === undefined) return undefined;
-  const branch = transcript.branchOf(loop);
+  const branch = transcript.getBranch(loop);
   if (branch === undefined) {
     throw new ScenarioError([`arrives: there is no loop ${loop}: there are ${transcript.loops.length}`]);
   }
-  return { branch, position: at ?? transcript.entries(branch).length };
+  return { branch, position: at ?? transcript.listEntries(branch).length };
 }

@@ -1,6 +1,11 @@
-import { type Execution, executed, thrown, timedOut } from "../../../activities/tool/execution.ts";
-import { unknownOutcome } from "../../../activities/tool/lost-execution.ts";
-import { callIn } from "../../../activities/tool/tool-result.ts";
+import {
+  buildTimeoutExecution,
+  type Execution,
+  executeCall,
+  toErrorExecution,
+} from "../../../activities/tool/execution.ts";
+import { buildUnknownOutcome } from "../../../activities/tool/lost-execution.ts";
+import { findCall } from "../../../activities/tool/tool-result.ts";
 import { answerViewCall, type ViewAnswer } from "../../../activities/tool/view-call.ts";
 import type { CallToolCommand } from "../../../core/machine/state/command.ts";
 import type { ToolCallContent } from "../../../schema/message.ts";
@@ -42,21 +47,21 @@ export class RunningCalls {
   async begin(command: CallToolCommand): Promise<ViewAnswer | undefined> {
     if (command.child !== undefined) {
       const child = await beginChild(this.#stage, command, command.child.given, this.#drive);
-      this.#waiting.push({ command, deed: { gives: "" }, run: async () => thrown(""), child });
+      this.#waiting.push({ command, deed: { gives: "" }, run: async () => toErrorExecution(""), child });
       mustDiffer(this.#waiting.flatMap(({ child: one }) => one ?? []));
       return undefined;
     }
     const { tools, transcript, notes } = this.#stage;
     const { branch, answer, call: index, arguments: changed, toolName, toolCallId, generation } = command;
     const tool = tools.get(toolName);
-    const call = callIn(transcript.message(branch, answer), index, changed);
+    const call = findCall(transcript.getMessage(branch, answer), index, changed);
     if (tool === undefined || call === undefined) throw new Error(`There is no tool or call ${toolName}`);
     if (tool.kind === "view") return this.#ofView(tool, call, command);
     if (generation > 0 && tool.replay === "unsafe") return this.#unknown();
     const found = await argumentsOf(tool, call);
     if ("misfit" in found) return found.misfit;
     notes.ran.push({ call: toolCallId, tool: toolName, arguments: found.value });
-    const run = (deed: Deed) => executed(tool, call, () => done(deed, command.timeoutMs));
+    const run = (deed: Deed) => executeCall(tool, call, () => done(deed, command.timeoutMs));
     this.#waiting.push({ command, deed: this.#deedOf(toolName), run });
     return undefined;
   }
@@ -67,16 +72,16 @@ export class RunningCalls {
     { branch, answer, call: index, view }: CallToolCommand,
   ): ViewAnswer {
     const { transcript } = this.#stage;
-    const written = callIn(transcript.message(branch, answer), index);
+    const written = findCall(transcript.getMessage(branch, answer), index);
     if (view === undefined || written === undefined) throw new Error(`${tool.name} came without a view`);
-    const entries = transcript.entries(branch).slice(0, answer);
+    const entries = transcript.listEntries(branch).slice(0, answer);
     return answerViewCall({ tool, call, written, answer, atHand: view, entries });
   }
 
   /** As the worker that comes next finds it: scenarios' tools leave nothing running. */
   #unknown(): Execution {
     const lost = { generation: 0, process: "", startedAtMs: this.#stage.machine.nowMs };
-    return unknownOutcome(lost, true, "nothing was running any more", []);
+    return buildUnknownOutcome(lost, true, "nothing was running any more", []);
   }
 
   /** Which of them are seen to run now: Temporal schedules the others only when the quick ones, which are local, have ended. */
@@ -139,16 +144,16 @@ async function argumentsOf(
   call: ToolCallContent,
 ): Promise<{ readonly value: unknown } | { readonly misfit: Execution }> {
   let found: { value: unknown } | undefined;
-  const execution = await executed(tool, call, (value) => {
+  const execution = await executeCall(tool, call, (value) => {
     found = { value };
-    return thrown("");
+    return toErrorExecution("");
   });
   return found ?? { misfit: execution };
 }
 
 function done(deed: Deed, timeoutMs: number | undefined): Execution {
-  if (deed.hangs === true) return timedOut(timeoutMs);
-  if (deed.gives === undefined) return thrown(new Error(deed.fails ?? deed.throws));
+  if (deed.hangs === true) return buildTimeoutExecution(timeoutMs);
+  if (deed.gives === undefined) return toErrorExecution(new Error(deed.fails ?? deed.throws));
   return {
     output: { content: [{ type: "text", text: deed.gives }] },
     isError: false,

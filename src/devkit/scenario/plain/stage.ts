@@ -1,28 +1,28 @@
 import { tmpdir } from "node:os";
-import { textOf } from "../../../activities/model/answer-digest.ts";
-import { childDefinition } from "../../../activities/open-loop/child-definitions.ts";
+import { getAnswerText } from "../../../activities/model/answer-digest.ts";
+import { buildChildDefinition } from "../../../activities/open-loop/child-definitions.ts";
 import type { RunHookCommand } from "../../../core/machine/state/command.ts";
 import type { CompactionStrategy } from "../../../hooks/compaction-strategy.ts";
 import { FilterRegistry } from "../../../hooks/filters.ts";
-import { Named } from "../../../hooks/named.ts";
-import { HookRegistry } from "../../../hooks/registry.ts";
+import { HookRegistry } from "../../../hooks/hook-registry.ts";
+import { NamedRegistry } from "../../../hooks/named-registry.ts";
 import { Outages } from "../../../models/outages.ts";
-import { ProviderRegistry } from "../../../models/registry.ts";
+import { ProviderRegistry } from "../../../models/provider-registry.ts";
 import type { SecretSource } from "../../../models/secrets.ts";
 import type { Logger } from "../../../platform/log.ts";
 import { BUILT_IN_STRATEGIES } from "../../../schema/context.ts";
 import { AgentDefinition } from "../../../schema/definition.ts";
 import type { Outcome } from "../../../schema/record.ts";
-import { readFullTool } from "../../../tools/builtin/read-full-message.ts";
-import { viewTools } from "../../../tools/builtin/view-tools.ts";
-import { ToolRegistry } from "../../../tools/registry.ts";
-import { definitionInput } from "../definition.ts";
-import { filterOf } from "../filters.ts";
-import { HookScript, hookOf } from "../hooks.ts";
+import { createReadFullMessageTool } from "../../../tools/builtin/read-full-message-tool.ts";
+import { createViewTools } from "../../../tools/builtin/view-tools.ts";
+import { ToolRegistry } from "../../../tools/tool-registry.ts";
+import { buildDefinition } from "../definition.ts";
+import { createHook, HookScript } from "../hook-script.ts";
+import { createFilter } from "../input-filter.ts";
 import { MemoryTranscript } from "../memory-transcript.ts";
-import type { RanCall, ScheduleStep, SentRequest } from "../played.ts";
+import type { RanCall, ScheduleStep, SentRequest } from "../play-result.ts";
+import { createTool } from "../scenario-tool.ts";
 import type { Scenario, ScenarioSubAgent } from "../schema.ts";
-import { toolOf } from "../tools.ts";
 import { Machine } from "./machine.ts";
 import { People } from "./people.ts";
 import { PlainVendor } from "./vendor.ts";
@@ -71,7 +71,11 @@ export class Stage {
   readonly filters = new FilterRegistry();
   readonly hooks = new HookRegistry();
   readonly place: Place | undefined;
-  readonly compactions = new Named<CompactionStrategy>("compaction strategy", {}, BUILT_IN_STRATEGIES);
+  readonly compactions = new NamedRegistry<CompactionStrategy>(
+    "compaction strategy",
+    {},
+    BUILT_IN_STRATEGIES,
+  );
   readonly outages = new Outages();
   readonly providers = new ProviderRegistry();
   readonly secrets: SecretSource = () => undefined;
@@ -104,7 +108,7 @@ export class Stage {
     this.place = place;
     this.definition =
       place === undefined
-        ? AgentDefinition.parse(definitionInput(scenario, "http://127.0.0.1:1"))
+        ? AgentDefinition.parse(buildDefinition(scenario, "http://127.0.0.1:1"))
         : definitionOf(place);
     this.session = place?.session ?? SESSION;
     this.path = place === undefined ? "" : `${place.caller.path}/${place.part.name}`;
@@ -112,8 +116,8 @@ export class Stage {
     this.transcripts = caller?.transcripts ?? new Map();
     this.requests = caller?.requests ?? new Map();
     this.transcript = new MemoryTranscript(this.session, ({ session, branch, position }) => {
-      const message = this.transcripts.get(session)?.message(branch, position);
-      return message?.role === "assistant" ? textOf(message) : undefined;
+      const message = this.transcripts.get(session)?.getMessage(branch, position);
+      return message?.role === "assistant" ? getAnswerText(message) : undefined;
     });
     this.transcripts.set(this.session, this.transcript);
     this.notes = {
@@ -126,17 +130,17 @@ export class Stage {
       continuedAsNew: 0,
     };
     this.tools = new ToolRegistry([
-      ...viewTools(),
-      readFullTool(),
-      ...scenario.tools.map((tool) => toolOf(tool, () => "")),
+      ...createViewTools(),
+      createReadFullMessageTool(),
+      ...scenario.tools.map((tool) => createTool(tool, () => "")),
     ]);
-    for (const filter of scenario.filters) this.filters.register(filter.name, filterOf(filter));
+    for (const filter of scenario.filters) this.filters.register(filter.name, createFilter(filter));
     this.hookScript = new HookScript(scenario.hooks, {
-      written: () => this.transcript.written,
-      hangs: (ms) => this.machine.pass(ms),
+      countEvents: () => this.transcript.eventCount,
+      onHang: (ms) => this.machine.pass(ms),
     });
     for (const { name } of scenario.hooks) {
-      const listens = hookOf((...asked) => this.hookScript.ask(name, ...asked));
+      const listens = createHook((...asked) => this.hookScript.ask(name, ...asked));
       this.hooks.register(name, listens);
     }
     this.people = new People(scenario.arrives, this.machine, this.notes);
@@ -160,7 +164,7 @@ function partOf({ agent, model, arrives, subAgents }: ScenarioSubAgent) {
 function definitionOf({ caller, part }: Place): AgentDefinition {
   const found = caller.definition.subAgents?.find(({ name }) => name === part.name);
   if (found === undefined) throw new Error(`There is no sub-agent ${part.name}`);
-  return childDefinition(caller.definition, found);
+  return buildChildDefinition(caller.definition, found);
 }
 
 function scheduleOf({ caller, call, part: { name } }: Place): Notes["schedule"] {

@@ -1,4 +1,4 @@
-import { taskWords } from "../../../activities/close-loop/task-words.ts";
+import { readTaskText } from "../../../activities/close-loop/task-text.ts";
 import type { CallToolCommand } from "../../../core/machine/state/command.ts";
 import type { TaskReport, TaskRequest } from "../../../core/machine/task.ts";
 import type { Outcome } from "../../../schema/record.ts";
@@ -38,8 +38,8 @@ export async function beginChild(
     summary,
     given,
   };
-  const task = await taskWords(request, {
-    entries: async (_, from, at, to) => transcript.entries(from).slice(at, to),
+  const task = await readTaskText(request, {
+    readEntries: async (_, from, at, to) => transcript.listEntries(from).slice(at, to),
   });
   const session = `${caller.session}.sub-${transcripts.size}`;
   const gate = latch();

@@ -1,8 +1,8 @@
 import type { ModelRequest, Provider } from "../../../models/provider.ts";
 import type { AssistantMessage } from "../../../schema/message.ts";
+import { buildAnswer, buildRequestBody, getCallerId, getFirstUserText } from "../in-process-vendor.ts";
 import type { ScenarioReply } from "../schema.ts";
-import { offeredTools, sentMessages } from "../sent.ts";
-import { answerOf, callerIn, firstUserTextOf, requestBody } from "../vendor.ts";
+import { listToolNames, parseSentMessages } from "../sent-message.ts";
 import { Interrupted } from "./interrupted.ts";
 import type { Stage } from "./stage.ts";
 
@@ -15,7 +15,7 @@ type Asking = Pick<Stage, "notes" | "people" | "machine" | "definition" | "place
 export class PlainVendor implements Provider {
   readonly id = "scenario";
   readonly protocol = "anthropic_messages";
-  readonly outputRoad = () => "final-tool" as const;
+  readonly selectOutputMode = () => "final-tool" as const;
   asker: Asker = { loop: 0, turn: 0, for: "answer" };
   readonly #replies: readonly ScenarioReply[];
   readonly #stage: Asking;
@@ -39,10 +39,10 @@ export class PlainVendor implements Provider {
   async stream(request: ModelRequest): Promise<AssistantMessage> {
     const { notes, people, machine, definition, place, path } = this.#stage;
     const { schedule, sent, bodies } = notes;
-    const body = requestBody(request);
+    const body = buildRequestBody(request);
     bodies.push(body);
-    sent.push({ ...this.asker, messages: sentMessages(body), tools: offeredTools(body) });
-    schedule.push({ type: "asked", firstUserText: firstUserTextOf(body) });
+    sent.push({ ...this.asker, messages: parseSentMessages(body), tools: listToolNames(body) });
+    schedule.push({ type: "asked", firstUserText: getFirstUserText(body) });
     if (!this.#isAdmitted) await place?.admitted();
     this.#isAdmitted = true;
     const nth = this.#requests.count++;
@@ -58,6 +58,6 @@ export class PlainVendor implements Provider {
     const reply = this.#replies[nth] ?? { text: "done" };
     schedule.push({ type: "answered", reply, nth });
     machine.pass(reply.takesMs ?? 0);
-    return answerOf(reply, nth, body, definition, machine.nowMs, callerIn(path));
+    return buildAnswer(reply, nth, body, definition, machine.nowMs, getCallerId(path));
   }
 }

@@ -1,6 +1,6 @@
-import type { HookWorld } from "../../../activities/hooks/ask-hooks.ts";
-import type { PrunedWorld } from "../../../activities/open-loop/view-at-start.ts";
-import { type Materialising, materialise } from "../../../conversation/materialise.ts";
+import type { HookDependencies } from "../../../activities/hooks/ask-hooks.ts";
+import type { InitialViewDependencies } from "../../../activities/open-loop/initial-view.ts";
+import { type MaterialiseOptions, materialise } from "../../../conversation/materialise.ts";
 import type { ViewRanges } from "../../../core/view/view-ranges.ts";
 import type { Message } from "../../../schema/message.ts";
 import type { MemoryTranscript } from "../memory-transcript.ts";
@@ -10,14 +10,14 @@ import type { Stage } from "./stage.ts";
 export function seen(
   transcript: MemoryTranscript,
   view: ViewRanges,
-  options: Pick<Materialising, "labels"> = {},
+  options: Pick<MaterialiseOptions, "labels"> = {},
 ): readonly Message[] {
-  const elsewhere = (branch: string, position: number) => transcript.message(branch, position);
-  return materialise(view, transcript.entries(view.branch), { ...options, elsewhere });
+  const elsewhere = (branch: string, position: number) => transcript.getMessage(branch, position);
+  return materialise(view, transcript.listEntries(view.branch), { ...options, readMessage: elsewhere });
 }
 
 /** The stage by the names of what activities ask for. */
-export function worldOf(stage: Stage): HookWorld & PrunedWorld & Pick<Stage, "filters"> {
+export function worldOf(stage: Stage): HookDependencies & InitialViewDependencies & Pick<Stage, "filters"> {
   const { hooks, filters, tools, defaultWorkspace, log, transcript } = stage;
   return {
     hooks,
@@ -26,16 +26,16 @@ export function worldOf(stage: Stage): HookWorld & PrunedWorld & Pick<Stage, "fi
     defaultWorkspace,
     log,
     transcript: {
-      inbox: async () => transcript.waiting,
-      entries: async (_, branch, from, to) => transcript.entries(branch).slice(from, to),
-      loops: async () => transcript.records,
-      branches: async () => transcript.branches,
-      events: async (loopId) => transcript.events(loopId),
+      readInbox: async () => transcript.waiting,
+      readEntries: async (_, branch, from, to) => transcript.listEntries(branch).slice(from, to),
+      readLoops: async () => transcript.records,
+      readBranches: async () => transcript.branches,
+      readEvents: async (loopId) => transcript.listEvents(loopId),
     },
     conversations: {
-      messages: async (_, view, options) => seen(transcript, view, options),
-      message: async (_, branch, position) => transcript.message(branch, position),
-      before: async (_, branch, position) => transcript.entries(branch).slice(0, position),
+      readMessages: async (_, view, options) => seen(transcript, view, options),
+      readMessage: async (_, branch, position) => transcript.getMessage(branch, position),
+      readEntriesBefore: async (_, branch, position) => transcript.listEntries(branch).slice(0, position),
     },
   };
 }

@@ -5,21 +5,27 @@ import type { Continuation } from "../../../schema/definition.ts";
 import { eventually } from "../../../testing/eventually.ts";
 import type { Answer } from "../../../testing/model-server/script.ts";
 import type { ToolContext } from "../../../tools/tool.ts";
-import type { StartRequest } from "../../../workflows/input.ts";
 import { statusQuery } from "../../../workflows/messages.ts";
-import type { RunResult } from "../../../workflows/result.ts";
-import { HookScript } from "../hooks.ts";
-import { type ContinuedFrom, continuationAt, type RanCall, type ScheduleStep, type Sent } from "../played.ts";
+import type { StartRequest } from "../../../workflows/run-input.ts";
+import type { RunResult } from "../../../workflows/run-result.ts";
+import { HookScript } from "../hook-script.ts";
+import { getCallerId } from "../in-process-vendor.ts";
+import {
+  buildContinuation,
+  type ContinuedFrom,
+  type RanCall,
+  type ScheduleStep,
+  type SentArrival,
+} from "../play-result.ts";
 import type { Deed, ScenarioHook } from "../schema.ts";
-import { callerIn } from "../vendor.ts";
-import { Meetings } from "./meetings.ts";
-import { continuations, LONG_HISTORY, lengthenHistory } from "./rotation.ts";
-import { send, signalOf } from "./send.ts";
-import { NO_ANSWER, vendorAnswer } from "./vendor-answer.ts";
-import { STEP_TIMEOUT_MS, within } from "./within.ts";
-import { loseActivities } from "./worker-death.ts";
+import { Rendezvous } from "./rendezvous.ts";
+import { countContinuations, LONG_HISTORY, lengthenHistory } from "./rotation.ts";
+import { sendArrival, toSignal } from "./send-arrival.ts";
+import { STEP_TIMEOUT_MS, withStepTimeout } from "./step-timeout.ts";
+import { buildVendorAnswer, NO_ANSWER } from "./vendor-answer.ts";
+import { failPendingActivities } from "./worker-death.ts";
 
-type Ending = { readonly type: "deed"; readonly deed: Deed } | { readonly type: "cancelled" };
+type CallEnding = { readonly type: "deed"; readonly deed: Deed } | { readonly type: "cancelled" };
 
 export type RunRequest = {
   readonly client: Client;
@@ -30,17 +36,17 @@ export type RunRequest = {
   readonly hooks: readonly ScenarioHook[];
   readonly schedule: readonly ScheduleStep[];
   /** The branch and the position that a run goes on from. */
-  readonly placeOf: (continued: ContinuedFrom) => Promise<Continuation["at"]>;
+  readonly findPosition: (continued: ContinuedFrom) => Promise<Continuation["at"]>;
   /** The session of the sub-agent that this call has started; waits for its first loop. */
-  readonly sessionOf: (caller: string, call: string) => Promise<string>;
+  readonly findSession: (caller: string, call: string) => Promise<string>;
 };
 
 /** Where a follower's agent stands in its tree. */
-type Kin = { readonly caller: Follower | undefined; readonly path: string };
+type TreePosition = { readonly caller: Follower | undefined; readonly path: string };
 
-const ROOT: Kin = { caller: undefined, path: "" };
+const ROOT: TreePosition = { caller: undefined, path: "" };
 
-function askerOf(path: string, firstUserText: string): string {
+function formatRequester(path: string, firstUserText: string): string {
   return path === "" ? "" : `${path} ${firstUserText}`;
 }
 
@@ -52,77 +58,77 @@ export class Follower {
   readonly ran: RanCall[] = [];
   continuedAsNew = 0;
   readonly refused: string[] = [];
-  end: Pick<RunResult, "outcome" | "text"> = { outcome: { type: "delivered", messages: 0 } };
+  result: Pick<RunResult, "outcome" | "text"> = { outcome: { type: "delivered", messages: 0 } };
   readonly #request: RunRequest;
-  readonly #asked: Meetings<string, Answer>;
-  readonly #called: Meetings<string, Ending>;
-  readonly #stored: Meetings<string, void>;
+  readonly #requests: Rendezvous<string, Answer>;
+  readonly #calls: Rendezvous<string, CallEnding>;
+  readonly #storedResults: Rendezvous<string, void>;
   /** Sessions of the tree whose worker has died. */
-  readonly #bereft: Set<string>;
+  readonly #lostWorkers: Set<string>;
   readonly #children = new Map<string, Follower>();
-  readonly #kin: Kin;
-  readonly #held = new Meetings<string, void>();
-  readonly #passed = new Map<string, number>();
-  readonly #written = new Map<string, number>();
+  readonly #treePosition: TreePosition;
+  readonly #heldWrites = new Rendezvous<string, void>();
+  readonly #writeCounts = new Map<string, number>();
+  readonly #eventCounts = new Map<string, number>();
   readonly hooks: HookScript;
   /** Who has asked the vendor in this run's newest request. */
-  #asker = "";
-  #over = false;
+  #requester = "";
+  #isOver = false;
   #firstRun: string | undefined;
 
-  constructor(request: RunRequest, kin: Kin = ROOT) {
+  constructor(request: RunRequest, kin: TreePosition = ROOT) {
     this.#request = request;
-    this.#kin = kin;
+    this.#treePosition = kin;
     const { caller } = kin;
-    this.#asked = caller === undefined ? new Meetings() : caller.#asked;
-    this.#called = caller === undefined ? new Meetings() : caller.#called;
-    this.#stored = caller === undefined ? new Meetings() : caller.#stored;
-    this.#bereft = caller === undefined ? new Set() : caller.#bereft;
-    const written = () => [...this.#written.values()].reduce((sum, count) => sum + count, 0);
-    this.hooks = new HookScript(request.hooks, { written });
+    this.#requests = caller === undefined ? new Rendezvous() : caller.#requests;
+    this.#calls = caller === undefined ? new Rendezvous() : caller.#calls;
+    this.#storedResults = caller === undefined ? new Rendezvous() : caller.#storedResults;
+    this.#lostWorkers = caller === undefined ? new Set() : caller.#lostWorkers;
+    const written = () => [...this.#eventCounts.values()].reduce((sum, count) => sum + count, 0);
+    this.hooks = new HookScript(request.hooks, { countEvents: written });
   }
 
   // What the real stack calls.
 
   /** @param path - Of the agent that asks, in its tree; the runs of a sub-agent are told apart by what they show. */
   answer(path: string, firstUserText: string): Promise<Answer> {
-    return this.#asked.wait(askerOf(path, firstUserText));
+    return this.#requests.wait(formatRequester(path, firstUserText));
   }
 
-  async execute(value: unknown, { toolCallId, toolName, signal, update }: ToolContext): Promise<string> {
+  async execute(value: unknown, { toolCallId, toolName, signal, onUpdate }: ToolContext): Promise<string> {
     this.ran.push({ call: toolCallId, tool: toolName, arguments: value });
-    const ending = await this.#called.wait(toolCallId);
-    if (ending.type === "cancelled") return await endOf(signal);
+    const ending = await this.#calls.wait(toolCallId);
+    if (ending.type === "cancelled") return await waitForAbort(signal);
     const { gives, fails, throws, hangs, shows = [], takesMs = 0 } = ending.deed;
     if (takesMs > 0) await sleep(takesMs);
-    for (const text of shows) update(text);
-    if (hangs === true) return await endOf(signal);
+    for (const text of shows) onUpdate(text);
+    if (hangs === true) return await waitForAbort(signal);
     if (gives !== undefined) return gives;
     throw new Error(fails ?? throws);
   }
 
-  async write(step: "open" | "close"): Promise<void> {
-    const nth = this.#passed.get(step) ?? 0;
-    this.#passed.set(step, nth + 1);
+  async waitForWrite(step: "open" | "close"): Promise<void> {
+    const nth = this.#writeCounts.get(step) ?? 0;
+    this.#writeCounts.set(step, nth + 1);
     const key = `${step} ${nth}`;
-    const held = this.#request.schedule.some(
+    const isHeld = this.#request.schedule.some(
       (one) => one.type === "held" && one.step === step && one.nth === nth,
     );
-    if (held && !this.#over) await this.#held.wait(key);
+    if (isHeld && !this.#isOver) await this.#heldWrites.wait(key);
   }
 
   /** Told of each write that a step has made, before the step goes on: a hook that it asks stands behind them. */
-  wrote(loopId: string, events: readonly { readonly sequence: number }[]): void {
+  recordEvents(loopId: string, events: readonly { readonly sequence: number }[]): void {
     const count = events.reduce((most, { sequence }) => Math.max(most, sequence + 1), 0);
-    this.#written.set(loopId, Math.max(count, this.#written.get(loopId) ?? 0));
+    this.#eventCounts.set(loopId, Math.max(count, this.#eventCounts.get(loopId) ?? 0));
   }
 
-  stored(call: string): void {
-    void this.#stored.wait(call);
+  confirmStored(call: string): void {
+    void this.#storedResults.wait(call);
   }
 
   hasLostWorker(session: string): boolean {
-    return this.#bereft.has(session);
+    return this.#lostWorkers.has(session);
   }
 
   // The schedule.
@@ -130,95 +136,95 @@ export class Follower {
   async follow(): Promise<void> {
     try {
       for (const [at, step] of this.#request.schedule.entries()) {
-        await within(this.#take(step), `step ${at} (${JSON.stringify(step)})`);
+        await withStepTimeout(this.#takeStep(step), `step ${at} (${JSON.stringify(step)})`);
       }
     } finally {
-      this.#over = true;
+      this.#isOver = true;
     }
   }
 
-  async #take(step: ScheduleStep): Promise<void> {
+  async #takeStep(step: ScheduleStep): Promise<void> {
     switch (step.type) {
       case "start":
         return await this.#start(step);
       case "held":
-        await this.#held.come(`${step.step} ${step.nth}`);
+        await this.#heldWrites.waitForWaiter(`${step.step} ${step.nth}`);
         return;
       case "let-go":
-        return this.#held.answer(`${step.step} ${step.nth}`, undefined);
+        return this.#heldWrites.answer(`${step.step} ${step.nth}`, undefined);
       case "asked":
-        this.#asker = askerOf(this.#kin.path, step.firstUserText);
-        return await this.#asked.come(this.#asker);
+        this.#requester = formatRequester(this.#treePosition.path, step.firstUserText);
+        return await this.#requests.waitForWaiter(this.#requester);
       case "answered": {
-        const answer = vendorAnswer(step.reply, step.nth, callerIn(this.#kin.path));
-        return this.#asked.answer(this.#asker, answer);
+        const answer = buildVendorAnswer(step.reply, step.nth, getCallerId(this.#treePosition.path));
+        return this.#requests.answer(this.#requester, answer);
       }
       case "unanswered":
-        return this.#asked.answer(this.#asker, NO_ANSWER);
+        return this.#requests.answer(this.#requester, NO_ANSWER);
       case "worker-lost":
-        for (const call of step.calls) this.#called.answer(call, { type: "cancelled" });
-        if (step.calls.length === 0) this.#asked.answer(this.#asker, NO_ANSWER);
-        this.#bereft.add(this.#request.session);
-        return await loseActivities(this.#request.client, this.#request.session, step.asked ?? 1);
+        for (const call of step.calls) this.#calls.answer(call, { type: "cancelled" });
+        if (step.calls.length === 0) this.#requests.answer(this.#requester, NO_ANSWER);
+        this.#lostWorkers.add(this.#request.session);
+        return await failPendingActivities(this.#request.client, this.#request.session, step.asked ?? 1);
       case "backs-off":
-        return await this.#backsOff(step.attempt);
+        return await this.#waitForBackOff(step.attempt);
       case "called":
-        await Promise.all(step.calls.map((call) => this.#called.come(call)));
+        await Promise.all(step.calls.map((call) => this.#calls.waitForWaiter(call)));
         return;
       case "ended":
-        this.#called.answer(step.call, { type: "deed", deed: step.deed });
+        this.#calls.answer(step.call, { type: "deed", deed: step.deed });
         if (step.left === 0) return;
-        if (step.quick) return await this.#stored.come(step.call);
-        return await this.#untilRunning(step.left);
+        if (step.quick) return await this.#storedResults.waitForWaiter(step.call);
+        return await this.#waitForRunning(step.left);
       case "unrun":
-        for (const call of step.quick) await this.#stored.come(call);
+        for (const call of step.quick) await this.#storedResults.waitForWaiter(call);
         if (step.left === 0 || step.quick.length > 0) return;
-        return await this.#untilRunning(step.left);
+        return await this.#waitForRunning(step.left);
       case "cancelled":
-        this.#called.answer(step.call, { type: "cancelled" });
-        if (step.left > 0) await this.#untilRunning(step.left);
+        this.#calls.answer(step.call, { type: "cancelled" });
+        if (step.left > 0) await this.#waitForRunning(step.left);
         return;
       case "arrives":
-        return await this.#arrives(step.sent);
+        return await this.#sendArrival(step.sent);
       case "waits":
-        return await this.#until(({ status }) => status === "waiting", "the wait");
+        return await this.#waitForStatus(({ status }) => status === "waiting", "the wait");
       case "asks-people":
-        return await this.#until(
+        return await this.#waitForStatus(
           ({ status, running }) => status === "needs-approval" && running.length === 0,
           "the question to a person",
         );
       case "child":
-        return await (await this.#child(step)).#take(step.step);
+        return await (await this.#getChild(step)).#takeStep(step.step);
       case "child-ended":
-        if (step.left > 0) await this.#untilRunning(step.left);
+        if (step.left > 0) await this.#waitForRunning(step.left);
         return;
       case "over":
-        this.end = await this.#result();
-        if (this.#rotates && this.#firstRun !== undefined) {
+        this.result = await this.#readResult();
+        if (this.#isRotating && this.#firstRun !== undefined) {
           const { client, session } = this.#request;
-          this.continuedAsNew += await continuations(client, session, this.#firstRun);
+          this.continuedAsNew += await countContinuations(client, session, this.#firstRun);
           this.#firstRun = undefined;
         }
     }
   }
 
-  async #child({ call, name }: Extract<ScheduleStep, { type: "child" }>): Promise<Follower> {
+  async #getChild({ call, name }: Extract<ScheduleStep, { type: "child" }>): Promise<Follower> {
     const before = this.#children.get(call);
     if (before !== undefined) return before;
-    const { sessionOf, session } = this.#request;
-    const kin = { caller: this, path: `${this.#kin.path}/${name}` };
+    const { findSession: sessionOf, session } = this.#request;
+    const kin = { caller: this, path: `${this.#treePosition.path}/${name}` };
     const child = new Follower({ ...this.#request, session: await sessionOf(session, call), hooks: [] }, kin);
     this.#children.set(call, child);
     return child;
   }
 
-  get #handle(): WorkflowHandle {
+  get #getHandle(): WorkflowHandle {
     return this.#request.client.workflow.getHandle(this.#request.session);
   }
 
   async #start(step: Extract<ScheduleStep, { type: "start" }>): Promise<void> {
     const { prompt, mode, with: first, continued } = step;
-    const { client, session, taskQueue, definition, idleTimeoutMs, placeOf } = this.#request;
+    const { client, session, taskQueue, definition, idleTimeoutMs, findPosition: placeOf } = this.#request;
     const request: StartRequest = {
       definition,
       mode,
@@ -226,54 +232,54 @@ export class Follower {
       ...(prompt === undefined ? {} : { prompt }),
       ...(continued === undefined
         ? {}
-        : { continuation: continuationAt(continued, await placeOf(continued)) }),
-      ...(this.#rotates ? { settings: { rotateAfterEvents: LONG_HISTORY } } : {}),
+        : { continuation: buildContinuation(continued, await placeOf(continued)) }),
+      ...(this.#isRotating ? { settings: { rotateAfterEvents: LONG_HISTORY } } : {}),
     };
     const options = { workflowId: session, taskQueue, args: [request] };
     if (first === undefined) {
       this.#firstRun = (await client.workflow.start("agent", options)).firstExecutionRunId;
       return;
     }
-    const { name, args } = signalOf(first);
+    const { name, args } = toSignal(first);
     await client.workflow.signalWithStart("agent", { ...options, signal: name, signalArgs: args });
   }
 
-  get #rotates(): boolean {
+  get #isRotating(): boolean {
     return this.#request.schedule.some((step) => step.type === "arrives" && step.sent.do === "continueAsNew");
   }
 
-  async #arrives(sent: Sent): Promise<void> {
+  async #sendArrival(sent: SentArrival): Promise<void> {
     if (sent.do === "crash") return;
-    if (sent.do === "continueAsNew") return await lengthenHistory(this.#handle);
-    const refusal = await send(this.#handle, sent);
+    if (sent.do === "continueAsNew") return await lengthenHistory(this.#getHandle);
+    const refusal = await sendArrival(this.#getHandle, sent);
     if (refusal !== undefined) this.refused.push(refusal);
   }
 
-  async #until(is: (status: Status) => boolean, what: string): Promise<void> {
-    await eventually(async () => is(await this.#handle.query(statusQuery)), {
+  async #waitForStatus(is: (status: Status) => boolean, what: string): Promise<void> {
+    await eventually(async () => is(await this.#getHandle.query(statusQuery)), {
       timeoutMs: STEP_TIMEOUT_MS,
       everyMs: 5,
       what,
     });
   }
 
-  async #backsOff(attempt: number): Promise<void> {
+  async #waitForBackOff(attempt: number): Promise<void> {
     await eventually(
       async () => {
-        const { raw } = await this.#handle.describe();
+        const { raw } = await this.#getHandle.describe();
         return raw.pendingActivities?.some((activity) => activity.attempt === attempt + 1);
       },
       { timeoutMs: STEP_TIMEOUT_MS, what: "the wait between two attempts" },
     );
   }
 
-  #untilRunning(count: number): Promise<void> {
-    return this.#until(({ running }) => running.length === count, `${count} running calls`);
+  #waitForRunning(count: number): Promise<void> {
+    return this.#waitForStatus(({ running }) => running.length === count, `${count} running calls`);
   }
 
-  async #result(): Promise<RunResult> {
+  async #readResult(): Promise<RunResult> {
     try {
-      return (await this.#handle.result()) as RunResult;
+      return (await this.#getHandle.result()) as RunResult;
     } catch (error) {
       const { cause } = error as { cause?: { details?: readonly RunResult[] } };
       const result = cause?.details?.[0];
@@ -284,7 +290,7 @@ export class Follower {
 }
 
 /** Rejects when the signal says so, which is all that a tool which hangs does. */
-function endOf(signal: AbortSignal): Promise<never> {
+function waitForAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const end = () => reject(new Error("ended"));
     if (signal.aborted) end();

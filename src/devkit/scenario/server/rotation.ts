@@ -14,15 +14,15 @@ export async function lengthenHistory(handle: WorkflowHandle): Promise<void> {
 }
 
 /** How often a run went on as a new one. */
-export async function continuations(client: Client, session: string, firstRun: string): Promise<number> {
+export async function countContinuations(client: Client, session: string, firstRun: string): Promise<number> {
   let count = 0;
-  for (let run = await runAfter(client, session, firstRun); run !== undefined; count++) {
-    run = await runAfter(client, session, run);
+  for (let run = await findNextRun(client, session, firstRun); run !== undefined; count++) {
+    run = await findNextRun(client, session, run);
   }
   return count;
 }
 
-async function runAfter(client: Client, session: string, run: string): Promise<string | undefined> {
+async function findNextRun(client: Client, session: string, run: string): Promise<string | undefined> {
   const { events } = await client.workflow.getHandle(session, run).fetchHistory();
   const last = events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes;
   return last?.newExecutionRunId ?? undefined;

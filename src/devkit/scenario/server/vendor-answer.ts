@@ -1,14 +1,14 @@
 import type { Answer } from "../../../testing/model-server/script.ts";
+import { buildHttpFailure, buildReply } from "../in-process-vendor.ts";
 import type { ScenarioReply } from "../schema.ts";
-import { httpFailure, wireReply } from "../vendor.ts";
 
 /** A scripted reply as the model server gives it. */
-export function vendorAnswer(reply: ScenarioReply, nth: number, caller?: string): Answer {
-  const failure = httpFailure(reply);
+export function buildVendorAnswer(reply: ScenarioReply, nth: number, caller?: string): Answer {
+  const failure = buildHttpFailure(reply);
   if (failure !== undefined) return { fault: "http", ...failure };
   const { takesMs } = reply;
   const answer = {
-    ...wireReply(reply, nth, caller),
+    ...buildReply(reply, nth, caller),
     ...(takesMs === undefined ? {} : { firstByteDelayMs: takesMs }),
   };
   if (reply.cut !== undefined) return { fault: "cut", clean: true, reply: answer };

@@ -1,12 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "../../postgres/database.ts";
 import type { Notifications } from "../../postgres/notifications.ts";
+import { buildSnapshot } from "../build-snapshot.ts";
 import { type LineCodec, PLAIN_LINES } from "../line-codec.ts";
-import { Outgoing } from "../outgoing.ts";
-import { snapshotOf } from "../snapshot.ts";
-import type { Delta, OffsetDelta, Snapshot, StreamHub, WatchOptions } from "../stream.ts";
-import { type Opened, openStore } from "./open-store.ts";
-import { behind, newest, ofCall, type Placed, placed, removeSession } from "./rows.ts";
+import { OutgoingQueue } from "../outgoing-queue.ts";
+import type { Delta, OffsetDelta, StreamHub, StreamSnapshot, StreamWatchOptions } from "../stream-hub.ts";
+import {
+  type PositionedDelta,
+  readAfter,
+  readNewestPosition,
+  readOfCall,
+  removeSession,
+  toPositionedDelta,
+} from "./delta-rows.ts";
+import { type HubDatabase, openHubDatabase } from "./open-hub-database.ts";
 import { SessionTail } from "./session-tail.ts";
 import { Sweeper } from "./sweeper.ts";
 import { writeBatch } from "./write-batch.ts";
@@ -20,7 +27,7 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 const WRITERS = 2;
 const PAGE = 500;
 /** Between two looks at a database that does not answer. */
-const AWAY_MS = 500;
+const UNAVAILABLE_PAUSE_MS = 500;
 
 /**
  * Live output in PostgreSQL, for any number of hosts: a table that is not logged, and a word to those who listen.
@@ -30,26 +37,26 @@ const AWAY_MS = 500;
 export class PostgresHub implements StreamHub {
   readonly #url: string;
   readonly #codec: LineCodec;
-  readonly #outgoing: Outgoing;
+  readonly #outgoing: OutgoingQueue;
   readonly #closing = new AbortController();
   readonly #writing = new Map<string, Promise<void>>();
   readonly #tails = new Map<string, SessionTail>();
-  readonly #sweeper = new Sweeper(() => this.#database());
-  #opened: Promise<Opened> | undefined;
+  readonly #sweeper = new Sweeper(() => this.#getDatabase());
+  #opened: Promise<HubDatabase> | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** What comes before then is dropped at once: the database has just failed. */
-  #awayUntilMs = 0;
+  #unavailableUntilMs = 0;
 
   /** @param options.maxWaitingBytes - Bound of what waits for the database; beyond it deltas are dropped. */
   constructor(url: string, options: { readonly maxWaitingBytes?: number; readonly codec?: LineCodec } = {}) {
     this.#url = url;
     this.#codec = options.codec ?? PLAIN_LINES;
-    this.#outgoing = new Outgoing(options.maxWaitingBytes ?? MAX_WAITING_BYTES);
+    this.#outgoing = new OutgoingQueue(options.maxWaitingBytes ?? MAX_WAITING_BYTES);
   }
 
   publish(delta: Delta): void {
     if (this.#closing.signal.aborted) return;
-    this.#outgoing.put(delta);
+    this.#outgoing.add(delta);
     if (this.#outgoing.bytes >= BATCH_BYTES) this.#writeOut();
     else this.#timer ??= setTimeout(() => this.#writeOut(), BATCH_MS);
   }
@@ -62,29 +69,31 @@ export class PostgresHub implements StreamHub {
     }
   }
 
-  async snapshot(
+  async readSnapshot(
     session: string,
     { to = Number.POSITIVE_INFINITY }: { readonly to?: number } = {},
-  ): Promise<Snapshot> {
+  ): Promise<StreamSnapshot> {
     const { database } = await this.#open();
-    const last = Math.min(to, await database.read(() => newest(session)));
-    const kept: OffsetDelta[] = [];
+    const last = Math.min(to, await database.read(() => readNewestPosition(session)));
+    const buffer: OffsetDelta[] = [];
     for (let from = 0; from < last; ) {
-      const rows = await database.read(() => behind(session, from, PAGE));
-      const shown = rows.filter(({ place }) => place <= last).map((row) => placed(row, this.#codec));
-      kept.push(...shown.filter(isReadable));
+      const rows = await database.read(() => readAfter(session, from, PAGE));
+      const deltas = rows
+        .filter(({ place }) => place <= last)
+        .map((row) => toPositionedDelta(row, this.#codec));
+      buffer.push(...deltas.filter(isReadable));
       if (rows.length < PAGE) break;
       from = rows.at(-1)!.place;
     }
-    return { deltas: snapshotOf(kept), offset: last };
+    return { deltas: buildSnapshot(buffer), offset: last };
   }
 
-  watch(options: WatchOptions): AsyncIterable<OffsetDelta> {
+  watch(options: StreamWatchOptions): AsyncIterable<OffsetDelta> {
     return this.#follow(options);
   }
 
   /** What cannot be asked is not known: this is a help for who reads of an unknown outcome, and holds nobody up. */
-  async published(call: {
+  async readPublished(call: {
     session: string;
     run: string;
     command: number;
@@ -93,15 +102,15 @@ export class PostgresHub implements StreamHub {
     await this.flush();
     try {
       const { database } = await this.#open();
-      const rows = await database.read(() => ofCall(call));
-      return rows.flatMap((row) => placed(row, this.#codec).delta ?? []);
+      const rows = await database.read(() => readOfCall(call));
+      return rows.flatMap((row) => toPositionedDelta(row, this.#codec).delta ?? []);
     } catch {
       return [];
     }
   }
 
-  async forget(session: string): Promise<void> {
-    this.#outgoing.forget(session);
+  async deleteSession(session: string): Promise<void> {
+    this.#outgoing.deleteSession(session);
     await this.#writing.get(session);
     const { database } = await this.#open();
     await database.write([`live ${session}`], () => removeSession(session));
@@ -118,34 +127,36 @@ export class PostgresHub implements StreamHub {
     await opened?.database.close();
   }
 
-  async *#follow({ session, from = 0, signal }: WatchOptions): AsyncGenerator<OffsetDelta> {
+  async *#follow({ session, from = 0, signal }: StreamWatchOptions): AsyncGenerator<OffsetDelta> {
     const ended = AbortSignal.any([signal, this.#closing.signal]);
     let tail: SessionTail | undefined;
     let changed = true;
     let wake = (): void => undefined;
     const change = (): void => {
       changed = true;
-      tail?.change();
+      tail?.markStale();
       wake();
     };
     let stopListening = (): void => undefined;
     ended.addEventListener("abort", change);
     try {
       stopListening =
-        (await this.#patiently(ended, () => this.#notifications()))?.on(session, change) ?? stopListening;
-      let place = from;
+        (await this.#retryRead(ended, () => this.#getNotifications()))?.subscribe(session, change) ??
+        stopListening;
+      let position = from;
       while (!ended.aborted) {
         changed = false;
         // What was there before is read by himself; whoever has come to its end reads on together with the others.
-        const next = () => (tail === undefined ? this.#behind(session, place, PAGE) : tail.behind(place));
-        const page = (await this.#patiently(ended, next)) ?? [];
+        const next = () =>
+          tail === undefined ? this.#readAfter(session, position, PAGE) : tail.readAfter(position);
+        const page = (await this.#retryRead(ended, next)) ?? [];
         for (const one of page) {
-          place = one.offset;
+          position = one.offset;
           if (isReadable(one)) yield one;
           if (ended.aborted) return;
         }
         if (tail === undefined && page.length < PAGE) {
-          tail = this.#tailOf(session, place);
+          tail = this.#getTail(session, position);
           continue;
         }
         if (changed || page.length > 0) continue;
@@ -162,22 +173,23 @@ export class PostgresHub implements StreamHub {
     }
   }
 
-  #tailOf(session: string, from: number): SessionTail {
+  #getTail(session: string, from: number): SessionTail {
     const known = this.#tails.get(session);
-    const tail = known ?? new SessionTail(from, PAGE, (place, limit) => this.#behind(session, place, limit));
+    const tail =
+      known ?? new SessionTail(from, PAGE, (position, limit) => this.#readAfter(session, position, limit));
     this.#tails.set(session, tail);
     tail.watchers += 1;
     return tail;
   }
 
-  async #behind(session: string, place: number, limit: number): Promise<readonly Placed[]> {
+  async #readAfter(session: string, position: number, limit: number): Promise<readonly PositionedDelta[]> {
     const { database } = await this.#open();
-    const rows = await database.read(() => behind(session, place, limit));
-    return rows.map((row) => placed(row, this.#codec));
+    const rows = await database.read(() => readAfter(session, position, limit));
+    return rows.map((row) => toPositionedDelta(row, this.#codec));
   }
 
   /** A watcher waits for a database that is away, as it waits for news. */
-  async #patiently<T>(ended: AbortSignal, attempt: () => Promise<T>): Promise<T | undefined> {
+  async #retryRead<T>(ended: AbortSignal, attempt: () => Promise<T>): Promise<T | undefined> {
     while (!ended.aborted) {
       try {
         return await attempt();
@@ -185,22 +197,22 @@ export class PostgresHub implements StreamHub {
         const { fault } = error as { fault?: string };
         if (ended.aborted) break;
         if (fault !== "unreachable" && fault !== "busy") throw error;
-        await sleep(AWAY_MS, undefined, { signal: ended }).catch(() => undefined);
+        await sleep(UNAVAILABLE_PAUSE_MS, undefined, { signal: ended }).catch(() => undefined);
       }
     }
     return undefined;
   }
 
-  async #notifications(): Promise<Pick<Notifications, "on">> {
+  async #getNotifications(): Promise<Pick<Notifications, "subscribe">> {
     return (await this.#open()).listener;
   }
 
-  async #database(): Promise<Database> {
+  async #getDatabase(): Promise<Database> {
     return (await this.#open()).database;
   }
 
-  #open(): Promise<Opened> {
-    this.#opened ??= openStore(this.#url).catch((error: unknown) => {
+  #open(): Promise<HubDatabase> {
+    this.#opened ??= openHubDatabase(this.#url).catch((error: unknown) => {
       this.#opened = undefined;
       throw error;
     });
@@ -211,19 +223,19 @@ export class PostgresHub implements StreamHub {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     while (this.#writing.size < WRITERS) {
-      const batch = this.#outgoing.take((session) => !this.#writing.has(session));
+      const batch = this.#outgoing.takeBatch((session) => !this.#writing.has(session));
       if (batch === undefined) return;
-      if (performance.now() < this.#awayUntilMs) {
-        this.#outgoing.lost(batch);
+      if (performance.now() < this.#unavailableUntilMs) {
+        this.#outgoing.markDropped(batch);
         continue;
       }
       const writing = this.#open()
         .then((opened) => writeBatch(opened, batch, this.#sweeper, this.#codec))
         .then(
-          () => this.#outgoing.written(batch.bytes),
+          () => this.#outgoing.confirmWritten(batch.bytes),
           () => {
-            this.#outgoing.lost(batch);
-            this.#awayUntilMs = performance.now() + AWAY_MS;
+            this.#outgoing.markDropped(batch);
+            this.#unavailableUntilMs = performance.now() + UNAVAILABLE_PAUSE_MS;
           },
         );
       this.#writing.set(
@@ -238,6 +250,6 @@ export class PostgresHub implements StreamHub {
 }
 
 /** Sealed with a key that is not here, or no delta: passed over, as in files. */
-function isReadable(one: Placed): one is OffsetDelta {
+function isReadable(one: PositionedDelta): one is OffsetDelta {
   return one.delta !== undefined;
 }

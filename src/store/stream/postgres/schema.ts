@@ -1,4 +1,4 @@
-import { commitsTable } from "../../postgres/commits.ts";
+import { createCommitsTableSql } from "../../postgres/commit-tokens.ts";
 
 /**
  * What is shown and not recorded yet. Nothing of it is needed after a crash of the server, so that it is not logged, and
@@ -31,7 +31,7 @@ CREATE INDEX deltas_by_session ON deltas (session, place);
 CREATE INDEX deltas_by_time ON deltas (at_ms);
 
 -- A crash takes the tokens and the deltas alike: what is not there any more is written again.
-${commitsTable("stream", "unlogged")}
+${createCommitsTableSql("stream", "unlogged")}
 `;
 
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */

@@ -1,17 +1,17 @@
-import type { Placed } from "./rows.ts";
+import type { PositionedDelta } from "./delta-rows.ts";
 
 /** How much of the newest is at hand for watchers that keep up; who is slower reads by himself. */
-const MAX_AT_HAND = 1000;
+const MAX_CACHED = 1000;
 
-type Read = (behind: number, limit: number) => Promise<readonly Placed[]>;
+type Read = (behind: number, limit: number) => Promise<readonly PositionedDelta[]>;
 
 /** The newest deltas of a session, read once for all watchers of this process. */
 export class SessionTail {
   readonly #read: Read;
   readonly #page: number;
-  #atHand: Placed[] = [];
+  #cached: PositionedDelta[] = [];
   /** Everything behind this place, as far as it was read, is at hand. */
-  #begin: number;
+  #cachedFrom: number;
   #reading: Promise<void> | undefined;
   #stale = true;
   /** How many use it. */
@@ -19,47 +19,47 @@ export class SessionTail {
 
   /** @param from - A place that everybody who will use it has come to, or beyond. */
   constructor(from: number, page: number, read: Read) {
-    this.#begin = from;
+    this.#cachedFrom = from;
     this.#page = page;
     this.#read = read;
   }
 
   /** There may be more than was read. */
-  change(): void {
+  markStale(): void {
     this.#stale = true;
   }
 
   /** What comes behind a place, as far as one page goes; nothing where that is all there is now. */
-  async behind(place: number): Promise<readonly Placed[]> {
-    if (place < this.#begin) return this.#read(place, this.#page);
-    const known = this.#known(place);
+  async readAfter(position: number): Promise<readonly PositionedDelta[]> {
+    if (position < this.#cachedFrom) return this.#read(position, this.#page);
+    const known = this.#getCached(position);
     if (known.length > 0) return known;
     while (this.#stale || this.#reading !== undefined) {
-      this.#reading ??= this.#readOn();
+      this.#reading ??= this.#readMore();
       await this.#reading;
-      if (place < this.#begin) return this.#read(place, this.#page);
-      const found = this.#known(place);
+      if (position < this.#cachedFrom) return this.#read(position, this.#page);
+      const found = this.#getCached(position);
       if (found.length > 0) return found;
     }
     return [];
   }
 
-  #known(place: number): readonly Placed[] {
-    const end = this.#atHand.at(-1)?.offset ?? this.#begin;
-    return end <= place ? [] : this.#atHand.filter(({ offset }) => offset > place);
+  #getCached(position: number): readonly PositionedDelta[] {
+    const end = this.#cached.at(-1)?.offset ?? this.#cachedFrom;
+    return end <= position ? [] : this.#cached.filter(({ offset }) => offset > position);
   }
 
-  async #readOn(): Promise<void> {
+  async #readMore(): Promise<void> {
     this.#stale = false;
     try {
-      const from = this.#atHand.at(-1)?.offset ?? this.#begin;
+      const from = this.#cached.at(-1)?.offset ?? this.#cachedFrom;
       const page = await this.#read(from, this.#page);
-      this.#atHand.push(...page);
+      this.#cached.push(...page);
       if (page.length === this.#page) this.#stale = true;
-      const surplus = this.#atHand.length - MAX_AT_HAND;
+      const surplus = this.#cached.length - MAX_CACHED;
       if (surplus > 0) {
-        this.#begin = this.#atHand[surplus - 1]!.offset;
-        this.#atHand = this.#atHand.slice(surplus);
+        this.#cachedFrom = this.#cached[surplus - 1]!.offset;
+        this.#cached = this.#cached.slice(surplus);
       }
     } catch (error) {
       this.#stale = true;

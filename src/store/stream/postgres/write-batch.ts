@@ -1,13 +1,13 @@
 import { topicOf } from "../../postgres/channel.ts";
 import type { LineCodec } from "../line-codec.ts";
-import type { Delta } from "../stream.ts";
-import type { Opened } from "./open-store.ts";
-import { insert, newestPlaces, notify } from "./rows.ts";
+import type { Delta } from "../stream-hub.ts";
+import { insertDeltas, notifyChannel, readNewestPositions } from "./delta-rows.ts";
+import type { HubDatabase } from "./open-hub-database.ts";
 import type { Sweeper } from "./sweeper.ts";
 
 /** Writes lines of one session, says that there is news, and notes what is over. */
 export async function writeBatch(
-  { database, channel }: Opened,
+  { database, channel }: HubDatabase,
   { session, text }: { readonly session: string; readonly text: string },
   sweeper: Sweeper,
   codec: LineCodec,
@@ -15,16 +15,16 @@ export async function writeBatch(
   const lines = text.split("\n").filter((line) => line !== "");
   const deltas = lines.map((line) => JSON.parse(line) as Delta);
   const announced = deltas.flatMap(({ body }, index) => (body.type === "recorded" ? [index] : []));
-  const places = await database.write([`live ${session}`], function* () {
-    yield* insert(deltas, lines.map(codec.encode), Date.now());
-    yield* notify(channel, topicOf(session));
+  const positions = await database.write([`live ${session}`], function* () {
+    yield* insertDeltas(deltas, lines.map(codec.encode), Date.now());
+    yield* notifyChannel(channel, topicOf(session));
     // Nobody else writes to the session meanwhile: the newest are ours.
-    return announced.length === 0 ? [] : yield* newestPlaces(session, deltas.length);
+    return announced.length === 0 ? [] : yield* readNewestPositions(session, deltas.length);
   });
   for (const index of announced) {
     const { loopId, body } = deltas[index]!;
-    const before = places[index];
+    const before = positions[index];
     if (body.type !== "recorded" || before === undefined) continue;
-    sweeper.over({ session, loopId, before, over: body.over ?? [] });
+    sweeper.addCompleted({ session, loopId, before, over: body.over ?? [] });
   }
 }

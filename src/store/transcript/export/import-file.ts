@@ -3,10 +3,10 @@ import { type Grant, readGrants } from "../../../core/permission/grants.ts";
 import type { AgentDefinition } from "../../../schema/definition.ts";
 import type { BodyLine, HeaderLine, SessionLine } from "../../../schema/export-line.ts";
 import type { Archive } from "../archive.ts";
-import { hashOf } from "../sql/canonical.ts";
+import { hashText } from "../sql/canonical-json.ts";
 import { ExportError } from "./export-error.ts";
+import { IdRemapper } from "./id-remapper.ts";
 import { readExport } from "./read-export.ts";
-import { Renewed } from "./renewed.ts";
 
 /** A file, from its beginning each time that it is opened. */
 export type OpenFile = () => AsyncIterable<Uint8Array>;
@@ -43,7 +43,10 @@ export async function checkFile(open: OpenFile): Promise<CheckedFile> {
 }
 
 /** New ids by the old ones: those of sub-agents begin with their caller's. */
-export function namesFor(sessions: readonly string[], as: string | undefined): ReadonlyMap<string, string> {
+export function createIdMap(
+  sessions: readonly string[],
+  as: string | undefined,
+): ReadonlyMap<string, string> {
   const [root = ""] = sessions;
   const to = as ?? root;
   const below = (id: string) => (id.startsWith(`${root}.`) ? `${to}${id.slice(root.length)}` : `${to}.${id}`);
@@ -55,13 +58,13 @@ export async function importFile(
   archive: Archive,
   open: OpenFile,
   { header, digest }: Pick<CheckedFile, "header" | "digest">,
-  names: ReadonlyMap<string, string>,
+  idMap: ReadonlyMap<string, string>,
   { withGrants = false }: { readonly withGrants?: boolean } = {},
 ): Promise<void> {
   const token = randomUUID();
-  const sessions = header.sessions.map((id) => names.get(id) ?? id);
-  const isRenewed = sessions.some((id, index) => id !== header.sessions[index]);
-  const lines = new Lines(isRenewed ? names : undefined);
+  const sessions = header.sessions.map((id) => idMap.get(id) ?? id);
+  const isRemapped = sessions.some((id, index) => id !== header.sessions[index]);
+  const lines = new LineRemapper(isRemapped ? idMap : undefined);
   await archive.beginImport(token, sessions, Date.now());
   try {
     let page: BodyLine[] = [];
@@ -73,9 +76,9 @@ export async function importFile(
     };
     for await (const read of readExport(open())) {
       if (read.type === "line") {
-        const line = lines.renewed(read.line);
-        page.push(withGrants ? line : withoutGrants(line));
-        bytes += weightOf(read.line);
+        const line = lines.remapLine(read.line);
+        page.push(withGrants ? line : removeGrants(line));
+        bytes += estimateBytes(read.line);
         if (page.length >= PAGE.lines || bytes >= PAGE.bytes) await write();
       } else if (read.type === "end" && read.digest !== digest) {
         throw new ExportError(read.lines, "the file was changed while it was imported");
@@ -90,66 +93,67 @@ export async function importFile(
 }
 
 /** What users have allowed elsewhere is not allowed here. */
-function withoutGrants(line: BodyLine): BodyLine {
+function removeGrants(line: BodyLine): BodyLine {
   if (line.type !== "session" && line.type !== "loop") return line;
   const { grants: _, ...rest } = line;
   return rest;
 }
 
-function weightOf(line: BodyLine): number {
+function estimateBytes(line: BodyLine): number {
   return line.type === "content" ? line.text.length : 1024;
 }
 
 /** Lines under the names that they are to have. */
-class Lines {
-  readonly #names: Renewed | undefined;
+class LineRemapper {
+  readonly #ids: IdRemapper | undefined;
   readonly #sessions: ReadonlyMap<string, string>;
   readonly #hashes = new Map<string, string>();
 
   constructor(names: ReadonlyMap<string, string> | undefined) {
     this.#sessions = names ?? new Map();
     const [to = ""] = this.#sessions.values();
-    this.#names = names && new Renewed({ sessions: names, run: (run) => anotherRun(to, run) });
+    this.#ids = names && new IdRemapper({ sessions: names, run: (run) => deriveRunId(to, run) });
   }
 
-  renewed(line: BodyLine): BodyLine {
-    const names = this.#names;
+  remapLine(line: BodyLine): BodyLine {
+    const names = this.#ids;
     if (names === undefined) return line;
-    if (line.type === "content") return this.#content(names, line);
-    const renewed = names.line(line);
-    if (line.type === "session" && renewed.type === "session") return this.#copied(line, renewed);
-    if (renewed.type !== "entry" || renewed.content === undefined) return renewed;
-    return { ...renewed, content: this.#hashes.get(renewed.content) ?? renewed.content };
+    if (line.type === "content") return this.#remapContent(names, line);
+    const remapped = names.remapLine(line);
+    if (line.type === "session" && remapped.type === "session") return this.#remapSession(line, remapped);
+    if (remapped.type !== "entry" || remapped.content === undefined) return remapped;
+    return { ...remapped, content: this.#hashes.get(remapped.content) ?? remapped.content };
   }
 
   /**
    * Whose call it was made for, and which one was left for it, are told of a copy where these come along: it was the one
    * that was copied, not this.
    */
-  #copied(line: SessionLine, { spawn, formation, ...renewed }: SessionLine): SessionLine {
-    const stays = (session = "") => renewed.id === line.id || this.#sessions.has(session);
-    const left = line.formation?.type === "inactivity_timeout" ? line.formation.previousSession : undefined;
-    const isNoHeir = left !== undefined && !stays(left);
-    const formed = isNoHeir ? { type: "explicit" as const, previousSession: left } : formation;
+  #remapSession(line: SessionLine, { spawn, formation, ...remapped }: SessionLine): SessionLine {
+    const isIncluded = (session = "") => remapped.id === line.id || this.#sessions.has(session);
+    const previous =
+      line.formation?.type === "inactivity_timeout" ? line.formation.previousSession : undefined;
+    const isPreviousMissing = previous !== undefined && !isIncluded(previous);
+    const origin = isPreviousMissing ? { type: "explicit" as const, previousSession: previous } : formation;
     return {
-      ...renewed,
-      ...(spawn !== undefined && stays(line.spawn?.session) ? { spawn } : {}),
-      ...(formed === undefined ? {} : { formation: formed }),
+      ...remapped,
+      ...(spawn !== undefined && isIncluded(line.spawn?.session) ? { spawn } : {}),
+      ...(origin === undefined ? {} : { formation: origin }),
     };
   }
 
-  #content(names: Renewed, line: Extract<BodyLine, { type: "content" }>): BodyLine {
-    const message = messageIn(line.text);
+  #remapContent(names: IdRemapper, line: Extract<BodyLine, { type: "content" }>): BodyLine {
+    const message = parseMessage(line.text);
     if (message === undefined) return line;
-    const text = JSON.stringify(names.message(message));
-    const hash = hashOf(text);
+    const text = JSON.stringify(names.remapMessage(message));
+    const hash = hashText(text);
     this.#hashes.set(line.hash, hash);
     return { ...line, hash, text };
   }
 }
 
 /** Texts that are no messages, such as what a loop was opened with, name nothing. */
-function messageIn(text: string): unknown {
+function parseMessage(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
     return typeof value === "object" && value !== null && "role" in value ? value : undefined;
@@ -159,7 +163,7 @@ function messageIn(text: string): unknown {
 }
 
 /** As a run's id looks; another one for each session that a file becomes. */
-function anotherRun(session: string, run: string): string {
+function deriveRunId(session: string, run: string): string {
   const hex = createHash("sha256")
     .update(JSON.stringify([session, run]))
     .digest("hex");

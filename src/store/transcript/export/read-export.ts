@@ -1,8 +1,8 @@
-import { wanted } from "../../../schema/check.ts";
+import { formatExpected } from "../../../schema/check.ts";
 import { BodyLine, EndLine, EXPORT_VERSION, HeaderLine } from "../../../schema/export-line.ts";
-import { Check } from "./check.ts";
+import { ExportChecker } from "./export-checker.ts";
 import { ExportError } from "./export-error.ts";
-import { Sums } from "./sums.ts";
+import { LineChecksums } from "./line-checksums.ts";
 import { BodyDigest } from "./write-export.ts";
 
 /** One line holds one message; JavaScript holds no longer text. */
@@ -16,19 +16,19 @@ export type ExportRead =
 
 /** The lines of a file, each checked before it is given. Throws `ExportError` at the first that is wrong. */
 export async function* readExport(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ExportRead, void, void> {
-  const sums = new Sums();
+  const sums = new LineChecksums();
   const digest = new BodyDigest();
-  let check: Check | undefined;
+  let check: ExportChecker | undefined;
   let number = 0;
   let ended = false;
-  for await (const text of textLines(bytes)) {
+  for await (const text of readTextLines(bytes)) {
     number += 1;
     if (ended) throw new ExportError(number, "the file goes on behind its last line");
     const digestBefore = sums.digest;
-    const body = sums.checked(text);
+    const body = sums.verifyChecksum(text);
     if (check === undefined) {
-      const header = headerOf(text, body);
-      check = new Check(header.sessions);
+      const header = parseHeader(text, body);
+      check = new ExportChecker(header.sessions);
       yield { type: "header", header };
       continue;
     }
@@ -38,28 +38,28 @@ export async function* readExport(bytes: AsyncIterable<Uint8Array>): AsyncGenera
         "its sum is wrong: the line was changed, or lines before it are missing or moved",
       );
     }
-    const value = parsed(body, number);
+    const value = parseLine(body, number);
     if (value.type === "end") {
       const end = EndLine.safeParse(value);
       if (!end.success || end.data.lines !== number - 1 || end.data.sha256 !== digestBefore) {
         throw new ExportError(number, "the file's digest is wrong: it was changed or put together anew");
       }
-      within(number, () => check?.end());
+      withLineNumber(number, () => check?.checkEnd());
       ended = true;
       yield { type: "end", digest: digest.value, lines: number };
       continue;
     }
-    const line = BodyLine.safeParse(value, { error: wanted });
-    if (!line.success) throw new ExportError(number, said(line.error.issues, value.type));
+    const line = BodyLine.safeParse(value, { error: formatExpected });
+    if (!line.success) throw new ExportError(number, formatIssues(line.error.issues, value.type));
     digest.add(body);
-    within(number, () => check?.line(line.data));
+    withLineNumber(number, () => check?.checkLine(line.data));
     yield { type: "line", line: line.data };
   }
   if (number === 0) throw new ExportError(1, "the file is empty");
   if (!ended) throw new ExportError(number + 1, "the file was cut short: its last line is missing");
 }
 
-function headerOf(text: string, body: string | undefined): HeaderLine {
+function parseHeader(text: string, body: string | undefined): HeaderLine {
   const value = (() => {
     try {
       return JSON.parse(text) as { type?: unknown; version?: unknown };
@@ -80,7 +80,7 @@ function headerOf(text: string, body: string | undefined): HeaderLine {
   return header.data;
 }
 
-function parsed(body: string, number: number): { readonly type?: unknown } {
+function parseLine(body: string, number: number): { readonly type?: unknown } {
   try {
     const value: unknown = JSON.parse(body);
     return typeof value === "object" && value !== null ? value : {};
@@ -89,7 +89,7 @@ function parsed(body: string, number: number): { readonly type?: unknown } {
   }
 }
 
-function said(
+function formatIssues(
   issues: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[],
   type: unknown,
 ): string {
@@ -98,7 +98,7 @@ function said(
   return `"${String(type)}" is not as it should be:${where} ${first?.message ?? ""}`;
 }
 
-function within(number: number, work: () => void): void {
+function withLineNumber(number: number, work: () => void): void {
   try {
     work();
   } catch (error) {
@@ -107,7 +107,7 @@ function within(number: number, work: () => void): void {
 }
 
 /** Lines of UTF-8, whatever the chunks are. */
-async function* textLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, void> {
+async function* readTextLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, void> {
   let parts: Uint8Array[] = [];
   let size = 0;
   let number = 1;

@@ -1,40 +1,40 @@
 import { createHash, type Hash } from "node:crypto";
 import { EXPORT_VERSION, type HeaderLine } from "../../../schema/export-line.ts";
 import type { Archive } from "../archive.ts";
-import { Sums } from "./sums.ts";
+import { LineChecksums } from "./line-checksums.ts";
 
 /** A file's text, line by line. @param sessions - The one that is asked for first. */
-export async function* exportText(
-  archive: Pick<Archive, "lines">,
+export async function* writeExportText(
+  archive: Pick<Archive, "readLines">,
   sessions: readonly string[],
   exportedAt: Date,
 ): AsyncGenerator<string, void, void> {
-  const sums = new Sums();
+  const sums = new LineChecksums();
   const header: HeaderLine = {
     type: "holdfast-export",
     version: EXPORT_VERSION,
     exportedAt: exportedAt.toISOString(),
     sessions: [...sessions],
   };
-  yield `${sums.signed(JSON.stringify(header))}\n`;
+  yield `${sums.addChecksum(JSON.stringify(header))}\n`;
   let lines = 1;
   for (const session of sessions) {
-    for await (const line of archive.lines(session)) {
-      yield `${sums.signed(JSON.stringify(line))}\n`;
+    for await (const line of archive.readLines(session)) {
+      yield `${sums.addChecksum(JSON.stringify(line))}\n`;
       lines += 1;
     }
   }
-  yield `${sums.signed(JSON.stringify({ type: "end", lines, sha256: sums.digest }))}\n`;
+  yield `${sums.addChecksum(JSON.stringify({ type: "end", lines, sha256: sums.digest }))}\n`;
 }
 
 /** What sessions are known by, whenever and wherever they are written to a file. */
-export async function digestOf(
-  archive: Pick<Archive, "lines">,
+export async function computeDigest(
+  archive: Pick<Archive, "readLines">,
   sessions: readonly string[],
 ): Promise<string> {
   const digest = new BodyDigest();
   for (const session of sessions) {
-    for await (const line of archive.lines(session)) digest.add(JSON.stringify(line));
+    for await (const line of archive.readLines(session)) digest.add(JSON.stringify(line));
   }
   return digest.value;
 }

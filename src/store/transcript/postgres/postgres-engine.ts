@@ -1,18 +1,18 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { at } from "../../../platform/kill-point.ts";
+import { reachKillPoint } from "../../../platform/kill-point.ts";
 import type { Database } from "../../postgres/database.ts";
-import { PostgresError } from "../../postgres/fault.ts";
+import { PostgresError } from "../../postgres/postgres-error.ts";
+import type { EncryptedColumns } from "../sql/column-encryption.ts";
 import type { Engine } from "../sql/engine.ts";
 import {
   type OperationArguments,
   type OperationName,
   type OperationResult,
-  operation,
+  runOperation,
 } from "../sql/operations.ts";
 import type { Work } from "../sql/statement.ts";
-import type { Vault } from "../sql/vault.ts";
 import { StoreError } from "../store-error.ts";
-import { lockedSessions } from "./locked-sessions.ts";
+import { getLockedSessions } from "./get-locked-sessions.ts";
 
 /** How long reads may hold the main thread before they let others run. */
 const SLICE_MS = 8;
@@ -20,12 +20,12 @@ const SLICE_MS = 8;
 /** One schema of a database that any number of hosts may use at once. */
 export class PostgresEngine implements Engine {
   readonly #database: Database;
-  readonly #vault: Vault;
+  readonly #columns: EncryptedColumns;
   #sliceEndMs = 0;
 
-  constructor(database: Database, vault: Vault) {
+  constructor(database: Database, columns: EncryptedColumns) {
     this.#database = database;
-    this.#vault = vault;
+    this.#columns = columns;
   }
 
   async write<Name extends OperationName>(
@@ -33,18 +33,18 @@ export class PostgresEngine implements Engine {
     ...values: OperationArguments<Name>
   ): Promise<OperationResult<Name>> {
     const work = () =>
-      this.#vault.through(uncommitted(operation(name, values) as Work<OperationResult<Name>>));
-    at("commit:begin");
-    const value = await told(this.#database.write(lockedSessions(name, values), work));
-    at("commit:done");
+      this.#columns.encryptWork(checkUncommitted(runOperation(name, values) as Work<OperationResult<Name>>));
+    reachKillPoint("commit:begin");
+    const value = await toStoreFaults(this.#database.write(getLockedSessions(name, values), work));
+    reachKillPoint("commit:done");
     return value;
   }
 
   read<T>(work: () => Work<T>): Promise<T> {
-    return told(this.#database.read(() => this.#vault.through(work())));
+    return toStoreFaults(this.#database.read(() => this.#columns.encryptWork(work())));
   }
 
-  async breath(): Promise<void> {
+  async yieldIfDue(): Promise<void> {
     if (performance.now() < this.#sliceEndMs) return;
     await nextTurn();
     this.#sliceEndMs = performance.now() + SLICE_MS;
@@ -56,14 +56,14 @@ export class PostgresEngine implements Engine {
 }
 
 /** Passes the place where all of it is asked for and nothing is committed. */
-function* uncommitted<T>(work: Work<T>): Work<T> {
+function* checkUncommitted<T>(work: Work<T>): Work<T> {
   const value = yield* work;
-  at("commit:end");
+  reachKillPoint("commit:end");
   return value;
 }
 
 /** Faults of the database are faults of the store, and so are words that are no JSON any more, where JSON was written. */
-export async function told<T>(work: Promise<T>): Promise<T> {
+export async function toStoreFaults<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -1,10 +1,10 @@
-import type { EncryptionOptions } from "../../../platform/encryption/encryption.ts";
-import type { Limits } from "../../postgres/connections.ts";
+import type { EncryptionOptions } from "../../../platform/encryption/resolve-encryption.ts";
+import type { ConnectionLimits } from "../../postgres/connection-pool.ts";
 import { Database } from "../../postgres/database.ts";
-import { databaseTarget } from "../../postgres/target.ts";
+import { parseDatabaseTarget } from "../../postgres/database-target.ts";
+import { checkKeys, createEncryptedColumns } from "../sql/column-encryption.ts";
 import { SqlTranscript } from "../sql/sql-transcript.ts";
-import { tryKeys, vaultFor } from "../sql/vault.ts";
-import { PostgresEngine, told } from "./postgres-engine.ts";
+import { PostgresEngine, toStoreFaults } from "./postgres-engine.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 export type PostgresOptions = {
@@ -14,7 +14,7 @@ export type PostgresOptions = {
   readonly patienceMs?: number | undefined;
   /** With what it is sealed. Else `HOLDFAST_ENCRYPTION_KEYS`. */
   readonly encryption?: EncryptionOptions | undefined;
-  readonly limits?: Partial<Limits> | undefined;
+  readonly limits?: Partial<ConnectionLimits> | undefined;
 };
 
 /** The transcript in a PostgreSQL database, which any number of processes and hosts may use at once. */
@@ -28,19 +28,24 @@ export class PostgresTranscript extends SqlTranscript {
   }
 
   /** Makes schema and tables where there are none. Throws `StoreError` for what must not or cannot be used. */
-  static async open({ url, patienceMs, limits, encryption }: PostgresOptions): Promise<PostgresTranscript> {
-    const opening = async () =>
+  static async open({
+    url,
+    patienceMs: deadlineMs,
+    limits,
+    encryption,
+  }: PostgresOptions): Promise<PostgresTranscript> {
+    const openDatabase = async () =>
       Database.open({
-        target: databaseTarget(url),
+        target: parseDatabaseTarget(url),
         part: { name: "transcript", steps: MIGRATIONS },
-        patienceMs,
+        patienceMs: deadlineMs,
         limits,
       });
-    const vault = vaultFor("The transcript in PostgreSQL", encryption);
-    const database = await told(opening());
-    const engine = new PostgresEngine(database, vault);
+    const columns = createEncryptedColumns("The transcript in PostgreSQL", encryption);
+    const database = await toStoreFaults(openDatabase());
+    const engine = new PostgresEngine(database, columns);
     try {
-      await engine.read(tryKeys);
+      await engine.read(checkKeys);
     } catch (error) {
       await database.close();
       throw error;

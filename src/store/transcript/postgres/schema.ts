@@ -1,4 +1,4 @@
-import { commitsTable } from "../../postgres/commits.ts";
+import { createCommitsTableSql } from "../../postgres/commit-tokens.ts";
 
 /**
  * The tables: those of the SQLite transcript, with the same names.
@@ -254,7 +254,7 @@ CREATE INDEX search_words_by_word ON search_words USING gin (words);
 CREATE TABLE search_fill (branch BIGINT NOT NULL, position BIGINT NOT NULL, last BIGINT NOT NULL);
 
 -- The tokens by which a write whose connection was lost over its commit is known.
-${commitsTable("transcript")}
+${createCommitsTableSql("transcript")}
 
 -- A page of these tables is rewritten in place where there is room: a loop and a step are written several times.
 ALTER TABLE steps SET (fillfactor = 85);

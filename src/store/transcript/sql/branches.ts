@@ -1,9 +1,9 @@
-import { REVERT_PREFIX } from "../left-branches.ts";
-import { hashOf } from "./canonical.ts";
+import { REVERT_PREFIX } from "../find-left-branches.ts";
+import { hashText } from "./canonical-json.ts";
 import { exec, get, type Work } from "./statement.ts";
 
 /** A branch as the table holds it. */
-export type Branch = {
+export type BranchRow = {
   readonly ref: number;
   readonly session: string;
   readonly id: string;
@@ -20,8 +20,8 @@ export type Branch = {
 const COLUMNS = "ref, session, id, parent, position, run, length, tokens";
 
 /** By its id; a branch of another session is named `{session}/{id}`. */
-export function* findBranch(session: string, id: string): Work<Branch | undefined> {
-  const found = yield* get<Branch>(
+export function* findBranch(session: string, id: string): Work<BranchRow | undefined> {
+  const found = yield* get<BranchRow>(
     `SELECT ${COLUMNS} FROM branches WHERE session = ? AND id = ?`,
     session,
     id,
@@ -32,19 +32,19 @@ export function* findBranch(session: string, id: string): Work<Branch | undefine
     : yield* findBranch(id.slice(0, slash), id.slice(slash + 1));
 }
 
-export function* branchAt(ref: number): Work<Branch> {
-  return (yield* get<Branch>(`SELECT ${COLUMNS} FROM branches WHERE ref = ?`, ref))!;
+export function* readBranch(ref: number): Work<BranchRow> {
+  return (yield* get<BranchRow>(`SELECT ${COLUMNS} FROM branches WHERE ref = ?`, ref))!;
 }
 
 /** A branch without entries of its own yet. */
 export function* createBranch(branch: {
   session: string;
   id: string;
-  parent?: Branch;
+  parent?: BranchRow;
   position: number;
   run?: string;
   askedAtMs?: number;
-}): Work<Branch> {
+}): Work<BranchRow> {
   yield* exec(
     `INSERT INTO branches (session, id, parent, position, run, length, tokens, asked_at_ms)
      VALUES (?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING`,
@@ -60,23 +60,27 @@ export function* createBranch(branch: {
 }
 
 /** Where a run that met a conflict goes on: siblings of one unit have the same base, so they meet there. */
-export function conflictBranchId(run: string, parent: string, base: number): string {
-  return `fork-${hashOf(JSON.stringify([run, parent, base])).slice(0, 16)}`;
+export function formatConflictBranchId(run: string, parent: string, base: number): string {
+  return `fork-${hashText(JSON.stringify([run, parent, base])).slice(0, 16)}`;
 }
 
 /** Where a loop goes on that was asked to begin before the end of a branch. */
-export function loopBranchId(run: string, number: number, parent: string, position: number): string {
-  return `loop-${hashOf(JSON.stringify([run, number, parent, position])).slice(0, 16)}`;
+export function formatLoopBranchId(run: string, number: number, parent: string, position: number): string {
+  return `loop-${hashText(JSON.stringify([run, number, parent, position])).slice(0, 16)}`;
 }
 
 /** Where a run goes on whose model has gone back, asked by the answer at `by`. */
-export function revertBranchId(run: string, parent: string, at: number, by: number): string {
-  return `${REVERT_PREFIX}${hashOf(JSON.stringify([run, parent, at, by])).slice(0, 16)}`;
+export function formatRevertBranchId(run: string, parent: string, at: number, by: number): string {
+  return `${REVERT_PREFIX}${hashText(JSON.stringify([run, parent, at, by])).slice(0, 16)}`;
 }
 
 /** The branch that a conflict has sent this run to, when it left `branch` at or before `position`. */
-export function* conflictBranch(branch: Branch, run: string, position: number): Work<Branch | undefined> {
-  return yield* get<Branch>(
+export function* findConflictBranch(
+  branch: BranchRow,
+  run: string,
+  position: number,
+): Work<BranchRow | undefined> {
+  return yield* get<BranchRow>(
     `SELECT ${COLUMNS} FROM branches WHERE parent = ? AND run = ? AND position <= ? ORDER BY position DESC LIMIT 1`,
     branch.ref,
     run,
@@ -85,18 +89,18 @@ export function* conflictBranch(branch: Branch, run: string, position: number): 
 }
 
 /** The length that a reader may count on: an ancestor that ends early ends its descendants too. */
-export function* lengthOf(branch: Branch): Work<number> {
+export function* readLength(branch: BranchRow): Work<number> {
   if (branch.parent === null) return branch.length;
-  const inherited = yield* lengthOf(yield* branchAt(branch.parent));
+  const inherited = yield* readLength(yield* readBranch(branch.parent));
   return inherited < branch.position ? inherited : branch.length;
 }
 
 /** A stretch of one branch's own entries, `to` not included. */
-export type Stretch = { readonly branch: number; readonly from: number; readonly to: number };
+export type BranchRange = { readonly branch: number; readonly from: number; readonly to: number };
 
 /** Which branches hold the positions from `from` up to `to` as seen from `branch`, in order. */
-export function* stretches(branch: Branch, from: number, to: number): Work<Stretch[]> {
-  const found: Stretch[] = [];
+export function* findRanges(branch: BranchRow, from: number, to: number): Work<BranchRange[]> {
+  const found: BranchRange[] = [];
   let current = branch;
   let end = to;
   while (from < end) {
@@ -104,16 +108,16 @@ export function* stretches(branch: Branch, from: number, to: number): Work<Stret
     if (start < end) found.unshift({ branch: current.ref, from: start, to: end });
     if (current.parent === null) break;
     end = Math.min(end, current.position);
-    current = yield* branchAt(current.parent);
+    current = yield* readBranch(current.parent);
   }
   return found;
 }
 
 /** Tokens of all entries before `position`, which must not lie beyond the branch's length. */
-export function* tokensBefore(branch: Branch, position: number): Work<number> {
+export function* countTokensBefore(branch: BranchRow, position: number): Work<number> {
   if (position === 0) return 0;
   if (branch.parent !== null && position <= branch.position) {
-    return yield* tokensBefore(yield* branchAt(branch.parent), position);
+    return yield* countTokensBefore(yield* readBranch(branch.parent), position);
   }
   const own =
     position >= branch.length
@@ -124,5 +128,5 @@ export function* tokensBefore(branch: Branch, position: number): Work<number> {
           position,
         ))?.tokens_before ?? 0);
   if (branch.parent === null) return own;
-  return own + (yield* tokensBefore(yield* branchAt(branch.parent), branch.position));
+  return own + (yield* countTokensBefore(yield* readBranch(branch.parent), branch.position));
 }

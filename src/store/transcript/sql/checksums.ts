@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
+import { decryptColumn } from "./column-encryption.ts";
 import { damaged } from "./damaged.ts";
-import { placeOf, secret } from "./private.ts";
-import { wordsIn } from "./vault.ts";
+import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 
 // A message that lies in its row is stored with a checksum after its JSON: a line break, which JSON.stringify never writes
 // as such, and eight hex digits. It also covers what the row says of the message. Larger messages lie under their hash.
@@ -23,12 +23,21 @@ function checksumOf(message: string, { run, position, origin, message_id }: Abou
 
 /** The JSON of a message as its row holds it. */
 export function storedMessage(message: string, about: About) {
-  return secret(`${message}\n${checksumOf(message, about)}`, "entries.message", about.run, about.position);
+  return markForEncryption(
+    `${message}\n${checksumOf(message, about)}`,
+    "entries.message",
+    about.run,
+    about.position,
+  );
 }
 
 /** The JSON of a message from its row; nothing where it lies under its hash. Throws where it is not what was stored. */
 export function messageIn(row: About & { readonly message: string | null }): string | null {
-  const stored = wordsIn(row, "message", placeOf("entries.message", [row.run, row.position]));
+  const stored = decryptColumn(
+    row,
+    "message",
+    buildAssociatedData("entries.message", [row.run, row.position]),
+  );
   // A message that was written without a checksum has none to be held against.
   if (stored?.at(-CHECKSUM_LENGTH) !== "\n") return stored;
   const message = stored.slice(0, -CHECKSUM_LENGTH);

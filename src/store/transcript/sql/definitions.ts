@@ -1,38 +1,38 @@
 import type { AgentDefinition } from "../../../schema/definition.ts";
-import type { SessionDefinition } from "../write.ts";
-import { canonicalJson, hashOf } from "./canonical.ts";
-import { sound } from "./contents.ts";
-import { placeOf, secret } from "./private.ts";
+import type { SessionDefinition } from "../store-write.ts";
+import { formatCanonicalJson, hashText } from "./canonical-json.ts";
+import { decryptColumn } from "./column-encryption.ts";
+import { checkHash } from "./contents.ts";
+import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { exec, get, type Work } from "./statement.ts";
-import { wordsIn } from "./vault.ts";
 
 /** @testonly */
 export function* saveDefinition(definition: AgentDefinition): Work<string> {
-  const body = canonicalJson(definition);
-  const hash = hashOf(body);
+  const body = formatCanonicalJson(definition);
+  const hash = hashText(body);
   yield* exec(
     "INSERT INTO definitions (hash, body) VALUES (?, ?) ON CONFLICT DO NOTHING",
     hash,
-    secret(body, "definitions.body", hash),
+    markForEncryption(body, "definitions.body", hash),
   );
   return hash;
 }
 
 /** A definition that somebody here has given: it needs no acceptance, wherever it was seen before. */
-export function* giveDefinition(definition: AgentDefinition): Work<string> {
+export function* saveAcceptedDefinition(definition: AgentDefinition): Work<string> {
   const hash = yield* saveDefinition(definition);
   if (!(yield* isAccepted(hash))) yield* acceptDefinition(hash);
   return hash;
 }
 
 /** A definition of an import: one that was not here before waits to be accepted. */
-export function* bringDefinition(definition: AgentDefinition, atMs: number): Work<void> {
-  const known = yield* get(
+export function* saveImportedDefinition(definition: AgentDefinition, atMs: number): Work<void> {
+  const existing = yield* get(
     "SELECT 1 AS there FROM definitions WHERE hash = ?",
-    hashOf(canonicalJson(definition)),
+    hashText(formatCanonicalJson(definition)),
   );
   const hash = yield* saveDefinition(definition);
-  if (known !== undefined) return;
+  if (existing !== undefined) return;
   yield* exec(
     "INSERT INTO unaccepted_definitions (hash, imported_at_ms) VALUES (?, ?) ON CONFLICT DO NOTHING",
     hash,
@@ -48,11 +48,11 @@ export function* acceptDefinition(hash: string): Work<void> {
   yield* exec("DELETE FROM unaccepted_definitions WHERE hash = ?", hash);
 }
 
-export function* definitionOf(hash: string): Work<AgentDefinition | undefined> {
+export function* readDefinition(hash: string): Work<AgentDefinition | undefined> {
   const row = yield* get<{ body: string }>("SELECT body FROM definitions WHERE hash = ?", hash);
   if (row === undefined) return undefined;
-  const body = wordsIn(row, "body", placeOf("definitions.body", [hash]));
-  return JSON.parse(sound(body, hash, "definition")) as AgentDefinition;
+  const body = decryptColumn(row, "body", buildAssociatedData("definitions.body", [hash]));
+  return JSON.parse(checkHash(body, hash, "definition")) as AgentDefinition;
 }
 
 /** What the next run of a session goes on with. */

@@ -11,6 +11,6 @@ export interface Engine {
   /** @param work - Begun anew when it has to be done again. */
   read<T>(work: () => Work<T>): Promise<T>;
   /** Lets others run when a read has taken long enough. */
-  breath(): Promise<void>;
+  yieldIfDue(): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,40 +1,40 @@
 import { estimateMessage } from "../../../core/view/estimate.ts";
 import type { Entry, EntryOrigin } from "../../../schema/record.ts";
-import type { NewEntry } from "../write.ts";
-import { type Branch, findBranch, type Stretch, stretches } from "./branches.ts";
+import type { NewEntry } from "../store-write.ts";
+import { type BranchRange, type BranchRow, findBranch, findRanges } from "./branches.ts";
 import { messageIn, storedMessage } from "./checksums.ts";
-import { putContent, textOf } from "./contents.ts";
-import { ahead } from "./out-of-step.ts";
+import { createAheadError } from "./consistency-errors.ts";
+import { putContent, readText } from "./contents.ts";
 import { indexEntry } from "./search-index.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */
 const INLINE_BYTES = 2048;
 
-/** Writes entries to a branch that `branchForRun` has found; what is there already stays. */
+/** Writes entries to a branch that `resolveRunBranch` has found; what is there already stays. */
 export function* putEntries(
   session: string,
-  start: Branch,
+  start: BranchRow,
   run: string,
   entries: readonly NewEntry[],
-): Work<Branch> {
+): Work<BranchRow> {
   let branch = start;
   for (const entry of entries) {
     if (branch.parent !== null && entry.position < branch.position) continue;
-    const there = yield* get<{ message_id: string | null }>(
+    const existing = yield* get<{ message_id: string | null }>(
       "SELECT message_id FROM entries WHERE branch = ? AND position = ?",
       branch.ref,
       entry.position,
     );
-    if (there !== undefined && there.message_id !== (entry.messageId ?? null)) {
-      throw ahead(`entry ${entry.position} of branch ${branch.id} is another message`);
+    if (existing !== undefined && existing.message_id !== (entry.messageId ?? null)) {
+      throw createAheadError(`entry ${entry.position} of branch ${branch.id} is another message`);
     }
-    if (there === undefined) branch = yield* insert(session, branch, run, entry);
+    if (existing === undefined) branch = yield* insertEntry(session, branch, run, entry);
   }
-  return yield* advance(branch, start);
+  return yield* advanceEnd(branch, start);
 }
 
-function* insert(session: string, branch: Branch, run: string, entry: NewEntry): Work<Branch> {
+function* insertEntry(session: string, branch: BranchRow, run: string, entry: NewEntry): Work<BranchRow> {
   const tokens = estimateMessage(entry.message);
   const message = json(entry.message);
   const large = Buffer.byteLength(message) > INLINE_BYTES;
@@ -64,7 +64,7 @@ function* insert(session: string, branch: Branch, run: string, entry: NewEntry):
 }
 
 /** Moves the end of the unbroken prefix over entries that were waiting behind a gap, and writes it down. */
-export function* advance(branch: Branch, written: Branch = branch): Work<Branch> {
+export function* advanceEnd(branch: BranchRow, written: BranchRow = branch): Work<BranchRow> {
   let { length, tokens } = branch;
   for (;;) {
     const next = yield* get<{ tokens: number }>(
@@ -99,19 +99,19 @@ type EntryRow = {
 };
 
 /** The rows of one stretch from `from` on, at most `limit`. */
-export function* entryRows(stretch: Stretch, from: number, limit: number): Work<readonly EntryRow[]> {
+export function* readEntryRows(range: BranchRange, from: number, limit: number): Work<readonly EntryRow[]> {
   return yield* all<EntryRow>(
     `SELECT run, position, origin, message_id, tokens, message, content FROM entries
      WHERE branch = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`,
-    stretch.branch,
+    range.branch,
     from,
-    stretch.to,
+    range.to,
     limit,
   );
 }
 
-export function* entryOf(row: EntryRow): Work<Entry> {
-  const message = messageIn(row) ?? (yield* textOf(row.content!))!;
+export function* toEntry(row: EntryRow): Work<Entry> {
+  const message = messageIn(row) ?? (yield* readText(row.content!))!;
   return {
     position: row.position,
     origin: row.origin,
@@ -122,7 +122,7 @@ export function* entryOf(row: EntryRow): Work<Entry> {
 }
 
 /** The runs that have written what a branch shows at these positions. */
-export function* writersOf(
+export function* readWriters(
   session: string,
   id: string,
   positions: readonly number[],
@@ -130,7 +130,7 @@ export function* writersOf(
   const branch = yield* findBranch(session, id);
   const found: (string | undefined)[] = [];
   for (const position of positions) {
-    const [holder] = branch === undefined ? [] : yield* stretches(branch, position, position + 1);
+    const [holder] = branch === undefined ? [] : yield* findRanges(branch, position, position + 1);
     const row =
       holder === undefined
         ? undefined

@@ -1,25 +1,25 @@
 import type {
-  EvaluationClosed,
+  ClosedEvaluation,
   EvaluationClosing,
-  EvaluationOpened,
   EvaluationOpening,
   EvaluationRecord,
+  OpenedEvaluation,
   ParallelGroup,
   PlannedLoop,
 } from "../evaluation.ts";
-import { loopNumbers } from "../loop-numbers.ts";
+import { assignLoopNumbers } from "../loop-numbers.ts";
 import { StoreError } from "../store-error.ts";
-import { type Branch, findBranch, lengthOf } from "./branches.ts";
-import { mustBeSeen } from "./hidden.ts";
-import { loopBefore } from "./loop-before.ts";
-import { placeOf, secret } from "./private.ts";
-import { abortRunning, createSession, MAIN } from "./sessions.ts";
+import { type BranchRow, findBranch, readLength } from "./branches.ts";
+import { decryptColumn } from "./column-encryption.ts";
+import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
+import { findLoopBefore } from "./find-loop-before.ts";
+import { assertVisible } from "./session-visibility.ts";
+import { abortRunningLoops, createSession, MAIN_BRANCH } from "./sessions.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
-import { resultOf, takeAndFinish } from "./steps.ts";
-import { wordsIn } from "./vault.ts";
+import { readStepResult, takeAndFinishStep } from "./step-claims.ts";
 
 /** What `opened` of the table holds. */
-type Opened = EvaluationOpened & {
+type StoredOpening = OpenedEvaluation & {
   readonly strategy: string;
   readonly planned: readonly PlannedLoop[];
   readonly plannedJudge?: PlannedLoop | undefined;
@@ -29,63 +29,68 @@ type Opened = EvaluationOpened & {
  * Begins an evaluation: the session if it is new, its place, and numbers for its loops. The step's stored answer makes
  * a second asking give the same.
  */
-export function* openEvaluation(opening: EvaluationOpening): Work<EvaluationOpened> {
+export function* openEvaluation(opening: EvaluationOpening): Work<OpenedEvaluation> {
   const { step, atMs, strategy, branches, judge, agentId } = opening;
-  const before = yield* resultOf(step);
-  if (before !== undefined) return before.result as EvaluationOpened;
-  yield* mustBeSeen(step.session);
+  const before = yield* readStepResult(step);
+  if (before !== undefined) return before.result as OpenedEvaluation;
+  yield* assertVisible(step.session);
   const first = branches[0]!;
   const row = yield* get<{ head_branch: string; last_loop_id: string | null }>(
     "SELECT head_branch, last_loop_id FROM sessions WHERE id = ?",
     step.session,
   );
   if (row === undefined) yield* createSession({ ...first, step, atMs, agentId });
-  else yield* abortRunning(step.session, atMs);
+  else yield* abortRunningLoops(step.session, atMs);
   yield* exec(
     "UPDATE sessions SET status = 'running', last_active_at_ms = ? WHERE id = ?",
     atMs,
     step.session,
   );
-  const { branch, position } = yield* startOf(opening, row?.head_branch ?? MAIN);
-  const there = opening.at === undefined ? undefined : yield* loopBefore(branch, position);
-  const parentLoopId = there ?? row?.last_loop_id ?? undefined;
+  const { branch, position } = yield* resolveStart(opening, row?.head_branch ?? MAIN_BRANCH);
+  const length = opening.at === undefined ? undefined : yield* findLoopBefore(branch, position);
+  const parentLoopId = length ?? row?.last_loop_id ?? undefined;
   const loops = [...branches, ...(judge === undefined ? [] : [judge])];
   const segments = loops.map(({ segment }) => segment);
   const last = new Map<string, number>();
-  for (const segment of segments) last.set(segment, yield* lastNumber(step.session, segment));
-  const numbers = loopNumbers(segments, (segment) => last.get(segment)!);
-  const named = loops.map(({ segment }, index) => {
+  for (const segment of segments) last.set(segment, yield* findLastNumber(step.session, segment));
+  const numbers = assignLoopNumbers(segments, (segment) => last.get(segment)!);
+  const agentNames = loops.map(({ segment }, index) => {
     const number = numbers[index]!;
     return { loopId: `${step.session}.${segment}.${number}`, number };
   });
-  const opened: EvaluationOpened = {
+  const opened: OpenedEvaluation = {
     evaluation: step.run,
     at: { branch: branch.id, position },
     ...(parentLoopId === undefined ? {} : { parentLoopId }),
-    branches: named.slice(0, branches.length),
-    ...(judge === undefined ? {} : { judge: named[branches.length] }),
+    branches: agentNames.slice(0, branches.length),
+    ...(judge === undefined ? {} : { judge: agentNames[branches.length] }),
   };
-  const kept: Opened = { ...opened, strategy, planned: branches, plannedJudge: judge };
+  const stored: StoredOpening = { ...opened, strategy, planned: branches, plannedJudge: judge };
   yield* exec(
     "INSERT INTO evaluations (id, session, opened, started_at_ms) VALUES (?, ?, ?, ?)",
     step.run,
     step.session,
-    secret(json(kept), "evaluations.opened", step.run),
+    markForEncryption(json(stored), "evaluations.opened", step.run),
     atMs,
   );
-  yield* takeAndFinish(step, { loopId: "", branch: branch.id }, opened, atMs);
+  yield* takeAndFinishStep(step, { loopId: "", branch: branch.id }, opened, atMs);
   return opened;
 }
 
-function openedIn(row: { readonly id: string; readonly opened: string }): Opened {
-  return JSON.parse(wordsIn(row, "opened", placeOf("evaluations.opened", [row.id]))) as Opened;
+function parseOpening(row: { readonly id: string; readonly opened: string }): StoredOpening {
+  return JSON.parse(
+    decryptColumn(row, "opened", buildAssociatedData("evaluations.opened", [row.id])),
+  ) as StoredOpening;
 }
 
-function* startOf({ step, at }: EvaluationOpening, head: string): Work<{ branch: Branch; position: number }> {
+function* resolveStart(
+  { step, at }: EvaluationOpening,
+  head: string,
+): Work<{ branch: BranchRow; position: number }> {
   const id = at?.branch ?? head;
   const branch = yield* findBranch(step.session, id);
   if (branch === undefined) throw new StoreError("other", `Session ${step.session} has no branch ${id}.`);
-  const length = yield* lengthOf(branch);
+  const length = yield* readLength(branch);
   const position = at?.position ?? length;
   if (position <= length) return { branch, position };
   const message = `Branch ${id} of session ${step.session} has ${length} entries; nothing can begin at ${position}.`;
@@ -93,7 +98,7 @@ function* startOf({ step, at }: EvaluationOpening, head: string): Work<{ branch:
 }
 
 /** The highest number that a segment has had in a session, or that an evaluation has taken for a loop never opened. */
-export function* lastNumber(session: string, segment: string): Work<number> {
+export function* findLastNumber(session: string, segment: string): Work<number> {
   const last = yield* get<{ n: number | null }>(
     "SELECT max(number) AS n FROM loops WHERE session = ? AND segment = ?",
     session,
@@ -104,10 +109,12 @@ export function* lastNumber(session: string, segment: string): Work<number> {
     session,
   );
   return rows.reduce((highest, row) => {
-    const { planned, plannedJudge, branches, judge } = openedIn(row);
+    const { planned, plannedJudge, branches, judge } = parseOpening(row);
     const segments = [...planned, ...(plannedJudge === undefined ? [] : [plannedJudge])];
-    const taken = [...branches, ...(judge === undefined ? [] : [judge])];
-    const own = taken.filter((_, index) => segments[index]?.segment === segment).map(({ number }) => number);
+    const reserved = [...branches, ...(judge === undefined ? [] : [judge])];
+    const own = reserved
+      .filter((_, index) => segments[index]?.segment === segment)
+      .map(({ number }) => number);
     return Math.max(highest, ...own);
   }, last?.n ?? 0);
 }
@@ -116,7 +123,7 @@ export function* lastNumber(session: string, segment: string): Work<number> {
 export function* warnOfEvaluation(evaluation: string, warning: string): Work<void> {
   yield* exec(
     "UPDATE evaluations SET warning = coalesce(warning, ?) WHERE id = ?",
-    secret(json(warning), "evaluations.warning", evaluation),
+    markForEncryption(json(warning), "evaluations.warning", evaluation),
     evaluation,
   );
 }
@@ -124,9 +131,9 @@ export function* warnOfEvaluation(evaluation: string, warning: string): Work<voi
 /** Ends an evaluation, and takes the session's head to the chosen branch; loops that never ended are over. */
 export function* closeEvaluation(closing: EvaluationClosing): Work<unknown> {
   const { step, evaluation, atMs, decision, loopIds, selectedLoopId, evaluationUsage } = closing;
-  const before = yield* resultOf(step);
+  const before = yield* readStepResult(step);
   if (before !== undefined) return before.result;
-  const closed: EvaluationClosed = {
+  const closed: ClosedEvaluation = {
     decision,
     loopIds,
     evaluationUsage,
@@ -134,7 +141,7 @@ export function* closeEvaluation(closing: EvaluationClosing): Work<unknown> {
   };
   yield* exec(
     "UPDATE evaluations SET closed = ?, ended_at_ms = ? WHERE id = ?",
-    secret(json(closed), "evaluations.closed", evaluation),
+    markForEncryption(json(closed), "evaluations.closed", evaluation),
     atMs,
     evaluation,
   );
@@ -153,12 +160,12 @@ export function* closeEvaluation(closing: EvaluationClosing): Work<unknown> {
   const head =
     selectedLoopId === undefined
       ? undefined
-      : yield* takeHead(step.session, selectedLoopId, decision.selected);
-  yield* takeAndFinish(step, { loopId: "", branch: head ?? "" }, closing.result, atMs);
+      : yield* moveHeadTo(step.session, selectedLoopId, decision.selected);
+  yield* takeAndFinishStep(step, { loopId: "", branch: head ?? "" }, closing.result, atMs);
   return closing.result;
 }
 
-type Chosen = {
+type ChosenLoop = {
   branch: string;
   definition_hash: string;
   model: string;
@@ -167,14 +174,14 @@ type Chosen = {
   opened: string;
 };
 
-function* takeHead(session: string, loopId: string, index: number): Work<string | undefined> {
-  const chosen = yield* get<Chosen>(
+function* moveHeadTo(session: string, loopId: string, index: number): Work<string | undefined> {
+  const chosen = yield* get<ChosenLoop>(
     `SELECT loops.branch, loops.definition_hash, loops.model, loops.grants, evaluations.id, evaluations.opened
      FROM loops JOIN evaluations ON evaluations.id = loops.evaluation WHERE loop_id = ?`,
     loopId,
   );
   if (chosen === undefined) return undefined;
-  const agentName = openedIn(chosen).planned[index]?.agentName;
+  const agentName = parseOpening(chosen).planned[index]?.agentName;
   yield* exec(
     `UPDATE sessions SET head_branch = ?, last_loop_id = ?, agent_name = coalesce(?, agent_name), definition_hash = ?,
        model = ?, grants = coalesce(?, grants) WHERE id = ?`,
@@ -183,7 +190,11 @@ function* takeHead(session: string, loopId: string, index: number): Work<string 
     agentName ?? null,
     chosen.definition_hash,
     chosen.model,
-    secret(wordsIn(chosen, "grants", placeOf("loops.grants", [loopId])), "sessions.grants", session),
+    markForEncryption(
+      decryptColumn(chosen, "grants", buildAssociatedData("loops.grants", [loopId])),
+      "sessions.grants",
+      session,
+    ),
     session,
   );
   return chosen.branch;
@@ -200,16 +211,16 @@ type Row = {
 };
 
 /** In order of start. */
-export function* evaluationsOf(session: string): Work<EvaluationRecord[]> {
+export function* readEvaluations(session: string): Work<EvaluationRecord[]> {
   const rows = yield* all<Row>(
     "SELECT * FROM evaluations WHERE session = ? ORDER BY started_at_ms, id",
     session,
   );
   return rows.map((row) => {
-    const { planned, branches, judge, strategy, at } = openedIn(row);
-    const said = wordsIn(row, "closed", placeOf("evaluations.closed", [row.id]));
-    const closed = said === null ? undefined : (JSON.parse(said) as EvaluationClosed);
-    const warning = wordsIn(row, "warning", placeOf("evaluations.warning", [row.id]));
+    const { planned, branches, judge, strategy, at } = parseOpening(row);
+    const warningText = decryptColumn(row, "closed", buildAssociatedData("evaluations.closed", [row.id]));
+    const closed = warningText === null ? undefined : (JSON.parse(warningText) as ClosedEvaluation);
+    const warning = decryptColumn(row, "warning", buildAssociatedData("evaluations.warning", [row.id]));
     return {
       id: row.id,
       session: row.session,
@@ -229,8 +240,8 @@ export function* evaluationsOf(session: string): Work<EvaluationRecord[]> {
 }
 
 /** The group that a branch's loop belongs to, when it is over; nothing of a judge's. */
-export function groupOf(loopId: string, closed: string): ParallelGroup | undefined {
-  const { decision, loopIds, selectedLoopId, evaluationUsage } = JSON.parse(closed) as EvaluationClosed;
+export function toParallelGroup(loopId: string, closed: string): ParallelGroup | undefined {
+  const { decision, loopIds, selectedLoopId, evaluationUsage } = JSON.parse(closed) as ClosedEvaluation;
   if (!loopIds.includes(loopId)) return undefined;
   return {
     allLoopIds: loopIds,

@@ -1,8 +1,8 @@
 import type { LoopEvent } from "../../../schema/record.ts";
-import type { NewEvent } from "../write.ts";
-import { placeOf, secret } from "./private.ts";
+import type { NewEvent } from "../store-write.ts";
+import { decryptColumn } from "./column-encryption.ts";
+import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
-import { wordsIn } from "./vault.ts";
 
 /** A run that has written to a loop. The highest ordinal is the newest: the one that the record follows. */
 export type LoopRun = {
@@ -17,15 +17,19 @@ export type LoopRun = {
 const COLUMNS = "ordinal, run, low, upto";
 
 /** Enters the run into the loop's list at its first write. */
-export function* appear(loop: number, run: string): Work<LoopRun> {
-  const known = yield* get<LoopRun>(`SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND run = ?`, loop, run);
-  if (known !== undefined) return known;
-  const ordinal = (yield* newestOrdinal(loop)) + 1;
+export function* addRun(loop: number, run: string): Work<LoopRun> {
+  const existing = yield* get<LoopRun>(
+    `SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND run = ?`,
+    loop,
+    run,
+  );
+  if (existing !== undefined) return existing;
+  const ordinal = (yield* readNewestOrdinal(loop)) + 1;
   yield* exec("INSERT INTO loop_runs (loop, ordinal, run) VALUES (?, ?, ?)", loop, ordinal, run);
   return { ordinal, run, low: null, upto: null, isNew: true };
 }
 
-export function* newestOrdinal(loop: number): Work<number> {
+export function* readNewestOrdinal(loop: number): Work<number> {
   const text = "SELECT max(ordinal) AS n FROM loop_runs WHERE loop = ?";
   return (yield* get<{ n: number | null }>(text, loop))?.n ?? -1;
 }
@@ -40,16 +44,19 @@ export function* putEvents(loop: number, writer: LoopRun, events: readonly NewEv
       writer.ordinal,
       event.sequence,
       event.atMs,
-      secret(json(event.body), "events.body", loop, writer.ordinal, event.sequence),
+      markForEncryption(json(event.body), "events.body", loop, writer.ordinal, event.sequence),
     );
   }
-  const low = Math.min(writer.low ?? Number.POSITIVE_INFINITY, ...events.map((event) => event.sequence));
-  let upto = low === writer.low ? writer.upto! : low;
-  while (yield* hasEvent(loop, writer.ordinal, upto)) upto += 1;
+  const firstSequence = Math.min(
+    writer.low ?? Number.POSITIVE_INFINITY,
+    ...events.map((event) => event.sequence),
+  );
+  let endSequence = firstSequence === writer.low ? writer.upto! : firstSequence;
+  while (yield* hasEvent(loop, writer.ordinal, endSequence)) endSequence += 1;
   yield* exec(
     "UPDATE loop_runs SET low = ?, upto = ? WHERE loop = ? AND ordinal = ?",
-    low,
-    upto,
+    firstSequence,
+    endSequence,
     loop,
     writer.ordinal,
   );
@@ -66,38 +73,38 @@ function* hasEvent(loop: number, ordinal: number, sequence: number): Work<boolea
 }
 
 /** Events of one run that a reader sees, `to` not included. */
-export type EventStretch = { readonly ordinal: number; readonly from: number; readonly to: number };
+export type EventRange = { readonly ordinal: number; readonly from: number; readonly to: number };
 
 /**
  * What a reader sees of a loop, in order, up to the first gap.
  *
  * A run that came later hides all of the earlier ones from its own lowest sequence on.
  */
-export function* visibleEvents(loop: number): Work<EventStretch[]> {
+export function* findVisibleRanges(loop: number): Work<EventRange[]> {
   const runs = yield* all<LoopRun>(
     `SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND low IS NOT NULL ORDER BY ordinal DESC`,
     loop,
   );
-  const seen: (EventStretch & { readonly upto: number })[] = [];
+  const ranges: (EventRange & { readonly upto: number })[] = [];
   let end = Number.POSITIVE_INFINITY;
   for (const run of runs) {
-    if (run.low! < end) seen.unshift({ ordinal: run.ordinal, from: run.low!, to: end, upto: run.upto! });
+    if (run.low! < end) ranges.unshift({ ordinal: run.ordinal, from: run.low!, to: end, upto: run.upto! });
     end = Math.min(end, run.low!);
   }
-  const unbroken: EventStretch[] = [];
+  const unbroken: EventRange[] = [];
   let reached = 0;
-  for (const { ordinal, from, to, upto } of seen) {
+  for (const { ordinal, from, to, upto: endSequence } of ranges) {
     if (from !== reached) break;
-    reached = Math.min(to, upto);
+    reached = Math.min(to, endSequence);
     unbroken.push({ ordinal, from, to: reached });
     if (reached < to) break;
   }
   return unbroken;
 }
 
-export function* eventRows(
+export function* readEventRows(
   loop: { readonly ref: number; readonly loopId: string },
-  stretch: EventStretch,
+  range: EventRange,
   from: number,
   limit: number,
 ): Work<LoopEvent[]> {
@@ -105,15 +112,17 @@ export function* eventRows(
     `SELECT sequence, at_ms, body FROM events
      WHERE loop = ? AND ordinal = ? AND sequence >= ? AND sequence < ? ORDER BY sequence LIMIT ?`,
     loop.ref,
-    stretch.ordinal,
+    range.ordinal,
     from,
-    stretch.to,
+    range.to,
     limit,
   );
   return rows.map((row) => ({
     loopId: loop.loopId,
     sequence: row.sequence,
     atMs: row.at_ms,
-    body: JSON.parse(wordsIn(row, "body", placeOf("events.body", [loop.ref, stretch.ordinal, row.sequence]))),
+    body: JSON.parse(
+      decryptColumn(row, "body", buildAssociatedData("events.body", [loop.ref, range.ordinal, row.sequence])),
+    ),
   }));
 }

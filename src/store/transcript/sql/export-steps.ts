@@ -1,10 +1,10 @@
 import type { StepLine } from "../../../schema/export-line.ts";
-import { placeOf } from "./private.ts";
+import { decryptColumn } from "./column-encryption.ts";
+import { buildAssociatedData } from "./encrypted-columns.ts";
 import { all, get, type Work } from "./statement.ts";
-import { wordsIn } from "./vault.ts";
 
 /** Behind the last step that belongs to the export. */
-export function* lastStep(session: string): Work<number> {
+export function* readStepEnd(session: string): Work<number> {
   const row = yield* get<{ n: number | null }>(
     "SELECT max(rowid) AS n FROM steps WHERE session = ?",
     session,
@@ -28,10 +28,10 @@ type StepRow = {
   result: string;
 };
 
-export function* stepLines(
+export function* readStepLines(
   session: string,
-  behind: number,
-  upto: number,
+  after: number,
+  end: number,
   limit: number,
 ): Work<readonly { ref: number; record: StepLine }[]> {
   const rows = yield* all<StepRow>(
@@ -39,16 +39,16 @@ export function* stepLines(
        branch, note, result
      FROM steps WHERE session = ? AND rowid > ? AND rowid <= ? AND stored_at_ms IS NOT NULL ORDER BY rowid LIMIT ?`,
     session,
-    behind,
-    upto,
+    after,
+    end,
     limit,
   );
-  return rows.map((row) => ({ ref: row.ref, record: stepLine(session, row) }));
+  return rows.map((row) => ({ ref: row.ref, record: toStepLine(session, row) }));
 }
 
-function stepLine(session: string, row: StepRow): StepLine {
+function toStepLine(session: string, row: StepRow): StepLine {
   const key = [row.run, row.number, row.call];
-  const note = wordsIn(row, "note", placeOf("steps.note", key));
+  const note = decryptColumn(row, "note", buildAssociatedData("steps.note", key));
   return {
     type: "step",
     session,
@@ -63,6 +63,6 @@ function stepLine(session: string, row: StepRow): StepLine {
     storedAtMs: row.stored_at_ms,
     ...(row.branch === null ? {} : { branch: row.branch }),
     ...(note === null ? {} : { note: JSON.parse(note) as string }),
-    result: JSON.parse(wordsIn(row, "result", placeOf("steps.result", key))),
+    result: JSON.parse(decryptColumn(row, "result", buildAssociatedData("steps.result", key))),
   };
 }

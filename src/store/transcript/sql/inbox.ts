@@ -1,34 +1,34 @@
 import type { NewMessage } from "../session.ts";
-import { placeOf, secret } from "./private.ts";
+import { decryptColumn } from "./column-encryption.ts";
+import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
-import { wordsIn } from "./vault.ts";
 
 /** Adds messages in order; one whose id waits already, or is in the conversation, is not added again. */
 export function* putInbox(session: string, messages: readonly NewMessage[]): Work<void> {
   for (const message of messages) {
-    if (yield* isEntered(session, message.id)) continue;
+    if (yield* isMessageTaken(session, message.id)) continue;
     yield* exec(
       "INSERT INTO inbox (session, id, at_ms, text) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
       session,
       message.id,
       message.atMs,
-      secret(json(message.text), "inbox.text", session, message.id),
+      markForEncryption(json(message.text), "inbox.text", session, message.id),
     );
   }
 }
 
-export function* inboxOf(session: string): Work<NewMessage[]> {
+export function* readInbox(session: string): Work<NewMessage[]> {
   const rows = yield* all<{ id: string; at_ms: number; text: string }>(
     "SELECT id, at_ms, text FROM inbox WHERE session = ? ORDER BY sequence",
     session,
   );
   return rows.map((row) => {
-    const text = wordsIn(row, "text", placeOf("inbox.text", [session, row.id]));
+    const text = decryptColumn(row, "text", buildAssociatedData("inbox.text", [session, row.id]));
     return { id: row.id, text: JSON.parse(text) as string, atMs: row.at_ms };
   });
 }
 
-export function* inboxSize(session: string): Work<number> {
+export function* countInbox(session: string): Work<number> {
   const row = yield* get<{ messages: number }>(
     "SELECT count(*) AS messages FROM inbox WHERE session = ?",
     session,
@@ -41,7 +41,7 @@ export function* takeFromInbox(session: string, messages: readonly NewMessage[])
 }
 
 /** Whether an entry of the session came from the message with this id. */
-export function* isEntered(session: string, id: string): Work<boolean> {
-  const there = yield* get("SELECT 1 AS there FROM message_ids WHERE session = ? AND id = ?", session, id);
-  return there !== undefined;
+export function* isMessageTaken(session: string, id: string): Work<boolean> {
+  const existing = yield* get("SELECT 1 AS there FROM message_ids WHERE session = ? AND id = ?", session, id);
+  return existing !== undefined;
 }

@@ -1,53 +1,53 @@
-import { refusedMessage, spokenContent } from "../../../core/machine/refused.ts";
+import { buildRejectedMessage, buildUserContent } from "../../../core/machine/rejected-message.ts";
 import type { UserMessage } from "../../../schema/message.ts";
 import type { EntryOrigin } from "../../../schema/record.ts";
 import type { LoopOpening } from "../loop.ts";
 import type { NewMessage } from "../session.ts";
-import type { NewEntry } from "../write.ts";
-import { isEntered } from "./inbox.ts";
+import type { NewEntry } from "../store-write.ts";
+import { isMessageTaken } from "./inbox.ts";
 import type { Work } from "./statement.ts";
 
 // The words that a loop begins with.
 
 /** The inbox, then the prompts; each message once, however often it was sent. */
-export function* openingEntries(
+export function* buildOpeningEntries(
   opening: LoopOpening,
   inbox: readonly NewMessage[],
   loopId: string,
   from: number,
 ): Work<NewEntry[]> {
   const { session } = opening.step;
-  const seen = new Set<string>();
+  const takenIds = new Set<string>();
   const entries: NewEntry[] = [];
-  const words = [
+  const newMessages = [
     ...inbox.map((message) => ({ message, origin: "inbox" as EntryOrigin })),
     ...opening.prompts.map((message) => ({ message, origin: message.origin ?? "prompt" })),
   ];
-  for (const { message, origin } of words) {
-    if (seen.has(message.id) || (yield* isEntered(session, message.id))) continue;
-    seen.add(message.id);
+  for (const { message, origin } of newMessages) {
+    if (takenIds.has(message.id) || (yield* isMessageTaken(session, message.id))) continue;
+    takenIds.add(message.id);
     const position = from + entries.length;
-    entries.push({ position, origin, message: spoken(message, loopId), messageId: message.id });
+    entries.push({ position, origin, message: toUserMessage(message, loopId), messageId: message.id });
   }
   return entries;
 }
 
 /** What filters have refused of words that nobody waits with for an answer. */
-export function* refusedEntries(opening: LoopOpening, reason: string, from: number): Work<NewEntry[]> {
-  const { refused = [], step } = opening;
+export function* buildRejectedEntries(opening: LoopOpening, reason: string, from: number): Work<NewEntry[]> {
+  const { refused: rejectedMessages = [], step } = opening;
   const entries: NewEntry[] = [];
-  for (const { id, text, atMs, origin = "inbox" } of refused) {
-    if (yield* isEntered(step.session, id)) continue;
-    const message = refusedMessage(text, reason, atMs);
+  for (const { id, text, atMs, origin = "inbox" } of rejectedMessages) {
+    if (yield* isMessageTaken(step.session, id)) continue;
+    const message = buildRejectedMessage(text, reason, atMs);
     entries.push({ position: from + entries.length, origin, message, messageId: id });
   }
   return entries;
 }
 
-function spoken(message: NewMessage, loopId: string): UserMessage {
+function toUserMessage(message: NewMessage, loopId: string): UserMessage {
   return {
     role: "user",
-    content: [...spokenContent(message.text, message.warning)],
+    content: [...buildUserContent(message.text, message.warning)],
     timestamp: message.atMs,
     turnId: { loopId, turnIndex: 0 },
   };

@@ -1,8 +1,8 @@
 import type { Step } from "../step.ts";
-import type { Remains, WorkerProcess } from "../worker-process.ts";
+import type { DeadProcessWork, WorkerProcess } from "../worker-process.ts";
 import { all, exec, type Work } from "./statement.ts";
 
-export function* signIn(process: WorkerProcess): Work<void> {
+export function* registerProcess(process: WorkerProcess): Work<void> {
   yield* exec(
     `INSERT INTO processes (id, host, pid, start_time, namespace, task_queue) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (id) DO UPDATE SET host = excluded.host, pid = excluded.pid, start_time = excluded.start_time,
@@ -17,12 +17,12 @@ export function* signIn(process: WorkerProcess): Work<void> {
 }
 
 /** Nobody asks for what a process has left once it has signed out. */
-export function* signOut(processId: string): Work<void> {
+export function* unregisterProcess(processId: string): Work<void> {
   yield* exec("DELETE FROM processes WHERE id = ?", processId);
   yield* exec("DELETE FROM process_runs WHERE process = ?", processId);
 }
 
-export function* processesOf(host: string): Work<WorkerProcess[]> {
+export function* listProcesses(host: string): Work<WorkerProcess[]> {
   type Row = {
     id: string;
     host: string;
@@ -43,7 +43,7 @@ export function* processesOf(host: string): Work<WorkerProcess[]> {
 }
 
 /** Remembers that the step's process works on its run. */
-export function* noteRun(step: Step, atMs: number): Work<void> {
+export function* recordRun(step: Step, atMs: number): Work<void> {
   yield* exec(
     `INSERT INTO process_runs (process, run, session, at_ms, workflow) VALUES (?, ?, ?, ?, ?)
      ON CONFLICT (process, run) DO UPDATE SET at_ms = excluded.at_ms`,
@@ -64,14 +64,14 @@ const RUNNING = `coalesce(
     (SELECT loop_id FROM steps WHERE run = recent.run ORDER BY number DESC, call DESC LIMIT 1)),
   (SELECT CASE WHEN ended_at_ms IS NULL THEN 1 ELSE 0 END FROM evaluations WHERE id = recent.run), 0)`;
 
-type Left = Remains["activities"][number];
+type UnansweredStep = DeadProcessWork["activities"][number];
 
 /**
  * A step counts as unanswered while it has no result; and when it has one and nothing came after it in its run,
  * because the process may have died before it could say so.
  */
-export function* remainsOf(processId: string): Work<Remains> {
-  const open = yield* all<Left>(
+export function* findDeadProcessWork(processId: string): Work<DeadProcessWork> {
+  const open = yield* all<UnansweredStep>(
     `SELECT coalesce(steps.workflow, steps.session) AS workflow, steps.run, steps.number, steps.call,
        steps.activity_id AS "activityId", steps.executions
      FROM steps LEFT JOIN loops ON loops.loop_id = steps.loop_id
@@ -86,10 +86,10 @@ export function* remainsOf(processId: string): Work<Remains> {
     processId,
     RECENT_RUNS,
   );
-  const unsaid: Left[] = [];
+  const unanswered: UnansweredStep[] = [];
   for (const { run, running } of runs) {
     if (running !== 1) continue;
-    const left = yield* all<Left>(
+    const unansweredSteps = yield* all<UnansweredStep>(
       `SELECT coalesce(workflow, session) AS workflow, run, number, call, activity_id AS "activityId", executions
        FROM steps WHERE run = ? AND number = (SELECT max(number) FROM steps WHERE run = ?) AND process = ?
          AND stored_at_ms IS NOT NULL AND activity_id IS NOT NULL`,
@@ -97,10 +97,10 @@ export function* remainsOf(processId: string): Work<Remains> {
       run,
       processId,
     );
-    unsaid.push(...left);
+    unanswered.push(...unansweredSteps);
   }
   return {
-    activities: [...open, ...unsaid].map((left) => ({ ...left })),
+    activities: [...open, ...unanswered].map((unansweredSteps) => ({ ...unansweredSteps })),
     runs: yield* withCallers(processId, runs),
   };
 }
@@ -129,4 +129,4 @@ function* withCallers(processId: string, runs: readonly Run[]): Work<readonly Ru
   return found.map(({ workflow, run }) => ({ workflow, run }));
 }
 
-type Run = Remains["runs"][number];
+type Run = DeadProcessWork["runs"][number];

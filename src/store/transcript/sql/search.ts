@@ -1,34 +1,34 @@
 import type { SearchQuery } from "../archive.ts";
-import { type SearchTerm, searchTerms } from "../search-text.ts";
+import { parseSearchTerms, type SearchTerm } from "../search-text.ts";
 import { messageIn } from "./checksums.ts";
-import { textOf } from "./contents.ts";
-import { conditionsOf, type ListedRow } from "./listing.ts";
-import { indexEntry, POSITIONS, placeOf } from "./search-index.ts";
+import { readText } from "./contents.ts";
+import { buildConditions, type ListedRow } from "./list-page.ts";
+import { encodeRowId, indexEntry, POSITIONS } from "./search-index.ts";
 import { all, exec, get, type Value, type Work } from "./statement.ts";
 
 // Full text over messages.
 
 type FoundRow = ListedRow & { readonly place: number; readonly branch: string };
 
-export type Found = { readonly row: FoundRow; readonly position: number };
+export type FoundPosition = { readonly row: FoundRow; readonly position: number };
 
 /** Entries that hold all words, the newest session first. @param behind - Only what lies below this place. */
-export function* findWords(query: SearchQuery, behind: number): Work<readonly Found[]> {
-  const { where, values } = conditionsOf(query);
+export function* findMatches(query: SearchQuery, after: number): Work<readonly FoundPosition[]> {
+  const { where, values } = buildConditions(query);
   const text = (match: string) =>
     `SELECT search_words.rowid AS place, branches.id AS branch, sessions.*
      FROM search_words JOIN branches ON branches.ref = search_words.rowid / ${POSITIONS}
        JOIN sessions ON sessions.id = branches.session
      WHERE ${match} AND search_words.rowid < ? AND ${where}
      ORDER BY search_words.rowid DESC LIMIT ?`;
-  const terms = searchTerms(query.words);
+  const terms = parseSearchTerms(query.words);
   if (terms.length === 0) return [];
-  const rest: Value[] = [behind, ...values, query.limit];
+  const rest: Value[] = [after, ...values, query.limit];
   const rows = (yield {
     text: text("search_words MATCH ?"),
     postgres: text("search_words.words @@ to_tsquery('simple', ?)"),
-    values: [forSqlite(terms), ...rest],
-    valuesForPostgres: [forPostgres(terms), ...rest],
+    values: [toSqliteQuery(terms), ...rest],
+    valuesForPostgres: [toPostgresQuery(terms), ...rest],
     gives: "rows",
   }) as readonly FoundRow[];
   return rows.map((row) => ({ row, position: row.place % POSITIONS }));
@@ -37,11 +37,13 @@ export function* findWords(query: SearchQuery, behind: number): Work<readonly Fo
 /** Nothing is below it that is not there. */
 export const FROM_THE_NEWEST = Number.MAX_SAFE_INTEGER;
 
-function forSqlite(terms: readonly SearchTerm[]): string {
-  return terms.map(({ words, isBeginning }) => `"${words.join(" ")}"${isBeginning ? "*" : ""}`).join(" ");
+function toSqliteQuery(terms: readonly SearchTerm[]): string {
+  return terms
+    .map(({ words: parts, isBeginning }) => `"${parts.join(" ")}"${isBeginning ? "*" : ""}`)
+    .join(" ");
 }
 
-function forPostgres(terms: readonly SearchTerm[]): string {
+function toPostgresQuery(terms: readonly SearchTerm[]): string {
   const term = ({ words, isBeginning }: SearchTerm) =>
     `(${words.map((word, index) => `'${word}'${isBeginning && index === words.length - 1 ? ":*" : ""}`).join(" <-> ")})`;
   return terms.map(term).join(" & ");
@@ -54,7 +56,7 @@ type FillRow = { readonly branch: number; readonly position: number; readonly la
  *
  * @returns Whether there is nothing left to do.
  */
-export function* fillSearch(limit: number): Work<boolean> {
+export function* fillSearchIndex(limit: number): Work<boolean> {
   const at = yield* get<FillRow>("SELECT branch, position, last FROM search_fill");
   if (at === undefined) return true;
   const rows = yield* all<{
@@ -76,10 +78,10 @@ export function* fillSearch(limit: number): Work<boolean> {
   );
   for (const row of rows) {
     const { branch, position, content } = row;
-    const place = placeOf(branch, position);
-    const known = yield* get("SELECT 1 AS there FROM search_words WHERE rowid = ?", place);
+    const associatedData = encodeRowId(branch, position);
+    const known = yield* get("SELECT 1 AS there FROM search_words WHERE rowid = ?", associatedData);
     if (known !== undefined) continue;
-    const text = messageIn(row) ?? (yield* textOf(content!)) ?? "null";
+    const text = messageIn(row) ?? (yield* readText(content!)) ?? "null";
     yield* indexEntry(branch, position, JSON.parse(text));
   }
   const last = rows.at(-1);

@@ -1,10 +1,10 @@
 import type { LoopOpening } from "../loop.ts";
 import { createBranch } from "./branches.ts";
-import { secret } from "./private.ts";
+import { markForEncryption } from "./encrypted-columns.ts";
 import { exec, json, type Work } from "./statement.ts";
 
 /** The branch of a new session. */
-export const MAIN = "main";
+export const MAIN_BRANCH = "main";
 
 /** A session and its first branch, as whatever opens it says. */
 export function* createSession(
@@ -22,17 +22,21 @@ export function* createSession(
     opening.model,
     opening.atMs,
     opening.atMs,
-    MAIN,
-    secret(opening.spawn === undefined ? null : json(opening.spawn), "sessions.spawn", opening.step.session),
+    MAIN_BRANCH,
+    markForEncryption(
+      opening.spawn === undefined ? null : json(opening.spawn),
+      "sessions.spawn",
+      opening.step.session,
+    ),
     opening.spawn?.session ?? null,
     opening.agentId ?? null,
     opening.scope ?? null,
   );
-  yield* createBranch({ session: opening.step.session, id: MAIN, position: 0 });
+  yield* createBranch({ session: opening.step.session, id: MAIN_BRANCH, position: 0 });
 }
 
 /** Of a session that was there before a loop of it, as a fork is, its first loop says whether it is kept. */
-export function* scopeAtFirst({ step, scope }: Pick<LoopOpening, "step" | "scope">): Work<void> {
+export function* getInitialScope({ step, scope }: Pick<LoopOpening, "step" | "scope">): Work<void> {
   if (scope === undefined) return;
   yield* exec("UPDATE sessions SET scope = ? WHERE id = ? AND loops = 0", scope, step.session);
 }
@@ -55,7 +59,7 @@ export function* abortLoops(session: string, loopIds: readonly string[], atMs: n
 }
 
 /** Loops that are still running when the next one opens were ended from outside. */
-export function* abortRunning(session: string, atMs: number): Work<void> {
+export function* abortRunningLoops(session: string, atMs: number): Work<void> {
   yield* exec(
     "UPDATE loops SET status = 'aborted', ended_at_ms = ? WHERE session = ? AND status = 'running'",
     atMs,

@@ -1,21 +1,21 @@
-import type { Spot } from "../fork.ts";
+import type { BranchPosition } from "../fork.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
 import { StoreError } from "../store-error.ts";
-import { type Branch, branchAt, findBranch } from "./branches.ts";
-import { mustBeSeen } from "./hidden.ts";
-import { placeOf, secret } from "./private.ts";
+import { type BranchRow, findBranch, readBranch } from "./branches.ts";
+import { decryptColumn } from "./column-encryption.ts";
+import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
+import { assertVisible } from "./session-visibility.ts";
 import { all, exec, type Work } from "./statement.ts";
-import { wordsIn } from "./vault.ts";
 
-export function* keepSnapshot(snapshot: NewSnapshot): Work<void> {
+export function* saveSnapshot(snapshot: NewSnapshot): Work<void> {
   const { session, at } = snapshot;
-  yield* mustBeSeen(session);
+  yield* assertVisible(session);
   const branch = yield* findBranch(session, at.branch);
   if (branch === undefined) throw new StoreError("other", `Session ${session} has no branch ${at.branch}.`);
-  yield* putSnapshot(branch.ref, snapshot);
+  yield* insertSnapshot(branch.ref, snapshot);
 }
 
-function* putSnapshot(branch: number, snapshot: Omit<NewSnapshot, "session">): Work<void> {
+function* insertSnapshot(branch: number, snapshot: Omit<NewSnapshot, "session">): Work<void> {
   const { at, atMs, workspace, commit, ref, problem } = snapshot;
   yield* exec(
     `INSERT INTO snapshots (branch, position, at_ms, workspace, commit_id, git_ref, problem)
@@ -23,16 +23,17 @@ function* putSnapshot(branch: number, snapshot: Omit<NewSnapshot, "session">): W
     branch,
     at.position,
     atMs,
-    secret(workspace, "snapshots.workspace", branch, at.position),
+    markForEncryption(workspace, "snapshots.workspace", branch, at.position),
     commit ?? null,
     ref ?? null,
-    secret(problem ?? null, "snapshots.problem", branch, at.position),
+    markForEncryption(problem ?? null, "snapshots.problem", branch, at.position),
   );
 }
 
 /** Those that a branch shows of others, as its own. */
-export function* takeSnapshots({ session, ref, id, position }: Branch): Work<void> {
-  for (const shown of yield* snapshotsOf(session, { branch: id, position })) yield* putSnapshot(ref, shown);
+export function* copySnapshots({ session, ref, id, position }: BranchRow): Work<void> {
+  for (const visible of yield* readSnapshots(session, { branch: id, position }))
+    yield* insertSnapshot(ref, visible);
 }
 
 type Row = {
@@ -44,7 +45,10 @@ type Row = {
   problem: string | null;
 };
 
-export function* snapshotsOf(session: string, { branch: id, position }: Spot): Work<WorkspaceSnapshot[]> {
+export function* readSnapshots(
+  session: string,
+  { branch: id, position }: BranchPosition,
+): Work<WorkspaceSnapshot[]> {
   const found: WorkspaceSnapshot[] = [];
   let branch = yield* findBranch(session, id);
   for (let until = position; branch !== undefined; ) {
@@ -57,23 +61,23 @@ export function* snapshotsOf(session: string, { branch: id, position }: Spot): W
     );
     found.push(
       ...rows.map((row) => {
-        const place = (column: "snapshots.workspace" | "snapshots.problem") =>
-          placeOf(column, [on, row.position]);
-        const workspace = wordsIn(row, "workspace", place("snapshots.workspace"));
-        return snapshotOf(of, {
+        const getAssociatedData = (column: "snapshots.workspace" | "snapshots.problem") =>
+          buildAssociatedData(column, [on, row.position]);
+        const workspace = decryptColumn(row, "workspace", getAssociatedData("snapshots.workspace"));
+        return toSnapshot(of, {
           ...row,
           workspace,
-          problem: wordsIn(row, "problem", place("snapshots.problem")),
+          problem: decryptColumn(row, "problem", getAssociatedData("snapshots.problem")),
         });
       }),
     );
     until = Math.min(until, branch.position);
-    branch = parent === null ? undefined : yield* branchAt(parent);
+    branch = parent === null ? undefined : yield* readBranch(parent);
   }
   return found;
 }
 
-function snapshotOf(branch: string, { position, commit, ref, problem, ...row }: Row): WorkspaceSnapshot {
+function toSnapshot(branch: string, { position, commit, ref, problem, ...row }: Row): WorkspaceSnapshot {
   return {
     ...row,
     at: { branch, position },

@@ -2,24 +2,24 @@ import type { BodyLine } from "../../../schema/export-line.ts";
 import type {
   Archive,
   DeleteProgress,
-  Edit,
-  Edited,
+  EditResult,
+  IdleSnapshot,
   ListedSession,
   SearchHit,
   SearchQuery,
-  SeenAtRest,
   SessionCursor,
+  SessionEdit,
   SessionFilter,
 } from "../archive.ts";
 import { StoreError } from "../store-error.ts";
-import { findBranch, stretches } from "./branches.ts";
+import { findBranch, findRanges } from "./branches.ts";
 import type { Engine } from "./engine.ts";
-import { entryOf, entryRows } from "./entries.ts";
+import { readEntryRows, toEntry } from "./entries.ts";
 import { exportLines } from "./export-lines.ts";
-import { hiddenMark, importing, type Unfinished, unfinishedOf } from "./hidden.ts";
-import { bytesOf, listPage } from "./listing.ts";
-import { sessionRecord } from "./records.ts";
-import { type Found, FROM_THE_NEWEST, findWords } from "./search.ts";
+import { countBytes, readListPage } from "./list-page.ts";
+import { toSessionRecord } from "./read-records.ts";
+import { type FoundPosition, FROM_THE_NEWEST, findMatches } from "./search.ts";
+import { createImportMark, listUnfinished, readMark, type UnfinishedSession } from "./session-visibility.ts";
 import { get, type Work } from "./statement.ts";
 
 /** Entries that are indexed at once. */
@@ -36,35 +36,36 @@ export class SqlArchive implements Archive {
     filter: SessionFilter,
     page: { readonly limit: number; readonly behind?: SessionCursor | undefined },
   ): Promise<readonly ListedSession[]> {
-    return this.#engine.read(() => listPage(filter, page));
+    return this.#engine.read(() => readListPage(filter, page));
   }
 
   async search(query: SearchQuery): Promise<readonly SearchHit[]> {
     const toFill = await this.#engine.read(() => get("SELECT 1 AS there FROM search_fill"));
     if (toFill !== undefined) while (!(await this.#engine.write("fillSearch", FILL_PAGE)));
-    const found = await this.#engine.read(() => findWords(query, query.behind ?? FROM_THE_NEWEST));
+    const found = await this.#engine.read(() => findMatches(query, query.behind ?? FROM_THE_NEWEST));
     const hits: SearchHit[] = [];
     for (const one of found) {
-      const hit = await this.#engine.read(() => hitOf(one));
+      const hit = await this.#engine.read(() => toSearchHit(one));
       if (hit !== undefined) hits.push(hit);
-      await this.#engine.breath();
+      await this.#engine.yieldIfDue();
     }
     return hits;
   }
 
-  bytesOf(session: string): Promise<number> {
-    return this.#engine.read(() => bytesOf(session));
+  countBytes(session: string): Promise<number> {
+    return this.#engine.read(() => countBytes(session));
   }
 
-  lines(session: string): AsyncIterable<BodyLine> {
+  readLines(session: string): AsyncIterable<BodyLine> {
     return exportLines(this.#engine, session);
   }
 
   async beginImport(_token: string, sessions: readonly string[], atMs: number): Promise<void> {
     for (const session of sessions) {
-      if (await this.#isSeen(session)) throw new StoreError("other", `Session ${session} is there already.`);
+      if (await this.#isVisible(session))
+        throw new StoreError("other", `Session ${session} is there already.`);
     }
-    for (const session of sessions) await this.#throwAway(session, atMs);
+    for (const session of sessions) await this.#discard(session, atMs);
   }
 
   importLines(token: string, lines: readonly BodyLine[], atMs: number): Promise<void> {
@@ -77,19 +78,19 @@ export class SqlArchive implements Archive {
 
   async abandonImport(token: string, sessions: readonly string[]): Promise<void> {
     for (const session of sessions) {
-      const mark = await this.#engine.read(() => hiddenMark(session));
-      if (mark === importing(token)) await this.#throwAway(session, Date.now());
+      const mark = await this.#engine.read(() => readMark(session));
+      if (mark === createImportMark(token)) await this.#discard(session, Date.now());
     }
   }
 
-  async importedFrom(session: string): Promise<string | undefined> {
+  async readImportDigest(session: string): Promise<string | undefined> {
     const row = await this.#engine.read(() =>
       get<{ imported: string | null }>("SELECT imported FROM sessions WHERE id = ?", session),
     );
     return row?.imported ?? undefined;
   }
 
-  edit(change: Edit): Promise<Edited> {
+  edit(change: SessionEdit): Promise<EditResult> {
     return this.#engine.write("edit", change);
   }
 
@@ -97,19 +98,19 @@ export class SqlArchive implements Archive {
     return this.#engine.write("setScope", session, scope);
   }
 
-  beginDelete(session: string, seen?: SeenAtRest): Promise<boolean | "gone-on"> {
-    return this.#engine.write("beginDelete", session, seen);
+  beginDelete(session: string, snapshot?: IdleSnapshot): Promise<boolean | "gone-on"> {
+    return this.#engine.write("beginDelete", session, snapshot);
   }
 
   deletePage(session: string, atMs: number): Promise<DeleteProgress> {
     return this.#engine.write("deletePage", session, atMs);
   }
 
-  unfinished(): Promise<readonly Unfinished[]> {
-    return this.#engine.read(() => unfinishedOf());
+  listUnfinished(): Promise<readonly UnfinishedSession[]> {
+    return this.#engine.read(() => listUnfinished());
   }
 
-  nameText(owner: string, hash: string): Promise<void> {
+  addTextOwner(owner: string, hash: string): Promise<void> {
     return this.#engine.write("nameText", owner, hash);
   }
 
@@ -117,7 +118,7 @@ export class SqlArchive implements Archive {
     return this.#engine.write("sweepTexts", atMs, limit);
   }
 
-  async #isSeen(session: string): Promise<boolean> {
+  async #isVisible(session: string): Promise<boolean> {
     const row = await this.#engine.read(() =>
       get("SELECT 1 AS there FROM sessions WHERE id = ? AND hidden IS NULL", session),
     );
@@ -125,17 +126,17 @@ export class SqlArchive implements Archive {
   }
 
   /** What is hidden; nothing where nothing is. */
-  async #throwAway(session: string, atMs: number): Promise<void> {
+  async #discard(session: string, atMs: number): Promise<void> {
     if (!(await this.beginDelete(session))) return;
     while (!(await this.deletePage(session, atMs)).done);
   }
 }
 
-function* hitOf({ row, position }: Found): Work<SearchHit | undefined> {
+function* toSearchHit({ row, position }: FoundPosition): Work<SearchHit | undefined> {
   const branch = yield* findBranch(row.id, row.branch);
-  const [stretch] = branch === undefined ? [] : yield* stretches(branch, position, position + 1);
-  const [found] = stretch === undefined ? [] : yield* entryRows(stretch, position, 1);
+  const [range] = branch === undefined ? [] : yield* findRanges(branch, position, position + 1);
+  const [found] = range === undefined ? [] : yield* readEntryRows(range, position, 1);
   if (found === undefined) return undefined;
-  const { message } = yield* entryOf(found);
-  return { session: sessionRecord(row), branch: row.branch, position, message, cursor: row.place };
+  const { message } = yield* toEntry(found);
+  return { session: toSessionRecord(row), branch: row.branch, position, message, cursor: row.place };
 }

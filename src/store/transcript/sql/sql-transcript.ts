@@ -3,34 +3,34 @@ import type { Entry, LoopEvent, LoopStatus } from "../../../schema/record.ts";
 import type { Archive } from "../archive.ts";
 import type {
   EvaluationClosing,
-  EvaluationOpened,
   EvaluationOpening,
   EvaluationRecord,
+  OpenedEvaluation,
 } from "../evaluation.ts";
-import type { ForkAsked, Forked, RewindAsked, Rewound } from "../fork.ts";
-import type { Rotated, SessionFollowing, SessionRotation } from "../formation.ts";
-import type { LoopClosing, LoopOpened, LoopOpening, LoopRecord } from "../loop.ts";
+import type { ForkRequest, ForkResult, RewindOutcome, RewindRequest } from "../fork.ts";
+import type { LoopClosing, LoopOpening, LoopRecord, OpenedLoop } from "../loop.ts";
 import type { BranchRecord, NewMessage, SessionRecord } from "../session.ts";
+import type { FollowSessionRequest, RotateSessionRequest, RotateSessionResult } from "../session-requests.ts";
 import type { NewSnapshot, WorkspaceSnapshot } from "../snapshot.ts";
-import type { Claimed, LostExecution, Step, StepKey, StepRecord } from "../step.ts";
+import type { ClaimResult, LostExecution, Step, StepKey, StepRecord } from "../step.ts";
+import type { Outbox, SessionDefinition, StoreResult, StoreWrite, WriteTarget } from "../store-write.ts";
 import type { Transcript } from "../transcript.ts";
-import type { Remains, WorkerProcess } from "../worker-process.ts";
-import type { Outbox, Place, SessionDefinition, Stored, StoreWrite } from "../write.ts";
-import { findBranch, lengthOf } from "./branches.ts";
-import { textOf } from "./contents.ts";
-import { definitionOf, isAccepted } from "./definitions.ts";
+import type { DeadProcessWork, WorkerProcess } from "../worker-process.ts";
+import { findBranch, readLength } from "./branches.ts";
+import { readText } from "./contents.ts";
+import { findCurrentSession } from "./create-session.ts";
+import { isAccepted, readDefinition } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
-import { writersOf } from "./entries.ts";
-import { evaluationsOf } from "./evaluations.ts";
-import { currentOf } from "./formation.ts";
-import { inboxOf, inboxSize } from "./inbox.ts";
-import { readEntries, readEvents, readPages } from "./long-reads.ts";
-import { processesOf, remainsOf } from "./processes.ts";
-import { branchesOf, loopPage, sessionOf, sessionsOf, stepPage } from "./records.ts";
-import type { RekeyCursor, RekeyPage } from "./rekey.ts";
-import { snapshotsOf } from "./snapshots.ts";
+import { readWriters } from "./entries.ts";
+import { readEvaluations } from "./evaluations.ts";
+import { countInbox, readInbox } from "./inbox.ts";
+import { readEntries, readEvents, readPages } from "./paged-reads.ts";
+import { findDeadProcessWork, listProcesses } from "./processes.ts";
+import { findSessions, readBranches, readLoopPage, readSession, readStepPage } from "./read-records.ts";
+import type { RekeyCursor, RekeyPage } from "./rekey-page.ts";
+import { readSnapshots } from "./snapshots.ts";
 import { SqlArchive } from "./sql-archive.ts";
-import { holderOf, noteOf } from "./steps.ts";
+import { findClaimHolder, readNote } from "./step-claims.ts";
 
 /** The transcript in a database, whichever engine carries the statements out. */
 export class SqlTranscript implements Transcript {
@@ -54,55 +54,55 @@ export class SqlTranscript implements Transcript {
     return this.#engine.write("acceptDefinition", hash);
   }
 
-  definition(hash: string): Promise<AgentDefinition | undefined> {
-    return this.#engine.read(() => definitionOf(hash));
+  readDefinition(hash: string): Promise<AgentDefinition | undefined> {
+    return this.#engine.read(() => readDefinition(hash));
   }
 
   putText(text: string, atMs: number): Promise<string> {
     return this.#engine.write("putText", text, atMs);
   }
 
-  text(hash: string): Promise<string | undefined> {
-    return this.#engine.read(() => textOf(hash));
+  readText(hash: string): Promise<string | undefined> {
+    return this.#engine.read(() => readText(hash));
   }
 
-  openLoop(opening: LoopOpening): Promise<LoopOpened> {
+  openLoop(opening: LoopOpening): Promise<OpenedLoop> {
     return this.#engine.write("openLoop", opening);
   }
 
-  claim(step: Step, place: Place, outbox: Outbox, atMs: number): Promise<Claimed> {
-    return this.#engine.write("claim", step, place, outbox, atMs);
+  claim(step: Step, target: WriteTarget, outbox: Outbox, atMs: number): Promise<ClaimResult> {
+    return this.#engine.write("claim", step, target, outbox, atMs);
   }
 
   release(step: Step): Promise<void> {
     return this.#engine.write("release", step);
   }
 
-  noteGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void> {
+  setProcessGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void> {
     return this.#engine.write("noteGroup", step, group);
   }
 
-  holder(step: StepKey): Promise<LostExecution | undefined> {
-    return this.#engine.read(() => holderOf(step));
+  findClaimHolder(step: StepKey): Promise<LostExecution | undefined> {
+    return this.#engine.read(() => findClaimHolder(step));
   }
 
-  note(step: StepKey): Promise<string | undefined> {
-    return this.#engine.read(() => noteOf(step));
+  readNote(step: StepKey): Promise<string | undefined> {
+    return this.#engine.read(() => readNote(step));
   }
 
   setNote(step: Step, text: string): Promise<void> {
     return this.#engine.write("setNote", step, text);
   }
 
-  store(write: StoreWrite): Promise<Stored> {
+  store(write: StoreWrite): Promise<StoreResult> {
     return this.#engine.write("store", write);
   }
 
-  storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<Stored> {
+  storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<StoreResult> {
     return this.#engine.write("storeInbox", write, messages);
   }
 
-  storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<Stored> {
+  storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<StoreResult> {
     return this.#engine.write("storeDefinition", write, definition, terms);
   }
 
@@ -110,15 +110,15 @@ export class SqlTranscript implements Transcript {
     return this.#engine.write("setDefinition", session, definition);
   }
 
-  closeLoop(closing: LoopClosing): Promise<Stored> {
+  closeLoop(closing: LoopClosing): Promise<StoreResult> {
     return this.#engine.write("closeLoop", closing);
   }
 
-  openEvaluation(opening: EvaluationOpening): Promise<EvaluationOpened> {
+  openEvaluation(opening: EvaluationOpening): Promise<OpenedEvaluation> {
     return this.#engine.write("openEvaluation", opening);
   }
 
-  warnOfEvaluation(evaluation: string, warning: string): Promise<void> {
+  setEvaluationWarning(evaluation: string, warning: string): Promise<void> {
     return this.#engine.write("warnOfEvaluation", evaluation, warning);
   }
 
@@ -126,117 +126,117 @@ export class SqlTranscript implements Transcript {
     return this.#engine.write("closeEvaluation", closing);
   }
 
-  evaluations(session: string): Promise<readonly EvaluationRecord[]> {
-    return this.#engine.read(() => evaluationsOf(session));
+  readEvaluations(session: string): Promise<readonly EvaluationRecord[]> {
+    return this.#engine.read(() => readEvaluations(session));
   }
 
-  fork(asked: ForkAsked): Promise<Forked> {
-    return this.#engine.write("fork", asked);
+  fork(request: ForkRequest): Promise<ForkResult> {
+    return this.#engine.write("fork", request);
   }
 
   abortLoops(session: string, loopIds: readonly string[], atMs: number): Promise<void> {
     return this.#engine.write("abortLoops", session, loopIds, atMs);
   }
 
-  rewind(asked: RewindAsked): Promise<Rewound> {
-    return this.#engine.write("rewind", asked);
+  rewind(request: RewindRequest): Promise<RewindOutcome> {
+    return this.#engine.write("rewind", request);
   }
 
-  followSession(following: SessionFollowing): Promise<SessionRecord | undefined> {
+  followSession(following: FollowSessionRequest): Promise<SessionRecord | undefined> {
     return this.#engine.write("followSession", following);
   }
 
-  async rotateSession(rotation: SessionRotation): Promise<Rotated> {
+  async rotateSession(rotation: RotateSessionRequest): Promise<RotateSessionResult> {
     // Most are not idle, and to find that out nobody needs to be kept from writing.
-    const { session, isIdle } = await this.#engine.read(() => currentOf(rotation));
+    const { session, isIdle } = await this.#engine.read(() => findCurrentSession(rotation));
     return isIdle ? await this.#engine.write("rotateSession", rotation) : { session, isNew: false };
   }
 
-  keepSnapshot(snapshot: NewSnapshot): Promise<void> {
+  saveSnapshot(snapshot: NewSnapshot): Promise<void> {
     return this.#engine.write("keepSnapshot", snapshot);
   }
 
-  snapshots(
+  readSnapshots(
     session: string,
     at: { branch: string; position: number },
   ): Promise<readonly WorkspaceSnapshot[]> {
-    return this.#engine.read(() => snapshotsOf(session, at));
+    return this.#engine.read(() => readSnapshots(session, at));
   }
 
-  bequeath(session: string): Promise<number> {
+  detachForks(session: string): Promise<number> {
     return this.#engine.write("bequeath", session);
   }
 
-  session(id: string): Promise<SessionRecord | undefined> {
-    return this.#engine.read(() => sessionOf(id));
+  readSession(id: string): Promise<SessionRecord | undefined> {
+    return this.#engine.read(() => readSession(id));
   }
 
-  sessions(filter: {
+  findSessions(filter: {
     limit: number;
     agentName?: string;
     status?: LoopStatus;
     spawnedBy?: string;
   }): Promise<readonly SessionRecord[]> {
-    return this.#engine.read(() => sessionsOf(filter));
+    return this.#engine.read(() => findSessions(filter));
   }
 
-  loops(session: string): Promise<readonly LoopRecord[]> {
-    return readPages(this.#engine, (behind, limit) => loopPage(session, behind, limit));
+  readLoops(session: string): Promise<readonly LoopRecord[]> {
+    return readPages(this.#engine, (after, limit) => readLoopPage(session, after, limit));
   }
 
-  branches(session: string): Promise<readonly BranchRecord[]> {
-    return this.#engine.read(() => branchesOf(session));
+  readBranches(session: string): Promise<readonly BranchRecord[]> {
+    return this.#engine.read(() => readBranches(session));
   }
 
-  entries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]> {
+  readEntries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]> {
     return readEntries(this.#engine, session, branch, from, to);
   }
 
-  writers(
+  readWriters(
     session: string,
     branch: string,
     positions: readonly number[],
   ): Promise<readonly (string | undefined)[]> {
-    return this.#engine.read(() => writersOf(session, branch, positions));
+    return this.#engine.read(() => readWriters(session, branch, positions));
   }
 
-  length(session: string, branch: string): Promise<number> {
+  countEntries(session: string, branch: string): Promise<number> {
     return this.#engine.read(function* () {
       const found = yield* findBranch(session, branch);
-      return found === undefined ? 0 : yield* lengthOf(found);
+      return found === undefined ? 0 : yield* readLength(found);
     });
   }
 
-  events(loopId: string, from: number): Promise<readonly LoopEvent[]> {
+  readEvents(loopId: string, from: number): Promise<readonly LoopEvent[]> {
     return readEvents(this.#engine, loopId, from);
   }
 
-  inbox(session: string): Promise<readonly NewMessage[]> {
-    return this.#engine.read(() => inboxOf(session));
+  readInbox(session: string): Promise<readonly NewMessage[]> {
+    return this.#engine.read(() => readInbox(session));
   }
 
-  inboxSize(session: string): Promise<number> {
-    return this.#engine.read(() => inboxSize(session));
+  countInbox(session: string): Promise<number> {
+    return this.#engine.read(() => countInbox(session));
   }
 
-  steps(session: string): Promise<readonly StepRecord[]> {
-    return readPages(this.#engine, (behind, limit) => stepPage(session, behind, limit));
+  readSteps(session: string): Promise<readonly StepRecord[]> {
+    return readPages(this.#engine, (after, limit) => readStepPage(session, after, limit));
   }
 
-  signIn(process: WorkerProcess): Promise<void> {
+  registerProcess(process: WorkerProcess): Promise<void> {
     return this.#engine.write("signIn", process);
   }
 
-  signOut(processId: string): Promise<void> {
+  unregisterProcess(processId: string): Promise<void> {
     return this.#engine.write("signOut", processId);
   }
 
-  processes(host: string): Promise<readonly WorkerProcess[]> {
-    return this.#engine.read(() => processesOf(host));
+  listProcesses(host: string): Promise<readonly WorkerProcess[]> {
+    return this.#engine.read(() => listProcesses(host));
   }
 
-  remains(processId: string): Promise<Remains> {
-    return this.#engine.read(() => remainsOf(processId));
+  findDeadProcessWork(processId: string): Promise<DeadProcessWork> {
+    return this.#engine.read(() => findDeadProcessWork(processId));
   }
 
   /** Seals one page of what is stored anew; `to` is the key that this transcript writes with. */

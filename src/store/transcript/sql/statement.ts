@@ -1,9 +1,9 @@
-import type { Private } from "./private.ts";
+import type { ValueToEncrypt } from "./encrypted-columns.ts";
 
 /** What a column holds, and what an engine is given for it. */
 export type Value = string | number | null | Buffer;
 /** What work gives to a statement. */
-export type Given = Value | Private;
+export type StatementValue = Value | ValueToEncrypt;
 
 /** One statement; a `?` for each value, in order. */
 export type Statement<Holds = Value> = {
@@ -22,19 +22,19 @@ export type Statement<Holds = Value> = {
  * Work on a database, in SQL that every engine of ours understands: it asks for one statement after the other and is
  * given the rows of each. Whether that takes time is the engine's affair, so that there is one way of thinking for all.
  */
-export type Work<Result> = Generator<Statement<Given>, Result, readonly unknown[]>;
+export type Work<Result> = Generator<Statement<StatementValue>, Result, readonly unknown[]>;
 /** The same as engines carry it out: a `Vault` has made sure that nothing private is in it. */
-export type SealedWork<Result> = Generator<Statement, Result, readonly unknown[]>;
+export type EncryptedWork<Result> = Generator<Statement, Result, readonly unknown[]>;
 
-export function* get<Row>(text: string, ...values: Given[]): Work<Row | undefined> {
+export function* get<Row>(text: string, ...values: StatementValue[]): Work<Row | undefined> {
   return (yield { text, values, gives: "row" })[0] as Row | undefined;
 }
 
-export function* all<Row>(text: string, ...values: Given[]): Work<readonly Row[]> {
+export function* all<Row>(text: string, ...values: StatementValue[]): Work<readonly Row[]> {
   return (yield { text, values, gives: "rows" }) as readonly Row[];
 }
 
-export function* exec(text: string, ...values: Given[]): Work<void> {
+export function* exec(text: string, ...values: StatementValue[]): Work<void> {
   yield { text, values, gives: "nothing" };
 }
 

@@ -1,22 +1,25 @@
-import type { LeftView } from "../../../core/view/view.ts";
-import { placeOf } from "./private.ts";
+import type { ViewSnapshot } from "../../../core/view/view.ts";
+import { decryptColumn } from "./column-encryption.ts";
+import { buildAssociatedData } from "./encrypted-columns.ts";
 import { all, type Work } from "./statement.ts";
-import { wordsIn } from "./vault.ts";
 
 /** A text that stands for entries in a view, and the branch that it lies on where that is another one. */
 export type ViewText = { readonly branch?: string; readonly position: number };
 
-export function textsOf({ spans }: LeftView): readonly ViewText[] {
+export function listViewTexts({ spans }: ViewSnapshot): readonly ViewText[] {
   return spans.flatMap(({ instead, memos = [] }) => [...(instead === undefined ? [] : [instead]), ...memos]);
 }
 
 /** What the loops of a session have left of their views. */
-export function* leftViews(session: string): Work<readonly LeftView[]> {
+export function* readViews(session: string): Work<readonly ViewSnapshot[]> {
   const rows = yield* all<{ loop_id: string; view: string }>(
     "SELECT loop_id, view FROM loops WHERE session = ? AND view IS NOT NULL",
     session,
   );
   return rows.map(
-    (row) => JSON.parse(wordsIn(row, "view", placeOf("loops.view", [row.loop_id]))) as LeftView,
+    (row) =>
+      JSON.parse(
+        decryptColumn(row, "view", buildAssociatedData("loops.view", [row.loop_id])),
+      ) as ViewSnapshot,
   );
 }

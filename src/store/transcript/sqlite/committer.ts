@@ -1,20 +1,20 @@
-import { at } from "../../../platform/kill-point.ts";
+import { reachKillPoint } from "../../../platform/kill-point.ts";
 import { StoreError, type StoreFault } from "../store-error.ts";
-import { storeError, translated } from "./fault.ts";
-import { LATEST, migrate, newer, versionFound, versionOf } from "./migrations.ts";
-import { SameFile } from "./same-file.ts";
-import { mustBeSound } from "./soundness.ts";
-import { Sql } from "./sql.ts";
+import { FileIdentity } from "./file-identity.ts";
+import { assertIntact } from "./integrity.ts";
+import { checkVersion, createNewerError, LATEST_VERSION, migrateFile, readVersion } from "./migrations.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
+import { createStoreError, toStoreError } from "./sqlite-faults.ts";
 
 /** One thing to write. What it throws is its own affair: the others of its commit go through. */
-export type Work = (sql: Sql) => unknown;
+export type Work = (sql: SqliteConnection) => unknown;
 
 export type Answer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: Error };
 
 /** Faults that say nothing of the file. */
-const OF_ONE_WRITE: ReadonlySet<StoreFault> = new Set(["other", "behind", "ahead"]);
+const WRITE_PRAGMAS: ReadonlySet<StoreFault> = new Set(["other", "behind", "ahead"]);
 
 /** Time between two looks at a lock that another process holds. */
 const LOCK_PAUSE_MS = { first: 0.5, longest: 10 };
@@ -34,23 +34,23 @@ PRAGMA journal_size_limit = 67108864;
 export class Committer {
   readonly #path: string;
   readonly #busyMs: number;
-  readonly #file: SameFile;
-  readonly #pause = new Int32Array(new SharedArrayBuffer(4));
-  #sql: Sql | undefined;
+  readonly #file: FileIdentity;
+  readonly #wait = new Int32Array(new SharedArrayBuffer(4));
+  #sql: SqliteConnection | undefined;
 
   constructor(path: string, busyMs: number) {
     this.#path = path;
     this.#busyMs = busyMs;
-    this.#file = new SameFile(path);
+    this.#file = new FileIdentity(path);
   }
 
   /** Opens the file and brings it to the newest version. */
   open(): void {
     try {
-      mustBeSound(this.#connected(), this.#path);
+      assertIntact(this.#getConnection(), this.#path);
     } catch (error) {
       this.#disconnect();
-      throw translated(error, this.#path);
+      throw toStoreError(error, this.#path);
     }
   }
 
@@ -62,19 +62,19 @@ export class Committer {
   commit(first: readonly Work[], more: () => readonly Work[]): Answer[] {
     let count = first.length;
     try {
-      const sql = this.#connected();
-      at("commit:begin");
-      this.#begin(sql);
+      const sql = this.#getConnection();
+      reachKillPoint("commit:begin");
+      this.#beginWrite(sql);
       const answers: Answer[] = first.map((work) => this.#attempt(sql, work));
-      const late = more();
-      count += late.length;
-      answers.push(...late.map((work) => this.#attempt(sql, work)));
-      at("commit:end");
+      const lateAnswers = more();
+      count += lateAnswers.length;
+      answers.push(...lateAnswers.map((work) => this.#attempt(sql, work)));
+      reachKillPoint("commit:end");
       sql.exec("COMMIT");
-      at("commit:done");
+      reachKillPoint("commit:done");
       return answers;
-    } catch (thrown) {
-      const error = translated(thrown, this.#path);
+    } catch (failure) {
+      const error = toStoreError(failure, this.#path);
       this.#abandon(error);
       return Array.from({ length: count }, () => ({ ok: false, error }));
     }
@@ -95,16 +95,16 @@ export class Committer {
     this.#sql = undefined;
   }
 
-  #attempt(sql: Sql, work: Work): Answer {
+  #attempt(sql: SqliteConnection, work: Work): Answer {
     sql.run("SAVEPOINT work");
     try {
       const value = work(sql);
       sql.run("RELEASE work");
       return { ok: true, value };
-    } catch (thrown) {
-      const error = translated(thrown, this.#path);
+    } catch (failure) {
+      const error = toStoreError(failure, this.#path);
       // A fault of the file is everybody's: SQLite may have given up the transaction already.
-      if (!sql.inTransaction || (error instanceof StoreError && !OF_ONE_WRITE.has(error.fault))) throw error;
+      if (!sql.inTransaction || (error instanceof StoreError && !WRITE_PRAGMAS.has(error.fault))) throw error;
       sql.run("ROLLBACK TO work");
       sql.run("RELEASE work");
       return { ok: false, error };
@@ -123,20 +123,20 @@ export class Committer {
     this.#disconnect();
   }
 
-  #connected(): Sql {
-    const there = this.#file.isThere();
+  #getConnection(): SqliteConnection {
+    const isSameFile = this.#file.isUnchanged();
     if (this.#sql !== undefined) {
-      if (there) return this.#sql;
+      if (isSameFile) return this.#sql;
       this.#disconnect();
     }
-    const sql = new Sql(this.#path);
+    const sql = new SqliteConnection(this.#path);
     try {
       // Before the first pragma that writes.
-      this.#patiently(() => versionFound(sql, this.#path));
-      this.#patiently(() => sql.get("PRAGMA journal_mode = WAL"));
+      this.#retryWrite(() => checkVersion(sql, this.#path));
+      this.#retryWrite(() => sql.get("PRAGMA journal_mode = WAL"));
       sql.exec(SETTINGS);
-      this.#patiently(() => sql.exec("BEGIN IMMEDIATE"));
-      migrate(sql, this.#path, Date.now());
+      this.#retryWrite(() => sql.exec("BEGIN IMMEDIATE"));
+      migrateFile(sql, this.#path, Date.now());
       sql.exec("COMMIT");
     } catch (error) {
       if (sql.inTransaction) sql.exec("ROLLBACK");
@@ -148,27 +148,32 @@ export class Committer {
     return sql;
   }
 
-  #begin(sql: Sql): void {
-    this.#patiently(() => sql.exec("BEGIN IMMEDIATE"));
-    const version = versionOf(sql);
-    if (version > LATEST) throw newer(this.#path, version, LATEST);
+  #beginWrite(sql: SqliteConnection): void {
+    this.#retryWrite(() => sql.exec("BEGIN IMMEDIATE"));
+    const version = readVersion(sql);
+    if (version > LATEST_VERSION) throw createNewerError(this.#path, version, LATEST_VERSION);
   }
 
-  #patiently<T>(attempt: () => T): T {
+  #retryWrite<T>(attempt: () => T): T {
     const deadline = performance.now() + this.#busyMs;
     let pauseMs = LOCK_PAUSE_MS.first;
     for (;;) {
       try {
         return attempt();
-      } catch (thrown) {
-        const error = translated(thrown, this.#path);
+      } catch (failure) {
+        const error = toStoreError(failure, this.#path);
         if (!(error instanceof StoreError) || error.fault !== "busy") throw error;
         if (performance.now() >= deadline) {
-          throw storeError("busy", this.#path, `the file stayed locked for ${this.#busyMs} ms`, thrown);
+          throw createStoreError(
+            "busy",
+            this.#path,
+            `the file stayed locked for ${this.#busyMs} ms`,
+            failure,
+          );
         }
       }
       // Uneven, so that two who wait do not keep meeting.
-      Atomics.wait(this.#pause, 0, 0, pauseMs * (0.5 + Math.random()));
+      Atomics.wait(this.#wait, 0, 0, pauseMs * (0.5 + Math.random()));
       pauseMs = Math.min(pauseMs * 1.5, LOCK_PAUSE_MS.longest);
     }
   }

@@ -1,6 +1,6 @@
-import { storeError } from "./fault.ts";
 import { SCHEMA_1 } from "./schema.ts";
-import type { Sql } from "./sql.ts";
+import type { SqliteConnection } from "./sqlite-connection.ts";
+import { createStoreError } from "./sqlite-faults.ts";
 
 /** Marks a file as ours in its header: "Hold". */
 export const APPLICATION_ID = 0x486f6c64;
@@ -8,9 +8,9 @@ export const APPLICATION_ID = 0x486f6c64;
 /** Step N leads from version N - 1 to version N. Steps are only ever added. */
 export const MIGRATIONS: readonly string[] = [SCHEMA_1];
 
-export const LATEST = MIGRATIONS.length;
+export const LATEST_VERSION = MIGRATIONS.length;
 
-export function versionOf(sql: Sql): number {
+export function readVersion(sql: SqliteConnection): number {
   return sql.get<{ user_version: number }>("PRAGMA user_version")?.user_version ?? 0;
 }
 
@@ -18,13 +18,13 @@ export function versionOf(sql: Sql): number {
  * Brings an opened file to the newest version, inside the caller's write transaction: of two processes that
  * open a new file together, the second finds the work done.
  */
-export function migrate(
-  sql: Sql,
+export function migrateFile(
+  sql: SqliteConnection,
   path: string,
   atMs: number,
   migrations: readonly string[] = MIGRATIONS,
 ): void {
-  const found = versionFound(sql, path, migrations.length);
+  const found = checkVersion(sql, path, migrations.length);
   if (found === 0) {
     sql.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
     sql.exec("CREATE TABLE migrations (version INTEGER PRIMARY KEY, applied_at_ms INTEGER NOT NULL)");
@@ -37,18 +37,18 @@ export function migrate(
 }
 
 /** Throws for a file that is not ours to write to. */
-export function versionFound(sql: Sql, path: string, known = LATEST): number {
-  const found = versionOf(sql);
-  if (found > known) throw newer(path, found, known);
+export function checkVersion(sql: SqliteConnection, path: string, known = LATEST_VERSION): number {
+  const found = readVersion(sql);
+  if (found > known) throw createNewerError(path, found, known);
   const tables = sql.get<{ n: number }>("SELECT count(*) AS n FROM sqlite_schema")?.n ?? 0;
   if (found === 0 && tables > 0) {
-    throw storeError("other", path, "the file is an SQLite database of another program");
+    throw createStoreError("other", path, "the file is an SQLite database of another program");
   }
   return found;
 }
 
-export function newer(path: string, found: number, known: number): Error {
-  return storeError(
+export function createNewerError(path: string, found: number, known: number): Error {
+  return createStoreError(
     "newer",
     path,
     `the file has schema version ${found}, this Holdfast knows up to ${known}`,

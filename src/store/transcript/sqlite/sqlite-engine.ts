@@ -2,17 +2,17 @@ import type { Engine } from "../sql/engine.ts";
 import type { OperationArguments, OperationName, OperationResult } from "../sql/operations.ts";
 import type { Work } from "../sql/statement.ts";
 import { StoreError } from "../store-error.ts";
-import type { Reader } from "./reader.ts";
-import type { Writer } from "./writer.ts";
+import type { SqliteReader } from "./sqlite-reader.ts";
+import type { SqliteWriter } from "./sqlite-writer.ts";
 
 /** One file: a thread that writes, and a connection that reads. */
 export class SqliteEngine implements Engine {
   readonly #path: string;
-  readonly #reader: Reader;
-  readonly #writer: Writer | undefined;
+  readonly #reader: SqliteReader;
+  readonly #writer: SqliteWriter | undefined;
 
   /** @param writer - Absent: the file is read only. */
-  constructor(path: string, reader: Reader, writer: Writer | undefined) {
+  constructor(path: string, reader: SqliteReader, writer: SqliteWriter | undefined) {
     this.#path = path;
     this.#reader = reader;
     this.#writer = writer;
@@ -32,8 +32,8 @@ export class SqliteEngine implements Engine {
     return this.#reader.read(work);
   }
 
-  breath(): Promise<void> {
-    return this.#reader.breath();
+  yieldIfDue(): Promise<void> {
+    return this.#reader.yieldIfDue();
   }
 
   async close(): Promise<void> {

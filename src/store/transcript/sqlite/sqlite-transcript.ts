@@ -1,15 +1,15 @@
 import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { EncryptionOptions } from "../../../platform/encryption/encryption.ts";
+import type { EncryptionOptions } from "../../../platform/encryption/resolve-encryption.ts";
+import { checkKeys, createEncryptedColumns } from "../sql/column-encryption.ts";
 import { SqlTranscript } from "../sql/sql-transcript.ts";
 import { all, type Work } from "../sql/statement.ts";
-import { tryKeys, vaultFor } from "../sql/vault.ts";
-import { storeError, translated } from "./fault.ts";
-import { inspect } from "./inspect.ts";
-import { Reader } from "./reader.ts";
-import { AT_OPENING_BYTES, soundness } from "./soundness.ts";
+import { inspectFile } from "./inspect-file.ts";
+import { checkIntegrity, MAX_BYTES_AT_OPEN } from "./integrity.ts";
 import { SqliteEngine } from "./sqlite-engine.ts";
-import { Writer } from "./writer.ts";
+import { createStoreError, toStoreError } from "./sqlite-faults.ts";
+import { SqliteReader } from "./sqlite-reader.ts";
+import { SqliteWriter } from "./sqlite-writer.ts";
 
 export type SqliteOptions = {
   readonly path: string;
@@ -37,16 +37,16 @@ export class SqliteTranscript extends SqlTranscript {
     const path = resolve(options.path);
     const busyMs = options.busyMs ?? BUSY_MS;
     const readOnly = options.readOnly ?? false;
-    const vault = vaultFor(`Transcript ${path}`, options.encryption);
-    const writer = readOnly ? undefined : await openWriter(path, busyMs, vault.asked);
-    if (readOnly && inspect(path, "read") === "new") {
-      throw storeError("unreachable", path, "there is no such file to read");
+    const columns = createEncryptedColumns(`Transcript ${path}`, options.encryption);
+    const writer = readOnly ? undefined : await openWriter(path, busyMs, columns.options);
+    if (readOnly && inspectFile(path, "read") === "new") {
+      throw createStoreError("unreachable", path, "there is no such file to read");
     }
-    if (readOnly) soundness(path, AT_OPENING_BYTES);
-    const reader = new Reader(path, busyMs, readOnly, vault);
+    if (readOnly) checkIntegrity(path, MAX_BYTES_AT_OPEN);
+    const reader = new SqliteReader(path, busyMs, readOnly, columns);
     try {
       await reader.read(checkTables);
-      await reader.read(tryKeys);
+      await reader.read(checkKeys);
     } catch (error) {
       await writer?.close();
       throw error;
@@ -56,14 +56,18 @@ export class SqliteTranscript extends SqlTranscript {
 }
 
 /** A new file and its folder are for their owner alone: conversations are private. */
-async function openWriter(path: string, busyMs: number, encryption: EncryptionOptions): Promise<Writer> {
+async function openWriter(
+  path: string,
+  busyMs: number,
+  encryption: EncryptionOptions,
+): Promise<SqliteWriter> {
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-    if (inspect(path, "write") === "new" && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
+    if (inspectFile(path, "write") === "new" && !existsSync(path)) closeSync(openSync(path, "a", 0o600));
   } catch (error) {
-    throw translated(error, path);
+    throw toStoreError(error, path);
   }
-  return Writer.open({ path, busyMs, encryption });
+  return SqliteWriter.open({ path, busyMs, encryption });
 }
 
 /** Touches the root of every table, so that a damaged file is found at the door and not in the middle of a run. */

@@ -1,21 +1,21 @@
 import { FencedError, StoreError, type StoreFault } from "../store-error.ts";
 
 /** An error on its way between threads, where classes are lost. */
-export type Failure = {
+export type ThreadFailure = {
   readonly type: "fenced" | "store" | "bug";
   readonly fault?: StoreFault;
   readonly message: string;
   readonly stack?: string | undefined;
 };
 
-export function failureOf(error: unknown): Failure {
+export function toThreadFailure(error: unknown): ThreadFailure {
   if (error instanceof FencedError) return { type: "fenced", message: error.message };
   if (error instanceof StoreError) return { type: "store", fault: error.fault, message: error.message };
   if (error instanceof Error) return { type: "bug", message: error.message, stack: error.stack };
   return { type: "bug", message: String(error) };
 }
 
-export function errorOf(failure: Failure): Error {
+export function toError(failure: ThreadFailure): Error {
   switch (failure.type) {
     case "fenced":
       return new FencedError(failure.message);

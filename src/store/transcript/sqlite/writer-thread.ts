@@ -1,10 +1,13 @@
 import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { type EncryptionOptions, encryptionOf } from "../../../platform/encryption/encryption.ts";
-import { type OperationName, operation } from "../sql/operations.ts";
-import { Vault } from "../sql/vault.ts";
+import {
+  type EncryptionOptions,
+  resolveEncryption,
+} from "../../../platform/encryption/resolve-encryption.ts";
+import { EncryptedColumns } from "../sql/column-encryption.ts";
+import { type OperationName, runOperation } from "../sql/operations.ts";
 import { type Answer, Committer, type Work } from "./committer.ts";
-import { carryOut } from "./sql.ts";
-import { type Failure, failureOf } from "./thread-error.ts";
+import { runWork } from "./sqlite-connection.ts";
+import { type ThreadFailure, toThreadFailure } from "./thread-error.ts";
 
 // The writer's thread: takes what has come in, writes it in one commit, answers.
 
@@ -16,8 +19,8 @@ export type Request = {
 export type Close = { readonly close: true };
 export type Reply =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly failure: Failure };
-export type Opened = { readonly opened: true } | { readonly failure: Failure };
+  | { readonly id: number; readonly failure: ThreadFailure };
+export type ThreadOpened = { readonly opened: true } | { readonly failure: ThreadFailure };
 export type ThreadData = {
   readonly path: string;
   readonly busyMs: number;
@@ -28,43 +31,43 @@ export type ThreadData = {
 /** How many requests share a commit at most: some 20 ms of work. */
 const BATCH = 256;
 
-function serve(port: MessagePort, { path, busyMs, encryption }: ThreadData): void {
-  const vault = new Vault(encryptionOf(encryption));
+function serveWrites(port: MessagePort, { path, busyMs, encryption }: ThreadData): void {
+  const columns = new EncryptedColumns(resolveEncryption(encryption));
   const toWork =
     ({ name, values }: Request): Work =>
     (sql) =>
-      carryOut(sql, vault.through(operation(name, values)));
+      runWork(sql, columns.encryptWork(runOperation(name, values)));
   const committer = new Committer(path, busyMs);
   try {
     committer.open();
   } catch (error) {
-    port.postMessage({ failure: failureOf(error) } satisfies Opened);
+    port.postMessage({ failure: toThreadFailure(error) } satisfies ThreadOpened);
     port.close();
     return;
   }
-  port.postMessage({ opened: true } satisfies Opened);
+  port.postMessage({ opened: true } satisfies ThreadOpened);
 
   port.on("message", (first: Request | Close) => {
     const requests: Request[] = [];
     let closing = false;
-    const take = (message: Request | Close): void => {
+    const receive = (message: Request | Close): void => {
       if ("close" in message) closing = true;
       else requests.push(message);
     };
-    const takeAll = (): Work[] => {
-      const begin = requests.length;
+    const receiveAll = (): Work[] => {
+      const startBatch = requests.length;
       while (!closing && requests.length < BATCH) {
         const received = receiveMessageOnPort(port);
         if (received === undefined) break;
-        take(received.message);
+        receive(received.message);
       }
-      return requests.slice(begin).map(toWork);
+      return requests.slice(startBatch).map(toWork);
     };
-    take(first);
-    const known = [...requests.map(toWork), ...takeAll()];
+    receive(first);
+    const known = [...requests.map(toWork), ...receiveAll()];
     if (known.length > 0) {
-      const answers = committer.commit(known, takeAll);
-      port.postMessage(requests.map((request, index) => reply(request, answers[index]!)));
+      const answers = committer.commit(known, receiveAll);
+      port.postMessage(requests.map((request, index) => postReply(request, answers[index]!)));
     }
     if (closing) {
       committer.close();
@@ -73,8 +76,8 @@ function serve(port: MessagePort, { path, busyMs, encryption }: ThreadData): voi
   });
 }
 
-function reply({ id }: Request, answer: Answer): Reply {
-  return answer.ok ? { id, value: answer.value } : { id, failure: failureOf(answer.error) };
+function postReply({ id }: Request, answer: Answer): Reply {
+  return answer.ok ? { id, value: answer.value } : { id, failure: toThreadFailure(answer.error) };
 }
 
-if (parentPort !== null) serve(parentPort, workerData as ThreadData);
+if (parentPort !== null) serveWrites(parentPort, workerData as ThreadData);

@@ -1,30 +1,34 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { Agent, request } from "undici";
-import { OutsideError } from "../source.ts";
-import { decoded, readUpTo } from "./body-stream.ts";
-import { isInnerHost, publicLookup } from "./public-address.ts";
+import { ToolSourceError } from "../tool-source.ts";
+import { isPrivateHost, lookupPublic } from "./public-address.ts";
+import { decompress, readBounded } from "./read-body.ts";
 
-export type Fetched = { readonly text: string; readonly address: string };
+export type FetchedDocument = { readonly text: string; readonly address: string };
 
 const MAX_REDIRECTS = 5;
 /** Waits before asking a server again that did not answer, or had no time to. */
-const PAUSES_MS = [250, 1000];
-const CONNECT_MS = 10_000;
+const RETRY_DELAYS_MS = [250, 1000];
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * A document from an address, no longer than so many bytes.
  *
  * @param trusted - The origin that the author named; others must have public addresses.
  */
-export async function fetchDocument(address: string, maxBytes: number, trusted: string): Promise<Fetched> {
-  for (const pause of [...PAUSES_MS, undefined]) {
+export async function fetchDocument(
+  address: string,
+  maxBytes: number,
+  trusted: string,
+): Promise<FetchedDocument> {
+  for (const pause of [...RETRY_DELAYS_MS, undefined]) {
     try {
       return await fetchOnce(address, maxBytes, trusted);
     } catch (error) {
-      if (error instanceof OutsideError) throw error;
+      if (error instanceof ToolSourceError) throw error;
       if (pause === undefined) {
-        throw new OutsideError(
-          `The OpenAPI document ${address} cannot be read: ${said(error)}; asked ${PAUSES_MS.length + 1} times`,
+        throw new ToolSourceError(
+          `The OpenAPI document ${address} cannot be read: ${formatFetchError(error)}; asked ${RETRY_DELAYS_MS.length + 1} times`,
         );
       }
       await wait(pause);
@@ -34,18 +38,20 @@ export async function fetchDocument(address: string, maxBytes: number, trusted: 
 }
 
 /** A server that is busy or broken for now. */
-class Unready extends Error {}
+class ServerUnavailableError extends Error {}
 
-async function fetchOnce(address: string, maxBytes: number, trusted: string): Promise<Fetched> {
+async function fetchOnce(address: string, maxBytes: number, trusted: string): Promise<FetchedDocument> {
   let url = new URL(address);
   for (let hops = 0; hops <= MAX_REDIRECTS; hops += 1) {
     const isTrusted = url.origin === trusted;
-    if (!isTrusted && isInnerHost(url.hostname)) {
-      throw new OutsideError(
+    if (!isTrusted && isPrivateHost(url.hostname)) {
+      throw new ToolSourceError(
         `The OpenAPI document ${address} leads to ${url.href}, which is not of the public network: nothing was read there`,
       );
     }
-    const connect = isTrusted ? { timeout: CONNECT_MS } : { timeout: CONNECT_MS, lookup: publicLookup };
+    const connect = isTrusted
+      ? { timeout: CONNECT_TIMEOUT_MS }
+      : { timeout: CONNECT_TIMEOUT_MS, lookup: lookupPublic };
     const dispatcher = new Agent({ connect });
     try {
       const { statusCode, headers, body } = await request(url, {
@@ -55,40 +61,41 @@ async function fetchOnce(address: string, maxBytes: number, trusted: string): Pr
       if (statusCode >= 300 && statusCode < 400 && typeof headers["location"] === "string") {
         const next = new URL(headers["location"], url);
         if (!/^https?:$/.test(next.protocol) || (url.protocol === "https:" && next.protocol === "http:")) {
-          throw new OutsideError(
+          throw new ToolSourceError(
             `The OpenAPI document ${address} leads to ${next.href}: that is not followed`,
           );
         }
         url = next;
         continue;
       }
-      if (statusCode === 429 || statusCode >= 500) throw new Unready(`the server answered ${statusCode}`);
+      if (statusCode === 429 || statusCode >= 500)
+        throw new ServerUnavailableError(`the server answered ${statusCode}`);
       if (statusCode !== 200) {
-        throw new OutsideError(
+        throw new ToolSourceError(
           `The OpenAPI document ${address} cannot be read: the server answered ${statusCode}`,
         );
       }
-      const stream = decoded(body, headers["content-encoding"]);
-      if (stream === undefined) throw new OutsideError(`${address} came in an unknown content-encoding`);
-      const { bytes, isCut } = await readUpTo(stream, maxBytes);
-      if (isCut) throw tooLong(address, maxBytes);
+      const stream = decompress(body, headers["content-encoding"]);
+      if (stream === undefined) throw new ToolSourceError(`${address} came in an unknown content-encoding`);
+      const { bytes, isCut } = await readBounded(stream, maxBytes);
+      if (isCut) throw createTooLongError(address, maxBytes);
       return { text: new TextDecoder().decode(bytes), address: url.href };
     } finally {
       void dispatcher.destroy();
     }
   }
-  throw new OutsideError(
+  throw new ToolSourceError(
     `The OpenAPI document ${address} leads on and on: ${MAX_REDIRECTS} redirects were followed`,
   );
 }
 
-export function tooLong(place: string, maxBytes: number): OutsideError {
-  return new OutsideError(
-    `The OpenAPI document ${place} has more than ${maxBytes} bytes: it was not read; limits.maxDocumentBytes can allow more`,
+export function createTooLongError(location: string, maxBytes: number): ToolSourceError {
+  return new ToolSourceError(
+    `The OpenAPI document ${location} has more than ${maxBytes} bytes: it was not read; limits.maxDocumentBytes can allow more`,
   );
 }
 
-function said(error: unknown): string {
+function formatFetchError(error: unknown): string {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return typeof code === "string" && code !== "" ? `${String(message) || code} (${code})` : String(message);
 }

@@ -1,9 +1,9 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
-import { OutsideError } from "../source.ts";
-import type { Loaded } from "./load.ts";
-import type { Order, Reply } from "./thread.ts";
+import { ToolSourceError } from "../tool-source.ts";
+import type { LoadedApi } from "./load-api.ts";
+import type { LoadReply, LoadRequest } from "./load-thread.ts";
 
 /** A document of 13 MiB needs a sixth of it. */
 const MAX_HEAP_MB = 1024;
@@ -16,15 +16,15 @@ export function loadInThread(
   settings: OpenApiSettings,
   workspace: string,
   signal: AbortSignal,
-): Promise<Loaded> {
-  const thread = new Worker(threadFile(), {
-    workerData: { settings, workspace } satisfies Order,
+): Promise<LoadedApi> {
+  const thread = new Worker(resolveThreadFile(), {
+    workerData: { settings, workspace } satisfies LoadRequest,
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     env: {},
     execArgv: [],
   });
   const { readTimeoutMs } = settings.limits;
-  return new Promise<Loaded>((resolve, reject) => {
+  return new Promise<LoadedApi>((resolve, reject) => {
     const end = () => {
       clearTimeout(timer);
       signal.removeEventListener("abort", onAbort);
@@ -34,31 +34,32 @@ export function loadInThread(
       end();
       reject(error);
     };
-    const refuse = (why: string) =>
-      fail(new OutsideError(`The OpenAPI document ${settings.spec} was not read to its end: ${why}`));
+    const rejectSource = (reason: string) =>
+      fail(new ToolSourceError(`The OpenAPI document ${settings.spec} was not read to its end: ${reason}`));
     const timer = setTimeout(
-      () => refuse(`it took more than ${readTimeoutMs} ms; limits.readTimeoutMs can allow more`),
+      () => rejectSource(`it took more than ${readTimeoutMs} ms; limits.readTimeoutMs can allow more`),
       readTimeoutMs,
     );
     const onAbort = () => fail(signal.reason instanceof Error ? signal.reason : new Error("cancelled"));
     if (signal.aborted) return onAbort();
     signal.addEventListener("abort", onAbort, { once: true });
-    thread.once("message", (reply: Reply) => {
-      if (!reply.ok) return fail(reply.outside ? new OutsideError(reply.message) : new Error(reply.message));
+    thread.once("message", (reply: LoadReply) => {
+      if (!reply.ok)
+        return fail(reply.outside ? new ToolSourceError(reply.message) : new Error(reply.message));
       end();
       resolve(reply.loaded);
     });
     thread.once("error", (error: NodeJS.ErrnoException) =>
-      refuse(
+      rejectSource(
         error.code === "ERR_WORKER_OUT_OF_MEMORY" ? `it needs more than ${MAX_HEAP_MB} MiB` : error.message,
       ),
     );
-    thread.once("exit", (code) => refuse(`its reader ended with ${code}`));
+    thread.once("exit", (code) => rejectSource(`its reader ended with ${code}`));
   });
 }
 
 /** A thread runs what was built. */
-function threadFile(): string {
+function resolveThreadFile(): string {
   const folder = import.meta.url.endsWith(".ts") ? "../../../../dist/tools/sources/openapi/" : "./";
   return fileURLToPath(new URL(`${folder}thread.js`, import.meta.url));
 }

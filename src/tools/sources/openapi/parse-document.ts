@@ -1,16 +1,16 @@
 import { parseDocument as parseYaml } from "yaml";
 import type { OpenApiLimits } from "../../../schema/openapi.ts";
-import { OutsideError } from "../source.ts";
+import { ToolSourceError } from "../tool-source.ts";
 import { isObject, type JsonObject } from "./json.ts";
 
 /** How often the aliases of a YAML document may stand for their anchors, within each other multiplied. */
 const MAX_ALIASES = 10_000;
 
 /** JSON when it begins as JSON does, else YAML (OAPI-01). */
-export function parseText(text: string, place: string): unknown {
+export function parseText(text: string, location: string): unknown {
   const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   const first = /\S/.exec(body)?.[0];
-  if (first === undefined) throw new OutsideError(`The OpenAPI document ${place} is empty`);
+  if (first === undefined) throw new ToolSourceError(`The OpenAPI document ${location} is empty`);
   try {
     if (first === "{" || first === "[") return JSON.parse(body);
     const parsed = parseYaml(body, { merge: true, uniqueKeys: false, logLevel: "silent" });
@@ -18,25 +18,29 @@ export function parseText(text: string, place: string): unknown {
     if (error !== undefined) throw error;
     return parsed.toJS({ maxAliasCount: MAX_ALIASES });
   } catch (error) {
-    const why = (error as Error).message.split("\n")[0]?.replace(/:$/, "");
+    const reason = (error as Error).message.split("\n")[0]?.replace(/:$/, "");
     const format = first === "{" || first === "[" ? "JSON" : "YAML";
-    throw new OutsideError(`The OpenAPI document ${place} is not ${format} that can be read: ${why}`);
+    throw new ToolSourceError(
+      `The OpenAPI document ${location} is not ${format} that can be read: ${reason}`,
+    );
   }
 }
 
-export type Document = { readonly root: JsonObject; readonly warnings: readonly string[] };
+export type OpenApiDocument = { readonly root: JsonObject; readonly warnings: readonly string[] };
 
 /** A document of a version that is spoken here, within its bounds. */
-export function checked(value: unknown, place: string, limits: OpenApiLimits): Document {
+export function checkDocument(value: unknown, location: string, limits: OpenApiLimits): OpenApiDocument {
   if (!isObject(value))
-    throw new OutsideError(`The OpenAPI document ${place} is a list or a word, not a table`);
-  measure(value, place, limits);
+    throw new ToolSourceError(`The OpenAPI document ${location} is a list or a word, not a table`);
+  checkBounds(value, location, limits);
   const version = value["openapi"];
   if (typeof version === "string" && /^3\.[01](\.|-|$)/.test(version)) return { root: value, warnings: [] };
   if (typeof version === "string" && /^3\.2(\.|-|$)/.test(version)) {
     return {
       root: value,
-      warnings: [`${place} is OpenAPI ${version}: it is read as 3.1, and what is new in it is passed over`],
+      warnings: [
+        `${location} is OpenAPI ${version}: it is read as 3.1, and what is new in it is passed over`,
+      ],
     };
   }
   const found =
@@ -45,21 +49,25 @@ export function checked(value: unknown, place: string, limits: OpenApiLimits): D
       : value["swagger"] !== undefined
         ? "Swagger 2.0"
         : "no OpenAPI document: its key `openapi` is missing";
-  throw new OutsideError(
-    `${place} is ${found}; versions 3.0 and 3.1 are read. Convert it, or name another document`,
+  throw new ToolSourceError(
+    `${location} is ${found}; versions 3.0 and 3.1 are read. Convert it, or name another document`,
   );
 }
 
 /** Looks at everything once, without recursion: what is too deep or refers too often goes no further. */
-export function measure(value: unknown, place: string, { maxDepth, maxReferences }: OpenApiLimits): void {
+export function checkBounds(
+  value: unknown,
+  location: string,
+  { maxDepth, maxReferences }: OpenApiLimits,
+): void {
   const seen = new Set<object>();
   const open: { readonly value: object; readonly depth: number }[] = [];
   let references = 0;
   const visit = (inner: unknown, depth: number) => {
     if (typeof inner !== "object" || inner === null || seen.has(inner)) return;
     if (depth > maxDepth) {
-      throw new OutsideError(
-        `${place} has more than ${maxDepth} tables within each other: it was not read; limits.maxDepth can allow more`,
+      throw new ToolSourceError(
+        `${location} has more than ${maxDepth} tables within each other: it was not read; limits.maxDepth can allow more`,
       );
     }
     seen.add(inner);
@@ -69,8 +77,8 @@ export function measure(value: unknown, place: string, { maxDepth, maxReferences
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (typeof (next.value as JsonObject)["$ref"] === "string") references += 1;
     if (references > maxReferences) {
-      throw new OutsideError(
-        `${place} has more than ${maxReferences} references: it was not read; limits.maxReferences can allow more`,
+      throw new ToolSourceError(
+        `${location} has more than ${maxReferences} references: it was not read; limits.maxReferences can allow more`,
       );
     }
     for (const inner of Object.values(next.value)) visit(inner, next.depth + 1);

@@ -3,7 +3,7 @@ import { BlockList, isIP, type LookupFunction } from "node:net";
 
 // Where a document that somebody else has written may send us: to the public network, not into the worker's own.
 
-const INNER = new BlockList();
+const PRIVATE_NETWORKS = new BlockList();
 for (const [network, bits] of [
   ["0.0.0.0", 8],
   ["10.0.0.0", 8],
@@ -16,7 +16,7 @@ for (const [network, bits] of [
   ["198.18.0.0", 15],
   ["224.0.0.0", 3],
 ] as const) {
-  INNER.addSubnet(network, bits, "ipv4");
+  PRIVATE_NETWORKS.addSubnet(network, bits, "ipv4");
 }
 for (const [network, bits] of [
   ["::", 127],
@@ -25,35 +25,36 @@ for (const [network, bits] of [
   ["fe80::", 10],
   ["ff00::", 8],
 ] as const) {
-  INNER.addSubnet(network, bits, "ipv6");
+  PRIVATE_NETWORKS.addSubnet(network, bits, "ipv6");
 }
 
 /** An IPv4 address in the clothes of IPv6 counts as what it is. */
-function isInnerAddress(address: string): boolean {
+function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
-  return family !== 0 && INNER.check(address, family === 4 ? "ipv4" : "ipv6");
+  return family !== 0 && PRIVATE_NETWORKS.check(address, family === 4 ? "ipv4" : "ipv6");
 }
 
 /** Whether a host is known to be none of the public network, without asking anybody. */
-export function isInnerHost(hostname: string): boolean {
+export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
-  if (isIP(host) !== 0) return isInnerAddress(host);
+  if (isIP(host) !== 0) return isPrivateAddress(host);
   return !host.includes(".") || /\.(localhost|local|internal|lan|home\.arpa)$/i.test(host);
 }
 
 /** Looks a name up as ever, and refuses what leads inside: what is connected to is what was looked at. */
-export const publicLookup: LookupFunction = (hostname, options, callback) => {
+export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, []);
-    const inner = addresses.find(({ address }) => isInnerAddress(address));
-    if (inner !== undefined) return callback(innerError(hostname, inner.address), []);
+    const privateAddress = addresses.find(({ address }) => isPrivateAddress(address));
+    if (privateAddress !== undefined)
+      return callback(createPrivateAddressError(hostname, privateAddress.address), []);
     const [first] = addresses;
     if (options.all === true || first === undefined) return callback(null, addresses);
     callback(null, first.address, first.family);
   });
 };
 
-function innerError(hostname: string, address: string): NodeJS.ErrnoException {
+function createPrivateAddressError(hostname: string, address: string): NodeJS.ErrnoException {
   return Object.assign(new Error(`${hostname} leads to ${address}, which is not public`), {
     code: "ERR_NOT_PUBLIC",
   });

@@ -1,9 +1,9 @@
 import { $RefParser } from "@apidevtools/json-schema-ref-parser";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
-import { OutsideError } from "../source.ts";
+import { ToolSourceError } from "../tool-source.ts";
 import { isObject, type JsonObject } from "./json.ts";
-import { measure, parseText } from "./parse-document.ts";
-import { readReferred } from "./read-document.ts";
+import { checkBounds, parseText } from "./parse-document.ts";
+import { readReferenced } from "./read-document.ts";
 
 /** References that lead from one to the next. */
 const MAX_CHAIN = 32;
@@ -11,7 +11,7 @@ const MAX_CHAIN = 32;
 const MAX_DOCUMENTS = 64;
 
 /** What a document refers to cannot be had; what needs it is left out. */
-export class UnresolvedError extends Error {
+export class UnresolvedReferenceError extends Error {
   override readonly name = "UnresolvedError";
 }
 
@@ -20,37 +20,37 @@ type Limits = Pick<OpenApiSettings, "allowRemoteRefs" | "limits">;
 /** The references of one document. Other documents are read where that is allowed, and become a part of it. */
 export class References {
   readonly root: JsonObject;
-  readonly #get: (pointer: string) => unknown;
-  readonly #known = new Map<string, unknown>();
-  readonly #allowed: boolean;
+  readonly #resolvePointer: (pointer: string) => unknown;
+  readonly #resolved = new Map<string, unknown>();
+  readonly #allowsRemote: boolean;
 
   private constructor(root: JsonObject, get: (pointer: string) => unknown, allowed: boolean) {
     this.root = root;
-    this.#get = get;
-    this.#allowed = allowed;
+    this.#resolvePointer = get;
+    this.#allowsRemote = allowed;
   }
 
   /** @param bytes - Of the document itself, which count too. */
-  static async of(root: JsonObject, address: string, bytes: number, limits: Limits): Promise<References> {
+  static async load(root: JsonObject, address: string, bytes: number, limits: Limits): Promise<References> {
     const parser = new $RefParser();
     const { allowRemoteRefs } = limits;
-    const others = new OtherDocuments(address, bytes, limits);
+    const external = new ExternalDocuments(address, bytes, limits);
     const options = {
       resolve: {
         external: allowRemoteRefs,
         file: false,
         http: false,
-        ours: { order: 1, canRead: true, read: (file: { url: string }) => others.read(file.url) },
+        ours: { order: 1, canRead: true, read: (file: { url: string }) => external.read(file.url) },
       },
       // What `read` gives is parsed already.
-      parse: { json: false, yaml: false, text: false, binary: false, ours: asItIs },
+      parse: { json: false, yaml: false, text: false, binary: false, ours: passThroughParser },
     } as const;
     try {
       if (allowRemoteRefs) await parser.bundle(address, root as object, options);
       else await parser.resolve(address, root as object, options);
     } catch (error) {
-      if (others.refused !== undefined) throw others.refused;
-      throw new OutsideError(`What ${address} refers to cannot be read: ${(error as Error).message}`);
+      if (external.rejection !== undefined) throw external.rejection;
+      throw new ToolSourceError(`What ${address} refers to cannot be read: ${(error as Error).message}`);
     }
     return new References(
       parser.schema as JsonObject,
@@ -63,38 +63,45 @@ export class References {
   follow(value: unknown): unknown {
     let here = value;
     for (let steps = 0; isReference(here); steps += 1) {
-      if (steps >= MAX_CHAIN) throw new UnresolvedError(`${here.$ref} leads to itself`);
-      here = this.at(here.$ref);
+      if (steps >= MAX_CHAIN) throw new UnresolvedReferenceError(`${here.$ref} leads to itself`);
+      here = this.resolve(here.$ref);
     }
     return here;
   }
 
-  at(reference: string): unknown {
+  resolve(reference: string): unknown {
     if (!reference.startsWith("#")) {
-      const why = this.#allowed ? "could not be read" : "is in another document, and allowRemoteRefs is off";
-      throw new UnresolvedError(`${reference} ${why}`);
+      const reason = this.#allowsRemote
+        ? "could not be read"
+        : "is in another document, and allowRemoteRefs is off";
+      throw new UnresolvedReferenceError(`${reference} ${reason}`);
     }
-    const known = this.#known.get(reference);
+    const known = this.#resolved.get(reference);
     if (known !== undefined) return known;
     try {
-      const found = this.#get(reference);
+      const found = this.#resolvePointer(reference);
       if (typeof found !== "function" && found !== undefined) {
-        this.#known.set(reference, found);
+        this.#resolved.set(reference, found);
         return found;
       }
     } catch {
       // Said below.
     }
-    throw new UnresolvedError(`${reference} leads nowhere`);
+    throw new UnresolvedReferenceError(`${reference} leads nowhere`);
   }
 }
 
-const asItIs = { order: 1, allowEmpty: true, canParse: true, parse: (file: { data: unknown }) => file.data };
+const passThroughParser = {
+  order: 1,
+  allowEmpty: true,
+  canParse: true,
+  parse: (file: { data: unknown }) => file.data,
+};
 
 /** What one document refers to, read within the bounds of all together. */
-class OtherDocuments {
+class ExternalDocuments {
   /** Why the first could not be had; the parser has its own words for it. */
-  refused: OutsideError | undefined;
+  rejection: ToolSourceError | undefined;
   readonly #root: string;
   readonly #limits: OpenApiSettings["limits"];
   #bytes: number;
@@ -111,16 +118,16 @@ class OtherDocuments {
     try {
       this.#documents += 1;
       if (this.#documents > MAX_DOCUMENTS) {
-        throw new OutsideError(`${this.#root} refers to more than ${MAX_DOCUMENTS} documents`);
+        throw new ToolSourceError(`${this.#root} refers to more than ${MAX_DOCUMENTS} documents`);
       }
-      const room = this.#limits.maxDocumentBytes - this.#bytes;
-      const { text } = await readReferred(address, this.#root, room);
+      const remainingBytes = this.#limits.maxDocumentBytes - this.#bytes;
+      const { text } = await readReferenced(address, this.#root, remainingBytes);
       this.#bytes += text.length;
       const value = parseText(text, address);
-      measure(value, address, this.#limits);
+      checkBounds(value, address, this.#limits);
       return value as string;
     } catch (error) {
-      if (error instanceof OutsideError) this.refused ??= error;
+      if (error instanceof ToolSourceError) this.rejection ??= error;
       throw error;
     }
   }

@@ -1,52 +1,57 @@
 import { createHash } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { z } from "zod";
-import { nearestName } from "../../../platform/text/nearest-name.ts";
+import { findNearestName } from "../../../platform/text/nearest-name.ts";
 import type { AgentDefinition } from "../../../schema/definition.ts";
-import type { PinnedTool } from "../../../schema/outside.ts";
 import { MAX_SKILLS, type SkillSettings } from "../../../schema/skills.ts";
-import { canonicalName } from "../../aliases.ts";
-import { openRoot } from "../../workspace/confine.ts";
+import type { PinnedTool } from "../../../schema/tool-source.ts";
+import { toCanonicalName } from "../../aliases.ts";
 import { describeSystemError } from "../../workspace/system-error.ts";
-import { OutsideError, type PinContext, type PinnedPart, type ToolSource } from "../source.ts";
-import { allowing } from "./allowed-tools.ts";
-import { hashOfSkill, SkillTooLarge, skillFiles } from "./files.ts";
-import { type FoundSkills, findSkills, merged, type Skill } from "./find.ts";
-import { skillFolder } from "./folder.ts";
-import { skillProblemLine } from "./problem.ts";
-import { skillsPrompt } from "./prompt.ts";
-import { PinnedSkill, READ_SKILL_DESCRIPTION, READ_SKILL_SHAPE, readSkillTool } from "./read-skill.ts";
+import { openRoot } from "../../workspace/workspace-access.ts";
+import { type PinContext, type SourcePin, type ToolSource, ToolSourceError } from "../tool-source.ts";
+import { buildAllowRules } from "./allow-rules.ts";
+import { type FoundSkills, findSkills, mergeSkills, type Skill } from "./find-skills.ts";
+import {
+  createReadSkillTool,
+  PinnedSkill,
+  READ_SKILL_DESCRIPTION,
+  READ_SKILL_PARAMETERS,
+} from "./read-skill-tool.ts";
+import { resolveSkillFolder } from "./resolve-skill-folder.ts";
+import { hashSkill, listSkillFiles, SkillTooLargeError } from "./skill-files.ts";
+import { formatSkillProblem } from "./skill-problem.ts";
+import { formatSkillsPrompt } from "./skills-prompt.ts";
 
 /** Of all skills of an agent together: a definition keeps the name and the hash of each. */
-const MAX_FILES_OF_ALL = 2048;
+const MAX_TOTAL_FILES = 2048;
 
 /** The tool's name; the next where another tool of the agent has it. */
 const READER_NAMES = ["read_skill", "load_skill", "open_skill"] as const;
 
-const Data = z.strictObject({ skills: z.array(PinnedSkill) });
+const PinnedData = z.strictObject({ skills: z.array(PinnedSkill) });
 
 /** What the folders that an agent's definition names hold for it. */
 export class SkillSource implements ToolSource {
   readonly kind = "skills";
 
-  isAsked({ skills }: AgentDefinition): boolean {
+  isUsedBy({ skills }: AgentDefinition): boolean {
     return skills !== undefined && skills.names?.length !== 0;
   }
 
-  async pin(definition: AgentDefinition, context: PinContext): Promise<PinnedPart> {
+  async pin(definition: AgentDefinition, context: PinContext): Promise<SourcePin> {
     const { skills: settings } = definition;
     if (settings === undefined) return {};
     const { workspace, signal } = context;
-    const all = await findSkills(settings.folders.map((folder) => skillFolder(folder, workspace)));
-    const chosen = chosenSkills(all, settings, definition.strict);
-    const { pinned, warnings } = await lookedThrough(chosen.skills, signal);
+    const all = await findSkills(settings.folders.map((folder) => resolveSkillFolder(folder, workspace)));
+    const chosen = selectSkills(all, settings, definition.strict);
+    const { pinned, warnings } = await pinSkills(chosen.skills, signal);
     const skills = pinned.map(({ skill }) => skill);
-    const said = [...chosen.warnings, ...warnings];
-    if (skills.length === 0) return { warnings: said };
-    const reader = readerName(definition);
-    const shell = definition.tools.map(canonicalName).find((name) => name === "bash");
+    const problems = [...chosen.warnings, ...warnings];
+    if (skills.length === 0) return { warnings: problems };
+    const reader = chooseReaderName(definition);
+    const shell = definition.tools.map(toCanonicalName).find((name) => name === "bash");
     const allowed = settings.allowTools
-      ? allowing(skills, {
+      ? buildAllowRules(skills, {
           tools: definition.tools,
           otherwise: definition.permissions.otherwise,
           workspace: await realpath(workspace).catch(() => workspace),
@@ -54,36 +59,39 @@ export class SkillSource implements ToolSource {
       : { rules: [], warnings: [] };
     return {
       tools: [
-        readerOf(
+        pinReader(
           reader,
           pinned.map(({ pin }) => pin),
         ),
       ],
-      prompt: skillsPrompt(skills, { reader, shell }),
+      prompt: formatSkillsPrompt(skills, { reader, shell }),
       rules: [...allowed.rules],
-      contents: Object.fromEntries(
-        pinned.map(({ pin }) => [`The skill ${pin.name}`, hashOfSkill(pin.files)]),
-      ),
-      warnings: [...said, ...allowed.warnings],
+      contents: Object.fromEntries(pinned.map(({ pin }) => [`The skill ${pin.name}`, hashSkill(pin.files)])),
+      warnings: [...problems, ...allowed.warnings],
     };
   }
 
-  tool({ name, data }: PinnedTool) {
-    return readSkillTool(name, Data.parse(data).skills);
+  createTool({ name, data }: PinnedTool) {
+    return createReadSkillTool(name, PinnedData.parse(data).skills);
   }
 }
 
-type Chosen = { readonly skills: readonly Skill[]; readonly warnings: readonly string[] };
+type SelectedSkills = { readonly skills: readonly Skill[]; readonly warnings: readonly string[] };
 
-function chosenSkills({ found, problems }: FoundSkills, { names }: SkillSettings, strict: boolean): Chosen {
-  const all = merged(found.flatMap(({ skill }) => skill ?? []));
+function selectSkills(
+  { found, problems }: FoundSkills,
+  { names }: SkillSettings,
+  strict: boolean,
+): SelectedSkills {
+  const all = mergeSkills(found.flatMap(({ skill }) => skill ?? []));
   const broken = found.filter(({ skill }) => skill === undefined);
-  const left = broken.flatMap(({ problems: [first] }) =>
-    first === undefined ? [] : [`A skill is left out: ${skillProblemLine(first)}`],
+  const skipped = broken.flatMap(({ problems: [first] }) =>
+    first === undefined ? [] : [`A skill is left out: ${formatSkillProblem(first)}`],
   );
   const unknown = (names ?? []).filter((name) => !all.some((skill) => skill.name === name));
   const missing = unknown.map((name) => describeUnknown(name, all));
-  if (strict && missing.length > 0) throw new OutsideError([...missing, ...left, ...problems].join("; "));
+  if (strict && missing.length > 0)
+    throw new ToolSourceError([...missing, ...skipped, ...problems].join("; "));
   const wanted = names === undefined ? all : all.filter(({ name }) => names.includes(name));
   const many =
     wanted.length > MAX_SKILLS
@@ -93,14 +101,14 @@ function chosenSkills({ found, problems }: FoundSkills, { names }: SkillSettings
   const warnings = [
     ...problems,
     ...missing,
-    ...(names === undefined || missing.length > 0 ? left : []),
+    ...(names === undefined || missing.length > 0 ? skipped : []),
     ...many,
   ];
   return { skills: wanted.slice(0, MAX_SKILLS), warnings };
 }
 
 function describeUnknown(name: string, all: readonly Skill[]): string {
-  const near = nearestName(
+  const near = findNearestName(
     name,
     all.map((skill) => skill.name),
   );
@@ -113,43 +121,44 @@ function describeUnknown(name: string, all: readonly Skill[]): string {
   return `Unknown skill "${name}": ${hint}`;
 }
 
-type LookedThrough = {
+type SkillPinResult = {
   readonly pinned: readonly { readonly skill: Skill; readonly pin: PinnedSkill }[];
   readonly warnings: readonly string[];
 };
 
-async function lookedThrough(skills: readonly Skill[], signal: AbortSignal): Promise<LookedThrough> {
+async function pinSkills(skills: readonly Skill[], signal: AbortSignal): Promise<SkillPinResult> {
   const pinned: { skill: Skill; pin: PinnedSkill }[] = [];
   const warnings: string[] = [];
-  let room = MAX_FILES_OF_ALL;
+  let remainingFiles = MAX_TOTAL_FILES;
   for (const skill of skills) {
     const { name, folder } = skill;
     try {
-      const { files, refused } = await skillFiles(await openRoot(folder), signal);
-      const [first] = refused;
+      const { files, refused: rejected } = await listSkillFiles(await openRoot(folder), signal);
+      const [first] = rejected;
       if (first !== undefined) {
-        const more = refused.length === 1 ? "" : ` (and ${refused.length - 1} more)`;
+        const more = rejected.length === 1 ? "" : ` (and ${rejected.length - 1} more)`;
         warnings.push(`Left out of the skill ${name}: ${first}${more}`);
       }
-      room -= files.length;
-      if (room < 0) throw new SkillTooLarge(`all skills together have more than ${MAX_FILES_OF_ALL} files`);
+      remainingFiles -= files.length;
+      if (remainingFiles < 0)
+        throw new SkillTooLargeError(`all skills together have more than ${MAX_TOTAL_FILES} files`);
       pinned.push({ skill, pin: { name, folder, files: [...files] } });
     } catch (error) {
       signal.throwIfAborted();
-      const why = error instanceof SkillTooLarge ? error.message : describeSystemError(error);
-      warnings.push(`The skill ${name} in ${folder} is left out: ${why}`);
+      const reason = error instanceof SkillTooLargeError ? error.message : describeSystemError(error);
+      warnings.push(`The skill ${name} in ${folder} is left out: ${reason}`);
     }
   }
   return { pinned, warnings };
 }
 
-function readerName({ tools, subAgents = [] }: AgentDefinition): string {
-  const taken = [...tools.map(canonicalName), ...subAgents.map(({ name }) => name)];
+function chooseReaderName({ tools, subAgents = [] }: AgentDefinition): string {
+  const taken = [...tools.map(toCanonicalName), ...subAgents.map(({ name }) => name)];
   return READER_NAMES.find((name) => !taken.includes(name)) ?? READER_NAMES[0];
 }
 
-function readerOf(name: string, skills: readonly PinnedSkill[]): PinnedTool {
-  const { $schema: _, ...parameters } = READ_SKILL_SHAPE as Record<string, unknown>;
+function pinReader(name: string, skills: readonly PinnedSkill[]): PinnedTool {
+  const { $schema: _, ...parameters } = READ_SKILL_PARAMETERS as Record<string, unknown>;
   const shape = JSON.stringify([READ_SKILL_DESCRIPTION, parameters]);
   return {
     source: "skills",

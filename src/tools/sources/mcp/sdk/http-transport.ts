@@ -2,14 +2,14 @@ import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import type { Transport, TransportSendOptions } from "@modelcontextprotocol/sdk/shared/transport.js";
 import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
-import type { ServerFetch } from "../http/fetch.ts";
-import type { SignIn } from "./sign-in.ts";
+import type { ServerFetch } from "../http/server-fetch.ts";
+import type { SignInProvider } from "./sign-in-provider.ts";
 
 /** A server is told of the end of a session, and not waited for longer. */
-const GOODBYE_MS = 1000;
+const SESSION_END_TIMEOUT_MS = 1000;
 
 /** Signing in, and once more for a wider scope. */
-const MOST_SIGN_INS = 2;
+const MAX_SIGN_INS = 2;
 
 /** Streamable HTTP. What a person must do to be let in is done between two tries of the same message. */
 export class HttpTransport implements Transport {
@@ -18,13 +18,13 @@ export class HttpTransport implements Transport {
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
   readonly #inner: StreamableHTTPClientTransport;
   readonly #fetch: ServerFetch;
-  readonly #signIn: SignIn | undefined;
+  readonly #signIn: SignInProvider | undefined;
 
   constructor(
     url: URL,
     headers: Readonly<Record<string, string>>,
     fetch: ServerFetch,
-    signIn: SignIn | undefined,
+    signIn: SignInProvider | undefined,
   ) {
     this.#fetch = fetch;
     this.#signIn = signIn;
@@ -54,16 +54,19 @@ export class HttpTransport implements Transport {
         await this.#inner.send(message, options as never);
         return;
       } catch (error) {
-        const code = error instanceof UnauthorizedError ? this.#signIn?.takeCode() : undefined;
-        if (code === undefined || tries >= MOST_SIGN_INS) throw error;
+        const code = error instanceof UnauthorizedError ? this.#signIn?.takeAuthorizationCode() : undefined;
+        if (code === undefined || tries >= MAX_SIGN_INS) throw error;
         await this.#inner.finishAuth(code);
       }
     }
   }
 
   async close(): Promise<void> {
-    const goodbye = this.#inner.terminateSession().catch(() => {});
-    await Promise.race([goodbye, new Promise((resolve) => setTimeout(resolve, GOODBYE_MS).unref())]);
+    const sessionEnd = this.#inner.terminateSession().catch(() => {});
+    await Promise.race([
+      sessionEnd,
+      new Promise((resolve) => setTimeout(resolve, SESSION_END_TIMEOUT_MS).unref()),
+    ]);
     await this.#inner.close();
     await this.#fetch.close();
   }

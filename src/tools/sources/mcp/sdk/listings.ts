@@ -1,39 +1,39 @@
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import type { RequestOptions as SdkOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
 import { z } from "zod";
-import type { RemotePrompt, RemoteResource, RemoteTemplate, RemoteTool } from "../connection.ts";
-import { McpError } from "../error.ts";
-import { flagOf, type Json, listOf, objectOf, present, textOf } from "../json.ts";
+import { asBoolean, asList, asObject, asText, type JsonObject, omitUndefined } from "../json.ts";
+import type { RemotePrompt, RemoteResource, RemoteResourceTemplate, RemoteTool } from "../mcp-connection.ts";
+import { McpError } from "../mcp-error.ts";
 
 /** More than anyone reads; a server that goes on for ever is not followed. */
 const MAX_PAGES = 50;
 const MAX_ITEMS = 2000;
 
 /** What is not understood of an item leaves that item out, not the list. */
-const Anything = z.looseObject({});
+const AnyPage = z.looseObject({});
 
 /** The items of all pages. Only what the library says it can be asked for: the protocol's own names. */
-export async function listed(
+export async function listAllPages(
   client: Client,
   method: "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list",
   field: string,
   options: SdkOptions,
-): Promise<readonly Json[]> {
-  const items: Json[] = [];
+): Promise<readonly JsonObject[]> {
+  const items: JsonObject[] = [];
   const seen = new Set<string>();
   let cursor: string | undefined;
   for (let page = 0; page < MAX_PAGES; page += 1) {
     const params = cursor === undefined ? {} : { params: { cursor } };
-    const answer: Json = await client.request({ method, ...params }, Anything, options);
+    const answer: JsonObject = await client.request({ method, ...params }, AnyPage, options);
     if (!Array.isArray(answer[field])) {
       throw new McpError("protocol", `answered ${method} without a list of ${field}`);
     }
     items.push(
-      ...listOf(answer[field])
-        .map(objectOf)
+      ...asList(answer[field])
+        .map(asObject)
         .filter((item) => item !== undefined),
     );
-    cursor = textOf(answer["nextCursor"]);
+    cursor = asText(answer["nextCursor"]);
     if (cursor === undefined || cursor === "" || seen.has(cursor) || items.length >= MAX_ITEMS) break;
     seen.add(cursor);
   }
@@ -41,34 +41,34 @@ export async function listed(
 }
 
 /** One that has no name or no schema is none; nor is one that no program can read to its depth. */
-export function toolOf(item: Json): RemoteTool | undefined {
-  const name = textOf(item["name"]);
-  const inputSchema = objectOf(item["inputSchema"]);
+export function toRemoteTool(item: JsonObject): RemoteTool | undefined {
+  const name = asText(item["name"]);
+  const inputSchema = asObject(item["inputSchema"]);
   if (name === undefined || name === "" || inputSchema === undefined) return undefined;
-  if (isDeep(item)) return undefined;
-  const annotations = objectOf(item["annotations"]);
-  const outputSchema = objectOf(item["outputSchema"]);
+  if (isTooDeep(item)) return undefined;
+  const annotations = asObject(item["annotations"]);
+  const outputSchema = asObject(item["outputSchema"]);
   return {
     name,
-    ...present({
-      title: textOf(item["title"]) ?? textOf(annotations?.["title"]),
-      description: textOf(item["description"]),
+    ...omitUndefined({
+      title: asText(item["title"]) ?? asText(annotations?.["title"]),
+      description: asText(item["description"]),
       outputSchema,
     }),
     inputSchema,
-    hints: present({
-      readOnly: flagOf(annotations?.["readOnlyHint"]),
-      idempotent: flagOf(annotations?.["idempotentHint"]),
-      destructive: flagOf(annotations?.["destructiveHint"]),
+    hints: omitUndefined({
+      readOnly: asBoolean(annotations?.["readOnlyHint"]),
+      idempotent: asBoolean(annotations?.["idempotentHint"]),
+      destructive: asBoolean(annotations?.["destructiveHint"]),
     }),
-    needsTask: textOf(objectOf(item["execution"])?.["taskSupport"]) === "required",
+    needsTask: asText(asObject(item["execution"])?.["taskSupport"]) === "required",
   };
 }
 
 /** Tables within tables: whoever goes down into them does not come up again. */
 const MAX_DEPTH = 200;
 
-function isDeep(value: unknown): boolean {
+function isTooDeep(value: unknown): boolean {
   let level: unknown[] = [value];
   for (let depth = 0; level.length > 0; depth += 1) {
     if (depth > MAX_DEPTH) return true;
@@ -77,39 +77,39 @@ function isDeep(value: unknown): boolean {
   return false;
 }
 
-export function resourceOf(item: Json): RemoteResource | undefined {
-  const uri = textOf(item["uri"]);
-  return uri === undefined ? undefined : { uri, ...described(item, uri) };
+export function toRemoteResource(item: JsonObject): RemoteResource | undefined {
+  const uri = asText(item["uri"]);
+  return uri === undefined ? undefined : { uri, ...toResourceFields(item, uri) };
 }
 
-export function templateOf(item: Json): RemoteTemplate | undefined {
-  const uriTemplate = textOf(item["uriTemplate"]);
-  return uriTemplate === undefined ? undefined : { uriTemplate, ...described(item, uriTemplate) };
+export function toRemoteResourceTemplate(item: JsonObject): RemoteResourceTemplate | undefined {
+  const uriTemplate = asText(item["uriTemplate"]);
+  return uriTemplate === undefined ? undefined : { uriTemplate, ...toResourceFields(item, uriTemplate) };
 }
 
-export function promptOf(item: Json): RemotePrompt | undefined {
-  const name = textOf(item["name"]);
+export function toRemotePrompt(item: JsonObject): RemotePrompt | undefined {
+  const name = asText(item["name"]);
   if (name === undefined) return undefined;
   return {
     name,
-    ...present({ title: textOf(item["title"]), description: textOf(item["description"]) }),
-    arguments: listOf(item["arguments"]).flatMap((one) => {
-      const argument = objectOf(one);
-      const argumentName = textOf(argument?.["name"]);
+    ...omitUndefined({ title: asText(item["title"]), description: asText(item["description"]) }),
+    arguments: asList(item["arguments"]).flatMap((one) => {
+      const argument = asObject(one);
+      const argumentName = asText(argument?.["name"]);
       if (argumentName === undefined) return [];
-      const description = present({ description: textOf(argument?.["description"]) });
-      return [{ name: argumentName, ...description, required: flagOf(argument?.["required"]) ?? false }];
+      const description = omitUndefined({ description: asText(argument?.["description"]) });
+      return [{ name: argumentName, ...description, required: asBoolean(argument?.["required"]) ?? false }];
     }),
   };
 }
 
-function described(item: Json, address: string) {
+function toResourceFields(item: JsonObject, address: string) {
   return {
-    name: textOf(item["name"]) ?? address,
-    ...present({
-      title: textOf(item["title"]),
-      description: textOf(item["description"]),
-      mimeType: textOf(item["mimeType"]),
+    name: asText(item["name"]) ?? address,
+    ...omitUndefined({
+      title: asText(item["title"]),
+      description: asText(item["description"]),
+      mimeType: asText(item["mimeType"]),
     }),
   };
 }

@@ -1,16 +1,16 @@
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { type JSONRPCMessage, JSONRPCMessageSchema } from "@modelcontextprotocol/sdk/types.js";
-import { objectOf } from "../json.ts";
+import { asObject } from "../json.ts";
 import type { ProcessEvents, ServerProcess } from "../stdio/server-process.ts";
 
 export type StdioEvents = {
   /** A line that is no message: servers print things. */
-  readonly odd: (what: string) => void;
+  readonly onProtocolError: (what: string) => void;
   /** What bears the number of a request of ours and is no answer. */
-  readonly noAnswer: (id: number, why: string) => void;
+  readonly onInvalidResponse: (id: number, why: string) => void;
 };
 
-const MAX_SHOWN_CHARS = 200;
+const MAX_QUOTED_CHARS = 200;
 /** Messages in one line. */
 const MAX_BATCH = 1000;
 
@@ -19,13 +19,13 @@ export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
   onmessage?: ((message: JSONRPCMessage) => void) | undefined;
-  readonly #open: (events: Pick<ProcessEvents, "line" | "ended">) => Promise<ServerProcess>;
+  readonly #open: (events: Pick<ProcessEvents, "onLine" | "onExit">) => Promise<ServerProcess>;
   readonly #events: StdioEvents;
   #process: ServerProcess | undefined;
-  #how = "";
+  #exit = "";
 
   constructor(
-    open: (events: Pick<ProcessEvents, "line" | "ended">) => Promise<ServerProcess>,
+    open: (events: Pick<ProcessEvents, "onLine" | "onExit">) => Promise<ServerProcess>,
     events: StdioEvents,
   ) {
     this.#open = open;
@@ -33,15 +33,15 @@ export class StdioTransport implements Transport {
   }
 
   /** How the process has ended; empty while it runs. */
-  get how(): string {
-    return this.#how;
+  get exit(): string {
+    return this.#exit;
   }
 
   async start(): Promise<void> {
     this.#process = await this.#open({
-      line: (line) => this.#take(line),
-      ended: (how) => {
-        this.#how = how;
+      onLine: (line) => this.#receiveLine(line),
+      onExit: (exit) => {
+        this.#exit = exit;
         this.onclose?.();
       },
     });
@@ -55,34 +55,34 @@ export class StdioTransport implements Transport {
     await this.#process?.stop();
   }
 
-  #take(line: string): void {
+  #receiveLine(line: string): void {
     if (line.trim() === "") return;
     let value: unknown;
     try {
       value = JSON.parse(line);
     } catch {
-      this.#events.odd(`not JSON: ${line.slice(0, MAX_SHOWN_CHARS)}`);
+      this.#events.onProtocolError(`not JSON: ${line.slice(0, MAX_QUOTED_CHARS)}`);
       return;
     }
     const messages = Array.isArray(value) ? value : [value];
-    for (const one of messages.slice(0, MAX_BATCH)) this.#takeOne(one, line);
+    for (const one of messages.slice(0, MAX_BATCH)) this.#receiveMessage(one, line);
     if (messages.length > MAX_BATCH)
-      this.#events.odd(`${messages.length} messages in one: ${MAX_BATCH} are read`);
+      this.#events.onProtocolError(`${messages.length} messages in one: ${MAX_BATCH} are read`);
   }
 
-  #takeOne(value: unknown, line: string): void {
+  #receiveMessage(value: unknown, line: string): void {
     const message = JSONRPCMessageSchema.safeParse(value);
     if (message.success) {
       this.onmessage?.(message.data);
       return;
     }
-    const fields = objectOf(value);
-    const shown = line.slice(0, MAX_SHOWN_CHARS);
-    this.#events.odd(`not a message of JSON-RPC 2.0: ${shown}`);
+    const fields = asObject(value);
+    const quoted = line.slice(0, MAX_QUOTED_CHARS);
+    this.#events.onProtocolError(`not a message of JSON-RPC 2.0: ${quoted}`);
     if (fields === undefined || fields["method"] !== undefined) return;
     const empty =
       (fields["result"] ?? undefined) === undefined && (fields["error"] ?? undefined) === undefined;
-    const why = empty ? "Empty result" : `no answer of JSON-RPC 2.0: ${shown}`;
-    this.#events.noAnswer(Number(fields["id"]), `broke the protocol: ${why}`);
+    const reason = empty ? "Empty result" : `no answer of JSON-RPC 2.0: ${quoted}`;
+    this.#events.onInvalidResponse(Number(fields["id"]), `broke the protocol: ${reason}`);
   }
 }

@@ -1,19 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
-import { cleanEnvironment } from "../../../../platform/process/environment.ts";
+import { buildCleanEnvironment } from "../../../../platform/process/clean-environment.ts";
 import {
   CALL_VARIABLE,
-  endGroup,
+  killGroup,
   readStartTime,
   signalGroup,
   waitUntilGone,
 } from "../../../../platform/process/process-group.ts";
 import { StartError, type StartedGroup, startGroup } from "../../../../platform/process/start-group.ts";
 import type { SpawnedGroup } from "../../../tool.ts";
-import { McpError, reasonOf } from "../error.ts";
-import { MAX_MESSAGES_PER_SECOND, Rate } from "../rate.ts";
-import { Lines } from "./lines.ts";
+import { findErrorReason, McpError } from "../mcp-error.ts";
+import { MAX_MESSAGES_PER_SECOND, MessageRateLimit } from "../message-rate-limit.ts";
+import { BoundedLineReader } from "./bounded-line-reader.ts";
 
 // Invariants
 //   S1. The death of this process, at any moment, ends the server's process group.
@@ -23,7 +23,7 @@ import { Lines } from "./lines.ts";
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** What a server has not read, in messages: it asks for answers that it does not want. */
-const MAX_UNREAD = 1_000;
+const MAX_UNREAD_MESSAGES = 1_000;
 
 /** From the end of its input to SIGTERM, and from there to SIGKILL (MCP-09). */
 const GRACE_MS = 2_000;
@@ -32,10 +32,10 @@ const GRACE_MS = 2_000;
 const DRAIN_MS = 200;
 
 /** A pipe that breaks is mostly that of a server which ends: how it ended says more, and is waited for. */
-const END_MS = 1_000;
+const EXIT_WAIT_MS = 1_000;
 
 /** Of standard error: one line, and what is kept to explain an end. */
-const MAX_WORDS_BYTES = 2 * 1024;
+const MAX_STDERR_BYTES = 2 * 1024;
 
 export type ServerCommand = {
   readonly command: string;
@@ -46,51 +46,53 @@ export type ServerCommand = {
 
 export type ProcessEvents = {
   /** A line of standard output. */
-  readonly line: (line: string) => void;
+  readonly onLine: (line: string) => void;
   /** A line of standard error. */
-  readonly words: (line: string) => void;
+  readonly onStderrLine: (line: string) => void;
   /** It has ended, of itself or by `stop`; `how` is a sentence's end. */
-  readonly ended: (how: string) => void;
+  readonly onExit: (how: string) => void;
   /** Awaited before it starts. */
-  readonly spawned?: ((group: SpawnedGroup) => Promise<void>) | undefined;
+  readonly onSpawned?: ((group: SpawnedGroup) => Promise<void>) | undefined;
 };
 
 export class ServerProcess {
   readonly #started: StartedGroup;
   readonly #marker: string;
   readonly #exited: Promise<string>;
-  #lastWords = "";
+  #lastStderr = "";
   #fault: string | undefined;
   #unread = 0;
-  #begun = false;
-  #stopping: Promise<void> | undefined;
+  #hasBegun = false;
+  #stopPromise: Promise<void> | undefined;
 
   private constructor(started: StartedGroup, marker: string, events: ProcessEvents) {
     this.#started = started;
     this.#marker = marker;
     const { child } = started;
-    const rate = new Rate();
+    const rate = new MessageRateLimit();
     const line = (text: string) => {
       if (this.#fault !== undefined) return;
-      if (!rate.take(1))
-        return this.#refuse(`sent more than ${MAX_MESSAGES_PER_SECOND} messages in a second`);
-      events.line(text);
+      if (!rate.take(1)) return this.#kill(`sent more than ${MAX_MESSAGES_PER_SECOND} messages in a second`);
+      events.onLine(text);
     };
-    const answers = new Lines(MAX_MESSAGE_BYTES, line, () =>
-      this.#refuse(`sent a message of more than ${MAX_MESSAGE_BYTES} bytes`),
+    const answers = new BoundedLineReader(MAX_MESSAGE_BYTES, line, () =>
+      this.#kill(`sent a message of more than ${MAX_MESSAGE_BYTES} bytes`),
     );
-    const words = new Lines(
+    const stderrLines = new BoundedLineReader(
       MAX_MESSAGE_BYTES,
-      (line) => this.#speak(line, events),
+      (line) => this.#readStderrLine(line, events),
       () => {},
     );
     child.stdout?.on("data", (chunk: Buffer) => answers.push(chunk));
-    child.stderr?.on("data", (chunk: Buffer) => words.push(chunk));
+    child.stderr?.on("data", (chunk: Buffer) => stderrLines.push(chunk));
     for (const stream of [child.stdin, child.stdout, child.stderr]) stream?.on("error", () => {});
     this.#exited = new Promise((resolve) => {
-      child.once("exit", (code, signal) => void this.#settle().then(() => resolve(this.#how(code, signal))));
+      child.once(
+        "exit",
+        (code, signal) => void this.#cleanUp().then(() => resolve(this.#formatExit(code, signal))),
+      );
     });
-    void this.#exited.then(events.ended);
+    void this.#exited.then(events.onExit);
   }
 
   /** Rejects with an `McpError` when the system would not start it. */
@@ -100,7 +102,7 @@ export class ServerProcess {
       throw new McpError("io", `cannot be started in ${command.cwd}: there is no such folder`);
     }
     const marker = `mcp:${randomUUID()}`;
-    const env = { ...cleanEnvironment(marker), ...command.env, [CALL_VARIABLE]: marker };
+    const env = { ...buildCleanEnvironment(marker), ...command.env, [CALL_VARIABLE]: marker };
     const started = await startGroup({ ...command, env, stdin: "pipe" }).catch((error: unknown) => {
       if (!(error instanceof StartError)) throw error;
       throw new McpError("io", `cannot be started: ${error.message}`, { cause: error });
@@ -108,7 +110,7 @@ export class ServerProcess {
     const server = new ServerProcess(started, marker, events);
     const { pgid } = started;
     try {
-      await events.spawned?.({ pgid, startTime: readStartTime(pgid) });
+      await events.onSpawned?.({ pgid, startTime: readStartTime(pgid) });
     } catch (error) {
       await server.stop();
       throw error;
@@ -130,97 +132,99 @@ export class ServerProcess {
         return;
       }
       this.#unread += 1;
-      if (this.#unread > MAX_UNREAD) this.#refuse(`did not read ${MAX_UNREAD} messages`);
+      if (this.#unread > MAX_UNREAD_MESSAGES) this.#kill(`did not read ${MAX_UNREAD_MESSAGES} messages`);
       stdin.write(text, (error) => {
         this.#unread -= 1;
         if (error === null || error === undefined) resolve();
-        else void this.#brokenPipe(error).then(reject);
+        else void this.#toPipeError(error).then(reject);
       });
     });
   }
 
-  async #brokenPipe(cause: Error): Promise<McpError> {
-    const how = await this.#endWithin(END_MS);
-    return how === undefined
-      ? new McpError("io", `cannot be written to: ${reasonOf(cause)}`, { cause })
-      : new McpError("closed", how, { cause });
+  async #toPipeError(cause: Error): Promise<McpError> {
+    const exit = await this.#waitForExit(EXIT_WAIT_MS);
+    return exit === undefined
+      ? new McpError("io", `cannot be written to: ${findErrorReason(cause)}`, { cause })
+      : new McpError("closed", exit, { cause });
   }
 
   /** The end of its input first, then SIGTERM, then SIGKILL. */
   stop(): Promise<void> {
-    this.#stopping ??= this.#stop();
-    return this.#stopping;
+    this.#stopPromise ??= this.#stop();
+    return this.#stopPromise;
   }
 
-  #refuse(fault: string): void {
+  #kill(fault: string): void {
     this.#fault ??= fault;
     signalGroup(this.#started.pgid, "SIGKILL");
   }
 
   #begin(): void {
-    this.#begun = true;
+    this.#hasBegun = true;
     this.#started.leash.write("go\n");
   }
 
   async #stop(): Promise<void> {
-    const { child, pgid, leash } = this.#started;
+    const { child, pgid, leash: parentPipe } = this.#started;
     child.stdin?.end();
     // One that has not begun yet waits for its line: the leash's end ends it.
-    if (!this.#begun) leash.end();
-    if ((await this.#endWithin(GRACE_MS)) === undefined) signalGroup(pgid, "SIGTERM");
-    if ((await this.#endWithin(GRACE_MS)) === undefined) signalGroup(pgid, "SIGKILL");
+    if (!this.#hasBegun) parentPipe.end();
+    if ((await this.#waitForExit(GRACE_MS)) === undefined) signalGroup(pgid, "SIGTERM");
+    if ((await this.#waitForExit(GRACE_MS)) === undefined) signalGroup(pgid, "SIGKILL");
     await this.#exited;
   }
 
   /** How it has ended; undefined where it has not, after that time. */
-  async #endWithin(milliseconds: number): Promise<string | undefined> {
+  async #waitForExit(milliseconds: number): Promise<string | undefined> {
     let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
+    const timeout = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), milliseconds);
     });
-    const how = await Promise.race([this.#exited, late]);
+    const exit = await Promise.race([this.#exited, timeout]);
     clearTimeout(timer);
-    return how;
+    return exit;
   }
 
   /** Ends what it has left behind. The watcher is in the group and keeps its number from being given out again. */
-  async #settle(): Promise<void> {
-    const { child, pgid, leash } = this.#started;
+  async #cleanUp(): Promise<void> {
+    const { child, pgid, leash: parentPipe } = this.#started;
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
     await Promise.race([
-      Promise.all(streams.map(ended)),
+      Promise.all(streams.map(waitForEnd)),
       new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref()),
     ]);
     signalGroup(pgid, "SIGKILL");
     for (const stream of [...streams, child.stdin]) stream?.destroy();
     await waitUntilGone(pgid).catch(() => {});
-    await endGroup({ pgid, startTime: "" }, this.#marker).catch(() => {});
-    leash.destroy();
+    await killGroup({ pgid, startTime: "" }, this.#marker).catch(() => {});
+    parentPipe.destroy();
   }
 
-  #speak(line: string, events: ProcessEvents): void {
-    const text = line.length > MAX_WORDS_BYTES ? `${line.slice(0, MAX_WORDS_BYTES)}...` : line;
+  #readStderrLine(line: string, events: ProcessEvents): void {
+    const text = line.length > MAX_STDERR_BYTES ? `${line.slice(0, MAX_STDERR_BYTES)}...` : line;
     if (text.trim() === "") return;
-    this.#lastWords = `${this.#lastWords}\n${text}`.slice(-MAX_WORDS_BYTES);
-    events.words(text);
+    this.#lastStderr = `${this.#lastStderr}\n${text}`.slice(-MAX_STDERR_BYTES);
+    events.onStderrLine(text);
   }
 
-  #how(code: number | null, signal: NodeJS.Signals | null): string {
+  #formatExit(code: number | null, signal: NodeJS.Signals | null): string {
     if (this.#fault !== undefined) return `was ended, since it ${this.#fault}`;
-    const how = code === null ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${code}`;
-    const words = this.#lastWords.trim();
-    return words === "" ? how : `${how}; its last words: ${telling(words.split("\n")).join(" / ")}`;
+    const exit = code === null ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${code}`;
+    const stderr = this.#lastStderr.trim();
+    return stderr === ""
+      ? exit
+      : `${exit}; its last words: ${selectErrorLines(stderr.split("\n")).join(" / ")}`;
   }
 }
 
 /** The last lines, and the error that a trace below it would push out of sight. */
-function telling(lines: readonly string[]): readonly string[] {
+function selectErrorLines(lines: readonly string[]): readonly string[] {
   const last = lines.slice(-4);
   const error = lines.slice(0, -4).findLast((line) => /^\s*(?:[A-Z]\w*)?error\b/i.test(line));
   return error === undefined ? last : [error, ...last];
 }
 
-function ended(stream: Readable): Promise<void> {
+function waitForEnd(stream: Readable): Promise<void> {
   return new Promise((resolve) => {
     if (stream.destroyed || stream.readableEnded) resolve();
     else stream.once("close", () => resolve()).once("end", () => resolve());

@@ -1,0 +1,90 @@
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import { UNSAFE_LOG } from "./job.mjs";
+
+const POLL_INTERVAL_MS = 20;
+
+/** Pieces of output behind the unsafe command's own mark: then it is in its middle. */
+const CHUNKS_BEFORE_KILL = 2;
+
+/**
+ * Watches for the two worst moments, kills the worker there, and takes the time until another one goes on.
+ *
+ * Once in the middle of a model's stream, once in the middle of the command that must not run twice.
+ */
+export class WorkerKiller {
+  #parts;
+  #streams = new Map();
+  #pieces = 0;
+  #killed = new Set();
+  #busy = false;
+  #fail;
+  recoveries = [];
+  /** Rejects when a strike goes wrong. */
+  failed = new Promise((_, reject) => {
+    this.#fail = reject;
+  });
+
+  /** @param parts - `{ session, transcript, keeper, strike, workspace, onKill, onRecovery }` */
+  constructor(parts) {
+    this.#parts = parts;
+    this.failed.catch(() => {});
+  }
+
+  take(item) {
+    if (item.type !== "delta" || this.#busy) return;
+    if (!this.#killed.has("model") && this.#handleStreamDelta(item.delta)) this.#killOnce("model");
+    else if (!this.#killed.has("tool") && this.#handleCommandOutput(item.delta)) this.#killOnce("tool");
+  }
+
+  #handleStreamDelta({ body, turn, command, generation, attempt }) {
+    const { strike } = this.#parts;
+    if (!["text", "thinking", "tool-call"].includes(body.type) || turn < strike.turn) return false;
+    const key = `${command} ${generation} ${attempt}`;
+    const characters = (this.#streams.get(key) ?? 0) + body.text.length;
+    this.#streams.set(key, characters);
+    return characters >= strike.characters;
+  }
+
+  #handleCommandOutput({ body }) {
+    if (body.type !== "tool-output" || body.toolName !== "bash") return false;
+    const marked = statSync(join(this.#parts.workspace, UNSAFE_LOG), { throwIfNoEntry: false });
+    if (marked === undefined || marked.size === 0) return false;
+    this.#pieces += 1;
+    return this.#pieces >= CHUNKS_BEFORE_KILL;
+  }
+
+  #killOnce(where) {
+    this.#killed.add(where);
+    this.#busy = true;
+    this.#killAndMeasure(where).then(
+      () => {
+        this.#busy = false;
+      },
+      (error) => this.#fail(error),
+    );
+  }
+
+  async #killAndMeasure(where) {
+    const { keeper, onKill, onRecovery } = this.#parts;
+    const kill = await keeper.kill();
+    const recovery = { where, worker: kill.number, killedAtMs: kill.atMs, ms: null };
+    this.recoveries.push(recovery);
+    const [claim] = await Promise.all([this.#waitForNextClaim(kill), onKill(where, kill)]);
+    recovery.ms = claim.startedAtMs - kill.atMs;
+    onRecovery(recovery, claim);
+  }
+
+  /** The first step that another process has taken since the kill. */
+  async #waitForNextClaim(kill) {
+    const { transcript, session } = this.#parts;
+    for (;;) {
+      const claims = (await transcript.steps(session))
+        .filter(({ process, startedAtMs }) => process !== kill.id && startedAtMs >= kill.atMs)
+        .sort((a, b) => a.startedAtMs - b.startedAtMs);
+      if (claims.length > 0) return claims[0];
+      await delay(POLL_INTERVAL_MS);
+    }
+  }
+}

@@ -1,0 +1,68 @@
+import { buildSnapshotRef, takeSnapshot } from "../../platform/git/take-snapshot.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Dependencies } from "../dependencies.ts";
+
+/** What a snapshot may take; beside an answer it takes none of the run's time. */
+const ANSWER_TIMEOUT_MS = 10_000;
+
+/** The step that closes a loop does not beat, and is taken for dead after five seconds. */
+const LOOP_END_TIMEOUT_MS = 2_000;
+
+type SnapshotPosition = { readonly session: string; readonly branch: string; readonly position: number };
+
+/**
+ * Keeps what the workspace holds when the conversation stands at a place, where the definition asks for it. It never
+ * fails: what it cannot keep, the record and the log say.
+ */
+export async function snapshotWorkspace(
+  { snapshots, workspace }: Pick<AgentDefinition, "snapshots" | "workspace">,
+  { session, branch, position }: SnapshotPosition,
+  { transcript, defaultWorkspace, log }: Pick<Dependencies, "transcript" | "defaultWorkspace" | "log">,
+  signal: AbortSignal,
+  limitMs: number = ANSWER_TIMEOUT_MS,
+): Promise<void> {
+  if (snapshots !== "git") return;
+  try {
+    const folder = workspace ?? defaultWorkspace;
+    const [before] = await transcript.readSnapshots(session, { branch, position });
+    const taken = await takeSnapshot({
+      workspace: folder,
+      ref: buildSnapshotRef(session, branch, position),
+      message: `Workspace of session ${session} at ${branch} #${position}`,
+      previous: before?.workspace === folder ? before.commit : undefined,
+      signal: AbortSignal.any([signal, AbortSignal.timeout(limitMs)]),
+    });
+    const problem = taken.type === "none" ? taken.problem : undefined;
+    if (problem !== undefined && problem !== before?.problem) {
+      log.warn({ session, workspace: folder, problem }, "The workspace was not kept");
+    }
+    const { type: _, ...kept } = taken;
+    await transcript.saveSnapshot({
+      session,
+      at: { branch, position },
+      atMs: Date.now(),
+      workspace: folder,
+      ...kept,
+    });
+  } catch (error) {
+    log.warn({ session, error: String(error) }, "A snapshot of the workspace was not recorded");
+  }
+}
+
+/** The same when a loop has ended behind its tools: no answer comes that it could be kept beside. */
+export async function snapshotAtLoopEnd(
+  loopId: string,
+  at: SnapshotPosition,
+  dependencies: Pick<Dependencies, "transcript" | "definitions" | "defaultWorkspace" | "log">,
+  signal: AbortSignal,
+): Promise<void> {
+  const { transcript, definitions, log } = dependencies;
+  try {
+    const loop = (await transcript.readLoops(at.session)).find((one) => one.loopId === loopId);
+    if (loop === undefined) return;
+    const definition = await definitions.read(loop.definitionHash);
+    await snapshotWorkspace(definition, at, dependencies, signal, LOOP_END_TIMEOUT_MS);
+  } catch (error) {
+    log.warn({ session: at.session, error: String(error) }, "The workspace was not kept");
+  }
+}

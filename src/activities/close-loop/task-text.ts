@@ -1,0 +1,59 @@
+import type { ClosedDigest } from "../../core/machine/state/digest.ts";
+import type { TaskRef } from "../../core/machine/task.ts";
+import { estimateText } from "../../core/view/estimate.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { createSubAgentTool } from "../../tools/builtin/sub-agent-tool.ts";
+import { getAnswerText } from "../model/answer-digest.ts";
+import { parseCall } from "../model/read-call.ts";
+import { DefinitionError } from "../step/failure.ts";
+
+/** What a sub-agent is asked to do: it stands in the answer of the agent that has called it. */
+export async function readTaskText(
+  task: TaskRef,
+  transcript: Pick<Transcript, "readEntries">,
+): Promise<string> {
+  const { spawn, branch, answer, arguments: changed } = task;
+  const [entry] = await transcript.readEntries(spawn.session, branch, answer, answer + 1);
+  const call = findCall(entry?.message.role === "assistant" ? entry.message : undefined, spawn.toolCallId);
+  const tool = createSubAgentTool({ name: spawn.toolName, description: "" });
+  const given = changed ?? (call === undefined ? undefined : parseCall(call, [tool]).runs?.value);
+  const text = (given as { readonly task?: unknown } | undefined)?.task;
+  if (typeof text === "string" && text !== "") return text;
+  throw new DefinitionError(
+    `The task of call ${spawn.toolCallId} is not in session ${spawn.session}, entry ${answer} of branch ${branch}: ` +
+      "this worker's transcript is not the one in which the agent that has called is kept",
+  );
+}
+
+function findCall(message: AssistantMessage | undefined, id: string) {
+  return message?.content.flatMap((part) => (part.type === "toolCall" && part.id === id ? [part] : []))[0];
+}
+
+/** The last words that a sub-agent has said, or nothing. */
+export async function readAnswerText(
+  {
+    session,
+    branch,
+    position,
+  }: { readonly session: string; readonly branch: string; readonly position: number },
+  transcript: Pick<Transcript, "readEntries">,
+): Promise<string | undefined> {
+  const [entry] = await transcript.readEntries(session, branch, position, position + 1);
+  return entry?.message.role === "assistant" ? getAnswerText(entry.message) : undefined;
+}
+
+/** SUB-05: where the last answer stands that has a text. */
+export async function findLastAnswer(
+  session: string,
+  branch: string,
+  { from, to }: { readonly from: number; readonly to: number },
+  transcript: Pick<Transcript, "readEntries">,
+): Promise<ClosedDigest["words"]> {
+  const entries = await transcript.readEntries(session, branch, from, to);
+  const last = entries.findLast(
+    ({ message }) => message.role === "assistant" && getAnswerText(message) !== "",
+  );
+  if (last?.message.role !== "assistant") return undefined;
+  return { position: last.position, tokens: estimateText(getAnswerText(last.message)) };
+}

@@ -1,0 +1,134 @@
+import { isUserText } from "../../conversation/compaction/clip.ts";
+import { isText, type Section, toSpans } from "../../conversation/compaction/plan.ts";
+import { COMPACTION_KIND } from "../../conversation/message-visibility.ts";
+import type { CompactCommand } from "../../core/machine/state/command.ts";
+import type { CompactDigest } from "../../core/machine/state/digest.ts";
+import { isUncompacted, type Span } from "../../core/view/view.ts";
+import { toViewRanges } from "../../core/view/view-ranges.ts";
+import type { StreamOptions } from "../../models/provider.ts";
+import { BUILT_IN_STRATEGIES } from "../../schema/context.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { Entry } from "../../schema/record.ts";
+import type { NewEntry } from "../../store/transcript/store-write.ts";
+import { ApplicationError } from "../step/failure.ts";
+import { type PlanDependencies, planCompaction } from "./plan-compaction.ts";
+import { retainMemos } from "./retain-memos.ts";
+
+export type CompactionInput = Pick<CompactCommand, "view" | "position" | "tokens" | "estimated" | "why">;
+
+/**
+ * A smaller view of these entries, and the entry that holds its texts; neither when nothing can be made smaller.
+ *
+ * A plan that is refused leaves the view as it is, except one that does not fit: that is an error.
+ */
+export async function compactEntries(
+  entries: readonly Entry[],
+  definition: AgentDefinition,
+  input: CompactionInput,
+  atMs: number,
+  helpers: PlanDependencies,
+  signal: AbortSignal,
+  onWait?: StreamOptions["onWait"],
+): Promise<{ readonly digest: CompactDigest; readonly entry: NewEntry | undefined }> {
+  const planned = await planCompaction(entries, definition, input, helpers, signal, onWait);
+  const { sections, refused, usage, costUsd, fellBack: fallback } = planned;
+  const paid = { usage, costUsd, ...(fallback.length === 0 ? {} : { fellBack: fallback }) };
+  if (refused !== undefined) {
+    helpers.log.warn({ agent: definition.name }, refused);
+    if (input.why.type === "overflow") {
+      const { strategy = "" } = definition.context?.compaction ?? {};
+      const isOurs = (BUILT_IN_STRATEGIES as readonly string[]).includes(strategy);
+      throw new ApplicationError(isOurs ? "overflow" : "compaction", refused);
+    }
+    return { digest: { ...buildUnchangedDigest(entries, input), refused, ...paid }, entry: undefined };
+  }
+  const digest = { ...buildDigest(sections, entries, input), ...paid };
+  if (input.why.type === "overflow") checkIsSmaller(digest, input);
+  return {
+    digest,
+    entry: digest.spans === undefined ? undefined : buildCompactionEntry(sections, digest.spans, input, atMs),
+  };
+}
+
+/** What the vendor has refused is not sent again. */
+function checkIsSmaller(
+  { spans, tokensAfter }: CompactDigest,
+  { tokens, estimated = tokens }: CompactionInput,
+): void {
+  if (spans !== undefined && tokensAfter < estimated) return;
+  const problem = `nothing more can be left out of the ${estimated} tokens, by our estimate, that were refused`;
+  throw new ApplicationError("overflow", problem);
+}
+
+function buildUnchangedDigest(entries: readonly Entry[], { tokens }: CompactionInput): CompactDigest {
+  const messages = entries.length;
+  return {
+    branch: "",
+    messagesBefore: messages,
+    messagesAfter: messages,
+    tokensBefore: tokens,
+    tokensAfter: tokens,
+    loopsCompacted: 0,
+  };
+}
+
+/** A plan that shows everything as it is changes nothing. */
+function buildDigest(
+  sections: readonly Section[],
+  entries: readonly Entry[],
+  { view, position, tokens }: CompactionInput,
+): CompactDigest {
+  const before = entries.length;
+  const spans = retainMemos(toSpans(sections, position), view);
+  const same = view.ranges.every(isUncompacted);
+  const showsAll = sections.every(({ as }) => as === "whole");
+  const after = sections.reduce((sum, section) => sum + countMessages(section, entries), 0);
+  const counts = {
+    branch: "",
+    messagesBefore: before,
+    messagesAfter: after,
+    tokensBefore: tokens,
+    tokensAfter: spans.reduce((sum, span) => sum + span.tokens, 0),
+    loopsCompacted: new Set(
+      sections.flatMap(({ as, from, to }) => (as === "whole" ? [] : listLoops(entries, from, to))),
+    ).size,
+  };
+  return same && showsAll && after === before ? counts : { ...counts, spans };
+}
+
+/** Messages that a model sees of a section. */
+function countMessages({ as, from, to }: Section, entries: readonly Entry[]): number {
+  if (!isText(as)) return to - from;
+  const { wordsFrom } = as;
+  if (wordsFrom === undefined) return 1;
+  const isKept = (entry: Entry) => entry.position >= wordsFrom && entry.position < to && isUserText(entry);
+  return 1 + entries.filter(isKept).length;
+}
+
+function listLoops(entries: readonly Entry[], from: number, to: number): readonly string[] {
+  return entries.flatMap(({ position, message }) =>
+    position >= from && position < to && message.role !== "extension" && message.turnId !== undefined
+      ? [message.turnId.loopId]
+      : [],
+  );
+}
+
+/** With the ranges of the new view, so that what the model saw behind it can be made again. */
+function buildCompactionEntry(
+  sections: readonly Section[],
+  spans: readonly Span[],
+  { position, why: reason }: CompactionInput,
+  atMs: number,
+): NewEntry {
+  const texts = sections.flatMap(({ from, to, as }) => (isText(as) ? [{ from, to, text: as.summary }] : []));
+  return {
+    position,
+    origin: "machine" as const,
+    message: {
+      role: "extension" as const,
+      kind: COMPACTION_KIND,
+      data: { why: reason.type, sections: texts, ranges: toViewRanges({ branch: "", spans }).ranges },
+      timestamp: atMs,
+    },
+  };
+}

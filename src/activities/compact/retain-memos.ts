@@ -1,0 +1,22 @@
+import type { MemoRef, Span } from "../../core/view/view.ts";
+import type { ViewRanges } from "../../core/view/view-ranges.ts";
+
+/** The memos of a view, each with the position that it stands at. */
+export function listMemos({
+  ranges,
+}: ViewRanges): readonly { readonly at: number; readonly memo: MemoRef }[] {
+  return ranges.flatMap(({ from, memos = [] }) => memos.map((memo) => ({ at: from, memo })));
+}
+
+/** Memos stay, before the first span behind the place where they stood. */
+export function retainMemos(spans: readonly Span[], view: ViewRanges): readonly Span[] {
+  return listMemos(view).reduce((all, { at, memo }) => {
+    const nextIndex = all.findIndex(({ to }) => to > at);
+    const index = nextIndex < 0 ? all.length - 1 : nextIndex;
+    return all.map((span, one) =>
+      one === index
+        ? { ...span, tokens: span.tokens + memo.tokens, memos: [...(span.memos ?? []), memo] }
+        : span,
+    );
+  }, spans);
+}

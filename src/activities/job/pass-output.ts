@@ -1,0 +1,134 @@
+import { Context } from "@temporalio/activity";
+import { INLINE_BYTES } from "../../core/machine/append-message.ts";
+import type { TaskInput } from "../../core/machine/task.ts";
+import { extractJson } from "../../platform/text/extract-json.ts";
+import { truncateForPreview } from "../../platform/text/preview.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
+import type { StructuredOutput } from "../../schema/output.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { describeSchemaErrors } from "../../tools/argument-repair/describe-schema-errors.ts";
+import { findSchemaProblem } from "../../tools/argument-repair/find-schema-problem.ts";
+import { FINISH_TOOL } from "../../tools/builtin/next-round-tools.ts";
+import type { PassOutputDigest, PassOutputInput } from "../activity-types.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { getAnswerText } from "../model/answer-digest.ts";
+import { formatOutput } from "../model/structured-output.ts";
+import { DefinitionError, toFailure } from "../step/failure.ts";
+import { runWithTimeout } from "../step/run-with-timeout.ts";
+
+/** A pattern in a schema may compute for ever. */
+const VALIDATION_TIMEOUT_MS = 2_000;
+
+/** Makes the prompt of one agent of what another has said, and checks that it fits. Only its hash travels. */
+export async function passOutput(
+  { task, from, to }: PassOutputInput,
+  dependencies: Dependencies,
+): Promise<PassOutputDigest> {
+  const { transcript, definitions } = dependencies;
+  try {
+    const definition = from === undefined ? undefined : await definitions.read(from.definitionHash);
+    const asked = await readTask(task, transcript);
+    const input =
+      from === undefined || definition === undefined
+        ? asked
+        : ((await readOutput(from, definition.output, transcript)) ?? throwNoOutput(from));
+    if (to?.input !== undefined) checkInput(input, to.input, from?.name ?? "task", to.name);
+    const text = to?.prompt === undefined ? input : fillTemplate(to.prompt, { input, task: asked });
+    const ref = await storeText(transcript, text);
+    const bytes = Buffer.byteLength(text);
+    return to === undefined ? { ref, bytes, text: truncateForPreview(text, INLINE_BYTES) } : { ref, bytes };
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+/** Stores a text that belongs to the job whose workflow asks: it is kept as long as one of the job's sessions is. */
+export async function storeText(transcript: Transcript, text: string): Promise<string> {
+  const ref = await transcript.putText(text, Date.now());
+  const job = Context.current().info.workflowExecution?.workflowId;
+  if (job !== undefined) await transcript.archive.addTextOwner(job, ref);
+  return ref;
+}
+
+/** Words that a job was given, wherever they are. */
+async function readTask(task: TaskInput, transcript: Pick<Transcript, "readText">): Promise<string> {
+  if (typeof task === "string") return task;
+  if (task.text !== undefined) return task.text;
+  const stored = task.ref === undefined ? undefined : await transcript.readText(task.ref);
+  if (stored !== undefined) return stored;
+  throw new DefinitionError(
+    `The task refers to the text ${task.ref}, which this worker's transcript does not hold: start the job again`,
+  );
+}
+
+type OutputSource = Omit<NonNullable<PassOutputInput["from"]>, "definitionHash">;
+
+/** The last words of a run, or nothing: its structured output as JSON where its definition asks for one, else its text. */
+export async function readOutput(
+  { session, branch, loopId, finished }: Omit<OutputSource, "name">,
+  output: AgentDefinition["output"],
+  transcript: Pick<Transcript, "readEntries" | "readLoops">,
+): Promise<string | undefined> {
+  const loop = (await transcript.readLoops(session)).find((one) => one.loopId === loopId);
+  const entries =
+    loop === undefined || branch === undefined
+      ? []
+      : await transcript.readEntries(session, branch, loop.from, Number.MAX_SAFE_INTEGER);
+  const answers = entries.flatMap(({ message }) => (message.role === "assistant" ? [message] : []));
+  const summary =
+    finished === true ? answers.map(findSummary).findLast((said) => said !== undefined) : undefined;
+  const answerText = answers.map((answer) => getOutputText(answer, output)).findLast((said) => said !== "");
+  return isStructured(output) ? answerText : (summary ?? answerText);
+}
+
+function throwNoOutput({ name, session, loopId }: OutputSource): never {
+  throw new DefinitionError(
+    `"${name}" has said nothing that can be handed over: the transcript holds no answer with words in loop ` +
+      `${loopId ?? "none"} of session ${session}`,
+  );
+}
+
+function getOutputText(answer: AssistantMessage, output: AgentDefinition["output"]): string {
+  return isStructured(output) ? (formatOutput(answer, output) ?? "") : getAnswerText(answer);
+}
+
+function isStructured(output: AgentDefinition["output"]): output is StructuredOutput {
+  return output !== undefined && output.type !== "text";
+}
+
+/** What an agent that works by itself has called its work's end with. */
+function findSummary({ content }: AssistantMessage): string | undefined {
+  const call = content.find((part) => part.type === "toolCall" && part.name === FINISH_TOOL);
+  const summary =
+    call?.type === "toolCall" ? (call.arguments as { summary?: unknown } | null)?.summary : undefined;
+  return typeof summary === "string" && summary !== "" ? summary : undefined;
+}
+
+function fillTemplate(template: string, values: { readonly input: string; readonly task: string }): string {
+  return template.replace(/\{\{\s*(input|task)\s*\}\}/g, (_, name: "input" | "task") => values[name]);
+}
+
+function checkInput(text: string, schema: Readonly<Record<string, unknown>>, from: string, to: string): void {
+  const wrong = findSchemaProblem(schema);
+  if (wrong !== undefined) {
+    throw new DefinitionError(
+      `The \`input\` of stage "${to}" is not a JSON Schema that can be used: ${wrong}`,
+    );
+  }
+  const misfitsOf = (value: unknown) =>
+    describeSchemaErrors(value, schema)?.replace(/(^|; )arguments: /g, "$1the whole: ");
+  const problems = runWithTimeout(
+    VALIDATION_TIMEOUT_MS,
+    () => {
+      const found = extractJson(text, (value) => misfitsOf(value) === undefined);
+      return found.type === "found" ? misfitsOf(found.value) : found.reason;
+    },
+    () =>
+      `it takes longer than ${VALIDATION_TIMEOUT_MS / 1000} s to hold it against the schema: make it simpler`,
+  );
+  if (problems === undefined) return;
+  throw new DefinitionError(
+    `What "${from}" has said does not fit the \`input\` of stage "${to}": ${problems}`,
+  );
+}

@@ -1,0 +1,81 @@
+import { resolve } from "node:path";
+import {
+  type CallFacts,
+  type CommandFact,
+  limitFacts,
+  type PathFact,
+} from "../../core/permission/call-facts.ts";
+import { UNKNOWN_HOST } from "../../core/permission/host-glob.ts";
+import { mayStandFor, parsePrefixes } from "../../core/permission/permission.ts";
+import { redactCommandWords } from "../../platform/text/redact.ts";
+import type { PermissionPolicy } from "../../schema/permission.ts";
+import { collectCommandFacts, type FactOptions } from "../../tools/shell/command-facts.ts";
+import { parseHost, removeDuplicateHosts } from "../../tools/shell/reached-hosts.ts";
+import type { Tool, TouchedResources } from "../../tools/tool.ts";
+import { collectPathFacts } from "../../tools/workspace/path-facts.ts";
+
+/**
+ * What the policy must know of a call before it is decided on; nothing for calls that it decides on by name alone, so
+ * that history does not carry what nobody reads.
+ */
+export async function collectFacts(
+  tool: Tool,
+  value: unknown,
+  policy: PermissionPolicy,
+  workspace: string,
+): Promise<CallFacts | undefined> {
+  if (!isJudged(tool, policy)) return undefined;
+  const { command, paths, hosts, cwd = "." } = getTouched(tool, value);
+  if (command === undefined && paths === undefined && hosts === undefined) return undefined;
+  const ofCommand =
+    command === undefined
+      ? {}
+      : await collectCommandFacts(command, workspace, resolve(workspace, cwd), listWantedFacts(policy));
+  const ofPaths = paths === undefined ? {} : await collectPathFacts(paths, workspace);
+  const all = [...(ofCommand.paths ?? []), ...(ofPaths.paths ?? [])];
+  const facts = { ...ofCommand, ...ofPaths, ...(all.length === 0 ? {} : { paths: all }) };
+  const isShown = ({ path }: PathFact) => redactCommandWords([path])[0] === path;
+  return limitFacts({
+    ...facts,
+    ...(facts.operands === undefined ? {} : { operands: facts.operands.filter(isShown) }),
+    ...(hosts === undefined
+      ? {}
+      : { hosts: removeDuplicateHosts(hosts.map((one) => parseHost(one) ?? { host: UNKNOWN_HOST })) }),
+    ...(facts.commands === undefined ? {} : { commands: facts.commands.map(maskCommand) }),
+  });
+}
+
+/** History carries what a rule of the policy may ask for, and nothing else. */
+function listWantedFacts({ rules }: PermissionPolicy): FactOptions {
+  const strict = rules.filter(({ outcome }) => outcome !== "allow");
+  const commands = strict.flatMap((rule) => (rule.command === undefined ? [] : parsePrefixes(rule.command)));
+  return {
+    operands: strict.some(({ path }) => path !== undefined),
+    hosts: rules.some(({ host }) => host !== undefined),
+    isRelevant: (command) => commands.some((words) => mayStandFor(command, words)),
+  };
+}
+
+/** Facts go through history: a key that stands in a command does not. From there on the words are not certain. */
+function maskCommand(command: CommandFact): CommandFact {
+  const words = redactCommandWords(command.words);
+  const changed = words.findIndex((word, index) => word !== command.words[index]);
+  if (changed < 0) return command;
+  const meant = command.meant?.map((list) => [...redactCommandWords(list)]);
+  const fixed = Math.min(command.fixed ?? changed, changed);
+  return { ...command, words, fixed, ...(meant === undefined ? {} : { meant }) };
+}
+
+/** What a tool says of itself must not lose an answer that was paid for; a path nobody knows is outside. */
+function getTouched(tool: Tool, value: unknown): TouchedResources {
+  try {
+    return tool.touches(value);
+  } catch {
+    return { paths: ["/"], hosts: [UNKNOWN_HOST] };
+  }
+}
+
+function isJudged(tool: Tool, { rules, otherwise }: PermissionPolicy): boolean {
+  if (rules.length > 0 || otherwise === "ask" || tool.confirm) return true;
+  return otherwise === "ask-unsafe" && tool.replay === "unsafe";
+}

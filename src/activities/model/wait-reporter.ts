@@ -1,0 +1,47 @@
+import { formatWait, type VendorWait } from "../../conversation/step-wait.ts";
+import type { Wait } from "../../models/provider.ts";
+import type { DeltaBody } from "../../store/stream/stream-hub.ts";
+
+/** A wait that is over sooner is nobody's business. */
+const REPORT_AFTER_MS = 1000;
+
+/** What a step waits for before it asks a vendor: for its heartbeat, and for those who watch. */
+export class WaitReporter {
+  readonly #publish: (body: DeltaBody) => void;
+  #current: VendorWait | undefined;
+  /** What those who watch were told last. */
+  #reported: VendorWait["for"] | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(publish: (body: DeltaBody) => void) {
+    this.#publish = publish;
+  }
+
+  /** For the heartbeat. */
+  get details(): { readonly waits?: VendorWait } {
+    return this.#current === undefined ? {} : { waits: this.#current };
+  }
+
+  readonly onWait = (wait: Wait | undefined): void => {
+    if (wait === undefined) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#current = undefined;
+      this.#reported = undefined;
+      return;
+    }
+    const nowMs = Date.now();
+    const { forMs, ...what } = wait;
+    const sinceMs = this.#current?.sinceMs ?? nowMs;
+    this.#current = { ...what, sinceMs, ...(forMs === undefined ? {} : { untilMs: nowMs + forMs }) };
+    this.#timer ??= setTimeout(() => this.#report(), REPORT_AFTER_MS);
+    if (nowMs - sinceMs >= REPORT_AFTER_MS) this.#report();
+  };
+
+  /** Once, and again when it is another cause. */
+  #report(): void {
+    if (this.#current === undefined || this.#current.for === this.#reported) return;
+    this.#reported = this.#current.for;
+    this.#publish({ type: "waiting", text: formatWait(this.#current, Date.now()) });
+  }
+}

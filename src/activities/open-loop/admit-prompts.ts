@@ -1,0 +1,39 @@
+import type { Continuation } from "../../schema/definition.ts";
+import type { NewMessage } from "../../store/transcript/session.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { FILTERS_MS, runWithFilterTimeout } from "../filter-input/filter-time.ts";
+import { findHookPoints, type HookCall } from "../hooks/ask-hooks.ts";
+import { askBeforeLoopHooks, type LoopRejection } from "../hooks/loop-hooks.ts";
+import { type FilteredPrompts, filterPrompts } from "./filter-prompts.ts";
+
+/** Hooks and filters together: the step that asks them ends after five minutes, and has to write besides. */
+const ADMISSION_TIMEOUT_MS = 280_000;
+
+/**
+ * What a loop may begin with: hooks are asked whether it may begin at all, then the filters about its words (LOOP-02).
+ *
+ * @param inbox - Read only when a filter is asked; a loop of kind `compaction` takes nothing of it.
+ */
+export async function admitPrompts(
+  step: Parameters<typeof askBeforeLoopHooks>[0],
+  prompts: readonly NewMessage[],
+  inbox: () => Promise<readonly NewMessage[]>,
+  continuation: Continuation | undefined,
+  asking: HookCall & { readonly dependencies: Pick<Dependencies, "filters"> },
+): Promise<FilteredPrompts | ({ readonly prompts: readonly NewMessage[] } & LoopRejection)> {
+  const { definition, dependencies, signal } = asking;
+  const names = definition.inputFilters;
+  const began = Date.now();
+  const refused =
+    findHookPoints(definition) === undefined
+      ? undefined
+      : await askBeforeLoopHooks(step, prompts, inbox, asking);
+  if (refused !== undefined) return { prompts, ...refused };
+  // Read before the filters' time begins: a store that is away must not use it up.
+  const isRead = names.length > 0 && continuation?.kind.type !== "compaction";
+  const waiting = isRead ? await inbox() : [];
+  const limitMs = Math.min(FILTERS_MS, began + ADMISSION_TIMEOUT_MS - Date.now());
+  return await runWithFilterTimeout({ names, limitMs }, signal, (within) =>
+    filterPrompts(names, prompts, async () => waiting, dependencies, within),
+  );
+}

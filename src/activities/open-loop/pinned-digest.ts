@@ -1,0 +1,84 @@
+import { buildContextConfig, computeTriggerLevel } from "../../core/machine/compaction-trigger.ts";
+import type { PinnedDigest, ToolFacts } from "../../core/machine/state/digest.ts";
+import { REVERT_TOOL } from "../../core/view/view-request.ts";
+import {
+  type AgentDefinition,
+  type Continuation,
+  type Limits,
+  RepeatSettings,
+  RevertSettings,
+} from "../../schema/definition.ts";
+import type { PermissionPolicy } from "../../schema/permission.ts";
+import type { Tool } from "../../tools/tool.ts";
+import { findHookPoints } from "../hooks/ask-hooks.ts";
+import { type ChildFacts, getDelegation } from "./child-definitions.ts";
+
+/** The part of a definition that the machine decides by. */
+export function buildPinnedDigest(
+  definition: AgentDefinition,
+  definitionHash: string,
+  tools: readonly Tool[],
+  children: ChildFacts,
+  continuation?: Continuation,
+): PinnedDigest {
+  const { context, nudges } = definition;
+  const hooks = findHookPoints(definition);
+  return {
+    definitionHash,
+    agentName: definition.name,
+    model: definition.model.id,
+    limits: mergeLimits(definition, continuation),
+    toolStrategy: definition.toolStrategy,
+    steeringMode: definition.steeringMode,
+    followUpMode: definition.followUpMode,
+    maxRetries: definition.retry.maxRetries,
+    permissions: mergePermissions(definition),
+    ...(context === null
+      ? {}
+      : { context: { compactAbove: computeTriggerLevel(buildContextConfig(context, definition)) } }),
+    approvals: definition.approvals,
+    ...(nudges.enabled ? { nudges: nudges.max } : {}),
+    repeats: definition.repeatedFailures ?? RepeatSettings.parse({}),
+    ...(tools.some(({ name }) => name === REVERT_TOOL)
+      ? { revert: definition.revert ?? RevertSettings.parse({}) }
+      : {}),
+    ...(hooks === undefined ? {} : { hooks }),
+    ...(definition.inputFilters.length > 0 ? { filters: true } : {}),
+    tools: Object.fromEntries(tools.map((tool) => [tool.name, buildToolFacts(tool, definition, children)])),
+    ...(children.size === 0 ? {} : { delegation: getDelegation(definition) }),
+  };
+}
+
+/** What a source says of its own tools is asked behind all that the definition says. */
+function mergePermissions({ permissions, pinned }: AgentDefinition): PermissionPolicy {
+  return pinned?.rules === undefined
+    ? permissions
+    : { ...permissions, rules: [...permissions.rules, ...pinned.rules] };
+}
+
+/** What a continuation says goes before what the definition says. */
+export function mergeLimits({ limits }: AgentDefinition, continuation: Continuation | undefined): Limits {
+  return { ...limits, ...continuation?.limits } as Limits;
+}
+
+function buildToolFacts(tool: Tool, definition: AgentDefinition, children: ChildFacts): ToolFacts {
+  const child = tool.kind === "agent" ? children.get(tool.name) : undefined;
+  const { replay, quick, confirm, kind } = tool;
+  const timeoutMs = getTimeLimit(tool, definition);
+  return {
+    replay,
+    quick,
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(confirm ? { confirm } : {}),
+    ...(kind === "view" ? { view: true as const } : {}),
+    ...(child === undefined ? {} : { child }),
+  };
+}
+
+/** PHI-06: a tool's own limit, else the definition's, else none. */
+export function getTimeLimit(
+  { timeoutMs }: Pick<Tool, "timeoutMs">,
+  { toolTimeoutMs }: Pick<AgentDefinition, "toolTimeoutMs">,
+): number | undefined {
+  return timeoutMs ?? toolTimeoutMs ?? undefined;
+}

@@ -1,0 +1,70 @@
+import { activityInfo, Context } from "@temporalio/activity";
+import type { Client } from "@temporalio/client";
+import type { ToolListChange } from "../../core/machine/tool-list-change.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { ActiveLoop } from "../../tools/sources/tool-source.ts";
+import type { Dependencies } from "../dependencies.ts";
+
+/** A result may wait for it. */
+const SIGNAL_TIMEOUT_MS = 5000;
+
+/** gRPC: there is no such run, or it is over. */
+const NOT_FOUND = 5;
+
+/**
+ * Has the run told, by a signal, when what its servers offer is not what the loop is pinned to. Where a worker has no
+ * client, as in tests without a server, results of tools say it.
+ */
+export function watchToolLists(
+  definition: AgentDefinition,
+  { loopId, definitionHash, isOpening }: Pick<ActiveLoop, "loopId" | "definitionHash" | "isOpening">,
+  { tools, log }: Pick<Dependencies, "tools" | "log">,
+): void {
+  const workflow = activityInfo().workflowExecution?.workflowId;
+  const client = getClient();
+  if (definition.pinned === undefined || workflow === undefined || client === undefined) return;
+  tools.sources.watch(definition, {
+    workflow,
+    loopId,
+    definitionHash,
+    ...(isOpening === undefined ? {} : { isOpening }),
+    notify: async (change) => {
+      try {
+        await sendToolListChange(client, workflow, change);
+        return "told";
+      } catch (error) {
+        if (isRunEnded(error)) return "over";
+        log.warn(
+          { workflow, server: change.server, error: String(error) },
+          "A run could not be told what an MCP server offers by now",
+        );
+        return "failed";
+      }
+    },
+  });
+}
+
+async function sendToolListChange(client: Client, workflow: string, change: ToolListChange): Promise<void> {
+  const handle = client.workflow.getHandle(workflow);
+  await client.withDeadline(
+    Date.now() + SIGNAL_TIMEOUT_MS,
+    async () => await handle.signal("offersChanged", change),
+  );
+}
+
+function isRunEnded(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return [error, cause].some(
+    (one) =>
+      (one as { code?: unknown } | undefined)?.code === NOT_FOUND ||
+      (one as Error | undefined)?.name === "WorkflowNotFoundError",
+  );
+}
+
+function getClient(): Client | undefined {
+  try {
+    return Context.current().client;
+  } catch {
+    return undefined;
+  }
+}

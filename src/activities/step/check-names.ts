@@ -1,0 +1,23 @@
+import { findNearestName } from "../../platform/text/nearest-name.ts";
+import { DefinitionError } from "./failure.ts";
+
+/** As a hint behind what is wrong: `; did you mean "x"?`, or nothing. */
+export function formatSuggestion(name: string, known: readonly string[]): string {
+  const near = findNearestName(name, known);
+  return near === undefined ? "" : `; did you mean "${near}"?`;
+}
+
+/**
+ * A definition that counts on what an application registers must not run without it.
+ *
+ * @param what - As the error says it: "input filter".
+ */
+export function checkNames(what: string, names: readonly string[], known: readonly string[]): void {
+  const unknown = names.filter((name) => !known.includes(name));
+  if (unknown.length === 0) return;
+  const has = known.length === 0 ? "it has none" : `it has ${known.join(", ")}`;
+  const [first = ""] = unknown;
+  throw new DefinitionError(
+    `This worker has no ${what} ${unknown.map((name) => `"${name}"`).join(", ")}; ${has}${formatSuggestion(first, known)}`,
+  );
+}

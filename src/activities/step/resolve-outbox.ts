@@ -1,0 +1,55 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { buildOutboxMessage, type Outbox as MachineOutbox } from "../../core/machine/outbox.ts";
+import type { InboundMessage } from "../../core/machine/state/state.ts";
+import type { NewMessage } from "../../store/transcript/session.ts";
+import type { NewEntry, Outbox } from "../../store/transcript/store-write.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { readAnswerText, readTaskText } from "../close-loop/task-text.ts";
+import { DefinitionError } from "./failure.ts";
+
+/** What rode along in a command, as the transcript takes it: words that travelled as a reference are put in. */
+export async function resolveOutbox(
+  outbox: MachineOutbox,
+  loopId: string,
+  transcript: Transcript,
+): Promise<Outbox> {
+  const entries: NewEntry[] = [];
+  for (const entry of outbox.entries) {
+    const { body } = entry;
+    const person = body.type === "person" || body.type === "refused" ? body.message : undefined;
+    const resolved =
+      body.type === "report" && body.from !== undefined
+        ? await readAnswerText(body.from, transcript)
+        : undefined;
+    const text = person === undefined ? resolved : await readMessageText(person, transcript);
+    // One after the other: many long texts at once would hold up the heartbeat.
+    if (text !== undefined && text.length > LONG_CHARS) await nextTurn();
+    entries.push({
+      position: entry.position,
+      origin: entry.origin,
+      message: buildOutboxMessage(entry, loopId, text),
+      ...(person === undefined ? {} : { messageId: person.id }),
+      ...(entry.left === true ? { left: true as const } : {}),
+    });
+  }
+  return { entries, events: outbox.events };
+}
+
+/** A text of which reading takes some milliseconds. */
+const LONG_CHARS = 1024 * 1024;
+
+export async function resolveMessage(message: InboundMessage, transcript: Transcript): Promise<NewMessage> {
+  return { id: message.id, text: await readMessageText(message, transcript), atMs: message.atMs };
+}
+
+async function readMessageText({ text, ref, task }: InboundMessage, transcript: Transcript): Promise<string> {
+  if (text !== undefined) return text;
+  if (task !== undefined) return await readTaskText(task, transcript);
+  const stored = ref === undefined ? undefined : await transcript.readText(ref);
+  if (stored === undefined) {
+    throw new DefinitionError(
+      `A message refers to the text ${ref}, which the transcript does not hold: send it again`,
+    );
+  }
+  return stored;
+}

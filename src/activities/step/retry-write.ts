@@ -1,0 +1,84 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { CancelledFailure } from "@temporalio/activity";
+import type { Logger } from "../../platform/log.ts";
+import { STORE_MAY_RECOVER, StoreError } from "../../store/transcript/store-error.ts";
+import { noteStoreWait } from "./store-waits.ts";
+
+/** Delays between two tries at the store: the first is unnoticed, the last is how late a run is when the cause is gone. */
+const FIRST_DELAY_MS = 50;
+const LAST_DELAY_MS = 2000;
+
+/** While many steps wait for the same store, one word in this time is enough. */
+const LOG_INTERVAL_MS = 10_000;
+
+/** What a worker's log has been told of its store. */
+type StoreOutage = { steps: number; readonly sinceMs: number; saidMs: number };
+const outageByLog = new WeakMap<Logger, StoreOutage>();
+
+/**
+ * Tries an operation until the store answers: a full disk, a locked file or a database that is away holds a run up and
+ * does not end it. An activity that waits says so with its heartbeat.
+ *
+ * @param signal - Ends the waiting, as a cancellation: a fault of the store that may pass is no failure of the step.
+ */
+export async function retryWrite<Result>(
+  attempt: () => Promise<Result>,
+  signal: AbortSignal,
+  log: Logger,
+): Promise<Result> {
+  let waits: StoreOutage | undefined;
+  let endNote = (): void => undefined;
+  try {
+    for (let delayMs = FIRST_DELAY_MS; ; delayMs = Math.min(delayMs * 2, LAST_DELAY_MS)) {
+      try {
+        return await attempt();
+      } catch (error) {
+        if (!(error instanceof StoreError) || !STORE_MAY_RECOVER[error.fault]) throw error;
+        if (signal.aborted) throw toCancellation(signal, error);
+        if (waits === undefined) {
+          waits = beginOutage(log);
+          endNote = noteStoreWait(error);
+        }
+        logOutage(waits, error, log);
+        await sleep(delayMs, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  } finally {
+    endNote();
+    if (waits !== undefined) endOutage(waits, log);
+  }
+}
+
+function toCancellation({ reason }: AbortSignal, cause: StoreError): CancelledFailure {
+  if (reason instanceof CancelledFailure) return reason;
+  return new CancelledFailure("CANCELLED", [], cause);
+}
+
+function beginOutage(log: Logger): StoreOutage {
+  const waiting = outageByLog.get(log) ?? { steps: 0, sinceMs: Date.now(), saidMs: 0 };
+  outageByLog.set(log, waiting);
+  waiting.steps += 1;
+  return waiting;
+}
+
+function logOutage(waiting: StoreOutage, { fault, message }: StoreError, log: Logger): void {
+  const nowMs = Date.now();
+  if (nowMs - waiting.saidMs < LOG_INTERVAL_MS) return;
+  waiting.saidMs = nowMs;
+  const { steps } = waiting;
+  log.warn(
+    { fault, waiting: steps },
+    `${message} Steps that wait for it: ${steps}; they go on by themselves.`,
+  );
+}
+
+function endOutage(waiting: StoreOutage, log: Logger): void {
+  waiting.steps -= 1;
+  if (waiting.steps > 0) return;
+  outageByLog.delete(log);
+  const waitedMs = Date.now() - waiting.sinceMs;
+  log.warn(
+    { waitedMs },
+    `No step waits for the transcript any more, after ${(waitedMs / 1000).toFixed(1)} s`,
+  );
+}

@@ -1,0 +1,237 @@
+import { Context } from "@temporalio/activity";
+import type { ToolDigest } from "../../core/machine/state/digest.ts";
+import type { ToolCallContent } from "../../schema/message.ts";
+import type { ClaimResult, Step } from "../../store/transcript/step.ts";
+import type { Tool, ViewTool } from "../../tools/tool.ts";
+import type { ToolInput } from "../activity-types.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { findTool } from "../model/available-tools.ts";
+import { getTimeLimit } from "../open-loop/pinned-digest.ts";
+import { watchToolLists } from "../open-loop/watch-tool-lists.ts";
+import { retryUntil } from "../step/activity-transcript.ts";
+import { DefinitionError, toFailure } from "../step/failure.ts";
+import { withHeartbeat } from "../step/heartbeat.ts";
+import { createLiveOutput } from "../step/live-output.ts";
+import { buildIdempotencyKey, getCurrentStep } from "../step/step.ts";
+import { runStoredStep, type StepResult, storeStep } from "../step/stored-step.ts";
+import { fetchSecrets, listDefinitionSecrets } from "./definition-secrets.ts";
+import { execute } from "./execute.ts";
+import { buildErrorExecution } from "./execution.ts";
+import { createMaskedOutput, createOutputMask } from "./live-mask.ts";
+import { buildUnknownOutcome, isDead, terminateLost, yieldToHolder } from "./lost-execution.ts";
+import { parseNextRound } from "./next-round.ts";
+import { type OwnClaim, openOwnClaim } from "./own-claims.ts";
+import { callTeam } from "./team-call.ts";
+import { buildToolResult, findCall } from "./tool-result.ts";
+import { createHookedUpdates } from "./tool-updates.ts";
+import { storeQuestion } from "./user-questions.ts";
+import { answerViewCall, type ViewAnswer } from "./view-call.ts";
+
+/**
+ * Runs one tool call by the table of design 3.5: the claim is written before the start, what a lost execution has
+ * left running is ended before anything else, and an `unsafe` tool never starts twice.
+ */
+export async function callTool(input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
+  const { info } = Context.current();
+  try {
+    return await withHeartbeat(
+      () => undefined,
+      async () => {
+        const definition = await dependencies.definitions.read(input.definitionHash);
+        const tool = findTool(info.activityType, definition, dependencies.tools);
+        // A quick tool only reads: there is nothing to take over from a lost execution, hence no claim.
+        if (info.isLocal && tool?.replay === "pure") return await runReader(tool, input, dependencies);
+        return await runClaimed(tool, input, dependencies);
+      },
+    );
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+async function runReader(tool: Tool, input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
+  const step = getCurrentStep(input, dependencies.process);
+  const call = await readCall(input, dependencies);
+  const made = await buildStepResult(
+    input,
+    call,
+    await runTool(tool, call, input, undefined, dependencies),
+    dependencies,
+  );
+  return await storeStep(step, input, made, dependencies);
+}
+
+async function runClaimed(
+  tool: Tool | undefined,
+  input: ToolInput,
+  dependencies: Dependencies,
+): Promise<ToolDigest> {
+  const { cancellationSignal: signal } = Context.current();
+  const step = getCurrentStep(input, dependencies.process);
+  const isUnsafe = (tool?.replay ?? "unsafe") === "unsafe";
+  const own = openOwnClaim(step);
+  // Only a command that was given out again may have a holder.
+  if (step.generation > 0 && isUnsafe) await yieldToHolder(step, own, dependencies.transcript, signal);
+  try {
+    const digest = await runStoredStep(step, input, dependencies, async (claim) => {
+      const call = await readCall({ ...input, branch: claim.branch }, dependencies);
+      const answer = await runAfterClaim(tool, call, claim, own, input, dependencies);
+      return await buildStepResult(input, call, answer, dependencies);
+    });
+    own.settle();
+    return digest;
+  } catch (error) {
+    if (!own.hasBegun) releaseStep(step, dependencies);
+    throw error;
+  } finally {
+    own.release();
+  }
+}
+
+/** How long a step that was not begun is tried to be given back when the store is away. */
+const RELEASE_TIMEOUT_MS = 60_000;
+
+/** Nobody who takes over is to believe that the call began. Nothing waits for it: the step itself is over. */
+function releaseStep(step: Step, { transcript }: Dependencies): void {
+  const released = retryUntil(AbortSignal.timeout(RELEASE_TIMEOUT_MS), () => transcript.release(step));
+  // Who has no claim has nothing to give back.
+  void released.catch(() => undefined);
+}
+
+async function runAfterClaim(
+  tool: Tool | undefined,
+  call: ToolCallContent,
+  claim: Extract<ClaimResult, { type: "claimed" }>,
+  own: OwnClaim,
+  input: ToolInput,
+  dependencies: Dependencies,
+): Promise<ViewAnswer> {
+  const step = getCurrentStep(input, dependencies.process);
+  const displaced = [...(claim.lostBefore ?? []), ...(claim.lost === undefined ? [] : [claim.lost])];
+  for (const lost of own.filterLost(displaced).toReversed()) {
+    const ended = await terminateLost(lost, buildIdempotencyKey(step), dependencies);
+    if ((tool?.replay ?? "unsafe") === "unsafe") {
+      const died = await isDead(lost.process, dependencies.transcript);
+      const printed = await dependencies.hub.readPublished({
+        session: step.session,
+        run: step.run,
+        command: step.number,
+        call: step.call,
+      });
+      return buildUnknownOutcome(lost, died, ended, printed);
+    }
+  }
+  if (tool === undefined) {
+    return buildErrorExecution(`Failed: this worker has no tool named ${call.name}`);
+  }
+  return await runTool(tool, call, input, own, dependencies);
+}
+
+async function runTool(
+  tool: Tool,
+  call: ToolCallContent,
+  input: ToolInput,
+  own: OwnClaim | undefined,
+  dependencies: Dependencies,
+): Promise<ViewAnswer> {
+  if (tool.kind === "view") return await runViewTool(tool, call, input, dependencies);
+  const definition = await dependencies.definitions.read(input.definitionHash);
+  const step = getCurrentStep(input, dependencies.process);
+  if (tool.kind === "team") {
+    const { transcript } = dependencies;
+    own?.begin();
+    return await callTeam(tool, call, {
+      step,
+      transcript,
+      signal: Context.current().cancellationSignal,
+      timeoutMs: getTimeLimit(tool, definition),
+      words: input.words,
+    });
+  }
+  if (tool.kind === "agent")
+    return buildErrorExecution(`Failed: ${tool.name} is an agent: it is run, not executed`);
+  watchToolLists(definition, input, dependencies);
+  await fetchSecrets(definition, dependencies.secrets, dependencies.log);
+  const secrets = listDefinitionSecrets(definition, dependencies.secrets);
+  const hidesKeys = definition.redact?.toolOutput === true;
+  const live = createMaskedOutput(createLiveOutput(dependencies.hub, step, input), secrets, hidesKeys);
+  const execution = execute(tool, call, {
+    step,
+    workspace: definition.workspace ?? dependencies.defaultWorkspace,
+    loopId: input.loopId,
+    timeoutMs: getTimeLimit(tool, definition),
+    publish: live.publish,
+    updates: (show) =>
+      createHookedUpdates(show, { id: call.id, name: tool.name }, input, step, definition, dependencies),
+    claim: own === undefined ? undefined : dependencies.transcript,
+    begin: () => own?.begin(),
+    questions: input.questions ?? [],
+    signal: Context.current().cancellationSignal,
+    log: dependencies.log,
+    mask: createOutputMask(secrets, hidesKeys),
+  });
+  return await execution.finally(live.end);
+}
+
+/** A call about the view itself. An earlier execution has changed nothing, and would have answered the same. */
+async function runViewTool(
+  tool: ViewTool,
+  call: ToolCallContent,
+  input: ToolInput,
+  dependencies: Dependencies,
+): Promise<ViewAnswer> {
+  if (input.view === undefined) throw new DefinitionError(`The call of ${tool.name} came without a view`);
+  const { session } = getCurrentStep(input, dependencies.process);
+  const { arguments: _, ...asWritten } = input;
+  const written = await readCall(asWritten, dependencies);
+  const entries = await dependencies.conversations.readEntriesBefore(session, input.branch, input.answer);
+  return answerViewCall({ tool, call, written, answer: input.answer, atHand: input.view, entries });
+}
+
+async function buildStepResult(
+  input: ToolInput,
+  call: ToolCallContent,
+  { request, ...execution }: ViewAnswer,
+  { definitions, secrets, tools, transcript, process }: Dependencies,
+): Promise<StepResult<ToolDigest>> {
+  if (execution.asks !== undefined) {
+    const { session } = getCurrentStep(input, process);
+    const asks = await storeQuestion(session, execution.asks, transcript, Date.now());
+    return { result: { branch: "", isError: false, tokens: 0, preview: "", asks }, entries: [] };
+  }
+  const definition = await definitions.read(input.definitionHash);
+  const tool = findTool(Context.current().info.activityType, definition, tools);
+  const { message, digest } = buildToolResult(call, execution, {
+    turnId: { loopId: input.loopId, turnIndex: input.turn },
+    mask: createOutputMask(
+      listDefinitionSecrets(definition, secrets),
+      definition.redact?.toolOutput === true,
+    ),
+    atMs: Date.now(),
+  });
+  const rest = execution.isError ? undefined : parseNextRound(call, tool);
+  return {
+    result: {
+      ...digest,
+      ...(request === undefined ? {} : { request }),
+      ...(rest === undefined ? {} : { rest }),
+    },
+    entries: [{ position: input.position, origin: "tool", message }],
+  };
+}
+
+/** The call with its arguments, from the answer in the transcript. */
+async function readCall(
+  input: ToolInput,
+  { conversations, process }: Dependencies,
+): Promise<ToolCallContent> {
+  const { session } = getCurrentStep(input, process);
+  const answer = await conversations.readMessage(session, input.branch, input.answer);
+  const call = findCall(answer, input.call, input.arguments);
+  if (call === undefined) {
+    throw new DefinitionError(
+      `The transcript holds no call ${input.call} at position ${input.answer} of ${input.branch}`,
+    );
+  }
+  return call;
+}

@@ -1,0 +1,36 @@
+import { asObject } from "../../models/json.ts";
+import type { RepairedArguments } from "../../tools/argument-repair/repair-call.ts";
+import type { Execution } from "./execution.ts";
+
+/** Of the fields named in a result: it is a hint, not a list. */
+const MAX_NAMED = 5;
+
+/** Adds what was made of the call: all of it for people, and to the model which of its fields were not used. */
+export function addNotes(
+  execution: Execution,
+  { notes, dropped }: Pick<RepairedArguments, "notes" | "dropped">,
+): Execution {
+  if (notes.length === 0) return execution;
+  const { content, details } = execution.output;
+  const line = formatUnusedFields(dropped);
+  return {
+    ...execution,
+    output: {
+      content: line === undefined ? content : appendLine(content, line),
+      details: { ...(details === undefined ? {} : (asObject(details) ?? { details })), recovered: notes },
+    },
+  };
+}
+
+function formatUnusedFields(dropped: readonly string[]): string | undefined {
+  if (dropped.length === 0) return undefined;
+  const names = dropped.slice(0, MAX_NAMED).join(", ");
+  return `[Not used: ${names}${dropped.length > MAX_NAMED ? ", ..." : ""}. The tool has no such field.]`;
+}
+
+function appendLine(content: Execution["output"]["content"], line: string): Execution["output"]["content"] {
+  const last = content.at(-1);
+  return last?.type === "text"
+    ? [...content.slice(0, -1), { ...last, text: `${last.text.replace(/\n$/, "")}\n${line}` }]
+    : [...content, { type: "text", text: line }];
+}

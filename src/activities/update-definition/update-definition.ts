@@ -1,0 +1,94 @@
+import { compareDefinitions, findChangedLimits } from "../../core/machine/definition-changes.ts";
+import type { DefinitionUpdateDigest } from "../../core/machine/state/digest.ts";
+import { redactPreview } from "../../platform/text/redact.ts";
+import type { AgentDefinition, Limits } from "../../schema/definition.ts";
+import type { UpdateDefinitionInput } from "../activity-types.ts";
+import type { Dependencies } from "../dependencies.ts";
+import { buildLoopTerms, checkDefinition } from "../open-loop/check-definition.ts";
+import { saveChildDefinitions } from "../open-loop/child-definitions.ts";
+import { pinSources } from "../open-loop/pin-sources.ts";
+import { buildPinnedDigest } from "../open-loop/pinned-digest.ts";
+import { DefinitionError, OutputError, toFailure } from "../step/failure.ts";
+import { getCurrentStep } from "../step/step.ts";
+import { runStoredStep, type StepResult } from "../step/stored-step.ts";
+
+/** Of why a run keeps the definition that it has, in bytes, the dots of a cut included. */
+const REASON_BYTES = 512;
+
+/** Of one that a worker gives; those of the written table are short. */
+const MAX_WARNINGS = 16;
+
+/**
+ * Pins a run to another definition, after the checks that a loop opens with; or says why it keeps its own. Sub-agents
+ * that start from now on are those of the new one.
+ */
+export async function updateDefinition(
+  input: UpdateDefinitionInput,
+  dependencies: Dependencies,
+): Promise<DefinitionUpdateDigest> {
+  const step = getCurrentStep(input, dependencies.process);
+  try {
+    return await runStoredStep(step, input, dependencies, () => buildUpdate(input, dependencies));
+  } catch (error) {
+    throw toFailure(error);
+  }
+}
+
+async function buildUpdate(
+  input: UpdateDefinitionInput,
+  dependencies: Dependencies,
+): Promise<StepResult<DefinitionUpdateDigest>> {
+  const { definitions } = dependencies;
+  try {
+    const [from, given] = await Promise.all([
+      definitions.read(input.from),
+      definitions.readAccepted(input.to),
+    ]);
+    const { changes, warnings, refusals } = compareDefinitions(from, given);
+    if (refusals.length > 0) return rejectUpdate(refusals.join("; "));
+    const { definition: to, warnings: found } = await pinSources(given, from.pinned, dependencies);
+    const checked = await checkDefinition(to, dependencies, found);
+    const limits = findChangedLimits(from.limits, to.limits);
+    const all = { changes, warnings: [...warnings, ...checked.warnings].slice(0, MAX_WARNINGS) };
+    return await pinDefinition(to, input, { ...all, limits, tools: checked.tools }, dependencies);
+  } catch (error) {
+    if (error instanceof DefinitionError || error instanceof OutputError) return rejectUpdate(error.message);
+    throw error;
+  }
+}
+
+async function pinDefinition(
+  to: AgentDefinition,
+  input: UpdateDefinitionInput,
+  {
+    tools,
+    limits,
+    changes,
+    warnings,
+  }: { readonly limits: Partial<Limits> } & Awaited<ReturnType<typeof checkDefinition>> &
+    Pick<ReturnType<typeof compareDefinitions>, "changes" | "warnings">,
+  dependencies: Dependencies,
+): Promise<StepResult<DefinitionUpdateDigest>> {
+  const { transcript } = dependencies;
+  const definitionHash = await transcript.saveDefinition(to);
+  const children = await saveChildDefinitions(to, transcript);
+  const terms = JSON.stringify(buildLoopTerms(to, { ...input.limits, ...limits }, tools, dependencies));
+  const result: DefinitionUpdateDigest = {
+    branch: "",
+    type: "moved",
+    pinned: buildPinnedDigest(to, definitionHash, tools, children),
+    limits,
+    changes,
+    warnings,
+    terms: await transcript.putText(terms, Date.now()),
+  };
+  const definition = { definitionHash, agentName: to.name, model: to.model.id, terms };
+  return { result, entries: [], definition };
+}
+
+function rejectUpdate(reason: string): StepResult<DefinitionUpdateDigest> {
+  return {
+    result: { branch: "", type: "refused", reason: redactPreview(reason, REASON_BYTES - "...".length) },
+    entries: [],
+  };
+}

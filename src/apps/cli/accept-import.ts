@@ -1,0 +1,39 @@
+import { createInterface } from "node:readline/promises";
+import { HoldfastError } from "../../client/index.ts";
+import { withHoldfast } from "./connection.ts";
+import type { Context } from "./context.ts";
+import { print } from "./output.ts";
+import { stripControls } from "./palette.ts";
+
+/**
+ * Does some work; where it needs an agent that came with an import, asks at a terminal whether to accept it and does
+ * the work again. Without a terminal the refusal stands, which says what to type.
+ */
+export async function confirmImportedAgent(context: Context, work: () => Promise<number>): Promise<number> {
+  try {
+    return await work();
+  } catch (error) {
+    const isUnaccepted = error instanceof HoldfastError && error.code === "definition-unaccepted";
+    const { session, problems = [] } = isUnaccepted ? error.facts : {};
+    if (session === undefined || !canAsk(context)) throw error;
+    context.report(`Session ${session} was imported, and its agent has not run here yet. It brings:`);
+    for (const line of problems) context.report(`  ${stripControls(line)}`);
+    if (!(await askYesNo(context, "Accept it and go on? y/N "))) throw error;
+    await withHoldfast(context, (holdfast) => holdfast.acceptDefinition(session));
+    return await work();
+  }
+}
+
+function canAsk({ streams, json }: Context): boolean {
+  return !json && streams.stdin.isTTY === true && streams.stderr.isTTY === true;
+}
+
+async function askYesNo({ streams }: Context, question: string): Promise<boolean> {
+  print(streams.stderr, question);
+  const lines = createInterface({ input: streams.stdin });
+  try {
+    return /^y(es)?$/i.test((await lines.question("")).trim());
+  } finally {
+    lines.close();
+  }
+}

@@ -1,0 +1,96 @@
+import type { Command } from "commander";
+import { HoldfastError } from "../../../client/index.ts";
+import { withHoldfast } from "../connection.ts";
+import type { Context } from "../context.ts";
+import { EXIT } from "../exit-codes.ts";
+
+type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
+type Flags = { readonly ack?: boolean };
+
+export function addSteerCommand(program: Command, runAction: RunAction): void {
+  program
+    .command("steer")
+    .description("Say something that the agent reads before its next answer")
+    .argument("<session>", "the session's id")
+    .argument("<text...>", "what to say")
+    .option("--ack", "wait until the run has taken it")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast steer 5f0c… "Leave the tests as they are"
+  $ holdfast steer 5f0c… --ack Use pnpm
+
+A session at rest finds it in its inbox when its next run begins.
+At most 200 messages wait for a run; one more is refused.`,
+    )
+    .action(async (session: string, text: string[], flags: Flags) =>
+      runAction((context) => sendText(context, "steer", session, text.join(" "), flags)),
+    );
+}
+
+export function addFollowUpCommand(program: Command, runAction: RunAction): void {
+  program
+    .command("follow-up")
+    .description("Say something that the agent reads when it would stop")
+    .argument("<session>", "the session's id")
+    .argument("<text...>", "what to say")
+    .option("--ack", "wait until the run has taken it")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast follow-up 5f0c… "Then write the changelog"
+  $ holdfast follow-up 5f0c… --ack Commit it`,
+    )
+    .action(async (session: string, text: string[], flags: Flags) =>
+      runAction((context) => sendText(context, "followUp", session, text.join(" "), flags)),
+    );
+}
+
+async function sendText(
+  context: Context,
+  verb: "steer" | "followUp",
+  session: string,
+  text: string,
+  { ack = false }: Flags,
+): Promise<number> {
+  return withHoldfast(context, async (holdfast) => {
+    // A message starts a run that puts it into the inbox: a mistyped id must not make a session.
+    const { open } = await holdfast.status(session);
+    const sent = await holdfast[verb](session, text, { acknowledge: ack });
+    if (context.json) context.printJson({ type: "sent", session, open, ...sent });
+    else context.print(open ? "sent" : "left in the session's inbox: no run is open");
+    return EXIT.ok;
+  });
+}
+
+export function addStopCommand(program: Command, runAction: RunAction): void {
+  program
+    .command("stop")
+    .description("Stop a run: the request to the vendor, the tools, then the loop")
+    .argument("<session>", "the session's id")
+    .option("--reason <text>", "why, for the record")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  $ holdfast stop 5f0c…
+  $ holdfast stop 5f0c… --reason "wrong branch" && holdfast status 5f0c…`,
+    )
+    .action(async (session: string, flags: { reason?: string }) =>
+      runAction((context) => stopSession(context, session, flags.reason)),
+    );
+}
+
+async function stopSession(context: Context, session: string, reason: string | undefined): Promise<number> {
+  return withHoldfast(context, async (holdfast) => {
+    const open = await holdfast.stop(session, reason).catch((error: unknown) => {
+      if (error instanceof HoldfastError && error.code === "session-ended") return false;
+      throw error;
+    });
+    if (context.json) context.printJson({ type: "stop", session, open });
+    else context.print(open ? "asked to stop" : "nothing to stop: the session is at rest");
+    return EXIT.ok;
+  });
+}

@@ -1,0 +1,78 @@
+import type { EvaluatedBranch, EvaluationOutcome, LoopEvent, WatchItem } from "../../client/index.ts";
+import { formatDollars } from "../../core/budget/limits.ts";
+import { shortenText } from "./text.ts";
+
+// Several branches at once, in lines: what each is doing now, and in the end a table of all.
+
+type BranchProgress = { turns: number; tokens: number; tools: string };
+
+/** Turns what is watched of an evaluation into a line for each step of a branch. */
+export class EvaluationProgress {
+  readonly #names = new Map<string, string>();
+  readonly #progress = new Map<string, BranchProgress>();
+
+  /** @returns What is worth a line, or nothing. */
+  formatItem(item: WatchItem): string | undefined {
+    if (item.type === "group" && item.event.type === "ParallelLoopStart") {
+      for (const [index, loopId] of item.event.loopIds.entries())
+        this.#names.set(loopId, `branch ${index + 1}`);
+      return undefined;
+    }
+    if (item.type === "group" && item.event.type === "ProgressMessage") return item.event.text;
+    return item.type === "event" ? this.#formatEvent(item.event) : undefined;
+  }
+
+  #formatEvent({ loopId, body }: LoopEvent): string | undefined {
+    const name = this.#names.get(loopId) ?? "judge";
+    const line = this.#progress.get(loopId) ?? { turns: 0, tokens: 0, tools: "" };
+    this.#progress.set(loopId, line);
+    switch (body.type) {
+      case "AgentStart":
+        return `${name} has begun`;
+      case "ToolExecutionStart":
+        line.tools = body.toolName;
+        return `${name} · turn ${line.turns + 1} · ${shortenText(body.toolName, 60)}`;
+      case "TurnEnd":
+        line.turns += 1;
+        line.tokens += body.usage.totalTokens;
+        return `${name} · ${line.turns} turn${line.turns === 1 ? "" : "s"} · ${line.tokens} tokens`;
+      case "AgentEnd":
+        return `${name} is over: ${body.outcome.type}`;
+      default:
+        return undefined;
+    }
+  }
+}
+
+const HEADINGS = ["", "agent", "model", "status", "turns", "tokens", "cost", "seconds"] as const;
+
+/** Rows of the table: all branches in the order of their configurations, the chosen one with a star. */
+export function formatEvaluation({ selected, losers }: EvaluationOutcome): readonly (readonly string[])[] {
+  const branches = [selected, ...losers].sort((first, second) => first.index - second.index);
+  return [HEADINGS, ...branches.map((branch) => formatRow(branch, branch === selected))];
+}
+
+/** Rows of branches that are all kept, each with the name that it goes on under. */
+export function formatBranchRows(branches: readonly EvaluatedBranch[]): readonly (readonly string[])[] {
+  const rows = branches.map((branch) => [...formatRow(branch, false).slice(1), branch.branch ?? "-"]);
+  return [[...HEADINGS.slice(1), "branch"], ...rows];
+}
+
+function formatRow(branch: EvaluatedBranch, isChosen: boolean): readonly string[] {
+  const { agentName, model, status, turns, usage, costUsd } = branch;
+  return [
+    isChosen ? "*" : "",
+    shortenText(agentName, 30),
+    shortenText(model, 30),
+    status.type,
+    String(turns),
+    String(usage.totalTokens),
+    formatDollars(costUsd),
+    formatSeconds(branch),
+  ];
+}
+
+function formatSeconds({ startedAtMs, endedAtMs }: EvaluatedBranch): string {
+  if (startedAtMs === undefined || endedAtMs === undefined) return "-";
+  return ((endedAtMs - startedAtMs) / 1000).toFixed(1);
+}

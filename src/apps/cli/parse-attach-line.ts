@@ -1,0 +1,94 @@
+import { findNearestName } from "../../platform/text/nearest-name.ts";
+
+// What a line typed at attached sessions means; nothing else of the terminal is known here.
+
+export type AttachAction =
+  | { readonly type: "steer" | "follow-up"; readonly text: string }
+  | { readonly type: "approve"; readonly call?: string }
+  | { readonly type: "refuse"; readonly call?: string; readonly reason?: string }
+  | { readonly type: "stop" | "status" | "approvals" | "help" | "leave" }
+  | { readonly type: "tell"; readonly text: string };
+
+/** An action, and the number of the session that it is for, from 0. */
+export type AddressedAction = { readonly to: number; readonly action: AttachAction };
+
+const COMMANDS = [
+  "/f",
+  "/follow",
+  "/approve",
+  "/deny",
+  "/stop",
+  "/status",
+  "/approvals",
+  "/quit",
+  "/exit",
+  "/help",
+];
+
+export const ATTACH_HELP = `What you type steers the agent.
+  /f TEXT, /follow TEXT   say it when the agent is done
+  /approve [CALL]         let a call run that waits for your word
+  /deny [CALL] [REASON]   answer it with no
+  /approvals              show again what waits for your word
+  /stop                   stop the run
+  /status                 where the session stands
+  /quit, Ctrl-C           leave; the run goes on
+  //TEXT                  a message that begins with a slash
+  @2 …                    the same for the second of several sessions; the first unless said`;
+
+/** @returns Nothing for an empty line. */
+export function parseAttachLine(line: string, sessions: number): AddressedAction | undefined {
+  const addressed = /^\s*@(\d+)(?:\s+|$)/.exec(line);
+  const to = addressed === null ? 0 : Number(addressed[1]) - 1;
+  const text = line.slice(addressed?.[0].length ?? 0).trim();
+  if (to < 0 || to >= sessions) {
+    const sessionsText = sessions === 1 ? "is one session" : `are ${sessions} sessions`;
+    return { to: 0, action: reportText(`There is no session @${to + 1} here: there ${sessionsText}.`) };
+  }
+  if (text === "") return addressed === null ? undefined : { to, action: reportText("Nothing was said.") };
+  return { to, action: parseAction(text) };
+}
+
+function parseAction(line: string): AttachAction {
+  if (line.startsWith("//")) return { type: "steer", text: line.slice(1) };
+  if (!line.startsWith("/")) return { type: "steer", text: line };
+  const [command = "", first, ...rest] = line.split(/\s+/);
+  const argument = line.slice(command.length).trim();
+  switch (command) {
+    case "/f":
+    case "/follow":
+      if (argument === "")
+        return reportText(`${command} needs words, as in: ${command} then write the changelog`);
+      return { type: "follow-up", text: argument };
+    case "/approve":
+      return { type: "approve", ...(first === undefined ? {} : { call: first }) };
+    case "/deny":
+      return {
+        type: "refuse",
+        ...(first === undefined ? {} : { call: first }),
+        ...(rest.length === 0 ? {} : { reason: rest.join(" ") }),
+      };
+    case "/stop":
+      return { type: "stop" };
+    case "/status":
+      return { type: "status" };
+    case "/approvals":
+      return { type: "approvals" };
+    case "/quit":
+    case "/exit":
+      return { type: "leave" };
+    case "/help":
+      return { type: "help" };
+    default: {
+      // A path is a message, not a mistyped command.
+      if (first === undefined && command.slice(1).includes("/")) return { type: "steer", text: line };
+      const near = findNearestName(command, COMMANDS);
+      const hint = near === undefined ? "/help lists the commands" : `did you mean ${near}?`;
+      return reportText(`Unknown command ${command}: ${hint} (a message that begins with a slash: //…)`);
+    }
+  }
+}
+
+function reportText(text: string): AttachAction {
+  return { type: "tell", text };
+}

@@ -1,0 +1,41 @@
+import type { Command } from "commander";
+import type { PositionOptions } from "../../client/index.ts";
+import { UsageError } from "./usage-error.ts";
+
+// Places of a conversation as they are typed.
+
+export type PositionFlags = {
+  readonly at?: string;
+  readonly turn?: string;
+  readonly loop?: string;
+  readonly branch?: string;
+};
+
+export function addPositionOptions(
+  command: Command,
+  help: { readonly turn: string; readonly loop: string },
+): Command {
+  return command
+    .option(
+      "--at <position>",
+      "behind so many messages: the # of the first one that is left out, as show prints it",
+    )
+    .option("--turn <n>", `${help.turn}, counted from 0`)
+    .option("--loop <id>", `${help.loop} (default, for --turn: the conversation at the head)`)
+    .option("--branch <id>", "of this branch (default: the session's head)");
+}
+
+export function parsePosition({ at, turn, loop, branch }: PositionFlags): PositionOptions {
+  return {
+    ...(at === undefined ? {} : { at: parseCount("--at", at) }),
+    ...(turn === undefined ? {} : { turn: parseCount("--turn", turn) }),
+    ...(loop === undefined ? {} : { loop }),
+    ...(branch === undefined ? {} : { branch }),
+  };
+}
+
+export function parseCount(flag: string, text: string): number {
+  const number = Number(text);
+  if (text.trim() !== "" && Number.isInteger(number) && number >= 0) return number;
+  throw new UsageError(`${flag} "${text}" must be a whole number from 0`);
+}

@@ -1,0 +1,112 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { type DevServer, type DevServerOptions, startDevServer } from "../../devserver/start-server.ts";
+import { getRestartDelayMs } from "./worker-supervisor.ts";
+
+export type ServerEvent =
+  | { readonly type: "server-ended"; readonly how: string; readonly restartInMs: number }
+  | { readonly type: "server-not-started"; readonly reason: string; readonly restartInMs: number }
+  | { readonly type: "server-restarted"; readonly address: string };
+
+export type SupervisedServerOptions = Extract<DevServerOptions, { readonly dataDir: string }>;
+
+/** A server that served for this long is started again at once when it ends. */
+const MIN_HEALTHY_MS = 10_000;
+
+/** Keeps a Temporal dev server at one address: when it ends by itself, another one is started on its data. */
+export class ServerSupervisor {
+  readonly #options: SupervisedServerOptions;
+  readonly #report: (event: ServerEvent) => void;
+  readonly #start: (options: SupervisedServerOptions) => Promise<DevServer>;
+  readonly #stopping = new AbortController();
+  readonly #supervision: Promise<void>;
+  #server: DevServer;
+
+  private constructor(
+    server: DevServer,
+    options: SupervisedServerOptions,
+    tell: (event: ServerEvent) => void,
+    start: (options: SupervisedServerOptions) => Promise<DevServer>,
+  ) {
+    this.#server = server;
+    this.#options = options;
+    this.#report = tell;
+    this.#start = start;
+    this.#supervision = this.#supervise();
+  }
+
+  /** Starts a server, or joins one, and keeps it from then on. Rejects when the first one does not come up. */
+  static async start(
+    options: SupervisedServerOptions,
+    tell: (event: ServerEvent) => void,
+    start: (options: SupervisedServerOptions) => Promise<DevServer> = startDevServer,
+  ): Promise<ServerSupervisor> {
+    return new ServerSupervisor(await start(options), options, tell, start);
+  }
+
+  /** The one that runs now. Its address stays. */
+  get server(): DevServer {
+    return this.#server;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#supervision;
+    await this.#server.stop();
+  }
+
+  async #supervise(): Promise<void> {
+    const { signal } = this.#stopping;
+    let shortLives = 0;
+    for (;;) {
+      const startedAt = performance.now();
+      const reason = await this.#server.waitUntilEnded(signal);
+      if (signal.aborted || reason === undefined) return;
+      shortLives = performance.now() - startedAt >= MIN_HEALTHY_MS ? 0 : shortLives + 1;
+      const restartInMs = getRestartDelayMs(Math.max(0, shortLives - 1));
+      this.#report({ type: "server-ended", how: reason, restartInMs });
+      const next = await this.#restart(restartInMs, signal);
+      if (next === undefined) return;
+      this.#server = next;
+      this.#report({ type: "server-restarted", address: next.address });
+    }
+  }
+
+  async #restart(firstDelayMs: number, signal: AbortSignal): Promise<DevServer | undefined> {
+    let delayMs = firstDelayMs;
+    let reportedReason = "";
+    for (let failures = 1; ; failures += 1) {
+      await delay(delayMs, undefined, { signal }).catch(() => undefined);
+      if (signal.aborted) return undefined;
+      try {
+        return await this.#start({ ...this.#options, ...getPorts(this.#server), samePorts: true });
+      } catch (error) {
+        delayMs = getRestartDelayMs(failures + 1);
+        const reason = (error as Error).message;
+        // The same again is no news.
+        if (reason !== reportedReason)
+          this.#report({ type: "server-not-started", reason, restartInMs: delayMs });
+        reportedReason = reason;
+      }
+    }
+  }
+}
+
+export function describeServerEvent(event: ServerEvent): string {
+  switch (event.type) {
+    case "server-ended":
+      return `the Temporal server ended ${event.how}; starting another ${formatDelay(event.restartInMs)}; runs go on when it is there`;
+    case "server-not-started":
+      return `${event.reason}\ntrying again ${formatDelay(event.restartInMs)}, and then every few seconds`;
+    case "server-restarted":
+      return `the Temporal server is there again, at ${event.address}`;
+  }
+}
+
+function formatDelay(ms: number): string {
+  return ms === 0 ? "at once" : `in ${ms / 1000} s`;
+}
+
+function getPorts({ address, uiUrl }: DevServer): { readonly port: number; readonly uiPort?: number } {
+  const port = Number(address.slice(address.lastIndexOf(":") + 1));
+  return uiUrl === undefined ? { port } : { port, uiPort: Number(new URL(uiUrl).port) };
+}

@@ -1,0 +1,68 @@
+import type { AgentMessage, Outcome } from "../../client/index.ts";
+import { UNKNOWN_COST } from "../../core/budget/limits.ts";
+import { stripControls } from "./palette.ts";
+
+/** The text of a message, without thinking, calls and images. */
+export function getText(message: AgentMessage): string {
+  if (message.role === "extension") return "";
+  return message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}
+
+/** The arguments that say most about a call, by name. */
+const SUMMARY_ARGUMENTS = ["command", "path", "pattern", "query", "url", "task", "prompt"] as const;
+
+const MAX_SUMMARY_CHARS = 120;
+
+/** What a call is about, on one line. */
+export function summarizeCall(args: unknown): string {
+  const argument =
+    typeof args === "object" && args !== null
+      ? SUMMARY_ARGUMENTS.map((name) => (args as Record<string, unknown>)[name]).find(
+          (value) => typeof value === "string",
+        )
+      : undefined;
+  const text = (argument as string | undefined) ?? (args === undefined ? "" : (JSON.stringify(args) ?? ""));
+  return shortenText(text, MAX_SUMMARY_CHARS);
+}
+
+export function shortenText(text: string, maxChars: number): string {
+  const line = stripControls(text).replace(/\s+/g, " ").trim();
+  return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1)}…`;
+}
+
+/** How a run ended, in a few words. */
+export function describeOutcome(outcome: Outcome): string {
+  switch (outcome.type) {
+    case "answered":
+      return outcome.stopReason === "stop" ? "answered" : `answered (${outcome.stopReason})`;
+    case "limit-reached":
+      return `limit reached: ${outcome.reason}`;
+    case "failed":
+      return `failed: ${outcome.fault}: ${outcome.message}`;
+    case "stopped":
+      return `stopped: ${outcome.reason}`;
+    case "rejected":
+      return outcome.by === undefined
+        ? `rejected: ${outcome.reason}`
+        : `rejected by hook ${outcome.by}: ${outcome.reason}`;
+    case "ended":
+      return `ended by hook ${outcome.by}: ${outcome.reason}`;
+    case "delivered":
+      return `${outcome.messages} message${outcome.messages === 1 ? "" : "s"} left in the inbox`;
+  }
+}
+
+/** An unknown cost is a dash, never a number. */
+export function describeCost(costUsd: number | null): string {
+  if (costUsd === null) return UNKNOWN_COST;
+  return `$${costUsd.toFixed(costUsd > 0 && costUsd < 0.01 ? 5 : 2)}`;
+}
+
+/** For a column of dollars. */
+export function formatCostCell(costUsd: number | null): string {
+  return costUsd === null ? UNKNOWN_COST : costUsd.toFixed(4);
+}
+
+export function formatCount(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? "" : "s"}`;
+}

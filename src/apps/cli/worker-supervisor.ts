@@ -1,0 +1,77 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { endWorker, type WorkerChild, type WorkerEnd, type WorkerReady } from "./worker-child.ts";
+
+export type WorkerEvent =
+  | { readonly type: "worker-ready"; readonly ready: WorkerReady }
+  | { readonly type: "worker-died"; readonly end: WorkerEnd; readonly restartInMs: number };
+
+/** A worker that polled for this long is started again at once when it dies. */
+const MIN_HEALTHY_MS = 10_000;
+const FIRST_DELAY_MS = 250;
+const MAX_DELAY_MS = 10_000;
+/** A worker that never gets ready will not by being started again. */
+const MAX_STARTS_BEFORE_READY = 3;
+
+/** The wait before the next start: none after a healthy life, doubled after each short one. */
+export function getRestartDelayMs(shortLives: number): number {
+  return shortLives === 0 ? 0 : Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (shortLives - 1));
+}
+
+/** Keeps one worker alive. */
+export class WorkerSupervisor {
+  readonly #spawn: () => WorkerChild;
+  readonly #report: (event: WorkerEvent) => void;
+  readonly #stopping = new AbortController();
+  #child: WorkerChild | undefined;
+  #loop: Promise<void> | undefined;
+
+  constructor(spawn: () => WorkerChild, tell: (event: WorkerEvent) => void) {
+    this.#spawn = spawn;
+    this.#report = tell;
+  }
+
+  /** Resolves when the worker polls; `undefined` when it ended each time before it did. */
+  start(): Promise<WorkerReady | undefined> {
+    return new Promise((resolve) => {
+      this.#loop = this.#supervise(resolve);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    if (this.#child !== undefined) await endWorker(this.#child);
+    await this.#loop;
+  }
+
+  /** Of a worker that is ending: what runs is handed back at once. */
+  skipRestartDelay(): void {
+    this.#child?.process.kill("SIGTERM");
+  }
+
+  async #supervise(first: (ready: WorkerReady | undefined) => void): Promise<void> {
+    let shortLives = 0;
+    let wasReady = false;
+    while (!this.#stopping.signal.aborted) {
+      const child = this.#spawn();
+      this.#child = child;
+      const ready = await child.ready;
+      const readyAt = ready === undefined ? undefined : Date.now();
+      if (ready !== undefined) {
+        wasReady = true;
+        this.#report({ type: "worker-ready", ready });
+        first(ready);
+      }
+      const end = await child.ended;
+      this.#child = undefined;
+      if (this.#stopping.signal.aborted) break;
+      const healthy = readyAt !== undefined && Date.now() - readyAt >= MIN_HEALTHY_MS;
+      shortLives = healthy ? 0 : shortLives + 1;
+      if (!wasReady && shortLives >= MAX_STARTS_BEFORE_READY) break;
+      // The first death is answered at once: most are of a kind that does not repeat.
+      const restartInMs = getRestartDelayMs(Math.max(0, shortLives - 1));
+      this.#report({ type: "worker-died", end, restartInMs });
+      await delay(restartInMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);
+    }
+    first(undefined);
+  }
+}

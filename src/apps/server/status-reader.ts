@@ -1,0 +1,14 @@
+import type { Session, SessionStatus } from "../../client/index.ts";
+
+/** A run answers questions between its steps: those that are asked at the same time share one answer. */
+export class StatusReader {
+  readonly #pending = new Map<string, Promise<SessionStatus>>();
+
+  read(session: Session): Promise<SessionStatus> {
+    const known = this.#pending.get(session.id);
+    if (known !== undefined) return known;
+    const pending = session.status().finally(() => this.#pending.delete(session.id));
+    this.#pending.set(session.id, pending);
+    return pending;
+  }
+}

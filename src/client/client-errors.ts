@@ -1,0 +1,226 @@
+import {
+  isGrpcDeadlineError,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowUpdateFailedError,
+  WorkflowUpdateRPCTimeoutOrCancelledError,
+} from "@temporalio/client";
+import { ApplicationFailure, WorkflowNotFoundError } from "@temporalio/common";
+import { MAX_WAITING_BYTES, MAX_WAITING_MESSAGES, type QueueSize } from "../core/machine/queue-size.ts";
+import { KeyError } from "../platform/encryption/key-error.ts";
+import { StoreError } from "../store/transcript/store-error.ts";
+import { ANSWER_TIMEOUT_MS, type ClientLink } from "./connection/client-link.ts";
+import { GRPC, getGrpcCode } from "./connection/grpc-status.ts";
+import { getErrorMessage, HoldfastError } from "./holdfast-error.ts";
+
+/** STEER-12, as a run says it too. */
+export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up().";
+
+/** Types of the failures that a run refuses an update with. */
+const BUSY = "holdfast/busy";
+const INVALID_MESSAGE = "holdfast/invalid-message";
+const QUEUE_FULL = "holdfast/queue-full";
+const NO_APPROVAL = "holdfast/no-approval";
+const WHICH_APPROVAL = "holdfast/which-approval";
+const INVALID_APPROVAL = "holdfast/invalid-approval";
+const UPDATE_REJECTED = "holdfast/update-refused";
+const INVALID_LIMITS = "holdfast/invalid-limits";
+
+/** Turns what the SDK throws into one of ours; what is ours already passes. */
+export function toHoldfastError(error: unknown, link: ClientLink, session: string): HoldfastError {
+  const { address, namespace, taskQueue } = link;
+  if (error instanceof HoldfastError) return error;
+  if (error instanceof StoreError) {
+    return new HoldfastError("store-failed", error.message, { session, cause: error });
+  }
+  if (error instanceof KeyError) {
+    return new HoldfastError("key-missing", `Session ${session} cannot be read here: ${error.message}`, {
+      session,
+      cause: error,
+    });
+  }
+  if (error instanceof WorkflowExecutionAlreadyStartedError) return createBusyError(session, error);
+  if (isRunNotFound(error)) return createUnknownSessionError(link, session, error);
+  if (error instanceof WorkflowUpdateFailedError) return createUpdateRejectedError(error, session);
+  if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError || isGrpcDeadlineError(error)) {
+    return createNoWorkerError(link, session, error);
+  }
+  if (getGrpcCode(error) === GRPC.unavailable) {
+    return new HoldfastError(
+      "unreachable",
+      `The Temporal server at ${address} stopped answering: ${getErrorMessage(error)}. ` +
+        "Running agents are not lost; they go on when it is back.",
+      { address, cause: error },
+    );
+  }
+  return new HoldfastError(
+    "server-refused",
+    `The Temporal server at ${address} (namespace "${namespace}") refused the request for session ${session}: ${getErrorMessage(error)}`,
+    { address, namespace, taskQueue, session, cause: error },
+  );
+}
+
+/** No run of this id is open, or none ever was. */
+export function isRunNotFound(error: unknown): boolean {
+  return error instanceof WorkflowNotFoundError || getGrpcCode(error) === GRPC.notFound;
+}
+
+/** The run ended between taking an update and answering it. */
+export function hasRunEnded(error: unknown): boolean {
+  if (isRunNotFound(error)) return true;
+  const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
+  return cause instanceof ApplicationFailure && cause.type === "AcceptedUpdateCompletedWorkflow";
+}
+
+export function createBusyError(session: string, cause?: unknown): HoldfastError {
+  return new HoldfastError("session-busy", `Session ${session} is running. ${BUSY_TEXT}`, {
+    session,
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+export function createQueueFullError(
+  session: string,
+  { messages, bytes }: QueueSize,
+  cause?: unknown,
+): HoldfastError {
+  const command = `holdfast status ${session}`;
+  return new HoldfastError(
+    "queue-full",
+    `Session ${session} did not take the message: ${messages} messages with ${bytes} bytes wait already, and at most ` +
+      `${MAX_WAITING_MESSAGES} messages with ${MAX_WAITING_BYTES} bytes may wait. Send it again when the agent has read ` +
+      `some of them (\`${command}\` shows how many wait), or empty the queues with session.clearQueues("all").`,
+    {
+      session,
+      waiting: messages,
+      maxWaiting: MAX_WAITING_MESSAGES,
+      bytes,
+      maxBytes: MAX_WAITING_BYTES,
+      command,
+      ...(cause === undefined ? {} : { cause }),
+    },
+  );
+}
+
+/** A session without a run keeps its messages in the transcript. */
+export function createInboxFullError(session: string, messages: number): HoldfastError {
+  const command = `holdfast continue ${session}`;
+  return new HoldfastError(
+    "queue-full",
+    `Session ${session} did not take the message: no run is open, and its inbox holds ${messages} messages already, of ` +
+      `at most ${MAX_WAITING_MESSAGES}. The next run reads them: start one with \`${command}\`, then send it again.`,
+    { session, waiting: messages, maxWaiting: MAX_WAITING_MESSAGES, command },
+  );
+}
+
+function readWaiting(cause: unknown): QueueSize {
+  const details =
+    cause instanceof ApplicationFailure ? (cause.details?.[0] as Partial<QueueSize>) : undefined;
+  return { messages: details?.messages ?? 0, bytes: details?.bytes ?? 0 };
+}
+
+export function createUnknownSessionError(
+  { address, namespace }: ClientLink,
+  session: string,
+  cause?: unknown,
+): HoldfastError {
+  return new HoldfastError(
+    "session-unknown",
+    `There is no session ${session} in namespace "${namespace}" at ${address}. \`holdfast list\` shows those there are.`,
+    { session, address, namespace, ...(cause === undefined ? {} : { cause }) },
+  );
+}
+
+export function createUnknownJobError(
+  { address, namespace }: ClientLink,
+  job: string,
+  cause: unknown,
+): HoldfastError {
+  return new HoldfastError(
+    "session-unknown",
+    `There is no job ${job} in namespace "${namespace}" at ${address}. A job's id is what \`holdfast run --agent FILE\` prints for a file with a [mode].`,
+    { session: job, address, namespace, cause },
+  );
+}
+
+export function createNoWorkerError(
+  { taskQueue, namespace }: ClientLink,
+  session: string,
+  cause?: unknown,
+): HoldfastError {
+  return new HoldfastError(
+    "no-worker",
+    `No worker answered for session ${session} within ${ANSWER_TIMEOUT_MS / 1000} s (task queue "${taskQueue}", ` +
+      `namespace "${namespace}"). Start one with \`holdfast worker\`, or look with \`holdfast doctor\`.`,
+    { session, taskQueue, namespace, command: "holdfast worker", ...(cause === undefined ? {} : { cause }) },
+  );
+}
+
+function createUpdateRejectedError(error: WorkflowUpdateFailedError, session: string): HoldfastError {
+  const { cause } = error;
+  const type = cause instanceof ApplicationFailure ? cause.type : undefined;
+  if (type === BUSY) return createBusyError(session, error);
+  if (type === QUEUE_FULL) return createQueueFullError(session, readWaiting(cause), error);
+  const message = getErrorMessage(error);
+  const facts = { session, cause: error };
+  switch (type) {
+    case INVALID_MESSAGE:
+      return new HoldfastError("input-invalid", message, facts);
+    case INVALID_LIMITS:
+      return new HoldfastError(
+        "input-invalid",
+        `Session ${session} did not take the limits: ${message}.`,
+        facts,
+      );
+    case UPDATE_REJECTED:
+      return new HoldfastError("update-refused", `Session ${session} keeps its definition: ${message}.`, {
+        ...facts,
+        problems: [message],
+      });
+    case NO_APPROVAL:
+      return createNothingPendingError(session, message, error);
+    case WHICH_APPROVAL:
+    case INVALID_APPROVAL:
+      return new HoldfastError(
+        "input-invalid",
+        `Session ${session} did not take the answer: ${message}.`,
+        facts,
+      );
+    default:
+      return new HoldfastError(
+        "session-ended",
+        `Session ${session} did not take the message: ${message}`,
+        facts,
+      );
+  }
+}
+
+/** An answer came for a session that has no run. */
+export function createNoCallWhileIdleError(session: string, cause: unknown): HoldfastError {
+  return new HoldfastError(
+    "approval-unknown",
+    `Session ${session} did not take the answer: it is at rest, and no call of it waits. ` +
+      `\`holdfast show ${session}\` shows what came of it.`,
+    { session, command: `holdfast show ${session}`, cause },
+  );
+}
+
+/** Limits came for a session that has no run. */
+export function createNoLoopWhileIdleError(session: string, cause: unknown): HoldfastError {
+  const command = `holdfast continue ${session}`;
+  return new HoldfastError(
+    "session-ended",
+    `Session ${session} did not take the limits: it is at rest, and no loop of it runs that they could be raised for. ` +
+      `Continue it with more: \`${command}\`, which takes the same limits.`,
+    { session, command, cause },
+  );
+}
+
+export function createNothingPendingError(session: string, message: string, cause?: unknown): HoldfastError {
+  const command = `holdfast status ${session}`;
+  return new HoldfastError(
+    "approval-unknown",
+    `Session ${session} did not take the answer: ${message}. \`${command}\` shows what waits; ` +
+      "it may have been answered elsewhere, or its time has run out.",
+    { session, command, ...(cause === undefined ? {} : { cause }) },
+  );
+}

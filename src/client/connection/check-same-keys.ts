@@ -1,0 +1,53 @@
+import type { Connection } from "@temporalio/client";
+import { KEYS_VARIABLE, PLAIN } from "../../platform/encryption/key-references.ts";
+import type { Encryption } from "../../platform/encryption/resolve-encryption.ts";
+import {
+  canReadEachOther,
+  getKeyNames,
+  type KeyNames,
+  listKeyIds,
+  parseIdentityKeys,
+} from "../../platform/encryption/worker-keys.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+
+/** Number of `temporal.api.enums.v1.TaskQueueType`, part of the wire protocol. */
+const WORKFLOW_QUEUE = 1;
+
+/**
+ * Makes sure that the workers of the queue can read what is sent here, and the other way round. One that can is enough:
+ * the server names workers for minutes after they have ended. Where none polls, nothing is known.
+ */
+export async function checkSameKeys(
+  connection: Connection,
+  at: { readonly namespace: string; readonly taskQueue: string; readonly address: string },
+  encryption: Encryption,
+): Promise<void> {
+  const { namespace, taskQueue } = at;
+  const found = await connection.workflowService
+    .describeTaskQueue({ namespace, taskQueue: { name: taskQueue }, taskQueueType: WORKFLOW_QUEUE })
+    // Whoever may not look at a queue may still use it.
+    .catch(() => undefined);
+  const ours = getKeyNames(encryption);
+  const theirs = (found?.pollers ?? []).map(({ identity }) => parseIdentityKeys(identity ?? ""));
+  const [other] = theirs;
+  if (other === undefined || theirs.some((names) => canReadEachOther(ours, names))) return;
+  throw createKeyMismatchError(ours, other, at);
+}
+
+function createKeyMismatchError(
+  ours: KeyNames,
+  theirs: KeyNames,
+  { namespace, taskQueue, address }: { namespace: string; taskQueue: string; address: string },
+): HoldfastError {
+  return new HoldfastError(
+    "keys-differ",
+    `The workers of task queue "${taskQueue}" at ${address} encrypt with other keys than this process: they have ` +
+      `${listKeyIds(theirs)} (${describeKeys(theirs)}), here there is ${listKeyIds(ours)} (${describeKeys(ours)}). Nothing was sent. ` +
+      `Give both the same keys in ${KEYS_VARIABLE}; keys of the same name must hold the same bytes.`,
+    { address, namespace, taskQueue },
+  );
+}
+
+function describeKeys([first]: KeyNames): string {
+  return first === undefined || first === PLAIN ? "writing plain" : `writing with ${listKeyIds([first])}`;
+}

@@ -1,0 +1,31 @@
+import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/envconfig";
+import { HoldfastError } from "../holdfast-error.ts";
+
+/** The process's environment without what is unset. */
+function getDefinedVariables(env: NodeJS.ProcessEnv): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
+  );
+}
+
+/** Reads the Temporal profile (`--profile`, `TEMPORAL_PROFILE`, else `default`) with `TEMPORAL_*` over it. */
+export function loadProfile(
+  profile: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): ClientConnectConfig {
+  try {
+    return loadClientConnectConfig({
+      ...(profile === undefined ? {} : { profile }),
+      overrideEnvVars: getDefinedVariables(env),
+    });
+  } catch (error) {
+    const what = profile === undefined ? "" : ` (profile "${profile}")`;
+    throw new HoldfastError(
+      "configuration-invalid",
+      `The Temporal configuration${what} cannot be used: ${(error as Error).message}. ` +
+        "Look at TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE and the other TEMPORAL_* variables, or name the server " +
+        "with an address and a namespace.",
+      { cause: error },
+    );
+  }
+}

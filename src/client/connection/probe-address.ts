@@ -1,0 +1,49 @@
+import { connect as dial } from "node:net";
+
+/** How a server can be reached by TCP, as far as the system says. */
+export type ProbeResult = { readonly ok: true } | { readonly ok: false; readonly said: string };
+
+const REASON_TEXT: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing listens there",
+  ENOTFOUND: "no such host",
+  EAI_AGAIN: "the host's name could not be looked up",
+  EHOSTUNREACH: "no route to the host",
+  ENETUNREACH: "no route to the network",
+};
+
+/** gRPC hides a refusal behind its own patience; a plain dial says at once what is wrong. */
+export function probeAddress(address: string, timeoutMs: number): Promise<ProbeResult> {
+  const { host, port } = parseHostAndPort(address);
+  return new Promise((resolve) => {
+    const socket = dial({ host, port });
+    const settle = (reached: ProbeResult): void => {
+      clearTimeout(timer);
+      socket.destroy();
+      resolve(reached);
+    };
+    const timer = setTimeout(
+      () => settle({ ok: false, said: `no connection after ${timeoutMs / 1000} s` }),
+      timeoutMs,
+    );
+    socket.once("connect", () => settle({ ok: true }));
+    socket.once("error", (error: NodeJS.ErrnoException & { errors?: NodeJS.ErrnoException[] }) => {
+      const code = error.code ?? error.errors?.[0]?.code ?? "";
+      settle({ ok: false, said: `${REASON_TEXT[code] ?? error.message}${code === "" ? "" : ` (${code})`}` });
+    });
+  });
+}
+
+/** The port of Temporal's frontend. */
+const DEFAULT_PORT = 7233;
+
+/** `host`, `host:port` or `[ipv6]:port`. */
+export function parseHostAndPort(address: string): { host: string; port: number } {
+  const match = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d+))?$/.exec(address);
+  const port = Number(match?.[3] ?? DEFAULT_PORT);
+  return { host: match?.[1] ?? match?.[2] ?? address, port: port <= 65_535 ? port : DEFAULT_PORT };
+}
+
+/** Connections go through a proxy: what a plain dial finds says nothing. */
+export function isProxied(env: NodeJS.ProcessEnv = process.env): boolean {
+  return ["grpc_proxy", "https_proxy", "http_proxy"].some((name) => (env[name] ?? "") !== "");
+}

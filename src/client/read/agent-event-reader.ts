@@ -1,0 +1,73 @@
+import { buildAgentEvent, type EventContext, getPositionRange } from "../../conversation/agent-event.ts";
+import { buildConfigSnapshot } from "../../conversation/config-snapshot.ts";
+import type { AgentEvent } from "../../schema/agent-event.ts";
+import type { AgentMessage } from "../../schema/message.ts";
+import type { LoopRecord } from "../../store/transcript/loop.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { getAgentId } from "../runs/agent-id.ts";
+import type { RecordedItem } from "./recorded-event-reader.ts";
+
+type RecordedEvent = Extract<RecordedItem, { readonly type: "event" }>;
+type LoopFacts = { readonly place: EventContext; readonly provider: string };
+
+/** Makes recorded events whole. What the record says of a loop is read once. */
+export class AgentEventReader {
+  readonly #open: () => Promise<Transcript | undefined>;
+  readonly #session: string;
+  readonly #loops = new Map<string, LoopFacts>();
+
+  constructor(open: () => Promise<Transcript | undefined>, session: string) {
+    this.#open = open;
+    this.#session = session;
+  }
+
+  /** A recorded event with the messages that it is about. */
+  async complete({ event, record, message }: RecordedEvent): Promise<AgentEvent> {
+    const { from, to } = getPositionRange(event.body);
+    const isOne = to - from === 1 && message !== undefined;
+    const messages = isOne ? [message] : await this.#readMessages(record, from, to);
+    const { place: context } = await this.#readLoop(record);
+    if (event.body.type === "AgentEnd") this.#loops.delete(record.loopId);
+    return buildAgentEvent(context, event, messages);
+  }
+
+  /** Who answers in a loop; of one that is not recorded yet nothing is known. */
+  async readModel(
+    record: LoopRecord | undefined,
+  ): Promise<{ readonly model: string; readonly provider: string }> {
+    if (record === undefined) return { model: "unknown", provider: "unknown" };
+    return { model: record.model, provider: (await this.#readLoop(record)).provider };
+  }
+
+  async #readMessages({ branch }: LoopRecord, from: number, to: number): Promise<readonly AgentMessage[]> {
+    if (from === to) return [];
+    const entries = (await (await this.#open())?.readEntries(this.#session, branch, from, to)) ?? [];
+    return entries.map(({ message }) => message);
+  }
+
+  async #readLoop(record: LoopRecord): Promise<LoopFacts> {
+    const facts = this.#loops.get(record.loopId) ?? (await this.#describe(record));
+    this.#loops.set(record.loopId, facts);
+    return facts;
+  }
+
+  async #describe(record: LoopRecord): Promise<LoopFacts> {
+    const transcript = await this.#open();
+    const definition = await transcript?.readDefinition(record.definitionHash);
+    const session = await transcript?.readSession(this.#session);
+    const agentName = definition?.name ?? session?.agentName;
+    const context: EventContext = {
+      agentId: session === undefined ? "unknown" : getAgentId(session),
+      ...(agentName === undefined ? {} : { agentName }),
+      sessionId: this.#session,
+      loopId: record.loopId,
+      parentLoopId: record.parentLoopId,
+      kind: record.kind,
+      config:
+        definition === undefined
+          ? { definitionHash: record.definitionHash, model: record.model }
+          : { ...buildConfigSnapshot(definition, record.definitionHash), model: record.model },
+    };
+    return { place: context, provider: definition?.model.provider ?? "unknown" };
+  }
+}

@@ -1,0 +1,255 @@
+import { buildAgentEvent, type EventContext, getPositionRange } from "../../conversation/agent-event.ts";
+import { buildCompactionBlocks } from "../../conversation/compaction-blocks.ts";
+import { buildConfigSnapshot } from "../../conversation/config-snapshot.ts";
+import { buildLoopChain } from "../../conversation/loop-tree.ts";
+import { addUsage, type Cost, NO_USAGE } from "../../core/budget/usage.ts";
+import type { AgentEvent } from "../../schema/agent-event.ts";
+import type { AgentMessage, Usage } from "../../schema/message.ts";
+import type { LoopEvent } from "../../schema/record.ts";
+import type { RecordedLoop, RecordedSession } from "../../schema/recorded-session.ts";
+import { findLeftBranches } from "../../store/transcript/find-left-branches.ts";
+import type { LoopRecord } from "../../store/transcript/loop.ts";
+import type { SessionRecord } from "../../store/transcript/session.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { createUnknownSessionError, toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { SessionRecorder } from "../interop/session-recorder.ts";
+import { getAgentId } from "../runs/agent-id.ts";
+import { findNewestLoop } from "../runs/find-newest-loop.ts";
+import { describeRun, isOpen } from "../runs/open-runs.ts";
+import { readRefreshedSession } from "./abort-cut-off-loops.ts";
+import { EvaluationEvents } from "./evaluation-events.ts";
+import { sumRecordedCost } from "./sum-recorded-cost.ts";
+
+/** A session whole (SES-01 to SES-12), with what it comes to. */
+export type SessionRecordWithTotals = RecordedSession & {
+  readonly headBranch: string;
+  /** From the first loop to the one that the session goes on behind: of branches, the chosen ones alone. */
+  readonly activeChain: readonly string[];
+  readonly totals: {
+    readonly loops: number;
+    readonly turns: number;
+    readonly usage: Usage;
+    /** `null` when the price of any loop is unknown. */
+    readonly costUsd: Cost;
+  };
+};
+
+/** Made of the record alone. Whether a loop that has not ended still runs, the server is asked. */
+export async function readSessionRecord(link: ClientLink, session: string): Promise<SessionRecordWithTotals> {
+  try {
+    const transcript = await link.storage.openExistingTranscript();
+    const record = transcript && (await readRefreshedSession(link, transcript, session));
+    if (transcript === undefined || record === undefined) throw createUnknownSessionError(link, session);
+    const running = record.status === "running" && (await hasOpenRun(link, session));
+    return await buildRecord(transcript, record, running);
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
+}
+
+/** A server that cannot be asked leaves what the record says. */
+async function hasOpenRun(link: ClientLink, session: string): Promise<boolean> {
+  try {
+    const run = await describeRun(link, session);
+    return run !== undefined && isOpen(run);
+  } catch {
+    return true;
+  }
+}
+
+async function buildRecord(
+  transcript: Transcript,
+  record: SessionRecord,
+  running: boolean,
+): Promise<SessionRecordWithTotals> {
+  const loops = await transcript.readLoops(record.id);
+  const recorder = new SessionRecorder();
+  for await (const event of readAgentEvents(transcript, record, loops)) recorder.onEvent(event);
+  if (!running) recorder.abortOpenLoops();
+  const recorded = recorder.getSession(record.id);
+  const blocks = await readCompactionBlocks(transcript, record, loops);
+  const loopsFromEvents = new Map(recorded?.loops.map((loop) => [loop.loopId, loop]));
+  const all = loops.map((loop) => completeLoop(loop, record, loopsFromEvents, blocks));
+  const chosen = findNewestLoop(loops);
+  const chain = chosen === undefined ? [] : buildLoopChain(loops, chosen.loopId);
+  const { spawn } = record;
+  return {
+    sessionId: record.id,
+    agentId: getAgentId(record),
+    formation: toRecordedFormation(record),
+    scope: record.scope ?? "ephemeral",
+    createdAt: formatTimestamp(record.createdAtMs),
+    lastActiveAt: formatTimestamp(
+      Math.max(record.createdAtMs, ...loops.map(({ startedAtMs }) => startedAtMs)),
+    ),
+    ...(spawn === undefined
+      ? {}
+      : {
+          parentSpawnRef: {
+            parentSessionId: spawn.session,
+            parentLoopId: spawn.loopId,
+            toolCallId: spawn.toolCallId,
+            toolName: spawn.toolName,
+          },
+        }),
+    loops: all,
+    headBranch: record.headBranch,
+    activeChain: chain.map(({ loopId }) => loopId),
+    totals: {
+      loops: loops.length,
+      turns: loops.reduce((sum, { turns = 0 }) => sum + turns, 0),
+      usage: loops.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE),
+      costUsd: sumRecordedCost(loops),
+    },
+  };
+}
+
+/** A fork was asked for. */
+function toRecordedFormation({ formation, createdAtMs }: SessionRecord): RecordedSession["formation"] {
+  const at = { timestamp: formatTimestamp(createdAtMs) };
+  switch (formation.type) {
+    case "first_loop":
+      return { type: "first_loop", ...at };
+    case "inactivity_timeout":
+      return {
+        type: "inactivity_timeout",
+        thresholdSecs: formation.thresholdSecs,
+        previousSessionId: formation.previousSession,
+        ...at,
+      };
+    default:
+      return { type: "explicit", ...at };
+  }
+}
+
+function formatTimestamp(atMs: number): string {
+  return new Date(atMs).toISOString();
+}
+
+/** What the events say of a loop; what its row says where they are silent, because a write was cut off. */
+function completeLoop(
+  loop: LoopRecord,
+  record: SessionRecord,
+  fromEvents: ReadonlyMap<string, RecordedLoop>,
+  blocks: ReadonlyMap<string, RecordedLoop["compactionBlock"]>,
+): RecordedLoop {
+  const known = fromEvents.get(loop.loopId);
+  const block = blocks.get(loop.loopId);
+  const fallback: RecordedLoop = {
+    loopId: loop.loopId,
+    sessionId: loop.session,
+    agentId: getAgentId(record),
+    ...(loop.parentLoopId === undefined ? {} : { parentLoopId: loop.parentLoopId }),
+    continuationKind: loop.kind,
+    startedAt: formatTimestamp(loop.startedAtMs),
+    status: loop.status === "running" ? "aborted" : "completed",
+    messages: [],
+    turns: [],
+    usage: loop.usage ?? NO_USAGE,
+    events: [],
+    childrenLoopIds: [],
+    childLoopRefs: [],
+  };
+  return {
+    ...(known ?? fallback),
+    ...(loop.outcome === undefined ? {} : { outcome: loop.outcome }),
+    ...(loop.costUsd === undefined ? {} : { costUsd: loop.costUsd }),
+    ...(known?.endedAt === undefined && loop.endedAtMs !== undefined
+      ? { endedAt: formatTimestamp(loop.endedAtMs) }
+      : {}),
+    ...(loop.status === "aborted" ? { status: "aborted" as const } : {}),
+    ...(block === undefined ? {} : { compactionBlock: block }),
+  };
+}
+
+/** All recorded events, whole, loop by loop. */
+async function* readAgentEvents(
+  transcript: Transcript,
+  record: SessionRecord,
+  loops: readonly LoopRecord[],
+): AsyncGenerator<AgentEvent, void, void> {
+  const groups = new EvaluationEvents();
+  groups.read(await transcript.readEvaluations(record.id));
+  const branches = await transcript.readBranches(record.id);
+  for (const [index, loop] of loops.entries()) {
+    const context = await createEventContext(transcript, record, loop);
+    const events = await transcript.readEvents(loop.loopId, 0);
+    const bodies = events.map(({ body }) => body);
+    const branchPath = [...findLeftBranches(branches, loop.branch, bodies), loop.branch];
+    let branchId = 0;
+    const [first, ...rest] = events;
+    if (first !== undefined)
+      yield buildAgentEvent(
+        context,
+        first,
+        await readMessagesAt(transcript, record.id, branchPath[branchId]!, first),
+      );
+    yield* groups.eventsBeforeLoop(loop);
+    for (const event of rest) {
+      yield buildAgentEvent(
+        context,
+        event,
+        await readMessagesAt(transcript, record.id, branchPath[branchId] ?? loop.branch, event),
+      );
+      if (event.body.type === "RevertApplied" && event.body.applied) branchId += 1;
+    }
+    const isLast = loops.slice(index + 1).every(({ evaluation }) => evaluation !== loop.evaluation);
+    if (isLast) yield* groups.eventsAfterLoop(loop);
+  }
+}
+
+async function readMessagesAt(
+  transcript: Transcript,
+  session: string,
+  branch: string,
+  { body }: LoopEvent,
+): Promise<readonly AgentMessage[]> {
+  const { from, to } = getPositionRange(body);
+  if (from === to) return [];
+  return (await transcript.readEntries(session, branch, from, to)).map(({ message }) => message);
+}
+
+async function createEventContext(
+  transcript: Transcript,
+  record: SessionRecord,
+  loop: LoopRecord,
+): Promise<EventContext> {
+  const definition = await transcript.readDefinition(loop.definitionHash);
+  return {
+    agentId: getAgentId(record),
+    agentName: definition?.name ?? record.agentName,
+    sessionId: record.id,
+    loopId: loop.loopId,
+    parentLoopId: loop.parentLoopId,
+    kind: loop.kind,
+    config:
+      definition === undefined
+        ? { definitionHash: loop.definitionHash, model: loop.model }
+        : buildConfigSnapshot(definition, loop.definitionHash),
+  };
+}
+
+/** What the last compaction of each loop shows of it and of loops before it (PER-03). */
+async function readCompactionBlocks(
+  transcript: Transcript,
+  { id }: SessionRecord,
+  loops: readonly LoopRecord[],
+): Promise<ReadonlyMap<string, RecordedLoop["compactionBlock"]>> {
+  const blocks = new Map<string, RecordedLoop["compactionBlock"]>();
+  for (const loop of loops) {
+    const last = (await transcript.readEvents(loop.loopId, 0)).findLast(
+      ({ body }) => body.type === "CompactionEnded",
+    );
+    if (last?.body.type !== "CompactionEnded") continue;
+    const entries = await transcript.readEntries(id, loop.branch, 0, last.body.position + 1);
+    for (const [loopId, block] of buildCompactionBlocks(
+      entries,
+      last.body.position,
+      formatTimestamp(last.atMs),
+    )) {
+      blocks.set(loopId, block);
+    }
+  }
+  return blocks;
+}

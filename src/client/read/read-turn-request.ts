@@ -1,0 +1,161 @@
+import { addOutputToRequest } from "../../conversation/final-tool.ts";
+import type { BlockOrigin, SourcedMessage } from "../../conversation/provenance.ts";
+import { buildSystemPrompt } from "../../conversation/system-prompt.ts";
+import type { AgentDefinition, Limits } from "../../schema/definition.ts";
+import type { ToolDefinition } from "../../schema/tool.ts";
+import type { LoopRecord } from "../../store/transcript/loop.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { createUnknownSessionError, toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { findNewestLoop } from "../runs/find-newest-loop.ts";
+import { findTurnOnLine } from "./line-turns.ts";
+import { getOfferedTools, readTurnContext, type TurnContext } from "./read-turn-context.ts";
+
+export type RequestOptions = {
+  /**
+   * Which answer was asked for, from 0; the newest by default. Without `loop`, a loop that began in place of a turn counts
+   * on from it.
+   */
+  readonly turn?: number;
+  /** The loop's id; the newest unless said. */
+  readonly loop?: string;
+};
+
+/** What the model was sent for one answer, made again from the record (PHI-07). Keys stay named, never resolved. */
+export type TurnRequest = Pick<
+  AgentDefinition,
+  "model" | "thinking" | "temperature" | "maxTokens" | "cache"
+> & {
+  readonly session: string;
+  readonly loopId: string;
+  readonly turn: number;
+  readonly branch: string;
+  /** Where the answer stands. */
+  readonly position: number;
+  readonly systemPrompt: { readonly text: string; readonly origin: BlockOrigin };
+  /** In order, as they were handed to the vendor's protocol. */
+  readonly messages: readonly SourcedMessage[];
+  /** As the loop was opened with, or moved to; absent in the record of loops that began before this was kept. */
+  readonly tools?: readonly ToolDefinition[];
+  /** What the last answer was to be. */
+  readonly output?: AgentDefinition["output"];
+  /** The tool that had to be called, because the answer before was not that. */
+  readonly mustCall?: string;
+  /** Functions of the application that have shaped these messages before they were sent, in order: CB-10. */
+  readonly shapedBy: readonly string[];
+  /** As the loop was opened with, or moved to: what has raised them since is not in it. */
+  readonly limits: Limits;
+};
+
+/** Reads the transcript and asks nobody. */
+export async function readTurnRequest(
+  link: ClientLink,
+  session: string,
+  options: RequestOptions = {},
+): Promise<TurnRequest> {
+  try {
+    const transcript = await link.storage.openExistingTranscript();
+    const loops = await transcript?.readLoops(session);
+    if (transcript === undefined || loops === undefined || loops.length === 0) {
+      throw createUnknownSessionError(link, session);
+    }
+    return await rebuildRequest(transcript, session, loops, options);
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
+}
+
+async function rebuildRequest(
+  transcript: Transcript,
+  session: string,
+  loops: readonly LoopRecord[],
+  options: RequestOptions,
+): Promise<TurnRequest> {
+  const { loopId: wanted, turn: number } = await findRequestedLoop(transcript, session, loops, options);
+  const at = loops.findIndex(({ loopId }) => loopId === wanted);
+  const loop = loops[at];
+  if (loop === undefined) {
+    throw createTurnNotFoundError(
+      session,
+      `no loop ${options.loop}; it has ${loops.map(({ loopId }) => loopId).join(", ")}`,
+    );
+  }
+  const context = await readTurnContext(transcript, session, loops.slice(0, at + 1), number);
+  const definition = await transcript.readDefinition(context.definitionHash);
+  if (definition === undefined)
+    throw createTurnNotFoundError(session, `no definition ${context.definitionHash}`);
+  const { terms, turn, branch, position } = context;
+  const model = await findAnsweringModel(definition, context, session, transcript);
+  const { thinking, temperature, maxTokens, cache, output } = definition;
+  const { systemPrompt, tools, mustCall: forcedTool } = buildPromptParts(definition, model, context);
+  return {
+    session,
+    loopId: loop.loopId,
+    turn,
+    branch,
+    position,
+    model,
+    thinking,
+    temperature,
+    maxTokens,
+    cache,
+    systemPrompt: { text: systemPrompt, origin: { type: "system-prompt" } },
+    messages: context.messages,
+    ...(terms === undefined ? {} : { tools }),
+    ...(output === undefined ? {} : { output }),
+    ...(forcedTool === undefined ? {} : { mustCall: forcedTool }),
+    shapedBy: [
+      ...definition.transformContext,
+      ...(definition.convertToLlm === null ? [] : [definition.convertToLlm]),
+    ],
+    limits: terms?.limits ?? definition.limits,
+  };
+}
+
+async function findRequestedLoop(
+  transcript: Transcript,
+  session: string,
+  loops: readonly LoopRecord[],
+  { loop, turn }: RequestOptions,
+): Promise<{ readonly loopId: string | undefined; readonly turn: number | undefined }> {
+  const newest = findNewestLoop(loops);
+  if (loop !== undefined || turn === undefined || newest === undefined) {
+    return { loopId: loop ?? newest?.loopId, turn };
+  }
+  const requested = await findTurnOnLine({ transcript, session }, newest, turn);
+  return { loopId: requested.record.loopId, turn: requested.turn };
+}
+
+/** The agent's own, unless a fallback stands as the author of the answer. */
+async function findAnsweringModel(
+  { model, fallbacks = [] }: AgentDefinition,
+  { branch, position }: TurnContext,
+  session: string,
+  transcript: Transcript,
+): Promise<AgentDefinition["model"]> {
+  if (fallbacks.length === 0) return model;
+  const [entry] = await transcript.readEntries(session, branch, position, position + 1);
+  const author = entry?.message.role === "assistant" ? entry.message : undefined;
+  const isBy = (one: AgentDefinition["model"]) =>
+    one.id === author?.model && one.provider === author.provider;
+  return isBy(model) ? model : (fallbacks.find(isBy) ?? model);
+}
+
+/** What an output changes of it, where the record says how it is asked for. */
+function buildPromptParts(definition: AgentDefinition, model: AgentDefinition["model"], tools: TurnContext) {
+  const { output } = definition;
+  const systemPrompt = buildSystemPrompt(definition);
+  const { terms, isRepair } = tools;
+  const outputPrompt = { systemPrompt, tools: getOfferedTools(tools) };
+  const fallback = definition.fallbacks?.indexOf(model) ?? -1;
+  const outputMode = terms?.fallbackOutputs?.[fallback] ?? terms?.output;
+  if (output === undefined || output.type === "text" || outputMode === undefined) {
+    return { ...outputPrompt, mustCall: undefined };
+  }
+  return { mustCall: undefined, ...addOutputToRequest({ output, road: outputMode }, outputPrompt, isRepair) };
+}
+
+function createTurnNotFoundError(session: string, description: string): HoldfastError {
+  return new HoldfastError("input-invalid", `Session ${session} has ${description}.`, { session });
+}

@@ -1,0 +1,41 @@
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { RunSettings } from "../../workflows/run-input.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { buildStartAttributes, formatDetails, formatSummary } from "./run-labels.ts";
+
+/** A kill during a local step waits for the workflow task's time-out (design 3.18). */
+export const WORKFLOW_TASK_TIMEOUT = "5 seconds";
+
+/** How every run is started, whoever starts it. */
+export function buildRunOptions(
+  link: ClientLink,
+  session: string,
+  details: {
+    readonly definition?: AgentDefinition | undefined;
+    readonly prompt?: string | undefined;
+    readonly summary?: string;
+  },
+) {
+  const { words: redactContent } = link.settings;
+  const prompt = details.prompt === undefined || redactContent !== "none" ? details.prompt : "";
+  return {
+    workflowId: session,
+    taskQueue: link.taskQueue,
+    workflowIdReusePolicy: "ALLOW_DUPLICATE" as const,
+    workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
+    staticSummary: details.summary ?? formatSummary(details.prompt, redactContent),
+    staticDetails: formatDetails(details.definition, prompt),
+    ...(link.searchAttributes
+      ? { typedSearchAttributes: buildStartAttributes(session, details.definition) }
+      : {}),
+  };
+}
+
+/** The settings that travel with a start; none when all are the usual ones. */
+export function getRunSettings(link: ClientLink): { settings?: Partial<RunSettings> } {
+  const settings: Partial<RunSettings> = {
+    ...link.settings,
+    ...(link.searchAttributes ? {} : { searchAttributes: false }),
+  };
+  return Object.keys(settings).length === 0 ? {} : { settings };
+}

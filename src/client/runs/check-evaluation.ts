@@ -1,0 +1,62 @@
+import { findStrategyProblem, type StrategyType } from "../../conversation/evaluation/strategies.ts";
+import type { AgentDefinition, AgentDefinitionInput } from "../../schema/definition.ts";
+import { EvaluationLimits, MAX_BRANCHES } from "../../schema/evaluation.ts";
+import type { EvaluationResult } from "../../workflows/evaluation-input.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { checkCostLimit, checkOption } from "./check-option.ts";
+import { INLINE_BYTES } from "./message-input.ts";
+import { pinDefinition } from "./pin-definition.ts";
+
+// What is looked at before several agents are started side by side.
+
+export function findEvaluationProblem({
+  agents,
+  strategy,
+  prompt,
+  session,
+}: {
+  readonly agents: readonly AgentDefinitionInput[];
+  readonly prompt?: string | undefined;
+  readonly session?: string | undefined;
+  readonly strategy: { readonly type: StrategyType };
+}): string | undefined {
+  if (agents.length > MAX_BRANCHES) {
+    return `An evaluation has at most ${MAX_BRANCHES} branches, and was given ${agents.length} configurations. Make several of it.`;
+  }
+  if (prompt === undefined && session === undefined) {
+    return "An evaluation needs a prompt, or a session whose conversation waits for an answer.";
+  }
+  return findStrategyProblem(strategy.type, agents.length);
+}
+
+/** @param agents - All that draw on them. */
+export function checkLimits(limits: EvaluationLimits | undefined, agents: readonly AgentDefinition[]): void {
+  if (limits === undefined) return;
+  checkCostLimit(checkOption(EvaluationLimits, limits, "limits"), agents);
+}
+
+/** Definitions travel inline where all of them together are short; else each is stored, and travels as its hash. */
+export async function createDefinitionPinner(link: ClientLink, agents: readonly AgentDefinition[]) {
+  if (Buffer.byteLength(JSON.stringify(agents), "utf8") <= INLINE_BYTES) {
+    return (definition: AgentDefinition) => pinDefinition(link, definition);
+  }
+  const transcript = await link.storage.openTranscript();
+  return async (definition: AgentDefinition) => ({
+    definitionHash: await transcript.saveDefinition(definition),
+  });
+}
+
+export function createEvaluationNotStartedError({
+  session,
+  outcome,
+}: Pick<EvaluationResult, "session" | "outcome">): HoldfastError {
+  const reason = outcome.type === "failed" ? outcome.message : outcome.type;
+  return new HoldfastError(
+    "input-invalid",
+    `The evaluation in session ${session} could not be made: ${reason}`,
+    {
+      session,
+    },
+  );
+}

@@ -1,0 +1,45 @@
+import { compactSignal } from "../../workflows/messages.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { getSessionRecord } from "./get-session-record.ts";
+import { sessionExists } from "./queue-message.ts";
+import { continueByHash } from "./start-run.ts";
+
+/** A run reads a longer focus as none. */
+const MAX_FOCUS_BYTES = 2048;
+
+/** `open-run`: a run was asked, and does it before its next answer. `own-loop`: a run of its own was started for it. */
+export type CompactResult = { readonly by: "open-run" } | { readonly by: "own-loop"; readonly runId: string };
+
+/**
+ * Makes a session's context smaller, sooner or later: its end is not waited for.
+ *
+ * @param options.focus - What matters most, for the model that writes the summary.
+ */
+export async function compactSession(
+  link: ClientLink,
+  session: string,
+  { focus }: { readonly focus?: string } = {},
+): Promise<CompactResult> {
+  const bytes = focus === undefined ? 0 : Buffer.byteLength(focus, "utf8");
+  if (bytes > MAX_FOCUS_BYTES) {
+    throw new HoldfastError(
+      "input-too-large",
+      `The focus has ${bytes} bytes; at most ${MAX_FOCUS_BYTES} are taken. Say in a sentence or two what matters most.`,
+      { session, bytes, maxBytes: MAX_FOCUS_BYTES },
+    );
+  }
+  const request = focus === undefined || focus.trim() === "" ? {} : { focus };
+  try {
+    await link.client.workflow.getHandle(session).signal(compactSignal, request);
+    return { by: "open-run" };
+  } catch (error) {
+    const failure = toHoldfastError(error, link, session);
+    if (failure.code !== "session-unknown" || !(await sessionExists(link, session))) throw failure;
+  }
+  const { record } = await getSessionRecord(link, session);
+  const kind = { type: "compaction" as const };
+  const { runId } = await continueByHash(link, session, { kind, ...request }, record.definitionHash);
+  return { by: "own-loop", runId };
+}

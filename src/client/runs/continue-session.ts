@@ -1,0 +1,90 @@
+import { type Continuation, type Limits, LoopLimits } from "../../schema/definition.ts";
+import type { LoopRecord } from "../../store/transcript/loop.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import { raiseLimitsUpdate } from "../../workflows/messages.ts";
+import { createNoLoopWhileIdleError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { getBranchContinuation } from "../sessions/continue-on-branch.ts";
+import { checkOption } from "./check-option.ts";
+import { findNewestLoop } from "./find-newest-loop.ts";
+import { getSessionRecord } from "./get-session-record.ts";
+import { sendRunUpdate } from "./send-run-update.ts";
+import { continueByHash, type StartResult } from "./start-run.ts";
+
+export type ContinueOptions = {
+  /** Goes on at the end of this branch of the session, which is its head from then on. */
+  readonly branch?: string;
+  /** In place of the definition's, for the loop that goes on. `null` switches one off. */
+  readonly limits?: Partial<Limits>;
+};
+
+/** Goes on with a session at rest as it stands: after a limit, a stop or a failure. */
+export async function continueSession(
+  link: ClientLink,
+  session: string,
+  { branch, limits }: ContinueOptions = {},
+): Promise<StartResult> {
+  const { record } = await getSessionRecord(link, session);
+  const target = branch === undefined ? undefined : await getBranchContinuation(link, session, branch);
+  const continuation: Continuation = {
+    ...(target ?? { kind: { type: "default" } }),
+    ...(limits === undefined ? {} : { limits }),
+  };
+  return continueByHash(link, session, continuation, record.definitionHash);
+}
+
+export type RerunOptions = Pick<ContinueOptions, "limits"> & {
+  /** The loop whose prompts are answered once more; the newest unless said. */
+  readonly loop?: string;
+};
+
+/** Has the prompts of a loop answered once more, on a branch of its own; what was there stays. */
+export async function rerunLoop(
+  link: ClientLink,
+  session: string,
+  { loop, limits }: RerunOptions = {},
+): Promise<StartResult> {
+  const { transcript, record } = await getSessionRecord(link, session);
+  const loops = await transcript.readLoops(session);
+  const chosen = loop === undefined ? findNewestLoop(loops) : loops.find(({ loopId }) => loopId === loop);
+  if (chosen === undefined) {
+    const names = loops.map(({ loopId }) => loopId).join(", ");
+    throw new HoldfastError(
+      "input-invalid",
+      `Session ${session} has no loop ${loop ?? ""}; it has ${names === "" ? "none" : names}.`,
+      { session },
+    );
+  }
+  const continuation: Continuation = {
+    kind: { type: "rerun", tag: new Date().toISOString() },
+    at: { branch: chosen.branch, position: await findFirstAnswerPosition(transcript, session, chosen) },
+    ...(limits === undefined ? {} : { limits }),
+  };
+  return continueByHash(link, session, continuation, record.definitionHash);
+}
+
+/** Limits for the loop that runs; refused while none does. Gives those that hold now. */
+export async function raiseLimits(
+  link: ClientLink,
+  session: string,
+  limits: Partial<Limits>,
+): Promise<Limits> {
+  checkOption(LoopLimits, limits, "limits");
+  return await sendRunUpdate(link, session, raiseLimitsUpdate, limits, createNoLoopWhileIdleError);
+}
+
+/** The first position of a loop that is no word of a person: there its first answer stood. */
+async function findFirstAnswerPosition(
+  transcript: Transcript,
+  session: string,
+  loop: LoopRecord,
+): Promise<number> {
+  const page = 64;
+  for (let from = loop.from; ; from += page) {
+    const entries = await transcript.readEntries(session, loop.branch, from, from + page);
+    const answer = entries.find(({ message }) => message.role !== "user");
+    if (answer !== undefined) return answer.position;
+    if (entries.length < page) return from + entries.length;
+  }
+}

@@ -1,0 +1,160 @@
+import type { AgentDefinition, AgentDefinitionInput } from "../../schema/definition.ts";
+import type { EvaluationLimits } from "../../schema/evaluation.ts";
+import type { EvaluationRequest, ExplorationResult } from "../../workflows/evaluation-input.ts";
+import { EVALUATION_WORKFLOW } from "../../workflows/messages.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import {
+  createPositionReader,
+  findReplacementPosition,
+  type PositionOptions,
+} from "../read/branch-position.ts";
+import { type WatchItem, type WatchOptions, watchSession } from "../read/watch-session.ts";
+import { assertDefinitionAccepted } from "./accept-definition.ts";
+import { awaitResult } from "./await-result.ts";
+import { buildRunOptions, getRunSettings } from "./build-run-options.ts";
+import {
+  checkLimits,
+  createDefinitionPinner,
+  createEvaluationNotStartedError,
+  findEvaluationProblem,
+} from "./check-evaluation.ts";
+import { checkSearchAttributes } from "./check-search-attributes.ts";
+import { getSessionRecord } from "./get-session-record.ts";
+import { createMessageInput } from "./message-input.ts";
+import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
+import { stopSession } from "./queue-message.ts";
+import { formatEvaluationSummary } from "./run-labels.ts";
+import { readSessionStatus, type SessionStatus } from "./session-status.ts";
+
+/** One line of several from the same place: what is different of it. */
+export type ExploredBranch = {
+  /** Left out: the model is asked again. */
+  readonly prompt?: string;
+  /** In place of the session's definition. */
+  readonly agent?: AgentDefinitionInput;
+  /** What of the session's definition is different. */
+  readonly changes?: Partial<AgentDefinitionInput>;
+};
+
+export type ExploreOptions = PositionOptions & {
+  /** Of all branches together. */
+  readonly limits?: EvaluationLimits;
+};
+
+/** Words of one branch of many that travel inline. */
+const PART_INLINE_BYTES = 1024;
+
+/** Branches from one place that are at work side by side, each for itself; none is chosen (HITL-03). */
+export class Exploration {
+  readonly session: string;
+  readonly runId: string;
+  readonly #link: ClientLink;
+
+  constructor(link: ClientLink, session: string, runId: string) {
+    this.#link = link;
+    this.session = session;
+    this.runId = runId;
+  }
+
+  /** Waits until all are over. The session's head is where it was: go on with `branch` of the one that you like. */
+  async result(options: { readonly signal?: AbortSignal } = {}): Promise<ExplorationResult> {
+    const result = await awaitResult(this.#link, this.session, { runId: this.runId, ...options });
+    if ("branches" in result) return result as ExplorationResult;
+    throw createEvaluationNotStartedError(result);
+  }
+
+  /** @param index - Of one branch, from 0; all of them when absent. Gives whether it was still at work. */
+  async stop(index?: number, reason?: string): Promise<boolean> {
+    if (index === undefined) return await stopSession(this.#link, this.session, reason);
+    const { branches = [] } = await this.status();
+    const { workflow, endedAtMs } = branches[index] ?? {};
+    if (workflow === undefined || endedAtMs !== undefined) return false;
+    return await stopSession(this.#link, workflow, reason);
+  }
+
+  status(): Promise<SessionStatus> {
+    return readSessionStatus(this.#link, this.session);
+  }
+
+  /** @param index - Of one branch, from 0; all of them when absent. Ends with what it is about. */
+  async *watch(index?: number, options: WatchOptions = {}): AsyncGenerator<WatchItem, void, void> {
+    let own: string | undefined;
+    for await (const item of watchSession(this.#link, this.session, { runId: this.runId, ...options })) {
+      if (index === undefined) yield item;
+      else if (item.type === "group" && item.event.type === "ParallelLoopStart")
+        own = item.event.loopIds[index];
+      else if (own !== undefined && getLoopId(item) === own) {
+        yield item;
+        if (item.type === "event" && item.event.body.type === "AgentEnd") return;
+      }
+    }
+  }
+}
+
+function getLoopId(item: WatchItem): string | undefined {
+  if (item.type === "event") return item.event.loopId;
+  return item.type === "delta" ? item.delta.loopId : undefined;
+}
+
+export async function exploreSession(
+  link: ClientLink,
+  session: string,
+  branches: readonly ExploredBranch[],
+  { limits, ...position }: ExploreOptions = {},
+): Promise<Exploration> {
+  const strategy = { type: "keep" as const };
+  const problem = findEvaluationProblem({ agents: branches.map(() => ({}) as never), strategy, session });
+  if (problem !== undefined) throw new HoldfastError("input-invalid", problem, { session });
+  try {
+    const { transcript, record } = await getSessionRecord(link, session);
+    const reader = createPositionReader(transcript, record);
+    const promptedBranches = branches.every(({ prompt }) => prompt !== undefined);
+    const at = await findReplacementPosition(reader, position, promptedBranches);
+    await assertDefinitionAccepted(transcript, session, record.definitionHash);
+    const base = await transcript.readDefinition(record.definitionHash);
+    const agents = branches.map((branch) => applyBranchChanges(branch, base, session));
+    checkLimits(limits, agents);
+    for (const definition of agents) await checkWorkspace(definition);
+    await checkSearchAttributes(link);
+    const pinAgent = await createDefinitionPinner(link, agents);
+    const prompts = await Promise.all(
+      branches.map(async ({ prompt }) =>
+        prompt === undefined
+          ? null
+          : await createMessageInput(link, prompt, "prompt", undefined, PART_INLINE_BYTES),
+      ),
+    );
+    const request: EvaluationRequest = {
+      agents: await Promise.all(agents.map(pinAgent)),
+      strategy,
+      prompts,
+      at,
+      ...(limits === undefined ? {} : { limits }),
+      ...getRunSettings(link),
+    };
+    const first = branches[0]?.prompt;
+    const summary = formatEvaluationSummary(agents.length, strategy.type, first, link.settings.words);
+    const handle = await link.client.workflow.start(EVALUATION_WORKFLOW, {
+      ...buildRunOptions(link, session, { prompt: first, summary }),
+      workflowIdConflictPolicy: "FAIL",
+      args: [request],
+    });
+    return new Exploration(link, session, handle.firstExecutionRunId);
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
+}
+
+function applyBranchChanges(
+  { agent, changes }: ExploredBranch,
+  base: AgentDefinition | undefined,
+  session: string,
+): AgentDefinition {
+  const changed = agent ?? base;
+  if (changed !== undefined) return validateDefinition({ ...changed, ...changes });
+  throw new HoldfastError("input-invalid", `The definition of session ${session} is not in the transcript.`, {
+    session,
+  });
+}

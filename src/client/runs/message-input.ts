@@ -1,0 +1,90 @@
+import { randomUUID } from "node:crypto";
+import { MAX_MESSAGE_ID_CHARS } from "../../core/machine/queue-size.ts";
+import { getKind } from "../../schema/check.ts";
+import { StoreError } from "../../store/transcript/store-error.ts";
+import type { MessageInput } from "../../workflows/messages.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+
+/** Words up to this many bytes of UTF-8 travel inline; longer ones are stored first (design 3.2). */
+export const INLINE_BYTES = 32 * 1024;
+
+/** The longest message that is taken, in bytes of UTF-8: more than any model reads. */
+export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
+
+export type MessageWithId = Exclude<MessageInput, string> & { readonly id: string };
+
+/**
+ * A person's words as they travel, under an id that makes a repeated send harmless.
+ *
+ * @param inlineBytes - Longer ones are stored first.
+ */
+export async function createMessageInput(
+  link: ClientLink,
+  text: string,
+  label: string,
+  id: string = randomUUID(),
+  inlineBytes: number = INLINE_BYTES,
+): Promise<MessageWithId> {
+  if (typeof text !== "string") {
+    const problem = `${label}: must be a text, not ${getKind(text)}`;
+    throw new HoldfastError("input-invalid", `The ${problem}. Give its words as one text.`, {
+      problems: [problem],
+    });
+  }
+  if (text.trim() === "") {
+    throw new HoldfastError("input-invalid", `The ${label} is empty. Give it some words.`);
+  }
+  if (id.includes("\0")) {
+    const description = JSON.stringify(id).slice(0, 80);
+    throw new HoldfastError(
+      "input-invalid",
+      `The ${label} cannot have the id ${description}: it holds a NUL character.`,
+    );
+  }
+  if (id.length > MAX_MESSAGE_ID_CHARS) {
+    throw new HoldfastError(
+      "input-invalid",
+      `The ${label} cannot have an id of ${id.length} characters: at most ${MAX_MESSAGE_ID_CHARS} are taken.`,
+    );
+  }
+  const bytes = Buffer.byteLength(text, "utf8");
+  if (bytes > MAX_MESSAGE_BYTES) {
+    throw new HoldfastError(
+      "input-too-large",
+      `The ${label} has ${formatMegabytes(bytes)} MB; at most ${formatMegabytes(MAX_MESSAGE_BYTES)} MB are taken. ` +
+        "Put the text into a file of the workspace and name the file instead.",
+      { bytes, maxBytes: MAX_MESSAGE_BYTES },
+    );
+  }
+  if (bytes <= inlineBytes) return { id, text };
+  return { id, ref: await storeText(link, text) };
+}
+
+/** For what outlives the lease of a text that is stored. */
+export function assertFitsInline(text: string, label: string): void {
+  const bytes = Buffer.byteLength(text, "utf8");
+  if (bytes <= INLINE_BYTES) return;
+  throw new HoldfastError(
+    "input-too-large",
+    `The ${label} of a schedule has ${bytes} bytes; at most ${INLINE_BYTES} are taken. ` +
+      "Put the text into a file of the workspace and name the file instead.",
+    { bytes, maxBytes: INLINE_BYTES },
+  );
+}
+
+async function storeText(link: ClientLink, text: string): Promise<string> {
+  const transcript = await link.storage.openTranscript();
+  try {
+    return await transcript.putText(text, Date.now());
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw new HoldfastError("store-failed", `A long text could not be stored: ${error.message}`, {
+      cause: error,
+    });
+  }
+}
+
+function formatMegabytes(bytes: number): string {
+  return (bytes / (1024 * 1024)).toFixed(1);
+}

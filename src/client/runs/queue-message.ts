@@ -1,0 +1,189 @@
+import { hasRoomFor, MAX_WAITING_MESSAGES } from "../../core/machine/queue-size.ts";
+import type { QueueMode } from "../../schema/definition.ts";
+import { StoreError } from "../../store/transcript/store-error.ts";
+import {
+  type Acknowledgement,
+  AGENT_WORKFLOW,
+  clearQueuesSignal,
+  followUpSignal,
+  followUpUpdate,
+  isPartWorkflow,
+  queueModeSignal,
+  steerSignal,
+  steerUpdate,
+  stopSignal,
+} from "../../workflows/messages.ts";
+import type { StartRequest } from "../../workflows/run-input.ts";
+import {
+  createInboxFullError,
+  createQueueFullError,
+  hasRunEnded,
+  toHoldfastError,
+} from "../client-errors.ts";
+import { ANSWER_TIMEOUT_MS, type ClientLink } from "../connection/client-link.ts";
+import { resolveSessionId } from "../resolve-session-id.ts";
+import { buildRunOptions, getRunSettings } from "./build-run-options.ts";
+import { checkSearchAttributes } from "./check-search-attributes.ts";
+import { endIfUnreadable } from "./end-unreadable-run.ts";
+import { createMessageInput, type MessageWithId } from "./message-input.ts";
+import { askStatus } from "./open-runs.ts";
+import { OPEN_STATUSES } from "./session-status.ts";
+
+export type SendOptions = {
+  /** Waits until a run has taken the message. A session at rest takes it into its inbox all the same. */
+  readonly acknowledge?: boolean;
+  /** Makes a repeated send harmless: the same id is taken once. */
+  readonly messageId?: string;
+};
+
+/** `queued`: how many messages wait now; only of an acknowledged one that a run has taken. */
+export type SendResult = { readonly messageId: string; readonly queued?: number };
+
+/** How long a run may take to say whether it has room. Without a worker nobody says so. */
+const QUEUE_STATUS_TIMEOUT_MS = 1_000;
+
+const QUEUES = {
+  steer: { signal: steerSignal, update: steerUpdate, what: "steering message" },
+  "follow-up": { signal: followUpSignal, update: followUpUpdate, what: "follow-up" },
+} as const;
+
+/** Words for a running agent; a session at rest finds them in its inbox when its next loop opens. */
+export async function queueMessage(
+  link: ClientLink,
+  queue: keyof typeof QUEUES,
+  session: string,
+  text: string,
+  options: SendOptions = {},
+): Promise<SendResult> {
+  const { what: label } = QUEUES[queue];
+  const message = await createMessageInput(link, text, label, options.messageId);
+  try {
+    if (options.acknowledge === true) {
+      const accepted = await sendAcknowledged(link, queue, session, message);
+      if (accepted !== undefined) return { messageId: accepted.id, queued: accepted.queued };
+    }
+    await assertQueueHasRoom(link, session, message);
+    if (isPartWorkflow(session)) {
+      // It has no session of its own that could keep the words.
+      await link.client.workflow.getHandle(session).signal(QUEUES[queue].signal, message);
+      return { messageId: message.id };
+    }
+    await checkSearchAttributes(link);
+    await link.client.workflow.signalWithStart(AGENT_WORKFLOW, {
+      ...buildRunOptions(link, resolveSessionId(session), { summary: `delivers a ${label}` }),
+      signal: QUEUES[queue].signal,
+      signalArgs: [message],
+      args: [getRunSettings(link) satisfies StartRequest],
+    });
+    return { messageId: message.id };
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
+}
+
+/**
+ * Refuses a message that has no room, as far as anybody can tell before it is sent: a signal has no answer. A run that
+ * is filled meanwhile refuses the message itself, and says so in its record and its status.
+ */
+export async function assertQueueHasRoom(
+  link: ClientLink,
+  session: string,
+  message: MessageWithId,
+): Promise<void> {
+  const status = await askStatus(link, session, QUEUE_STATUS_TIMEOUT_MS);
+  if (status !== undefined && OPEN_STATUSES.some((openStatus) => openStatus === status.status)) {
+    const { steering, followUps, bytes = 0 } = status.queued;
+    const waiting = { messages: steering + followUps, bytes };
+    if (!hasRoomFor(waiting, message)) throw createQueueFullError(session, waiting);
+    return;
+  }
+  const waiting = await readInboxSize(link, session);
+  if (waiting >= MAX_WAITING_MESSAGES) throw createInboxFullError(session, waiting);
+}
+
+/** A store that is away does not keep a message from being sent. */
+async function readInboxSize(link: ClientLink, session: string): Promise<number> {
+  try {
+    return (await (await link.storage.openExistingTranscript())?.countInbox(session)) ?? 0;
+  } catch (error) {
+    if (error instanceof StoreError) return 0;
+    throw error;
+  }
+}
+
+/** `undefined` when no run is open any more. */
+export async function sendAcknowledged(
+  link: ClientLink,
+  queue: keyof typeof QUEUES,
+  session: string,
+  message: MessageWithId,
+): Promise<Acknowledgement | undefined> {
+  try {
+    return await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
+      link.client.workflow
+        .getHandle(session)
+        .executeUpdate(QUEUES[queue].update, { args: [message], updateId: message.id }),
+    );
+  } catch (error) {
+    if (hasRunEnded(error)) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * A run whose workflow task fails again and again cannot take the stop: it is terminated.
+ *
+ * @returns Whether a run was there to be stopped.
+ */
+export async function stopSession(link: ClientLink, session: string, reason?: string): Promise<boolean> {
+  try {
+    await link.client.workflow.getHandle(session).signal(stopSignal, reason);
+    await endIfUnreadable(link, session, reason ?? "stop was requested");
+    return true;
+  } catch (error) {
+    const failure = toHoldfastError(error, link, session);
+    if (failure.code !== "session-unknown" || !(await sessionExists(link, session))) throw failure;
+    return false;
+  }
+}
+
+/** At rest, then. */
+export async function sessionExists(link: ClientLink, session: string): Promise<boolean> {
+  if ((await (await link.storage.openExistingTranscript())?.readSession(session)) !== undefined) return true;
+  return link.client.workflow
+    .getHandle(session)
+    .describe()
+    .then(
+      () => true,
+      () => false,
+    );
+}
+
+export async function setQueueMode(
+  link: ClientLink,
+  session: string,
+  queue: "steering" | "follow-up",
+  mode: QueueMode,
+): Promise<void> {
+  await sendSignal(link, session, () =>
+    link.client.workflow.getHandle(session).signal(queueModeSignal, { queue, mode }),
+  );
+}
+
+export async function clearQueues(
+  link: ClientLink,
+  session: string,
+  queue: "steering" | "follow-up" | "all",
+): Promise<void> {
+  await sendSignal(link, session, () =>
+    link.client.workflow.getHandle(session).signal(clearQueuesSignal, queue),
+  );
+}
+
+async function sendSignal(link: ClientLink, session: string, send: () => Promise<void>): Promise<void> {
+  try {
+    await send();
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
+}

@@ -1,0 +1,58 @@
+import type { ZodType } from "zod";
+import { extractOutput } from "../../conversation/output-value.ts";
+import type { RunResult } from "../../workflows/run-result.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { getRetryingTranscript } from "./retry-outage.ts";
+import { formatProblems } from "./zod-output.ts";
+
+/** A run's result; `output` is there when its last answer is the structured output that its definition asks for. */
+export type SessionResult<Output = unknown> = RunResult & { readonly output?: Output };
+
+/** Puts the output into a result: from its text, or from the transcript when it is longer than a result may be. */
+export async function addOutput<Output>(
+  link: ClientLink,
+  result: RunResult,
+  schema: ZodType<Output> | undefined,
+  signal?: AbortSignal,
+): Promise<SessionResult<Output>> {
+  if (result.json === undefined) return result;
+  const value =
+    result.json === "whole"
+      ? JSON.parse(result.text ?? "null")
+      : await readStoredOutput(link, result, schema, signal);
+  if (schema === undefined) return { ...result, output: value as Output };
+  const parsed = schema.safeParse(value);
+  if (parsed.success) return { ...result, output: parsed.data };
+  throw new HoldfastError(
+    "output-invalid",
+    `The output of session ${result.session} fits the definition's schema, but not the zod schema of this client: ` +
+      formatProblems(parsed.error),
+    { session: result.session, cause: parsed.error },
+  );
+}
+
+async function readStoredOutput(
+  link: ClientLink,
+  { session, branch, position = 0 }: RunResult,
+  schema: ZodType | undefined,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  try {
+    const transcript = await getRetryingTranscript(link.storage, signal);
+    const [entry] = (await transcript?.readEntries(session, branch, position, position + 1)) ?? [];
+    if (entry?.message.role === "assistant") {
+      const found = extractOutput(entry.message, schema && ((value) => schema.safeParse(value).success));
+      if (found.type === "found") return found.value;
+    }
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
+  throw new HoldfastError(
+    "output-unreadable",
+    `The output of session ${session} is too long for a result, and the transcript in ` +
+      `${link.storage.home.folder} does not hold it: read it where the worker's transcript lies.`,
+    { session },
+  );
+}

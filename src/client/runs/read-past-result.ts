@@ -1,0 +1,61 @@
+import { truncateForPreview } from "../../platform/text/preview.ts";
+import type { AssistantMessage } from "../../schema/message.ts";
+import { outputName, type StructuredOutput } from "../../schema/output.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import type { RunResult } from "../../workflows/run-result.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { findNewestLoop } from "./find-newest-loop.ts";
+import { INLINE_BYTES } from "./message-input.ts";
+
+/** The result of a session whose run the server has forgotten; nothing when the transcript has none either. */
+export async function readPastResult(link: ClientLink, session: string): Promise<RunResult | undefined> {
+  const transcript = await link.storage.openExistingTranscript();
+  const record = await transcript?.readSession(session);
+  if (transcript === undefined || record === undefined) return undefined;
+  const loop = findNewestLoop(await transcript.readLoops(session));
+  if (loop === undefined) return undefined;
+  if (loop.outcome === undefined) {
+    throw new HoldfastError(
+      "run-terminated",
+      `The run of session ${session} was ended from outside, and the server has forgotten it. What it had done is in ` +
+        "the transcript; prompt the session to go on from there.",
+      { session },
+    );
+  }
+  const entries = await transcript.readEntries(session, loop.branch, loop.from, Number.MAX_SAFE_INTEGER);
+  const last = entries.findLast(({ message }) => message.role === "assistant");
+  const answer = last?.message.role === "assistant" ? last.message : undefined;
+  const output =
+    answer === undefined ? undefined : await readAnswerOutput(transcript, loop.definitionHash, answer);
+  return {
+    session,
+    outcome: loop.outcome,
+    loopId: loop.loopId,
+    branch: loop.branch,
+    ...(output === undefined || last === undefined ? {} : { ...output, position: last.position }),
+  };
+}
+
+async function readAnswerOutput(
+  transcript: Transcript,
+  definitionHash: string,
+  answer: AssistantMessage,
+): Promise<Pick<RunResult, "text" | "json"> | undefined> {
+  const output = (await transcript.readDefinition(definitionHash))?.output;
+  const isStructured = output !== undefined && output.type !== "text";
+  const fullText = isStructured ? formatStructuredValue(answer, output) : getText(answer);
+  if (fullText === "") return undefined;
+  const text = truncateForPreview(fullText, INLINE_BYTES);
+  if (!isStructured) return { text };
+  return { text, json: text === fullText ? "whole" : "cut" };
+}
+
+function formatStructuredValue(answer: AssistantMessage, output: StructuredOutput): string {
+  const call = answer.content.find((part) => part.type === "toolCall" && part.name === outputName(output));
+  return call?.type === "toolCall" ? (JSON.stringify(call.arguments) ?? "") : getText(answer);
+}
+
+function getText({ content }: AssistantMessage): string {
+  return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
+}

@@ -1,0 +1,11 @@
+import type { UserQuestion } from "../../schema/user-question.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+
+/** What a tool asks, where this machine knows it. */
+export async function readQuestion(
+  transcript: Pick<Transcript, "readText">,
+  ref: string,
+): Promise<UserQuestion | undefined> {
+  const text = await transcript.readText(ref);
+  return text === undefined ? undefined : (JSON.parse(text) as UserQuestion);
+}

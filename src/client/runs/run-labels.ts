@@ -1,0 +1,79 @@
+import { defineSearchAttributeKey, type SearchAttributePair } from "@temporalio/common";
+import { truncateForPreview } from "../../platform/text/preview.ts";
+import { redact } from "../../platform/text/redact.ts";
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { RunSettings } from "../../workflows/run-input.ts";
+
+// What the Temporal UI shows of a run from its first moment on.
+
+/** The server takes 400 bytes, JSON included; quotes and umlauts grow in it. */
+const SUMMARY_BYTES = 120;
+/** The server takes 20,000 bytes. */
+const DETAIL_BYTES = 1024;
+/** What is looked through for secrets: enough for a detail, whatever the prompt's length. */
+const READ_CHARS = 4096;
+
+export const KEYS = {
+  agent: defineSearchAttributeKey("HoldfastAgent", "KEYWORD"),
+  model: defineSearchAttributeKey("HoldfastModel", "KEYWORD"),
+  session: defineSearchAttributeKey("HoldfastSession", "KEYWORD"),
+  status: defineSearchAttributeKey("HoldfastStatus", "KEYWORD"),
+  turns: defineSearchAttributeKey("HoldfastTurns", "INT"),
+  costUsd: defineSearchAttributeKey("HoldfastCostUsd", "DOUBLE"),
+} as const;
+
+/** A few words of the prompt, on one line. */
+export function formatSummary(prompt: string | undefined, text?: RunSettings["words"] | undefined): string {
+  if (prompt === undefined) return "waits for a prompt";
+  if (text === "none") return "has a prompt";
+  return truncateForPreview(shortenText(prompt).replace(/\s+/g, " ").trim(), SUMMARY_BYTES);
+}
+
+/** Of an evaluation. */
+export function formatEvaluationSummary(
+  agents: number,
+  strategy: string,
+  prompt: string | undefined,
+  text?: RunSettings["words"] | undefined,
+): string {
+  const what = prompt === undefined ? "goes on with what is there" : formatSummary(prompt, text);
+  return truncateForPreview(`${agents} agents · ${strategy} · ${what}`, SUMMARY_BYTES);
+}
+
+/** Markdown. */
+export function formatDetails(definition: AgentDefinition | undefined, prompt: string | undefined): string {
+  const goal = prompt === undefined ? "" : truncateForPreview(shortenText(prompt), DETAIL_BYTES);
+  const rows = [
+    ...(definition === undefined
+      ? []
+      : [
+          `- **Agent**: ${definition.name}`,
+          `- **Model**: ${definition.model.provider}/${definition.model.id}`,
+          `- **Workspace**: ${definition.workspace ?? "none named"}`,
+          `- **Tools**: ${definition.tools.join(", ") || "none"}`,
+        ]),
+  ];
+  return [rows.join("\n"), goal.replace(/^/gm, "> ")].filter((part) => part !== "").join("\n\n");
+}
+
+export function buildStartAttributes(
+  session: string,
+  definition: AgentDefinition | undefined,
+): SearchAttributePair[] {
+  return [
+    { key: KEYS.session, value: session },
+    { key: KEYS.status, value: "running" },
+    { key: KEYS.turns, value: 0 },
+    { key: KEYS.costUsd, value: 0 },
+    ...(definition === undefined
+      ? []
+      : [
+          { key: KEYS.agent, value: definition.name },
+          { key: KEYS.model, value: definition.model.id },
+        ]),
+  ];
+}
+
+function shortenText(text: string): string {
+  return redact(text.slice(0, READ_CHARS));
+}

@@ -1,0 +1,27 @@
+import type { UpdateDefinition } from "@temporalio/common";
+import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
+import { ANSWER_TIMEOUT_MS, type ClientLink } from "../connection/client-link.ts";
+import type { HoldfastError } from "../holdfast-error.ts";
+import { sessionExists } from "./queue-message.ts";
+
+/**
+ * Has the run of a session take an update, and gives what it says.
+ *
+ * @param atRest - The error for a session that has no run to take it.
+ */
+export async function sendRunUpdate<Said, Words>(
+  link: ClientLink,
+  session: string,
+  update: UpdateDefinition<Said, [Words]>,
+  input: Words,
+  createIdleError: (session: string, cause: unknown) => HoldfastError,
+): Promise<Said> {
+  try {
+    return await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
+      link.client.workflow.getHandle(session).executeUpdate(update, { args: [input] }),
+    );
+  } catch (error) {
+    if (hasRunEnded(error) && (await sessionExists(link, session))) throw createIdleError(session, error);
+    throw toHoldfastError(error, link, session);
+  }
+}

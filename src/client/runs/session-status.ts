@@ -1,0 +1,180 @@
+import type { WorkflowExecutionDescription } from "@temporalio/client";
+import type { EvaluationStatus } from "../../core/evaluation/evaluation-progress.ts";
+import type { Status, StatusCode } from "../../core/machine/status.ts";
+import type { LoopStatus, Outcome } from "../../schema/record.ts";
+import type { LoopRecord } from "../../store/transcript/loop.ts";
+import { createUnknownSessionError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { readRefreshedSession } from "../read/abort-cut-off-loops.ts";
+import { sumRecordedCost } from "../read/sum-recorded-cost.ts";
+import { findNewestLoop } from "./find-newest-loop.ts";
+import { filterAskingRuns } from "./list-waiting-calls.ts";
+import {
+  askStatus,
+  describeRun,
+  findRunsBelow,
+  isOpen,
+  mapWithConcurrency,
+  type OpenRun,
+} from "./open-runs.ts";
+import { listPendingActivities, type PendingActivity } from "./pending-activity.ts";
+import { KEYS } from "./run-labels.ts";
+
+export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
+  Partial<Pick<EvaluationStatus, "strategy" | "branches" | "judge" | "decision">> & {
+    readonly session: string;
+    readonly status: StatusCode;
+    /** Who said so: the run itself, what the server shows of it, or the transcript alone. */
+    readonly source: "run" | "server" | "transcript";
+    /** A run of the session is open. */
+    readonly open: boolean;
+    readonly runId?: string;
+    readonly startedAt?: Date;
+    readonly closedAt?: Date;
+    readonly pending: readonly PendingActivity[];
+    /** Calls of agents below it that wait for a person; absent for none. */
+    readonly waitingBelow?: number;
+    /** Steps of runs below it that are tried again, or wait for their turn at a vendor; absent for none. */
+    readonly retryingBelow?: readonly RetryingBelow[];
+  };
+
+/** A step of a sub-agent, or of a job's part, that is tried again or waits for its turn at a vendor. */
+type RetryingBelow = PendingActivity & {
+  readonly session: string;
+  /** Names of the agents on the way down to it, its own last. */
+  readonly path: readonly string[];
+};
+
+export async function readSessionStatus(link: ClientLink, session: string): Promise<SessionStatus> {
+  const description = await describeRun(link, session);
+  if (description === undefined) return readStatusFromTranscript(link, session);
+  const runDescription = {
+    ...toRunDescription(description, session),
+    pending: await listPendingActivities(link, description),
+  };
+  if (!runDescription.open) return { ...runDescription, ...(await readLastLoop(link, session)) };
+  const below = findRunsBelow(link, description);
+  const [ownStatus, waiting, runs] = await Promise.all([
+    askStatus(link, session),
+    below.then((found) => countWaitingBelow(link, found)),
+    below,
+  ]);
+  const retrying = runs.flatMap((run) =>
+    run.retrying.map((step) => ({ ...step, session: run.session, path: run.path })),
+  );
+  return {
+    ...runDescription,
+    ...(ownStatus === undefined ? {} : { ...ownStatus, source: "run" as const }),
+    ...(waiting === 0 ? {} : { waitingBelow: waiting }),
+    ...(retrying.length === 0 ? {} : { retryingBelow: retrying }),
+  };
+}
+
+/**
+ * Calls below it that wait for a person. A run that has said that it waits, and does not answer now, counts for one.
+ */
+async function countWaitingBelow(link: ClientLink, runs: readonly OpenRun[]): Promise<number> {
+  const counts = await mapWithConcurrency(filterAskingRuns(runs), async ({ session, status }) => {
+    const reported = await askStatus(link, session);
+    return reported?.approvals.length ?? (status === "needs-approval" ? 1 : 0);
+  });
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+type RunDescription = Omit<SessionStatus, "pending">;
+
+function toRunDescription(description: WorkflowExecutionDescription, session: string): RunDescription {
+  const { typedSearchAttributes: attributes, startTime, closeTime, runId, status } = description;
+  const open = isOpen(description);
+  const agent = attributes.get(KEYS.agent);
+  const model = attributes.get(KEYS.model);
+  return {
+    session,
+    status: toStatus(status.name, attributes.get(KEYS.status)),
+    source: "server",
+    open,
+    runId,
+    startedAt: startTime,
+    ...(closeTime === undefined ? {} : { closedAt: closeTime }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+    turns: attributes.get(KEYS.turns) ?? 0,
+    costUsd: attributes.get(KEYS.costUsd) ?? null,
+  };
+}
+
+export const OPEN_STATUSES = ["running", "waiting", "needs-approval", "stopping"] as const;
+const STATUS_OF_EXECUTION = [...OPEN_STATUSES, "completed", "limit-reached", "failed", "stopped"] as const;
+
+/** The run's own word, unless it was ended from outside and could not change it any more. */
+export function toStatus(
+  temporal: WorkflowExecutionDescription["status"]["name"],
+  attribute: string | undefined,
+): StatusCode {
+  const own = STATUS_OF_EXECUTION.find((status) => status === attribute);
+  switch (temporal) {
+    case "RUNNING":
+    case "PAUSED":
+    case "CONTINUED_AS_NEW":
+      return own ?? "running";
+    case "FAILED":
+    case "TIMED_OUT":
+      return "failed";
+    case "TERMINATED":
+    case "CANCELLED":
+      return "stopped";
+    default:
+      return own === undefined || OPEN_STATUSES.some((status) => status === own) ? "completed" : own;
+  }
+}
+
+async function readLastLoop(
+  link: ClientLink,
+  session: string,
+): Promise<{ outcome?: Outcome; loopId?: string }> {
+  const transcript = await link.storage.openExistingTranscript();
+  if (transcript !== undefined) await readRefreshedSession(link, transcript, session);
+  const loops = (await transcript?.readLoops(session)) ?? [];
+  const last = findNewestLoop(loops);
+  return { ...(last === undefined ? {} : { loopId: last.loopId }), ...getOutcome(last) };
+}
+
+async function readStatusFromTranscript(link: ClientLink, session: string): Promise<SessionStatus> {
+  const transcript = await link.storage.openExistingTranscript();
+  const record = await transcript?.readSession(session);
+  if (transcript === undefined || record === undefined) throw createUnknownSessionError(link, session);
+  const loops = await transcript.readLoops(session);
+  const last = findNewestLoop(loops);
+  return {
+    session,
+    status: toLoopStatus(record.status, last?.outcome),
+    source: "transcript",
+    open: false,
+    agent: record.agentName,
+    model: record.model,
+    turns: loops.reduce((sum, { turns = 0 }) => sum + turns, 0),
+    costUsd: sumRecordedCost(loops),
+    startedAt: new Date(record.createdAtMs),
+    closedAt: new Date(record.lastActiveAtMs),
+    pending: [],
+    ...(last === undefined ? {} : { loopId: last.loopId }),
+    ...getOutcome(last),
+  };
+}
+
+function getOutcome(last: LoopRecord | undefined): { outcome?: Outcome } {
+  return last?.outcome === undefined ? {} : { outcome: last.outcome };
+}
+
+const STATUS_OF_LOOP = {
+  // No run of it is open: it was cut off from outside.
+  running: "stopped",
+  completed: "completed",
+  rejected: "stopped",
+  aborted: "stopped",
+  failed: "failed",
+} as const satisfies Record<LoopStatus, StatusCode>;
+
+export function toLoopStatus(status: LoopStatus, outcome: Outcome | undefined): StatusCode {
+  return outcome?.type === "limit-reached" ? "limit-reached" : STATUS_OF_LOOP[status];
+}

@@ -1,0 +1,170 @@
+import {
+  type AgentDefinition,
+  type AgentDefinitionInput,
+  type Continuation,
+  LoopLimits,
+} from "../../schema/definition.ts";
+import { AGENT_WORKFLOW } from "../../workflows/messages.ts";
+import type { StartRequest } from "../../workflows/run-input.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { findCurrentSession } from "../read/rotate-session.ts";
+import { resolveSessionId } from "../resolve-session-id.ts";
+import { getBranchContinuation } from "../sessions/continue-on-branch.ts";
+import { assertDefinitionAccepted } from "./accept-definition.ts";
+import { buildRunOptions, getRunSettings } from "./build-run-options.ts";
+import { checkCostLimit, checkOption } from "./check-option.ts";
+import { checkSearchAttributes } from "./check-search-attributes.ts";
+import { createMessageInput } from "./message-input.ts";
+import {
+  checkWorkspace,
+  type PinnedDefinition,
+  pinDefinition,
+  validateDefinition,
+} from "./pin-definition.ts";
+
+export type RunMode = "run" | "interactive";
+
+export type StartOptions = {
+  readonly agent: AgentDefinitionInput;
+  /** May be left out by an interactive run, which then waits for one. */
+  readonly prompt?: string;
+  /** Goes on in this session; a new one when absent. */
+  readonly session?: string;
+  /** Goes on at the end of this branch of the session, which is its head from then on. */
+  readonly branch?: string;
+  /** A session that was idle for longer is left for a new one of the same agent; see `Session.id` for which. */
+  readonly rotateAfterMs?: number;
+  /** A `run` ends when there is nothing left to do; an `interactive` one waits for the next prompt. */
+  readonly mode?: RunMode;
+  /** How long an interactive run waits before it ends; for ever unless said. */
+  readonly idleTimeoutMs?: number | null;
+  /** Makes a repeated start harmless for the conversation: the same prompt is taken once. */
+  readonly messageId?: string;
+};
+
+type LaunchOptions = Omit<StartOptions, "agent" | "branch" | "rotateAfterMs"> & {
+  readonly continuation?: Continuation;
+};
+
+export type StartResult = { readonly session: string; readonly runId: string; readonly messageId?: string };
+
+/** All that can be known to be wrong is found before anything is written or started. */
+export async function startRun(
+  link: ClientLink,
+  { agent, branch, rotateAfterMs, ...options }: StartOptions & Pick<LaunchOptions, "continuation">,
+): Promise<StartResult> {
+  const definition = validateDefinition(agent);
+  await checkWorkspace(definition);
+  const session = await resolveSession(link, options.session, rotateAfterMs);
+  const continuation = await getContinuation(link, session, branch);
+  const launched = { ...options, ...(session === undefined ? {} : { session }), ...continuation };
+  return launchRun(link, launched, definition, () => pinDefinition(link, definition));
+}
+
+async function resolveSession(
+  link: ClientLink,
+  session: string | undefined,
+  rotateAfterMs: number | undefined,
+): Promise<string | undefined> {
+  if (session === undefined || rotateAfterMs === undefined) return session;
+  return (await findCurrentSession(link, resolveSessionId(session), rotateAfterMs)).session;
+}
+
+/** On a branch that is not the head, a prompt is a loop of kind `branch`. */
+async function getContinuation(
+  link: ClientLink,
+  session: string | undefined,
+  branch: string | undefined,
+): Promise<Pick<LaunchOptions, "continuation">> {
+  if (session === undefined || branch === undefined) return {};
+  const continuation = await getBranchContinuation(link, session, branch);
+  return continuation === undefined ? {} : { continuation };
+}
+
+/** Goes on with a definition that is stored already. */
+export async function launchByHash(
+  link: ClientLink,
+  options: LaunchOptions,
+  definitionHash: string,
+): Promise<StartResult> {
+  const definition = await readStoredDefinition(link, options.session ?? "", definitionHash);
+  return launchRun(link, options, definition, async () => ({ definitionHash }));
+}
+
+/** Goes on without a prompt, with a definition that is stored already. */
+export async function continueByHash(
+  link: ClientLink,
+  session: string,
+  continuation: Continuation,
+  definitionHash: string,
+): Promise<StartResult> {
+  const definition = await readStoredDefinition(link, session, definitionHash);
+  return launchRun(link, { session, continuation }, definition, async () => ({ definitionHash }));
+}
+
+async function readStoredDefinition(
+  link: ClientLink,
+  session: string,
+  hash: string,
+): Promise<AgentDefinition | undefined> {
+  const transcript = await link.storage.openTranscript();
+  await assertDefinitionAccepted(transcript, session, hash);
+  return transcript.readDefinition(hash);
+}
+
+async function launchRun(
+  link: ClientLink,
+  options: LaunchOptions,
+  definition: AgentDefinition | undefined,
+  pinned: () => Promise<PinnedDefinition>,
+): Promise<StartResult> {
+  const { prompt, mode = "run", idleTimeoutMs, continuation } = options;
+  const session = resolveSessionId(options.session);
+  checkIdleTimeout(idleTimeoutMs);
+  if (continuation?.limits !== undefined) {
+    const limits = checkOption(LoopLimits, continuation.limits, "limits");
+    if (definition !== undefined) checkCostLimit(limits, [definition]);
+  }
+  if (prompt === undefined && mode === "run" && continuation === undefined) {
+    throw new HoldfastError(
+      "input-invalid",
+      "A run needs a prompt; only an interactive one can wait for it.",
+    );
+  }
+  await checkSearchAttributes(link);
+  const message =
+    prompt === undefined ? undefined : await createMessageInput(link, prompt, "prompt", options.messageId);
+  const request: StartRequest = {
+    ...(await pinned()),
+    ...(message === undefined ? {} : { prompt: message }),
+    ...(continuation === undefined ? {} : { continuation }),
+    mode,
+    ...(idleTimeoutMs === undefined ? {} : { idleTimeoutMs }),
+    ...getRunSettings(link),
+  };
+  try {
+    const handle = await link.client.workflow.start(AGENT_WORKFLOW, {
+      ...buildRunOptions(link, session, { definition, prompt }),
+      workflowIdConflictPolicy: "FAIL",
+      args: [request],
+    });
+    return {
+      session,
+      runId: handle.firstExecutionRunId,
+      ...(message === undefined ? {} : { messageId: message.id }),
+    };
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
+}
+
+function checkIdleTimeout(idleTimeoutMs: number | null | undefined): void {
+  if (idleTimeoutMs === undefined || idleTimeoutMs === null) return;
+  if (Number.isFinite(idleTimeoutMs) && idleTimeoutMs > 0) return;
+  throw new HoldfastError(
+    "input-invalid",
+    `idleTimeoutMs is ${idleTimeoutMs}; it must be a number of milliseconds above 0, or null to wait for ever.`,
+  );
+}

@@ -1,0 +1,146 @@
+import type { UpdateDefinition } from "@temporalio/common";
+import {
+  compareDefinitions,
+  findMissingTools,
+  listToolNames,
+} from "../../core/machine/definition-changes.ts";
+import { AgentDefinition, type AgentDefinitionInput } from "../../schema/definition.ts";
+import { findCostLimitProblem } from "../../schema/prices.ts";
+import type { DefinitionChange } from "../../schema/record.ts";
+import type { Transcript } from "../../store/transcript/transcript.ts";
+import {
+  type DefinitionUpdateRequest,
+  type DefinitionUpdateResult,
+  updateDefinitionUpdate,
+} from "../../workflows/messages.ts";
+import { hasRunEnded, toHoldfastError } from "../client-errors.ts";
+import { ANSWER_TIMEOUT_MS, type ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import { getSessionRecord } from "./get-session-record.ts";
+import { hashDefinition } from "./hash-definition.ts";
+import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
+import { readSessionStatus, type SessionStatus } from "./session-status.ts";
+
+export type UpdateOptions = {
+  /** Says what it would change, and changes nothing. */
+  readonly dryRun?: boolean;
+};
+
+export type UpdateResult = {
+  readonly session: string;
+  /** Hash of the definition that it runs with; absent while its first loop opens. */
+  readonly from?: string;
+  readonly to: string;
+  readonly changes: readonly DefinitionChange[];
+  readonly warnings: readonly string[];
+  /**
+   * `next-turn`: a loop runs, and is moved before its next turn; its record says what came of it. `now`: the run waits
+   * for a prompt, and was moved. `next-run`: the session is at rest. `unchanged`: both definitions say the same.
+   */
+  readonly takesEffect: "next-turn" | "now" | "next-run" | "unchanged";
+  readonly dryRun: boolean;
+};
+
+/** Moves a session to another definition; refused with all the reasons that can be known before. */
+export async function updateSession(
+  link: ClientLink,
+  session: string,
+  input: AgentDefinitionInput,
+  { dryRun = false }: UpdateOptions = {},
+): Promise<UpdateResult> {
+  const definitionInput = validateDefinition(input);
+  await checkWorkspace(definitionInput);
+  const status = await readSessionStatus(link, session);
+  try {
+    const transcript = await link.storage.openTranscript();
+    const from = status.definitionHash ?? (await transcript.readSession(session))?.definitionHash;
+    const before = from === undefined ? undefined : await readStoredDefinition(transcript, from);
+    const definition = keepWorkspace(definitionInput, before);
+    const { changes, warnings, refusals } =
+      before === undefined
+        ? { changes: [], warnings: [], refusals: [] }
+        : compareDefinitions(before, definition);
+    const tools = listToolNames(definition);
+    const reasons = [
+      ...refusals,
+      ...findMissingTools(status.approvals ?? [], tools),
+      ...findUnpricedModels(status, definition),
+    ];
+    if (reasons.length > 0) throw createUpdateRejectedError(session, reasons);
+    const to = await storeDefinition(transcript, definition, dryRun);
+    const request = { session, ...(from === undefined ? {} : { from }), to, changes, warnings, dryRun };
+    const isSame = before !== undefined && changes.length === 0 && status.movesTo === undefined;
+    if (isSame) return { ...request, takesEffect: "unchanged" };
+    if (dryRun) return { ...request, takesEffect: getTakesEffect(status) };
+    const applied = status.open
+      ? await sendDefinitionUpdate(link, session, { definitionHash: to, tools })
+      : undefined;
+    if (applied !== undefined) return { ...request, takesEffect: applied.takesEffect };
+    await getSessionRecord(link, session);
+    const { name: agentName, model } = definition;
+    await transcript.setDefinition(session, { definitionHash: to, agentName, model: model.id });
+    return { ...request, takesEffect: "next-run" };
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
+}
+
+/** A cost limit that holds now, of the loop or of what it is a part of, would be void with an unknown price. */
+function findUnpricedModels({ budget }: SessionStatus, definition: AgentDefinition): readonly string[] {
+  const limit = budget?.usd.limit ?? null;
+  const problem = limit === null ? undefined : findCostLimitProblem([definition]);
+  return problem === undefined ? [] : [problem];
+}
+
+/** A command line has put it in where the agent's file names none. */
+function keepWorkspace(definition: AgentDefinition, before: AgentDefinition | undefined): AgentDefinition {
+  const { workspace = before?.workspace, ...rest } = definition;
+  return workspace === undefined ? rest : { ...rest, workspace };
+}
+
+/** With the defaults of today where an older release has stored it. */
+async function readStoredDefinition(
+  transcript: Transcript,
+  hash: string,
+): Promise<AgentDefinition | undefined> {
+  const parsed = AgentDefinition.safeParse(await transcript.readDefinition(hash));
+  return parsed.success ? parsed.data : undefined;
+}
+
+function storeDefinition(
+  transcript: Transcript,
+  definition: AgentDefinition,
+  dryRun: boolean,
+): Promise<string> {
+  return dryRun ? Promise.resolve(hashDefinition(definition)) : transcript.saveDefinition(definition);
+}
+
+/** Nothing when no run is open any more. */
+async function sendDefinitionUpdate(
+  link: ClientLink,
+  session: string,
+  input: DefinitionUpdateRequest,
+): Promise<DefinitionUpdateResult | undefined> {
+  const update: UpdateDefinition<DefinitionUpdateResult, [DefinitionUpdateRequest]> = updateDefinitionUpdate;
+  try {
+    return await link.connection.withDeadline(Date.now() + ANSWER_TIMEOUT_MS, () =>
+      link.client.workflow.getHandle(session).executeUpdate(update, { args: [input] }),
+    );
+  } catch (error) {
+    if (hasRunEnded(error)) return undefined;
+    throw error;
+  }
+}
+
+function getTakesEffect({ open, status }: SessionStatus): UpdateResult["takesEffect"] {
+  if (!open) return "next-run";
+  return status === "waiting" ? "now" : "next-turn";
+}
+
+function createUpdateRejectedError(session: string, reasons: readonly string[]): HoldfastError {
+  return new HoldfastError(
+    "update-refused",
+    `Session ${session} keeps its definition:\n${reasons.map((reason) => `  - ${reason}`).join("\n")}`,
+    { session, problems: reasons },
+  );
+}

@@ -1,0 +1,70 @@
+import type { BranchPosition } from "../../store/transcript/fork.ts";
+import { toHoldfastError } from "../client-errors.ts";
+import type { ClientLink } from "../connection/client-link.ts";
+import { HoldfastError } from "../holdfast-error.ts";
+import {
+  createPositionError,
+  createPositionReader,
+  findPositionAfter,
+  type PositionOptions,
+} from "../read/branch-position.ts";
+import { getSessionRecord } from "../runs/get-session-record.ts";
+import { describeRun, isOpen } from "../runs/open-runs.ts";
+
+export type RewindResult = {
+  readonly session: string;
+  /** The next run begins here. */
+  readonly head: BranchPosition;
+  /** Where it would have begun. It stays in the record: rewind to that branch to go forward again. */
+  readonly before: BranchPosition;
+  /** The last loop before the head. */
+  readonly loopId?: string;
+  /** The folder of the session's agent. Its files stay as they are. */
+  readonly workspace?: string;
+};
+
+/** Moves a session's head to a place, forward again too; the record keeps everything. Refused while a run is open. */
+export async function rewindSession(
+  link: ClientLink,
+  session: string,
+  to: PositionOptions,
+): Promise<RewindResult> {
+  if (Object.values(to).every((value) => value === undefined)) {
+    throw new HoldfastError("input-invalid", "Say where to go: a position, a turn, a loop or a branch.", {
+      session,
+    });
+  }
+  try {
+    const { transcript, record } = await getSessionRecord(link, session);
+    const running = (await transcript.readLoops(session)).filter(({ status }) => status === "running");
+    const run = await describeRun(link, session);
+    if (run !== undefined && isOpen(run)) throw createRunningError(session);
+    const position = await findPositionAfter(createPositionReader(transcript, record), to);
+    // No run is open: what was running before this was asked is over, and what has begun since is not among these.
+    const endedLoops = running.map(({ loopId }) => loopId);
+    const rewound = await transcript.rewind({ session, atMs: Date.now(), to: position, over: endedLoops });
+    if (rewound.type === "running") throw createRunningError(session);
+    if (rewound.type !== "rewound") throw createPositionError(session, rewound);
+    const { head, before, loopId } = rewound;
+    const { workspace } = (await transcript.readDefinition(record.definitionHash)) ?? {};
+    return {
+      session,
+      head,
+      before,
+      ...(loopId === undefined ? {} : { loopId }),
+      ...(workspace === undefined ? {} : { workspace }),
+    };
+  } catch (error) {
+    throw toHoldfastError(error, link, session);
+  }
+}
+
+function createRunningError(session: string): HoldfastError {
+  const command = `holdfast stop ${session}`;
+  return new HoldfastError(
+    "session-busy",
+    `Session ${session} was not rewound: a run of it is open, and the head is that run's. End it (\`${command}\`), or ` +
+      "leave it alone and fork: a branch of your own can begin at any place while it works.",
+    { session, command },
+  );
+}

@@ -1,0 +1,59 @@
+import type { Problem } from "../problem.ts";
+import type { SourceFile } from "../source/source-file.ts";
+import { formatPath, type Path } from "../source/source-node.ts";
+import { getAt, isTable } from "./table-paths.ts";
+import { isSecretField } from "./validate-file.ts";
+
+// An agent file is trusted like a Makefile: it chooses the files that are read into a prompt, the variables whose values
+// are sent along, and where to. One from a stranger is read with this: it may name one kind of variable, the key of a
+// vendor, and only where that goes to the vendor itself.
+
+const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
+const ADDRESSES = ["base_url", "url"];
+
+/** What an untrusted file may not do with variables. Files are refused where they would be read. */
+export function findForbiddenReferences(source: SourceFile): readonly Problem[] {
+  const describeProblem = (path: Path, message: string): Problem =>
+    source.createProblem(path, { kind: "invalid-field", severity: "error", message });
+  return listTexts(source.value, []).flatMap(({ path, text }) => {
+    if (!isSecretField(path)) {
+      if (!source.variables.has(formatPath(path))) return [];
+      return [describeProblem(path, "reads a variable of the environment, which an untrusted file may not")];
+    }
+    if (!REFERENCE.test(text)) return [];
+    if (path.at(-1) === "api_key" && !hasAddress(source, path.slice(0, -1))) return [];
+    return [
+      describeProblem(
+        path,
+        "sends a variable of the environment to an address of the file, which an untrusted file may not",
+      ),
+    ];
+  });
+}
+
+/** Whether a provider, or a part of the file around it, says where it is served. */
+function hasAddress(source: SourceFile, path: Path): boolean {
+  for (let length = path.length; length > 0; length -= 1) {
+    const table = getAt(source.value, path.slice(0, length));
+    if (
+      isTable(table) &&
+      (ADDRESSES.some((key) => table[key] !== undefined) || containsAddress(table["model"]))
+    ) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function containsAddress(value: unknown): boolean {
+  return isTable(value) && ADDRESSES.some((key) => value[key] !== undefined);
+}
+
+type Text = { readonly path: Path; readonly text: string };
+
+function listTexts(value: unknown, path: Path): readonly Text[] {
+  if (typeof value === "string") return [{ path, text: value }];
+  if (Array.isArray(value)) return value.flatMap((item, index) => listTexts(item, [...path, index]));
+  if (!isTable(value)) return [];
+  return Object.entries(value).flatMap(([key, item]) => listTexts(item, [...path, key]));
+}

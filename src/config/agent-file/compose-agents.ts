@@ -1,0 +1,189 @@
+import type { Path } from "../source/source-node.ts";
+import type { AgentFileLoader } from "./agent-file-loader.ts";
+import { SUB_AGENT_LIMIT_FIELDS } from "./agent-file-schema.ts";
+import { Draft, type Layer } from "./draft.ts";
+import { type Declaration, draftAgent } from "./draft-agent.ts";
+import { PROFILE_FIELDS } from "./fields/profile.ts";
+import type { Entity } from "./resolve-references.ts";
+import { getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
+
+// From the tables of a file to drafts of definitions. Everything is made from the values alone; prompts that lie in
+// files come from the reader that was passed in.
+
+export type AgentDraft = { readonly name: string; readonly draft: Draft };
+
+const NO_NAME = "unnamed";
+const TITLE_FIELDS = PROFILE_FIELDS.filter(({ to }) => to[0] === "name" || to[0] === "description");
+const SUB_AGENT_NAME_FIELD = TITLE_FIELDS.filter(({ to }) => to[0] === "name");
+const DESCRIPTION = TITLE_FIELDS.filter(({ to }) => to[0] === "description");
+
+/** Every agent of a file (CFG-07). */
+export function composeAgents(loader: AgentFileLoader): readonly AgentDraft[] {
+  const declared = getListAt(loader.value, ["agent", "instances"]);
+  if (declared.length === 0) return [composeSingleAgent(loader)];
+  const agents = declared.flatMap((table, index) =>
+    isTable(table) ? [composeInstance(loader, table, index)] : [],
+  );
+  const usedNames = new Set<string>();
+  for (const [index, { name }] of agents.entries()) {
+    if (usedNames.has(name)) {
+      loader.reportError(
+        ["agent", "instances", index],
+        `there is another agent "${name}" above`,
+        "a name of its own",
+        name,
+      );
+    }
+    usedNames.add(name);
+  }
+  return agents;
+}
+
+const AGENT: Path = ["agent"];
+const PROFILE: Path = ["agent", "profile"];
+
+function createLayer(loader: AgentFileLoader, path: Path): Layer {
+  let value: unknown = loader.value;
+  for (const step of path) value = isTable(value) ? value[step] : undefined;
+  return { path, value };
+}
+
+/** One agent of [agent] and its profile. */
+function composeSingleAgent(loader: AgentFileLoader): AgentDraft {
+  const [root, agent, profile] = [
+    createLayer(loader, []),
+    createLayer(loader, AGENT),
+    createLayer(loader, PROFILE),
+  ];
+  const draft = draftAgent(loader, {
+    path: AGENT,
+    value: { provider: undefined },
+    profiles: [profile],
+    sections: [root],
+    fallbacks: [agent],
+    prompts: [agent, profile],
+    workspaces: [agent, profile, root],
+  });
+  draft.applyFields(TITLE_FIELDS, [profile]);
+  applySubAgents(loader, draft, [agent], []);
+  return { name: (draft.get(["name"]) as string | undefined) ?? "agent", draft };
+}
+
+function composeInstance(loader: AgentFileLoader, table: Table, index: number): AgentDraft {
+  const path = [...AGENT, "instances", index];
+  const own: Layer = { path, value: table };
+  const [root, agent] = [createLayer(loader, []), createLayer(loader, AGENT)];
+  const profiles = [
+    { path: [...path, "profile"], value: table["profile"] },
+    ...resolveProfile(loader, own),
+    createLayer(loader, PROFILE),
+  ];
+  const draft = draftAgent(loader, {
+    path,
+    value: table,
+    profiles,
+    sections: [own, root],
+    fallbacks: [own, agent],
+    prompts: [own, agent, ...profiles],
+    workspaces: [own, agent, profiles[0]!, createLayer(loader, PROFILE), root],
+  });
+  draft.applyFields(SUB_AGENT_NAME_FIELD, [own]);
+  draft.applyFields(DESCRIPTION, profiles);
+  if (draft.get(["name"]) === undefined) draft.set(["name"], NO_NAME, { type: "default" });
+  applySubAgents(loader, draft, [own, agent], []);
+  return { name: getTextAt(table, ["id"]) ?? (draft.get(["name"]) as string), draft };
+}
+
+function resolveProfile(loader: AgentFileLoader, { path, value }: Layer): readonly Layer[] {
+  const name = getTextAt(value, ["agent_profile"]);
+  if (name === undefined) return [];
+  const entity = loader.references.resolve(name, "agent_profile", [...path, "agent_profile"]);
+  if (entity === undefined) return [];
+  return [{ path: entity.path, value: entity.table, via: `agent_profile ${entity.name}` }];
+}
+
+/**
+ * @param layers - Tables that may choose; without a choice an agent has all of the file, and a sub-agent none.
+ * @param above - The sub-agents that this one stands in.
+ */
+function applySubAgents(
+  loader: AgentFileLoader,
+  draft: Draft,
+  layers: readonly Layer[],
+  above: readonly Entity[],
+): void {
+  const all = loader.references.listEntities("sub_agent");
+  const chosen = layers.find(({ value }) => isTable(value) && value["sub_agents"] !== undefined);
+  if (getTextAt(chosen?.value, ["sub_agents"]) === "none") return;
+  if (chosen === undefined && (above.length > 0 || all.length === 0)) return;
+  const entities = chosen === undefined ? all : resolveEntities(loader, chosen);
+  draft.set(
+    ["subAgents"],
+    [],
+    chosen === undefined ? { type: "default", note: "all of the file" } : isFromFile(chosen),
+  );
+  for (const [index, entity] of entities.entries()) {
+    if (above.includes(entity)) {
+      const cycle = [...above.slice(above.indexOf(entity)), entity].map(({ name }) => name).join(" → ");
+      loader.reportError(
+        [...entity.path, "sub_agents"],
+        `these sub-agents go round in a circle: ${cycle}`,
+        "an end",
+      );
+      continue;
+    }
+    draft.addDraft(["subAgents", index], draftSubAgent(loader, entity, [...above, entity]));
+  }
+}
+
+function isFromFile({ path }: Layer) {
+  return { type: "file", path: [...path, "sub_agents"] } as const;
+}
+
+function resolveEntities(loader: AgentFileLoader, { path, value }: Layer): readonly Entity[] {
+  return getListAt(value, ["sub_agents"]).flatMap((name, index) => {
+    if (typeof name !== "string") return [];
+    const entity = loader.references.resolve(name, "sub_agent", [...path, "sub_agents", index]);
+    return entity === undefined ? [] : [entity];
+  });
+}
+
+/** A sub-agent inherits nothing: what its table does not say is the format's default (SUB-12). */
+function draftSubAgent(loader: AgentFileLoader, entity: Entity, above: readonly Entity[]): Draft {
+  const { path, table } = entity;
+  const own: Layer = { path, value: table };
+  const draft = new Draft();
+  const name = getTextAt(table, ["name"]) ?? entity.name;
+  const nameOrigin = { type: "file", path: [...path, table["name"] === undefined ? "id" : "name"] } as const;
+  draft.set(["name"], name, nameOrigin);
+  draft.applyFields(DESCRIPTION, [own]);
+  draft.applyFields(SUB_AGENT_LIMIT_FIELDS, [own]);
+  const base = resolveProfile(loader, own);
+  const profiles = [own, ...base, ...(base.length === 0 ? [] : [createLayer(loader, PROFILE)])];
+  const agent = draftAgent(loader, createDeclaration(own, table, profiles, createLayer(loader, [])));
+  const agentName = getTextAt(table, ["agent_name"]);
+  agent.set(
+    ["name"],
+    agentName ?? name,
+    agentName === undefined ? nameOrigin : { type: "file", path: [...path, "agent_name"] },
+  );
+  const description = getTextAt(table, ["agent_description"]);
+  if (description !== undefined) {
+    agent.set(["description"], description, { type: "file", path: [...path, "agent_description"] });
+  }
+  applySubAgents(loader, agent, [own], above);
+  draft.addDraft(["agent"], agent);
+  return draft;
+}
+
+function createDeclaration(own: Layer, table: Table, profiles: readonly Layer[], root: Layer): Declaration {
+  return {
+    path: own.path,
+    value: table,
+    profiles,
+    sections: [own],
+    fallbacks: [own],
+    prompts: profiles,
+    workspaces: [own, root],
+  };
+}

@@ -1,0 +1,65 @@
+import type { AgentDefinition } from "../../schema/definition.ts";
+import type { SourceFile } from "../source/source-file.ts";
+import { formatPath, type Path } from "../source/source-node.ts";
+import { findOrigin, type Origin } from "./draft.ts";
+import { isTable, toFilePath } from "./table-paths.ts";
+
+/** One value of a definition, and where it comes from. */
+export type ResolvedValue = {
+  /** In the definition: `limits.maxTurns`. */
+  readonly path: string;
+  readonly value: unknown;
+  /** `agent.toml:12:13`, or `default`. */
+  readonly from: string;
+  /** The field of the file. */
+  readonly field?: string;
+  /** Named entities that it came through. */
+  readonly via?: string;
+  /** The file that it was read from. */
+  readonly read?: string;
+  /** Variables of the environment that it was made of. */
+  readonly environment?: readonly string[];
+  readonly note?: string;
+};
+
+/** Of every value that is no table and no list; empty ones stand for themselves. */
+export function listResolvedValues(
+  definition: AgentDefinition,
+  origins: ReadonlyMap<string, Origin>,
+  source: SourceFile,
+): readonly ResolvedValue[] {
+  return listLeaves(definition, []).map(({ path, value }) => {
+    const origin = findOrigin(origins, path);
+    const displayed = { path: formatPath(path), value };
+    if (origin === undefined) return { ...displayed, from: "default" };
+    if (origin.type === "default") {
+      return { ...displayed, from: "default", ...(origin.note === undefined ? {} : { note: origin.note }) };
+    }
+    const location = toFilePath(source.value, origin.path);
+    const { file, line, column } = source.locate(location);
+    const environment = findVariables(source, location);
+    return {
+      ...displayed,
+      from: `${file}:${line}:${column}`,
+      field: formatPath(location),
+      ...(origin.via === undefined ? {} : { via: origin.via }),
+      ...(origin.read === undefined ? {} : { read: origin.read }),
+      ...(environment === undefined ? {} : { environment }),
+    };
+  });
+}
+
+function findVariables({ variables }: SourceFile, path: Path): readonly string[] | undefined {
+  return variables.get(formatPath(path));
+}
+
+function listLeaves(value: unknown, path: Path): readonly { readonly path: Path; readonly value: unknown }[] {
+  if (value === undefined) return [];
+  const inner = Array.isArray(value)
+    ? value.map((member, index) => [index, member] as const)
+    : isTable(value)
+      ? Object.entries(value)
+      : [];
+  if (inner.length === 0) return [{ path, value }];
+  return inner.flatMap(([step, member]) => listLeaves(member, [...path, step]));
+}

@@ -1,0 +1,96 @@
+import { formatExpected } from "../../schema/check.ts";
+import { AgentDefinition } from "../../schema/definition.ts";
+import type { WorkMode } from "../../schema/mode.ts";
+import { type Problem, sortProblems } from "../problem.ts";
+import { readSource } from "../source/source-file.ts";
+import type { SourceFormat } from "../source/source-format.ts";
+import { formatPath, type Path } from "../source/source-node.ts";
+import { AgentFileLoader, type LoadEnvironment } from "./agent-file-loader.ts";
+import { findForbiddenReferences } from "./check-untrusted.ts";
+import { type AgentDraft, composeAgents } from "./compose-agents.ts";
+import { addDefinitionWarnings } from "./definition-warnings.ts";
+import { findOriginAround } from "./draft.ts";
+import { listResolvedValues, type ResolvedValue } from "./list-resolved-values.ts";
+import { resolveMode } from "./resolve-mode.ts";
+import { toFilePath } from "./table-paths.ts";
+import { isSecretField, validateFile } from "./validate-file.ts";
+
+/** One agent of a file. */
+export type LoadedAgent = {
+  readonly name: string;
+  readonly definition: AgentDefinition;
+  /** Every value of the definition, and where it comes from. */
+  readonly values: readonly ResolvedValue[];
+};
+
+export type AgentFileResult = {
+  /** None while there are errors. */
+  readonly agents: readonly LoadedAgent[];
+  /** How they work together, when the file says so. */
+  readonly mode?: WorkMode;
+  /** In the order of the file; warnings are there beside agents. */
+  readonly problems: readonly Problem[];
+};
+
+export type LoadOptions = LoadEnvironment & {
+  /** As problems name it; its extension says the format. */
+  readonly name: string;
+  readonly format?: SourceFormat | undefined;
+};
+
+/** From the text of a file to the definitions of its agents, or everything that is wrong with it. */
+export function loadAgents(text: string, options: LoadOptions): AgentFileResult {
+  const { name, format, env } = options;
+  const read = readSource(text, { name, format, env, isSecret: isSecretField });
+  if (!read.ok) return { agents: [], problems: read.problems };
+  const { source } = read;
+  const { value, problems: found } = validateFile(source);
+  const loader = new AgentFileLoader(source, value, options);
+  const missing = [
+    ...(source.value["provider"] === undefined ? [createMissingModelProblem(source)] : []),
+    ...(options.untrusted === true ? findForbiddenReferences(source) : []),
+  ];
+  const drafts = composeAgents(loader);
+  const early = [...source.problems, ...found, ...missing, ...loader.problems];
+  const errors = early.filter(({ severity }) => severity === "error");
+  const checked = drafts.map((draft) => checkDraft(loader, draft, errors));
+  const agents = checked.flatMap((agent) => (agent === undefined ? [] : [agent]));
+  const mode = agents.length === drafts.length ? resolveMode(loader, agents) : undefined;
+  const problems = sortProblems([...source.problems, ...found, ...missing, ...loader.problems]);
+  if (problems.some(({ severity }) => severity === "error")) return { agents: [], problems };
+  return { agents, ...(mode === undefined ? {} : { mode }), problems };
+}
+
+function createMissingModelProblem(source: Parameters<typeof validateFile>[0]): Problem {
+  const message = 'no model is named: add [provider] with model = "…" and api_key = "${NAME}"';
+  const about = { kind: "missing-model", severity: "error", message, expected: "[provider]" } as const;
+  return { ...source.createProblem([], about), field: "provider" };
+}
+
+/** @param errors - That are known already: what follows from a value that is wrong is not said again. */
+function checkDraft(
+  loader: AgentFileLoader,
+  { name, draft }: AgentDraft,
+  errors: readonly Problem[],
+): LoadedAgent | undefined {
+  const parsed = AgentDefinition.safeParse(draft.value, { error: formatExpected });
+  if (parsed.success) {
+    const definition = parsed.data;
+    addDefinitionWarnings(loader, definition, draft.origins);
+    return { name, definition, values: listResolvedValues(definition, draft.origins, loader.source) };
+  }
+  for (const { path, message } of parsed.error.issues) {
+    const origin = findOriginAround(draft.origins, path as Path);
+    const fieldPath = origin?.type === "file" ? toFilePath(loader.source.value, origin.path) : undefined;
+    if (fieldPath === undefined && errors.length > 0) continue;
+    if (errors.some(({ field }) => field !== undefined && isWithin(field, formatPath(fieldPath ?? []))))
+      continue;
+    const messageText = fieldPath === undefined ? `${formatPath(path as Path)}: ${message}` : message;
+    loader.reportError(fieldPath ?? ["provider"], messageText, message.replace(/^must be /, ""));
+  }
+  return undefined;
+}
+
+function isWithin(field: string, path: string): boolean {
+  return field === path || field.startsWith(`${path}.`) || field.startsWith(`${path}[`);
+}

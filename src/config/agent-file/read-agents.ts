@@ -1,0 +1,62 @@
+import { resolve } from "node:path";
+import type { Catalogue } from "../catalogue/catalogue.ts";
+import { CatalogueError, readCatalogue } from "../catalogue/user-file.ts";
+import { readTextFile } from "../read-text.ts";
+import type { SourceFormat } from "../source/source-format.ts";
+import { type AgentFileResult, loadAgents } from "./load-agents.ts";
+
+export type ReadAgentsOptions = {
+  /** Relative names, of the file itself too, are meant from here. */
+  readonly cwd?: string | undefined;
+  readonly env?: Readonly<Record<string, string | undefined>> | undefined;
+  /** Else the file's extension says it, or the first of TOML, JSON and YAML that fits. */
+  readonly format?: SourceFormat | undefined;
+  readonly knownTools?: readonly string[] | undefined;
+  /** Compaction strategies that there are, where any other is an error. */
+  readonly knownStrategies?: readonly string[] | undefined;
+  /** What is built in and the user's own file, unless said. */
+  readonly catalogue?: Catalogue | undefined;
+  readonly unknownModels?: "doubted" | undefined;
+  /** Forbids what a file could use to read files and variables and to send them to an address of its own. */
+  readonly untrusted?: boolean | undefined;
+};
+
+/** The agents of a file (CFG-01). Nothing is thrown: a file that cannot be read is a problem of it. */
+export function readAgents(file: string, options: ReadAgentsOptions = {}): AgentFileResult {
+  const {
+    cwd = process.cwd(),
+    env = process.env,
+    format,
+    knownTools,
+    knownStrategies,
+    unknownModels,
+    untrusted,
+  } = options;
+  let text: string;
+  let catalogue: Catalogue;
+  try {
+    catalogue = options.catalogue ?? readCatalogue(env);
+    text = readTextFile(resolve(cwd, file));
+  } catch (error) {
+    if (error instanceof CatalogueError) return createUnreadableResult(file, error.message);
+    const reason =
+      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
+    return createUnreadableResult(file, `it cannot be read: ${reason}`);
+  }
+  const environment = {
+    env,
+    cwd,
+    knownTools,
+    knownStrategies,
+    catalogue,
+    unknownModels,
+    untrusted,
+    readFile: (path: string) => readTextFile(path),
+  };
+  return loadAgents(text, { name: file, format, ...environment });
+}
+
+function createUnreadableResult(file: string, message: string): AgentFileResult {
+  const expected = "a file that can be read";
+  return { agents: [], problems: [{ kind: "io", severity: "error", file, message, expected }] };
+}

@@ -1,0 +1,191 @@
+import { isAbsolute, resolve } from "node:path";
+import { findNearestName } from "../../platform/text/nearest-name.ts";
+import type { Path } from "../source/source-node.ts";
+import type { AgentFileLoader } from "./agent-file-loader.ts";
+import type { Origin } from "./draft.ts";
+import { isReference } from "./resolve-references.ts";
+import { getAt, getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
+
+// System prompts: a text, a file, or put together of blocks (CFG-08 to CFG-11).
+
+/** Something that may hold a prompt. */
+export type PromptSource = { readonly path: Path; readonly value: unknown; readonly via?: string };
+
+/** Puts the texts of blocks together. */
+type PromptStrategy = { compose(contents: ReadonlyMap<string, string>): string };
+
+type Block = { readonly name: string; readonly order: number; readonly maxLength?: number };
+
+/** The strategies that need no declaration. */
+const BUILT_IN = {
+  /** The blocks as they stand in the prompt. */
+  custom: undefined,
+  agent: ["identity", "instructions", "constraints"],
+  minimal: ["identity"],
+} as const satisfies Record<string, readonly string[] | undefined>;
+
+const FILE = "file:";
+const RESERVED = ["id", "description", "type"];
+
+/** The first of these places that says something. */
+export function resolveSystemPrompt(
+  loader: AgentFileLoader,
+  sources: readonly PromptSource[],
+  folder: string | undefined,
+): { readonly text: string; readonly origin: Origin } | undefined {
+  for (const { path, value, via } of sources) {
+    const given = getAt(value, ["system_prompt"]);
+    if (given === undefined || given === "") continue;
+    const source = [...path, "system_prompt"];
+    const resolved = resolvePromptText(loader, given, source, folder);
+    const origin: Origin = {
+      type: "file",
+      path: source,
+      ...(via === undefined ? {} : { via }),
+      ...resolved.from,
+    };
+    return { text: resolved.text, origin };
+  }
+  return undefined;
+}
+
+type ResolvedText = {
+  readonly text: string;
+  readonly from?: { readonly read?: string; readonly via?: string };
+};
+
+function resolvePromptText(
+  loader: AgentFileLoader,
+  value: unknown,
+  path: Path,
+  folder: string | undefined,
+): ResolvedText {
+  if (typeof value !== "string") return { text: getTextAt(value, ["text"]) ?? "" };
+  if (isReference(value)) {
+    const entity = loader.references.resolve(value, "system_prompt", path);
+    if (entity === undefined) return { text: "" };
+    const text = composeBlocks(loader, entity.table, entity.path, folder);
+    return { text, from: { via: `system_prompt ${entity.name}` } };
+  }
+  return readTextOrFile(loader, value, path, folder);
+}
+
+/** A text, or the text of the file that it names. */
+export function readTextOrFile(
+  loader: AgentFileLoader,
+  value: string,
+  path: Path,
+  folder: string | undefined,
+): ResolvedText {
+  if (!value.startsWith(FILE)) return { text: value };
+  if (loader.environment.untrusted === true) {
+    loader.reportError(
+      path,
+      `${value} names a file to read, which an untrusted file may not`,
+      "the text itself",
+      value,
+    );
+    return { text: "" };
+  }
+  const name = value.slice(FILE.length).trim();
+  if (!isAbsolute(name) && folder === undefined) {
+    loader.reportError(
+      path,
+      `${value} is relative, and this agent has no workspace`,
+      "an absolute path",
+      value,
+    );
+    return { text: "" };
+  }
+  const file = resolve(folder ?? "/", name);
+  try {
+    return { text: loader.environment.readFile(file), from: { read: file } };
+  } catch (error) {
+    const reason =
+      (error as NodeJS.ErrnoException).code === "ENOENT" ? "there is no such file" : (error as Error).message;
+    loader.report(path, {
+      kind: "io",
+      severity: "error",
+      found: value,
+      expected: "a file that can be read",
+      message: `${file} cannot be read: ${reason}. A relative path is meant from the agent's workspace`,
+    });
+    return { text: "" };
+  }
+}
+
+function composeBlocks(
+  loader: AgentFileLoader,
+  prompt: Table,
+  path: Path,
+  folder: string | undefined,
+): string {
+  const keys = Object.keys(prompt).filter((key) => !RESERVED.includes(key) && prompt[key] !== undefined);
+  const contents = new Map<string, string>();
+  for (const key of keys) {
+    const content = prompt[key];
+    const text =
+      typeof content === "string"
+        ? readTextOrFile(loader, content, [...path, key], folder).text
+        : getTextAt(content, ["text"]);
+    contents.set(key, text ?? "");
+  }
+  const blocks = parseBlocks(loader, prompt, path) ?? keys.map((name, order) => ({ name, order }));
+  const names = blocks.map(({ name }) => name);
+  for (const key of keys.filter((name) => !names.includes(name))) {
+    const near = findNearestName(key, names);
+    const hint = near === undefined ? `its blocks are ${names.join(", ")}` : `did you mean "${near}"?`;
+    loader.reportWarning(
+      [...path, key],
+      `its strategy has no block "${key}", so this text is not used; ${hint}`,
+      {
+        at: "key",
+      },
+    );
+  }
+  return createPromptStrategy(blocks).compose(contents);
+}
+
+function parseBlocks(loader: AgentFileLoader, prompt: Table, path: Path): readonly Block[] | undefined {
+  const type = getTextAt(prompt, ["type"]);
+  if (type === undefined) return undefined;
+  if (Object.hasOwn(BUILT_IN, type)) {
+    return BUILT_IN[type as keyof typeof BUILT_IN]?.map((name, order) => ({ name, order }));
+  }
+  const entity = loader.references.resolve(type, "system_prompt_strategy", [...path, "type"]);
+  return getListAt(entity?.table, ["blocks"])
+    .filter(isTable)
+    .flatMap((block) => {
+      const { name, order = 0, max_length } = block;
+      if (typeof name !== "string") return [];
+      return [
+        {
+          name,
+          order: Number(order),
+          ...(max_length === undefined ? {} : { maxLength: Number(max_length) }),
+        },
+      ];
+    });
+}
+
+/**
+ * Sorted by order, each cut to its length, with an empty line between; blocks without a text leave none.
+ *
+ * @testonly
+ */
+export function createPromptStrategy(blocks: readonly Block[]): PromptStrategy {
+  const sorted = [...blocks].sort((a, b) => a.order - b.order);
+  return {
+    compose: (contents) =>
+      sorted
+        .map(({ name, maxLength }) => truncateText(contents.get(name) ?? "", maxLength))
+        .filter((text) => text !== "")
+        .join("\n\n"),
+  };
+}
+
+/** By characters as people count them, never through the middle of one. */
+function truncateText(text: string, maxLength = Number.POSITIVE_INFINITY): string {
+  if (text.length <= maxLength) return text;
+  return [...text].slice(0, maxLength).join("");
+}

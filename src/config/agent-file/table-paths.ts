@@ -1,0 +1,53 @@
+import type { Path, Step } from "../source/source-node.ts";
+
+export type Table = Readonly<Record<string, unknown>>;
+
+export function isTable(value: unknown): value is Table {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function getAt(value: unknown, path: Path): unknown {
+  let here = value;
+  for (const step of path) {
+    if (typeof here !== "object" || here === null || !Object.hasOwn(here, step)) return undefined;
+    here = (here as Record<string, unknown>)[step];
+  }
+  return here;
+}
+
+export function getListAt(value: unknown, path: Path): readonly unknown[] {
+  const found = getAt(value, path);
+  return Array.isArray(found) ? found : [];
+}
+
+export function getTextAt(value: unknown, path: Path): string | undefined {
+  const found = getAt(value, path);
+  return typeof found === "string" ? found : undefined;
+}
+
+/** A copy without what stands at these paths; members of lists leave a hole, so that the others keep their places. */
+export function omitPaths(value: unknown, paths: readonly Path[]): unknown {
+  const copy = structuredClone(value);
+  for (const path of paths) {
+    const holder = getAt(copy, path.slice(0, -1));
+    const step = path.at(-1);
+    if (step === undefined || typeof holder !== "object" || holder === null) continue;
+    if (Array.isArray(holder)) holder[step as number] = undefined;
+    else delete (holder as Record<string, unknown>)[step];
+  }
+  return copy;
+}
+
+/** As far as a path leads in a file; a key of a definition goes by its name in files. */
+export function toFilePath(value: unknown, path: Path): Path {
+  const found: Step[] = [];
+  for (const step of path) {
+    // One thing that stands for a list of one.
+    if (step === 0 && !Array.isArray(getAt(value, found))) continue;
+    const snake = String(step).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+    const next = [step, snake].find((name) => getAt(value, [...found, name]) !== undefined);
+    if (next === undefined) break;
+    found.push(next);
+  }
+  return found;
+}

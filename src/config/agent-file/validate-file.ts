@@ -1,0 +1,153 @@
+import type { z } from "zod";
+import { findNearestName } from "../../platform/text/nearest-name.ts";
+import type { Problem } from "../problem.ts";
+import { formatFound } from "../problem.ts";
+import type { SourceFile } from "../source/source-file.ts";
+import { formatPath, type Path, type Step } from "../source/source-node.ts";
+import { AgentFile } from "./agent-file-schema.ts";
+import { isMcpReference } from "./fields/mcp.ts";
+import { AUTH_SECRETS } from "./fields/openapi.ts";
+import { findSchemaAt, formatExpected, listKeys } from "./json-schema.ts";
+import { getAt, omitPaths } from "./table-paths.ts";
+
+export type Validated = {
+  readonly problems: readonly Problem[];
+  /** What is left when all that is wrong is taken out. */
+  readonly value: Record<string, unknown>;
+};
+
+/** Where a key that nobody knows would loosen what an agent may do, if it were passed over. */
+const STRICT_SECTIONS = [
+  "permissions",
+  "approvals",
+  "callbacks",
+  "hooks",
+  "execution",
+  "delegation",
+  "mode",
+  "mcp",
+  "openapi",
+];
+
+/** Holds a file against the schema of its format, and says everything at once. */
+export function validateFile(source: SourceFile): Validated {
+  const parsed = AgentFile.safeParse(source.value);
+  if (parsed.success) return { problems: [], value: source.value };
+  const issues = parsed.error.issues.flatMap((issue) => flattenIssue(issue, source.value));
+  const sound = issues.filter(({ path }) => !isBroken(source, path as Path));
+  return {
+    problems: sound.flatMap((issue) => toProblems(issue, source)),
+    value: omitPaths(source.value, issues.flatMap(getIssuePaths)) as Record<string, unknown>,
+  };
+}
+
+type Issue = z.core.$ZodIssue;
+
+/** Of a choice, the issues of the one alternative that was meant, where that can be known. */
+function flattenIssue(issue: Issue, value: unknown): readonly Issue[] {
+  if (issue.code !== "invalid_union") return [issue];
+  const path = issue.path as Step[];
+  const possible = issue.errors.filter((errors) => !errors.some(rejectsWholeValue));
+  const complete = possible.filter((errors) => !errors.some((inner) => isMissing(inner, getAt(value, path))));
+  const chosen = possible.length === 1 ? possible[0] : complete.length === 1 ? complete[0] : undefined;
+  if (chosen === undefined) return [issue];
+  return chosen
+    .map((inner) => ({ ...inner, path: [...path, ...inner.path] }) as Issue)
+    .flatMap((inner) => flattenIssue(inner, value));
+}
+
+/** The value is of another kind, so the alternative was not meant. */
+function rejectsWholeValue(issue: Issue): boolean {
+  if (issue.path.length > 0) return false;
+  if (issue.code === "invalid_union") return issue.errors.every((errors) => errors.some(rejectsWholeValue));
+  return issue.code === "invalid_type" || issue.code === "invalid_value";
+}
+
+/** The alternative wants a key that is not there. */
+function isMissing({ path }: Issue, value: unknown): boolean {
+  return path.length === 1 && getAt(value, path as Step[]) === undefined;
+}
+
+function getIssuePaths(issue: Issue): readonly Path[] {
+  const path = issue.path as Step[];
+  return issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...path, key]) : [path];
+}
+
+function isBroken(source: SourceFile, path: Path): boolean {
+  return path.some((_, index) => source.broken.has(formatPath(path.slice(0, index + 1))));
+}
+
+/** Of one table; who has mistaken more keys than these has another file in hand. */
+const MAX_UNKNOWN_KEYS = 100;
+
+function toProblems(issue: Issue, source: SourceFile): readonly Problem[] {
+  const path = issue.path as Step[];
+  if (issue.code === "unrecognized_keys") {
+    return issue.keys.slice(0, MAX_UNKNOWN_KEYS).map((key) => createUnknownKeyProblem(source, path, key));
+  }
+  const found = getAt(source.value, path);
+  const expected = describeExpected(path, issue);
+  if (found === undefined) {
+    const name = String(path.at(-1));
+    const message = `${name} is missing: ${expected}`;
+    return [source.createProblem(path, { kind: "invalid-field", severity: "error", expected, message })];
+  }
+  const schema = findSchemaAt(path);
+  const nearest = typeof found === "string" ? findNearestName(found, listAllowedWords(schema)) : undefined;
+  const hint = nearest === undefined ? "" : `; did you mean "${nearest}"?`;
+  const displayed = isSecretField(path) ? "" : `, found ${formatFound(found)}`;
+  return [
+    source.createProblem(path, {
+      kind: "invalid-field",
+      severity: "error",
+      found,
+      expected,
+      ...(nearest === undefined ? {} : { nearest }),
+      message: `expected ${expected}${displayed}${hint}`,
+    }),
+  ];
+}
+
+function describeExpected(path: Path, issue: Issue): string {
+  const schema = findSchemaAt(path);
+  // A rule of its own says more than a type does.
+  if (issue.code === "custom" || issue.message.startsWith("must "))
+    return issue.message.replace(/^must be /, "");
+  return schema === undefined ? issue.message : formatExpected(schema);
+}
+
+function listAllowedWords(schema: ReturnType<typeof findSchemaAt>): readonly string[] {
+  const allowedWords = [...(schema?.enum ?? []), schema?.const].filter((word) => typeof word === "string");
+  const expected = schema?.anyOf?.flatMap(listAllowedWords) ?? [];
+  const named = [...(schema?.expected ?? "").matchAll(/"([a-z]+)"/g)].map(([, word]) => word!);
+  return [...allowedWords, ...expected, ...named];
+}
+
+function createUnknownKeyProblem(source: SourceFile, path: Path, key: string): Problem {
+  const known = listKeys(findSchemaAt(path)).filter(
+    (name) => !(name in (getAt(source.value, path) as object)),
+  );
+  const nearest = findNearestName(key, known);
+  const strict = path.some((step) => STRICT_SECTIONS.includes(String(step))) || isRule(path);
+  const allowedWords =
+    nearest === undefined ? `; known here: ${known.join(", ")}` : `; did you mean "${nearest}"?`;
+  return source.createProblem([...path, key], {
+    kind: "unknown-key",
+    severity: strict ? "error" : "warning",
+    at: "key",
+    expected: known.join(", "),
+    ...(nearest === undefined ? {} : { nearest }),
+    message: `unknown key${strict ? "" : ", not used"}${allowedWords}`,
+  });
+}
+
+function isRule(path: Path): boolean {
+  return path.includes("rules");
+}
+
+/** Whether a value is a key, or may hold one. */
+export function isSecretField(path: Path): boolean {
+  const [holder, key] = [path.at(-2), path.at(-1)];
+  if (holder === "auth" && path[path.length - 5] === "openapi") return AUTH_SECRETS.includes(String(key));
+  return key === "api_key" || holder === "headers" || isMcpReference(path);
+}

@@ -1,0 +1,29 @@
+/** A million tokens in, and since 2.5 some 65 thousand out; older models say no more than others of which nothing is said. */
+export function getGeminiLimits(id: string): { readonly contextWindow: number; readonly maxTokens?: number } {
+  const recent = /^gemini-(?:2\.5|[3-9]|\d{2}|[a-z])/.test(id);
+  return { contextWindow: 1_000_000, ...(recent && { maxTokens: 65_536 }) };
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The base address of Vertex as Google's own tools are told of it. Nothing where no project is named, unless a key is
+ * there, which belongs to one.
+ */
+export function getVertexBaseUrl(environment: Environment, hasKey: boolean): string | undefined {
+  const { GOOGLE_CLOUD_PROJECT: project, GOOGLE_VERTEX_BASE_URL: baseUrl } = environment;
+  const location = environment["GOOGLE_CLOUD_LOCATION"] || "global";
+  const root = (host: string) => (baseUrl || `https://${host}`).replace(/\/+$/, "");
+  if (project) return `${root(getVertexHost(location))}/v1/projects/${project}/locations/${location}`;
+  return hasKey ? `${root(getVertexHost("global"))}/v1` : undefined;
+}
+
+/** Where several regions serve together. */
+const MULTI_REGIONS = new Set(["us", "eu"]);
+
+function getVertexHost(location: string): string {
+  if (location === "global") return "aiplatform.googleapis.com";
+  return MULTI_REGIONS.has(location)
+    ? `aiplatform.${location}.rep.googleapis.com`
+    : `${location}-aiplatform.googleapis.com`;
+}

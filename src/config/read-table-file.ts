@@ -1,0 +1,53 @@
+import type { z } from "zod";
+import { check } from "../schema/check.ts";
+import { formatProblem } from "./problem.ts";
+import { readTextFile } from "./read-text.ts";
+import { readSource } from "./source/source-file.ts";
+import type { Path } from "./source/source-node.ts";
+
+export type TableFile<Schema extends z.ZodType> = {
+  /** What is read, as an error names it: "The credentials". */
+  readonly what: string;
+  /** The variable that names the file, where one does. */
+  readonly variable: string;
+  readonly schema: Schema;
+  readonly isSecret?: (path: Path) => boolean;
+};
+
+/**
+ * A TOML, YAML or JSON file of tables, checked. Keys of its tables may be spelt with underscores. An error says all that
+ * is wrong with it.
+ */
+export function readTableFile<Schema extends z.ZodType>(
+  path: string,
+  { what, variable, schema, isSecret = () => false }: TableFile<Schema>,
+  env: NodeJS.ProcessEnv = process.env,
+): z.infer<Schema> {
+  const fail = (lines: readonly string[]): never => {
+    throw new Error(`${what} in ${path} (${variable}) cannot be used:\n${lines.join("\n")}`);
+  };
+  const read = readSource(readText(path, fail), { name: path, env, isSecret });
+  const problems = read.ok ? read.source.problems : read.problems;
+  if (!read.ok || problems.length > 0) return fail(problems.map(formatProblem));
+  const tables = Object.entries(read.source.value).map(([name, table]) => [name, toCamelCaseKeys(table)]);
+  const checked = check(schema, Object.fromEntries(tables), "file");
+  return checked.ok ? checked.value : fail(checked.problems);
+}
+
+function readText(path: string, fail: (lines: readonly string[]) => never): string {
+  try {
+    return readTextFile(path);
+  } catch (error) {
+    return fail([`It cannot be read: ${(error as NodeJS.ErrnoException).code ?? (error as Error).message}`]);
+  }
+}
+
+function toCamelCaseKeys(table: unknown): unknown {
+  if (typeof table !== "object" || table === null || Array.isArray(table)) return table;
+  return Object.fromEntries(
+    Object.entries(table).map(([key, value]) => [
+      key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase()),
+      value,
+    ]),
+  );
+}

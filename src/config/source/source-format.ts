@@ -1,0 +1,27 @@
+import { extname } from "node:path";
+import { parseJson } from "./parse-json.ts";
+import type { ParseFunction } from "./parse-result.ts";
+import { parseToml } from "./parse-toml.ts";
+import { parseYaml } from "./parse-yaml.ts";
+
+/** In the order in which they are tried where a file's name does not say. */
+export const FORMATS = ["toml", "json", "yaml"] as const;
+export type SourceFormat = (typeof FORMATS)[number];
+
+export const PARSERS = {
+  toml: parseToml,
+  json: parseJson,
+  yaml: parseYaml,
+} as const satisfies Record<SourceFormat, ParseFunction>;
+
+const EXTENSIONS: Readonly<Record<string, SourceFormat>> = {
+  ".toml": "toml",
+  ".json": "json",
+  ".yaml": "yaml",
+  ".yml": "yaml",
+};
+
+/** By the file's extension. */
+export function getFormat(file: string): SourceFormat | undefined {
+  return EXTENSIONS[extname(file).toLowerCase()];
+}

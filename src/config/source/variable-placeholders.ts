@@ -1,0 +1,79 @@
+import type { Scalar, Span } from "./source-node.ts";
+
+// `${NAME}` in a file (CFG-03). What a variable holds is put in place of it as if it had been written there, but it
+// cannot add keys or break quotes: before parsing, each reference is replaced by digits that no format takes for
+// anything else, and afterwards the digits by the value.
+
+/** `$${NAME}` is not a reference: it stands for the text `${NAME}`. */
+const REFERENCE = /(?<!\$)\$+\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
+
+export type Reference = {
+  /** In the text as it was written. */
+  readonly span: Span;
+  /** As written: `${NAME}`. */
+  readonly written: string;
+  readonly variable: string;
+  readonly escaped: boolean;
+};
+
+export type PreparedText = {
+  readonly text: string;
+  readonly references: ReadonlyMap<string, Reference>;
+  /** From an offset of the prepared text to one of the text as written. */
+  readonly original: (offset: number) => number;
+  /** Finds the digits. */
+  readonly standIn: RegExp;
+};
+
+const DIGITS = 12;
+
+/** Where a stand-in begins and ends in the prepared text, and what it stands for in the text as written. */
+type OffsetShift = { readonly at: number; readonly end: number; readonly reference: Span };
+
+export function preparePlaceholders(written: string): PreparedText {
+  const prefix = findUnusedPrefix(written);
+  const references = new Map<string, Reference>();
+  const shifts: OffsetShift[] = [];
+  let grown = 0;
+  const text = written.replace(REFERENCE, (match, variable: string, start: number) => {
+    const placeholder = `${prefix}${String(references.size).padStart(4, "0")}`;
+    const span = { start, end: start + match.length };
+    references.set(placeholder, { span, written: match, variable, escaped: match.startsWith("$$") });
+    shifts.push({ at: start + grown, end: start + grown + placeholder.length, reference: span });
+    grown += placeholder.length - match.length;
+    return placeholder;
+  });
+  const original = (offset: number): number => {
+    // The last one that ends at or before the offset, by halves: there may be as many references as values.
+    let [low, high] = [0, shifts.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (offset < (shifts[middle] as OffsetShift).end) high = middle;
+      else low = middle + 1;
+    }
+    const before = shifts[low - 1];
+    const shift = before === undefined ? 0 : before.reference.end - before.end;
+    const next = shifts[low];
+    return next === undefined || offset <= next.at ? offset + shift : next.reference.end;
+  };
+  return { text, references, original, standIn: new RegExp(`${prefix}\\d{4}`, "g") };
+}
+
+/** Digits that begin no number of the text. */
+function findUnusedPrefix(text: string): string {
+  for (let candidate = 10 ** (DIGITS - 5); ; candidate += 1) {
+    if (!text.includes(String(candidate))) return String(candidate);
+  }
+}
+
+/** What bare letters say, in all three formats: a boolean, a number, or else a text. */
+export function parseBareValue(text: string): Scalar {
+  if (text === "true" || text === "false") return text === "true";
+  const number = /^[+-]?\d[\d_]*(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text.replaceAll("_", "")) : NaN;
+  return Number.isFinite(number) ? number : text;
+}
+
+/** So that a text which looks like a reference stays the text that it is. */
+export function escapeReferences(text: string): string {
+  return text.replace(REFERENCE, (match) => `$${match}`);
+}

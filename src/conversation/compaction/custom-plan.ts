@@ -1,0 +1,177 @@
+import { estimateMessage } from "../../core/view/estimate.ts";
+import type { WantedForm, WantedSection } from "../../schema/context.ts";
+import type { Entry } from "../../schema/record.ts";
+import { isForUsersOnly } from "../message-visibility.ts";
+import { formatEntry } from "./clip.ts";
+import { findCurrentWork, getMessagesToAnswer } from "./current-work.ts";
+import { findMaxChars } from "./least-plan.ts";
+import { pairResults } from "./pairs.ts";
+import { buildPlaceholder, formatRemoved } from "./placeholder.ts";
+import {
+  estimateUnansweredTokens,
+  isText,
+  type Plan,
+  type Section,
+  sumSectionTokens,
+  type TextForm,
+} from "./plan.ts";
+import { groupTurns } from "./turns.ts";
+
+// A view as an application wants it: what its strategy has said is checked, and counted anew.
+//
+// Invariants, of a plan that is taken
+//   C1. Each entry that was given is in exactly one section; sections are in order and do not overlap.
+//   C2. An answer and the results of its calls are in one section.
+//   C3. The sections together have at most the budget, and a text at most its own.
+//   C4. An entry that was not given is in no section that is shown: a section is divided at a hole in the positions.
+//   C5. Words of people that the loop at work answers follow a text that stands for them (docs/loop.md, rule 1).
+
+export type PlanBounds = {
+  /** Tokens of all sections together. */
+  readonly budget: number;
+  /** Of one text. */
+  readonly maxTextTokens: number;
+};
+
+/** A problem is a sentence without its subject: "leaves out the entry at 4". */
+export type CheckedPlan = Plan;
+
+/** A view has room for more, of turns that come later, before its oldest are joined. */
+const MAX_SECTIONS = 32;
+
+/** What a strategy is given: no entries that the machine keeps for people. */
+export function selectPlannableEntries(entries: readonly Entry[]): readonly Entry[] {
+  return entries.filter(({ message }) => !isForUsersOnly(message));
+}
+
+/**
+ * A list without sections wants nothing shown: a line that counts what is gone stands for all entries, since no vendor
+ * takes a request without a message (CTX-16).
+ *
+ * @param entries - As `selectPlannableEntries` gave them.
+ */
+export function checkPlan(
+  wanted: readonly WantedSection[],
+  entries: readonly Entry[],
+  { budget, maxTextTokens }: PlanBounds,
+): CheckedPlan {
+  if (wanted.length === 0) return fitBudget(hideAllEntries(entries), entries, budget);
+  const { joined } = pairResults(entries.map(({ message }) => message));
+  const sections: Section[] = [];
+  let at = 0;
+  let nextPosition = 0;
+  for (const { from, to, as } of wanted) {
+    const name = `the section from ${from} to ${to}`;
+    if (from < nextPosition || to <= from)
+      return rejectPlan(`${name} is empty, or overlaps the one before it`);
+    const first = entries[at];
+    if (first !== undefined && first.position < from) return rejectPlan(formatLeftOut(first));
+    if (joined[at] === true) return rejectPlan(`${name} begins between a call and its result`);
+    const end = entries.findIndex(({ position }, index) => index >= at && position >= to);
+    const own = entries.slice(at, end === -1 ? entries.length : end);
+    if (own.length === 0) return rejectPlan(`${name} holds no entry`);
+    if (isText(as) && as.summary.trim() === "") return rejectPlan(`${name} has a text without words`);
+    const made = buildSections(own, as, findTurnStarts(entries));
+    const tokens = sumSectionTokens(made);
+    if (isText(as) && tokens > maxTextTokens) {
+      return rejectPlan(
+        `${name} has a text of ${tokens} tokens; ${maxTextTokens} are the most (maxSummaryTokens)`,
+      );
+    }
+    sections.push(...made);
+    at += own.length;
+    nextPosition = to;
+  }
+  const left = entries[at];
+  if (left !== undefined) return rejectPlan(formatLeftOut(left));
+  if (sections.length > MAX_SECTIONS)
+    return rejectPlan(`has ${sections.length} sections; ${MAX_SECTIONS} are the most`);
+  return fitBudget(sections, entries, budget);
+}
+
+function hideAllEntries(entries: readonly Entry[]): readonly Section[] {
+  return entries.length === 0
+    ? []
+    : buildSections(entries, { summary: formatRemoved(entries.length) }, findTurnStarts(entries));
+}
+
+/** Words that the loop answers come on top of the texts that stand for them; they are cut where there is no room for them. */
+function fitBudget(sections: readonly Section[], entries: readonly Entry[], budget: number): Plan {
+  const userEntries = getMessagesToAnswer(findCurrentWork(entries));
+  const whole = sections.map((section) => addUserText(section, userEntries));
+  if (sumSectionTokens(whole) <= budget) return { ok: true, sections: whole };
+  const cut = (wordChars: number) => sections.map((section) => addUserText(section, userEntries, wordChars));
+  const chars = findMaxChars((limit) => sumSectionTokens(cut(limit)) <= budget);
+  if (chars !== undefined) return { ok: true, sections: cut(chars) };
+  const tokens = sumSectionTokens(sections);
+  const more = sumSectionTokens(whole) - tokens;
+  const suffix = more === 0 ? "" : `, and words of people that the loop answers have ${more} more`;
+  return rejectPlan(`has ${tokens} tokens${suffix}; the budget is ${budget}`);
+}
+
+function addUserText(section: Section, userEntries: readonly Entry[], wordChars?: number): Section {
+  const { from, to, as } = section;
+  const own = userEntries.filter(({ position }) => position >= from && position < to);
+  const wordsFrom = own[0]?.position;
+  if (!isText(as) || wordsFrom === undefined) return section;
+  const limit = wordChars === undefined ? {} : { wordChars };
+  const userTokens = own.reduce((total, entry) => total + estimateMessage(formatEntry(entry, limit)), 0);
+  const form: TextForm = { ...as, wordsFrom, ...limit };
+  return { ...section, tokens: section.tokens + userTokens, as: form };
+}
+
+function rejectPlan(problem: string): CheckedPlan {
+  return { ok: false, problem };
+}
+
+function formatLeftOut({ position }: Entry): string {
+  return `leaves out the entry at ${position}: let a text stand for what is not to be seen`;
+}
+
+function findTurnStarts(entries: readonly Entry[]): ReadonlySet<number> {
+  return new Set(groupTurns(entries).flatMap((turn) => turn.entries[0]?.position ?? []));
+}
+
+/** One for a text; for what is shown, one for each run of positions without a hole. */
+function buildSections(
+  own: readonly Entry[],
+  as: WantedForm,
+  starts: ReadonlySet<number>,
+): readonly Section[] {
+  if (as !== "whole" && "summary" in as) {
+    const { from, to, turns } = findSectionBounds(own, starts);
+    return [{ from, to, turns, tokens: estimateMessage(buildPlaceholder(as.summary, 0)), as }];
+  }
+  return groupRuns(own).map((run) => ({
+    ...findSectionBounds(run, starts),
+    tokens: countShownTokens(run, as),
+    as,
+  }));
+}
+
+function findSectionBounds(entries: readonly Entry[], starts: ReadonlySet<number>) {
+  const positions = entries.map(({ position }) => position);
+  return {
+    from: positions[0] ?? 0,
+    to: (positions.at(-1) ?? 0) + 1,
+    turns: positions.filter((position) => starts.has(position)).length,
+  };
+}
+
+function groupRuns(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const runs: Entry[][] = [];
+  for (const entry of entries) {
+    const last = runs.at(-1);
+    if (last?.at(-1)?.position === entry.position - 1) last?.push(entry);
+    else runs.push([entry]);
+  }
+  return runs;
+}
+
+function countShownTokens(entries: readonly Entry[], as: Exclude<WantedForm, { summary: string }>): number {
+  const form = as === "whole" ? {} : as;
+  return entries.reduce(
+    (total, entry) => total + estimateMessage(formatEntry(entry, form)),
+    estimateUnansweredTokens({ id: undefined, entries }),
+  );
+}

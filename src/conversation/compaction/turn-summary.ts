@@ -1,0 +1,60 @@
+import type { AgentMessage } from "../../schema/message.ts";
+import { buildPlaceholder, MAX_REPEATED_CHARS, summariseAnswer } from "./placeholder.ts";
+import type { TokenCounter } from "./token-counter.ts";
+import type { Turn } from "./turns.ts";
+
+/** Longest line of a turn, in characters: what was asked and what came of it, with the words around them. */
+const MAX_LINE_CHARS = 2 * MAX_REPEATED_CHARS + 40;
+
+/** One line for a turn: what people said, and what the answer said or did. */
+export function formatTurn(turn: Turn): string {
+  const parts = turn.entries.flatMap(({ message }) => listMessageTexts(message));
+  return clip(`[Summary] ${parts.length === 0 ? "[No words]" : parts.join(" ")}`, MAX_LINE_CHARS);
+}
+
+function listMessageTexts(message: AgentMessage): readonly string[] {
+  switch (message.role) {
+    case "user": {
+      const contentTexts = message.content.map((part) =>
+        part.type === "text" ? part.text : `[${part.type}]`,
+      );
+      return [`User: ${clip(toOneLine(contentTexts.join(" ")), MAX_REPEATED_CHARS)}`];
+    }
+    case "assistant":
+      return [`Assistant: ${toOneLine(summariseAnswer(message))}`];
+    case "toolResult":
+    case "extension":
+      return [];
+  }
+}
+
+function toOneLine(text: string): string {
+  return text.replace(/\s+/g, " ").trim();
+}
+
+/** Cuts at a character's edge. */
+function clip(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const characters = [...text.slice(0, 2 * maxChars)];
+  return characters.length < maxChars ? text : `${characters.slice(0, maxChars - 1).join("")}…`;
+}
+
+/**
+ * One line for each turn, oldest first, until the tokens are spent (CMP-04); then one that counts the turns left out.
+ *
+ * Empty when there is no room even for that.
+ */
+export function summarise(turns: readonly Turn[], maxTokens: number, count: TokenCounter): string {
+  const fits = (text: string) => count(buildPlaceholder(text, 0)) <= maxTokens;
+  let best = "";
+  let lines = "";
+  for (let shownTurns = 0; shownTurns <= turns.length; shownTurns++) {
+    const left = turns.length - shownTurns;
+    const candidate = left === 0 ? lines : `${lines}[... ${left} more turn(s) ...]`;
+    if (fits(candidate)) best = candidate;
+    else if (shownTurns > 0 && !fits(lines)) break;
+    const next = turns[shownTurns];
+    if (next !== undefined) lines += `${formatTurn(next)}${left === 1 ? "" : "\n"}`;
+  }
+  return best;
+}

@@ -1,0 +1,63 @@
+import { type Account, computeRemaining, getAllowance, sumReserved, sumUsed } from "./account.ts";
+import { type CountedKind, toUsd } from "./amounts.ts";
+import { formatDollars, type Spent } from "./limits.ts";
+
+/** What there is too little of. */
+export type Shortage = CountedKind | "depth" | "time";
+
+const NAMES = {
+  turns: "turns",
+  tokens: "tokens",
+  nanoUsd: "dollars",
+  children: "sub-agents",
+} satisfies Record<CountedKind, string>;
+
+/** Why a child may not begin, for the model that wanted it. */
+export function formatShortage(shortage: Shortage, account: Account, spent: Spent, nowMs: number): string {
+  switch (shortage) {
+    case "depth":
+      return "Not started: no further agent may stand below this one (maxDepth). Do the task yourself.";
+    case "time":
+      return "Not started: the time of this agent is over.";
+    default: {
+      const rest = formatAmount(shortage, computeRemaining(account, spent, nowMs)[shortage] ?? 0);
+      return `Not started: too few ${NAMES[shortage]} are left for one more agent, ${rest} of ${formatTally(account, spent, shortage)}. ${formatAdvice(account)}`;
+    }
+  }
+}
+
+/**
+ * Why an agent may begin no further step though its own limits would let it: what its parent gave it, or what is spent
+ * and set aside below it. Nothing while something of everything is left.
+ *
+ * It is to be asked behind `findReachedLimit`, which says the same of the agent's own limits and own spending.
+ */
+export function findExhaustedBudget(account: Account, spent: Spent, nowMs: number): string | undefined {
+  const rest = computeRemaining(account, spent, nowMs);
+  for (const part of ["turns", "tokens", "nanoUsd"] as const) {
+    if (part === "nanoUsd" && rest.nanoUsd === 0 && sumUsed(account, spent).nanoUsd === null) {
+      return `Budget of dollars cannot be kept: what was spent of ${formatAmount(part, getAllowance(account).nanoUsd)} is unknown`;
+    }
+    if (rest[part] === 0)
+      return `Budget of ${NAMES[part]} reached: none left of ${formatTally(account, spent, part)}`;
+  }
+  return rest.timeMs === 0 ? "Budget of time reached: the deadline has passed" : undefined;
+}
+
+function formatTally(account: Account, spent: Spent, part: CountedKind): string {
+  const whole = formatAmount(part, getAllowance(account)[part] ?? 0);
+  const spentText = formatAmount(part, sumUsed(account, spent)[part]);
+  const aside = sumReserved(account)[part];
+  const waiting = aside === 0 ? "" : `, ${formatAmount(part, aside)} set aside for agents at work`;
+  return `${whole} (${spentText} spent${waiting})`;
+}
+
+function formatAmount(part: CountedKind, value: number | null): string {
+  return part === "nanoUsd" ? formatDollars(toUsd(value)) : String(value);
+}
+
+function formatAdvice({ open }: Account): string {
+  return Object.keys(open).length === 0
+    ? "Do the task yourself, or end with what there is."
+    : "Wait for those that are at work: what they do not use comes back.";
+}

@@ -1,0 +1,114 @@
+import { toUsd } from "../budget/amounts.ts";
+import type { Cost } from "../budget/usage.ts";
+import type { JobPart, JobState } from "../job/job.ts";
+import type { JobStatus, ModeStatus } from "../job/job-status.ts";
+import type { QueueSize, RejectedMessages } from "../machine/queue-size.ts";
+import type { Status } from "../machine/status.ts";
+import { type BranchStatus, toBranchStatus } from "./branch-outcome.ts";
+import type { Decision } from "./decision.ts";
+import { branchesOf, judgeOf, lostStatus } from "./parts.ts";
+
+// Where an evaluation stands, beside what is said of any job.
+
+type EvaluationPhase = "opening" | "comparing" | "judging" | "deciding" | "ended";
+
+export type EvaluationProgress = {
+  readonly strategy: string;
+  /** What is shown of it holds no words: neither of a prompt nor of a judge. */
+  readonly words?: "none";
+  readonly phase: EvaluationPhase;
+  readonly decision?: Decision;
+  /** Messages for the session's inbox. */
+  readonly waiting: QueueSize;
+  /** Messages for which there was no room; absent for none. */
+  readonly refused?: RejectedMessages;
+};
+
+/** One branch, or the judge. */
+export type PartProgress = {
+  readonly agent: string;
+  readonly model: string;
+  readonly loopId: string;
+  readonly status: "starting" | "running" | BranchStatus["type"];
+  /** Of the workflow that runs it: what is asked of a branch alone is asked there. */
+  readonly workflow?: string;
+  /** Known when it is over. */
+  readonly turns: number;
+  readonly tokens: number;
+  readonly costUsd: Cost;
+  readonly startedAtMs?: number;
+  readonly endedAtMs?: number;
+};
+
+/** What is said of an evaluation alone. */
+type OwnStatus = {
+  readonly strategy: string;
+  readonly branches: readonly PartProgress[];
+  readonly judge?: PartProgress;
+  readonly decision?: Decision;
+};
+
+export type EvaluationStatus = JobStatus & OwnStatus;
+
+export function evaluationMode(
+  state: JobState,
+  { strategy, phase, words, decision, waiting, refused }: EvaluationProgress,
+): ModeStatus & OwnStatus {
+  const branches = branchesOf(state);
+  const judge = judgeOf(state);
+  const chosen = decision === undefined ? undefined : branches[decision.selected];
+  return {
+    doing: formatStatusText(phase, branches, words === "none" ? undefined : decision),
+    agent: chosen?.agent,
+    model: chosen?.model,
+    loopId: chosen?.loopId,
+    queued: { steering: waiting.messages, followUps: 0, bytes: waiting.bytes },
+    ...(refused === undefined ? {} : { refusedMessages: refused }),
+    strategy,
+    branches: branches.map(partProgress),
+    ...(judge === undefined ? {} : { judge: partProgress(judge) }),
+    ...(decision === undefined ? {} : { decision }),
+  };
+}
+
+function partProgress(part: JobPart): PartProgress {
+  const { agent, model = "", loopId = "", used, workflow, startedAtMs, endedAtMs } = part;
+  return {
+    agent,
+    model,
+    loopId,
+    status: getStatusCode(part),
+    ...(workflow === undefined ? {} : { workflow }),
+    turns: used.turns,
+    tokens: used.tokens,
+    costUsd: toUsd(used.nanoUsd),
+    ...(startedAtMs === undefined ? {} : { startedAtMs }),
+    ...(endedAtMs === undefined ? {} : { endedAtMs }),
+  };
+}
+
+function getStatusCode({ state, outcome, lost }: JobPart): PartProgress["status"] {
+  if (state !== "done" || outcome === undefined) return state === "running" ? "running" : "starting";
+  return (lost === undefined ? toBranchStatus(outcome) : lostStatus(lost)).type;
+}
+
+function formatStatusText(
+  phase: EvaluationPhase,
+  branches: readonly JobPart[],
+  decision: Decision | undefined,
+): Status["doing"] {
+  switch (phase) {
+    case "opening":
+      return "opening the evaluation";
+    case "comparing": {
+      const endedCount = branches.filter(({ state }) => state === "done").length;
+      return `running ${branches.length} branches, ${endedCount} of them over`;
+    }
+    case "judging":
+      return "asking the judge";
+    case "deciding":
+      return "choosing a branch";
+    case "ended":
+      return decision?.reason ?? "nothing: the run has ended";
+  }
+}

@@ -1,0 +1,128 @@
+import type { Outcome } from "../../schema/record.ts";
+import { toUsd } from "../budget/amounts.ts";
+import type { Cost } from "../budget/usage.ts";
+import type { ChildRow } from "../machine/children-summary.ts";
+import { getOutcomeCode } from "../machine/outcome-code.ts";
+import { getSpentByJob, type JobPart, type JobState } from "./job.ts";
+import type { ModeStatus } from "./job-status.ts";
+import {
+  isLeading,
+  type Member,
+  memberOf,
+  membersAtWork,
+  membersOf,
+  type NamedAgent,
+  type Team,
+} from "./team.ts";
+
+// What is shown of a team: to people, and to its lead.
+
+/** Rows that people are shown. */
+const MAX_ROWS = 10;
+/** Members that one answer to the lead names. */
+const MAX_NAMED = 100;
+
+/** What the lead asks for. */
+export type TeamView = {
+  readonly agents: readonly Pick<NamedAgent, "name" | "description">[];
+  /** Those that were asked for; all unless some were, the newest of them at most. */
+  readonly members: readonly Member[];
+  /** Asked for, and not in the table. */
+  readonly unknown: readonly string[];
+  readonly isOver: boolean;
+};
+
+export function buildTeamView(state: JobState, { agents }: Team, ids?: readonly string[]): TeamView {
+  const asked = ids === undefined || ids.length === 0 ? undefined : new Set(ids);
+  const known = membersOf(state);
+  const members = known.filter(({ name }) => asked?.has(name) ?? true).slice(-MAX_NAMED);
+  return {
+    agents: agents.map(({ name, description }) => ({ name, description })),
+    members: members.map(memberOf),
+    unknown: (ids ?? []).filter((id) => !known.some(({ name }) => name === id)),
+    isOver: !isLeading(state),
+  };
+}
+
+/** The agents as an agent's own run shows those below it. */
+export function buildTeamStatus(state: JobState): ModeStatus {
+  const { parts, counts } = state;
+  const members = membersOf(state);
+  const atWork = members.filter((part) => part.state === "running");
+  const over = members.filter((part) => part.state !== "running").reverse();
+  return {
+    doing: formatStatusText(state),
+    agent: undefined,
+    children: {
+      running: counts.running,
+      over: parts.length - counts.running,
+      rows: [...parts.slice(0, 1), ...atWork, ...over].slice(0, MAX_ROWS).map(toChildRow),
+    },
+  };
+}
+
+/** What a job comes to. The words stay in the sessions. */
+export type TeamResult = {
+  readonly job: string;
+  readonly mode: "supervisor";
+  readonly outcome: Outcome;
+  /** The lead's last words, at most 32 KiB. */
+  readonly text?: string;
+  /** The tasks that were handed out and what became of them: the newest hundred of `count`. */
+  readonly agents: readonly Pick<Member, "id" | "agent" | "session" | "status" | "reason">[];
+  readonly count: number;
+  /** The lead and these agents, as other jobs name their parts. */
+  readonly parts: readonly {
+    readonly name: string;
+    readonly agent: string;
+    readonly session: string;
+    readonly turns: number;
+    readonly costUsd: Cost;
+  }[];
+  /** Of all agents, with all below them. */
+  readonly turns: number;
+  readonly tokens: number;
+  readonly costUsd: Cost;
+};
+
+export function buildTeamResult(state: JobState, outcome: Outcome, text: string | undefined): TeamResult {
+  const { turns, tokens, nanoUsd } = getSpentByJob(state);
+  const all = membersOf(state);
+  const members = all.slice(-MAX_NAMED);
+  const [lead] = state.parts;
+  return {
+    job: state.job,
+    mode: "supervisor",
+    outcome,
+    ...(text === undefined ? {} : { text }),
+    agents: members.map(memberOf).map(({ id, agent, session, status, reason }) => ({
+      id,
+      agent,
+      session,
+      status,
+      ...(reason === undefined ? {} : { reason }),
+    })),
+    count: all.length,
+    parts: (lead === undefined ? members : [lead, ...members]).map(({ name, agent, session, used }) => ({
+      name,
+      agent,
+      session,
+      turns: used.turns,
+      costUsd: toUsd(used.nanoUsd),
+    })),
+    turns,
+    tokens,
+    costUsd: toUsd(nanoUsd),
+  };
+}
+
+function formatStatusText(state: JobState): string {
+  const running = membersAtWork(state);
+  if (state.outcome !== undefined) return "nothing: the job has ended";
+  if (!isLeading(state)) return `ending ${running} agents`;
+  return running === 0 ? "the lead is at work" : `the lead and ${running} agents are at work`;
+}
+
+function toChildRow({ session, agent, task = "", state, outcome }: JobPart): ChildRow {
+  return { session, agent, task, status: state === "done" ? getOutcomeCode(outcome) : "running" };
+}

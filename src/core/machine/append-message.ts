@@ -1,0 +1,71 @@
+import type { EntryOrigin } from "../../schema/record.ts";
+import { estimateText } from "../view/estimate.ts";
+import { extendView } from "../view/view.ts";
+import { emit, type OutboxBody } from "./outbox.ts";
+import type { InboundMessage, State } from "./state/state.ts";
+
+/** Lets a message wait in the outbox at the next position, with its pair of events. */
+export function appendMessage(state: State, origin: EntryOrigin, body: OutboxBody, newTurn: boolean): State {
+  const position = state.length;
+  const placed = appendAtPosition(state, position, origin, body);
+  const grown = {
+    ...placed,
+    length: position + 1,
+    view: extendView(placed.view, { position, tokens: estimateBody(body), newTurn }),
+  };
+  return emitMessageEvents(grown, position);
+}
+
+/** Lets a message wait at a position that was set aside for it, without events. */
+export function appendAtPosition(
+  state: State,
+  position: number,
+  origin: EntryOrigin,
+  body: OutboxBody,
+): State {
+  const entry = { position, origin, atMs: state.nowMs, turn: state.loop?.turn ?? 0, body };
+  return { ...state, outbox: { ...state.outbox, entries: [...state.outbox.entries, entry] } };
+}
+
+export function emitMessageEvents(state: State, position: number): State {
+  return emit(emit(state, { type: "MessageStart", position }), { type: "MessageEnd", position });
+}
+
+/**
+ * The events of the words that a loop was opened with: in its first turn (LOOP-03, X-05), or before its end where no turn
+ * begins. `open-loop` has written the words themselves.
+ */
+export function emitPromptEvents(state: State): State {
+  if (state.loop?.unread !== true) return state;
+  const { unread: _, ...loop } = state.loop;
+  let next: State = { ...state, loop };
+  for (let position = loop.from; position < state.length; position++)
+    next = emitMessageEvents(next, position);
+  return next;
+}
+
+/** CTX-03 without the message at hand: the words and what a message adds to them. A reference counts as 32 KiB. */
+export function estimateBody(body: OutboxBody): number {
+  switch (body.type) {
+    case "person":
+      return 4 + estimateInboundMessage(body.message);
+    case "refused":
+      return 0;
+    case "notice":
+      return 4 + estimateText(body.text);
+    case "result":
+      return 8 + estimateText(body.text) + estimateText(body.toolName);
+    case "report":
+      return 8 + estimateText(body.text) + estimateText(body.toolName);
+    case "no-answer":
+      return 0;
+  }
+}
+
+function estimateInboundMessage({ text, filtered }: InboundMessage): number {
+  const tokens = text === undefined ? INLINE_BYTES / 4 : estimateText(text);
+  return filtered?.warning === undefined ? tokens : tokens + estimateText(filtered.warning);
+}
+
+/** The longest words of a person that travel in history (design 3.2). Longer ones are stored first. */
+export const INLINE_BYTES = 32 * 1024;

@@ -1,0 +1,140 @@
+import type { RevertCategory } from "../../schema/record.ts";
+import { type FadedBefore, type FadingCategory, formatTag, isFading, type LiveTag } from "../view/tag.ts";
+import { extendView, type Span, type View } from "../view/view.ts";
+import type { RevertRequest } from "../view/view-request.ts";
+import { appendAtPosition, estimateBody } from "./append-message.ts";
+import { emit } from "./outbox.ts";
+import { requireLoop, requirePinned } from "./phase.ts";
+import type { State } from "./state/state.ts";
+
+// The model goes back to an earlier entry (PHI-01). In the transcript that is a branch: what was left stays on the old
+// one, and the next command that writes begins the new one. Between turns, so that all results are on the old one.
+
+/** A request that was refused is told too (PHI-04). At most one of a batch is granted. */
+export function applyReverts(state: State, position: number, reverts: readonly RevertRequest[]): State {
+  return reverts.reduce((now, request) => {
+    const { category, summary } = request;
+    const event = {
+      type: "RevertApplied" as const,
+      category,
+      ...(request.target === undefined ? {} : { target: request.target }),
+      ...(summary === undefined ? {} : { summary }),
+    };
+    if (!request.applied) return emit(now, { ...event, applied: false, reason: request.reason });
+    const abandoned = { from: request.fork, to: now.length };
+    return applyRevert(emit(now, { ...event, abandoned, applied: true }), position, request);
+  }, state);
+}
+
+function applyRevert(
+  state: State,
+  position: number,
+  request: Extract<RevertRequest, { applied: true }>,
+): State {
+  const { fork, target, category, summary } = request;
+  const { counted: _, ...rest } = state;
+  const loop = requireLoop(state);
+  const { lastText } = loop;
+  const back: State = {
+    ...rest,
+    length: fork,
+    fork: { at: fork, by: position },
+    view: truncateView(state.view, fork, request.last),
+    outbox: {
+      ...state.outbox,
+      entries: state.outbox.entries.map((entry) =>
+        entry.position < fork ? entry : { ...entry, left: true as const },
+      ),
+    },
+    loop: { ...loop, lastText: (lastText?.position ?? 0) < fork ? lastText : undefined },
+  };
+  const body = { type: "notice" as const, text: formatTag(category, target, summary) };
+  const placed = appendAtPosition(back, fork, "machine", body);
+  const tokens = estimateBody(body);
+  return {
+    ...placed,
+    length: fork + 1,
+    view: addTag(placed.view, { category, position: fork, madeAt: countRunTurns(state) }, tokens),
+  };
+}
+
+/** What going back leaves at the end of the view. */
+export function addTag(
+  view: View,
+  { category, position, madeAt }: { category: RevertCategory; position: number; madeAt: number },
+  tokens: number,
+): View {
+  const extended = extendView(view, { position, tokens, newTurn: true });
+  if (!isFading(category)) return extended;
+  return { ...extended, tags: [...(extended.tags ?? []), { category, position, madeAt }] };
+}
+
+/** What stands before the fork. Texts that lie behind it are found on the branch that is left. */
+export function truncateView(view: View, fork: number, last: Span | undefined): View {
+  const { liveFrom, tags = [], faded, spans, branch } = view;
+  const before = spans.filter(({ to }) => to <= fork);
+  const kept = last === undefined ? before : [...before, last];
+  const left = <Text extends { readonly position: number; readonly branch?: string }>(text: Text): Text =>
+    text.position < fork || text.branch !== undefined ? text : { ...text, branch };
+  const older = tags.filter(({ position }) => position < fork);
+  return {
+    branch,
+    spans: kept.map((span) => ({
+      ...span,
+      ...(span.instead === undefined ? {} : { instead: left(span.instead) }),
+      ...(span.memos === undefined ? {} : { memos: span.memos.map(left) }),
+    })),
+    ...(liveFrom === undefined ? {} : { liveFrom: Math.min(liveFrom, fork) }),
+    ...(faded === undefined ? {} : { faded: limitFaded(faded, fork) }),
+    ...(older.length === 0 ? {} : { tags: older }),
+  };
+}
+
+/** What is made from here on is not faded yet. */
+function limitFaded(faded: FadedBefore, fork: number): FadedBefore {
+  const { failure, tangent } = faded;
+  return {
+    ...(failure === undefined ? {} : { failure: Math.min(failure, fork) }),
+    ...(tangent === undefined ? {} : { tangent: Math.min(tangent, fork) }),
+  };
+}
+
+export type TagFadingSettings = { readonly shownForTurns: number; readonly newestOfKind: number };
+
+const DEFAULT_SETTINGS: TagFadingSettings = { shownForTurns: 5, newestOfKind: 3 };
+
+/** PHI-02: a lesson or a finding is shown for some turns, and for as long as it is among the newest of its kind. */
+export function fadeTags(state: State): State {
+  const view = fadeView(state.view, countRunTurns(state), requirePinned(state).revert);
+  return view === state.view ? state : { ...state, view };
+}
+
+/** @param turns - Of the run, so far. */
+export function fadeView(view: View, turns: number, settings: TagFadingSettings = DEFAULT_SETTINGS): View {
+  const { tags, ...rest } = view;
+  if (tags === undefined) return view;
+  const { shownForTurns, newestOfKind } = settings;
+  const isShown = (tag: LiveTag): boolean => {
+    const newer = tags.filter(
+      ({ category, position }) => category === tag.category && position > tag.position,
+    );
+    return turns - tag.madeAt < shownForTurns || newer.length < newestOfKind;
+  };
+  const shown = tags.filter(isShown);
+  const hidden = tags.filter((tag) => !shown.includes(tag));
+  if (hidden.length === 0) return view;
+  const findFadedBefore = (category: FadingCategory) =>
+    hidden.filter((tag) => tag.category === category).map(({ position }) => position + 1);
+  const failure = Math.max(view.faded?.failure ?? 0, ...findFadedBefore("failure"));
+  const tangent = Math.max(view.faded?.tangent ?? 0, ...findFadedBefore("tangent"));
+  return {
+    ...rest,
+    faded: { ...(failure === 0 ? {} : { failure }), ...(tangent === 0 ? {} : { tangent }) },
+    ...(shown.length === 0 ? {} : { tags: shown }),
+  };
+}
+
+/** Of the whole run: loops begin to count anew. */
+function countRunTurns(state: State): number {
+  return state.totals.turns + requireLoop(state).turn;
+}

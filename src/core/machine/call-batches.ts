@@ -1,0 +1,326 @@
+import type { Reservation } from "../budget/reserve.ts";
+import { emitMessageEvents } from "./append-message.ts";
+import { applyPrunes, getReverts } from "./apply-prunes.ts";
+import { decidePermit } from "./approvals.ts";
+import { answerCall, buildDoneStatus, buildStartEvent, joinResults } from "./call-results.ts";
+import { reserveShares } from "./child-shares.ts";
+import { formatRemovedTool, isRemovedTool } from "./definition-update.ts";
+import { dispatch } from "./dispatch.ts";
+import { emit, findBasePosition, isEmpty } from "./outbox.ts";
+import { requirePinned } from "./phase.ts";
+import { type CallFailure, countFailure, markStuck, resetFailureCount } from "./repeated-failures.ts";
+import { askHooks, hasHook } from "./run-hooks.ts";
+import type { Call, CallingTools, CallStatus } from "./state/call-status.ts";
+import type { CallDigest } from "./state/digest.ts";
+import type { State } from "./state/state.ts";
+import { formatNotAlone } from "./structured-output.ts";
+import { getToolFacts } from "./tool-facts.ts";
+
+// The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand
+// behind the answer in call order, whichever ends first (TOOL-08).
+
+/** STEER-05, X-06. */
+const SKIPPED_TEXT = "Skipped due to queued user message.";
+export const CANCELLED_TEXT = "Cancelled";
+/** GAP-05, PHI-13m. */
+export const CUT_OFF_TEXT =
+  "Not run: the answer was cut off by the output limit before its calls were complete. Ask again, in smaller pieces.";
+
+/** @param cutOff - The answer ended at the output limit: no call of it can be trusted, none is run. */
+export function startCalls(
+  state: State,
+  position: number,
+  calls: readonly CallDigest[],
+  cutOff: boolean,
+): State {
+  const pending = calls.map((call) => ({ ...call, status: { type: "pending" } as CallStatus }));
+  const given = dispatch(state);
+  const phase: CallingTools = {
+    type: "calling-tools",
+    issue: given.issue,
+    position,
+    calls: pending,
+    unit: { from: 0, to: 0, carrier: -1, base: position + 1 },
+  };
+  const started = { ...given.state, phase };
+  return cutOff ? finishCalls(refuseRemaining(started, phase, CUT_OFF_TEXT)) : startNextBatch(started, phase);
+}
+
+/** Starts the next unit; or refuses what is left, when a person wants a word first or wants no more. */
+function startNextBatch(state: State, phase: CallingTools): State {
+  const from = phase.unit.to;
+  if (from >= phase.calls.length) return finishCalls(state);
+  const barred = findBarrier(state, phase);
+  if (barred !== undefined) return finishCalls(refuseRemaining(state, phase, barred));
+  const asked = hasHook(state, "before-tool") ? findRunnableCalls(state, phase) : [];
+  return asked.length > 0
+    ? askHooks(state, { point: "before-tool", calling: phase, calls: asked })
+    : startBatch(state, phase, new Map());
+}
+
+type HookDenial = { readonly hook: string; readonly reason: string };
+
+/** Hooks have been asked about the next unit; behind a stop or steering it does not begin all the same. */
+export function applyBeforeToolDecisions(
+  state: State,
+  phase: CallingTools,
+  refusals: ReadonlyMap<number, HookDenial>,
+): State {
+  const back = { ...state, phase };
+  const barred = findBarrier(back, phase);
+  return barred === undefined
+    ? startBatch(back, phase, refusals)
+    : finishCalls(refuseRemaining(back, phase, barred));
+}
+
+/** Calls of the next unit that the policy lets run, or lets a person decide on. */
+function findRunnableCalls(state: State, phase: CallingTools): readonly number[] {
+  const indices = phase.calls.keys();
+  return [...indices].slice(phase.unit.to, findBatchEnd(state, phase)).filter((index) => {
+    const call = phase.calls[index] as Call;
+    return findRefusal(state, call) === undefined && decidePermit(state, call).outcome !== "deny";
+  });
+}
+
+function startBatch(state: State, phase: CallingTools, refusals: ReadonlyMap<number, HookDenial>): State {
+  const from = phase.unit.to;
+  const to = findBatchEnd(state, phase);
+  const begins = [...phase.calls.keys()].slice(from, to).filter((index) => {
+    const call = phase.calls[index] as Call;
+    const isRefused = refusals.has(index) || findRefusal(state, call) !== undefined;
+    return !isRefused && decidePermit(state, call).outcome === "allow";
+  });
+  const shares = reserveShares(state, phase.calls, begins);
+  let next = shares.state;
+  let calls = phase.calls;
+  for (let index = from; index < to; index++) {
+    const call = calls[index] as Call;
+    const failure = findCallFailure(next, call, refusals.get(index));
+    const begun =
+      failure === undefined
+        ? beginCall(resetFailureCount(next, call.name), phase.position, call, index, shares.of.get(index))
+        : failCall(next, phase.position, call, index, failure);
+    next = begun.state;
+    calls = replaceCall(calls, index, begun.call);
+  }
+  const carrier = calls.findIndex(({ status }) => takesOutbox(status));
+  const base = findBasePosition(next.outbox, phase.position + 1 + from);
+  const given = dispatch(next);
+  const { flush: _, ...rest } = phase;
+  return continueCalls(given.state, {
+    ...rest,
+    issue: given.issue,
+    calls,
+    unit: { from, to, carrier, base },
+  });
+}
+
+/** A call that nothing speaks against: it runs, or waits for a person (X-04). */
+function beginCall(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  share: Reservation | undefined,
+): { state: State; call: Call } {
+  const { reason, ...permission } = decidePermit(state, call);
+  return permission.outcome === "ask"
+    ? { state, call: { ...call, permission, status: buildAskingStatus(state, reason) } }
+    : runCall(state, answer, { ...call, permission }, index, share);
+}
+
+/** Why a call is not run: it cannot be, as it is written; the policy denies it; or a hook refuses it (X-04). */
+function findCallFailure(state: State, call: Call, refusal: HookDenial | undefined): FailedCall | undefined {
+  const written = findRefusal(state, call);
+  if (written !== undefined) return { text: written, why: written, written: true };
+  const { reason, ...permission } = decidePermit(state, call);
+  const isDenied = permission.outcome === "deny";
+  if (!isDenied && refusal === undefined) return undefined;
+  const text =
+    isDenied || refusal === undefined
+      ? `Refused: ${reason}`
+      : `Refused by hook "${refusal.hook}": ${refusal.reason}`;
+  const reasonText = `${text} ${call.summary}`;
+  return { text, why: reasonText, written: false, ...(isDenied ? { permission } : {}) };
+}
+
+type FailedCall = CallFailure & { readonly permission?: Call["permission"] };
+
+/** The failure is counted. One that came too often ends the loop after this turn, or waits for a person. */
+function failCall(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  { permission, ...failure }: FailedCall,
+): { state: State; call: Call } {
+  const counted = countFailure(state, call.name, failure);
+  const { text, limit } = counted;
+  if (limit?.action === "ask") {
+    const status = {
+      ...buildAskingStatus(state, `${limit.reason}. May the agent go on?`),
+      failed: { text, reason: limit.reason },
+    };
+    const asked = { outcome: "ask" as const, rule: "repeated-failure" as const };
+    return { state: counted.state, call: { ...call, permission: asked, status } };
+  }
+  const next = limit === undefined ? counted.state : markStuck(counted.state, limit.reason);
+  const refused = permission === undefined ? call : { ...call, permission };
+  const emitted = failure.written ? emit(next, buildStartEvent(call, answer)) : next;
+  return refuseCall(emitted, answer, refused, index, text);
+}
+
+/** From now on, for as long as the definition says. */
+export function buildAskingStatus(state: State, reason: string): Extract<CallStatus, { type: "asking" }> {
+  const { nowMs } = state;
+  const timeoutMs = requirePinned(state).approvals?.timeoutMs ?? null;
+  return {
+    type: "asking",
+    sinceMs: nowMs,
+    untilMs: timeoutMs === null ? undefined : nowMs + timeoutMs,
+    reason,
+  };
+}
+
+/** @param share - Of a sub-agent: what was set aside for it, or why nothing was. */
+export function runCall(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  share: Reservation | undefined,
+): { state: State; call: Call } {
+  if (share?.type === "refused") return refuseCall(state, answer, call, index, share.reason);
+  const local = share === undefined && state.localSteps && getToolFacts(state, call.name)?.quick === true;
+  const child = share === undefined ? {} : { child: { given: share.given } };
+  const status = { ...buildRunningStatus(state), local, ...child };
+  return { state: emit(state, buildStartEvent(call, answer)), call: { ...call, status } };
+}
+
+export function buildRunningStatus({ nowMs }: State): Extract<CallStatus, { type: "running" }> {
+  return { type: "running", generation: 0, lost: 0, local: false, startedAtMs: nowMs };
+}
+
+/** An activity of its own: it takes the outbox along. */
+export function takesOutbox(status: CallStatus): boolean {
+  return status.type === "running" && !status.local && status.child === undefined;
+}
+
+export function refuseCall(
+  state: State,
+  answer: number,
+  call: Call,
+  index: number,
+  text: string,
+): { state: State; call: Call } {
+  return {
+    state: answerCall(state, answer, call, index, text),
+    call: { ...call, status: buildDoneStatus(call, text) },
+  };
+}
+
+/**
+ * What comes when a call has moved: the next unit when none is left; and while only people, or sub-agents, are waited
+ * for, the outbox is written down, once.
+ */
+export function continueCalls(state: State, phase: CallingTools): State {
+  const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
+  if (isFlushing(phase) || phase.calls.some(isShortRunning)) return { ...state, phase };
+  if (!has("asking") && !has("running")) return endBatch({ ...state, phase }, phase);
+  if (phase.flush === "tried" || isEmpty(state.outbox)) return { ...state, phase };
+  const given = dispatch(state);
+  return { ...given.state, phase: { ...phase, flush: given.issue } };
+}
+
+/** At work, and no sub-agent. */
+function isShortRunning({ status }: Call): boolean {
+  return status.type === "running" && status.child === undefined;
+}
+
+export function isFlushing({ flush }: CallingTools): boolean {
+  return flush !== undefined && flush !== "tried";
+}
+
+/** Hooks are told of the calls that have run, once for the unit; then the events of their results come (EVT-14). */
+function endBatch(state: State, phase: CallingTools): State {
+  const calls = phase.calls.flatMap(({ status }, index) =>
+    status.type === "done" && status.untold === true ? [index] : [],
+  );
+  return calls.length > 0
+    ? askHooks(state, { point: "after-tool", calling: phase, calls })
+    : startNextBatch(state, phase);
+}
+
+export function completeAfterToolHooks(
+  state: State,
+  before: CallingTools,
+  indices: readonly number[],
+): State {
+  const calls = before.calls.map((call, index) => {
+    if (call.status.type !== "done" || !indices.includes(index)) return call;
+    const { untold: _, ...status } = call.status;
+    return { ...call, status };
+  });
+  const phase = { ...before, calls };
+  const notified = indices.reduce(
+    (next, index) => emitMessageEvents(next, before.position + 1 + index),
+    state,
+  );
+  return startNextBatch({ ...notified, phase }, phase);
+}
+
+/** Why no further unit begins: a person wants no more, or a word first. */
+function findBarrier(state: State, phase: CallingTools): string | undefined {
+  if (state.stop !== undefined) return CANCELLED_TEXT;
+  return phase.unit.to > 0 && state.queues.steering.length > 0 ? SKIPPED_TEXT : undefined;
+}
+
+function findBatchEnd(state: State, { calls, unit }: CallingTools): number {
+  return Math.min(calls.length, unit.to + computeBatchSize(state, calls.length));
+}
+
+function computeBatchSize(state: State, calls: number): number {
+  const strategy = requirePinned(state).toolStrategy;
+  switch (strategy.type) {
+    case "sequential":
+      return 1;
+    case "parallel":
+      return calls;
+    case "batched":
+      return strategy.size;
+  }
+}
+
+/** Why a call is answered without being run. */
+function findRefusal(state: State, call: Call): string | undefined {
+  if (call.final === true) return formatNotAlone(call);
+  if (getToolFacts(state, call.name) === undefined) {
+    return isRemovedTool(state, call.name) ? formatRemovedTool(call.name) : `Tool ${call.name} not found`;
+  }
+  return call.invalid === undefined ? undefined : `Invalid arguments: ${call.invalid}`;
+}
+
+function refuseRemaining(state: State, phase: CallingTools, text: string): State {
+  let next: State = state;
+  let calls = phase.calls;
+  for (const [index, call] of phase.calls.entries()) {
+    if (call.status.type !== "pending") continue;
+    next = answerCall(next, phase.position, call, index, text);
+    calls = replaceCall(calls, index, { ...call, status: buildDoneStatus(call, text) });
+  }
+  return { ...next, phase: { ...phase, calls } };
+}
+
+export function replaceCall(calls: readonly Call[], index: number, call: Call): readonly Call[] {
+  return calls.map((before, at) => (at === index ? call : before));
+}
+
+/** Every call has its result: they join the view in call order, and the turn ends. */
+function finishCalls(state: State): State {
+  const { position, calls, requests = [] } = state.phase as CallingTools;
+  const over = joinResults(applyPrunes(state, position, requests), position, calls);
+  const reverts = getReverts(requests);
+  return reverts.length === 0
+    ? over
+    : { ...over, phase: { ...(over.phase as Extract<State["phase"], { type: "turn-over" }>), reverts } };
+}

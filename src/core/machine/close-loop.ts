@@ -1,0 +1,132 @@
+import type { Outcome } from "../../schema/record.ts";
+import { addCosts } from "../budget/usage.ts";
+import { emitPromptEvents } from "./append-message.ts";
+import { getAllocation } from "./child-shares.ts";
+import { addTaskTotals } from "./children.ts";
+import { sumChildrenCost } from "./children-summary.ts";
+import { startDefinitionUpdate } from "./definition-update.ts";
+import { completeDispatch, dispatch } from "./dispatch.ts";
+import { openLoop } from "./open-loop.ts";
+import { emit } from "./outbox.ts";
+import { type PhaseOf, requireLoop } from "./phase.ts";
+import { listQueued, pollQueue } from "./queues.ts";
+import { prepareRotation } from "./rotation.ts";
+import { askHooks, hasHook } from "./run-hooks.ts";
+import type { ClosedDigest } from "./state/digest.ts";
+import type { LastLoop } from "./state/loop-state.ts";
+import type { State } from "./state/state.ts";
+
+/**
+ * The loop's terminal event, once, whatever the way out (X-01); `close-loop` takes it along. Another definition that was
+ * asked for comes before it; behind words that were rejected, when the loop is over.
+ */
+export function closeLoop(state: State, outcome: Outcome): State {
+  if (state.update !== undefined && outcome.type !== "rejected")
+    return startDefinitionUpdate(state, state.update.hash, { type: "close", outcome });
+  const emitted = emitPromptEvents(state);
+  const loop = requireLoop(emitted);
+  const ended = emit(emitted, {
+    type: "AgentEnd",
+    from: loop.from,
+    to: state.length,
+    usage: loop.usage,
+    outcome,
+    ...(outcome.type === "rejected" ? { rejection: outcome.reason } : {}),
+  });
+  const given = dispatch(ended);
+  return { ...given.state, phase: { type: "closing", issue: given.issue, outcome } };
+}
+
+export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: ClosedDigest): State {
+  const loop = requireLoop(state);
+  const below = sumChildrenCost(state);
+  const last: LastLoop = {
+    outcome: phase.outcome,
+    loopId: loop.loopId,
+    ...(digest.text === undefined ? {} : { text: digest.text }),
+    ...(digest.position === undefined ? {} : { position: digest.position }),
+    ...(digest.json === undefined ? {} : { json: digest.json }),
+    ...(digest.words === undefined ? {} : { words: digest.words }),
+  };
+  return {
+    ...completeDispatch(state, phase.issue, digest.branch),
+    loop: undefined,
+    last,
+    totals: {
+      loops: state.totals.loops + 1,
+      turns: state.totals.turns + loop.turn,
+      costUsd: addCosts(state.totals.costUsd, loop.costUsd),
+      ...(below === 0 ? {} : { costBelowUsd: below }),
+      ...(getAllocation(state) === undefined ? {} : addTaskTotals(state, loop)),
+    },
+    phase: { type: "loop-over" },
+  };
+}
+
+/**
+ * What comes when no loop is open. Messages that arrived too late for the loop are looked for first: an
+ * interactive run answers them at once, a run that ends leaves them in the session's inbox (design 3.4). After
+ * a rejected prompt they wait, and follow-ups after a limit, in their queues for the next prompt.
+ */
+export function continueAfterLoop(state: State): State {
+  if (state.update !== undefined)
+    return startDefinitionUpdate(state, state.update.hash, { type: "loop-over" });
+  const queued = listQueued(state.queues);
+  const ending = state.mode === "run" || state.stop !== undefined;
+  if (ending && queued.length > 0) return recordToInbox(state);
+  if (ending) {
+    return isTaskEnded(state)
+      ? askHooks(state, { point: "after-task" })
+      : { ...state, phase: { type: "ended" } };
+  }
+  return queued.length > 0 && !keepsQueueWaiting(state) ? answerQueued(state) : waitForPrompt(state);
+}
+
+/** A task is over when its run ends at rest, whatever the way (CB-07); one that was refused has not begun. */
+function isTaskEnded({ last, taskOver, ...state }: State): boolean {
+  const refused = last?.outcome.type === "rejected" && last.outcome.by !== undefined;
+  return taskOver !== true && !refused && state.totals.loops > 0 && hasHook({ last, ...state }, "after-task");
+}
+
+function recordToInbox(state: State): State {
+  const inbox = listQueued(state.queues);
+  const given = dispatch(state);
+  return {
+    ...given.state,
+    queues: { ...state.queues, steering: [], followUps: [] },
+    last: countDelivered(state.last, inbox.length),
+    phase: { type: "recording", issue: given.issue, inbox, afterwards: { type: "end" } },
+  };
+}
+
+/** A run that only delivers counts what it has delivered; any other keeps how its loop ended. */
+function countDelivered(last: LastLoop | undefined, more: number): LastLoop {
+  if (last !== undefined && last.outcome.type !== "delivered") return last;
+  const before = last?.outcome.type === "delivered" ? last.outcome.messages : 0;
+  return { ...last, outcome: { type: "delivered", messages: before + more } };
+}
+
+/**
+ * After words that were rejected the messages wait for the next prompt; after a limit follow-ups do. They were meant for an
+ * agent that is done, and a loop that began at once would have all its limits anew. Steering was said to the agent at work,
+ * so it is answered.
+ */
+function keepsQueueWaiting({ last, queues }: State): boolean {
+  if (last?.outcome.type === "limit-reached") return queues.steering.length === 0;
+  return last?.outcome.type === "rejected";
+}
+
+/** As a poll takes them (STEER-02): steering first; what is left is read by the turns of the loop. */
+function answerQueued(state: State): State {
+  const steering = pollQueue(state, "steering");
+  const { state: left, taken } = steering.taken.length > 0 ? steering : pollQueue(state, "followUps");
+  return openLoop(left, taken);
+}
+
+function waitForPrompt(state: State): State {
+  const untilMs = state.idleTimeoutMs === null ? undefined : state.nowMs + state.idleTimeoutMs;
+  const phase = { type: "waiting" as const, sinceMs: state.nowMs, untilMs };
+  return state.rotate
+    ? prepareRotation(state, { type: "wait", sinceMs: state.nowMs, untilMs })
+    : { ...state, phase };
+}

@@ -1,0 +1,110 @@
+import { addCosts, addUsage } from "../budget/usage.ts";
+import { countEntries, sumViewTokens } from "../view/view.ts";
+import { addUnreportedTokens as tokensOf } from "./compaction-trigger.ts";
+import {
+  completeDispatch,
+  countLostWorkers,
+  dispatch,
+  formatWorkerLoss,
+  MAX_LOST_IN_A_ROW,
+  redispatch,
+} from "./dispatch.ts";
+import { emit } from "./outbox.ts";
+import { type PhaseOf, requireLoop, requirePinned } from "./phase.ts";
+import type { CompactDigest, Failure } from "./state/digest.ts";
+import type { StepFailure } from "./state/run-event.ts";
+import type { CompactionReason, State } from "./state/state.ts";
+
+// The view is made smaller by one activity, right before an answer is asked for. The record stays as it is.
+
+/** What the next request will carry: as the vendor has counted it last, and estimates for what came after. */
+export function countContextTokens({ view, counted }: State): number {
+  return tokensOf(sumViewTokens(view), counted);
+}
+
+/** Why the view must be made smaller before the model is asked, or nothing. */
+export function findCompactionReason(state: State): CompactionReason | undefined {
+  const { context } = requirePinned(state);
+  if (context === undefined) return undefined;
+  if (state.compact !== undefined) return { type: "asked", ...state.compact };
+  return countContextTokens(state) > context.compactAbove ? { type: "grown" } : undefined;
+}
+
+export function startCompaction(state: State, reason: CompactionReason): State {
+  const { compact: _, ...rest } = state;
+  const given = dispatch(rest);
+  return { ...given.state, phase: { type: "compacting", issue: given.issue, why: reason } };
+}
+
+/** The smaller view; events only when something has changed (X-11). */
+export function applyCompaction(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
+  const settled = (digest.fellBack ?? []).reduce<State>(
+    (next, fallback) =>
+      emit(next, { type: "ModelFellBack", turn: requireLoop(state).turn, for: "compaction", ...fallback }),
+    addCompactionCost(completeDispatch(state, phase.issue, digest.branch), digest),
+  );
+  const { spans, messagesBefore, messagesAfter, tokensBefore, tokensAfter, loopsCompacted } = digest;
+  if (spans === undefined) return settled;
+  const position = state.length;
+  const started = emit(settled, {
+    type: "CompactionStarted",
+    estimatedTokens: countContextTokens(state),
+    messageCount: countEntries(state.view),
+  });
+  const ended = emit(started, {
+    type: "CompactionEnded",
+    position,
+    messagesBefore,
+    messagesAfter,
+    estimatedTokensBefore: tokensBefore,
+    estimatedTokensAfter: tokensAfter,
+    loopsCompacted,
+  });
+  const { counted: _, ...rest } = ended;
+  return { ...rest, length: position + 1, view: { ...ended.view, spans, liveFrom: position + 1 } };
+}
+
+/** What a text has cost counts for the loop's limits. */
+function addCompactionCost(state: State, { usage, costUsd = 0 }: CompactDigest): State {
+  if (usage === undefined) return state;
+  const loop = requireLoop(state);
+  return {
+    ...state,
+    loop: { ...loop, usage: addUsage(loop.usage, usage), costUsd: addCosts(loop.costUsd, costUsd) },
+  };
+}
+
+/**
+ * Given out again after a lost worker, three times.
+ *
+ * `refused` is certain to have written nothing, so that the model can be asked with the view as it is. Behind `given-up`
+ * the compaction may stand in the transcript where the answer would go.
+ */
+export function handleCompactionFailure(
+  state: State,
+  phase: PhaseOf<"compacting">,
+  stepFailure: StepFailure,
+): { type: "again"; state: State } | { type: "refused" | "given-up"; failure: Failure } {
+  if (stepFailure.type === "failed") return { type: "refused", failure: stepFailure.failure };
+  if (stepFailure.type === "cancelled") {
+    return { type: "given-up", failure: { fault: "compaction", message: "it was cancelled" } };
+  }
+  if (countLostWorkers(phase.issue.lost, stepFailure) >= MAX_LOST_IN_A_ROW) {
+    const message = `${formatWorkerLoss(stepFailure, "over it")}; it is not tried again`;
+    return { type: "given-up", failure: { fault: "worker-lost", message } };
+  }
+  return {
+    type: "again",
+    state: { ...state, phase: { ...phase, issue: redispatch(phase.issue, stepFailure) } },
+  };
+}
+
+/** An error that says what was refused, and what was tried. */
+export function formatOverflow(state: State, text: string, wasCompacted: boolean): string {
+  const { turn } = requireLoop(state);
+  if (requirePinned(state).context === undefined) {
+    return `The context does not fit the model: ${text}. The definition switches compaction off (\`context: null\`).`;
+  }
+  if (!wasCompacted) return `The context does not fit the model: ${text}.`;
+  return `The context does not fit the model, also after a compaction in turn ${turn}: ${text}. About ${countContextTokens(state)} tokens were left. Begin a new session, or use a model with a larger window.`;
+}

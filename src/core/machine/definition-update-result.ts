@@ -1,0 +1,111 @@
+import { assertNever } from "../../platform/text/assert-never.ts";
+import { closeLoop } from "./close-loop.ts";
+import { formatRemovedNotice, startDefinitionUpdate } from "./definition-update.ts";
+import { completeDispatch, redispatch } from "./dispatch.ts";
+import { emit } from "./outbox.ts";
+import { LOOP_ENDED, type PhaseOf, requirePinned } from "./phase.ts";
+import { prepareRotation } from "./rotation.ts";
+import type { DefinitionUpdateDigest } from "./state/digest.ts";
+import type { StepFailure } from "./state/run-event.ts";
+import type { Resume, State } from "./state/state.ts";
+import { startNextTurn } from "./turn-end.ts";
+
+// What goes on when a run was moved to another definition, or kept the one that it had.
+
+/** What was spent, what hooks have let begin and what a person has allowed stays as it was. */
+export function applyDefinitionUpdate(
+  state: State,
+  phase: PhaseOf<"moving">,
+  digest: DefinitionUpdateDigest,
+): State {
+  const settled = completeDispatch(state, phase.issue, digest.branch);
+  return digest.type === "moved"
+    ? continueAfterUpdate(pinDefinition(settled, digest), phase)
+    : continueAfterUpdate(rejectDefinition(settled, phase.to, digest.reason), phase);
+}
+
+/** Given out again until it is done, like every step that only writes. */
+export function handleUpdateFailure(state: State, phase: PhaseOf<"moving">, failure: StepFailure): State {
+  if (failure.type === "failed")
+    return continueAfterUpdate(rejectDefinition(state, phase.to, failure.failure.message), phase);
+  return { ...state, phase: { ...phase, issue: redispatch(phase.issue, failure) } };
+}
+
+/** The vendor's count was for what the former definition had sent. */
+function pinDefinition(state: State, digest: Extract<DefinitionUpdateDigest, { type: "moved" }>): State {
+  const before = requirePinned(state);
+  const { definitionHash: to } = digest.pinned;
+  const { counted: _, ...rest } = state;
+  const limits = state.loop === undefined ? digest.pinned.limits : { ...before.limits, ...digest.limits };
+  const { changes, warnings, terms } = digest;
+  const now = emit(
+    { ...rest, asked: { hash: to }, lastMove: { to }, pinned: { ...digest.pinned, limits } },
+    {
+      type: "DefinitionChanged",
+      from: before.definitionHash,
+      to,
+      applied: true,
+      changes: [...changes],
+      warnings: [...warnings],
+      terms,
+    },
+  );
+  return removeTools(now, Object.keys(before.tools));
+}
+
+function rejectDefinition(state: State, to: string, reason: string): State {
+  const { definitionHash: from } = requirePinned(state);
+  const event = { from, to, applied: false, changes: [], warnings: [], reason };
+  return emit({ ...state, lastMove: { to, refused: reason } }, { type: "DefinitionChanged", ...event });
+}
+
+/** Names that a loop remembers; the oldest go first. */
+const MAX_REMOVED_TOOLS = 64;
+
+/** Tools that the model had and has no more: it is told so, and so is who calls one all the same. */
+function removeTools(state: State, before: readonly string[]): State {
+  const { loop } = state;
+  const { tools } = requirePinned(state);
+  if (loop === undefined) return state;
+  const removedNames = before.filter((name) => !Object.hasOwn(tools, name));
+  const { removedTools = [], notices = [], ...rest } = loop;
+  const removed = [...removedTools, ...removedNames]
+    .filter((name) => !Object.hasOwn(tools, name))
+    .slice(-MAX_REMOVED_TOOLS);
+  const allNotices = removedNames.length === 0 ? notices : [...notices, formatRemovedNotice(removedNames)];
+  return {
+    ...state,
+    loop: {
+      ...rest,
+      ...(removed.length === 0 ? {} : { removedTools: removed }),
+      ...(allNotices.length === 0 ? {} : { notices: allNotices }),
+    },
+  };
+}
+
+function continueAfterUpdate(state: State, { then }: PhaseOf<"moving">): State {
+  switch (then.type) {
+    case "turn":
+    case "wait":
+      return resume(state, then);
+    case "close":
+      return closeLoop(state, then.outcome);
+    case "loop-over":
+      return { ...state, phase: LOOP_ENDED };
+    default:
+      return assertNever(then);
+  }
+}
+
+/** Goes on where a run had stopped to be moved, or to continue as new. */
+export function resume(state: State, target: Resume): State {
+  if (target.type === "turn") {
+    return target.source === "opening"
+      ? { ...state, phase: { type: "turn-due", source: "opening" } }
+      : // Words that the turn was to begin with may have been cleared since, and others have come.
+        startNextTurn(state, target.source);
+  }
+  if (state.stop !== undefined) return { ...state, phase: LOOP_ENDED };
+  if (state.update !== undefined) return startDefinitionUpdate(state, state.update.hash, target);
+  return state.rotate ? prepareRotation(state, target) : { ...state, phase: { ...target, type: "waiting" } };
+}

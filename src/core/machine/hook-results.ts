@@ -1,0 +1,141 @@
+import { assertNever } from "../../platform/text/assert-never.ts";
+import { applyBeforeToolDecisions, completeAfterToolHooks } from "./call-batches.ts";
+import { closeLoop } from "./close-loop.ts";
+import { startCompaction } from "./compact-view.ts";
+import {
+  completeDispatch,
+  countLostWorkers,
+  formatWorkerLoss,
+  MAX_LOST_IN_A_ROW,
+  redispatch,
+} from "./dispatch.ts";
+import { type PhaseOf, requireLoop } from "./phase.ts";
+import { toHookOutcome } from "./run-hooks.ts";
+import type { HookDigest, HookResult } from "./state/digest.ts";
+import type { HookQuestion } from "./state/hook-question.ts";
+import type { StepFailure } from "./state/run-event.ts";
+import type { State } from "./state/state.ts";
+import { applyCompactionDenial, continueAfterCompaction, skipCompaction, startTurn } from "./turn.ts";
+import { continueAfterTurn, finishTurn, startNextTurn } from "./turn-end.ts";
+
+// What goes on behind a hook's answer. A stop that came meanwhile goes before it.
+//
+//   before-turn        TurnStart, words, [compaction], the model | the loop ends
+//   before-compaction  compaction | the model with the context as it is | the error of an overflow
+//   after-compaction   the model
+//   before-tool        the unit begins, without the calls that were refused
+//   after-tool         the messages of the results, then the next unit
+//   on-error           TurnEnd
+//   after-turn         another turn | on-text | the loop ends
+//   on-text            the loop ends | another turn
+//   after-task         the run ends
+
+/** What the model is told when a hook lets it go on and says nothing: vendors want a word behind an answer. */
+export const CONTINUE_TEXT = "Your answer was not taken as the end of the task. Go on.";
+
+const ALLOWED: HookResult = { type: "yes" };
+
+export function applyHookResults(state: State, phase: PhaseOf<"hooking">, digest: HookDigest): State {
+  return continueAfterHooks(
+    completeDispatch(state, phase.issue, digest.branch),
+    phase.question,
+    digest.words,
+  );
+}
+
+/**
+ * Asked again after a lost worker, three times. What could not be asked at all is a no before something happens and
+ * nothing behind it: nobody may go on because a hook was not there.
+ */
+export function handleHookFailure(state: State, phase: PhaseOf<"hooking">, failure: StepFailure): State {
+  const { question, issue: pending } = phase;
+  // What was asked before a stop is not asked again; what is told behind one is.
+  if (state.stop !== undefined && phase.brief !== true) return continueAfterHooks(state, question, []);
+  const isLost = failure.type === "lost" || failure.type === "elsewhere";
+  if (isLost && countLostWorkers(pending.lost, failure) < MAX_LOST_IN_A_ROW) {
+    return { ...state, phase: { ...phase, issue: redispatch(pending, failure) } };
+  }
+  return continueAfterHooks(
+    state,
+    question,
+    [{ type: "no", hook: question.point, reason: describeFailure(failure) }],
+    true,
+  );
+}
+
+function describeFailure(failure: StepFailure): string {
+  switch (failure.type) {
+    case "failed":
+      return `it could not be asked: ${failure.failure.message}`;
+    case "cancelled":
+      return "it was cancelled";
+    case "lost":
+    case "elsewhere":
+      return `${formatWorkerLoss(failure, "over it")}; it is not asked again`;
+  }
+}
+
+/** @param unasked - The one word that there is speaks of all that was asked about. */
+function continueAfterHooks(
+  state: State,
+  question: HookQuestion,
+  results: readonly HookResult[],
+  unasked = false,
+): State {
+  const [word = ALLOWED] = results;
+  switch (question.point) {
+    case "before-turn": {
+      if (state.stop !== undefined) return startNextTurn(state, undefined);
+      if (word.type === "no" || word.type === "end") return closeLoop(state, toHookOutcome(word));
+      const notices = word.type === "yes" ? (word.notices ?? []) : [];
+      return startTurn(addNotices(state, notices), question.source);
+    }
+    case "before-compaction":
+      if (state.stop !== undefined) return skipCompaction(state, state.stop.reason);
+      return word.type === "no"
+        ? applyCompactionDenial(state, question.why, word)
+        : startCompaction(state, question.why);
+    case "after-compaction":
+      if (state.stop !== undefined) return skipCompaction(state, state.stop.reason);
+      return continueAfterCompaction(unasked ? state : endLoopByHook(state, word), question.overflow);
+    case "before-tool": {
+      const refusals = new Map(
+        question.calls.flatMap((call, index) => {
+          const result = unasked ? word : results[index];
+          return result?.type === "no" ? [[call, result] as const] : [];
+        }),
+      );
+      return applyBeforeToolDecisions(state, question.calling, refusals);
+    }
+    case "after-tool": {
+      const notified = unasked ? state : results.reduce(endLoopByHook, state);
+      return completeAfterToolHooks(notified, question.calling, question.calls);
+    }
+    case "on-error":
+      return finishTurn(unasked ? state : endLoopByHook(state, word), question.ending);
+    case "after-turn":
+      return continueAfterTurn(unasked ? state : endLoopByHook(state, word), question.behind);
+    case "on-text": {
+      if (word.type !== "go-on" || state.stop !== undefined) return startNextTurn(state, undefined, "asked");
+      return startNextTurn(addNotices(state, [word.text ?? CONTINUE_TEXT]), "on-text");
+    }
+    case "after-task":
+      return { ...state, taskOver: true, phase: { type: "loop-over" } };
+    default:
+      return assertNever(question);
+  }
+}
+
+/** Words of hooks wait until the turn begins that they are for. */
+function addNotices(state: State, notices: readonly string[]): State {
+  if (notices.length === 0) return state;
+  const loop = requireLoop(state);
+  return { ...state, loop: { ...loop, notices: [...(loop.notices ?? []), ...notices] } };
+}
+
+/** A hook that failed behind something, and whose failure is to stop the agent, ends the loop behind the turn. */
+function endLoopByHook(state: State, word: HookResult): State {
+  const loop = requireLoop(state);
+  if (word.type !== "no" || loop.ended !== undefined) return state;
+  return { ...state, loop: { ...loop, ended: { by: word.hook, reason: word.reason } } };
+}

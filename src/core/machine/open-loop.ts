@@ -1,0 +1,99 @@
+import { redactPreview } from "../../platform/text/redact.ts";
+import type { Continuation } from "../../schema/definition.ts";
+import { NO_USAGE } from "../budget/usage.ts";
+import { readGrants } from "../permission/grants.ts";
+import { extendView, type Span, type View } from "../view/view.ts";
+import { dispatch } from "./dispatch.ts";
+import { emit } from "./outbox.ts";
+import type { LoopDigest, PinnedDigest } from "./state/digest.ts";
+import type { Prompt, State } from "./state/state.ts";
+
+/** What an operator reads of the first prompt, in bytes. */
+const GOAL_BYTES = 256;
+
+export function openLoop(state: State, prompts: readonly Prompt[], continuation?: Continuation): State {
+  const given = dispatch(state);
+  const goal =
+    state.goal === "" && state.words !== "none"
+      ? redactPreview(prompts[0]?.text ?? state.task?.summary ?? "", GOAL_BYTES)
+      : state.goal;
+  const phase = { type: "opening" as const, issue: given.issue, prompts };
+  return { ...given.state, goal, phase: continuation === undefined ? phase : { ...phase, continuation } };
+}
+
+export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation: boolean): State {
+  const { loopId, kind, from, branch, definitionHash } = digest;
+  // The vendor's count was for what the last loop had sent (CTX-06).
+  const { counted: _, update, ...rest } = state;
+  const opened: State = {
+    ...rest,
+    ...(update === undefined || update.hash === definitionHash ? {} : { update }),
+    ...(digest.grants === undefined || state.grants !== undefined
+      ? {}
+      : { grants: readGrants(digest.grants) }),
+    asked: { hash: definitionHash },
+    last: undefined,
+    pinned: toPinnedDigest(digest),
+    branch,
+    length: from + digest.entries.length,
+    view: buildInitialView(state, digest),
+    goal: state.goal === "" ? `${digest.entries.length} messages` : state.goal,
+    loop: {
+      loopId,
+      kind,
+      from,
+      startedAtMs: state.nowMs,
+      turn: 0,
+      usage: NO_USAGE,
+      turnUsage: NO_USAGE,
+      costUsd: 0,
+      events: 0,
+      lastStop: undefined,
+      lastText: undefined,
+      ...(digest.rejected === undefined && digest.entries.length > 0 ? { unread: true as const } : {}),
+      ...(isContinuation ? { goesOn: isContinuation } : {}),
+    },
+  };
+  const due = { type: "turn-due" as const, source: "opening" as const };
+  // A loop that a hook has refused never began (CB-05).
+  if (digest.rejectedBy !== undefined) return { ...opened, phase: due };
+  const parent = digest.parentLoopId === undefined ? {} : { parentLoopId: digest.parentLoopId };
+  const announced = emit(opened, { type: "AgentStart", kind, ...parent });
+  return { ...announced, phase: due };
+}
+
+function toPinnedDigest(digest: LoopDigest): PinnedDigest {
+  const {
+    loopId: _l,
+    parentLoopId: _p,
+    kind: _k,
+    branch: _b,
+    from: _f,
+    tokensBefore: _t,
+    view: _v,
+    grants: _g,
+    entries: _e,
+    warnings: _w,
+    rejected: _r,
+    rejectedBy: _rb,
+    ...pinned
+  } = digest;
+  return pinned;
+}
+
+/** The view as it was, when the loop goes on right behind it; else what earlier loops have left of what stands before. */
+function buildInitialView(state: State, digest: LoopDigest): View {
+  const goesOn = state.view.branch === digest.branch && state.length === digest.from;
+  const before: View = goesOn
+    ? state.view
+    : { branch: digest.branch, ...(digest.view ?? { spans: buildEarlierSpans(digest) }) };
+  return digest.entries.reduce<View>(
+    (view, { tokens, refused }, index) =>
+      refused === true ? view : extendView(view, { position: digest.from + index, tokens, newTurn: true }),
+    before,
+  );
+}
+
+function buildEarlierSpans({ from, tokensBefore }: LoopDigest): readonly Span[] {
+  return from === 0 ? [] : [{ from: 0, to: from, turns: 1, tokens: tokensBefore }];
+}

@@ -1,0 +1,19 @@
+import type { Outcome } from "../../schema/record.ts";
+
+/** How something ended, in one word. */
+export type OutcomeCode = "completed" | "limit-reached" | "failed" | "stopped";
+
+export function getOutcomeCode(outcome: Outcome | undefined): OutcomeCode {
+  switch (outcome?.type) {
+    case "failed":
+      return "failed";
+    case "stopped":
+    case "rejected":
+    case "ended":
+      return "stopped";
+    case "limit-reached":
+      return "limit-reached";
+    default:
+      return "completed";
+  }
+}

@@ -1,0 +1,98 @@
+import { finishFlush } from "./approval-answers.ts";
+import { closeLoop, finishClosing } from "./close-loop.ts";
+import { countLostWorkers, formatWorkerLoss, MAX_LOST_IN_A_ROW, redispatch } from "./dispatch.ts";
+import { LOOP_ENDED, type PhaseOf, requirePhase } from "./phase.ts";
+import { requeuePrompts } from "./queues.ts";
+import type { Failure } from "./state/digest.ts";
+import type { StepFailure } from "./state/run-event.ts";
+import type { State } from "./state/state.ts";
+import { handleOverflow } from "./turn.ts";
+import { abortTurn, endWithoutAnswer } from "./turn-end.ts";
+import { waitForVendor } from "./vendor-wait.ts";
+
+// Commands that were not carried out: each is given out again, or its loop or run says that it failed.
+
+type Steps = PhaseOf<"opening"> | PhaseOf<"closing"> | PhaseOf<"recording">;
+
+/** A step that only writes is given out again until it is done, or until it has failed for good. */
+export function handleStepFailure(
+  state: State,
+  phase: Steps,
+  stepFailure: StepFailure,
+  giveUp: (state: State, failure: Failure) => State,
+): State {
+  if (stepFailure.type === "failed") return giveUp(state, stepFailure.failure);
+  return { ...state, phase: { ...phase, issue: redispatch(phase.issue, stepFailure) } };
+}
+
+/** While people are waited for, what happened is written down; if that cannot be, it goes with the next command. */
+export function handleFlushFailure(
+  state: State,
+  phase: PhaseOf<"calling-tools">,
+  failure: StepFailure,
+): State {
+  const { flush } = phase;
+  if (failure.type === "failed" || flush === undefined || flush === "tried") {
+    return finishFlush(state, phase, undefined);
+  }
+  return { ...state, phase: { ...phase, flush: redispatch(flush, failure) } };
+}
+
+/** The prompt is refused with the run; what was steered before it goes back, and so into the inbox. */
+export function failOpening(state: State, { fault, message }: Failure): State {
+  const outcome = { type: "failed" as const, fault, message };
+  const { prompts } = requirePhase(state, "opening", "open-set-back");
+  const queues = requeuePrompts(state.queues, prompts);
+  return { ...state, queues, mode: "run", last: { outcome }, phase: LOOP_ENDED };
+}
+
+/** The loop is over, but its record is not: nobody may take it for answered. */
+export function failClosing(state: State, { fault, message }: Failure): State {
+  const phase = requirePhase(state, "closing", "close-set-back");
+  const outcome = { type: "failed" as const, fault, message };
+  return finishClosing(state, { ...phase, outcome }, { branch: state.branch });
+}
+
+/** What could not be written is missing: a loop does not go on over a hole, and a run says that it failed. */
+export function failRecording(state: State, { fault, message }: Failure): State {
+  const outcome = { type: "failed" as const, fault, message };
+  if (state.loop !== undefined) return closeLoop(state, outcome);
+  return { ...state, mode: "run", last: { ...state.last, outcome }, phase: LOOP_ENDED };
+}
+
+/** Behind a stop, whatever happened to the call counts as its end (PHI-13c). */
+export function handleModelFailure(
+  state: State,
+  phase: PhaseOf<"calling-model">,
+  failure: StepFailure,
+): State {
+  if (state.stop !== undefined) return abortTurn(state, state.stop.reason);
+  switch (failure.type) {
+    case "cancelled":
+      return abortTurn(state, "cancelled");
+    case "failed": {
+      const { fault, message } = failure.failure;
+      if (failure.wait !== undefined) return waitForVendor(state, phase, failure.wait, failure.failure);
+      if (fault === "overflow") return handleOverflow(state, phase, message);
+      return endWithoutAnswer(state, "error", message, { type: "failed", fault, message });
+    }
+    case "elsewhere":
+    case "lost":
+      return redispatchModel(state, phase, failure);
+  }
+}
+
+/** What kills three workers in a row will kill the fourth. */
+function redispatchModel(
+  state: State,
+  phase: PhaseOf<"calling-model">,
+  failure: Extract<StepFailure, { type: "lost" | "elsewhere" }>,
+): State {
+  if (countLostWorkers(phase.issue.lost, failure) >= MAX_LOST_IN_A_ROW) {
+    const message = `${formatWorkerLoss(failure, "while the model was asked")}; it is not asked again.`;
+    return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
+  }
+  const asked = failure.type === "lost" ? failure.attempts : 0;
+  const attemptsBefore = Math.max(phase.attemptsBefore, asked);
+  return { ...state, phase: { ...phase, issue: redispatch(phase.issue, failure), attemptsBefore } };
+}

@@ -1,0 +1,24 @@
+import type { ToolView } from "../view/view-request.ts";
+import { buildViewAfterRequests } from "./apply-prunes.ts";
+import { type PhaseOf, requireLoop } from "./phase.ts";
+import type { Call } from "./state/call-status.ts";
+import type { State } from "./state/state.ts";
+import { getToolFacts } from "./tool-facts.ts";
+
+/** A call that is given the view waits until those before it have said what they want of it. */
+export function waitsForEarlierCall(state: State, calls: readonly Call[], index: number): boolean {
+  const isGiven = ({ name }: Call) => getToolFacts(state, name)?.view === true;
+  const call = calls[index];
+  if (call === undefined || !isGiven(call)) return false;
+  return calls.slice(0, index).some((before) => before.status.type === "running" && isGiven(before));
+}
+
+export function buildToolView(state: State, phase: PhaseOf<"calling-tools">): ToolView {
+  const { requests = [], position } = phase;
+  const reverted = requests.some(({ request }) => request.type === "revert" && request.applied);
+  return {
+    view: buildViewAfterRequests(state.view, position, requests),
+    loopFrom: requireLoop(state).from,
+    ...(reverted ? { reverted } : {}),
+  };
+}

@@ -1,0 +1,97 @@
+import type { HookContexts } from "../../hooks/hook-point.ts";
+import type { HookFunctions } from "../../hooks/hook-registry.ts";
+import { HOOK_POINTS, type HookPoint } from "../../schema/hooks.ts";
+import { maskVariableValue } from "./events.ts";
+import type { ScenarioAnswer, ScenarioHook } from "./form/hook.ts";
+import { formatMessage } from "./hook-lines.ts";
+import type { HookCall } from "./play-result.ts";
+
+/** What a hook is told, whatever the point. */
+export type AnyHookContext = HookContexts[HookPoint];
+
+type RecordedHookCall = {
+  readonly hook: HookPoint;
+  readonly name: string;
+  readonly behind: number;
+  readonly context: AnyHookContext;
+  readonly answer: ScenarioAnswer;
+};
+
+type HookScriptContext = {
+  /** Events of the session that are written by now. */
+  readonly countEvents: () => number;
+  /** Told how long a hook that hangs is waited for. */
+  readonly onHang?: (ms: number) => void;
+};
+
+/** Answers for the hooks of one scenario, and remembers how they were asked. */
+export class HookScript {
+  readonly #hooks: readonly ScenarioHook[];
+  readonly #context: HookScriptContext;
+  readonly #recorded: RecordedHookCall[] = [];
+
+  constructor(hooks: readonly ScenarioHook[], world: HookScriptContext) {
+    this.#hooks = hooks;
+    this.#context = world;
+  }
+
+  /** What the hook of this name answers now: a value, an error that it throws, or a promise that waits to be left. */
+  ask(name: string, hook: HookPoint, context: AnyHookContext, signal: AbortSignal): unknown {
+    const { answers = [], timeoutMs = 0 } = this.#hooks.find((one) => one.name === name) ?? {};
+    const nth = this.#recorded.filter((one) => one.name === name).length;
+    const answer = answers[Math.min(nth, answers.length - 1)] ?? "yes";
+    this.#recorded.push({ hook, name, behind: this.#context.countEvents(), context, answer });
+    if (answer !== "hangs") return toHookAnswer(answer);
+    this.#context.onHang?.(timeoutMs);
+    return new Promise((resolve) => signal.addEventListener("abort", () => resolve(true), { once: true }));
+  }
+
+  /** @param loopIds - In order; a loop is known by its number. */
+  listCalls(loopIds: readonly string[]): readonly HookCall[] {
+    return this.#recorded.map(({ hook, name, behind, context, answer }) => ({
+      hook,
+      name,
+      behind,
+      ...getFields(context, loopIds),
+      answer,
+    }));
+  }
+}
+
+/** A hook as a worker holds it: it listens everywhere, and is asked where a definition names it. */
+export function createHook(
+  ask: (point: HookPoint, context: AnyHookContext, signal: AbortSignal) => unknown,
+): HookFunctions {
+  return Object.fromEntries(
+    HOOK_POINTS.map((point) => [
+      point,
+      (context: AnyHookContext, signal: AbortSignal) => ask(point, context, signal),
+    ]),
+  );
+}
+
+function toHookAnswer(answer: Exclude<ScenarioAnswer, "hangs">): unknown {
+  if (answer === "yes") return true;
+  if (answer === "no") return false;
+  if (answer === "goOn") return { type: "go-on" };
+  if (answer.throws !== undefined) throw new Error(answer.throws);
+  if (answer.no !== undefined) return { type: "no", reason: answer.no };
+  if (answer.end !== undefined) return { type: "end", text: answer.end };
+  if (answer.inject !== undefined) return { type: "inject", text: answer.inject };
+  return { type: "go-on", text: answer.goOn };
+}
+
+/** Without ids that differ from one run to the next; messages in a line each. */
+function getFields(context: AnyHookContext, loopIds: readonly string[]): Record<string, unknown> {
+  const { sessionId: _s, id: _i, ...fields } = context;
+  const { loopId, turnIndex, toolCallId, toolName, messages, ...others } = fields as Partial<
+    HookContexts["before-tool"] & HookContexts["before-turn"]
+  >;
+  return {
+    ...(loopId === undefined ? {} : { loop: loopIds.indexOf(loopId) }),
+    ...(turnIndex === undefined ? {} : { turn: turnIndex }),
+    ...(toolCallId === undefined ? {} : { call: toolCallId, tool: toolName }),
+    ...(messages === undefined ? {} : { messages: messages.map(formatMessage) }),
+    ...maskVariableValue(others),
+  };
+}

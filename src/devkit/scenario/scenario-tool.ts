@@ -1,0 +1,43 @@
+import { z } from "zod";
+import { defineTool, type Tool, type ToolContext, type TouchedResources } from "../../tools/tool.ts";
+import type { ParameterType, ScenarioTool } from "./form/tool.ts";
+
+const TYPES = { string: z.string(), number: z.number(), boolean: z.boolean() } as const;
+
+/** A scenario's tool as a worker holds it. */
+export function createTool(
+  tool: ScenarioTool,
+  execute: (value: unknown, context: ToolContext) => Promise<string> | string,
+): Tool {
+  const shape = Object.fromEntries(
+    Object.entries(tool.parameters).map(([name, type]) => [name, buildParameter(type)]),
+  );
+  return defineTool({
+    name: tool.name,
+    description: `The scenario's ${tool.name}`,
+    parameters: z.object(shape),
+    replay: tool.replay,
+    quick: tool.quick,
+    ...(tool.timeoutMs === undefined ? {} : { timeoutMs: tool.timeoutMs }),
+    confirm: tool.confirm,
+    touches: (value) => listTouched(tool, value),
+    execute,
+  });
+}
+
+function listTouched(
+  { touches = {} }: ScenarioTool,
+  value: Readonly<Record<string, unknown>>,
+): TouchedResources {
+  const getArgument = (name: string | undefined) => (name === undefined ? undefined : value[name]);
+  const [path, command] = [getArgument(touches.path), getArgument(touches.command)];
+  return {
+    ...(typeof path === "string" ? { paths: [path] } : {}),
+    ...(typeof command === "string" ? { command } : {}),
+  };
+}
+
+function buildParameter(type: z.infer<typeof ParameterType>): z.ZodType {
+  const plain = TYPES[type.replace("?", "") as keyof typeof TYPES];
+  return type.endsWith("?") ? plain.optional() : plain;
+}

@@ -1,0 +1,58 @@
+import { spawn } from "node:child_process";
+
+/** How much of a command's words is kept for a message. */
+const MAX_OUTPUT_CHARS = 2_000;
+
+export interface CommandResult {
+  readonly ok: boolean;
+  /** The end of what it printed, both streams together, or why it could not run. */
+  readonly said: string;
+}
+
+/**
+ * Runs a command to its end with a time limit; never throws.
+ *
+ * @param giveUp - Asked every second: a reason to stop early, or undefined to go on.
+ */
+export function runCommand(
+  file: string,
+  args: readonly string[],
+  options: {
+    readonly timeoutMs: number;
+    readonly env?: NodeJS.ProcessEnv;
+    readonly giveUp?: () => string | undefined;
+  },
+): Promise<CommandResult> {
+  return new Promise((resolve) => {
+    let output = "";
+    let stopped: string | undefined;
+    const child = spawn(file, args, { stdio: ["ignore", "pipe", "pipe"], env: options.env ?? process.env });
+    const stop = (reason: string): void => {
+      stopped ??= reason;
+      child.kill("SIGKILL");
+    };
+    const limit = setTimeout(() => stop(`took longer than ${options.timeoutMs / 1000} s`), options.timeoutMs);
+    const watch = setInterval(() => {
+      const reason = options.giveUp?.();
+      if (reason !== undefined) stop(reason);
+    }, 1_000);
+    const appendOutput = (chunk: Buffer): void => {
+      output = (output + chunk.toString()).slice(-MAX_OUTPUT_CHARS);
+    };
+    const settle = (result: CommandResult): void => {
+      clearTimeout(limit);
+      clearInterval(watch);
+      resolve(result);
+    };
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", appendOutput).on("error", () => undefined);
+    child.on("error", (error: NodeJS.ErrnoException) =>
+      settle({ ok: false, said: error.code === "ENOENT" ? "not installed" : error.message }),
+    );
+    child.once("close", (code, signal) => {
+      const text = output.trim();
+      if (code === 0) settle({ ok: true, said: text });
+      else settle({ ok: false, said: stopped ?? (text === "" ? `ended with ${code ?? signal}` : text) });
+    });
+  });
+}

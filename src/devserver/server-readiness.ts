@@ -1,0 +1,64 @@
+import { connect } from "node:net";
+import { Connection } from "@temporalio/client";
+
+/** The service whose health the frontend reports. */
+const WORKFLOW_SERVICE = "temporal.api.workflowservice.v1.WorkflowService";
+const SERVING = 1;
+
+/** On loopback a listener answers at once. */
+const LISTEN_TIMEOUT_MS = 1_000;
+
+/** What a server must show before it counts as ready. */
+export interface ExpectedReadiness {
+  readonly address: string;
+  readonly namespace: string;
+  /** Search attributes that must be there, by name. */
+  readonly attributes?: readonly string[];
+}
+
+/**
+ * Asks a server once.
+ *
+ * @returns What is missing, or undefined when it is ready.
+ */
+export async function findReadinessProblem(
+  expected: ExpectedReadiness,
+  timeoutMs: number,
+): Promise<string | undefined> {
+  const [host = "", port = ""] = expected.address.split(":");
+  if (!(await isListening(host, Number(port)))) return "nothing listens at its address";
+  let connection: Connection | undefined;
+  try {
+    connection = await Connection.connect({ address: expected.address, connectTimeout: timeoutMs });
+    const open = connection;
+    return await open.withDeadline(Date.now() + timeoutMs, async () => {
+      const { status } = await open.healthService.check({ service: WORKFLOW_SERVICE });
+      if (status !== SERVING) return "it does not serve yet";
+      await open.workflowService.describeNamespace({ namespace: expected.namespace });
+      if (expected.attributes === undefined) return undefined;
+      const { customAttributes } = await open.operatorService.listSearchAttributes({
+        namespace: expected.namespace,
+      });
+      const missing = expected.attributes.filter((name) => customAttributes?.[name] === undefined);
+      return missing.length === 0 ? undefined : `search attributes ${missing.join(", ")} are not there yet`;
+    });
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  } finally {
+    await connection?.close();
+  }
+}
+
+/** Cheaper than gRPC, which waits and backs off while nothing is there. */
+export function isListening(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: LISTEN_TIMEOUT_MS });
+    const settle = (listening: boolean): void => {
+      socket.destroy();
+      resolve(listening);
+    };
+    socket.once("connect", () => settle(true));
+    socket.once("error", () => settle(false));
+    socket.once("timeout", () => settle(false));
+  });
+}

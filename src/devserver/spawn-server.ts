@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { constants } from "node:os";
+import { isAlive } from "./folder-lock.ts";
+
+// Invariants
+//   I1. The server ends when this process does, however it ends: it lives as long as a pipe from us stays open.
+//   I2. A Ctrl-C at the terminal does not reach the server: workers drain first.
+//   I3. A throw-away folder is removed after the server's end, also when nobody of ours is left to do it.
+
+/** Longest wait for an orderly end before the server is killed, in tenths of a second. */
+const GRACE_TENTHS = 50;
+
+/**
+ * Runs the server ($2...) and waits for it; when stdin breaks, ends it. $1 is a folder to remove, or empty.
+ *
+ * The reader of the pipe is a second shell, because a waiting shell cannot read.
+ */
+const SUPERVISOR_SCRIPT = `
+folder=$1; shift
+"$@" 3<&- </dev/null &
+server=$!
+trap 'kill -TERM "$server" 2>/dev/null' TERM INT HUP
+(
+  trap - TERM INT HUP
+  read -r _ <&3
+  kill -TERM "$server" 2>/dev/null
+  tenths=0
+  while kill -0 "$server" 2>/dev/null && [ "$tenths" -lt ${GRACE_TENTHS} ]; do
+    sleep 0.1; tenths=$((tenths + 1))
+  done
+  kill -KILL "$server" 2>/dev/null
+) >/dev/null 2>&1 &
+reader=$!
+exec 3<&-
+wait "$server"; code=$?
+while kill -0 "$server" 2>/dev/null; do wait "$server"; code=$?; done
+kill "$reader" 2>/dev/null
+[ -z "$folder" ] || rm -rf "$folder"
+exit "$code"
+`;
+
+/** The keeper's name in its command line. */
+const SUPERVISOR_NAME = "holdfast-server";
+
+/** A running server and its keeper. */
+export interface ServerProcess {
+  /** The keeper's process id; it outlives the server by a moment. */
+  readonly pid: number;
+  /** Settles when the server and its keeper are gone: how the server ended, in words. */
+  readonly ended: Promise<string>;
+  isRunning(): boolean;
+  stop(): Promise<void>;
+}
+
+/** @param throwAway - Folder to remove once the server has ended. */
+export async function spawnServer(
+  binary: string,
+  args: readonly string[],
+  logFile: string,
+  temporaryFolder: string | undefined,
+): Promise<ServerProcess> {
+  const log = openSync(logFile, "a", 0o600);
+  let child: ChildProcess;
+  try {
+    const shell = `exec 3<&0\n${SUPERVISOR_SCRIPT}`;
+    child = spawn("/bin/sh", ["-c", shell, SUPERVISOR_NAME, temporaryFolder ?? "", binary, ...args], {
+      stdio: ["pipe", log, log],
+      detached: true,
+    });
+  } finally {
+    closeSync(log);
+  }
+  const ended = new Promise<string>((resolve) => {
+    child.once("close", (code, signal) => resolve(formatExit(code, signal)));
+    // Also when it cannot be signalled later.
+    child.on("error", (error) => resolve(error.message));
+  });
+  await new Promise<void>((resolve, reject) => {
+    child.once("spawn", resolve);
+    child.once("error", reject);
+  });
+  // Neither the child nor the pipe keeps our process alive; when it exits, the pipe breaks and I1 does the rest.
+  child.unref();
+  (child.stdin as unknown as { unref(): void }).unref();
+  child.stdin?.on("error", () => {});
+  return {
+    pid: child.pid as number,
+    ended,
+    isRunning: () => child.exitCode === null && child.signalCode === null,
+    stop: async () => {
+      child.ref();
+      child.stdin?.end();
+      await ended;
+    },
+  };
+}
+
+/** A shell says of a program that a signal has ended: 128 and the signal's number. */
+function formatExit(code: number | null, signal: NodeJS.Signals | null): string {
+  const number = code !== null && code > 128 ? code - 128 : undefined;
+  const signalName = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
+  const by = signal ?? signalName;
+  return by === undefined ? `with code ${code}` : `by ${by}`;
+}
+
+/** Whether a process id, maybe from an earlier life of the machine, is a keeper's. */
+export async function isSupervisor(pid: number): Promise<boolean> {
+  if (!isAlive(pid)) return false;
+  if (process.platform !== "linux") return true;
+  const command = await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
+  return command.split("\0").includes(SUPERVISOR_NAME);
+}
+
+/** The end of a log file, for an error message. */
+export async function readLogTail(logFile: string, bytes = 2_000): Promise<string> {
+  try {
+    const handle = await open(logFile, "r");
+    try {
+      const { size } = await handle.stat();
+      const length = Math.min(size, bytes);
+      const { buffer } = await handle.read(Buffer.alloc(length), 0, length, size - length);
+      return buffer.toString().trim();
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,123 @@
+import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import { AnswerSizeLimit } from "../answer-size-limit.ts";
+import type { AnswerContext, Assembler } from "../assembler.ts";
+import { asCount, asObject, asText, getOwn, type JsonObject, parseJson } from "../json.ts";
+import type { ModelDelta } from "../provider.ts";
+import { createBrokenStreamError, createStreamError } from "../provider-error-from-response.ts";
+import { reconcileStopReason } from "../reconcile-stop-reason.ts";
+import type { ServerEvent } from "../stream-format.ts";
+import { BlockCollector } from "./block-collector.ts";
+import { type Counters, readCounters, toUsage } from "./usage.ts";
+
+const STOP_REASONS: Readonly<Record<string, StopReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  pause_turn: "stop",
+  compaction: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "toolUse",
+  refusal: "guardRail",
+};
+
+const DEFAULT_TIER = "standard";
+
+/** Puts an answer of the Messages API together (PROV-09, PROV-10). */
+export class AnthropicAssembler implements Assembler {
+  state: "open" | "ended" = "open";
+  readonly #context: AnswerContext;
+  readonly #blocks: BlockCollector;
+  #counters: Counters = {};
+  #stopReason: string | undefined;
+  #refusal: string | undefined;
+  #id: string | undefined;
+  #tier: string | undefined;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#blocks = new BlockCollector(new AnswerSizeLimit(context.vendor));
+  }
+
+  /** The vendor's own tools were interrupted, or it has compacted; asked again with what is here, the model goes on. */
+  get isPaused(): boolean {
+    return this.#stopReason === "pause_turn" || this.#stopReason === "compaction";
+  }
+
+  push({ event, data }: ServerEvent): readonly ModelDelta[] {
+    const { vendor, requestId } = this.#context;
+    if (this.state === "ended") return [];
+    const parsed = asObject(parseJson(data));
+    if (event === "error" || parsed?.["type"] === "error")
+      throw createStreamError(vendor, parsed ?? { error: data }, requestId);
+    if (parsed === undefined) {
+      // Only what is named as an event of the API must be one.
+      if (event === undefined || event === "ping") return [];
+      throw createBrokenStreamError(vendor, `an event "${event}" that is not JSON: ${data}`);
+    }
+    return this.#handle(parsed);
+  }
+
+  #handle(event: JsonObject): readonly ModelDelta[] {
+    const index = asCount(event["index"]) ?? 0;
+    switch (event["type"]) {
+      case "message_start": {
+        const message = asObject(event["message"]);
+        this.#id = asText(message?.["id"]);
+        this.#addUsage(asObject(message?.["usage"]));
+        return [];
+      }
+      case "content_block_start":
+        return this.#blocks.start(index, asObject(event["content_block"]) ?? {});
+      case "content_block_delta":
+        return this.#blocks.extend(index, asObject(event["delta"]) ?? {});
+      case "content_block_stop":
+        this.#blocks.end(index);
+        return [];
+      case "message_delta": {
+        const delta = asObject(event["delta"]);
+        this.#stopReason = asText(delta?.["stop_reason"]) ?? this.#stopReason;
+        this.#refusal = formatRefusal(asObject(delta?.["stop_details"])) ?? this.#refusal;
+        this.#addUsage(asObject(event["usage"]));
+        return [];
+      }
+      case "message_stop":
+        this.state = "ended";
+        return [];
+      default:
+        return [];
+    }
+  }
+
+  #addUsage(usage: JsonObject | undefined): void {
+    this.#counters = readCounters(this.#counters, usage);
+    const tier = asText(usage?.["service_tier"]);
+    if (tier !== undefined && tier !== DEFAULT_TIER) this.#tier = tier;
+  }
+
+  finish(): AssistantMessage {
+    const { model, provider, timestamp, vendor } = this.#context;
+    if (this.state === "open")
+      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    const content = this.#blocks.getContent();
+    const stopReason = reconcileStopReason(getOwn(STOP_REASONS, this.#stopReason) ?? "stop", content);
+    return {
+      role: "assistant",
+      content,
+      stopReason,
+      model,
+      provider,
+      usage: toUsage(this.#counters),
+      timestamp,
+      ...(stopReason === "guardRail" && { errorMessage: this.#refusal ?? `${provider} refused to answer` }),
+      ...(this.#id !== undefined && { responseId: this.#id }),
+      ...(this.#tier !== undefined && { serviceTier: this.#tier }),
+    };
+  }
+}
+
+function formatRefusal(details: JsonObject | undefined): string | undefined {
+  if (details?.["type"] !== "refusal") return undefined;
+  const category = asText(details["category"]);
+  const explanation = asText(details["explanation"]) ?? "no explanation";
+  return `refused${category === undefined ? "" : ` (${category})`}: ${explanation}`;
+}

@@ -1,0 +1,98 @@
+import { assertNever } from "../../platform/text/assert-never.ts";
+import type { AssistantPart, CallIdRule, ConversationTurn, Part } from "../conversation.ts";
+import { parseCallerToken } from "./caller-token.ts";
+import { parseCitationToken } from "./citation-token.ts";
+import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
+
+const MAX_ID_CHARS = 64;
+
+/** The API takes `^[a-zA-Z0-9_-]+$`, unique in the conversation. */
+export const ANTHROPIC_IDS: CallIdRule = {
+  isValid: (id) => id.length <= MAX_ID_CHARS && /^[a-zA-Z0-9_-]+$/.test(id),
+  toValid: (id, attempt) => {
+    const clean = id.replace(/[^a-zA-Z0-9_-]/g, "_") || "call";
+    if (attempt === 0) return clean.slice(0, MAX_ID_CHARS);
+    const suffix = `_${attempt + 1}`;
+    return clean.slice(0, MAX_ID_CHARS - suffix.length) + suffix;
+  },
+};
+
+export function toWireMessages(turns: readonly ConversationTurn[]): readonly WireMessage[] {
+  return turns.map(convertTurn).filter((message) => message.content.length > 0);
+}
+
+function convertTurn(turn: ConversationTurn): WireMessage {
+  switch (turn.role) {
+    case "user":
+      return { role: "user", content: turn.parts.map(toWirePart) };
+    case "assistant":
+      return { role: "assistant", content: turn.parts.flatMap((part) => toAssistantBlocks(part, turn.own)) };
+    case "results":
+      return {
+        role: "user",
+        content: turn.results.map(({ callId, parts, isError }) => ({
+          type: "tool_result",
+          tool_use_id: callId,
+          content: parts.map(toWirePart),
+          is_error: isError,
+        })),
+      };
+    default:
+      return assertNever(turn);
+  }
+}
+
+function toWirePart(part: Part): WireText | WireImage {
+  return part.type === "text"
+    ? { type: "text", text: part.text }
+    : { type: "image", source: { type: "base64", media_type: part.mimeType, data: part.data } };
+}
+
+function toAssistantBlocks(part: AssistantPart, isSameProvider: boolean): readonly WireBlock[] {
+  switch (part.type) {
+    case "text": {
+      const citations = isSameProvider ? parseCitationToken(part.signature) : undefined;
+      return [{ type: "text", text: part.text, ...(citations !== undefined && { citations }) }];
+    }
+    case "call":
+      return [
+        {
+          type: "tool_use",
+          id: part.id,
+          name: part.name,
+          input: part.input,
+          ...parseCallerToken(part.signature),
+        },
+      ];
+    case "thinking":
+      // Only what this vendor signed is thinking to it. What others thought is dropped: as text it would read as
+      // something that the assistant had said.
+      if (!isSameProvider || part.signature === undefined) return [];
+      return part.redacted === true
+        ? [{ type: "redacted_thinking", data: part.signature }]
+        : [{ type: "thinking", thinking: part.thinking, signature: part.signature }];
+    case "vendor":
+      // Ours to keep, not to understand: the turn passes on none but its own vendor's.
+      return [part.data as WireBlock];
+    default:
+      return assertNever(part);
+  }
+}
+
+/**
+ * Whether the conversation stands between calls and their results in a turn that began without thinking. With a
+ * fixed budget the API refuses it: thinking cannot be switched on in the middle of a turn.
+ */
+export function isInTurnWithoutThinking(
+  turns: readonly ConversationTurn[],
+  messages: readonly WireMessage[],
+): boolean {
+  if (turns.at(-1)?.role !== "results") return false;
+  const begin = messages.findLastIndex(isPrompt) + 1;
+  const first = messages[begin]?.content[0];
+  return first !== undefined && !first.type.endsWith("thinking");
+}
+
+function isPrompt({ role, content }: WireMessage): boolean {
+  return role === "user" && !content.some((block) => block.type === "tool_result");
+}

@@ -1,0 +1,218 @@
+import type { Content } from "../../schema/message.ts";
+import type { AnswerSizeLimit } from "../answer-size-limit.ts";
+import { assignCallId } from "../call-id.ts";
+import { asList, asObject, asText, type JsonObject, parseArguments } from "../json.ts";
+import type { ModelDelta } from "../provider.ts";
+import { formatCitationToken } from "./citation-token.ts";
+
+type Kind = "text" | "thinking" | "redacted" | "toolCall" | "serverCall" | "serverResult" | "image";
+
+/** The `type` of a tool use that the vendor answers itself. */
+const SERVER_TOOL_USE = "server_tool_use";
+
+type Block = {
+  readonly kind: Kind;
+  /** Its place in the message, given when it first has something to keep. */
+  place: number | undefined;
+  /** Text, thinking, or the fragments of a call's arguments. */
+  text: string;
+  signature: string;
+  readonly bytes: Buffer[];
+  readonly id: string;
+  readonly name: string;
+  /** Of calls and of the vendor's own results: their start, and what a result brings. */
+  readonly start: JsonObject;
+  readonly items: unknown[];
+};
+
+/**
+ * The content of one answer. A block has a start only where the API gives one (calls do, text and reasoning do not),
+ * and a delta of another kind than the block at its index begins a block of its own.
+ */
+export class BlockCollector {
+  readonly #blocks: Block[] = [];
+  readonly #current = new Map<number, Block>();
+  readonly #sizeLimit: AnswerSizeLimit;
+  #nextContentIndex = 0;
+
+  constructor(sizeLimit: AnswerSizeLimit) {
+    this.#sizeLimit = sizeLimit;
+  }
+
+  start(index: number, start: JsonObject): readonly ModelDelta[] {
+    const call = asObject(start["toolUse"]);
+    if (call !== undefined) {
+      const name = asText(call["name"]) ?? "";
+      if (call["type"] === SERVER_TOOL_USE) return this.#addVendorBlock(index, "serverCall", call);
+      this.#sizeLimit.addCall();
+      const taken = this.#blocks.flatMap(({ kind, id }) => (kind === "toolCall" ? [id] : []));
+      const block = this.#begin(index, "toolCall", {
+        id: assignCallId(asText(call["toolUseId"]) ?? "", taken),
+        name,
+        start: call,
+      });
+      return [this.#createDelta(block, "")];
+    }
+    const result = asObject(start["toolResult"]);
+    if (result !== undefined) return this.#addVendorBlock(index, "serverResult", result);
+    const image = asObject(start["image"]);
+    return image === undefined ? [] : this.#addVendorBlock(index, "image", image);
+  }
+
+  extend(index: number, delta: JsonObject): readonly ModelDelta[] {
+    const text = asText(delta["text"]);
+    if (text !== undefined) return this.#append(this.#getOrBegin(index, "text"), text);
+    const reasoning = asObject(delta["reasoningContent"]);
+    if (reasoning !== undefined) return this.#addReasoning(index, reasoning);
+    const citation = asObject(delta["citation"]);
+    if (citation !== undefined) {
+      this.#sizeLimit.add(JSON.stringify(citation));
+      this.#getOrBegin(index, "text").items.push(citation);
+      return [];
+    }
+    const block = this.#current.get(index);
+    if (block?.kind === "image") return this.#addImage(block, asObject(delta["image"]));
+    const input = asText(asObject(delta["toolUse"])?.["input"]);
+    if (input !== undefined && (block?.kind === "toolCall" || block?.kind === "serverCall"))
+      return this.#append(block, input);
+    if (block?.kind === "serverResult") {
+      const items = asList(delta["toolResult"]);
+      this.#sizeLimit.add(JSON.stringify(items));
+      block.items.push(...items);
+    }
+    return [];
+  }
+
+  stop(index: number): void {
+    this.#current.delete(index);
+  }
+
+  getContent(): Content[] {
+    return this.#blocks
+      .filter((block) => block.place !== undefined && !isEmptyImage(block))
+      .sort((a, b) => (a.place ?? 0) - (b.place ?? 0))
+      .map((block) => toContent(this.#isAnswered(block) ? { ...block, kind: "serverCall" } : block));
+  }
+
+  /**
+   * A tool use of a type that is not in the vendor's documentation, whose result is in the same answer: the vendor has
+   * run it. One without a result waits for ours.
+   */
+  #isAnswered({ kind, start }: Block): boolean {
+    if (kind !== "toolCall" || asText(start["type"]) === undefined) return false;
+    return this.#blocks.some(
+      (other) => other.kind === "serverResult" && other.start["toolUseId"] === start["toolUseId"],
+    );
+  }
+
+  /** Bytes come in pieces; the place in a store comes whole. */
+  #addImage(block: Block, image: JsonObject | undefined): readonly ModelDelta[] {
+    const source = asObject(image?.["source"]);
+    const bytes = asText(source?.["bytes"]);
+    this.#sizeLimit.add(JSON.stringify(source ?? {}));
+    if (bytes !== undefined) block.bytes.push(Buffer.from(bytes, "base64"));
+    else if (source !== undefined) block.items.push(source);
+    return [];
+  }
+
+  #addReasoning(index: number, reasoning: JsonObject): readonly ModelDelta[] {
+    const redacted = asText(reasoning["redactedContent"]);
+    if (redacted !== undefined) {
+      const block = this.#getOrBegin(index, "redacted");
+      this.#sizeLimit.add(redacted);
+      block.bytes.push(Buffer.from(redacted, "base64"));
+      this.#assignContentIndex(block);
+      return [];
+    }
+    const signature = asText(reasoning["signature"]);
+    if (signature !== undefined) {
+      const block = this.#getOrBegin(index, "thinking");
+      this.#sizeLimit.add(signature);
+      block.signature += signature;
+      this.#assignContentIndex(block);
+      return [];
+    }
+    const text = asText(reasoning["text"]);
+    return text === undefined ? [] : this.#append(this.#getOrBegin(index, "thinking"), text);
+  }
+
+  #addVendorBlock(index: number, kind: Kind, start: JsonObject): readonly ModelDelta[] {
+    this.#sizeLimit.addBlock(JSON.stringify(start));
+    this.#assignContentIndex(this.#begin(index, kind, { start }));
+    return [];
+  }
+
+  #getOrBegin(index: number, kind: Kind): Block {
+    const block = this.#current.get(index);
+    return block?.kind === kind ? block : this.#begin(index, kind);
+  }
+
+  #begin(index: number, kind: Kind, given: Partial<Block> = {}): Block {
+    const empty = {
+      place: undefined,
+      text: "",
+      signature: "",
+      bytes: [],
+      id: "",
+      name: "",
+      start: {},
+      items: [],
+    };
+    const block: Block = { ...empty, ...given, kind };
+    this.#sizeLimit.addBlock(block.id, block.name);
+    this.#blocks.push(block);
+    this.#current.set(index, block);
+    return block;
+  }
+
+  #append(block: Block, more: string): readonly ModelDelta[] {
+    this.#sizeLimit.add(more);
+    block.text += more;
+    return block.kind === "serverCall" ? [] : [this.#createDelta(block, more)];
+  }
+
+  #assignContentIndex(block: Block): number {
+    block.place ??= this.#nextContentIndex++;
+    return block.place;
+  }
+
+  #createDelta(block: Block, delta: string): ModelDelta {
+    const index = this.#assignContentIndex(block);
+    if (block.kind === "toolCall") return { type: "toolCall", index, id: block.id, name: block.name, delta };
+    return { type: block.kind === "text" ? "text" : "thinking", index, delta };
+  }
+}
+
+/** A picture that failed. */
+function isEmptyImage({ kind, bytes, items }: Block): boolean {
+  return kind === "image" && bytes.length === 0 && items.length === 0;
+}
+
+function toContent(block: Block): Content {
+  const { kind, text, signature, id, name, start, items } = block;
+  switch (kind) {
+    case "text":
+      return { type: "text", text, ...(items.length > 0 && { signature: formatCitationToken(items) }) };
+    case "thinking":
+      return { type: "thinking", thinking: text, ...(signature !== "" && { signature }) };
+    case "redacted": {
+      const encrypted = Buffer.concat(block.bytes).toString("base64");
+      return { type: "thinking", thinking: "", signature: encrypted, redacted: true };
+    }
+    case "toolCall":
+      return { type: "toolCall", id, name, arguments: parseArguments(text) };
+    case "serverCall":
+      return toVendorContent("toolUse", { ...start, input: parseArguments(text) });
+    case "serverResult":
+      return toVendorContent("toolResult", { ...start, content: items });
+    case "image": {
+      const bytes = { bytes: Buffer.concat(block.bytes).toString("base64") };
+      return toVendorContent("image", { ...start, source: items[0] ?? bytes });
+    }
+  }
+}
+
+/** As the API takes it back. */
+function toVendorContent(kind: string, block: JsonObject): Content {
+  return { type: "vendor", kind, data: { [kind]: block } };
+}

@@ -1,0 +1,106 @@
+import type { AssistantMessage, StopReason } from "../../schema/message.ts";
+import { AnswerSizeLimit } from "../answer-size-limit.ts";
+import type { AnswerContext, Assembler } from "../assembler.ts";
+import { asCount, asObject, asText, getOwn, type JsonObject, parseJson } from "../json.ts";
+import type { ModelDelta } from "../provider.ts";
+import { createBrokenStreamError } from "../provider-error-from-response.ts";
+import { reconcileStopReason } from "../reconcile-stop-reason.ts";
+import type { ServerEvent } from "../stream-format.ts";
+import { BlockCollector } from "./block-collector.ts";
+import { createFrameError } from "./create-frame-error.ts";
+import { toUsage } from "./usage.ts";
+
+const STOP_REASONS: Readonly<Record<string, StopReason>> = {
+  end_turn: "stop",
+  stop_sequence: "stop",
+  max_tokens: "length",
+  model_context_window_exceeded: "length",
+  tool_use: "toolUse",
+  guardrail_intervened: "guardRail",
+  content_filtered: "guardRail",
+};
+
+const GUARDRAIL_MESSAGES: Readonly<Record<string, string>> = {
+  guardrail_intervened: "a guardrail of the account has intervened",
+  content_filtered: "the answer was filtered",
+};
+
+/** Puts an answer of ConverseStream together (PROV-25). */
+export class ConverseAssembler implements Assembler {
+  state: "open" | "complete" | "ended" = "open";
+  readonly #context: AnswerContext;
+  readonly #blocks: BlockCollector;
+  #stopReason = "";
+  #usage: JsonObject | undefined;
+  #tier: string | undefined;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#blocks = new BlockCollector(new AnswerSizeLimit(context.vendor));
+  }
+
+  push({ event, data, failed: isError }: ServerEvent): readonly ModelDelta[] {
+    const { vendor, requestId } = this.#context;
+    if (this.state === "ended") return [];
+    if (isError === true) throw createFrameError(vendor, event ?? "", data, requestId);
+    const index = (fields: JsonObject) => asCount(fields["contentBlockIndex"]) ?? 0;
+    switch (event) {
+      case "contentBlockStart": {
+        const fields = this.#parseFields(event, data);
+        return this.#blocks.start(index(fields), asObject(fields["start"]) ?? {});
+      }
+      case "contentBlockDelta": {
+        const fields = this.#parseFields(event, data);
+        return this.#blocks.extend(index(fields), asObject(fields["delta"]) ?? {});
+      }
+      case "contentBlockStop":
+        this.#blocks.stop(index(this.#parseFields(event, data)));
+        return [];
+      case "messageStop":
+        this.#stopReason = asText(this.#parseFields(event, data)["stopReason"]) ?? "";
+        this.state = "complete";
+        return [];
+      case "metadata": {
+        const fields = this.#parseFields(event, data);
+        this.#usage = asObject(fields["usage"]) ?? this.#usage;
+        this.#tier = asText(asObject(fields["serviceTier"])?.["type"]) ?? this.#tier;
+        // The last event of all; before the stop it would end nothing.
+        if (this.state === "complete") this.state = "ended";
+        return [];
+      }
+      default:
+        return [];
+    }
+  }
+
+  finish(): AssistantMessage {
+    const { model, provider, timestamp, vendor, requestId } = this.#context;
+    if (this.state === "open")
+      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    if (this.#stopReason.startsWith("malformed_"))
+      throw createBrokenStreamError(vendor, `the model's answer could not be read (${this.#stopReason})`);
+    const content = this.#blocks.getContent();
+    const stopReason = reconcileStopReason(getOwn(STOP_REASONS, this.#stopReason) ?? "stop", content);
+    const guarded = `${provider}: ${getOwn(GUARDRAIL_MESSAGES, this.#stopReason) ?? "no reason given"} (${this.#stopReason})`;
+    return {
+      role: "assistant",
+      content,
+      stopReason,
+      model,
+      provider,
+      usage: toUsage(this.#usage),
+      timestamp,
+      ...(stopReason === "guardRail" && { errorMessage: guarded }),
+      // The API names no answer, only the request.
+      ...(requestId !== undefined && { responseId: requestId }),
+      ...(this.#tier !== undefined && this.#tier !== "default" && { serviceTier: this.#tier }),
+    };
+  }
+
+  #parseFields(event: string, data: string): JsonObject {
+    const fields = asObject(parseJson(data));
+    if (fields === undefined)
+      throw createBrokenStreamError(this.#context.vendor, `an event "${event}" that is not JSON: ${data}`);
+    return fields;
+  }
+}

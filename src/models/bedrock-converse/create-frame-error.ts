@@ -1,0 +1,39 @@
+import { asCount, asObject, asText, getOwn, parseJson } from "../json.ts";
+import type { ProviderError } from "../provider-error.ts";
+import { createStreamError, type Vendor } from "../provider-error-from-response.ts";
+
+/** What the API would have answered with, had it known before it began. */
+const STATUS_BY_EXCEPTION: Readonly<Record<string, number>> = {
+  throttlingException: 429,
+  modelNotReadyException: 429,
+  validationException: 400,
+  accessDeniedException: 403,
+  resourceNotFoundException: 404,
+  modelTimeoutException: 408,
+  modelStreamErrorException: 424,
+  modelErrorException: 424,
+  internalServerException: 500,
+  serviceUnavailableException: 503,
+};
+
+/** Words of Nova's for an input that does not fit: "Input Tokens Exceeded: Number of input tokens exceeds maximum length." */
+export const BEDROCK_OVERFLOW_PATTERN = /input tokens exceeded|exceeds maximum length/i;
+
+/** A frame that says what went wrong in the middle of an answer. */
+export function createFrameError(
+  vendor: Vendor,
+  name: string,
+  data: string,
+  requestId?: string,
+): ProviderError {
+  const body = asObject(parseJson(data)) ?? {};
+  const message = asText(body["message"]) ?? asText(body["Message"]) ?? (data.trim() || "no message");
+  const original = asText(body["originalMessage"]);
+  const status = asCount(body["originalStatusCode"]) ?? getOwn(STATUS_BY_EXCEPTION, name);
+  const error = {
+    message: original === undefined ? message : `${message}: ${original}`,
+    type: name === "" ? "unnamed error" : name,
+    ...(status !== undefined && { status_code: status }),
+  };
+  return createStreamError({ ...vendor, overflow: BEDROCK_OVERFLOW_PATTERN }, { error }, requestId);
+}

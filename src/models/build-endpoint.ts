@@ -1,0 +1,15 @@
+/**
+ * The address of one call. Accepts a base with or without a trailing slash, with or without its version, and with
+ * the whole path already in place, so that nothing is appended twice (X-25). A query stays.
+ *
+ * @param version - Put before the path when the base has no path at all, or does not end with it and must.
+ */
+export function buildEndpoint(base: string, path: string, version: string, always: boolean): string {
+  const url = new URL(base);
+  let root = url.pathname.replace(/\/+$/, "");
+  const whole = root.endsWith(path);
+  if (whole) root = root.slice(0, -path.length);
+  const versioned = root.endsWith(version) || ((root !== "" || whole) && !always);
+  url.pathname = `${root}${versioned ? "" : version}${path}`;
+  return url.href;
+}

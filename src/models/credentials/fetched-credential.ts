@@ -1,0 +1,42 @@
+/** A value and how long it holds. */
+export type FetchedValue = {
+  readonly value: string;
+  /** Unix milliseconds. Absent: nobody knows. */
+  readonly expiresAtMs?: number | undefined;
+};
+
+/** One value that must be fetched before it can be read. */
+export interface FetchedCredential {
+  /** What was fetched last. */
+  readonly value: string | undefined;
+  /** Sees to it that the value is one that holds at this moment. Rejects with a `ProviderError`. */
+  prepare(): Promise<void>;
+  /** @param refused - What a vendor has not taken. Kept is what was fetched anew since. */
+  invalidate(refused: string | undefined): void;
+}
+
+/** Numbers below this are seconds since 1970, others milliseconds. */
+const MIN_EPOCH_MS = 1e11;
+
+/** `{"value": "…", "expiresAt": "2026-11-22T10:00:00Z"}`, seconds or milliseconds; any other text is the value itself. */
+export function parseFetchedValue(text: string): FetchedValue {
+  const value = text.trim();
+  if (!value.startsWith("{")) return { value };
+  const fields = parseObject(value);
+  if (typeof fields?.["value"] !== "string") return { value };
+  return { value: fields["value"].trim(), expiresAtMs: parseTimestamp(fields["expiresAt"]) };
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return undefined;
+  }
+}
+
+function parseTimestamp(value: unknown): number | undefined {
+  if (typeof value === "number" && value > 0) return value < MIN_EPOCH_MS ? value * 1000 : value;
+  const moment = typeof value === "string" ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(moment) ? undefined : moment;
+}

@@ -1,0 +1,98 @@
+import type { AssistantMessage } from "../../schema/message.ts";
+import { AnswerSizeLimit } from "../answer-size-limit.ts";
+import type { AnswerContext, Assembler } from "../assembler.ts";
+import { asList, asObject, asText, type JsonObject, parseJson } from "../json.ts";
+import type { ModelDelta } from "../provider.ts";
+import { createBrokenStreamError, createStreamError } from "../provider-error-from-response.ts";
+import { reconcileStopReason } from "../reconcile-stop-reason.ts";
+import type { ServerEvent } from "../stream-format.ts";
+import { PartCollector } from "./part-collector.ts";
+import { type Finish, toStopReason } from "./to-stop-reason.ts";
+import { type Counters, findTier, readCounters, toUsage } from "./usage.ts";
+
+/** Puts an answer of `streamGenerateContent` together: each event is a piece of one response (PROV-21). */
+export class GeminiAssembler implements Assembler {
+  readonly #context: AnswerContext;
+  readonly #parts: PartCollector;
+  #counters: Counters = {};
+  #finish: Finish | undefined;
+  #blockReason: string | undefined;
+  #tier: string | undefined;
+  #id: string | undefined;
+
+  constructor(context: AnswerContext, callId: (call: number) => string) {
+    this.#context = context;
+    this.#parts = new PartCollector(new AnswerSizeLimit(context.vendor), callId);
+  }
+
+  /** Nothing says that the stream is over but its end. */
+  get state(): "open" | "complete" {
+    return this.#finish === undefined && this.#blockReason === undefined ? "open" : "complete";
+  }
+
+  push({ event, data }: ServerEvent): readonly ModelDelta[] {
+    const { vendor, requestId } = this.#context;
+    if (data.trim() === "" || data === "[DONE]") return [];
+    const parsed = parseJson(data);
+    const chunk = asObject(Array.isArray(parsed) ? parsed[0] : parsed);
+    const failed = chunk?.["error"] !== undefined && chunk["error"] !== null;
+    if (failed || event === "error") throw createStreamError(vendor, chunk ?? { error: data }, requestId);
+    if (chunk === undefined) throw createBrokenStreamError(vendor, `an event that is not JSON: ${data}`);
+    return this.#handle(chunk);
+  }
+
+  finish(): AssistantMessage {
+    const { model, provider, timestamp, vendor } = this.#context;
+    if (this.state === "open")
+      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    const content = this.#parts.getContent();
+    const { reason, message } = this.#finish ?? { reason: "", message: undefined };
+    const named = this.#blockReason === undefined ? toStopReason(vendor, { reason, message }) : "guardRail";
+    const stopReason = reconcileStopReason(named, content);
+    const refusal = `${provider} stopped its answer (${reason})${message === undefined ? "" : `: ${message}`}`;
+    return {
+      role: "assistant",
+      content,
+      stopReason,
+      model,
+      provider,
+      usage: toUsage(this.#counters),
+      timestamp,
+      ...(stopReason === "guardRail" && { errorMessage: this.#blockReason ?? refusal }),
+      ...(this.#id !== undefined && { responseId: this.#id }),
+      ...(this.#tier !== undefined && { serviceTier: this.#tier }),
+    };
+  }
+
+  #handle(chunk: JsonObject): readonly ModelDelta[] {
+    this.#id = asText(chunk["responseId"]) ?? this.#id;
+    this.#readUsage(asObject(chunk["usageMetadata"]));
+    this.#readFeedback(asObject(chunk["promptFeedback"]));
+    // We ask for one candidate.
+    const candidate = asList(chunk["candidates"])
+      .map(asObject)
+      .find((one) => (one?.["index"] ?? 0) === 0);
+    if (candidate === undefined) return [];
+    const parts = asList(asObject(candidate["content"])?.["parts"]).map(asObject);
+    const deltas = parts.flatMap((part) => (part === undefined ? [] : this.#parts.add(part)));
+    const reason = asText(candidate["finishReason"]);
+    if (reason !== undefined && reason !== "FINISH_REASON_UNSPECIFIED") {
+      this.#finish = { reason, message: asText(candidate["finishMessage"]) };
+    }
+    return deltas;
+  }
+
+  #readUsage(usage: JsonObject | undefined): void {
+    if (usage === undefined) return;
+    this.#counters = readCounters(this.#counters, usage);
+    this.#tier = findTier(usage) ?? this.#tier;
+  }
+
+  #readFeedback(feedback: JsonObject | undefined): void {
+    const reason = asText(feedback?.["blockReason"]);
+    if (reason === undefined || reason === "BLOCKED_REASON_UNSPECIFIED") return;
+    const message = asText(feedback?.["blockReasonMessage"]);
+    const { provider } = this.#context;
+    this.#blockReason = `${provider} blocked the prompt (${reason})${message === undefined ? "" : `: ${message}`}`;
+  }
+}

@@ -1,0 +1,43 @@
+import type { StopReason } from "../../schema/message.ts";
+import { getOwn } from "../json.ts";
+import { ProviderError } from "../provider-error.ts";
+import { createBrokenStreamError, quoteVendor, type Vendor } from "../provider-error-from-response.ts";
+
+export type Finish = {
+  readonly reason: string;
+  /** The vendor's own sentence. */
+  readonly message: string | undefined;
+};
+
+const REASONS: Readonly<Record<string, StopReason>> = {
+  STOP: "stop",
+  MAX_TOKENS: "length",
+  // The vendor's limit for one request; its token to go on is not kept.
+  CONTINUATION: "length",
+  SAFETY: "guardRail",
+  RECITATION: "guardRail",
+  LANGUAGE: "guardRail",
+  OTHER: "guardRail",
+  BLOCKLIST: "guardRail",
+  PROHIBITED_CONTENT: "guardRail",
+  SPII: "guardRail",
+  MODEL_ARMOR: "guardRail",
+  IMAGE_SAFETY: "guardRail",
+  IMAGE_PROHIBITED_CONTENT: "guardRail",
+  IMAGE_RECITATION: "guardRail",
+  IMAGE_OTHER: "guardRail",
+  NO_IMAGE: "guardRail",
+};
+
+/** The model wrote a call that the vendor itself could not read, and nothing of it came. Asked again, it mostly can. */
+const UNREADABLE_CALL_REASONS = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]);
+
+/** What the vendor named, or a `ProviderError` where it means that there is no answer. Novelties count as an end. */
+export function toStopReason(vendor: Vendor, { reason, message }: Finish): StopReason {
+  const detail = `the answer ended with ${reason}${message === undefined ? "" : `: ${message}`}`;
+  if (UNREADABLE_CALL_REASONS.has(reason)) throw createBrokenStreamError(vendor, detail);
+  if (reason === "TOO_MANY_TOOL_CALLS") {
+    throw new ProviderError("api", `${vendor.name}: ${quoteVendor(vendor, detail)}`, { vendorType: reason });
+  }
+  return getOwn(REASONS, reason) ?? "stop";
+}

@@ -1,0 +1,153 @@
+import { assertNever } from "../../platform/text/assert-never.ts";
+import type {
+  AssistantPart,
+  CallIdRule,
+  CallPart,
+  ConversationTurn,
+  Part,
+  ResultPart,
+} from "../conversation.ts";
+import { asObject, type JsonObject } from "../json.ts";
+import type { GeminiModel } from "./gemini-model.ts";
+import type { WireContent, WirePart, WireResponse } from "./wire.ts";
+
+/** The vendor's own word for a call that has no signature since another model made it. */
+const UNSIGNED_CALL_TOKEN = "skip_thought_signature_validator";
+
+/** A signature as this vendor writes it: bytes in base64. Whatever else stands in its place came from elsewhere. */
+const SIGNATURE = /^[A-Za-z0-9+/_-]+={0,2}$/;
+
+/** Made by us where the vendor gave none (PROV-21, PROV-22), which it is not told. */
+const GENERATED_ID = /^(?:google|vertex)-fc-\d+(?:_\d+)?$/;
+
+const IMAGE_NOTE = "(see the attached image)";
+
+/** The API wants no form; ids are told apart for ourselves. */
+export const GEMINI_IDS: CallIdRule = {
+  isValid: (id) => id !== "",
+  toValid: (id, attempt) => `${id || "call"}_${attempt + 2}`,
+};
+
+export function toWireContents(
+  turns: readonly ConversationTurn[],
+  model: GeminiModel,
+): readonly WireContent[] {
+  return turns
+    .flatMap((turn, at): WireContent[] => {
+      switch (turn.role) {
+        case "user":
+          return [{ role: "user", parts: turn.parts.map(toWirePart) }];
+        case "assistant":
+          return [{ role: "model", parts: toModelParts(turn.parts, turn.own, model) }];
+        case "results":
+          return toResultContents(turn.results, turns[at - 1], model);
+        default:
+          return assertNever(turn);
+      }
+    })
+    .filter(({ parts }) => parts.length > 0);
+}
+
+function toWirePart(part: Part): WirePart {
+  return part.type === "text"
+    ? { text: part.text }
+    : { inlineData: { mimeType: part.mimeType, data: part.data } };
+}
+
+function toModelParts(
+  parts: readonly AssistantPart[],
+  isSameProvider: boolean,
+  { signs: signsParts }: GeminiModel,
+): readonly (WirePart | JsonObject)[] {
+  // Of several calls the first is signed.
+  const first = parts.find((part) => part.type === "call");
+  return parts.flatMap((part): (WirePart | JsonObject)[] => {
+    const signature = isSameProvider ? findSignature(part) : undefined;
+    const signed = signature !== undefined && { thoughtSignature: signature };
+    switch (part.type) {
+      case "text":
+        return part.text.trim() === "" && !signed ? [] : [{ text: part.text, ...signed }];
+      case "thinking":
+        // What others thought is dropped: as text it would read as something that the model had said (XLAT-03).
+        if (
+          !isSameProvider ||
+          (part.signature ?? "") !== (signature ?? "") ||
+          (part.thinking === "" && !signed)
+        )
+          return [];
+        return [{ text: part.thinking, thought: true, ...signed }];
+      case "call": {
+        const { name, input: args } = part;
+        const bare = part === first && signsParts && !signed;
+        return [
+          {
+            functionCall: { ...toWireId(part, isSameProvider), name, args },
+            ...(bare ? { thoughtSignature: UNSIGNED_CALL_TOKEN } : signed),
+          },
+        ];
+      }
+      case "vendor": {
+        const data = isSameProvider ? asObject(part.data) : undefined;
+        return data === undefined ? [] : [data];
+      }
+      default:
+        return assertNever(part);
+    }
+  });
+}
+
+function findSignature(part: AssistantPart): string | undefined {
+  const signature = part.type === "vendor" ? undefined : part.signature;
+  return signature !== undefined && SIGNATURE.test(signature) ? signature : undefined;
+}
+
+/** Only an id that the vendor gave means something to it. */
+function toWireId({ id }: Pick<CallPart, "id">, isSameProvider: boolean): { readonly id?: string } {
+  return isSameProvider && !GENERATED_ID.test(id) ? { id } : {};
+}
+
+/** In the order of the calls: without ids it is the order that says which result is whose. */
+function toResultContents(
+  results: readonly ResultPart[],
+  askingTurn: ConversationTurn | undefined,
+  { signs: signsParts }: GeminiModel,
+): WireContent[] {
+  const isSameProvider = askingTurn?.role === "assistant" && askingTurn.own;
+  const order = askingTurn?.role === "assistant" ? askingTurn.parts.flatMap((part) => listIds(part)) : [];
+  const sorted = [...results].sort((a, b) => order.indexOf(a.callId) - order.indexOf(b.callId));
+  const parts = sorted.map((result) => toWireResponse(result, isSameProvider, signsParts));
+  if (signsParts) return [{ role: "user", parts }];
+  // Older models take text only in a result; its images follow as the user's.
+  const images = sorted.flatMap(({ name, parts: resultParts }): WirePart[] => {
+    const found = resultParts.filter((part) => part.type === "image").map(toWirePart);
+    return found.length === 0 ? [] : [{ text: `Attached by ${name}:` }, ...found];
+  });
+  return [
+    { role: "user", parts },
+    { role: "user", parts: images },
+  ];
+}
+
+function listIds(part: AssistantPart): readonly string[] {
+  return part.type === "call" ? [part.id] : [];
+}
+
+function toWireResponse(
+  { callId, name, parts, isError }: ResultPart,
+  isSameProvider: boolean,
+  within: boolean,
+): WireResponse {
+  const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
+  const images = parts.flatMap((part) =>
+    part.type === "image" ? [{ inlineData: { mimeType: part.mimeType, data: part.data } }] : [],
+  );
+  const text = texts.length === 0 && images.length > 0 ? IMAGE_NOTE : texts.join("\n");
+  return {
+    functionResponse: {
+      ...toWireId({ id: callId }, isSameProvider),
+      name,
+      response: isError ? { error: text } : { result: text },
+      ...(within && images.length > 0 && { parts: images }),
+    },
+  };
+}

@@ -1,0 +1,218 @@
+import { pipeline, type Readable } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { Agent, type Dispatcher, request as send } from "undici";
+import { extractPageText } from "./extract-page-text.ts";
+import { asObject, parseJson } from "./json.ts";
+import { ProviderError } from "./provider-error.ts";
+import {
+  createHttpError,
+  createStreamError,
+  findRequestId,
+  isHtmlPage,
+  quoteVendor,
+  type Vendor,
+} from "./provider-error-from-response.ts";
+import { getHeader, type ResponseHeaders } from "./retry-after.ts";
+import type { StreamFormat } from "./stream-format.ts";
+import { createTransportError, type HttpLimits } from "./transport-error.ts";
+
+export type HttpClientOptions = Partial<HttpLimits> & {
+  /** Instead of our own pools, for a proxy. It brings its own limit for connecting. */
+  readonly dispatcher?: Dispatcher | undefined;
+};
+
+export const HTTP_LIMITS: HttpLimits = {
+  // A healthy connection with TLS takes well under a second; ten cover a lost packet or two.
+  connectTimeoutMs: 10_000,
+  // A local server reads the whole prompt before it answers at all, which takes minutes on a CPU.
+  firstByteTimeoutMs: 300_000,
+  // Some vendors send nothing while a model thinks, and hard thinking takes minutes.
+  silenceTimeoutMs: 300_000,
+  // Pings show that somebody is there: a model that thinks without a word is given longer than a silent line.
+  idleTimeoutMs: 600_000,
+};
+
+/** Idle time of a connection: long enough to outlive a tool between two turns, short of what front ends allow. */
+const KEEP_ALIVE_MS = 30_000;
+
+/** Of an error's body; what a vendor has to say fits in less. */
+const MAX_ERROR_BYTES = 64 * 1024;
+
+/** All of an error's body: who drips it is not waited for, the status is known. */
+const ERROR_BODY_TIMEOUT_MS = 30_000;
+
+/** How long a stream that has said all may take to end by itself, which keeps its connection usable. */
+const DRAIN_TIMEOUT_MS = 100;
+
+const DECODERS = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+} as const;
+
+export type HttpRequest = {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** JSON. */
+  readonly body: string;
+  readonly form: StreamFormat;
+  readonly vendor: Vendor;
+  readonly signal: AbortSignal;
+  readonly now: () => number;
+  /** Told of the head of every answer, good or bad. */
+  readonly onHead?: ((headers: ResponseHeaders) => void) | undefined;
+};
+
+export type HttpStream = {
+  readonly requestId: string | undefined;
+  /** In lower case; empty where the vendor named none. */
+  readonly contentType: string;
+  /** Throws a `ProviderError` when the stream breaks. Leaving the loop closes the connection. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** Nothing more is expected: lets the stream end by itself for a moment, then closes it. */
+  drain(): void;
+};
+
+/** Sends a question once and gives the stream of its answer. Follows no redirect and repeats nothing. */
+export class HttpClient {
+  readonly #limits: HttpLimits;
+  readonly #dispatcher: Dispatcher;
+
+  constructor(options: HttpClientOptions = {}) {
+    this.#limits = {
+      connectTimeoutMs: options.connectTimeoutMs ?? HTTP_LIMITS.connectTimeoutMs,
+      firstByteTimeoutMs: options.firstByteTimeoutMs ?? HTTP_LIMITS.firstByteTimeoutMs,
+      silenceTimeoutMs: options.silenceTimeoutMs ?? HTTP_LIMITS.silenceTimeoutMs,
+      idleTimeoutMs: options.idleTimeoutMs ?? HTTP_LIMITS.idleTimeoutMs,
+    };
+    this.#dispatcher =
+      options.dispatcher ??
+      new Agent({ connect: { timeout: this.#limits.connectTimeoutMs }, keepAliveTimeout: KEEP_ALIVE_MS });
+  }
+
+  get limits(): HttpLimits {
+    return this.#limits;
+  }
+
+  /** Resolves when the answer has begun and is a stream; rejects with a `ProviderError` otherwise. */
+  async open(call: HttpRequest): Promise<HttpStream> {
+    const response = await this.#send(call);
+    const headers: ResponseHeaders = response.headers;
+    call.onHead?.(headers);
+    const body = decompress(response.body, getHeader(headers, "content-encoding"));
+    if (body === undefined) {
+      response.body.on("error", () => {}).destroy();
+      throw new ProviderError("api", `${call.vendor.name} answered in an unknown content-encoding`);
+    }
+    const contentType = (getHeader(headers, "content-type") ?? "").toLowerCase();
+    if (response.statusCode >= 300 || !call.form.accepts(contentType)) {
+      throw await this.#createResponseError(call, response.statusCode, headers, body);
+    }
+    return {
+      requestId: findRequestId(call.vendor, headers),
+      contentType,
+      bytes: this.#readBytes(call, body),
+      drain: () => {
+        setTimeout(() => body.destroy(), DRAIN_TIMEOUT_MS).unref();
+      },
+    };
+  }
+
+  /** Ends idle connections; waits for those in use. */
+  async close(): Promise<void> {
+    await this.#dispatcher.close();
+  }
+
+  async #send(call: HttpRequest): Promise<Dispatcher.ResponseData> {
+    try {
+      return await send(call.url, {
+        method: "POST",
+        headers: call.headers,
+        body: call.body,
+        signal: call.signal,
+        dispatcher: this.#dispatcher,
+        headersTimeout: this.#limits.firstByteTimeoutMs,
+        bodyTimeout: this.#limits.silenceTimeoutMs,
+      });
+    } catch (error) {
+      throw createTransportError(call, this.#limits, error);
+    }
+  }
+
+  async *#readBytes(call: HttpRequest, body: Readable): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const bytes of body) yield bytes as Uint8Array;
+    } catch (error) {
+      throw createTransportError(call, this.#limits, error);
+    }
+  }
+
+  /** An answer that is no stream: an error with its status, a redirect, or a page of something in between. */
+  async #createResponseError(
+    call: HttpRequest,
+    status: number,
+    headers: ResponseHeaders,
+    source: Readable,
+  ): Promise<ProviderError> {
+    const { vendor } = call;
+    const { text, lost: isIncomplete } = await this.#readText(source);
+    if (call.signal.aborted) return createTransportError(call, this.#limits, call.signal.reason);
+    if (status >= 300 && status < 400) {
+      const target = quoteVendor(vendor, getHeader(headers, "location") ?? "nowhere");
+      const description = `${vendor.name} answered ${status}, a redirect to ${target}. Redirects are not followed, since the key would go along: set the base URL`;
+      return new ProviderError("api", description, { status });
+    }
+    if (status >= 400) {
+      return createHttpError(vendor, {
+        status,
+        headers,
+        body: text,
+        bodyLost: isIncomplete,
+        now: call.now(),
+      });
+    }
+    const json = parseJson(text);
+    // Google sends its error as the only one of a list.
+    const first = Array.isArray(json) ? json[0] : json;
+    if (asObject(first)?.["error"] !== undefined) return createStreamError(vendor, json);
+    const contentType = getHeader(headers, "content-type") ?? "";
+    const page = isHtmlPage(contentType, text);
+    const what = page ? "an HTML page" : `"${quoteVendor(vendor, contentType)}"`;
+    const reason = `${vendor.name} answered ${status} with ${what} instead of a stream (a proxy in between, or a wrong base URL?)`;
+    return new ProviderError(
+      "api",
+      `${reason}: ${quoteVendor(vendor, page ? extractPageText(text) : text)}`,
+      { status },
+    );
+  }
+
+  /** The beginning of a body. What breaks on the way is not an error: the status says enough. */
+  async #readText(body: Readable): Promise<{ readonly text: string; readonly lost: boolean }> {
+    const parts: Uint8Array[] = [];
+    let length = 0;
+    let isIncomplete = false;
+    const timedOut = setTimeout(() => body.destroy(new Error("It took too long")), ERROR_BODY_TIMEOUT_MS);
+    try {
+      for await (const bytes of body) {
+        parts.push(bytes as Uint8Array);
+        length += (bytes as Uint8Array).length;
+        if (length >= MAX_ERROR_BYTES) break;
+      }
+    } catch {
+      isIncomplete = true;
+    } finally {
+      clearTimeout(timedOut);
+    }
+    return { text: Buffer.concat(parts).subarray(0, MAX_ERROR_BYTES).toString("utf8"), lost: isIncomplete };
+  }
+}
+
+/** We ask for no encoding, but proxies compress unasked. */
+function decompress(body: Readable, encoding: string | undefined): Readable | undefined {
+  const name = encoding?.trim().toLowerCase() ?? "";
+  if (name === "" || name === "identity") return body;
+  const create = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
+  // The error reaches the reader through the decoder; the callback only keeps it from being unhandled.
+  return create === undefined ? undefined : pipeline(body, create(), () => {});
+}

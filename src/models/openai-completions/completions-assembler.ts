@@ -1,0 +1,130 @@
+import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
+import { AnswerSizeLimit } from "../answer-size-limit.ts";
+import type { AnswerContext, Assembler } from "../assembler.ts";
+import { asCount, asList, asObject, asText, getOwn, type JsonObject, parseJson } from "../json.ts";
+import type { ModelDelta } from "../provider.ts";
+import { ProviderError } from "../provider-error.ts";
+import { createBrokenStreamError, createStreamError } from "../provider-error-from-response.ts";
+import { reconcileStopReason } from "../reconcile-stop-reason.ts";
+import type { ServerEvent } from "../stream-format.ts";
+import { AnswerCollector } from "./answer-collector.ts";
+import { NO_USAGE, toUsage } from "./usage.ts";
+
+const STOP_REASONS: Readonly<Record<string, StopReason>> = {
+  stop: "stop",
+  length: "length",
+  // Mistral, for the end of the model's window.
+  model_length: "length",
+  tool_calls: "toolUse",
+  function_call: "toolUse",
+  content_filter: "guardRail",
+  // Z.ai.
+  sensitive: "guardRail",
+};
+
+/** What servers say when nothing else was asked for: OpenAI's and Groq's own names. */
+const DEFAULT_TIERS: ReadonlySet<string> = new Set(["default", "auto", "standard", "on_demand"]);
+
+/** Ends that are failures of the server, told in the place of a reason. */
+const FAULT_BY_FINISH_REASON = {
+  error: "api",
+  network_error: "network",
+  insufficient_system_resource: "rate-limited",
+} as const;
+
+/** Puts an answer of the chat completions API together, whoever's (PROV-13). */
+export class CompletionsAssembler implements Assembler {
+  state: "open" | "complete" | "ended" = "open";
+  readonly #context: AnswerContext;
+  readonly #answer: AnswerCollector;
+  #finish: string | undefined;
+  #usage: Usage = NO_USAGE;
+  #id: string | undefined;
+  #tier: string | undefined;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#answer = new AnswerCollector(new AnswerSizeLimit(context.vendor));
+  }
+
+  push({ event, data }: ServerEvent): readonly ModelDelta[] {
+    const { vendor, requestId } = this.#context;
+    if (this.state === "ended") return [];
+    if (data.trim() === "[DONE]") {
+      // Without a finish reason it closes a stream that was cut behind the server, not an answer.
+      if (this.state === "complete") this.state = "ended";
+      return [];
+    }
+    const chunk = asObject(parseJson(data));
+    if (event === "error") throw createStreamError(vendor, chunk ?? { error: data }, requestId);
+    if (chunk === undefined) {
+      if (data.trim() === "") return [];
+      throw createBrokenStreamError(vendor, `a piece of the stream is not JSON: ${data}`);
+    }
+    if (isFailure(chunk)) throw createStreamError(vendor, chunk, requestId);
+    return this.#handle(chunk);
+  }
+
+  #handle(chunk: JsonObject): readonly ModelDelta[] {
+    this.#id ??= asText(chunk["id"]);
+    this.#tier = asText(chunk["service_tier"]) ?? this.#tier;
+    // One answer was asked for; a server that sends several means the first.
+    const choice = asList(chunk["choices"])
+      .map(asObject)
+      .find((one) => (asCount(one?.["index"]) ?? 0) === 0);
+    const usage =
+      asObject(chunk["usage"]) ??
+      asObject(choice?.["usage"]) ??
+      asObject(asObject(chunk["x_groq"])?.["usage"]);
+    // Reports are cumulative: the last one counts.
+    if (usage !== undefined) this.#usage = toUsage(usage);
+    const deltas = this.#answer.add(asObject(choice?.["delta"]) ?? {});
+    const reason = asText(choice?.["finish_reason"]);
+    if (reason !== undefined) this.#recordFinish(reason);
+    return deltas;
+  }
+
+  #recordFinish(reason: string): void {
+    const { vendor, requestId } = this.#context;
+    if (Object.hasOwn(FAULT_BY_FINISH_REASON, reason)) {
+      const message = `${vendor.name} ended its answer with "${reason}"`;
+      throw new ProviderError(
+        FAULT_BY_FINISH_REASON[reason as keyof typeof FAULT_BY_FINISH_REASON],
+        message,
+        { requestId, vendorType: reason },
+      );
+    }
+    this.#finish = reason;
+    this.state = "complete";
+  }
+
+  finish(): AssistantMessage {
+    const { model, provider, timestamp, vendor } = this.#context;
+    if (this.state === "open")
+      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    const content = this.#answer.getContent();
+    const reconciled = reconcileStopReason(getOwn(STOP_REASONS, this.#finish) ?? "stop", content);
+    const isRefused = reconciled === "stop" && this.#answer.isRefused;
+    const stopReason = isRefused ? "guardRail" : reconciled;
+    const filtered = isRefused
+      ? `${provider} refused to answer`
+      : `the answer was filtered (${this.#finish})`;
+    return {
+      role: "assistant",
+      content,
+      stopReason,
+      model,
+      provider,
+      usage: this.#usage,
+      timestamp,
+      ...(stopReason === "guardRail" && { errorMessage: filtered }),
+      ...(this.#id !== undefined && { responseId: this.#id }),
+      ...(this.#tier !== undefined && !DEFAULT_TIERS.has(this.#tier) && { serviceTier: this.#tier }),
+    };
+  }
+}
+
+/** An error in place of a piece of the answer: `{error: …}`, or vLLM's `{object: "error", message}`. */
+function isFailure(chunk: JsonObject): boolean {
+  return (chunk["error"] !== undefined && chunk["error"] !== null) || chunk["object"] === "error";
+}

@@ -1,0 +1,81 @@
+import type { ToolCallContent } from "../../schema/message.ts";
+import { assignCallId } from "../call-id.ts";
+import { asCount, asObject, asText, type JsonObject, parseArguments, parseJson } from "../json.ts";
+
+type CallSlot = {
+  readonly index: number | undefined;
+  readonly id: string;
+  sentId: string;
+  name: string;
+  text: string;
+};
+
+/** One fragment, with the number of the call that it belongs to (in order of appearance). */
+export type CallFragment = {
+  readonly call: number;
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+};
+
+/**
+ * The calls of one answer, from fragments that servers label in different ways: by index as OpenAI does, by id, or
+ * not at all; whole or in pieces; with the id repeated, left empty, or another in each piece.
+ */
+export class ToolCallCollector {
+  readonly #slots: CallSlot[] = [];
+
+  add(delta: JsonObject): CallFragment {
+    // A tool without a schema is `custom`, and its input any text.
+    const details = asObject(delta["function"]) ?? asObject(delta["custom"]) ?? {};
+    const index = asCount(delta["index"]);
+    const sentId = asText(delta["id"]) ?? "";
+    const name = asText(details["name"]) ?? "";
+    const text = toArgumentsText(details["arguments"] ?? details["input"]);
+    let slot = this.#find(index, sentId, name);
+    if (slot === undefined || isNextCall(slot, sentId, name, text)) {
+      const id = assignCallId(
+        sentId,
+        this.#slots.map((one) => one.id),
+      );
+      slot = { index, id, sentId, name, text: "" };
+      this.#slots.push(slot);
+    } else if (name !== "") {
+      slot.name = name;
+    }
+    slot.text += text;
+    return { call: this.#slots.indexOf(slot), id: slot.id, name: slot.name, text };
+  }
+
+  getContent(call: number): ToolCallContent | undefined {
+    const slot = this.#slots[call];
+    return slot && { type: "toolCall", id: slot.id, name: slot.name, arguments: parseArguments(slot.text) };
+  }
+
+  #find(index: number | undefined, sentId: string, name: string): CallSlot | undefined {
+    if (index !== undefined) return this.#slots.findLast((slot) => slot.index === index);
+    const known = sentId === "" ? undefined : this.#slots.findLast((slot) => slot.sentId === sentId);
+    // Without a label of any kind only a fragment without a name can be a continuation for certain.
+    const last = this.#slots.at(-1);
+    return known ?? (name === "" || name === last?.name ? last : undefined);
+  }
+}
+
+/**
+ * Whether a fragment that carries a call's label is nevertheless the next call. A name with another id is, unless
+ * the call is still in the middle of its arguments; so is a name when the arguments are whole and begin anew.
+ */
+function isNextCall(slot: CallSlot, sentId: string, name: string, text: string): boolean {
+  if (name === "" || slot.name === "") return false;
+  const another = sentId !== "" && sentId !== slot.sentId;
+  if (another && slot.text === "") return true;
+  // Parsed only where it decides: a server may repeat the name with each of ten thousand fragments.
+  const begins = another || text.trimStart().startsWith("{");
+  return begins && asObject(parseJson(slot.text)) !== undefined;
+}
+
+/** Some servers send an object where the API has a string. */
+function toArgumentsText(value: unknown): string {
+  if (typeof value === "string") return value;
+  return asObject(value) === undefined ? "" : JSON.stringify(value);
+}

@@ -1,0 +1,115 @@
+import { assertNever } from "../../platform/text/assert-never.ts";
+import type { OpenAiCompat } from "../../schema/model.ts";
+import type { AssistantPart, ConversationTurn, Part, ResultPart } from "../conversation.ts";
+import { requiresReasoningBack } from "./quirks.ts";
+import { isForeignToken, parseDetails } from "./reasoning.ts";
+import type { WireMessage, WirePart } from "./wire.ts";
+
+/** Stands between results and a prompt for servers that want an answer there. */
+const ACKNOWLEDGEMENT = "I have processed the tool results.";
+
+export function toWireMessages(
+  systemPrompt: string,
+  turns: readonly ConversationTurn[],
+  compat: OpenAiCompat,
+  provider: string,
+): readonly WireMessage[] {
+  const messages: WireMessage[] = [];
+  if (systemPrompt.trim() !== "") {
+    messages.push({ role: compat.supportsDeveloperRole ? "developer" : "system", content: systemPrompt });
+  }
+  for (const [at, turn] of turns.entries()) {
+    switch (turn.role) {
+      case "user":
+        messages.push({ role: "user", content: toUserContent(turn.parts) });
+        break;
+      case "assistant":
+        messages.push(...toAssistantMessages(turn.parts, turn.own, compat, provider));
+        break;
+      case "results": {
+        const images = toImageMessages(turn.results);
+        messages.push(...turn.results.map((result) => toResultMessage(result, compat)));
+        const prompted = images.length > 0 || turns[at + 1]?.role === "user";
+        if (compat.requiresAssistantAfterToolResult && prompted) {
+          messages.push({ role: "assistant", content: ACKNOWLEDGEMENT });
+        }
+        messages.push(...images);
+        break;
+      }
+      default:
+        assertNever(turn);
+    }
+  }
+  return messages;
+}
+
+/** A plain string where it can be one: many local servers know no parts. */
+function toUserContent(parts: readonly Part[]): string | readonly WirePart[] {
+  const [first] = parts;
+  return parts.length === 1 && first?.type === "text" ? first.text : parts.map(toWirePart);
+}
+
+function toWirePart(part: Part): WirePart {
+  return part.type === "text"
+    ? { type: "text", text: part.text }
+    : { type: "image_url", image_url: { url: `data:${part.mimeType};base64,${part.data}` } };
+}
+
+function toAssistantMessages(
+  parts: readonly AssistantPart[],
+  isSameProvider: boolean,
+  compat: OpenAiCompat,
+  provider: string,
+): readonly WireMessage[] {
+  const texts: string[] = [];
+  const thoughts: string[] = [];
+  const details: unknown[] = [];
+  const calls = parts.filter((part) => part.type === "call");
+  for (const part of parts) {
+    if (part.type === "text") texts.push(part.text);
+    if (part.type !== "thinking") continue;
+    if (isSameProvider && !isForeignToken(part.signature)) {
+      thoughts.push(part.thinking);
+      details.push(...parseDetails(part.signature));
+    } else if (part.thinking.trim() !== "") {
+      texts.push(`[Reasoning] ${part.thinking}`);
+    }
+  }
+  if (texts.length === 0 && calls.length === 0) return [];
+  const sendDetails = compat.thinkingFormat === "openrouter" && details.length > 0;
+  return [
+    {
+      role: "assistant",
+      content: texts.length === 0 ? null : texts.join("\n\n"),
+      ...(calls.length > 0 && {
+        tool_calls: calls.map(({ id, name, input }) => ({
+          id,
+          type: "function" as const,
+          function: { name, arguments: JSON.stringify(input) },
+        })),
+      }),
+      ...(sendDetails && { reasoning_details: details }),
+      ...(calls.length > 0 && requiresReasoningBack(provider) && { reasoning_content: thoughts.join("") }),
+    },
+  ];
+}
+
+function toResultMessage({ callId, name, parts }: ResultPart, compat: OpenAiCompat): WireMessage {
+  const text = parts.filter((part) => part.type === "text").map((part) => part.text);
+  const hasImages = parts.some((part) => part.type === "image");
+  return {
+    role: "tool",
+    tool_call_id: callId,
+    content: text.length === 0 && hasImages ? "(see the attached image)" : text.join("\n"),
+    ...(compat.requiresToolResultName && { name }),
+  };
+}
+
+/** Results hold text only; their images follow in a message of the user's. */
+function toImageMessages(results: readonly ResultPart[]): readonly WireMessage[] {
+  const parts = results.flatMap(({ name, parts }) => {
+    const images = parts.filter((part) => part.type === "image").map(toWirePart);
+    return images.length === 0 ? [] : [{ type: "text" as const, text: `Attached by ${name}:` }, ...images];
+  });
+  return parts.length === 0 ? [] : [{ role: "user", content: parts }];
+}

@@ -1,0 +1,222 @@
+import { isOverflow, isOverflowText } from "../platform/text/overflow.ts";
+import { redact } from "../platform/text/redact.ts";
+import { extractPageText } from "./extract-page-text.ts";
+import { asCount, asList, asObject, asText, getOwn, type JsonObject, parseJson } from "./json.ts";
+import { ProviderError, type ProviderFault } from "./provider-error.ts";
+import { parseRetryHintMs } from "./rate-limits/retry-hint.ts";
+import { getHeader, parseRetryAfterMs, type ResponseHeaders } from "./retry-after.ts";
+import type { Mask } from "./secret-masks.ts";
+
+/** Who is spoken to, and how its errors are read. */
+export type Vendor = {
+  readonly name: string;
+  readonly mask: Mask;
+  /** Server errors count as `network`, so that they are asked again (GAP-14). Off unless asked for. */
+  readonly retryServerErrors: boolean;
+  /** Its own words for an input that does not fit, beside those that all share. */
+  readonly overflow?: RegExp | undefined;
+};
+
+/** Longest piece of a vendor's message in ours, in characters: room for its sentence, not for its HTML. */
+const MAX_QUOTE_CHARS = 500;
+
+/** Types by which vendors say more than the status does; needed where an error arrives in mid-stream. */
+const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
+  overloaded_error: "rate-limited",
+  rate_limit_error: "rate-limited",
+  rate_limit_exceeded: "rate-limited",
+  too_many_requests: "rate-limited",
+  authentication_error: "auth",
+  permission_error: "auth",
+  invalid_api_key: "auth",
+  // Amazon's, as an HTTP header and as a frame spell them.
+  ThrottlingException: "rate-limited",
+  throttlingException: "rate-limited",
+  ServiceUnavailableException: "rate-limited",
+  serviceUnavailableException: "rate-limited",
+  RESOURCE_EXHAUSTED: "rate-limited",
+  // Of Google's models: "The model is overloaded. Please try again later."
+  UNAVAILABLE: "rate-limited",
+  UNAUTHENTICATED: "auth",
+  PERMISSION_DENIED: "auth",
+};
+
+/** Nothing was wrong with the question. */
+export function isServerFault({ status, vendorType }: ProviderError): boolean {
+  return status === undefined ? SERVER_TYPES.has(vendorType ?? "") : status >= 500;
+}
+
+const SERVER_TYPES = new Set([
+  "api_error",
+  "server_error",
+  "internal_server_error",
+  "timeout_error",
+  "INTERNAL",
+  "UNKNOWN",
+  "DEADLINE_EXCEEDED",
+]);
+
+/** What is read of it; a body of a failure has no more, an event of a stream may. */
+const MAX_READ_CHARS = 64 * 1024;
+
+/** Masked before it is cut: half of a key is a leak too. */
+export function quoteVendor(vendor: Vendor, text: string): string {
+  const line = redact(vendor.mask(text.slice(0, MAX_READ_CHARS)))
+    .replace(/\s+/g, " ")
+    .trim();
+  return line.length <= MAX_QUOTE_CHARS ? line : `${line.slice(0, MAX_QUOTE_CHARS)}…`;
+}
+
+export function isHtmlPage(contentType: string, body: string): boolean {
+  return contentType.includes("html") || /^\s*<(!doctype|html|head|body)\b/i.test(body);
+}
+
+/** The error object in the shapes that vendors use: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`, `[{error}]`. */
+function findErrorObject(body: unknown): JsonObject | undefined {
+  const root = asObject(Array.isArray(body) ? body[0] : body);
+  if (root === undefined) return undefined;
+  const inner = asObject(root["error"]);
+  if (inner !== undefined) return inner;
+  const detail = asText(root["detail"]) ?? asText(asObject(asList(root["detail"])[0])?.["msg"]);
+  const message = asText(root["error"]) ?? asText(root["message"]) ?? detail;
+  return message === undefined ? undefined : { ...root, message };
+}
+
+function formatErrorMessage(error: JsonObject): string {
+  const message = asText(error["message"]) ?? JSON.stringify(error["message"] ?? "no message");
+  // OpenRouter's own message is "Provider returned error"; what the provider said is beneath.
+  const raw = asText(asObject(error["metadata"])?.["raw"]);
+  return raw === undefined ? message : `${message}: ${raw}`;
+}
+
+function listErrorTypes(vendor: Vendor, error: JsonObject): readonly string[] {
+  // Google names the kind in `status`, and what lies behind it in a detail.
+  const reasons = asList(error["details"]).map((detail) => asText(asObject(detail)?.["reason"]));
+  const types = [asText(error["type"]), asText(error["code"]), asText(error["status"]), ...reasons];
+  return types.filter((type) => type !== undefined).map((type) => quoteVendor(vendor, type));
+}
+
+/** Amazon puts the type beside the body: `ValidationException:http://internal.amazon.com/…`. */
+function listHeaderTypes(vendor: Vendor, headers: ResponseHeaders): readonly string[] {
+  const type = asText(getHeader(headers, "x-amzn-errortype")?.split(":")[0]);
+  return type === undefined ? [] : [quoteVendor(vendor, type)];
+}
+
+/** OVF-01: overflow, then 429, then 401 and 403, else api. Overload, by status or by type, is a rate limit. */
+function classifyFault(
+  vendor: Vendor,
+  status: number | undefined,
+  types: readonly string[],
+  text: string,
+): ProviderFault {
+  const isOverflowed = status === undefined ? isOverflowText(text) : isOverflow(status, text);
+  if (isOverflowed || vendor.overflow?.test(text) === true) return "overflow";
+  if (status === 429 || status === 529) return "rate-limited";
+  if (status === 401 || status === 403) return "auth";
+  // Gemini says 400 to a key that it does not know.
+  if (types.includes("API_KEY_INVALID")) return "auth";
+  // The vendor's word counts where the status is of no help: in mid-stream, and for "overloaded" at any status.
+  if (status === undefined || status >= 500) {
+    const named = types.map((type) => getOwn(FAULT_OF_TYPE, type)).find((fault) => fault !== undefined);
+    if (named !== undefined) return named;
+  }
+  const isServerError = status === undefined ? types.some((type) => SERVER_TYPES.has(type)) : status >= 500;
+  return isServerError && vendor.retryServerErrors ? "network" : "api";
+}
+
+function formatSentence(
+  vendor: Vendor,
+  what: string,
+  message: string,
+  type?: string,
+  requestId?: string,
+): string {
+  const facts = [type, requestId === undefined ? undefined : `request id ${requestId}`];
+  const known = facts.filter((fact) => fact !== undefined).join(", ");
+  return `${vendor.name} ${what}: ${quoteVendor(vendor, message)}${known === "" ? "" : ` (${known})`}`;
+}
+
+/** Where no header says how long to wait, the body may. */
+function findRetryHint(error: JsonObject | undefined, fault: ProviderFault): number | undefined {
+  return error === undefined || fault !== "rate-limited" ? undefined : parseRetryHintMs(error);
+}
+
+export type HttpFailure = {
+  readonly status: number;
+  readonly headers: ResponseHeaders;
+  /** As much of it as was read. */
+  readonly body: string;
+  /** The body could not be read to its end, so that its being blank says nothing. */
+  readonly bodyLost: boolean;
+  readonly now: number;
+};
+
+/** An answer that is not 2xx. */
+export function createHttpError(vendor: Vendor, failure: HttpFailure): ProviderError {
+  const { status, headers, body } = failure;
+  const error = findErrorObject(parseJson(body));
+  const types = [
+    ...listHeaderTypes(vendor, headers),
+    ...(error === undefined ? [] : listErrorTypes(vendor, error)),
+  ];
+  const contentType = getHeader(headers, "content-type") ?? "";
+  const bodyText = isHtmlPage(contentType, body) ? `an HTML page: ${extractPageText(body)}` : body;
+  const message =
+    error === undefined ? (body.trim() === "" ? "nothing" : bodyText) : formatErrorMessage(error);
+  const requestId =
+    findRequestId(vendor, headers) ?? toRequestId(vendor, asObject(parseJson(body))?.["request_id"]);
+  const known = failure.bodyLost && body.trim() === "" ? "unreadable" : body;
+  const fault = classifyFault(vendor, status, types, known);
+  const delayMs = parseRetryAfterMs(headers, failure.now) ?? findRetryHint(error, fault);
+  return new ProviderError(
+    fault,
+    formatSentence(vendor, `answered ${status}`, message, types[0], requestId),
+    {
+      status,
+      requestId,
+      vendorType: types[0],
+      retryAfterMs: delayMs,
+    },
+  );
+}
+
+const REQUEST_ID_HEADERS = ["request-id", "x-request-id", "x-amzn-requestid"];
+
+export function findRequestId(vendor: Vendor, headers: ResponseHeaders): string | undefined {
+  return toRequestId(
+    vendor,
+    REQUEST_ID_HEADERS.map((name) => getHeader(headers, name)).find((id) => id !== undefined),
+  );
+}
+
+/** Masked like everything that the vendor wrote. */
+function toRequestId(vendor: Vendor, id: unknown): string | undefined {
+  const given = asText(id);
+  return given === undefined ? undefined : quoteVendor(vendor, given);
+}
+
+/** An error that arrives inside a stream which began well: the event's data, or its `error` field. */
+export function createStreamError(vendor: Vendor, data: unknown, requestId?: string): ProviderError {
+  const error = findErrorObject(data) ?? {};
+  const types = listErrorTypes(vendor, error);
+  // Groq says `status_code`, OpenRouter a numeric `code`.
+  const given = asCount(error["status_code"]) ?? asCount(error["code"]);
+  const status = given !== undefined && given >= 400 && given < 600 ? given : undefined;
+  const id = toRequestId(vendor, asObject(data)?.["request_id"]) ?? requestId;
+  const fault = classifyFault(vendor, status, types, JSON.stringify(error));
+  return new ProviderError(
+    fault,
+    formatSentence(vendor, "broke off its answer", formatErrorMessage(error), types[0], id),
+    {
+      status,
+      requestId: id,
+      vendorType: types[0],
+      retryAfterMs: findRetryHint(error, fault),
+    },
+  );
+}
+
+/** The stream ended, or made no sense, before the answer was complete. */
+export function createBrokenStreamError(vendor: Vendor, what: string, cause?: unknown): ProviderError {
+  return new ProviderError("network", `${vendor.name}: ${quoteVendor(vendor, what)}`, { cause });
+}

@@ -1,0 +1,33 @@
+import { asObject, asText, type JsonObject } from "../json.ts";
+import type { ProviderError } from "../provider-error.ts";
+import { createStreamError, type Vendor } from "../provider-error-from-response.ts";
+
+/**
+ * An `error` event, in the shapes that it has: the fields of the error in the event itself, as the API's description
+ * says; beneath `error`, as its servers send it; or a text that is not JSON.
+ */
+export function createEventError(
+  vendor: Vendor,
+  event: JsonObject | undefined,
+  data: string,
+  requestId: string | undefined,
+): ProviderError {
+  if (event === undefined) return createStreamError(vendor, { error: data }, requestId);
+  const message = asText(event["error"]);
+  if (message !== undefined) return createStreamError(vendor, { error: { message } }, requestId);
+  if (asObject(event["error"]) !== undefined) return createStreamError(vendor, event, requestId);
+  // Its own `type` is that of the event.
+  const { type: _type, ...error } = event;
+  return createStreamError(vendor, { error }, requestId);
+}
+
+/** The end of a response that failed. */
+export function createResponseError(
+  vendor: Vendor,
+  response: JsonObject,
+  status: string,
+  requestId: string | undefined,
+): ProviderError {
+  const error = asObject(response["error"]) ?? { message: `the response is ${status}, without a reason` };
+  return createStreamError(vendor, { error }, requestId);
+}

@@ -1,0 +1,151 @@
+import type { AssistantMessage, StopReason, Usage } from "../../schema/message.ts";
+import { AnswerSizeLimit } from "../answer-size-limit.ts";
+import type { AnswerContext, Assembler } from "../assembler.ts";
+import { asCount, asObject, asText, getOwn, type JsonObject, parseJson } from "../json.ts";
+import type { ModelDelta } from "../provider.ts";
+import { createBrokenStreamError, quoteVendor } from "../provider-error-from-response.ts";
+import { reconcileStopReason } from "../reconcile-stop-reason.ts";
+import type { ServerEvent } from "../stream-format.ts";
+import { createEventError, createResponseError } from "./create-event-error.ts";
+import { ItemCollector } from "./item-collector.ts";
+import { NO_USAGE, toUsage } from "./usage.ts";
+
+/** Ends of a stream. The status of the response says which it is; the event's name, where it has none. */
+const STATUS_BY_EVENT: Readonly<Record<string, string>> = {
+  "response.completed": "completed",
+  "response.done": "completed",
+  "response.incomplete": "incomplete",
+  "response.failed": "failed",
+  "response.cancelled": "cancelled",
+};
+
+/** Names of the vendor's own tiers that say nothing: what everybody gets. */
+const DEFAULT_TIERS: ReadonlySet<string> = new Set(["auto", "default"]);
+
+/** Puts an answer of the Responses API together, whoever's (PROV-18). */
+export class ResponsesAssembler implements Assembler {
+  state: "open" | "ended" = "open";
+  readonly #context: AnswerContext;
+  readonly #answer: ItemCollector;
+  #usage: Usage = NO_USAGE;
+  #id: string | undefined;
+  #tier: string | undefined;
+  #stopReason: StopReason = "stop";
+  #filterReason: string | undefined;
+
+  constructor(context: AnswerContext) {
+    this.#context = context;
+    this.#answer = new ItemCollector(new AnswerSizeLimit(context.vendor));
+  }
+
+  push({ event, data }: ServerEvent): readonly ModelDelta[] {
+    const { vendor, requestId } = this.#context;
+    if (this.state === "ended") return [];
+    const parsed = asObject(parseJson(data));
+    const type = asText(parsed?.["type"]) ?? event ?? "";
+    if (type === "error" || event === "error" || type === "response.error")
+      throw createEventError(vendor, parsed, data, requestId);
+    if (parsed === undefined) {
+      // Some end with the word of chat completions; it closes a stream, and is no end of an answer.
+      if (data.trim() === "" || data.trim() === "[DONE]" || type === "ping") return [];
+      throw createBrokenStreamError(vendor, `a piece of the stream is not JSON: ${data}`);
+    }
+    if (!type.startsWith("response.") && asObject(parsed["error"]) !== undefined)
+      throw createEventError(vendor, parsed, data, requestId);
+    return this.#handle(type, parsed);
+  }
+
+  #handle(type: string, event: JsonObject): readonly ModelDelta[] {
+    const content = `content ${asCount(event["content_index"]) ?? 0}` as const;
+    const summary = `summary ${asCount(event["summary_index"]) ?? 0}` as const;
+    const answer = this.#answer;
+    switch (type) {
+      case "response.output_item.added":
+        return answer.begin(event);
+      case "response.output_item.done":
+        return answer.end(event);
+      case "response.output_text.delta":
+        return answer.extend(event, "message", content, false);
+      case "response.output_text.done":
+        return answer.complete(event, "message", content, event["text"], false);
+      case "response.output_text.annotation.added":
+        answer.annotate(event, content);
+        return [];
+      case "response.refusal.delta":
+        return answer.extend(event, "message", content, true);
+      case "response.refusal.done":
+        return answer.complete(event, "message", content, event["refusal"], true);
+      // Reasoning had shorter names once, and servers that imitate the API still use them (GAP-07).
+      case "response.reasoning_text.delta":
+      case "response.reasoning.delta":
+        return answer.extend(event, "reasoning", content, false);
+      case "response.reasoning_text.done":
+      case "response.reasoning.done":
+        return answer.complete(event, "reasoning", content, event["text"], false);
+      case "response.reasoning_summary_text.delta":
+      case "response.reasoning_summary.delta":
+        return answer.extend(event, "reasoning", summary, false);
+      case "response.reasoning_summary_text.done":
+      case "response.reasoning_summary.done":
+        return answer.complete(event, "reasoning", summary, event["text"], false);
+      case "response.function_call_arguments.delta":
+        return answer.extendCall(event);
+      case "response.function_call_arguments.done":
+        return answer.completeCall(event);
+      default:
+        return this.#handleLifecycle(type, event);
+    }
+  }
+
+  /** The response as a whole: when it begins, and when it ends. */
+  #handleLifecycle(type: string, event: JsonObject): readonly ModelDelta[] {
+    const response = asObject(event["response"]);
+    this.#id ??= asText(response?.["id"]);
+    this.#tier = asText(response?.["service_tier"]) ?? this.#tier;
+    const usage = asObject(response?.["usage"]) ?? asObject(event["usage"]);
+    if (usage !== undefined) this.#usage = toUsage(usage);
+    const end = getOwn(STATUS_BY_EVENT, type);
+    if (end === undefined) return [];
+    return this.#recordEnd(end, response ?? {});
+  }
+
+  #recordEnd(named: string, response: JsonObject): readonly ModelDelta[] {
+    const { vendor, requestId } = this.#context;
+    const given = asText(response["status"]);
+    // An end that says that it is still going on has ended nevertheless.
+    const status = given === undefined || given === "in_progress" || given === "queued" ? named : given;
+    if (status === "failed" || status === "cancelled")
+      throw createResponseError(vendor, response, status, requestId);
+    const deltas = this.#answer.endAll(response["output"]);
+    if (status === "incomplete") {
+      const reason = asText(asObject(response["incomplete_details"])?.["reason"]);
+      // Whatever else cuts an answer off: its last call may not be whole.
+      this.#stopReason = reason === "content_filter" ? "guardRail" : "length";
+      if (reason === "content_filter") this.#filterReason = `the answer was filtered (${reason})`;
+    }
+    this.state = "ended";
+    return deltas;
+  }
+
+  finish(): AssistantMessage {
+    const { model, provider, timestamp, vendor } = this.#context;
+    if (this.state === "open")
+      throw createBrokenStreamError(vendor, "the stream ended before the answer was complete");
+    const content = this.#answer.getContent();
+    const refusal = this.#answer.getRefusal();
+    const isRefused = refusal === "" ? this.#filterReason : `refused: ${quoteVendor(vendor, refusal)}`;
+    const tier = this.#tier;
+    return {
+      role: "assistant",
+      content,
+      stopReason: isRefused === undefined ? reconcileStopReason(this.#stopReason, content) : "guardRail",
+      model,
+      provider,
+      usage: this.#usage,
+      timestamp,
+      ...(isRefused !== undefined && { errorMessage: isRefused }),
+      ...(this.#id !== undefined && { responseId: this.#id }),
+      ...(tier !== undefined && !DEFAULT_TIERS.has(tier) && { serviceTier: tier }),
+    };
+  }
+}

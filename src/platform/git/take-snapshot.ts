@@ -1,0 +1,63 @@
+import { GitError, runGit, tryGit } from "./run-git.ts";
+import { findRepository, type TreeBounds, writeTree } from "./write-tree.ts";
+
+export type SnapshotRequest = {
+  readonly workspace: string;
+  /** A hidden reference that keeps the commit from being collected. */
+  readonly ref: string;
+  readonly message: string;
+  /** The snapshot before this one: nothing is made when the workspace is still as it was then. */
+  readonly previous?: string | undefined;
+  readonly signal?: AbortSignal;
+  readonly bounds?: TreeBounds;
+};
+
+export type SnapshotResult =
+  | { readonly type: "taken"; readonly commit: string; readonly ref: string }
+  | { readonly type: "unchanged"; readonly commit: string }
+  | { readonly type: "none"; readonly problem: string };
+
+/** Keeps what a workspace holds as a commit that no branch knows of. Never throws: what it cannot do, it says. */
+export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotResult> {
+  const { workspace, ref, message, previous, signal, bounds } = request;
+  const options = signal === undefined ? {} : { signal };
+  try {
+    const repository = await findRepository(workspace, signal);
+    const { folder } = repository;
+    const tree = await writeTree(repository, { ...options, ...(bounds === undefined ? {} : { bounds }) });
+    const head = (
+      await tryGit(folder, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], options)
+    )?.trim();
+    if (previous !== undefined && (await isUnchanged(folder, previous, tree, head, options))) {
+      return { type: "unchanged", commit: previous };
+    }
+    const parents = head === undefined ? [] : ["-p", head];
+    const commit = (await runGit(folder, ["commit-tree", tree, ...parents, "-m", message], options)).trim();
+    await runGit(folder, ["update-ref", ref, commit], options);
+    return { type: "taken", commit, ref };
+  } catch (error) {
+    const problem =
+      error instanceof GitError ? error.message : `it cannot be read: ${String(error)}`.slice(0, 300);
+    return { type: "none", problem };
+  }
+}
+
+async function isUnchanged(
+  folder: string,
+  previous: string,
+  tree: string,
+  head: string | undefined,
+  options: { signal?: AbortSignal },
+): Promise<boolean> {
+  const output = await tryGit(folder, ["log", "-1", "--format=%T %P", previous, "--"], options);
+  return output?.trim() === `${tree} ${head ?? ""}`.trim();
+}
+
+/** References of a session; any text can stand in a name. */
+export function buildSnapshotRef(session: string, branch: string, position: number): string {
+  return `refs/holdfast/${encodeSegment(session)}/${encodeSegment(branch)}/${position}`;
+}
+
+function encodeSegment(text: string): string {
+  return encodeURIComponent(text).replace(/[.~*!'()]/g, (letter) => `%${letter.charCodeAt(0).toString(16)}`);
+}

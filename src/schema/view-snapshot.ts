@@ -1,0 +1,30 @@
+import { z } from "zod";
+
+// What a loop has left of its view, as it stands in a file. The type is `ViewSnapshot` of src/core/view/view.ts.
+
+const count = z.number().int().nonnegative();
+const tokens = z.number().nonnegative();
+
+const MemoRef = z.looseObject({ position: count, call: count, tokens, branch: z.string().optional() });
+
+const Span = z
+  .looseObject({
+    from: count,
+    to: count,
+    turns: count,
+    tokens,
+    cut: count.optional(),
+    instead: z.looseObject({ position: count, section: count, branch: z.string().optional() }).optional(),
+    words: z.literal(true).optional(),
+    memos: z.array(MemoRef).optional(),
+  })
+  .refine(({ from, to }) => from <= to, { message: "must end where it begins, or later" });
+
+const category = z.enum(["failure", "tangent"]);
+
+export const ViewSnapshot: z.ZodType<unknown> = z.looseObject({
+  spans: z.array(Span).max(10_000),
+  liveFrom: count.optional(),
+  tags: z.array(z.looseObject({ category, position: count, madeAt: z.number() })).optional(),
+  faded: z.partialRecord(category, count).optional(),
+});

@@ -1,0 +1,129 @@
+/** Why PostgreSQL did not answer as asked. The words are those of the transcript's own faults. */
+export type PostgresFault = "busy" | "full" | "read-only" | "unreachable" | "damaged" | "newer" | "other";
+
+export class PostgresError extends Error {
+  override readonly name = "PostgresError";
+  readonly fault: PostgresFault;
+
+  constructor(fault: PostgresFault, message: string, options?: { cause?: unknown }) {
+    super(message, options);
+    this.fault = fault;
+  }
+}
+
+/** What to do about a fault, for the person who reads the message. */
+const ADVICE: Record<PostgresFault, string> = {
+  busy: "It is tried again. If this does not pass, look at pg_stat_activity for who holds the lock or the connections.",
+  full: "Make room on the database's disk; the store then goes on by itself.",
+  "read-only":
+    "Give the role rights to write in the schema, or name the primary server; the store then goes on by itself.",
+  unreachable: "Look whether the server runs, and whether address, role, password and TLS mode are right.",
+  damaged: "Nothing was changed. Restore a backup, or name another schema.",
+  newer: "It was left as it is. Run the newer version of Holdfast, or name another schema.",
+  other: "Please report this with the text above.",
+};
+
+export function createPostgresError(
+  fault: PostgresFault,
+  name: string,
+  what: string,
+  cause?: unknown,
+): PostgresError {
+  const message = `PostgreSQL ${name}: ${what}. ${ADVICE[fault]}`;
+  return cause === undefined
+    ? new PostgresError(fault, message)
+    : new PostgresError(fault, message, { cause });
+}
+
+/**
+ * What an error means: whose fault it is, and whether the same may go through when it is asked again: at once, because
+ * another transaction was in the way, or later, when the server is back.
+ */
+export type Diagnosis = { readonly fault: PostgresFault; readonly again: "at-once" | "later" | "never" };
+
+/** Classes and codes: https://www.postgresql.org/docs/current/errcodes-appendix.html. The first match counts. */
+const DIAGNOSES: readonly (readonly [prefix: string, ...Diagnosis[]])[] = (
+  [
+    // Serialization failure, deadlock; and rows that another transaction has made or removed since we looked.
+    ["40", "busy", "at-once"],
+    ["23503", "busy", "at-once"],
+    ["23505", "busy", "at-once"],
+    // The tables have changed under a prepared statement.
+    ["0A000", "other", "at-once"],
+    ["55P03", "busy", "never"],
+    ["57014", "busy", "never"],
+    ["53300", "busy", "later"],
+    ["53100", "full", "never"],
+    ["53", "busy", "later"],
+    // A server that is being stopped, has crashed, or is starting; a session that was ended from outside.
+    ["57P", "unreachable", "later"],
+    ["08", "unreachable", "later"],
+    ["25P03", "unreachable", "later"],
+    ["25P04", "unreachable", "later"],
+    // A standby: after a failover the primary is elsewhere.
+    ["25006", "read-only", "later"],
+    ["42501", "read-only", "never"],
+    ["28", "unreachable", "never"],
+    ["3D", "unreachable", "never"],
+    ["42P01", "damaged", "never"],
+    ["42703", "damaged", "never"],
+    ["3F", "damaged", "never"],
+    ["XX001", "damaged", "never"],
+    ["XX002", "damaged", "never"],
+  ] as const
+).map(([prefix, fault, again]) => [prefix, { fault, again }]);
+
+/** Faults of the network, as Node names them, and of the driver, which gives them no code. */
+const UNREACHABLE = new Set([
+  "ECONNREFUSED",
+  "ECONNRESET",
+  "EPIPE",
+  "ETIMEDOUT",
+  "EHOSTUNREACH",
+  "ENETUNREACH",
+  "ENOENT",
+  "EAI_AGAIN",
+  "ENOTFOUND",
+]);
+/** The driver's own words, which carry no code. */
+const CONNECTION_LOST = /^(Connection terminated|Query read timeout|Client (has encountered|was closed))/;
+const POOL_EMPTY = "timeout exceeded when trying to connect";
+const NO_PASSWORD = /^SASL/;
+const NO_TLS = /does not support SSL connections/;
+
+export function diagnose(error: unknown): Diagnosis {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (typeof code === "string") {
+    if (UNREACHABLE.has(code)) return { fault: "unreachable", again: "later" };
+    const known = DIAGNOSES.find(([prefix]) => code.startsWith(prefix));
+    if (known?.[1] !== undefined) return known[1];
+    if (/^(ERR_TLS|ERR_SSL|CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO)/.test(code)) {
+      return { fault: "unreachable", again: "never" };
+    }
+  }
+  const message = error instanceof Error ? error.message : String(error);
+  if (CONNECTION_LOST.test(message)) return { fault: "unreachable", again: "later" };
+  if (message === POOL_EMPTY) return { fault: "busy", again: "later" };
+  if (NO_TLS.test(message) || NO_PASSWORD.test(message)) return { fault: "unreachable", again: "never" };
+  return { fault: "other", again: "never" };
+}
+
+/** Whether the server itself has answered, and the connection still stands. */
+export function isAnswer(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25P0[34]|EPIPE)/.test(code);
+}
+
+export function getErrorMessage(error: unknown): string {
+  const { message = String(error), code } = error as { message?: string; code?: unknown };
+  const text = message === "" ? "" : message.replace(/\s+/g, " ").trim();
+  const hint = HINTS.find(([pattern]) => pattern.test(`${text} ${code}`))?.[1] ?? "";
+  return `${text}${typeof code === "string" ? ` (${code})` : ""}${hint}`;
+}
+
+/** What an address lacks, where the server's words do not say it. */
+const HINTS: readonly (readonly [RegExp, string])[] = [
+  [/prepared statement .* (26000|42P05)$/, "; behind a pooler add prepare=off to the address"],
+  [NO_TLS, "; in a network of your own add sslmode=disable to the address"],
+  [NO_PASSWORD, "; the address or PGPASSWORD must name a password"],
+];

@@ -1,0 +1,87 @@
+import { randomUUID } from "node:crypto";
+import { readdir, rename, rm, stat, unlink } from "node:fs/promises";
+import { join } from "node:path";
+import { DeltaBuffer } from "./delta-buffer.ts";
+import type { LineCodec } from "./line-codec.ts";
+import { SegmentReader } from "./segment-reader.ts";
+import type { SegmentWriter } from "./segment-writer.ts";
+import { getSegmentPath, ignoreMissing, listSegments } from "./segments.ts";
+
+/**
+ * Removes the files of a stream in which everything is over. The newest is ended first, when it is one of them.
+ *
+ * @returns Whether nothing is left.
+ */
+export async function cleanUpStream(
+  folder: string,
+  codec: LineCodec,
+  writer: SegmentWriter,
+): Promise<boolean> {
+  const before = await inspectStream(folder, codec);
+  if (before.isNewestOver) await writer.seal();
+  // What came before the seal is looked at once more.
+  const { bases, held, isNewestOver, isNewestEmpty } = before.isNewestOver
+    ? await inspectStream(folder, codec)
+    : before;
+  for (const base of bases.slice(0, -1)) {
+    if (!held.has(base)) await ignoreMissing(unlink(getSegmentPath(folder, base)));
+  }
+  return held.size === 0 && (isNewestEmpty || isNewestOver);
+}
+
+type StreamState = {
+  readonly bases: readonly number[];
+  /** The files that hold something that is not over. */
+  readonly held: ReadonlySet<number>;
+  /** There is something in the newest file, and all of it is over. */
+  readonly isNewestOver: boolean;
+  readonly isNewestEmpty: boolean;
+};
+
+async function inspectStream(folder: string, codec: LineCodec): Promise<StreamState> {
+  const bases = await listSegments(folder);
+  const buffer = new DeltaBuffer();
+  let isNewestEmpty = true;
+  for (const base of bases) {
+    const reader = await SegmentReader.open(folder, base, codec);
+    try {
+      isNewestEmpty = true;
+      for (
+        let read = await reader?.read();
+        read !== undefined && read.length > 0;
+        read = await reader?.read()
+      ) {
+        isNewestEmpty = false;
+        for (const one of read) buffer.add(one);
+      }
+    } finally {
+      await reader?.close();
+    }
+  }
+  const held = new Set(buffer.deltas.map(({ offset }) => bases.findLast((base) => base < offset) ?? 0));
+  const newest = bases.at(-1);
+  const isNewestOver = newest !== undefined && !isNewestEmpty && !held.has(newest);
+  return { bases, held, isNewestOver, isNewestEmpty };
+}
+
+/** Removes a folder in one step for whoever looks. */
+export async function removeFolder(folder: string): Promise<void> {
+  const gone = `${folder}.gone-${randomUUID()}`;
+  await ignoreMissing(rename(folder, gone));
+  await rm(gone, { recursive: true, force: true });
+}
+
+/** Of a run that was ended from outside nobody says that it is over; nor is anybody interested after so long. */
+const OLD_MS = 7 * 24 * 60 * 60 * 1000;
+
+/** Removes streams that nobody has written to for long. */
+export async function sweepStreams(live: string): Promise<void> {
+  for (const name of (await ignoreMissing(readdir(live))) ?? []) {
+    const path = join(live, name);
+    const newest = (await listSegments(path).catch(() => [])).at(-1);
+    const times = [path, ...(newest === undefined ? [] : [getSegmentPath(path, newest)])];
+    const stats = await Promise.all(times.map((one) => ignoreMissing(stat(one))));
+    const touched = stats.reduce((last, one) => Math.max(last, one?.mtimeMs ?? 0), 0);
+    if (touched > 0 && Date.now() - touched > OLD_MS) await removeFolder(path);
+  }
+}

@@ -1,0 +1,63 @@
+import { type FSWatcher, mkdirSync, watch } from "node:fs";
+import { basename } from "node:path";
+
+/** Time between two looks where the operating system does not tell of changes. */
+const FALLBACK_POLL_MS = 1000;
+
+/** Wakes those who wait for a folder to change. One watch of the operating system serves all. */
+export class FolderWatcher {
+  readonly #folder: string;
+  readonly #listeners = new Set<() => void>();
+  #watcher: FSWatcher | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** Calls `wake` at every change. Gives the way to end it. */
+  subscribe(wake: () => void): () => void {
+    this.#listeners.add(wake);
+    if (this.#watcher === undefined && this.#timer === undefined) this.#startWatching();
+    return () => {
+      this.#listeners.delete(wake);
+      if (this.#listeners.size === 0) this.#stopWatching();
+    };
+  }
+
+  #wakeAll(): void {
+    for (const wake of this.#listeners) wake();
+  }
+
+  #startWatching(): void {
+    try {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      this.#watcher = watch(this.#folder, (type, name) => {
+        // The folder itself: it was removed, and may come again.
+        if (type === "rename" && (name === null || name === basename(this.#folder))) this.#restartWatching();
+        this.#wakeAll();
+      });
+      this.#watcher.once("error", () => this.#pollRegularly());
+    } catch {
+      // No watches left, or a file system without them.
+      this.#pollRegularly();
+    }
+  }
+
+  #restartWatching(): void {
+    this.#stopWatching();
+    if (this.#listeners.size > 0) this.#startWatching();
+  }
+
+  #pollRegularly(): void {
+    this.#stopWatching();
+    if (this.#listeners.size > 0) this.#timer = setInterval(() => this.#wakeAll(), FALLBACK_POLL_MS);
+  }
+
+  #stopWatching(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

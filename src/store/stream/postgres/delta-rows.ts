@@ -1,0 +1,146 @@
+import type { Statement, Work } from "../../postgres/transaction.ts";
+import type { Value } from "../../postgres/values.ts";
+import { type LineCodec, parseDelta } from "../line-codec.ts";
+import type { Delta } from "../stream-hub.ts";
+
+// Statements about deltas. A batch is written under a lock on its session, so that places become visible in order.
+
+/** Rows of one statement: few lengths, so that few statements are prepared. */
+const LENGTHS = [32, 8, 1] as const;
+const COLUMNS = "session, loop_id, run, command, call, tool_call_id, announces, at_ms, delta";
+const ROW = "(nextval('delta_places'), ?, ?, ?, ?, ?, ?, ?, ?, ?)";
+
+/**
+ * Where places go on after a crash, a failover or a restore took the sequence back: at the database's clock in
+ * microseconds, which is above every place given out so far, since nobody writes a million deltas a second. How far back
+ * the sequence went does not matter. The step up beside it counts where the clock was set back.
+ */
+const NEXT_EPOCH_POSITION =
+  "greatest(nextval('delta_places') + 1000000, floor(extract(epoch FROM clock_timestamp()) * 1e6)::bigint)";
+
+/** @param json - Of the same deltas, as it is kept. */
+export function* insertDeltas(deltas: readonly Delta[], json: readonly string[], nowMs: number): Work<void> {
+  // A commit need not wait for the disk: what is written is not kept over a crash.
+  yield createStatement("SET LOCAL synchronous_commit = off");
+  if (!(yield* hasEpoch())) yield* startEpoch(nowMs);
+  for (let at = 0; at < deltas.length; ) {
+    const length = LENGTHS.find((one) => one <= deltas.length - at)!;
+    const rows = Array.from({ length }, () => ROW).join(", ");
+    const values = deltas
+      .slice(at, at + length)
+      .flatMap((delta, index) => toRowValues(delta, json[at + index]!, nowMs));
+    yield createStatement(`INSERT INTO deltas (place, ${COLUMNS}) VALUES ${rows}`, ...values);
+    at += length;
+  }
+}
+
+function* hasEpoch(): Work<boolean> {
+  const text = "SELECT 1 AS there FROM delta_epoch LIMIT 1";
+  return ((yield { text, values: [], gives: "row" }) as readonly unknown[]).length > 0;
+}
+
+function* startEpoch(nowMs: number): Work<void> {
+  yield createStatement("LOCK TABLE delta_epoch IN SHARE ROW EXCLUSIVE MODE");
+  if (yield* hasEpoch()) return;
+  // The step up itself must not be taken back by the next crash.
+  yield createStatement("SET LOCAL synchronous_commit = on");
+  yield createStatement(`SELECT setval('delta_places', ${NEXT_EPOCH_POSITION})`);
+  yield createStatement("INSERT INTO delta_epoch VALUES (?)", nowMs);
+}
+
+function toRowValues(delta: Delta, json: string, nowMs: number): Value[] {
+  const { session, loopId, run, command, call, body } = delta;
+  // What a model says of a call is part of its answer.
+  const toolCallId = "toolCallId" in body && body.type !== "tool-call" ? body.toolCallId : null;
+  const announces = body.type === "recorded" ? 1 : 0;
+  return [session, loopId, run, command, call, toolCallId, announces, nowMs, json];
+}
+
+export function* notifyChannel(channel: string, topic: string): Work<void> {
+  yield { text: "SELECT pg_notify(?, ?)", values: [channel, topic], gives: "nothing" };
+}
+
+type Row = { readonly place: number; readonly delta: string };
+
+export function* readAfter(session: string, position: number, limit: number): Work<readonly Row[]> {
+  const text = "SELECT place, delta FROM deltas WHERE session = ? AND place > ? ORDER BY place LIMIT ?";
+  return (yield { text, values: [session, position, limit], gives: "rows" }) as readonly Row[];
+}
+
+export function* readOfCall(call: {
+  session: string;
+  run: string;
+  command: number;
+  call: number;
+}): Work<readonly Row[]> {
+  const text = `SELECT place, delta FROM deltas WHERE session = ? AND run = ? AND command = ? AND call = ?
+    ORDER BY place`;
+  const values = [call.session, call.run, call.command, call.call];
+  return (yield { text, values, gives: "rows" }) as readonly Row[];
+}
+
+/** The newest place of a session; 0 where nothing is kept. */
+export function* readNewestPosition(session: string): Work<number> {
+  const text = "SELECT max(place) AS place FROM deltas WHERE session = ?";
+  const rows = (yield { text, values: [session], gives: "row" }) as readonly { place: number | null }[];
+  return rows[0]?.place ?? 0;
+}
+
+/** The newest places of a session, in order. */
+export function* readNewestPositions(session: string, count: number): Work<readonly number[]> {
+  const text = "SELECT place FROM deltas WHERE session = ? ORDER BY place DESC LIMIT ?";
+  const rows = (yield { text, values: [session, count], gives: "rows" }) as readonly Row[];
+  return rows.map(({ place: position }) => position).reverse();
+}
+
+/** What a loop has shown before the announcement that it is over. */
+export type CompletedRange = {
+  readonly session: string;
+  readonly loopId: string;
+  readonly before: number;
+  readonly over: "all" | readonly string[];
+};
+
+export function* removeCompleted({ session, loopId, before, over: completed }: CompletedRange): Work<void> {
+  const where = "session = ? AND loop_id = ? AND place < ?";
+  if (completed === "all") {
+    yield createStatement(`DELETE FROM deltas WHERE ${where}`, session, loopId, before);
+    return;
+  }
+  yield createStatement(
+    `DELETE FROM deltas WHERE ${where} AND tool_call_id IS NULL`,
+    session,
+    loopId,
+    before,
+  );
+  for (const id of completed) {
+    yield createStatement(
+      `DELETE FROM deltas WHERE ${where} AND tool_call_id = ?`,
+      session,
+      loopId,
+      before,
+      id,
+    );
+  }
+}
+
+/** Announcements that everybody has heard, and what dead processes have left. */
+export function* removeOld(announcementsBeforeMs: number, allBeforeMs: number): Work<void> {
+  yield createStatement("DELETE FROM deltas WHERE at_ms < ? AND announces = 1", announcementsBeforeMs);
+  yield createStatement("DELETE FROM deltas WHERE at_ms < ?", allBeforeMs);
+}
+
+export function* removeSession(session: string): Work<void> {
+  yield createStatement("DELETE FROM deltas WHERE session = ?", session);
+}
+
+function createStatement(text: string, ...values: Value[]): Statement {
+  return { text, values, gives: "nothing" };
+}
+
+/** What lies at a place; no delta where it cannot be read here. */
+export type PositionedDelta = { readonly offset: number; readonly delta: Delta | undefined };
+
+export function toPositionedDelta({ place: position, delta }: Row, codec: LineCodec): PositionedDelta {
+  return { offset: position, delta: parseDelta(delta, codec) };
+}

@@ -1,0 +1,135 @@
+import type { BodyLine, BranchLine, EntryLine, EventLine, LoopLine } from "../../../schema/export-line.ts";
+import { AgentMessage } from "../../../schema/message.ts";
+import { formatCanonicalJson, hashText } from "../sql/canonical-json.ts";
+
+type Branch = { readonly length: number; next: number };
+type Loop = { readonly events: number; readonly branch: string; next: number };
+type Section = {
+  readonly id: string;
+  readonly headBranch: string;
+  readonly branches: Map<string, Branch>;
+  readonly loops: Map<string, Loop>;
+};
+
+/** Whether lines fit together: everything that is named is there, in order and whole. Throws an ordinary error. */
+export class ExportChecker {
+  readonly #expectedSessions: string[];
+  /** By hash: whether the text is a message. */
+  readonly #contents = new Map<string, boolean>();
+  #section: Section | undefined;
+
+  constructor(sessions: readonly string[]) {
+    this.#expectedSessions = [...sessions];
+  }
+
+  checkLine(line: BodyLine): void {
+    if (line.type === "session") {
+      this.#finishSection();
+      const wanted = this.#expectedSessions.shift();
+      if (wanted !== line.id) throw new Error(`session ${wanted ?? "none"} was to come, found ${line.id}`);
+      this.#section = { ...line, branches: new Map(), loops: new Map() };
+      return;
+    }
+    const section = this.#section;
+    if (section === undefined) throw new Error("a session must come first");
+    if ("session" in line && line.session !== section.id) {
+      throw new Error(`it is of session ${line.session}, among those of ${section.id}`);
+    }
+    switch (line.type) {
+      case "loop":
+        this.#checkLoop(section, line);
+        return;
+      case "branch":
+        this.#checkBranch(section, line);
+        return;
+      case "definition":
+        assertThat(hashText(formatCanonicalJson(line.definition)), line.hash, "the definition");
+        return;
+      case "content":
+        assertThat(hashText(line.text), line.hash, "the text");
+        this.#contents.set(line.hash, isMessageText(line.text));
+        return;
+      case "entry":
+        this.#checkEntry(section, line);
+        return;
+      case "event":
+        this.#checkEvent(section, line);
+        return;
+      case "evaluation":
+      case "step":
+      case "inbox":
+        return;
+    }
+  }
+
+  checkEnd(): void {
+    this.#finishSection();
+    const [missing] = this.#expectedSessions;
+    if (missing !== undefined) throw new Error(`session ${missing} is missing`);
+  }
+
+  #finishSection(): void {
+    const section = this.#section;
+    if (section === undefined) return;
+    if (!section.branches.has(section.headBranch))
+      throw new Error(`the branch ${section.headBranch} is missing`);
+    for (const [id, { length, next }] of section.branches) {
+      if (next < length) throw new Error(`entries from ${next} to ${length} of branch ${id} are missing`);
+    }
+    for (const [id, { events, next, branch }] of section.loops) {
+      if (next < events) throw new Error(`events from ${next} to ${events} of loop ${id} are missing`);
+      if (!section.branches.has(branch)) throw new Error(`the branch ${branch} of loop ${id} is missing`);
+    }
+  }
+
+  #checkLoop({ loops }: Section, { loopId, events, branch }: LoopLine): void {
+    if (loops.has(loopId)) throw new Error(`loop ${loopId} is there twice`);
+    loops.set(loopId, { events, branch, next: 0 });
+  }
+
+  #checkBranch({ branches }: Section, { id, parent, length }: BranchLine): void {
+    if (branches.has(id)) throw new Error(`branch ${id} is there twice`);
+    const from = parent === undefined ? undefined : branches.get(parent.branch);
+    if (parent !== undefined && from === undefined)
+      throw new Error(`branch ${id} leaves ${parent.branch}, which is not there`);
+    branches.set(id, { length, next: parent?.position ?? 0 });
+  }
+
+  #checkEntry({ branches }: Section, { branch, position, message, content }: EntryLine): void {
+    const at = branches.get(branch);
+    if (at === undefined) throw new Error(`branch ${branch} is not there`);
+    if (position !== at.next || position >= at.length) {
+      throw new Error(`branch ${branch} goes on with ${at.next} of ${at.length}, found ${position}`);
+    }
+    at.next += 1;
+    if ((message === undefined) === (content === undefined))
+      throw new Error("an entry has a message or names one");
+    if (content !== undefined && !this.#contents.has(content))
+      throw new Error(`the text ${content} did not come before`);
+    if (content !== undefined && this.#contents.get(content) === false)
+      throw new Error(`the text ${content} is not a message`);
+    if (message !== undefined && !AgentMessage.safeParse(message).success)
+      throw new Error("this is not a message");
+  }
+
+  #checkEvent({ loops }: Section, { loopId, sequence }: EventLine): void {
+    const loop = loops.get(loopId);
+    if (loop === undefined) throw new Error(`loop ${loopId} is not there`);
+    if (sequence !== loop.next || sequence >= loop.events) {
+      throw new Error(`loop ${loopId} goes on with event ${loop.next} of ${loop.events}, found ${sequence}`);
+    }
+    loop.next += 1;
+  }
+}
+
+function isMessageText(text: string): boolean {
+  try {
+    return AgentMessage.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}
+
+function assertThat(found: string, isTrue: string, message: string): void {
+  if (found !== isTrue) throw new Error(`${message} has the hash ${found}, not ${isTrue}`);
+}

@@ -1,0 +1,84 @@
+import type { NewEntry, NewEvent, WriteTarget } from "../store-write.ts";
+import { type BranchRow, createBranch, findBranch, formatRevertBranchId, readLength } from "./branches.ts";
+import { adoptMissing, resolveRunBranch } from "./conflict-forks.ts";
+import { createBehindError } from "./consistency-errors.ts";
+import { putEntries } from "./entries.ts";
+import { addRun, putEvents, readNewestOrdinal } from "./events.ts";
+import { continueLoop } from "./reopen-after-reset.ts";
+import { exec, get, type Work } from "./statement.ts";
+
+export type AppendRequest = {
+  readonly session: string;
+  readonly run: string;
+  readonly place: WriteTarget;
+  readonly entries: readonly NewEntry[];
+  readonly events: readonly NewEvent[];
+};
+
+type LoopRow = { readonly ref: number; readonly branch: string };
+
+/**
+ * Writes entries and events of one run where they belong, and gives the branch on which the run goes on.
+ *
+ * The newest run of the session's newest loop takes the session's head along; one that takes a loop up after a reset
+ * makes that one the newest again.
+ */
+export function* appendToBranch(write: AppendRequest): Work<string> {
+  const { session, run, place: target } = write;
+  const branch = yield* resolveBranch(write);
+  const loop = yield* get<LoopRow>("SELECT ref, branch FROM loops WHERE loop_id = ?", target.loopId);
+  if (loop === undefined) {
+    if (write.events.length > 0)
+      throw createBehindError(`it has no loop ${target.loopId}, whose events are to be written`);
+    return branch;
+  }
+  const writer = yield* addRun(loop.ref, run);
+  if (writer.isNew === true && writer.ordinal > 0) yield* continueLoop(session, loop.ref, loop.branch);
+  yield* putEvents(loop.ref, writer, write.events);
+  if (loop.branch !== branch && writer.ordinal === (yield* readNewestOrdinal(loop.ref))) {
+    yield* exec("UPDATE loops SET branch = ? WHERE ref = ?", branch, loop.ref);
+    yield* exec(
+      "UPDATE sessions SET head_branch = ? WHERE id = ? AND last_loop_id = ?",
+      branch,
+      session,
+      target.loopId,
+    );
+  }
+  return branch;
+}
+
+function* resolveBranch(write: AppendRequest): Work<string> {
+  const { session, run, place: target, entries } = write;
+  const namedBranch = yield* findBranch(session, target.branch);
+  if (namedBranch === undefined) {
+    if (entries.length > 0 || target.base > 0)
+      throw createBehindError(`session ${session} has no branch ${target.branch}`);
+    return target.branch;
+  }
+  const { fork } = target;
+  if (fork === undefined) return (yield* writeEntries(write, namedBranch, target.base, entries)).id;
+  const leftEntries = entries.filter((entry) => entry.left === true);
+  const parent =
+    leftEntries.length === 0
+      ? namedBranch
+      : yield* writeEntries(write, namedBranch, Number.POSITIVE_INFINITY, leftEntries);
+  const id = formatRevertBranchId(run, parent.id, fork.at, fork.by);
+  const existing = yield* createBranch({ session, id, parent, position: fork.at });
+  const own = entries.filter((entry) => entry.left !== true);
+  return (yield* writeEntries(write, existing, target.base, own)).id;
+}
+
+function* writeEntries(
+  { session, run }: AppendRequest,
+  start: BranchRow,
+  at: number,
+  entries: readonly NewEntry[],
+): Work<BranchRow> {
+  const base = Math.min(at, ...entries.map((entry) => entry.position));
+  const branch = yield* adoptMissing(yield* resolveRunBranch(session, start, run, base, entries), base);
+  const length = yield* readLength(branch);
+  // A run passes a position only when all before it is there.
+  if (length < base)
+    throw createBehindError(`branch ${branch.id} of session ${session} has ${length} entries of ${base}`);
+  return yield* putEntries(session, branch, run, entries);
+}

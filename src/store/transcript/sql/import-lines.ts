@@ -1,0 +1,301 @@
+import type {
+  BodyLine,
+  BranchLine,
+  EntryLine,
+  EventLine,
+  LoopLine,
+  SessionLine,
+  StepLine,
+} from "../../../schema/export-line.ts";
+import type { AgentMessage } from "../../../schema/message.ts";
+import { StoreError } from "../store-error.ts";
+import { type BranchRow, createBranch, findBranch } from "./branches.ts";
+import { storedMessage } from "./checksums.ts";
+import { putText, readText } from "./contents.ts";
+import { saveImportedDefinition } from "./definitions.ts";
+import { markForEncryption } from "./encrypted-columns.ts";
+import { addRun, putEvents } from "./events.ts";
+import { putInbox } from "./inbox.ts";
+import { indexEntry } from "./search-index.ts";
+import { createImportMark, readMark } from "./session-visibility.ts";
+import { exec, get, json, type Work } from "./statement.ts";
+import { addTextOwner, listReferencedTexts } from "./texts.ts";
+
+// Bringing sessions in. Each has the mark of its import until all lines are there, and is seen by nobody so long.
+
+/** Who wrote what was not written here. */
+const IMPORTED_PROCESS = "imported";
+
+/** Writes lines in order, each of a session that bears this import's mark. */
+export function* importLines(token: string, lines: readonly BodyLine[], atMs: number): Work<void> {
+  const ownSessions = new Set<string>();
+  const branches = new Map<string, BranchRow>();
+  for (const line of lines) {
+    if (line.type === "session") yield* importSession(token, line);
+    else if ("session" in line && !ownSessions.has(line.session)) {
+      yield* assertOwnSession(token, line.session);
+      ownSessions.add(line.session);
+    }
+    switch (line.type) {
+      case "session":
+        break;
+      case "branch":
+        yield* importBranch(line);
+        break;
+      case "evaluation":
+        yield* exec(
+          `INSERT INTO evaluations (id, session, opened, started_at_ms, warning, closed, ended_at_ms)
+           VALUES (?, ?, ?, ?, ?, ?, ?)`,
+          line.id,
+          line.session,
+          markForEncryption(json(line.opened), "evaluations.opened", line.id),
+          line.startedAtMs,
+          markForEncryption(
+            line.warning === undefined ? null : json(line.warning),
+            "evaluations.warning",
+            line.id,
+          ),
+          markForEncryption(
+            line.closed === undefined ? null : json(line.closed),
+            "evaluations.closed",
+            line.id,
+          ),
+          line.endedAtMs ?? null,
+        );
+        break;
+      case "loop":
+        yield* importLoop(line);
+        break;
+      case "definition":
+        yield* saveImportedDefinition(line.definition as never, atMs);
+        break;
+      case "content":
+        yield* putText(line.text, atMs);
+        break;
+      case "entry":
+        yield* importEntry(line, branches);
+        break;
+      case "event":
+        yield* importEvent(token, line);
+        break;
+      case "step":
+        yield* importStep(line);
+        break;
+      case "inbox":
+        yield* putInbox(line.session, [line]);
+        break;
+    }
+  }
+  for (const { ref, length, tokens } of branches.values()) {
+    yield* exec("UPDATE branches SET length = ?, tokens = ? WHERE ref = ?", length, tokens, ref);
+  }
+}
+
+function* assertOwnSession(token: string, id: string): Work<void> {
+  if ((yield* readMark(id)) === createImportMark(token)) return;
+  throw new StoreError("other", `Another import of session ${id} has taken over from this one.`);
+}
+
+function* importSession(token: string, line: SessionLine): Work<void> {
+  yield* exec(
+    `INSERT INTO sessions (id, agent_name, definition_hash, model, created_at_ms, last_active_at_ms, head_branch,
+       loops, last_loop_id, status, spawn, spawned_by, grants, scope, agent_id, formation,
+       rotated_from, hidden)
+     VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    line.id,
+    line.agentName,
+    line.definitionHash,
+    line.model,
+    line.createdAtMs,
+    line.lastActiveAtMs,
+    line.headBranch,
+    line.lastLoopId ?? null,
+    // No run of it is open here.
+    line.status === "running" ? "aborted" : line.status,
+    markForEncryption(line.spawn === undefined ? null : json(line.spawn), "sessions.spawn", line.id),
+    line.spawn?.session ?? null,
+    markForEncryption(line.grants === undefined ? null : json(line.grants), "sessions.grants", line.id),
+    line.scope ?? null,
+    line.agentId ?? null,
+    line.formation === undefined ? null : json(line.formation),
+    line.formation?.type === "inactivity_timeout" ? line.formation.previousSession : null,
+    createImportMark(token),
+  );
+}
+
+function* importBranch(line: BranchLine): Work<void> {
+  const { session, id, parent, run, askedAtMs, inheritedView } = line;
+  const from = parent === undefined ? undefined : yield* getImportedBranch(session, parent.branch, new Map());
+  yield* createBranch({
+    session,
+    id,
+    position: parent?.position ?? line.position ?? 0,
+    ...(from === undefined ? {} : { parent: from }),
+    ...(run === undefined ? {} : { run }),
+    ...(askedAtMs === undefined ? {} : { askedAtMs }),
+  });
+  if (inheritedView === undefined) return;
+  yield* exec(
+    "UPDATE branches SET inherited_view = ? WHERE session = ? AND id = ?",
+    markForEncryption(json(inheritedView), "branches.inherited_view", session, id),
+    session,
+    id,
+  );
+}
+
+function* getImportedBranch(session: string, id: string, branches: Map<string, BranchRow>): Work<BranchRow> {
+  const key = json([session, id]);
+  const found = branches.get(key) ?? (yield* findBranch(session, id));
+  if (found === undefined) throw new StoreError("other", `Session ${session} has no branch ${id}.`);
+  branches.set(key, found);
+  return found;
+}
+
+/** A loop is known by its id alone, in whatever session it is. */
+function* assertNewLoop({ loopId, session }: LoopLine): Work<void> {
+  const found = yield* get<{ session: string }>("SELECT session FROM loops WHERE loop_id = ?", loopId);
+  if (found === undefined) return;
+  throw new StoreError(
+    "other",
+    `Loop ${loopId} of session ${session} is here already, in session ${found.session}: nothing was imported. ` +
+      "Delete that session first (`holdfast delete`), or export the file anew from where it came from.",
+  );
+}
+
+function* importLoop(line: LoopLine): Work<void> {
+  yield* assertNewLoop(line);
+  const running = line.status === "running";
+  const row = yield* get<{ at: number }>(
+    "SELECT last_active_at_ms AS at FROM sessions WHERE id = ?",
+    line.session,
+  );
+  yield* exec(
+    `INSERT INTO loops (loop_id, session, segment, number, parent_loop_id, kind, definition_hash, model, branch, start,
+       status, started_at_ms, ended_at_ms, outcome, usage, cost_usd, turns, end_branch, end_position, view, grants,
+       evaluation)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    line.loopId,
+    line.session,
+    line.segment,
+    line.number,
+    line.parentLoopId ?? null,
+    markForEncryption(json(line.kind), "loops.kind", line.loopId),
+    line.definitionHash,
+    line.model,
+    line.branch,
+    line.from,
+    running ? "aborted" : line.status,
+    line.startedAtMs,
+    line.endedAtMs ?? (running ? (row?.at ?? line.startedAtMs) : null),
+    markForEncryption(line.outcome === undefined ? null : json(line.outcome), "loops.outcome", line.loopId),
+    line.usage === undefined ? null : json(line.usage),
+    line.costUsd ?? null,
+    line.turns ?? null,
+    line.end?.branch ?? null,
+    line.end?.position ?? null,
+    markForEncryption(line.end?.view === undefined ? null : json(line.end.view), "loops.view", line.loopId),
+    markForEncryption(line.grants === undefined ? null : json(line.grants), "loops.grants", line.loopId),
+    line.evaluation ?? null,
+  );
+}
+
+function* importEntry(line: EntryLine, branches: Map<string, BranchRow>): Work<void> {
+  const at = yield* getImportedBranch(line.session, line.branch, branches);
+  if (line.position !== at.length) {
+    const expected = `expected ${at.length}, found ${line.position}`;
+    throw new StoreError("other", `Branch ${line.branch} of session ${line.session} has a gap: ${expected}.`);
+  }
+  yield* exec(
+    `INSERT INTO entries (branch, position, run, origin, message_id, tokens, tokens_before, message, content)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    at.ref,
+    line.position,
+    line.run,
+    line.origin,
+    line.messageId ?? null,
+    line.tokens,
+    at.tokens,
+    line.content === undefined
+      ? storedMessage(json(line.message), { ...line, message_id: line.messageId ?? null })
+      : null,
+    line.content ?? null,
+  );
+  yield* indexEntry(at.ref, line.position, (yield* parseMessage(line)) as AgentMessage);
+  if (line.content !== undefined) {
+    yield* exec("UPDATE contents SET named = 1 WHERE hash = ? AND named = 0", line.content);
+  }
+  if (line.messageId !== undefined) {
+    yield* exec(
+      "INSERT INTO message_ids (session, id) VALUES (?, ?) ON CONFLICT DO NOTHING",
+      line.session,
+      line.messageId,
+    );
+  }
+  const next = { ...at, length: at.length + 1, tokens: at.tokens + line.tokens };
+  branches.set(json([line.session, line.branch]), next);
+}
+
+function* parseMessage({ message, content }: EntryLine): Work<unknown> {
+  if (content === undefined) return message;
+  const text = yield* readText(content);
+  return text === undefined ? undefined : JSON.parse(text);
+}
+
+function* importEvent(token: string, { loopId, run, sequence, atMs, body }: EventLine): Work<void> {
+  const row = yield* get<{ ref: number; session: string }>(
+    "SELECT ref, session FROM loops WHERE loop_id = ?",
+    loopId,
+  );
+  if (row === undefined) throw new StoreError("other", `The transcript has no loop ${loopId}.`);
+  yield* assertOwnSession(token, row.session);
+  const writer = yield* addRun(row.ref, run);
+  yield* putEvents(row.ref, writer, [{ sequence, atMs, body: body as never }]);
+  for (const text of listReferencedTexts(body)) yield* addTextOwnerOf(row.session, text);
+}
+
+function* importStep(line: StepLine): Work<void> {
+  yield* exec(
+    `INSERT INTO steps (run, number, call, session, loop_id, kind, generation, executions, process, started_at_ms,
+       released, note, branch, stored_at_ms, result)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)`,
+    line.run,
+    line.number,
+    line.call,
+    line.session,
+    line.loopId ?? null,
+    line.kind,
+    line.generation,
+    line.executions,
+    IMPORTED_PROCESS,
+    line.startedAtMs,
+    markForEncryption(
+      line.note === undefined ? null : json(line.note),
+      "steps.note",
+      line.run,
+      line.number,
+      line.call,
+    ),
+    line.branch ?? null,
+    line.storedAtMs,
+    markForEncryption(json(line.result), "steps.result", line.run, line.number, line.call),
+  );
+  if (line.kind === "open-loop" && line.note !== undefined) yield* addTextOwnerOf(line.session, line.note);
+}
+
+function* addTextOwnerOf(owner: string, hash: string): Work<void> {
+  yield* addTextOwner(owner, hash);
+  yield* exec("UPDATE contents SET named = 1 WHERE hash = ? AND named = 0", hash);
+}
+
+/** Takes the marks away: from here on the sessions are there. */
+export function* finishImport(token: string, sessions: readonly string[], digest: string): Work<void> {
+  for (const id of sessions) {
+    yield* assertOwnSession(token, id);
+    yield* exec(
+      `UPDATE sessions SET hidden = NULL, imported = ?,
+         loops = (SELECT count(*) FROM loops WHERE loops.session = sessions.id) WHERE id = ?`,
+      digest,
+      id,
+    );
+  }
+}

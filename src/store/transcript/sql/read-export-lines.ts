@@ -1,0 +1,222 @@
+import { readGrants } from "../../../core/permission/grants.ts";
+import type { EvaluationLine, InboxLine, LoopLine, SessionLine } from "../../../schema/export-line.ts";
+import type { LoopStatus } from "../../../schema/record.ts";
+import { decryptColumn } from "./column-encryption.ts";
+import { buildAssociatedData } from "./encrypted-columns.ts";
+import { type EventRange, findVisibleRanges } from "./events.ts";
+import { all, get, type Work } from "./statement.ts";
+
+// What an export reads. What there is of a session is fixed at the beginning, in an order in which nothing that is read
+// later can be missing what was read earlier; rows never change, so that the rest may take its time.
+
+export type LoopPlan = {
+  readonly ref: number;
+  readonly line: LoopLine;
+  readonly events: readonly EventRange[];
+};
+
+type SessionRow = {
+  id: string;
+  agent_name: string;
+  definition_hash: string;
+  model: string;
+  created_at_ms: number;
+  last_active_at_ms: number;
+  head_branch: string;
+  last_loop_id: string | null;
+  status: LoopStatus;
+  spawn: string | null;
+  grants: string | null;
+  scope: string | null;
+  agent_id: string | null;
+  formation: string | null;
+};
+
+export function* readSessionLine(session: string): Work<SessionLine | undefined> {
+  const row = yield* get<SessionRow>("SELECT * FROM sessions WHERE id = ? AND hidden IS NULL", session);
+  if (row === undefined) return undefined;
+  const spawn = decryptColumn(row, "spawn", buildAssociatedData("sessions.spawn", [row.id]));
+  const grants = decryptColumn(row, "grants", buildAssociatedData("sessions.grants", [row.id]));
+  return {
+    type: "session",
+    id: row.id,
+    agentName: row.agent_name,
+    definitionHash: row.definition_hash,
+    model: row.model,
+    createdAtMs: row.created_at_ms,
+    lastActiveAtMs: row.last_active_at_ms,
+    headBranch: row.head_branch,
+    ...(row.last_loop_id === null ? {} : { lastLoopId: row.last_loop_id }),
+    status: row.status,
+    ...(spawn === null ? {} : { spawn: JSON.parse(spawn) }),
+    ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
+    ...(row.scope === "persistent" ? { scope: "persistent" as const } : {}),
+    ...(row.agent_id === null ? {} : { agentId: row.agent_id }),
+    ...(row.formation === null ? {} : { formation: JSON.parse(row.formation) }),
+  };
+}
+
+type LoopRow = {
+  ref: number;
+  loop_id: string;
+  segment: string;
+  number: number;
+  parent_loop_id: string | null;
+  kind: string;
+  definition_hash: string;
+  model: string;
+  branch: string;
+  start: number;
+  status: LoopStatus;
+  started_at_ms: number;
+  ended_at_ms: number | null;
+  outcome: string | null;
+  usage: string | null;
+  cost_usd: number | null;
+  turns: number | null;
+  end_branch: string | null;
+  end_position: number | null;
+  view: string | null;
+  grants: string | null;
+  evaluation: string | null;
+};
+
+export function* readLoopLines(
+  session: string,
+  after: number,
+  limit: number,
+): Work<readonly { ref: number; record: LoopPlan }[]> {
+  const rows = yield* all<LoopRow>(
+    "SELECT * FROM loops WHERE session = ? AND ref > ? ORDER BY ref LIMIT ?",
+    session,
+    after,
+    limit,
+  );
+  const plans: { ref: number; record: LoopPlan }[] = [];
+  for (const row of rows) {
+    const events = yield* findVisibleRanges(row.ref);
+    plans.push({ ref: row.ref, record: { ref: row.ref, line: toLoopLine(session, row, events), events } });
+  }
+  return plans;
+}
+
+function toLoopLine(session: string, row: LoopRow, events: readonly EventRange[]): LoopLine {
+  const kind = decryptColumn(row, "kind", buildAssociatedData("loops.kind", [row.loop_id]));
+  const outcome = decryptColumn(row, "outcome", buildAssociatedData("loops.outcome", [row.loop_id]));
+  const view = decryptColumn(row, "view", buildAssociatedData("loops.view", [row.loop_id]));
+  const grants = decryptColumn(row, "grants", buildAssociatedData("loops.grants", [row.loop_id]));
+  const end =
+    row.end_branch === null || row.end_position === null
+      ? undefined
+      : {
+          branch: row.end_branch,
+          position: row.end_position,
+          ...(view === null ? {} : { view: JSON.parse(view) }),
+        };
+  return {
+    type: "loop",
+    session,
+    loopId: row.loop_id,
+    segment: row.segment,
+    number: row.number,
+    ...(row.parent_loop_id === null ? {} : { parentLoopId: row.parent_loop_id }),
+    kind: JSON.parse(kind),
+    definitionHash: row.definition_hash,
+    model: row.model,
+    branch: row.branch,
+    from: row.start,
+    status: row.status,
+    startedAtMs: row.started_at_ms,
+    ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
+    ...(outcome === null ? {} : { outcome: JSON.parse(outcome) }),
+    ...(row.usage === null ? {} : { usage: JSON.parse(row.usage) }),
+    ...(row.cost_usd === null && row.status === "running" ? {} : { costUsd: row.cost_usd }),
+    ...(row.turns === null ? {} : { turns: row.turns }),
+    ...(end === undefined ? {} : { end }),
+    ...(grants === null ? {} : { grants: readGrants(JSON.parse(grants)) }),
+    ...(row.evaluation === null ? {} : { evaluation: row.evaluation }),
+    events: events.at(-1)?.to ?? 0,
+  };
+}
+
+type EvaluationRow = {
+  id: string;
+  opened: string;
+  started_at_ms: number;
+  warning: string | null;
+  closed: string | null;
+  ended_at_ms: number | null;
+};
+
+export function* readEvaluationLines(session: string): Work<readonly EvaluationLine[]> {
+  const rows = yield* all<EvaluationRow>(
+    "SELECT * FROM evaluations WHERE session = ? ORDER BY started_at_ms, id",
+    session,
+  );
+  return rows.map((row) => {
+    const opened = decryptColumn(row, "opened", buildAssociatedData("evaluations.opened", [row.id]));
+    const warning = decryptColumn(row, "warning", buildAssociatedData("evaluations.warning", [row.id]));
+    const closed = decryptColumn(row, "closed", buildAssociatedData("evaluations.closed", [row.id]));
+    return {
+      type: "evaluation",
+      session,
+      id: row.id,
+      opened: JSON.parse(opened),
+      startedAtMs: row.started_at_ms,
+      ...(warning === null ? {} : { warning: JSON.parse(warning) }),
+      ...(closed === null ? {} : { closed: JSON.parse(closed) }),
+      ...(row.ended_at_ms === null ? {} : { endedAtMs: row.ended_at_ms }),
+    };
+  });
+}
+
+export function* readInboxLines(session: string): Work<readonly InboxLine[]> {
+  const rows = yield* all<{ id: string; at_ms: number; text: string }>(
+    "SELECT id, at_ms, text FROM inbox WHERE session = ? ORDER BY sequence",
+    session,
+  );
+  return rows.map((row) => ({
+    type: "inbox",
+    session,
+    id: row.id,
+    atMs: row.at_ms,
+    text: JSON.parse(
+      decryptColumn(row, "text", buildAssociatedData("inbox.text", [session, row.id])),
+    ) as string,
+  }));
+}
+
+export type StoredEntry = {
+  readonly position: number;
+  readonly run: string;
+  readonly origin: string;
+  readonly message_id: string | null;
+  readonly tokens: number;
+  readonly message: string | null;
+  readonly content: string | null;
+};
+
+export function* readStoredEntries(
+  branch: number,
+  from: number,
+  to: number,
+  limit: number,
+): Work<readonly StoredEntry[]> {
+  return yield* all<StoredEntry>(
+    `SELECT position, run, origin, message_id, tokens, message, content FROM entries
+     WHERE branch = ? AND position >= ? AND position < ? ORDER BY position LIMIT ?`,
+    branch,
+    from,
+    to,
+    limit,
+  );
+}
+
+export function* readRun(loop: number, ordinal: number): Work<string> {
+  const row = yield* get<{ run: string }>(
+    "SELECT run FROM loop_runs WHERE loop = ? AND ordinal = ?",
+    loop,
+    ordinal,
+  );
+  return row?.run ?? "";
+}

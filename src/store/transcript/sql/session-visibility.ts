@@ -1,0 +1,37 @@
+import { StoreError } from "../store-error.ts";
+import { all, get, type Work } from "./statement.ts";
+
+// A session that is being brought in or deleted has a mark, and is seen by nobody until that is over.
+
+export const DELETING = "deleting";
+
+export const createImportMark = (token: string): string => `importing:${token}`;
+
+export type UnfinishedSession = { readonly session: string; readonly what: "importing" | "deleting" };
+
+const getOperation = (hidden: string): UnfinishedSession["what"] =>
+  hidden === DELETING ? "deleting" : "importing";
+
+/** The mark of a session; nothing where it has none, or is not there. */
+export function* readMark(session: string): Work<string | undefined> {
+  const row = yield* get<{ hidden: string | null }>("SELECT hidden FROM sessions WHERE id = ?", session);
+  return row?.hidden ?? undefined;
+}
+
+/** Nothing may be written to a session that is half there. */
+export function* assertVisible(session: string): Work<void> {
+  const mark = yield* readMark(session);
+  if (mark === undefined) return;
+  const description =
+    getOperation(mark) === "deleting"
+      ? `is being deleted. If that was interrupted, finish it: holdfast delete ${session}`
+      : `is being imported. If that was interrupted, import it again, or throw away what is there: holdfast delete ${session}`;
+  throw new StoreError("other", `Session ${session} ${description}`);
+}
+
+export function* listUnfinished(): Work<readonly UnfinishedSession[]> {
+  const rows = yield* all<{ id: string; hidden: string }>(
+    "SELECT id, hidden FROM sessions WHERE hidden IS NOT NULL ORDER BY id",
+  );
+  return rows.map(({ id, hidden }) => ({ session: id, what: getOperation(hidden) }));
+}

@@ -1,0 +1,263 @@
+import type { ClaimResult, LostExecution, Step, StepKey } from "../step.ts";
+import { FencedError } from "../store-error.ts";
+import type { Outbox, StoreResult, StoreWrite, WriteTarget } from "../store-write.ts";
+import { appendToBranch } from "./append-to-branch.ts";
+import { decryptColumn } from "./column-encryption.ts";
+import { createAheadError } from "./consistency-errors.ts";
+import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
+import { recordRun } from "./processes.ts";
+import { exec, get, json, type Work } from "./statement.ts";
+
+type StepRow = {
+  readonly kind: string;
+  readonly generation: number;
+  readonly executions: number;
+  readonly process: string;
+  readonly started_at_ms: number;
+  readonly released: number;
+  readonly group_pgid: number | null;
+  readonly group_start: string | null;
+  readonly displaced: string | null;
+  readonly branch: string | null;
+  readonly stored_at_ms: number | null;
+  readonly result: string | null;
+};
+
+const KEY = "run = ? AND number = ? AND call = ?";
+
+function* findStep(key: StepKey & Partial<Pick<Step, "kind">>): Work<StepRow | undefined> {
+  const row = yield* get<StepRow>(
+    `SELECT kind, generation, executions, process, started_at_ms, released, group_pgid, group_start, displaced, branch,
+       stored_at_ms, result
+     FROM steps WHERE ${KEY}`,
+    key.run,
+    key.number,
+    key.call,
+  );
+  if (row !== undefined && key.kind !== undefined && row.kind !== key.kind) {
+    throw createAheadError(
+      `step ${key.number} of run ${key.run} is "${row.kind}" there, and is to be "${key.kind}"`,
+    );
+  }
+  return row;
+}
+
+function readResult(row: StepRow, { run, number, call }: StepKey): unknown {
+  return JSON.parse(decryptColumn(row, "result", buildAssociatedData("steps.result", [run, number, call]))!);
+}
+
+/**
+ * Writes the outbox and takes the step.
+ *
+ * An outbox is also written when the step has its result already: the machine that asks again has more to say
+ * than the one that asked first, and counts it as written after this answer. Only who is older than the row is
+ * turned away, before anything is written.
+ */
+export function* claimStep(step: Step, target: WriteTarget, outbox: Outbox, atMs: number): Work<ClaimResult> {
+  const row = yield* findStep(step);
+  if (row !== undefined && row.stored_at_ms !== null) {
+    const branch = yield* resolveBranch(step, target, outbox, row);
+    return { type: "stored", branch, result: readResult(row, step) };
+  }
+  if (row !== undefined && row.generation > step.generation) throw createFencedError(step, row);
+  const branch = yield* appendToBranch({ session: step.session, run: step.run, place: target, ...outbox });
+  const executions = yield* takeStep(step, target.loopId, atMs, row);
+  const all = row === undefined ? [] : listDisplaced(row);
+  const [lost, earlierLost] = [all.at(-1), all.slice(0, -1)];
+  return {
+    type: "claimed",
+    branch,
+    executions,
+    ...(lost === undefined ? {} : { lost }),
+    ...(earlierLost.length === 0 ? {} : { lostBefore: earlierLost }),
+  };
+}
+
+/**
+ * Writes outbox, entries and result.
+ *
+ * Who may: anybody when there is no row; the holder of the claim, which is (generation, process); a higher
+ * generation, which takes the step over; the same generation from another process only after a release. A
+ * result that is stored is answered to everybody and never replaced.
+ *
+ * @param also - What belongs to the same write; runs behind the entries, before the result is there.
+ */
+export function* storeStep(write: StoreWrite, also?: (branch: string) => Work<void>): Work<StoreResult> {
+  const { step, atMs } = write;
+  const earlier = yield* findStoredResult(write);
+  if (earlier !== undefined) return earlier;
+  const row = yield* findStep(step);
+  const branch = yield* appendToBranch({
+    session: step.session,
+    run: step.run,
+    place: write,
+    entries: [...write.outbox.entries, ...write.entries],
+    events: write.outbox.events,
+  });
+  if (also !== undefined) yield* also(branch);
+  if (row === undefined || !isHeldBy(step, row)) yield* takeStep(step, write.loopId, atMs, row);
+  yield* finishStep(step, branch, write.result, atMs);
+  return { branch, result: write.result };
+}
+
+/** The answer that an earlier execution has stored; throws when this one may not write. */
+function* findStoredResult(write: StoreWrite): Work<StoreResult | undefined> {
+  const row = yield* findStep(write.step);
+  if (row === undefined) return undefined;
+  if (row.stored_at_ms !== null) {
+    const branch = yield* resolveBranch(write.step, write, write.outbox, row);
+    return { branch, result: readResult(row, write.step) };
+  }
+  if (!canStore(write.step, row)) throw createFencedError(write.step, row);
+  return undefined;
+}
+
+/** The result of a step that is stored; throws when this step may not write one. For steps without a place. */
+export function* readStepResult(step: Step): Work<{ readonly result: unknown } | undefined> {
+  const row = yield* findStep(step);
+  if (row === undefined) return undefined;
+  if (row.stored_at_ms !== null) return { result: readResult(row, step) };
+  if (!canStore(step, row)) throw createFencedError(step, row);
+  return undefined;
+}
+
+/** Takes a step and stores its result in one go. */
+export function* takeAndFinishStep(
+  step: Step,
+  at: { loopId: string; branch: string },
+  result: unknown,
+  atMs: number,
+): Work<void> {
+  const row = yield* findStep(step);
+  if (row === undefined || !isHeldBy(step, row)) yield* takeStep(step, at.loopId, atMs, row);
+  yield* finishStep(step, at.branch, result, atMs);
+}
+
+function isHeldBy(step: Step, row: StepRow): boolean {
+  return row.generation === step.generation && row.process === step.process;
+}
+
+function canStore(step: Step, row: StepRow): boolean {
+  if (row.generation !== step.generation) return row.generation < step.generation;
+  return row.process === step.process || row.released === 1;
+}
+
+/** Takes the outbox of a step that is stored. Its branch may be another by now: a sibling that met a conflict takes all along. */
+function* resolveBranch(step: Step, target: WriteTarget, outbox: Outbox, row: StepRow): Work<string> {
+  if (step.generation < row.generation) return row.branch ?? target.branch;
+  return yield* appendToBranch({ session: step.session, run: step.run, place: target, ...outbox });
+}
+
+function* takeStep(step: Step, loopId: string, atMs: number, row: StepRow | undefined): Work<number> {
+  yield* recordRun(step, atMs);
+  const executions = (row?.executions ?? 0) + 1;
+  const displaced = row === undefined ? [] : listDisplaced(row);
+  yield* exec(
+    `INSERT INTO steps (run, number, call, session, loop_id, kind, generation, executions, process, activity_id,
+       started_at_ms, workflow, displaced, released)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0)
+     ON CONFLICT (run, number, call) DO UPDATE SET loop_id = excluded.loop_id, generation = excluded.generation,
+       executions = excluded.executions, process = excluded.process, activity_id = excluded.activity_id,
+       started_at_ms = excluded.started_at_ms, displaced = excluded.displaced, released = 0, group_pgid = NULL, group_start = NULL`,
+    step.run,
+    step.number,
+    step.call,
+    step.session,
+    loopId,
+    step.kind,
+    step.generation,
+    executions,
+    step.process,
+    step.activityId ?? null,
+    atMs,
+    step.workflow ?? null,
+    displaced.length === 0 ? null : json(displaced),
+  );
+  return executions;
+}
+
+function* finishStep(step: StepKey, branch: string, result: unknown, atMs: number): Work<void> {
+  yield* exec(
+    `UPDATE steps SET branch = ?, stored_at_ms = ?, result = ? WHERE ${KEY}`,
+    branch,
+    atMs,
+    markForEncryption(json(result), "steps.result", step.run, step.number, step.call),
+    step.run,
+    step.number,
+    step.call,
+  );
+}
+
+/** More claims in a row than any run issues; of still more, the oldest are kept. */
+const MAX_DISPLACED = 32;
+
+/** The executions that a new claim finds and that have not given the step back, oldest first. */
+function listDisplaced(row: StepRow): readonly LostExecution[] {
+  const before = row.displaced === null ? [] : (JSON.parse(row.displaced) as LostExecution[]);
+  if (row.released === 1) return before;
+  return [...before.slice(0, MAX_DISPLACED - 1), toLostExecution(row)];
+}
+
+export function* findClaimHolder(key: StepKey): Work<LostExecution | undefined> {
+  const row = yield* findStep({ run: key.run, number: key.number, call: key.call });
+  if (row === undefined || row.stored_at_ms !== null || row.released === 1) return undefined;
+  return toLostExecution(row);
+}
+
+function toLostExecution(row: StepRow): LostExecution {
+  return {
+    generation: row.generation,
+    process: row.process,
+    startedAtMs: row.started_at_ms,
+    ...(row.group_pgid === null ? {} : { group: { pgid: row.group_pgid, startTime: row.group_start! } }),
+  };
+}
+
+function createFencedError(step: Step, row: StepRow | undefined): FencedError {
+  const name = `Step ${step.number}.${step.call} (${step.kind}) of run ${step.run}`;
+  const isOwnProcess = `generation ${step.generation} of process ${step.process} may not write`;
+  if (row === undefined) return new FencedError(`${name}: ${isOwnProcess}: nobody has claimed it`);
+  return new FencedError(`${name}: ${isOwnProcess}: generation ${row.generation} of ${row.process} holds it`);
+}
+
+function* assertHeld(step: Step): Work<StepRow> {
+  const row = yield* findStep(step);
+  if (row === undefined || !isHeldBy(step, row)) throw createFencedError(step, row);
+  return row;
+}
+
+/** A step that has its result is left alone. */
+export function* releaseStep(step: Step): Work<void> {
+  if ((yield* assertHeld(step)).stored_at_ms !== null) return;
+  yield* exec(`UPDATE steps SET released = 1 WHERE ${KEY}`, step.run, step.number, step.call);
+}
+
+export function* setProcessGroup(step: Step, group: { pgid: number; startTime: string }): Work<void> {
+  yield* assertHeld(step);
+  yield* exec(
+    `UPDATE steps SET group_pgid = ?, group_start = ? WHERE ${KEY}`,
+    group.pgid,
+    group.startTime,
+    step.run,
+    step.number,
+    step.call,
+  );
+}
+
+export function* setNote(step: Step, text: string): Work<void> {
+  yield* assertHeld(step);
+  const note = markForEncryption(json(text), "steps.note", step.run, step.number, step.call);
+  yield* exec(`UPDATE steps SET note = ? WHERE ${KEY}`, note, step.run, step.number, step.call);
+}
+
+export function* readNote(key: StepKey): Work<string | undefined> {
+  const row = yield* get<{ note: string | null }>(
+    `SELECT note FROM steps WHERE ${KEY}`,
+    key.run,
+    key.number,
+    key.call,
+  );
+  if (row === undefined) return undefined;
+  const note = decryptColumn(row, "note", buildAssociatedData("steps.note", [key.run, key.number, key.call]));
+  return note === null ? undefined : (JSON.parse(note) as string);
+}

@@ -1,0 +1,103 @@
+import { accessSync, closeSync, constants, fstatSync, openSync, readSync, statSync } from "node:fs";
+import { dirname } from "node:path";
+import { APPLICATION_ID, createNewerError, LATEST_VERSION } from "./migrations.ts";
+import { SqliteConnection } from "./sqlite-connection.ts";
+import { createStoreError, toStoreError } from "./sqlite-faults.ts";
+
+/** SQLite's file header: https://www.sqlite.org/fileformat2.html#the_database_header */
+const HEADER_BYTES = 100;
+const MAGIC = "SQLite format 3\0";
+
+type FileHeader = { readonly version: number; readonly applicationId: number; readonly missingBytes: number };
+
+/**
+ * Looks at a file before SQLite may write to it, and refuses what must not be touched: damaged, foreign or
+ * newer files. A file that is absent or empty is new.
+ */
+export function inspectFile(path: string, access: "read" | "write"): "new" | "existing" {
+  try {
+    const header = readHeader(path);
+    if (header === undefined) {
+      if (access === "write") accessSync(dirname(path), constants.W_OK);
+      return "new";
+    }
+    const { version, applicationId } = countMissingBytes(`${path}-wal`) > 0 ? readThroughWal(path) : header;
+    if (header.missingBytes > 0 && countMissingBytes(`${path}-wal`) === 0) {
+      throw createStoreError(
+        "damaged",
+        path,
+        `the file is cut short: its last ${header.missingBytes} bytes are missing`,
+      );
+    }
+    if (applicationId !== APPLICATION_ID && (applicationId !== 0 || version !== 0)) {
+      throw createStoreError("other", path, "the file is an SQLite database of another program");
+    }
+    if (version > LATEST_VERSION) throw createNewerError(path, version, LATEST_VERSION);
+    if (access === "write") accessSync(path, constants.W_OK);
+    return "existing";
+  } catch (error) {
+    throw toStoreError(error, path);
+  }
+}
+
+function readHeader(path: string): FileHeader | undefined {
+  const size = countMissingBytes(path);
+  if (size === 0) return undefined;
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  const file = inspectedFiles(path);
+  if (!fstatSync(file).isFile()) throw createStoreError("unreachable", path, "this is not a file");
+  const read = readSync(file, bytes, 0, HEADER_BYTES, 0);
+  if (read < HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC) {
+    throw createStoreError("damaged", path, "the file does not begin as an SQLite database does");
+  }
+  const pageSize = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
+  // The page count holds only while the change counter beside it agrees.
+  const pages = bytes.readUInt32BE(24) === bytes.readUInt32BE(92) ? bytes.readUInt32BE(28) : 0;
+  return {
+    version: bytes.readUInt32BE(60),
+    applicationId: bytes.readUInt32BE(68),
+    missingBytes: Math.max(0, pages * pageSize - size),
+  };
+}
+
+/**
+ * Files that this process has looked into, by device and inode. They stay open: who closes a file gives up all locks of
+ * his process on it, those of SQLite's connections among them (https://www.sqlite.org/howtocorrupt.html, 2.2).
+ */
+const openFiles = new Map<string, number>();
+
+function inspectedFiles(path: string): number {
+  for (const [name, file] of openFiles) {
+    if (fstatSync(file).nlink > 0) continue;
+    openFiles.delete(name);
+    closeSync(file);
+  }
+  const known = openFiles.get(getFileId(statSync(path, { bigint: true })));
+  if (known !== undefined) return known;
+  const file = openSync(path, "r");
+  openFiles.set(getFileId(fstatSync(file, { bigint: true })), file);
+  return file;
+}
+
+const getFileId = ({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }) => `${dev}:${ino}`;
+
+/** What a write-ahead log holds counts before what the header says. Read-only: nothing is written back. */
+function readThroughWal(path: string): { version: number; applicationId: number } {
+  const sql = new SqliteConnection(getReadOnlyLocation(path));
+  try {
+    return {
+      version: sql.get<{ user_version: number }>("PRAGMA user_version")?.user_version ?? 0,
+      applicationId: sql.get<{ application_id: number }>("PRAGMA application_id")?.application_id ?? 0,
+    };
+  } finally {
+    sql.close();
+  }
+}
+
+function countMissingBytes(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+}
+
+export function getReadOnlyLocation(path: string): string {
+  return `file:${encodeURI(path).replaceAll("?", "%3f").replaceAll("#", "%23")}?mode=ro`;
+}

@@ -1,0 +1,82 @@
+import Database from "libsql";
+import type { EncryptedWork, Statement, Value } from "../sql/statement.ts";
+
+const NO_ROWS: readonly unknown[] = [];
+
+/** One connection with its prepared statements. Nothing here waits: who meets a lock is told at once. */
+export class SqliteConnection {
+  readonly #db: Database.Database;
+  readonly #statements = new Map<string, Database.Statement<unknown[]>>();
+
+  /** @param location - A path or a `file:` URI. */
+  constructor(location: string) {
+    this.#db = new Database(location);
+  }
+
+  get inTransaction(): boolean {
+    return this.#db.inTransaction;
+  }
+
+  get<Row>(text: string, ...values: Value[]): Row | undefined {
+    return this.#prepareStatement(text).get(checkValues(values)) as Row | undefined;
+  }
+
+  all<Row>(text: string, ...values: Value[]): Row[] {
+    return this.#prepareStatement(text).all(checkValues(values)) as Row[];
+  }
+
+  run(text: string, ...values: Value[]): void {
+    this.#prepareStatement(text).run(checkValues(values));
+  }
+
+  runStatement({ text, values, gives }: Statement): readonly unknown[] {
+    const statement = this.#prepareStatement(text);
+    switch (gives) {
+      case "row": {
+        // Blobs are buffers here, and array buffers in `all`.
+        const row = statement.get(checkValues(values));
+        return row === undefined ? NO_ROWS : [row];
+      }
+      case "rows":
+        return statement.all(checkValues(values));
+      case "nothing":
+        statement.run(checkValues(values));
+        return NO_ROWS;
+    }
+  }
+
+  /** For statements without values; several may be separated by semicolons. */
+  exec(text: string): void {
+    this.#db.exec(text);
+  }
+
+  close(): void {
+    this.#statements.clear();
+    this.#db.close();
+  }
+
+  #prepareStatement(text: string): Database.Statement<unknown[]> {
+    const known = this.#statements.get(text);
+    if (known !== undefined) return known;
+    const statement = this.#db.prepare(text);
+    this.#statements.set(text, statement);
+    return statement;
+  }
+}
+
+/** Carries work out on one connection, at once. */
+export function runWork<T>(sql: SqliteConnection, work: EncryptedWork<T>): T {
+  let step = work.next();
+  while (step.done !== true) step = work.next(sql.runStatement(step.value));
+  return step.value;
+}
+
+/** libsql ends the whole process when it is given a value of another type. */
+function checkValues(values: readonly Value[]): readonly Value[] {
+  for (const value of values) {
+    const fits =
+      typeof value === "string" || typeof value === "number" || value === null || Buffer.isBuffer(value);
+    if (!fits) throw new TypeError(`SQLite cannot hold a value of type ${typeof value}`);
+  }
+  return values;
+}

@@ -1,0 +1,79 @@
+import { FencedError, StoreError, type StoreFault } from "../store-error.ts";
+
+/** What to do about a fault, for the person who reads the message. */
+const ADVICE: Record<StoreFault, string> = {
+  busy: "Another process keeps it locked. It is tried again; end that process if this does not pass.",
+  full: "Make room on the disk (or raise the quota); the store then goes on by itself.",
+  "read-only": "Make the file, its folder and its file system writable; the store then goes on by itself.",
+  unreachable: "Look whether the file and its folder exist, can be opened and lie on a healthy disk.",
+  damaged:
+    "It was left as it is. Keep a copy, then restore a backup (`holdfast restore`) or name another home; `holdfast doctor` looks it through.",
+  newer: "It was left as it is. Run the newer version of Holdfast, or name another path.",
+  behind: "Restore the transcript that belongs to this server's store (docs/operations.md).",
+  ahead: "Restore the server's store that belongs to this transcript (docs/operations.md).",
+  other: "Please report this with the text above.",
+};
+
+export function createStoreError(fault: StoreFault, path: string, what: string, cause?: unknown): StoreError {
+  const message = `Transcript ${path}: ${what}. ${ADVICE[fault]}`;
+  return cause === undefined ? new StoreError(fault, message) : new StoreError(fault, message, { cause });
+}
+
+/** Turns what SQLite or the operating system threw into one of ours; our own errors pass. */
+export function toStoreError(error: unknown, path: string): Error {
+  if (error instanceof StoreError || error instanceof FencedError) return error;
+  const code = (error as { code?: unknown } | null)?.code;
+  const message = error instanceof Error ? error.message : String(error);
+  if (isDamage(error, message))
+    return createStoreError("damaged", path, `what it holds cannot be read: ${message}`, error);
+  const fault = typeof code === "string" && code !== "" ? getFault(code) : getFaultOfMessage(message);
+  if (fault !== undefined) return createStoreError(fault, path, message, error);
+  return error instanceof Error ? error : new Error(message);
+}
+
+/**
+ * Words that are no JSON any more, where we have written JSON; and tables or columns that are not there, in a file that says
+ * that it has them. Nothing of this passes by being tried again.
+ */
+function isDamage(error: unknown, message: string): boolean {
+  return (
+    error instanceof SyntaxError || /^no such (?:table|column|index)|^malformed database schema/.test(message)
+  );
+}
+
+/** Extended result codes of SQLite begin with the name of the plain one. */
+const FAULT_OF_CODE: readonly (readonly [prefix: string, fault: StoreFault])[] = [
+  ["SQLITE_BUSY", "busy"],
+  ["SQLITE_LOCKED", "busy"],
+  ["SQLITE_PROTOCOL", "busy"],
+  ["SQLITE_FULL", "full"],
+  // The shared-memory file could not grow: a full disk again.
+  ["SQLITE_IOERR_SHMSIZE", "full"],
+  ["SQLITE_READONLY", "read-only"],
+  ["SQLITE_CORRUPT", "damaged"],
+  ["SQLITE_NOTADB", "damaged"],
+  ["SQLITE_IOERR", "unreachable"],
+  ["SQLITE_CANTOPEN", "unreachable"],
+  ["SQLITE_", "other"],
+  ["ENOSPC", "full"],
+  ["EDQUOT", "full"],
+  ["EROFS", "read-only"],
+  ["EACCES", "read-only"],
+  ["EPERM", "read-only"],
+  ["ENOENT", "unreachable"],
+  ["ENOTDIR", "unreachable"],
+  ["EEXIST", "unreachable"],
+  ["EISDIR", "unreachable"],
+  ["EIO", "unreachable"],
+];
+
+function getFault(code: string): StoreFault | undefined {
+  return FAULT_OF_CODE.find(([prefix]) => code.startsWith(prefix))?.[1];
+}
+
+/** libsql reports a failed open without a code, with SQLite's number at the end of the text. */
+function getFaultOfMessage(message: string): StoreFault | undefined {
+  const number = /Unable to open connection.*: (\d+)"\)/.exec(message)?.[1];
+  if (number === undefined) return undefined;
+  return number === "8" ? "read-only" : number === "5" ? "busy" : number === "26" ? "damaged" : "unreachable";
+}

@@ -1,0 +1,120 @@
+import { existsSync } from "node:fs";
+import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises";
+import type { EncryptedColumns } from "../sql/column-encryption.ts";
+import type { Work } from "../sql/statement.ts";
+import { StoreError } from "../store-error.ts";
+import { FileIdentity } from "./file-identity.ts";
+import { getReadOnlyLocation } from "./inspect-file.ts";
+import { LATEST_VERSION, readVersion } from "./migrations.ts";
+import { runWork, SqliteConnection } from "./sqlite-connection.ts";
+import { createStoreError, toStoreError } from "./sqlite-faults.ts";
+
+/** How long a read may hold the main thread before it lets others run. */
+const SLICE_MS = 8;
+const LOCK_PAUSE_MS = 5;
+
+/**
+ * The connection that reads, on the main thread: a keyed read takes microseconds. What may be long is read in
+ * pages, with a `breath` between them. WAL lets it read while others write.
+ */
+export class SqliteReader {
+  readonly #path: string;
+  readonly #busyMs: number;
+  readonly #file: FileIdentity;
+  readonly #readOnly: boolean;
+  readonly #columns: EncryptedColumns;
+  #sql: SqliteConnection | undefined;
+  #closed = false;
+  #sliceEndMs = 0;
+
+  constructor(path: string, busyMs: number, readOnly: boolean, columns: EncryptedColumns) {
+    this.#path = path;
+    this.#busyMs = busyMs;
+    this.#file = new FileIdentity(path);
+    this.#readOnly = readOnly;
+    this.#columns = columns;
+  }
+
+  /** @param work - Runs again from its beginning when the file is locked. */
+  async read<T>(work: () => Work<T>): Promise<T> {
+    if (this.#closed) throw new StoreError("other", `Transcript ${this.#path} was closed.`);
+    const deadline = performance.now() + this.#busyMs;
+    for (;;) {
+      try {
+        return runWork(this.#getConnection(), this.#columns.encryptWork(work()));
+      } catch (failure) {
+        const error = toStoreError(failure, this.#path);
+        if (!(error instanceof StoreError)) throw error;
+        if (error.fault !== "busy") {
+          this.#disconnect();
+          throw error;
+        }
+        if (performance.now() >= deadline) {
+          throw createStoreError(
+            "busy",
+            this.#path,
+            `the file stayed locked for ${this.#busyMs} ms`,
+            failure,
+          );
+        }
+      }
+      await pause(LOCK_PAUSE_MS);
+    }
+  }
+
+  /** Lets others run when a read has taken long enough. */
+  async yieldIfDue(): Promise<void> {
+    if (performance.now() < this.#sliceEndMs) return;
+    await nextTurn();
+    this.#sliceEndMs = performance.now() + SLICE_MS;
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.#disconnect();
+  }
+
+  #disconnect(): void {
+    this.#sql?.close();
+    this.#sql = undefined;
+  }
+
+  #getConnection(): SqliteConnection {
+    const isSameFile = this.#file.isUnchanged();
+    if (this.#sql !== undefined) {
+      if (isSameFile) return this.#sql;
+      this.#disconnect();
+    }
+    const sql = this.#readOnly ? openReadOnly(this.#path) : new SqliteConnection(this.#path);
+    try {
+      sql.exec("PRAGMA query_only = ON");
+      const version = readVersion(sql);
+      if (version < LATEST_VERSION) {
+        const problem = `the file has schema version ${version}, this Holdfast reads ${LATEST_VERSION}`;
+        throw new StoreError(
+          "other",
+          `Transcript ${this.#path}: ${problem}. Open it once for writing to raise it.`,
+        );
+      }
+    } catch (error) {
+      sql.close();
+      throw error;
+    }
+    this.#sql = sql;
+    this.#file.remember();
+    return sql;
+  }
+}
+
+/** On a read-only file system SQLite cannot make its helper files; without a log it needs none. */
+function openReadOnly(path: string): SqliteConnection {
+  const sql = new SqliteConnection(getReadOnlyLocation(path));
+  try {
+    readVersion(sql);
+    return sql;
+  } catch (error) {
+    sql.close();
+    if (existsSync(`${path}-wal`)) throw error;
+    return new SqliteConnection(`${getReadOnlyLocation(path)}&immutable=1`);
+  }
+}

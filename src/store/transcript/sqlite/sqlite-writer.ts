@@ -1,0 +1,132 @@
+import { Worker } from "node:worker_threads";
+import type { OperationArguments, OperationName, OperationResult } from "../sql/operations.ts";
+import { StoreError } from "../store-error.ts";
+import { toError } from "./thread-error.ts";
+import type { Close, Reply, Request, ThreadData, ThreadOpened } from "./writer-thread.ts";
+
+type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
+
+/**
+ * The main thread's end of the writer: hands operations over and gives their answers back once they are on disk.
+ *
+ * The thread keeps the process alive only while it owes an answer.
+ */
+export class SqliteWriter {
+  readonly #data: ThreadData;
+  readonly #waiting = new Map<number, Waiting>();
+  #thread: Worker | undefined;
+  #starting: Promise<void> | undefined;
+  #nextId = 0;
+  #closed = false;
+
+  private constructor(data: ThreadData) {
+    this.#data = data;
+  }
+
+  /** Opens the file, new or old, in a thread of its own. */
+  static async open(data: ThreadData): Promise<SqliteWriter> {
+    const writer = new SqliteWriter(data);
+    await writer.#getThread();
+    return writer;
+  }
+
+  async write<Name extends OperationName>(
+    name: Name,
+    ...values: OperationArguments<Name>
+  ): Promise<OperationResult<Name>> {
+    if (this.#closed) throw new StoreError("other", `Transcript ${this.#data.path} was closed.`);
+    if (this.#thread === undefined) await this.#getThread();
+    return (await this.#send(name, values)) as OperationResult<Name>;
+  }
+
+  /** Resolves when all that was handed over before is on disk or refused, and the thread has ended. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    await this.#starting?.catch(() => undefined);
+    const thread = this.#thread;
+    if (thread === undefined) return;
+    thread.ref();
+    const ended = new Promise<void>((resolve) => {
+      thread.once("exit", () => resolve());
+    });
+    thread.postMessage({ close: true } satisfies Close);
+    await ended;
+  }
+
+  #send(name: OperationName, values: readonly unknown[]): Promise<unknown> {
+    const thread = this.#thread;
+    if (thread === undefined) {
+      return Promise.reject(
+        new StoreError("other", `The writer of transcript ${this.#data.path} has ended.`),
+      );
+    }
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      thread.postMessage({ id, name, values } satisfies Request);
+      if (this.#waiting.size === 0) thread.ref();
+      this.#waiting.set(id, { resolve, reject });
+    });
+  }
+
+  #getThread(): Promise<void> {
+    this.#starting ??= this.#startThread().finally(() => {
+      this.#starting = undefined;
+    });
+    return this.#starting;
+  }
+
+  #startThread(): Promise<void> {
+    // No flags of the process: some of them, such as --eval's, forbid a thread to start.
+    const options = { workerData: this.#data, name: "holdfast-transcript", execArgv: [] };
+    const thread = new Worker(findThreadEntry(), options);
+    return new Promise((resolve, reject) => {
+      thread.once("message", (opened: ThreadOpened) => {
+        if ("failure" in opened) {
+          reject(toError(opened.failure));
+          return;
+        }
+        this.#thread = thread;
+        thread.on("message", (replies: Reply[]) => this.#settleReplies(thread, replies));
+        thread.unref();
+        resolve();
+      });
+      const handleEnd = (error: Error): void => {
+        reject(error);
+        if (this.#thread === thread) this.#thread = undefined;
+        this.#rejectAll(error);
+      };
+      thread.once("error", (cause) => {
+        const message = `The writer of transcript ${this.#data.path} failed: ${cause.message}`;
+        handleEnd(new StoreError("other", message, { cause }));
+      });
+      thread.once("exit", () => {
+        handleEnd(new StoreError("other", `The writer of transcript ${this.#data.path} has ended.`));
+      });
+    });
+  }
+
+  #settleReplies(thread: Worker, replies: readonly Reply[]): void {
+    for (const reply of replies) {
+      const waiting = this.#waiting.get(reply.id);
+      this.#waiting.delete(reply.id);
+      if ("failure" in reply) waiting?.reject(toError(reply.failure));
+      else waiting?.resolve(reply.value);
+    }
+    if (this.#waiting.size === 0 && !this.#closed) thread.unref();
+  }
+
+  #rejectAll(error: Error): void {
+    for (const { reject } of this.#waiting.values()) reject(error);
+    this.#waiting.clear();
+  }
+}
+
+/** A thread of Node 20 loads JavaScript only: from the sources, the compiled file of the build. */
+function findThreadEntry(): URL {
+  const fromSources = import.meta.url.endsWith(".ts");
+  const entry = fromSources
+    ? "../../../../dist/store/transcript/sqlite/writer-thread.js"
+    : "./writer-thread.js";
+  return new URL(entry, import.meta.url);
+}

@@ -1,0 +1,44 @@
+import type { Prompt } from "./prompt-cache.ts";
+import { getMessages, type ModelServerRequest } from "./request.ts";
+import { getItems } from "./responses-items.ts";
+
+// The prompts of vendors that keep their beginnings without being asked: wherever a message ends.
+
+/** In tokens (https://platform.openai.com/docs/guides/prompt-caching). */
+const OPENAI_MIN_TOKENS = 1024;
+
+function buildImplicitPrompt(
+  unmarked: readonly unknown[],
+  messages: readonly unknown[],
+  minTokens: number,
+): Prompt {
+  const head = unmarked.map((part) => ({ json: JSON.stringify(part ?? null), mark: false }));
+  return {
+    pieces: [...head, ...messages.map((part) => ({ json: JSON.stringify(part), mark: true }))],
+    least: minTokens,
+  };
+}
+
+/** The schema of an answer stands before the messages. */
+export function buildCompletionsPrompt({ body }: ModelServerRequest): Prompt {
+  return buildImplicitPrompt([body["tools"], body["response_format"]], getMessages(body), OPENAI_MIN_TOKENS);
+}
+
+export function buildResponsesPrompt({ body }: ModelServerRequest): Prompt {
+  return buildImplicitPrompt(
+    [body["tools"], body["text"], body["instructions"]],
+    getItems(body["input"]),
+    OPENAI_MIN_TOKENS,
+  );
+}
+
+/** In tokens, by service and model (https://ai.google.dev/gemini-api/docs/caching, and Vertex's page of that name). */
+export function buildGeminiPrompt({ body, model, protocol }: ModelServerRequest): Prompt {
+  const contents = Array.isArray(body["contents"]) ? (body["contents"] as unknown[]) : [];
+  const minTokens = protocol === "google_vertex" ? 2048 : /-pro\b/.test(model) ? 4096 : 1024;
+  return buildImplicitPrompt(
+    [body["systemInstruction"], body["tools"], body["toolConfig"]],
+    contents,
+    minTokens,
+  );
+}

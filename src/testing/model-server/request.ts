@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import { getSystemParts, type PathParameters, toGeminiMessages } from "./gemini-contents.ts";
+import type { CachedTokens } from "./prompt-cache.ts";
+import { toResponsesMessages } from "./responses-items.ts";
+
+export type WireProtocol =
+  | "anthropic_messages"
+  | "openai_completions"
+  | "openai_responses"
+  | "google_generative_ai"
+  | "google_vertex"
+  | "bedrock_converse_stream";
+
+/** What a request asks, as far as a script needs to know it. */
+export type ModelServerRequest = {
+  readonly protocol: WireProtocol;
+  /** The header `x-conversation`, or else a name made from the first user message and the system prompt. */
+  readonly conversation: string;
+  /** How many assistant messages the request carries. */
+  readonly turn: number;
+  readonly model: string;
+  readonly system: string;
+  readonly firstUserText: string;
+  /** Text of the newest message, tool results included. */
+  readonly lastText: string;
+  readonly stream: boolean;
+  /** OpenAI: the stream ends with a usage chunk. */
+  readonly includeUsage: boolean;
+  /** Length of the request in bytes, for estimates. */
+  readonly bytes: number;
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly headers: Readonly<Record<string, string>>;
+  /** What the vendor's cache holds of it, where the script asks for a cache. */
+  readonly cached?: CachedTokens | undefined;
+  /** Of the address, as it came. */
+  readonly path: string;
+};
+
+export type WireMessage = {
+  readonly role?: unknown;
+  readonly content?: unknown;
+  readonly [key: string]: unknown;
+};
+
+export function parseRequest(
+  protocol: WireProtocol,
+  body: Readonly<Record<string, unknown>>,
+  headers: Readonly<Record<string, string>>,
+  bytes: number,
+  pathParameters?: PathParameters,
+  path = "",
+): ModelServerRequest {
+  const messages = listMessages(protocol, body);
+  const system = getSystemText(protocol, body, messages);
+  const firstUserText = getText(messages.find((message) => message.role === "user")?.content);
+  const streamOptions = body["stream_options"] as { include_usage?: unknown } | null | undefined;
+  return {
+    protocol,
+    conversation: headers["x-conversation"] ?? createConversationName(system, firstUserText),
+    turn: messages.filter((message) => message.role === "assistant").length,
+    model: pathParameters?.model ?? String(body["model"] ?? ""),
+    system,
+    firstUserText,
+    lastText: getText(messages.at(-1)?.content),
+    stream: pathParameters?.stream ?? body["stream"] === true,
+    includeUsage: streamOptions?.include_usage === true,
+    bytes,
+    body,
+    headers,
+    path,
+  };
+}
+
+function listMessages(
+  protocol: WireProtocol,
+  body: Readonly<Record<string, unknown>>,
+): readonly WireMessage[] {
+  switch (protocol) {
+    case "openai_responses":
+      return toResponsesMessages(body["input"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return toGeminiMessages(body);
+    default:
+      return getMessages(body);
+  }
+}
+
+function getSystemText(
+  protocol: WireProtocol,
+  body: Readonly<Record<string, unknown>>,
+  messages: readonly WireMessage[],
+): string {
+  switch (protocol) {
+    case "anthropic_messages":
+    case "bedrock_converse_stream":
+      return getText(body["system"]);
+    case "openai_responses":
+      return getText(body["instructions"]);
+    case "google_generative_ai":
+    case "google_vertex":
+      return getText(getSystemParts(body));
+    default:
+      return messages
+        .filter(isInstruction)
+        .map((message) => getText(message.content))
+        .join("\n");
+  }
+}
+
+export function getMessages(body: Readonly<Record<string, unknown>>): readonly WireMessage[] {
+  const messages = body["messages"];
+  return Array.isArray(messages) ? messages.filter((message) => typeof message === "object" && message) : [];
+}
+
+function isInstruction(message: WireMessage): boolean {
+  return message.role === "system" || message.role === "developer";
+}
+
+type Block = {
+  readonly text?: unknown;
+  readonly content?: unknown;
+  readonly toolResult?: { readonly content?: unknown };
+};
+
+/**
+ * Text of a content field of any vendor: a string, or blocks (also those inside of a tool result).
+ *
+ * @testonly
+ */
+export function getText(content: unknown): string {
+  if (typeof content === "string") return content;
+  if (!Array.isArray(content)) return "";
+  return content
+    .map((block: Block | null) =>
+      typeof block?.text === "string" ? block.text : getText(block?.content ?? block?.toolResult?.content),
+    )
+    .filter((text) => text !== "")
+    .join("\n");
+}
+
+/** Enough of the text to recognise it by eye. */
+const NAME_CHARS = 40;
+
+function createConversationName(system: string, firstUserText: string): string {
+  const hash = createHash("sha1").update(system).update("\0").update(firstUserText).digest("hex").slice(0, 8);
+  return `${firstUserText.slice(0, NAME_CHARS).replace(/\s+/g, " ")}#${hash}`;
+}

@@ -1,0 +1,50 @@
+import { isTooDeep } from "../../platform/text/json-depth.ts";
+import { isOfType, type SchemaType } from "./schema-type.ts";
+
+/**
+ * The value in another type, where turning it back gives the same again; `undefined` where it would not.
+ *
+ * Text becomes a number or a boolean and the reverse; text becomes an object or a list when it is strict JSON of one.
+ */
+export function coerceToType(value: unknown, type: SchemaType): unknown {
+  if (typeof value === "string") return parseTextAs(value, type);
+  if (type !== "string") return undefined;
+  if (typeof value === "boolean") return String(value);
+  if (typeof value === "number" && isExact(value)) return String(value);
+  return undefined;
+}
+
+function parseTextAs(text: string, type: SchemaType): unknown {
+  switch (type) {
+    case "number":
+    case "integer": {
+      const number = Number(text);
+      return String(number) === text && isExact(number) && isOfType(number, type) ? number : undefined;
+    }
+    case "boolean":
+      return text === "true" ? true : text === "false" ? false : undefined;
+    case "object":
+    case "array": {
+      const parsed = parseJson(text);
+      return isOfType(parsed, type) ? parsed : undefined;
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** A whole number beyond 2^53 may stand for another that the model wrote. */
+function isExact(number: number): boolean {
+  if (!Number.isFinite(number) || Object.is(number, -0)) return false;
+  return !Number.isInteger(number) || Number.isSafeInteger(number);
+}
+
+/** `undefined` when the text is not JSON, or is nested deeper than any data. */
+export function parseJson(text: string): unknown {
+  if (isTooDeep(text)) return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import { jsonrepair } from "jsonrepair";
+import { isTooDeep, MAX_JSON_DEPTH } from "../../platform/text/json-depth.ts";
+import { parseJson } from "./coerce-to-type.ts";
+import { preservesText, scan } from "./preserves-text.ts";
+import { isObject } from "./schema-type.ts";
+
+export type LooseJsonResult =
+  | {
+      readonly ok: true;
+      readonly value: Readonly<Record<string, unknown>>;
+      /** Marks of JSON were added or left out. */
+      readonly repaired: boolean;
+    }
+  /** `found`: what the text is, in words that a model can act on. */
+  | { readonly ok: false; readonly found: string };
+
+/** Reads the text of a call's arguments as an object, when nothing must be guessed for it (see keeps-text.ts). */
+export function readLooseObject(text: string): LooseJsonResult {
+  if (isTooDeep(text)) return { ok: false, found: `JSON of more than ${MAX_JSON_DEPTH} levels` };
+  const strict = parseJson(text);
+  if (strict !== undefined) return toLooseJsonResult(strict, false);
+
+  const body = stripFence(text);
+  const source = scan(body);
+  // What stands behind the cut is unknown: half a command must not run, nor half a file be written.
+  if (source.ending === "within")
+    return { ok: false, found: "JSON that is cut off within a value or before one" };
+  const value = parseJson(body) ?? repairJson(body);
+  if (isObject(value) && !preservesText(source, value))
+    return { ok: false, found: "loose JSON that cannot be repaired without a guess" };
+  return toLooseJsonResult(value, true);
+}
+
+function toLooseJsonResult(value: unknown, isRepaired: boolean): LooseJsonResult {
+  return isObject(value)
+    ? { ok: true, value, repaired: isRepaired }
+    : { ok: false, found: "a text that is not a JSON object" };
+}
+
+/** `undefined` when the library finds no way. */
+function repairJson(text: string): unknown {
+  try {
+    return JSON.parse(jsonrepair(text));
+  } catch {
+    return undefined;
+  }
+}
+
+function stripFence(text: string): string {
+  return /^\s*```(?:json)?[ \t]*\n([\s\S]*?)\n?[ \t]*```\s*$/i.exec(text)?.[1] ?? text;
+}

@@ -1,0 +1,78 @@
+import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
+import type { JsonSchema } from "./schema-type.ts";
+
+// A tool's own `parse` decides what runs. The JSON schema is asked where `parse` cannot be: which form of a choice a
+// value fits, and what exactly does not fit.
+
+const AJV_OPTIONS = {
+  verbose: true,
+  strict: false,
+  validateSchema: false,
+  validateFormats: false,
+  logger: false,
+} as const;
+
+type SchemaValidator = {
+  readonly ajv: Ajv2020;
+  readonly compiled: WeakMap<object, ValidateFunction | "unusable">;
+};
+
+const allErrorsValidator: SchemaValidator = {
+  ajv: new Ajv2020({ ...AJV_OPTIONS, allErrors: true }),
+  compiled: new WeakMap(),
+};
+const firstErrorValidator: SchemaValidator = { ajv: new Ajv2020(AJV_OPTIONS), compiled: new WeakMap() };
+
+/** Of one value, members counted: in a larger one, all that does not fit may be more than a process can hold. */
+const MAX_FULLY_VALIDATED = 10_000;
+
+/** `undefined` when the schema is one that cannot be used. */
+function getValidateFunction(
+  schema: JsonSchema,
+  root: JsonSchema,
+  { ajv, compiled }: SchemaValidator,
+): ValidateFunction | undefined {
+  let known = compiled.get(schema);
+  if (known === undefined) {
+    known = compile(schema, root, ajv) ?? "unusable";
+    compiled.set(schema, known);
+  }
+  return known === "unusable" ? undefined : known;
+}
+
+function compile(schema: JsonSchema, root: JsonSchema, ajv: Ajv2020): ValidateFunction | undefined {
+  const { $schema: _, $id: __, ...rest } = schema;
+  try {
+    return ajv.compile({ ...(root["$defs"] === undefined ? {} : { $defs: root["$defs"] }), ...rest });
+  } catch {
+    return undefined;
+  }
+}
+
+export function matchesSchema(value: unknown, schema: JsonSchema, root: JsonSchema): boolean {
+  return getValidateFunction(schema, root, firstErrorValidator)?.(value) === true;
+}
+
+/** What does not fit, for a whole value, of a large one the first; empty when it fits or the schema cannot tell. */
+export function findSchemaErrors(value: unknown, schema: JsonSchema): readonly ErrorObject[] {
+  const validator =
+    countMembersUpTo(value, MAX_FULLY_VALIDATED) === MAX_FULLY_VALIDATED
+      ? firstErrorValidator
+      : allErrorsValidator;
+  const validate = getValidateFunction(schema, schema, validator);
+  if (validate === undefined || validate(value)) return [];
+  return validate.errors ?? [];
+}
+
+function countMembersUpTo(value: unknown, limit: number): number {
+  const pending: unknown[] = [value];
+  let counted = 0;
+  while (pending.length > 0 && counted < limit) {
+    counted += 1;
+    const one = pending.pop();
+    if (typeof one !== "object" || one === null) continue;
+    const members = Object.values(one);
+    for (let at = 0; at < members.length && at < limit; at += 1) pending.push(members[at]);
+  }
+  return counted;
+}

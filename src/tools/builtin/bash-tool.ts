@@ -1,0 +1,135 @@
+import { z } from "zod";
+import { buildCleanEnvironment, DEFAULT_PATH } from "../../platform/process/clean-environment.ts";
+import { findProgram } from "../../platform/process/find-program.ts";
+import {
+  DEFAULT_GRACE_MS,
+  runSupervised,
+  StartError,
+  type SupervisedResult,
+} from "../../platform/process/run-supervised.ts";
+import { defineTool, type ExecutableTool, type ToolContext, ToolError } from "../tool.ts";
+import { throwIfCancelled, toToolError } from "../workspace/system-error.ts";
+import { openFolder, openRoot } from "../workspace/workspace-access.ts";
+
+export type BashOptions = {
+  /** Below the workspace, which is the default. */
+  readonly cwd?: string;
+  readonly timeoutMs?: number;
+  /** For each of stdout and stderr. */
+  readonly maxOutputBytes?: number;
+  /** A command that contains one of these is not run. A help against slips, not against malice. */
+  readonly denyPatterns?: readonly string[];
+  /** A person is asked before each command, unless a rule of the policy allows it. */
+  readonly confirm?: boolean;
+  /** Names of variables of the worker that the command may see besides PATH, HOME and the like. */
+  readonly allowEnvironment?: readonly string[];
+  /** From SIGTERM to SIGKILL when the command is cancelled or runs out of time. */
+  readonly graceMs?: number;
+};
+
+export const DEFAULT_DENY_PATTERNS = [
+  "rm -rf /",
+  "rm -rf /*",
+  "mkfs",
+  "dd if=",
+  ":(){:|:&};:",
+  ":(){ :|:& };:",
+];
+
+const DEFAULT_TIMEOUT_MS = 120_000;
+const DEFAULT_MAX_OUTPUT_BYTES = 256 * 1024;
+
+/** What the worker's own limit leaves on top: ending the group and writing the claim. */
+const TIMEOUT_MARGIN_MS = 10_000;
+
+const Parameters = z.object({
+  command: z.string().describe("The command, as it would be typed into bash"),
+});
+
+export function createBashTool(options: BashOptions = {}): ExecutableTool {
+  const { timeoutMs = DEFAULT_TIMEOUT_MS, maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = options;
+  const { denyPatterns = DEFAULT_DENY_PATTERNS, graceMs = DEFAULT_GRACE_MS } = options;
+
+  async function run(command: string, context: ToolContext): Promise<SupervisedResult> {
+    throwIfCancelled(context.signal);
+    const folder = await openFolder(await openRoot(context.workspace), options.cwd ?? ".").catch((error) => {
+      throw toToolError(error, `Cannot access ${options.cwd}`);
+    });
+    const env = buildCleanEnvironment(context.idempotencyKey, options.allowEnvironment);
+    try {
+      const { PATH = DEFAULT_PATH } = env;
+      const shell = (await findProgram("bash", PATH)) ?? "/bin/sh";
+      context.onProgress(`Running ${getFirstLine(command)}`);
+      return await runSupervised({
+        command: shell,
+        args: ["-c", command],
+        cwd: folder.getPath(),
+        env,
+        signal: context.signal,
+        timeoutMs,
+        graceMs,
+        maxOutputBytes,
+        onSpawned: context.onSpawned,
+        onOutput: (_stream, text) => context.onUpdate(text),
+      });
+    } catch (error) {
+      if (!(error instanceof StartError)) throw error;
+      throw new ToolError("failed", `Failed to execute: ${error.message}`, { cause: error });
+    } finally {
+      await folder.handle.close();
+    }
+  }
+
+  return defineTool({
+    name: "bash",
+    label: "Bash",
+    description:
+      "Runs a command with bash in the workspace and returns its exit code, standard output and standard error. " +
+      "Everything the command starts is ended with it. There is no terminal and no input.",
+    parameters: Parameters,
+    replay: "unsafe",
+    timeoutMs: timeoutMs + graceMs + TIMEOUT_MARGIN_MS,
+    touches: ({ command }) => ({ command, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) }),
+    summarise: ({ command }) => command,
+    confirm: options.confirm ?? false,
+    async execute({ command }, context) {
+      const denied = denyPatterns.find((pattern) => command.includes(pattern));
+      if (denied !== undefined) {
+        throw new ToolError("failed", `Command blocked by safety policy: contains '${denied}'`);
+      }
+      const result = await run(command, context);
+      if (result.ending === "cancelled") throw new ToolError("cancelled", "Cancelled");
+      if (result.ending === "timed-out") {
+        throw new ToolError(
+          "failed",
+          `Command timed out after ${timeoutMs / 1000}s${describePartialOutput(result)}`,
+        );
+      }
+      const exitCode = result.exitCode ?? -1;
+      const signal = result.signal === null ? {} : { signal: result.signal };
+      return {
+        content: [{ type: "text", text: `Exit code: ${exitCode}\n${describeOutput(result)}` }],
+        details: { exit_code: exitCode, success: exitCode === 0, ...signal },
+      };
+    },
+  });
+}
+
+function describeOutput(result: SupervisedResult): string {
+  const stdout = addTruncationNotice(result.stdout, result.stdoutTruncated);
+  const stderr = addTruncationNotice(result.stderr, result.stderrTruncated);
+  return stderr === "" ? stdout : `STDOUT:\n${stdout}\nSTDERR:\n${stderr}`;
+}
+
+function describePartialOutput(result: SupervisedResult): string {
+  const output = describeOutput(result);
+  return output === "" ? "" : `\n${output}`;
+}
+
+function addTruncationNotice(text: string, truncated: boolean): string {
+  return truncated ? `${text}\n... (output truncated)` : text;
+}
+
+function getFirstLine(command: string): string {
+  return command.trimStart().split("\n", 1)[0]?.slice(0, 200) ?? "";
+}

@@ -1,0 +1,123 @@
+import { posix } from "node:path";
+import { z } from "zod";
+import { defineTool, type ExecutableTool, ToolError } from "../tool.ts";
+import { throwIfCancelled, toToolError } from "../workspace/system-error.ts";
+import { openFolder, openRoot } from "../workspace/workspace-access.ts";
+import { findRipgrep } from "./find-ripgrep.ts";
+import { runFinder } from "./run-finder.ts";
+
+export type ListFilesOptions = {
+  readonly maxResults?: number;
+  readonly timeoutMs?: number;
+  /** Path of ripgrep; "" uses find. The one that comes with the package when absent. */
+  readonly ripgrep?: string;
+};
+
+/** Folders whose content is made by programs. */
+export const SKIPPED_FOLDERS = ["target", ".git", "node_modules"] as const;
+
+const DEFAULT_MAX_RESULTS = 200;
+const DEFAULT_TIMEOUT_MS = 10_000;
+const DEFAULT_DEPTH = 3;
+
+const Parameters = z.object({
+  path: z
+    .string()
+    .optional()
+    .describe("Folder to list, relative to the workspace; the workspace itself if absent"),
+  pattern: z.string().optional().describe('Glob that file names must match, such as "*.ts" or "src/**/*.ts"'),
+  max_depth: z
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe(`How deep to go; 1 is the folder's own files. ${DEFAULT_DEPTH} if absent`),
+});
+
+type ListFilesRequest = z.infer<typeof Parameters>;
+
+export function createListFilesTool(options: ListFilesOptions = {}): ExecutableTool {
+  const { maxResults = DEFAULT_MAX_RESULTS, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  return defineTool({
+    name: "list_files",
+    label: "List files",
+    description: `Lists files below a folder, sorted by path. Leaves out ${SKIPPED_FOLDERS.join(", ")}.`,
+    parameters: Parameters,
+    replay: "pure",
+    quick: true,
+    touches: ({ path = "." }) => ({ paths: [path] }),
+    summarise: ({ path = ".", pattern }) => (pattern === undefined ? path : posix.join(path, pattern)),
+    async execute(request, context) {
+      const { path = "." } = request;
+      throwIfCancelled(context.signal);
+      const folder = await openFolder(await openRoot(context.workspace), path).catch((error: unknown) => {
+        throw toToolError(error, `Cannot access ${path}`);
+      });
+      try {
+        const ripgrep = options.ripgrep ?? (await findRipgrep()) ?? "";
+        const findings = await runFinder({
+          ...(ripgrep === "" ? buildFindCommand(request) : buildRipgrepCommand(ripgrep, request)),
+          folder,
+          timeoutMs,
+          timeoutMessage: "List timed out",
+          // find does not sort.
+          keepLines: ripgrep === "" ? Number.POSITIVE_INFINITY : maxResults,
+          countLines: Number.POSITIVE_INFINITY,
+          context,
+        });
+        const { total, exitCode, stderr } = findings;
+        // A folder that may not be read makes the exit code 2, and the rest of the list is still good.
+        if (total === 0 && exitCode !== 0 && stderr !== "") throw new ToolError("failed", stderr);
+        const sorted = ripgrep === "" ? findings.lines.toSorted() : findings.lines;
+        const files = sorted.slice(0, maxResults).map((file) => toPrefix(path) + file.replace(/^\.\//, ""));
+        const truncated = total > maxResults;
+        const notice = truncated ? `\n... (truncated at ${maxResults} results)` : "";
+        const text = total === 0 ? "No files found" : `${files.join("\n")}${notice}`;
+        return { content: [{ type: "text", text }], details: { total, truncated } };
+      } finally {
+        await folder.handle.close();
+      }
+    },
+  });
+}
+
+/** What stands before a path below a folder, in the words of the call. */
+export function toPrefix(path: string): string {
+  return posix.join(path, "/").replace(/^\.\//, "");
+}
+
+function buildRipgrepCommand(command: string, { pattern, max_depth = DEFAULT_DEPTH }: ListFilesRequest) {
+  const args = [
+    "--no-config",
+    "--files",
+    "--hidden",
+    "--no-ignore",
+    "--sort=path",
+    `--max-depth=${max_depth}`,
+  ];
+  if (pattern !== undefined) args.push(`--glob=${pattern}`);
+  // The last glob that matches decides.
+  args.push(...SKIPPED_FOLDERS.map((name) => `--glob=!**/${name}/**`));
+  return { command, args };
+}
+
+/** `find` matches names only. */
+function buildFindCommand({ pattern, max_depth = DEFAULT_DEPTH }: ListFilesRequest) {
+  const skipped = SKIPPED_FOLDERS.flatMap((name) => ["-o", "-name", name]).slice(1);
+  const args = [
+    ".",
+    "-maxdepth",
+    String(max_depth),
+    "-type",
+    "d",
+    "(",
+    ...skipped,
+    ")",
+    "-prune",
+    "-o",
+    "-type",
+    "f",
+  ];
+  if (pattern !== undefined) args.push("-name", posix.basename(pattern));
+  return { command: "find", args: [...args, "-print"] };
+}

@@ -1,0 +1,135 @@
+import type { FileHandle } from "node:fs/promises";
+import { z } from "zod";
+import { defineTool, type ExecutableTool, ToolError } from "../tool.ts";
+import { hasCode, throwIfCancelled, toToolError } from "../workspace/system-error.ts";
+import {
+  type OpenFolder,
+  openFile,
+  openFolder,
+  openRoot,
+  type WorkspaceRoot,
+} from "../workspace/workspace-access.ts";
+import { findRipgrep } from "./find-ripgrep.ts";
+import { SKIPPED_FOLDERS, toPrefix } from "./list-files-tool.ts";
+import { runFinder } from "./run-finder.ts";
+
+export type SearchOptions = {
+  /** Where to search when the call does not say; the workspace when absent. */
+  readonly root?: string;
+  readonly maxResults?: number;
+  readonly timeoutMs?: number;
+  /** Path of ripgrep; "" uses grep. The one that comes with the package when absent. */
+  readonly ripgrep?: string;
+};
+
+const DEFAULT_MAX_RESULTS = 50;
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** More matches than this are not counted: a pattern such as "e" has millions, and each costs time. */
+const MAX_COUNTED = 10_000;
+
+const Parameters = z.object({
+  pattern: z.string().min(1, "must not be empty").describe("Regular expression to search for"),
+  path: z.string().optional().describe("File or folder to search, relative to the workspace"),
+  include: z.string().optional().describe('Glob that file names must match, such as "*.ts"'),
+  case_sensitive: z.boolean().optional().describe("Whether upper and lower case differ; false if absent"),
+});
+
+type SearchRequest = z.infer<typeof Parameters>;
+
+export function createSearchTool(options: SearchOptions = {}): ExecutableTool {
+  const { maxResults = DEFAULT_MAX_RESULTS, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
+  return defineTool({
+    name: "search",
+    label: "Search",
+    description:
+      "Searches the content of files for a regular expression. Returns file:line:text for each match.",
+    parameters: Parameters,
+    replay: "pure",
+    quick: true,
+    touches: ({ path = "." }) => ({ paths: [path] }),
+    summarise: ({ pattern }) => pattern,
+    async execute(request, context) {
+      const path = request.path ?? options.root ?? ".";
+      throwIfCancelled(context.signal);
+      const target = await openTarget(await openRoot(context.workspace), path).catch((error: unknown) => {
+        throw toToolError(error, `Cannot access ${path}`);
+      });
+      try {
+        const ripgrep = options.ripgrep ?? (await findRipgrep()) ?? "";
+        const isFile = target.file !== undefined;
+        const { lines, total, exitCode, stderr } = await runFinder({
+          ...(ripgrep === ""
+            ? buildGrepCommand(request, isFile)
+            : buildRipgrepCommand(ripgrep, request, isFile)),
+          folder: target.folder,
+          stdin: target.file?.fd,
+          timeoutMs,
+          timeoutMessage: "Search timed out",
+          keepLines: maxResults,
+          countLines: MAX_COUNTED,
+          context,
+        });
+        // What may not be read is passed over in silence: the exit code is 2 and stderr empty.
+        if (exitCode > 0 && stderr !== "") throw new ToolError("failed", stderr);
+        if (exitCode > 1 && total === 0) {
+          const reason = `the search ended with exit code ${exitCode} and without a message`;
+          throw new ToolError("failed", `Nothing was found, and some files may not be readable: ${reason}`);
+        }
+        const prefix = isFile ? `${path}:` : toPrefix(path);
+        const matches = lines.map((line) => prefix + (isFile ? line : line.replace(/^\.\//, "")));
+        const notice = total > maxResults ? `\n... (truncated at ${maxResults} matches)` : "";
+        const text = total === 0 ? "No matches found" : `${matches.join("\n")}${notice}`;
+        return {
+          content: [{ type: "text", text }],
+          details: { matches: total, truncated: total > maxResults },
+        };
+      } finally {
+        await target.file?.close();
+        await target.folder.handle.close();
+      }
+    },
+  });
+}
+
+/** A single file is given to the program as its input, so that no path is looked up a second time. */
+async function openTarget(
+  root: WorkspaceRoot,
+  path: string,
+): Promise<{ folder: OpenFolder; file?: FileHandle }> {
+  try {
+    return { folder: await openFolder(root, path) };
+  } catch (error) {
+    if (!hasCode(error, "ENOTDIR")) throw error;
+  }
+  const { handle: file } = await openFile(root, path);
+  try {
+    return { folder: await openFolder(root, "."), file };
+  } catch (error) {
+    await file.close();
+    throw error;
+  }
+}
+
+/** Ignore files at and below the searched folder count, with or without a git repository around them. */
+function buildRipgrepCommand(command: string, request: SearchRequest, isFile: boolean) {
+  const args = ["--no-config", "--no-messages", "--line-number", "--no-heading", "--color=never"];
+  args.push("--no-ignore-parent", "--no-require-git", "--sort=path", `--max-count=${MAX_COUNTED + 1}`);
+  args.push("--max-columns=2000", "--max-columns-preview", isFile ? "--no-filename" : "--with-filename");
+  if (request.case_sensitive !== true) args.push("--ignore-case");
+  if (!isFile) {
+    if (request.include !== undefined) args.push(`--glob=${request.include}`);
+    args.push(...SKIPPED_FOLDERS.map((name) => `--glob=!**/${name}/**`));
+  }
+  return { command, args: [...args, `--regexp=${request.pattern}`, "--", isFile ? "-" : "../"] };
+}
+
+function buildGrepCommand(request: SearchRequest, isFile: boolean) {
+  const args = ["-n", "-E", "-I", "-s", `-m${MAX_COUNTED + 1}`, isFile ? "-h" : "-r"];
+  if (request.case_sensitive !== true) args.push("-i");
+  if (!isFile) {
+    if (request.include !== undefined) args.push(`--include=${request.include}`);
+    args.push(...SKIPPED_FOLDERS.map((name) => `--exclude-dir=${name}`));
+  }
+  return { command: "grep", args: [...args, "-e", request.pattern, "--", isFile ? "-" : "."] };
+}

@@ -1,0 +1,185 @@
+// What is known of programs that run other programs. One table; each row says why.
+
+/** How a command is to be read. `wraps`: the index of the word where the command begins that it runs. */
+export type CommandClass =
+  | { readonly type: "plain" }
+  | { readonly type: "opaque"; readonly reason: string }
+  | { readonly type: "wraps"; readonly at: number };
+
+const PLAIN_COMMAND: CommandClass = { type: "plain" };
+const toOpaque = (reason: string): CommandClass => ({ type: "opaque", reason });
+
+/** @param fixed - Where patterns of file names begin; a file may have the name of an option. */
+export function classifyCommand(words: readonly string[], certainCount = words.length): CommandClass {
+  const [name = "", ...args] = words;
+  const program = name.slice(name.lastIndexOf("/") + 1);
+  const always = ALWAYS_OPAQUE.get(program);
+  if (always !== undefined) return toOpaque(`${always} (${program})`);
+  const interpreter = INTERPRETERS.find(({ names }) => names.test(program));
+  const pattern = words.slice(certainCount).find((word) => OPTION_LIKE_PATTERN.test(word));
+  if (pattern !== undefined && (interpreter !== undefined || Object.hasOwn(OPAQUE_OPTIONS, program))) {
+    return toOpaque(`has a pattern that may become an option (${program} ${pattern})`);
+  }
+  if (interpreter !== undefined) return classifyInterpreter(program, interpreter, args);
+  const wrapper = Object.hasOwn(WRAPPERS, program) ? WRAPPERS[program] : undefined;
+  if (wrapper !== undefined) return classifyWrapper(program, wrapper, args);
+  const opaqueOption = Object.hasOwn(OPAQUE_OPTIONS, program) ? OPAQUE_OPTIONS[program] : undefined;
+  const word = opaqueOption && args.find((arg) => opaqueOption.word.test(arg));
+  return word === undefined ? PLAIN_COMMAND : toOpaque(`${opaqueOption!.reason} (${program} ${word})`);
+}
+
+/** Assignments that change what a program prints, not what it does. Any other (PATH, LD_PRELOAD, GIT_PAGER) may. */
+export const HARMLESS_VARIABLES =
+  /^(CI|NO_COLOR|FORCE_COLOR|CLICOLOR|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NODE_ENV)$/;
+
+/** Options that matter here hold no dot and no slash. */
+const OPTION_LIKE_PATTERN = /^-|^[*?[][^./]*$/;
+
+function toEntries(reason: string, names: string): [string, string][] {
+  return names.split(" ").map((name) => [name, reason]);
+}
+
+const ALWAYS_OPAQUE = new Map([
+  ...toEntries("runs text as a command", "eval source . trap fc bind"),
+  ...toEntries("replaces the shell or its redirects for all that follows", "exec"),
+  ...toEntries("changes what later commands mean", "alias unalias shopt enable hash"),
+  ...toEntries(
+    "sets or removes variables",
+    "export declare typeset local readonly unset read mapfile readarray",
+  ),
+  // A subscript in a name, as in a[$(rm x)], is run when it is evaluated.
+  ...toEntries("evaluates expressions", "let getopts compgen complete compopt"),
+  ...toEntries("changes the folder for what follows", "pushd popd"),
+  ...toEntries("runs a command with other rights", "sudo doas su pkexec runuser setpriv capsh"),
+  ...toEntries("runs commands made from its input", "xargs parallel entr at batch crontab"),
+  ...toEntries(
+    "runs a command in another place or world",
+    "ssh rsh chroot unshare nsenter fakeroot proot bwrap firejail",
+  ),
+  ...toEntries(
+    "runs a command that is one of its words",
+    "watch flock script strace ltrace gdb busybox toybox ionice",
+  ),
+  ...toEntries(
+    "runs a command that is one of its words",
+    "taskset chrt systemd-run start-stop-daemon unbuffer rlwrap",
+  ),
+  ...toEntries(
+    "runs a command that is one of its words",
+    "expect tmux screen setarch linux32 linux64 xvfb-run",
+  ),
+]);
+
+type Interpreter = {
+  readonly names: RegExp;
+  /** Options that hold the program itself. */
+  readonly inline: RegExp;
+  /** Options with which it only tells about itself. */
+  readonly tells: RegExp;
+};
+
+const LONG_INFO_FLAGS = /^--(version|help)$/;
+const INFO_FLAGS = /^(--version|--help|-v|-h)$/;
+
+/** Plain when they run a file: `node build.js`, `bash check.sh`. */
+const INTERPRETERS: readonly Interpreter[] = [
+  { names: /^(ba|da|z|k|mk|a|c|tc|fi)?sh$/, inline: /^[-+]/, tells: LONG_INFO_FLAGS },
+  { names: /^(python|pypy)[\d.]*w?$/, inline: /^-[A-Za-z]*c/, tells: /^(--version|--help|-V|-h)$/ },
+  { names: /^(node|nodejs|bun|deno)$/, inline: /^(-[a-z]*[ep]|--eval\b|--print\b|eval$)/, tells: INFO_FLAGS },
+  { names: /^perl[\d.]*$/, inline: /^-[A-Za-z\d]*[eE]/, tells: INFO_FLAGS },
+  {
+    names: /^(ruby|lua|luajit|osascript|Rscript|julia|groovy)[\d.]*$/,
+    inline: /^(-[A-Za-z]*[eE]|--eval\b)/,
+    tells: INFO_FLAGS,
+  },
+  { names: /^php[\d.]*$/, inline: /^(-[rBRE]|--run\b|--process-)/, tells: INFO_FLAGS },
+];
+
+const STANDARD_INPUT = /^(-|\/dev\/stdin|\/dev\/fd\/\d+|\/proc\/self\/fd\/\d+)$/;
+
+function classifyInterpreter(
+  program: string,
+  { inline: inlineFlags, tells: infoFlags }: Interpreter,
+  args: readonly string[],
+): CommandClass {
+  if (args.length > 0 && args.every((arg) => infoFlags.test(arg))) return PLAIN_COMMAND;
+  const option = args.find((arg) => inlineFlags.test(arg));
+  if (option !== undefined) return toOpaque(`holds a program for an interpreter (${program} ${option})`);
+  const readsInput = args.every((arg) => arg.startsWith("-")) || args.some((arg) => STANDARD_INPUT.test(arg));
+  return readsInput ? toOpaque(`gives an interpreter its program as input (${program})`) : PLAIN_COMMAND;
+}
+
+type Wrapper = {
+  /** Options of one word. */
+  readonly single: RegExp;
+  /** Options whose value is the next word. */
+  readonly pair?: RegExp;
+  /** Words of its own between its options and the command. */
+  readonly operands?: number;
+  /** With this option it runs nothing. */
+  readonly plain?: RegExp;
+};
+
+const NO_FLAGS = /^\b$/;
+
+/** They run the rest of their words as they are, and change nothing of what it does: that rest is judged. */
+const WRAPPERS: Readonly<Record<string, Wrapper>> = {
+  nohup: { single: NO_FLAGS },
+  setsid: { single: /^-[cfw]+$/ },
+  nice: { single: /^(-\d+|-n-?\d+|--adjustment=-?\d+)$/, pair: /^(-n|--adjustment)$/ },
+  timeout: {
+    single: /^(--foreground|--preserve-status|-v|--verbose|-[ks][\w.]+|--(kill-after|signal)=[\w.]+)$/,
+    pair: /^(-k|-s|--kill-after|--signal)$/,
+    operands: 1,
+  },
+  stdbuf: { single: /^(-[ioe][\dLKMG]+|--(input|output|error)=\w+)$/, pair: /^-[ioe]$/ },
+  time: { single: /^(-p|-v)$/ },
+  command: { single: /^-p$/, plain: /^-[vV]$/ },
+  builtin: { single: NO_FLAGS },
+  env: { single: NO_FLAGS },
+};
+
+function classifyWrapper(program: string, wrapper: Wrapper, args: readonly string[]): CommandClass {
+  let at = 0;
+  while (at < args.length && args[at]!.startsWith("-")) {
+    const option = args[at]!;
+    if (wrapper.plain?.test(option)) return PLAIN_COMMAND;
+    at += 1;
+    if (option === "--") break;
+    if (wrapper.pair?.test(option)) at += 1;
+    else if (!wrapper.single.test(option))
+      return toOpaque(`runs a command in a way that is not known (${program} ${option})`);
+  }
+  at += wrapper.operands ?? 0;
+  while (program === "env" && args[at]?.includes("=")) {
+    const variable = args[at]!.slice(0, args[at]!.indexOf("="));
+    if (!HARMLESS_VARIABLES.test(variable))
+      return toOpaque(`sets ${variable}, which may change what it does`);
+    at += 1;
+  }
+  return at >= args.length ? PLAIN_COMMAND : { type: "wraps", at: at + 1 };
+}
+
+type OpaqueOption = { readonly word: RegExp; readonly reason: string };
+
+const FIND_OPTIONS: OpaqueOption = {
+  word: /^(-exec|-execdir|-ok|-okdir|-delete|-fls|-fprint.*)$/,
+  reason: "runs a command on what it finds, or changes files",
+};
+const SUBSCRIPT_OPTIONS: OpaqueOption = { word: /^-[vR]$/, reason: "evaluates a subscript" };
+
+/** Programs that are plain but for one word. */
+const OPAQUE_OPTIONS: Readonly<Record<string, OpaqueOption>> = {
+  find: FIND_OPTIONS,
+  fd: { word: /^(-[xX].*|--exec.*)$/, reason: "runs a command on what it finds" },
+  git: {
+    word: /^(-c|--config-env.*|--exec-path=.*)$/,
+    reason: "may set a command that git runs, such as a pager",
+  },
+  test: SUBSCRIPT_OPTIONS,
+  "[": SUBSCRIPT_OPTIONS,
+  printf: { word: /^-v/, reason: "sets a variable" },
+  wait: { word: /^-\w*p/, reason: "sets a variable" },
+  jobs: { word: /^-\w*x/, reason: "runs a command that is one of its words" },
+  set: { word: /^(?![-+][eux]*o?$|pipefail$)/, reason: "changes the words or options of the shell" },
+};

@@ -1,0 +1,144 @@
+import { lstat } from "node:fs/promises";
+import { resolve } from "node:path";
+import {
+  type CallFacts,
+  type CommandFact,
+  limitFacts,
+  type PathFact,
+} from "../../core/permission/call-facts.ts";
+import { hasParentSegment, resolvePathFact } from "../workspace/path-facts.ts";
+import { findEquivalentCommands } from "./equivalent-commands.ts";
+import { parseKnownCommand } from "./known-programs.ts";
+import { findReachedHosts } from "./reached-hosts.ts";
+import { readScript } from "./read-script.ts";
+
+// The facts of a shell command: which simple commands it holds, which files its redirects name, and whether that can
+// be relied on. The grammar is the parser's (unbash); what programs do with their words is in shell/programs.ts.
+//
+// Opaque, because the words do not say what will run: what does not parse; variables ($HOME too), substitutions,
+// braces and ~; eval, source, exec and the like; functions, loops, assignments that may matter; programs that run
+// commands made of their input or words; interpreters that get their program as text; redirects and cd out of the
+// workspace. Patterns of file names are not: the words before them stand.
+
+/** What somebody wants to know beside what each command is. */
+export type FactOptions = {
+  /** Files that arguments may name, for rules that speak of paths. */
+  readonly operands?: boolean;
+  /** Hosts that commands may reach, for rules that speak of hosts. */
+  readonly hosts?: boolean;
+  /** Whether a meaning of a command matters to a rule. */
+  readonly isRelevant?: (command: CommandFact) => boolean;
+};
+
+/** @param from - Where the command is started; the workspace by default. */
+export async function collectCommandFacts(
+  command: string,
+  workspace: string,
+  from = workspace,
+  { operands: includesOperands = false, hosts: includesHosts = false, isRelevant }: FactOptions = {},
+): Promise<CallFacts> {
+  const { commands, targets, folder, opaque } = readScript(command);
+  const objections = opaque === undefined ? [] : [opaque];
+  const folders = [from];
+  if (folder !== undefined) {
+    const fact = await resolvePathFact(folder, workspace, from);
+    if (!fact.inside || hasParentSegment(folder))
+      objections.push("changes to a folder outside the workspace");
+    folders.push(fact.path);
+  }
+  const paths: PathFact[] = [];
+  for (const target of targets) {
+    // Before or after the change of folder: both are looked at.
+    for (const base of folders) {
+      const fact = await resolvePathFact(target, workspace, base);
+      if (!fact.inside || hasParentSegment(target))
+        objections.push("redirects to a file outside the workspace");
+      if (!paths.some(({ path }) => path === fact.path)) paths.push(fact);
+    }
+  }
+  const known = await Promise.all(commands.map((one) => addArgumentFacts(one, folders, workspace)));
+  const read = includesHosts ? known.map(addHosts) : known;
+  const operands = includesOperands ? await collectOperands(commands, folders, workspace) : [];
+  return limitFacts({
+    commands: isRelevant === undefined ? read : read.map((one) => addEquivalents(one, isRelevant)),
+    ...(operands.length > 0 && { operands }),
+    ...(paths.length > 0 && { paths }),
+    ...(objections[0] !== undefined && { opaque: objections[0] }),
+  });
+}
+
+/** Of a program that only handles files: whether all that it is given lies in the workspace. */
+async function addArgumentFacts(
+  command: CommandFact,
+  folders: readonly string[],
+  workspace: string,
+): Promise<CommandFact> {
+  if (command.wrapper === true) return command;
+  const known = parseKnownCommand(command.words);
+  if (known === undefined) return command;
+  for (const operand of known.operands) {
+    for (const folder of folders) {
+      const fact = await resolvePathFact(operand, workspace, folder);
+      const isOfGit = known.writes && /(^|\/)\.git(\/|$)/.test(fact.relative ?? "");
+      if (!fact.inside || hasParentSegment(operand) || isOfGit)
+        return { ...command, known: true, outside: true };
+    }
+  }
+  return { ...command, known: true };
+}
+
+function addHosts(command: CommandFact): CommandFact {
+  if (command.wrapper === true) return command;
+  const { hosts, certain: isComplete } = findReachedHosts(command.words);
+  if (hosts.length === 0) return command;
+  return { ...command, hosts, ...(isComplete && command.fed !== true ? { fetches: true as const } : {}) };
+}
+
+/** Longer words are texts, such as the message of a commit. */
+const MAX_OPERAND_CHARS = 1024;
+
+/** What a word names when it is a path: a program takes any word for one, so that all are looked at that may be. */
+async function collectOperands(
+  commands: readonly CommandFact[],
+  folders: readonly string[],
+  workspace: string,
+): Promise<readonly PathFact[]> {
+  const found = new Map<string, PathFact>();
+  for (const { words } of commands) {
+    const known = parseKnownCommand(words)?.operands ?? [];
+    for (const word of words.slice(1)) {
+      for (const part of splitWord(word)) {
+        for (const folder of folders) {
+          const isPath = known.includes(part) || part.includes("/") || (await exists(resolve(folder, part)));
+          if (!isPath) continue;
+          const fact = await resolvePathFact(part, workspace, folder);
+          found.set(fact.path, fact);
+        }
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** A word itself, and the value of an option that stands in the same word. */
+function splitWord(word: string): readonly string[] {
+  if (word === "" || word.length > MAX_OPERAND_CHARS) return [];
+  const value = word.slice(word.indexOf("=") + 1);
+  const attached = /^-[A-Za-z](.+)$/.exec(word)?.[1];
+  const parts = [word, ...(value === word ? [] : [value]), ...(attached === undefined ? [] : [attached])];
+  return parts.filter((part) => part !== "" && !part.startsWith("-"));
+}
+
+async function exists(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+function addEquivalents(command: CommandFact, isRelevant: (command: CommandFact) => boolean): CommandFact {
+  const equivalents = findEquivalentCommands(command.words).filter((one) =>
+    isRelevant({ ...command, meant: [one] }),
+  );
+  return equivalents.length === 0 ? command : { ...command, meant: equivalents };
+}

@@ -1,0 +1,67 @@
+import { Ajv, type ErrorObject, type ValidateFunction } from "ajv";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import type { ParsedArguments } from "../../tool.ts";
+import { asObject } from "./json.ts";
+
+/**
+ * A pattern may be such that a short text takes hours to be compared, and the whole worker waits: the server, whose
+ * pattern it is, compares it.
+ */
+const anyText = Object.assign(() => ({ test: () => true }), { code: "anyText" });
+
+const AJV_OPTIONS = {
+  strict: false,
+  validateFormats: false,
+  validateSchema: false,
+  logger: false,
+  code: { regExp: anyText },
+} as const;
+
+const MAX_REPORTED_ERRORS = 5;
+
+/** Whether arguments fit a tool's schema. One that cannot be used lets every object pass: the server judges. */
+export function createArgumentParser(
+  schema: Readonly<Record<string, unknown>>,
+): (value: unknown) => ParsedArguments {
+  let validate: ValidateFunction | undefined | "unusable";
+  return (value) => {
+    if (asObject(value) === undefined) return { ok: false, message: "arguments: expected a JSON object" };
+    validate ??= compileSchema(schema) ?? "unusable";
+    if (validate === "unusable" || matchesSchema(validate, value)) return { ok: true, value };
+    return {
+      ok: false,
+      message: (validate.errors ?? []).slice(0, MAX_REPORTED_ERRORS).map(formatSchemaError).join("; "),
+    };
+  };
+}
+
+/** A schema that stands for itself is asked for ever. */
+function matchesSchema(validate: ValidateFunction, value: unknown): boolean {
+  try {
+    return validate(value);
+  } catch {
+    return true;
+  }
+}
+
+function compileSchema(schema: Readonly<Record<string, unknown>>): ValidateFunction | undefined {
+  const { $schema: dialect, $id: _, ...bare } = schema;
+  const old = typeof dialect === "string" && /draft-0[4-7]/.test(dialect);
+  try {
+    return (old ? new Ajv(AJV_OPTIONS) : new Ajv2020(AJV_OPTIONS)).compile(bare);
+  } catch {
+    return undefined;
+  }
+}
+
+function formatSchemaError({ instancePath, message, params }: ErrorObject): string {
+  const field = instancePath.split("/").filter(Boolean).join(".");
+  const extra = formatErrorParams(params);
+  return `${field === "" ? "arguments" : field}: ${message ?? "does not fit"}${extra}`;
+}
+
+function formatErrorParams(params: ErrorObject["params"]): string {
+  const { additionalProperty, allowedValues } = params as Record<string, unknown>;
+  if (typeof additionalProperty === "string") return ` ("${additionalProperty}")`;
+  return Array.isArray(allowedValues) ? ` (${allowedValues.slice(0, 20).join(", ")})` : "";
+}

@@ -1,0 +1,52 @@
+/** How long one request may take. What is reported on its way begins the time anew, up to a cap (MCP-07). */
+export class Deadline {
+  readonly #timeoutMs: number;
+  readonly #controller = new AbortController();
+  #remainingMs: number;
+  #since: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param maxMs - Of all time but the pauses. */
+  constructor(timeoutMs: number, maxMs: number) {
+    this.#timeoutMs = timeoutMs;
+    this.#remainingMs = Math.max(timeoutMs, maxMs);
+    this.#schedule();
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get hasPassed(): boolean {
+    return this.#controller.signal.aborted;
+  }
+
+  /** Something has come. */
+  extend(): void {
+    if (this.#since === undefined) return;
+    this.pause();
+    this.resume();
+  }
+
+  /** A person is waited for: that is nobody's slowness. */
+  pause(): void {
+    if (this.#since === undefined) return;
+    this.#remainingMs -= performance.now() - this.#since;
+    this.dispose();
+  }
+
+  resume(): void {
+    if (this.#since === undefined && !this.hasPassed) this.#schedule();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#since = undefined;
+  }
+
+  #schedule(): void {
+    this.#since = performance.now();
+    const waitMs = Math.max(0, Math.min(this.#timeoutMs, this.#remainingMs));
+    this.#timer = setTimeout(() => this.#controller.abort(new Error(`no answer in ${waitMs} ms`)), waitMs);
+  }
+}

@@ -1,0 +1,145 @@
+import type { McpServer } from "../../../schema/mcp.ts";
+import type { ImageContent, TextContent } from "../../../schema/message.ts";
+import type { PinnedTool } from "../../../schema/tool-source.ts";
+import {
+  type ExecutableTool,
+  type OfferedTool,
+  type ToolContext,
+  ToolError,
+  type ToolOutput,
+} from "../../tool.ts";
+import { createArgumentParser } from "./argument-parser.ts";
+import type { Elicit, Progress, Sample } from "./mcp-connection.ts";
+import { McpError } from "./mcp-error.ts";
+import { hashTool } from "./pin-tools.ts";
+import type { PooledServer } from "./pooled-server.ts";
+import { formatContent, toToolResult } from "./tool-result.ts";
+
+/** What the worker's own limit leaves on top of a request's: waiting for a turn, and for a server that starts. */
+const TIMEOUT_MARGIN_MS = 60_000;
+
+const MAX_SUMMARY_CHARS = 200;
+
+/** Who answers what a server asks while a tool runs, by the call. */
+export type ServerRequestHandlers = {
+  readonly elicit?: ((context: ToolContext) => Elicit | undefined) | undefined;
+  readonly sample?: ((context: ToolContext) => Sample | undefined) | undefined;
+  /** Whether the model is told elsewhere of what the server offers by now. */
+  readonly isNotified?: ((context: ToolContext, server: McpServer) => Promise<boolean>) | undefined;
+};
+
+/** A tool of a server as a worker executes it (MCP-05). Connects when it is called. */
+export function createMcpTool(
+  pinned: PinnedTool,
+  server: McpServer,
+  getServer: () => PooledServer,
+  handlers: ServerRequestHandlers = {},
+): ExecutableTool {
+  return {
+    ...toOfferedTool(pinned, server),
+    kind: "executable",
+    parse: createArgumentParser(pinned.parameters),
+    execute: async (parameters, context) => {
+      const pooled = getServer();
+      const { result, notes } = await convertToToolError(
+        () =>
+          pooled.callTool(pinned.remote, parameters as Record<string, unknown>, {
+            signal: context.signal,
+            onProgress: (progress) => context.onProgress(pooled.mask(formatProgress(progress))),
+            ask: handlers.elicit?.(context),
+            sample: handlers.sample?.(context),
+          }),
+        () => describeToolChange(pinned, pooled),
+      );
+      await pooled.refreshIfStale(context.signal);
+      const isNotified = (await handlers.isNotified?.(context, server)) ?? false;
+      return toToolOutput(pinned, pooled, result, notes, isNotified);
+    },
+  };
+}
+
+/** What all tools of servers have in common. */
+export function toOfferedTool(
+  { name, description, parameters, replay, confirm = false }: PinnedTool,
+  { timeoutMs, maxTimeoutMs = 600_000, transport }: McpServer,
+): Omit<OfferedTool, "parse"> {
+  return {
+    name,
+    label: name,
+    description,
+    parameters,
+    replay,
+    quick: false,
+    timeoutMs: Math.max(timeoutMs, maxTimeoutMs) + TIMEOUT_MARGIN_MS,
+    summarise: (value) => (JSON.stringify(value) ?? "").slice(0, MAX_SUMMARY_CHARS),
+    touches: () => (transport.type === "http" ? { hosts: [transport.url] } : {}),
+    confirm,
+  };
+}
+
+/** Every trouble with a server is a result that the model reads (MCP-06). @param notes - Said behind it. */
+export async function convertToToolError<Result>(
+  work: () => Promise<Result>,
+  notes: () => readonly string[] = () => [],
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof McpError)) throw error;
+    if (error.fault === "cancelled") throw new ToolError("cancelled", error.message, { cause: error });
+    throw new ToolError("failed", [error.message, ...formatNotes(notes())].join("\n"), { cause: error });
+  }
+}
+
+function formatNotes(notes: readonly string[]): readonly string[] {
+  return notes.map((note) => `(${note})`);
+}
+
+/** What fails is explained, told elsewhere or not. */
+function toToolOutput(
+  pinned: PinnedTool,
+  pooled: PooledServer,
+  answer: unknown,
+  notes: readonly string[],
+  isNotified: boolean,
+): ToolOutput {
+  const { content: rawContent, isError, details } = toToolResult(answer);
+  const content = maskContent(pooled, rawContent);
+  const noteLines = formatNotes([
+    ...notes,
+    ...(isNotified && !isError ? [] : describeToolChange(pinned, pooled)),
+  ]);
+  if (isError) throw new ToolError("failed", [formatContent(content), ...noteLines].join("\n"));
+  return {
+    content: [...content, ...noteLines.map((text) => ({ type: "text" as const, text }))],
+    ...(details === undefined ? {} : { details: maskDetails(pooled, details) }),
+  };
+}
+
+function maskDetails(
+  pooled: PooledServer,
+  details: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  return JSON.parse(pooled.mask(JSON.stringify(details))) as Record<string, unknown>;
+}
+
+/** The server was told secrets, and may repeat them. */
+export function maskContent(
+  pooled: Pick<PooledServer, "mask">,
+  content: readonly (TextContent | ImageContent)[],
+): (TextContent | ImageContent)[] {
+  return content.map((part) => (part.type === "text" ? { ...part, text: pooled.mask(part.text) } : part));
+}
+
+/** A run works with the tools that it began with; that a server means another one by now is said. */
+function describeToolChange({ remote, hash }: PinnedTool, pooled: PooledServer): readonly string[] {
+  const now = pooled.lastListing?.tools.find(({ name }) => name === remote);
+  if (pooled.lastListing === undefined || (now !== undefined && hashTool(now) === hash)) return [];
+  const what = now === undefined ? "no longer offers this tool" : "has changed what it says of this tool";
+  return [`Since this run began, the server ${what}; the description that you have is the old one.`];
+}
+
+function formatProgress({ progress, total, message }: Progress): string {
+  const amount = total === undefined ? `${progress}` : `${progress} of ${total}`;
+  return message === undefined || message === "" ? amount : `${amount}: ${message}`;
+}

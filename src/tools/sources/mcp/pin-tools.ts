@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { matchNameGlob } from "../../../platform/text/glob.ts";
+import type { McpServer } from "../../../schema/mcp.ts";
+import type { ReplayClass } from "../../../schema/tool.ts";
+import type { PinnedTool } from "../../../schema/tool-source.ts";
+import { sanitiseText } from "../sanitise-text.ts";
+import { toToolName } from "../tool-names.ts";
+import type { RemoteTool, ToolHints } from "./mcp-connection.ts";
+
+// What becomes of what a server says of its tools. Nobody vouches for a server: its names are made to fit, its words
+// are bounded, and what it says about safety counts only where the definition says that it is trusted.
+
+/** For the model, of one tool. Longer ones are cut. */
+const MAX_DESCRIPTION_CHARS = 4096;
+
+/** Of a tool, as the server gives it; the protocol speaks of 128. */
+const MAX_NAME_CHARS = 512;
+
+/** A schema is sent with every question to the model. A tool with a larger one is left out. */
+const MAX_SCHEMA_BYTES = 64 * 1024;
+
+/** Of all schemas of a server. */
+const MAX_SCHEMAS_BYTES = 512 * 1024;
+
+/** Tools of one server that an agent is offered. */
+const MAX_TOOLS = 256;
+
+export type PinnedToolList = {
+  readonly tools: readonly PinnedTool[];
+  /** What was left out or changed, a sentence each. */
+  readonly warnings: readonly string[];
+};
+
+/** The tools of a server as an agent with this definition has them. */
+export function pinTools(server: McpServer, remote: readonly RemoteTool[]): PinnedToolList {
+  const warnings: string[] = [];
+  const described = (tool: Pick<RemoteTool, "name">) =>
+    `The tool ${sanitiseText(tool.name, 100)} of the MCP server ${server.name}`;
+  const byName = new Map<string, RemoteTool>();
+  let bytes = 0;
+  for (const tool of remote) {
+    if (!isIncluded(server, tool.name)) continue;
+    if (tool.name.length > MAX_NAME_CHARS) {
+      warnings.push(`${described(tool)} is left out: its name has more than ${MAX_NAME_CHARS} characters`);
+      continue;
+    }
+    const size = measureBytes(tool.inputSchema);
+    if (byName.has(tool.name)) warnings.push(`${described(tool)} is offered twice; the first one is used`);
+    else if (tool.needsTask) warnings.push(`${described(tool)} is left out: it can only be called as a task`);
+    else if (size > MAX_SCHEMA_BYTES) {
+      warnings.push(`${described(tool)} is left out: its schema has more than ${MAX_SCHEMA_BYTES} bytes`);
+    } else if (bytes + size > MAX_SCHEMAS_BYTES) {
+      warnings.push(`${described(tool)} is left out: all schemas have more than ${MAX_SCHEMAS_BYTES} bytes`);
+    } else {
+      byName.set(tool.name, tool);
+      bytes += size;
+    }
+  }
+  const included = [...byName.values()];
+  if (included.length > MAX_TOOLS) {
+    const more = included.length - MAX_TOOLS;
+    warnings.push(
+      `The MCP server ${server.name} offers ${more} tools more than the ${MAX_TOOLS} that are used`,
+    );
+  }
+  warnings.push(...findUnmatchedPatterns(server, remote));
+  const names = assignNames(server, included.slice(0, MAX_TOOLS));
+  const tools = included.slice(0, MAX_TOOLS).map((tool): PinnedTool => {
+    const { text, cut } = formatDescription(tool);
+    if (cut)
+      warnings.push(`${described(tool)} has its description cut to ${MAX_DESCRIPTION_CHARS} characters`);
+    return {
+      source: "mcp",
+      from: server.name,
+      remote: tool.name,
+      name: names.get(tool.name) ?? tool.name,
+      description: text,
+      parameters: toParameters(tool),
+      replay: selectReplayClass(server, tool),
+      ...(server.confirm.some((pattern) => matchNameGlob(pattern, tool.name)) ? { confirm: true } : {}),
+      hash: hashTool(tool),
+    };
+  });
+  return { tools, warnings };
+}
+
+/** Of all that a server says of a tool. */
+export function hashTool(tool: RemoteTool): string {
+  return createHash("sha256")
+    .update(JSON.stringify(sortKeys(tool)))
+    .digest("hex");
+}
+
+function isIncluded({ include, exclude }: McpServer, name: string): boolean {
+  const fits = (pattern: string) => matchNameGlob(pattern, name);
+  return (include === undefined || include.some(fits)) && !exclude.some(fits);
+}
+
+/** Patterns of the definition that stand for no tool: a misspelling, or a tool that is no longer there. */
+function findUnmatchedPatterns(
+  { name, include = [], exclude, confirm, replay }: McpServer,
+  remote: readonly RemoteTool[],
+) {
+  const lists = { include, exclude, confirm, replay: Object.keys(replay) };
+  return Object.entries(lists).flatMap(([list, patterns]) =>
+    patterns
+      .filter((pattern) => !remote.some((tool) => matchNameGlob(pattern, tool.name)))
+      .map((pattern) => `${list} of the MCP server ${name} names "${pattern}", which fits none of its tools`),
+  );
+}
+
+/** Two that would be the same get a mark of their own, whatever the order in which they came. */
+function assignNames(server: McpServer, tools: readonly RemoteTool[]): ReadonlyMap<string, string> {
+  const { prefix = server.name } = server;
+  const plain = (tool: RemoteTool) => toToolName(prefix === "" ? tool.name : `${prefix}__${tool.name}`);
+  const counts = new Map<string, number>();
+  for (const tool of tools) counts.set(plain(tool), (counts.get(plain(tool)) ?? 0) + 1);
+  return new Map(
+    tools.map((tool) => {
+      const name = plain(tool);
+      const asIs = /^[A-Za-z0-9_-]+$/.test(tool.name);
+      if (asIs || counts.get(name) === 1) return [tool.name, name];
+      const mark = createHash("sha256").update(tool.name).digest("hex").slice(0, 8);
+      return [tool.name, toToolName(`${name.slice(0, 55)}_${mark}`)];
+    }),
+  );
+}
+
+/**
+ * What a second execution of a tool means: what the definition says, else what a trusted server says, else `unsafe`.
+ * A tool that says of itself both that it only reads and that it destroys is not believed.
+ */
+function selectReplayClass(server: Pick<McpServer, "replay" | "trusted">, tool: RemoteTool): ReplayClass {
+  const patterns = Object.keys(server.replay).filter((pattern) => matchNameGlob(pattern, tool.name));
+  const [best] = patterns.sort(
+    (a, b) => Number(b === tool.name) - Number(a === tool.name) || b.length - a.length,
+  );
+  if (best !== undefined) return server.replay[best] ?? "unsafe";
+  return server.trusted ? toReplayClass(tool.hints) : "unsafe";
+}
+
+function toReplayClass({ readOnly, idempotent, destructive }: ToolHints): ReplayClass {
+  if (readOnly === true) return destructive === true ? "unsafe" : "pure";
+  return idempotent === true ? "idempotent" : "unsafe";
+}
+
+function formatDescription({ title, description = "", name }: RemoteTool): { text: string; cut: boolean } {
+  const text = description.trim() === "" ? (title ?? name) : description;
+  const whole = sanitiseText(text, Number.POSITIVE_INFINITY);
+  return { text: sanitiseText(text, MAX_DESCRIPTION_CHARS), cut: whole.length > MAX_DESCRIPTION_CHARS };
+}
+
+/** Vendors want an object at the top, whatever a server leaves out. */
+function toParameters({ inputSchema }: RemoteTool): Record<string, unknown> {
+  return { ...inputSchema, type: "object" };
+}
+
+function measureBytes(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value) ?? "");
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (typeof value !== "object" || value === null) return value;
+  return Object.entries(value)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([key, one]) => [key, sortKeys(one)]);
+}

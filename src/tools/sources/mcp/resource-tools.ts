@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import type { McpServer } from "../../../schema/mcp.ts";
+import type { PinnedTool } from "../../../schema/tool-source.ts";
+import { type ExecutableTool, ToolError } from "../../tool.ts";
+import { sanitiseText } from "../sanitise-text.ts";
+import { createArgumentParser } from "./argument-parser.ts";
+import type { RemoteResource, RemoteResourceTemplate } from "./mcp-connection.ts";
+import { convertToToolError, maskContent, toOfferedTool } from "./mcp-tool.ts";
+import type { PooledServer } from "./pooled-server.ts";
+import { toResourceContent } from "./tool-result.ts";
+
+// A server's resources are read as any other tool reads: one tool lists them, one gives what is at an address.
+
+export type ResourceTool = "list" | "read";
+
+const MAX_LISTED = 200;
+const MAX_LINE_CHARS = 300;
+
+/** For servers whose definition says `resources = true`. */
+export function pinResourceTools(server: McpServer): readonly PinnedTool[] {
+  const { prefix = server.name } = server;
+  const begin = prefix === "" ? "" : `${prefix}__`;
+  const tool = (
+    which: ResourceTool,
+    description: string,
+    parameters: Record<string, unknown>,
+  ): PinnedTool => ({
+    source: "mcp",
+    from: server.name,
+    remote: `resources/${which}`,
+    name: `${begin}${which}_resource${which === "list" ? "s" : ""}`,
+    description,
+    parameters: { type: "object", additionalProperties: false, ...parameters },
+    replay: "pure",
+    hash: createHash("sha256").update(description).digest("hex"),
+  });
+  return [
+    tool("list", `Lists what can be read of ${server.name}: addresses, and patterns of addresses.`, {
+      properties: {},
+    }),
+    tool("read", `Reads a resource of ${server.name}.`, {
+      properties: { uri: { type: "string", description: "The address, as it was listed or given" } },
+      required: ["uri"],
+    }),
+  ];
+}
+
+export function createResourceTool(
+  pinned: PinnedTool,
+  which: ResourceTool,
+  server: McpServer,
+  getServer: () => PooledServer,
+): ExecutableTool {
+  return {
+    ...toOfferedTool(pinned, server),
+    kind: "executable",
+    parse: createArgumentParser(pinned.parameters),
+    execute: async (parameters, { signal }) =>
+      await convertToToolError(async () => {
+        if (which === "list")
+          return { content: [{ type: "text", text: await listResources(getServer(), signal) }] };
+        const { uri } = parameters as { uri: string };
+        const answer = await getServer().run(signal, (connection, request) =>
+          connection.readResource(uri, request),
+        );
+        return { content: maskContent(getServer(), toResourceContent(answer)) };
+      }),
+  };
+}
+
+async function listResources(pooled: PooledServer, signal: AbortSignal): Promise<string> {
+  const { resources, templates } = await pooled.run(signal, async (connection, request) => {
+    if (!connection.facts.offers.resources) throw new ToolError("failed", "This server has no resources");
+    return {
+      resources: await connection.listResources(request),
+      templates: await connection.listResourceTemplates(request),
+    };
+  });
+  const lines = [
+    ...resources.map((one) => formatResource(one.uri, one)),
+    ...templates.map((one) => `${formatResource(one.uriTemplate, one)} (fill in what is in braces)`),
+  ];
+  if (lines.length === 0) return "There are no resources.";
+  const more = lines.length - MAX_LISTED;
+  return [...lines.slice(0, MAX_LISTED), ...(more > 0 ? [`... and ${more} more`] : [])].join("\n");
+}
+
+function formatResource(
+  address: string,
+  { name, mimeType, description }: RemoteResource | Omit<RemoteResourceTemplate, "uriTemplate">,
+) {
+  const facts = [name === address ? "" : name, mimeType ?? "", description ?? ""].filter(
+    (fact) => fact !== "",
+  );
+  return sanitiseText(`${address}  ${facts.join(", ")}`.replace(/\s*\n\s*/g, " ").trimEnd(), MAX_LINE_CHARS);
+}

@@ -1,0 +1,227 @@
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import type { RequestOptions as SdkOptions } from "@modelcontextprotocol/sdk/shared/protocol.js";
+import {
+  CreateMessageRequestSchema,
+  ElicitRequestSchema,
+  ErrorCode,
+  LoggingMessageNotificationSchema,
+  PromptListChangedNotificationSchema,
+  ResourceListChangedNotificationSchema,
+  McpError as SdkError,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
+import { z } from "zod";
+import { asList, asNumber, asObject, asText, type JsonObject, omitUndefined } from "../json.ts";
+import type {
+  ConnectionEvents,
+  ElicitRequest,
+  ElicitResult,
+  McpConnection,
+  RequestOptions,
+  ServerInfo,
+} from "../mcp-connection.ts";
+import {
+  listAllPages,
+  toRemotePrompt,
+  toRemoteResource,
+  toRemoteResourceTemplate,
+  toRemoteTool,
+} from "./listings.ts";
+import type { RequestTrackingTransport } from "./request-tracking-transport.ts";
+import { toMcpError } from "./to-mcp-error.ts";
+
+// The one place where requests go through the library. Time limits are ours: whoever asks brings a signal.
+
+/** As long as the library's timers can be set. */
+const NO_TIMEOUT_MS = 2 ** 31 - 1;
+
+const MAX_LOG_CHARS = 2048;
+
+const AnyResult = z.looseObject({});
+
+export type SdkConnectionOptions = {
+  readonly version: string;
+  readonly sampling: boolean;
+  readonly elicitation: boolean;
+  readonly events: ConnectionEvents;
+  /** How the server has ended; empty while it has not. */
+  readonly describeExit: () => string;
+};
+
+/** Shakes hands. Rejects with an `McpError`, and then nothing is left open. */
+export async function connectClient(
+  transport: RequestTrackingTransport,
+  options: SdkConnectionOptions,
+  { signal }: RequestOptions,
+): Promise<McpConnection> {
+  const client = new Client(
+    { name: "holdfast", version: options.version },
+    {
+      capabilities: {
+        ...(options.elicitation ? { elicitation: { form: { applyDefaults: true }, url: {} } } : {}),
+        ...(options.sampling ? { sampling: {} } : {}),
+      },
+      enforceStrictCapabilities: false,
+    },
+  );
+  handleServerRequests(client, options);
+  handleNotifications(client, options.events);
+  try {
+    await client.connect(transport, { signal, timeout: NO_TIMEOUT_MS });
+  } catch (error) {
+    const fault = toMcpError(error, options.describeExit());
+    await transport.close().catch(() => {});
+    throw fault;
+  }
+  return new SdkConnection(client, transport, options);
+}
+
+class SdkConnection implements McpConnection {
+  readonly facts: ServerInfo;
+  readonly #client: Client;
+  readonly #transport: RequestTrackingTransport;
+  readonly #describeExit: () => string;
+
+  constructor(
+    client: Client,
+    transport: RequestTrackingTransport,
+    { events, describeExit }: SdkConnectionOptions,
+  ) {
+    this.#client = client;
+    this.#transport = transport;
+    this.#describeExit = describeExit;
+    client.onclose = events.onClosed;
+    const version = client.getServerVersion();
+    const offers = client.getServerCapabilities();
+    this.facts = {
+      name: version?.name ?? "",
+      version: version?.version ?? "",
+      protocolVersion: transport.protocolVersion,
+      ...omitUndefined({ instructions: client.getInstructions() }),
+      offers: {
+        tools: offers?.tools !== undefined,
+        resources: offers?.resources !== undefined,
+        prompts: offers?.prompts !== undefined,
+      },
+    };
+  }
+
+  listTools = async (options: RequestOptions) =>
+    await this.#list("tools/list", "tools", this.facts.offers.tools, toRemoteTool, options);
+
+  listResources = async (options: RequestOptions) =>
+    await this.#list("resources/list", "resources", this.facts.offers.resources, toRemoteResource, options);
+
+  listResourceTemplates = async (options: RequestOptions) =>
+    await this.#list(
+      "resources/templates/list",
+      "resourceTemplates",
+      this.facts.offers.resources,
+      toRemoteResourceTemplate,
+      options,
+    );
+
+  listPrompts = async (options: RequestOptions) =>
+    await this.#list("prompts/list", "prompts", this.facts.offers.prompts, toRemotePrompt, options);
+
+  async callTool(name: string, parameters: JsonObject, options: RequestOptions): Promise<unknown> {
+    const request = { method: "tools/call" as const, params: { name, arguments: { ...parameters } } };
+    return await this.#convertErrors(this.#client.request(request, AnyResult, toSdkOptions(options)));
+  }
+
+  async readResource(uri: string, options: RequestOptions): Promise<unknown> {
+    const request = { method: "resources/read" as const, params: { uri } };
+    return await this.#convertErrors(this.#client.request(request, AnyResult, toSdkOptions(options)));
+  }
+
+  async close(): Promise<void> {
+    this.#client.onclose = () => {};
+    await this.#transport.close().catch(() => {});
+  }
+
+  async #list<Item>(
+    method: Parameters<typeof listAllPages>[1],
+    field: string,
+    isSupported: boolean,
+    read: (item: JsonObject) => Item | undefined,
+    options: RequestOptions,
+  ): Promise<readonly Item[]> {
+    if (!isSupported) return [];
+    const items = await this.#convertErrors(listAllPages(this.#client, method, field, toSdkOptions(options)));
+    return items.flatMap((item) => read(item) ?? []);
+  }
+
+  async #convertErrors<Result>(work: Promise<Result>): Promise<Result> {
+    try {
+      return await work;
+    } catch (error) {
+      throw toMcpError(error, this.#describeExit());
+    }
+  }
+}
+
+function toSdkOptions({ signal, onProgress }: RequestOptions): SdkOptions {
+  return {
+    signal,
+    timeout: NO_TIMEOUT_MS,
+    ...(onProgress === undefined
+      ? {}
+      : {
+          onprogress: ({ progress, total, message }) =>
+            onProgress({ progress, ...omitUndefined({ total: asNumber(total), message: asText(message) }) }),
+        }),
+  };
+}
+
+function handleNotifications(
+  client: Client,
+  { onListChanged, onLogMessage, onProtocolError }: ConnectionEvents,
+): void {
+  client.setNotificationHandler(ToolListChangedNotificationSchema, () => onListChanged("tools"));
+  client.setNotificationHandler(ResourceListChangedNotificationSchema, () => onListChanged("resources"));
+  client.setNotificationHandler(PromptListChangedNotificationSchema, () => onListChanged("prompts"));
+  client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params: { data } }) =>
+    onLogMessage((typeof data === "string" ? data : (JSON.stringify(data) ?? "")).slice(0, MAX_LOG_CHARS)),
+  );
+  client.onerror = (error) => onProtocolError(error.message.slice(0, MAX_LOG_CHARS));
+}
+
+function handleServerRequests(client: Client, { sampling, elicitation, events }: SdkConnectionOptions): void {
+  if (elicitation) {
+    client.setRequestHandler(ElicitRequestSchema, async ({ params }, { signal }) =>
+      toElicitResponse(await events.ask(toElicitRequest(params), signal)),
+    );
+  }
+  if (sampling) {
+    client.setRequestHandler(
+      CreateMessageRequestSchema,
+      async ({ params }, { signal }) => (await events.sample({ ...params }, signal)) as never,
+    );
+  }
+  client.fallbackRequestHandler = async ({ method }) => {
+    if (method === "sampling/createMessage") {
+      throw new SdkError(
+        -1,
+        "This agent's definition does not allow its servers to ask a model (`sampling`)",
+      );
+    }
+    throw new SdkError(ErrorCode.MethodNotFound, "Method not found");
+  };
+}
+
+function toElicitRequest(params: object): ElicitRequest {
+  const fields = params as JsonObject;
+  const message = asText(fields["message"]) ?? "";
+  const url = asText(fields["url"]);
+  if (fields["mode"] === "url" && url !== undefined) return { type: "url", message, url };
+  return { type: "form", message, schema: asObject(fields["requestedSchema"]) ?? { type: "object" } };
+}
+
+function toElicitResponse(answer: ElicitResult) {
+  if (answer.type !== "accept") return { action: answer.type };
+  const values = Object.entries(answer.values ?? {}).map(([name, value]) => [
+    name,
+    Array.isArray(value) ? asList(value).map(String) : value,
+  ]);
+  return { action: "accept" as const, content: Object.fromEntries(values) };
+}

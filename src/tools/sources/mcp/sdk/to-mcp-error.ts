@@ -1,0 +1,64 @@
+import { UnauthorizedError } from "@modelcontextprotocol/sdk/client/auth.js";
+import { StreamableHTTPError } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import { ErrorCode, McpError as SdkError } from "@modelcontextprotocol/sdk/types.js";
+import { asObject, asText } from "../json.ts";
+import { findErrorReason, McpError, type McpFault } from "../mcp-error.ts";
+import { LOCAL_FAULT_KEY } from "./request-tracking-transport.ts";
+
+const MAX_QUOTED_CHARS = 500;
+
+/** What the library rejects with, in our words. `how`: how the server has ended, if it has. */
+export function toMcpError(error: unknown, exit: string): McpError {
+  if (error instanceof McpError) return error;
+  if (error instanceof SdkError) return convertSdkError(error, exit);
+  if (error instanceof StreamableHTTPError) return convertHttpError(error);
+  if (error instanceof UnauthorizedError) {
+    return new McpError("auth", "asks for credentials, and the definition names none: give it `auth`", {
+      cause: error,
+    });
+  }
+  const name = error instanceof Error ? error.name : "";
+  if (name === "AbortError") return new McpError("cancelled", "cancelled", { cause: error });
+  if (name === "ZodError" || name === "$ZodError") {
+    return new McpError("protocol", `answered with what the protocol does not know: ${formatError(error)}`, {
+      cause: error,
+    });
+  }
+  if (error instanceof SyntaxError) {
+    return new McpError("serialization", `answered with what is no JSON: ${formatError(error)}`, {
+      cause: error,
+    });
+  }
+  if (exit !== "") return new McpError("closed", exit, { cause: error });
+  return new McpError("protocol", formatError(error), { cause: error });
+}
+
+function convertSdkError(error: SdkError, exit: string): McpError {
+  const message = error.message.replace(/^(MCP error -?\d+: )+/, "");
+  const fault = asText(asObject(error.data)?.[LOCAL_FAULT_KEY]) as McpFault | undefined;
+  if (fault !== undefined) return new McpError(fault, message, { cause: error });
+  if (error.code === ErrorCode.ConnectionClosed && message === "Connection closed") {
+    return new McpError("closed", exit === "" ? "hung up before it answered" : exit, { cause: error });
+  }
+  const text = message.length > MAX_QUOTED_CHARS ? `${message.slice(0, MAX_QUOTED_CHARS)}...` : message;
+  return new McpError("json-rpc", `refused: ${text === "" ? "without a word" : text} (${error.code})`, {
+    cause: error,
+    code: error.code,
+  });
+}
+
+function convertHttpError(error: StreamableHTTPError): McpError {
+  const code = error.code ?? 0;
+  const text = error.message
+    .replace(/^Streamable HTTP error: /, "")
+    .replace(/^Error POSTing to endpoint: /, "")
+    .slice(0, MAX_QUOTED_CHARS);
+  const options = { cause: error, code };
+  if (code === 404) return new McpError("session-lost", `answered 404: ${text}`, options);
+  if (code === 401 || code === 403) return new McpError("auth", `answered ${code}: ${text}`, options);
+  return new McpError("transport", code > 0 ? `answered ${code}: ${text}` : text, options);
+}
+
+function formatError(error: unknown): string {
+  return findErrorReason(error).replace(/\s+/g, " ").slice(0, MAX_QUOTED_CHARS);
+}

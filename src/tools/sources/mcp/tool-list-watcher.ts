@@ -1,0 +1,164 @@
+import { createHash } from "node:crypto";
+import type { AgentDefinition } from "../../../schema/definition.ts";
+import type { McpServer } from "../../../schema/mcp.ts";
+import type { PinnedTool } from "../../../schema/tool-source.ts";
+import type { ActiveLoop } from "../tool-source.ts";
+import { pinTools } from "./pin-tools.ts";
+import type { ServerListing } from "./pooled-server.ts";
+
+// A loop works with the tools that it was opened with. Where a server offers something else by now, the loop is told, so
+// that its model hears of it with its next question, whether or not a tool of that server runs.
+//
+// Invariants
+//   O1. A loop is told the same only once by this worker, unless it could not be reached.
+//   O2. What is kept is bounded: loops, and times that one loop is told.
+
+/** Loops that are known; who was silent longest goes first. */
+const MAX_LOOPS = 1000;
+
+/** A server that changes its mind all the time is not worth a longer history. */
+const MAX_NOTIFICATIONS = 16;
+
+/** Of each kind, that a loop is told. */
+const MAX_NAMES = 32;
+
+type WatchedServer = { readonly server: McpServer; readonly pinned: readonly PinnedTool[]; told: string };
+
+type WatchedLoop = {
+  readonly at: ActiveLoop;
+  readonly servers: readonly WatchedServer[];
+  times: number;
+  sending: Promise<void>;
+};
+
+/** As it was when the loop was opened. */
+const PINNED_HASH = "";
+
+/** Who works with which servers, and what they were told of them. */
+export class ToolListWatcher {
+  readonly #getLastListing: (server: McpServer) => ServerListing | undefined;
+  readonly #loops = new Map<string, WatchedLoop>();
+  readonly #pinnedTools = new WeakMap<ServerListing, Map<string, readonly PinnedTool[]>>();
+
+  /** @param known - What a server offered when it was last asked, without asking it. */
+  constructor(known: (server: McpServer) => ServerListing | undefined) {
+    this.#getLastListing = known;
+  }
+
+  /** Until `unwatch`, until the workflow works on another loop, or until it turns out to be over. */
+  watch(active: ActiveLoop, { mcp = [], pinned }: Pick<AgentDefinition, "mcp" | "pinned">): void {
+    const before = this.#loops.get(active.loopId);
+    this.#loops.delete(active.loopId);
+    if (before === undefined) this.#forget(({ workflow }) => workflow === active.workflow);
+    // What is told before the run knows of its loop may be lost on it.
+    const isSame = before?.at.definitionHash === active.definitionHash && before.at.isOpening !== true;
+    const watched = isSame
+      ? before
+      : {
+          at: active,
+          servers: mcp.map((server) => ({
+            server,
+            pinned: filterServerTools(server, pinned?.tools),
+            told: PINNED_HASH,
+          })),
+          times: 0,
+          sending: Promise.resolve(),
+        };
+    this.#loops.set(active.loopId, watched);
+    this.#forget((_, index) => index < this.#loops.size - MAX_LOOPS);
+    this.#notifyOfChanges(watched);
+  }
+
+  unwatch(loopId: string): void {
+    this.#loops.delete(loopId);
+  }
+
+  /** A server has listed its tools. */
+  compareAll(): void {
+    for (const loop of [...this.#loops.values()]) this.#notifyOfChanges(loop);
+  }
+
+  /** Whether the loop was told of all that it should know about this server. */
+  async isNotified(loopId: string, { name }: McpServer): Promise<boolean> {
+    const loop = this.#loops.get(loopId);
+    await loop?.sending;
+    const one = loop?.servers.find(({ server }) => server.name === name);
+    if (loop === undefined || one === undefined) return false;
+    const now = this.#findChange(loop, one);
+    return now === undefined || now.hash === one.told;
+  }
+
+  #notifyOfChanges(loop: WatchedLoop): void {
+    for (const one of loop.servers) {
+      const change = this.#findChange(loop, one);
+      if (change === undefined || change.hash === one.told || loop.times >= MAX_NOTIFICATIONS) continue;
+      const before = one.told;
+      one.told = change.hash;
+      loop.times += 1;
+      const { hash, names } = change;
+      const reportedHash = hash === PINNED_HASH ? "as-pinned" : hash;
+      const send = async () => {
+        const { loopId } = loop.at;
+        const result = await loop.at.notify({
+          loopId,
+          server: one.server.name,
+          hash: reportedHash,
+          ...names,
+        });
+        if (result === "over") this.#loops.delete(loopId);
+        else if (result === "failed" && one.told === hash) one.told = before;
+      };
+      loop.sending = loop.sending.then(send);
+    }
+  }
+
+  #findChange({ at: active }: WatchedLoop, { server, pinned }: WatchedServer) {
+    const listing = this.#getLastListing(server);
+    if (listing === undefined) return undefined;
+    const now = this.#getPinnedTools(server, listing);
+    const [oldTools, newTools] = [indexByRemote(pinned), indexByRemote(now)];
+    const added = now.filter(({ remote }) => !oldTools.has(remote));
+    const removed = pinned.filter(({ remote }) => !newTools.has(remote));
+    const changed = pinned.filter(({ remote, hash }) => (newTools.get(remote)?.hash ?? hash) !== hash);
+    const facts = [...added, ...removed, ...changed].map(({ remote }) => [
+      remote,
+      newTools.get(remote)?.hash ?? null,
+    ]);
+    const names = { added: formatNames(added), removed: formatNames(removed), changed: formatNames(changed) };
+    if (facts.length === 0) return { hash: PINNED_HASH, names };
+    const hash = createHash("sha256").update(JSON.stringify([active.definitionHash, facts.sort()]));
+    return { hash: hash.digest("hex"), names };
+  }
+
+  #getPinnedTools(server: McpServer, listing: ServerListing): readonly PinnedTool[] {
+    const known = this.#pinnedTools.get(listing) ?? new Map<string, readonly PinnedTool[]>();
+    this.#pinnedTools.set(listing, known);
+    const key = JSON.stringify(server);
+    const tools = known.get(key) ?? pinTools(server, listing.tools).tools;
+    known.set(key, tools);
+    return tools;
+  }
+
+  #forget(isOne: (active: ActiveLoop, index: number) => boolean): void {
+    let index = 0;
+    for (const [loopId, { at: active }] of [...this.#loops])
+      if (isOne(active, index++)) this.#loops.delete(loopId);
+  }
+}
+
+/** Those that stand for its resources are ours, and never change. */
+function filterServerTools({ name }: McpServer, tools: readonly PinnedTool[] = []): readonly PinnedTool[] {
+  return tools.filter(
+    ({ source, from, remote }) => source === "mcp" && from === name && !remote.startsWith("resources/"),
+  );
+}
+
+function indexByRemote(tools: readonly PinnedTool[]): ReadonlyMap<string, PinnedTool> {
+  return new Map(tools.map((tool) => [tool.remote, tool]));
+}
+
+function formatNames(tools: readonly PinnedTool[]): readonly string[] {
+  const names = tools.slice(0, MAX_NAMES).map(({ name }) => name);
+  const more = tools.length - names.length;
+  return more > 0 ? [...names, `and ${more} others`] : names;
+}

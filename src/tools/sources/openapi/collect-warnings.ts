@@ -1,0 +1,66 @@
+import { matchNameGlob } from "../../../platform/text/glob.ts";
+import type { OpenApiSettings } from "../../../schema/openapi.ts";
+import type { LoadedApi } from "./load-api.ts";
+
+/** Vendors refuse long lists of tools, and models lose their way in them. */
+const MANY_TOOLS = 128;
+/** Of one reason; the rest is counted. */
+const MAX_NAMED_OPERATIONS = 5;
+
+/** What an author should know, a sentence each. */
+export function collectWarnings(
+  settings: OpenApiSettings,
+  { tools, leftOut: skipped, notes }: Pick<LoadedApi, "tools" | "leftOut" | "notes">,
+): readonly string[] {
+  const { name } = settings;
+  const reasons = new Map<string, string[]>();
+  for (const { method, path, id, why: reason, chosen: isSelected } of skipped) {
+    if (isSelected === true) continue;
+    const operation = id ?? `${method.toUpperCase()} ${path}`;
+    reasons.set(reason, [...(reasons.get(reason) ?? []), operation]);
+  }
+  const remarks = new Map<string, string[]>();
+  for (const { remote, note } of notes) remarks.set(note, [...(remarks.get(note) ?? []), remote]);
+  return [
+    ...[...reasons].map(
+      ([reason, operations]) => `openapi ${name}: left out ${formatList(operations)}: ${reason}`,
+    ),
+    ...[...remarks].map(([note, operations]) => `openapi ${name}: ${formatList(operations)}: ${note}`),
+    ...describeUnknownNames(settings, { tools, leftOut: skipped }),
+    ...(tools.length === 0 ? [`openapi ${name}: none of its operations is a tool`] : []),
+    ...(tools.length > MANY_TOOLS
+      ? [
+          `openapi ${name}: ${tools.length} tools; many vendors refuse more than ${MANY_TOOLS}: choose some by ids, tags or path`,
+        ]
+      : []),
+  ];
+}
+
+/** What an author speaks of and the document does not have. */
+function describeUnknownNames(
+  { name, operations, replay, confirm }: OpenApiSettings,
+  { tools, leftOut: skipped }: Pick<LoadedApi, "tools" | "leftOut">,
+): readonly string[] {
+  const ids = [...tools.map(({ remote }) => remote), ...skipped.flatMap(({ id }) => id ?? [])];
+  const mentioned = [
+    ...(operations?.ids ?? []).map((id) => ["operations.ids", id, ids.includes(id)] as const),
+    ...Object.keys(replay).map((glob) => ["replay", glob, isKnown(glob, ids)] as const),
+    ...confirm.map((glob) => ["confirm", glob, isKnown(glob, ids)] as const),
+  ];
+  return mentioned
+    .filter(([, , known]) => !known)
+    .map(
+      ([field, pattern]) =>
+        `openapi ${name}: ${field} names "${pattern}", and the document has no such operation`,
+    );
+}
+
+function isKnown(glob: string, ids: readonly string[]): boolean {
+  return ids.some((id) => matchNameGlob(glob, id));
+}
+
+function formatList(operations: readonly string[]): string {
+  const named = operations.slice(0, MAX_NAMED_OPERATIONS).join(", ");
+  const more = operations.length - MAX_NAMED_OPERATIONS;
+  return more > 0 ? `${named} and ${more} more` : named;
+}

@@ -1,0 +1,77 @@
+import type { OpenApiSettings } from "../../../schema/openapi.ts";
+import type { PinnedTool } from "../../../schema/tool-source.ts";
+import { ToolSourceError } from "../tool-source.ts";
+import { collectWarnings } from "./collect-warnings.ts";
+import { asText, getOwn, isObject } from "./json.ts";
+import { checkDocument, parseText } from "./parse-document.ts";
+import { pinOperation } from "./pin-operation.ts";
+import { readSpec } from "./read-document.ts";
+import { References } from "./references.ts";
+import { type SkippedOperation, selectOperations } from "./select-operations.ts";
+
+/** What a document offers. Plain data, so that it can go from one thread to another. */
+export type LoadedApi = {
+  readonly title: string;
+  readonly version: string;
+  /** Names are proposals. */
+  readonly tools: readonly PinnedTool[];
+  readonly leftOut: readonly SkippedOperation[];
+  /** Of tools, a few words each. */
+  readonly notes: readonly { readonly remote: string; readonly note: string }[];
+  readonly warnings: readonly string[];
+};
+
+/** Reads one API's document and makes tools of its operations. Rejects with an `ToolSourceError`. */
+export async function loadApi(settings: OpenApiSettings, workspace: string): Promise<LoadedApi> {
+  const { text, address } = await readSpec(settings.spec, workspace, settings.limits.maxDocumentBytes);
+  return await loadApiText(text, address, settings);
+}
+
+/**
+ * @param address - Of the document, as an URL.
+ *
+ * @testonly
+ */
+export async function loadApiText(
+  text: string,
+  address: string,
+  settings: OpenApiSettings,
+): Promise<LoadedApi> {
+  const document = checkDocument(parseText(text, settings.spec), settings.spec, settings.limits);
+  const references = await References.load(document.root, address, text.length, settings);
+  const { operations, leftOut: skipped } = selectOperations(references, settings);
+  const { maxOperations } = settings.limits;
+  if (operations.length > maxOperations) {
+    throw new ToolSourceError(
+      `${settings.spec} has ${operations.length} operations, more than ${maxOperations}: choose some by ids, tags or path, or allow more with limits.maxOperations`,
+    );
+  }
+  const tools: PinnedTool[] = [];
+  const omitted: SkippedOperation[] = [...skipped];
+  const notes: { remote: string; note: string }[] = [];
+  let withoutServer: string | undefined;
+  for (const operation of operations) {
+    const pinned = pinOperation(operation, references, settings, address);
+    if (pinned.ok) {
+      tools.push(pinned.tool);
+      for (const note of pinned.notes) notes.push({ remote: operation.remote, note });
+      continue;
+    }
+    const { method, path, id } = operation;
+    omitted.push({ method, path, id, why: pinned.why });
+    if (pinned.isServer === true) withoutServer ??= pinned.why;
+  }
+  // Where no operation has a place to go, nothing is left to warn about (OAPI-03).
+  if (tools.length === 0 && withoutServer !== undefined) {
+    throw new ToolSourceError(`The API ${settings.name} cannot be called: ${withoutServer}`);
+  }
+  const info = getOwn(references.root, "info");
+  return {
+    title: asText(getOwn(info, "title")) ?? settings.name,
+    version: asText(isObject(info) ? info["version"] : undefined) ?? "",
+    tools,
+    leftOut: omitted,
+    notes,
+    warnings: [...document.warnings, ...collectWarnings(settings, { tools, leftOut: omitted, notes })],
+  };
+}

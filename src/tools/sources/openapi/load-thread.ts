@@ -1,0 +1,24 @@
+import { parentPort, workerData } from "node:worker_threads";
+import type { OpenApiSettings } from "../../../schema/openapi.ts";
+import { ToolSourceError } from "../tool-source.ts";
+import { type LoadedApi, loadApi } from "./load-api.ts";
+
+// What runs in the thread of load-in-thread.ts.
+
+export type LoadRequest = { readonly settings: OpenApiSettings; readonly workspace: string };
+
+export type LoadReply =
+  | { readonly ok: true; readonly loaded: LoadedApi }
+  | { readonly ok: false; readonly outside: boolean; readonly message: string };
+
+const { settings, workspace } = workerData as LoadRequest;
+void loadApi(settings, workspace)
+  .then((loaded): LoadReply => ({ ok: true, loaded }))
+  .catch(
+    (error: unknown): LoadReply => ({
+      ok: false,
+      outside: error instanceof ToolSourceError || error instanceof RangeError,
+      message: error instanceof Error ? error.message : String(error),
+    }),
+  )
+  .then((reply) => parentPort?.postMessage(reply));

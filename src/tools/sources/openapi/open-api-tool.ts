@@ -1,0 +1,75 @@
+import type { PinnedTool } from "../../../schema/tool-source.ts";
+import type { ExecutableTool, ParsedArguments } from "../../tool.ts";
+import { fillPath } from "./fill-path.ts";
+import { isObject } from "./json.ts";
+import { OpenApiCall } from "./open-api-call.ts";
+import { prepareRequest } from "./prepare-request.ts";
+import { RequestSecrets, type SecretLookup } from "./request-secrets.ts";
+import { getMaxBytes, toToolOutput } from "./response-output.ts";
+import type { Sender } from "./sender.ts";
+import { isAbsent } from "./serialise.ts";
+
+export type OpenApiToolContext = { readonly secrets: SecretLookup; readonly sender: Pick<Sender, "send"> };
+
+/** The tool that carries out calls of one operation. An answer that is none of success is an answer too (OAPI-08). */
+export function createOpenApiTool(
+  pinned: PinnedTool,
+  { secrets, sender }: OpenApiToolContext,
+): ExecutableTool {
+  const call = OpenApiCall.parse(pinned.data);
+  return {
+    kind: "executable",
+    name: pinned.name,
+    label: call.label,
+    description: pinned.description,
+    parameters: pinned.parameters,
+    replay: pinned.replay,
+    quick: false,
+    timeoutMs: pinned.timeoutMs,
+    confirm: pinned.confirm ?? false,
+    touches: () => ({ hosts: [call.base] }),
+    summarise: (value) => formatSummary(call, value),
+    parse: (value) => parseCallArguments(call, value),
+    execute: async (value, { signal, idempotencyKey }) => {
+      const used = new RequestSecrets(secrets);
+      const prepared = prepareRequest(call, value, used, idempotencyKey);
+      if (!prepared.ok) return { content: [{ type: "text", text: prepared.said }] };
+      const answer = await sender.send(prepared.request, {
+        signal,
+        timeoutMs: call.timeoutMs,
+        maxBytes: (contentType) => getMaxBytes(contentType, call.maxResponseBytes),
+        publicOnly: call.publicOnly === true,
+      });
+      return toToolOutput(prepared.request, answer, used);
+    },
+  };
+}
+
+function formatSummary(call: OpenApiCall, value: unknown): string {
+  const filled = fillPath(call, isObject(value) ? value : {});
+  return `${call.method.toUpperCase()} ${filled.ok ? filled.path : call.path}`;
+}
+
+/**
+ * What the operation knows; the server judges the rest. What is no table stays as it is, for the result to say so
+ * (OAPI-08).
+ */
+function parseCallArguments({ parameters, body }: OpenApiCall, value: unknown): ParsedArguments {
+  if (isAbsent(value)) return { ok: true, value: {} };
+  const fields = typeof value === "string" ? parseObject(value) : value;
+  if (!isObject(fields)) return { ok: true, value };
+  const keys = [...parameters.map(({ key }) => key), ...(body === undefined ? [] : [body.key])];
+  const known = keys.filter((key) => Object.hasOwn(fields, key) && !isAbsent(fields[key]));
+  if (body?.structured === true && typeof fields[body.key] === "string") {
+    return { ok: false, message: `${body.key}: found a text, expected an object or a list` };
+  }
+  return { ok: true, value: Object.fromEntries(known.map((key) => [key, fields[key]])) };
+}
+
+function parseObject(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,75 @@
+import type { ToolOutput } from "../../tool.ts";
+import { detectImageType } from "../detect-image-type.ts";
+import type { ApiRequest } from "./prepare-request.ts";
+import type { RequestSecrets } from "./request-secrets.ts";
+import type { ApiResponse } from "./sender.ts";
+
+/** What all vendors take, as base64 within 5 MB. */
+const MAX_IMAGE_BYTES = 3_750_000;
+const IMAGE_TYPES = /^image\/(png|jpeg|gif|webp)$/;
+const TEXT_TYPES =
+  /^text\/|[/+](json|xml|yaml|x-yaml|javascript|x-ndjson|jsonl|graphql|x-www-form-urlencoded|csv|toml|sql)$/;
+/** Looked at where no type is said. */
+const SNIFFED_BYTES = 4096;
+
+export function getMaxBytes(contentType: string, maxText: number): number {
+  return IMAGE_TYPES.test(getMediaType(contentType)) ? Math.max(maxText, MAX_IMAGE_BYTES) : maxText;
+}
+
+/** What the model is told of an answer (OAPI-07): "{METHOD} {URL} → {STATUS}", an empty line, the body. */
+export function toToolOutput(request: ApiRequest, answer: ApiResponse, secrets: RequestSecrets): ToolOutput {
+  const { status, contentType, bytes, isCut, leadsTo: redirectsTo } = answer;
+  const head = `${request.method} ${request.shown} → ${status}\n\n`;
+  const type = getMediaType(contentType);
+  const details = { status, url: request.shown, contentType: type, bytes: bytes.length, isCut };
+  const notes = [
+    ...(redirectsTo === undefined ? [] : [`The redirect to ${secrets.mask(redirectsTo)} was not followed.`]),
+    ...(isCut ? [`The body was cut at ${bytes.length} bytes.`] : []),
+  ].map((text) => ({ type: "text" as const, text: `[${text}]` }));
+  const buildOutput = (body: string): ToolOutput => ({
+    content: [{ type: "text", text: head + secrets.mask(body) }, ...notes],
+    details,
+  });
+  if (bytes.length === 0) return buildOutput("");
+  const picture = IMAGE_TYPES.test(type) && !isCut ? detectImageType(bytes) : undefined;
+  if (picture !== undefined) {
+    const data = Buffer.from(bytes).toString("base64");
+    const { content } = buildOutput(`(${picture}, ${bytes.length} bytes)`);
+    return { content: [...content, { type: "image", data, mimeType: picture }], details };
+  }
+  const isText =
+    type === "" || type === "application/octet-stream" ? looksLikeText(bytes) : TEXT_TYPES.test(type);
+  if (isText) return buildOutput(decodeText(bytes, contentType, isCut));
+  return buildOutput(
+    `(${type || "bytes"}, ${isCut ? "more than " : ""}${bytes.length} bytes: no text, so it is not shown)`,
+  );
+}
+
+function getMediaType(contentType: string): string {
+  return contentType.split(";")[0]?.trim().toLowerCase() ?? "";
+}
+
+/** Cut behind a whole character. */
+function decodeText(bytes: Uint8Array, contentType: string, isCut: boolean): string {
+  const [, charset] = /charset="?([\w-]+)/i.exec(contentType) ?? [];
+  return createDecoder(charset).decode(bytes, { stream: isCut });
+}
+
+function createDecoder(charset = "utf-8") {
+  try {
+    return new TextDecoder(charset);
+  } catch {
+    return new TextDecoder();
+  }
+}
+
+function looksLikeText(bytes: Uint8Array): boolean {
+  const start = bytes.subarray(0, SNIFFED_BYTES);
+  if (start.includes(0)) return false;
+  try {
+    new TextDecoder("utf-8", { fatal: true }).decode(start, { stream: true });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,91 @@
+import type { OpenApiSettings } from "../../../schema/openapi.ts";
+import { asList, asText, getOwn, isObject, type JsonObject } from "./json.ts";
+import { METHODS, type Method } from "./open-api-call.ts";
+import { type References, UnresolvedReferenceError } from "./references.ts";
+
+/** An operation that the author wants. */
+export type Operation = {
+  readonly id: string;
+  /** Unique in the document, also where the id is not. */
+  readonly remote: string;
+  readonly method: Method;
+  readonly path: string;
+  readonly item: JsonObject;
+  readonly body: JsonObject;
+};
+
+/** An operation that is no tool, and why. */
+export type SkippedOperation = {
+  readonly method: string;
+  readonly path: string;
+  readonly id?: string;
+  readonly why: string;
+  /** The author has chosen others: nothing to warn of. */
+  readonly chosen?: true;
+};
+
+export type OperationSelection = {
+  readonly operations: readonly Operation[];
+  readonly leftOut: readonly SkippedOperation[];
+};
+
+const NO_ID = "it has no operationId";
+
+/** All of a document, in its order, filtered as the author says (OAPI-05). */
+export function selectOperations(
+  references: References,
+  { operations: filter }: OpenApiSettings,
+): OperationSelection {
+  const operations: Operation[] = [];
+  const skipped: SkippedOperation[] = [];
+  const ids = new Set<string>();
+  const paths = getOwn(references.root, "paths");
+  for (const [path, entry] of Object.entries(isObject(paths) ? paths : {})) {
+    if (!path.startsWith("/")) continue;
+    let item: unknown;
+    try {
+      item = references.follow(entry);
+    } catch (error) {
+      if (!(error instanceof UnresolvedReferenceError)) throw error;
+      skipped.push({ method: "*", path, why: error.message });
+      continue;
+    }
+    if (!isObject(item)) continue;
+    if (isObject(item["trace"])) skipped.push({ method: "trace", path, why: "TRACE is not sent" });
+    for (const method of METHODS) {
+      const body = item[method];
+      if (!isObject(body)) continue;
+      const id = asText(body["operationId"]);
+      const skip = (reason: string, isSelected?: true) =>
+        skipped.push({
+          method,
+          path,
+          ...(id === undefined ? {} : { id }),
+          why: reason,
+          ...(isSelected === undefined ? {} : { chosen: isSelected }),
+        });
+      if (!isRequested(filter, path, id, body)) skip("the filter leaves it out", true);
+      else if (id === undefined || id === "") skip(NO_ID);
+      else {
+        const remote = ids.has(id) ? `${id} (${method} ${path})` : id;
+        ids.add(id);
+        operations.push({ id, remote, method, path, item, body });
+      }
+    }
+  }
+  return { operations, leftOut: skipped };
+}
+
+function isRequested(
+  filter: OpenApiSettings["operations"],
+  path: string,
+  id: string | undefined,
+  body: JsonObject,
+): boolean {
+  if (filter === undefined) return true;
+  const { ids, tags, pathPrefix } = filter;
+  if (pathPrefix !== undefined && !path.startsWith(pathPrefix)) return false;
+  if (ids !== undefined && (id === undefined || !ids.includes(id))) return false;
+  const own = asList(body["tags"]);
+  return tags === undefined || tags.some((tag) => own.includes(tag));
+}

@@ -1,0 +1,178 @@
+import { createHash } from "node:crypto";
+import { isAbsolute, join, normalize, relative } from "node:path";
+import { z } from "zod";
+import { findNearestName } from "../../../platform/text/nearest-name.ts";
+import { defineTool, type ExecutableTool, type ToolContext, ToolError, type ToolOutput } from "../../tool.ts";
+import { throwIfCancelled } from "../../workspace/system-error.ts";
+import { openFile, openRoot } from "../../workspace/workspace-access.ts";
+import { detectImageType } from "../detect-image-type.ts";
+import { decodeText, SKILL_FILE } from "./find-skills.ts";
+import { readFrontMatter } from "./read-front-matter.ts";
+import { describeReadError, MAX_BYTES } from "./skill-files.ts";
+
+/** A skill as a run is pinned to it. */
+export const PinnedSkill = z.strictObject({
+  name: z.string(),
+  /** Absolute. */
+  folder: z.string(),
+  files: z.array(z.strictObject({ path: z.string(), hash: z.string() })),
+});
+export type PinnedSkill = z.infer<typeof PinnedSkill>;
+
+/** Of one answer; more is read by lines. */
+const MAX_TEXT_BYTES = 256 * 1024;
+const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
+const MAX_LISTED_FILES = 100;
+
+const IMAGE_NAME = /\.(png|jpe?g|gif|webp)$/i;
+
+const Parameters = z.object({
+  name: z.string().min(1).describe("Name of the skill"),
+  path: z
+    .string()
+    .optional()
+    .describe(`A file of the skill, relative to its folder; its instructions (${SKILL_FILE}) if absent`),
+  offset: z.number().int().min(1).optional().describe("First line to read; lines count from 1"),
+  limit: z.number().int().min(1).optional().describe("How many lines to read"),
+});
+type ReadSkillRequest = z.infer<typeof Parameters>;
+
+export const READ_SKILL_PARAMETERS = z.toJSONSchema(Parameters, { io: "input" });
+export const READ_SKILL_DESCRIPTION =
+  "Loads a skill: its instructions, or with `path` another file of its folder. Use it before a task that a skill is for.";
+
+/** @param name - What the model calls it. */
+export function createReadSkillTool(name: string, skills: readonly PinnedSkill[]): ExecutableTool {
+  return defineTool({
+    name,
+    label: "Read skill",
+    description: READ_SKILL_DESCRIPTION,
+    parameters: Parameters,
+    replay: "pure",
+    quick: true,
+    touches: (request) => {
+      const skill = skills.find((one) => one.name === request.name);
+      return skill === undefined ? {} : { paths: [join(skill.folder, resolvePath(skill, request) ?? ".")] };
+    },
+    summarise: (request) => [request.name, request.path].filter((part) => part !== undefined).join(" "),
+    async execute(request, context) {
+      const skill = skills.find((one) => one.name === request.name);
+      if (skill === undefined) throw createUnknownSkillError(request.name, skills);
+      return await readSkill(skill, request, context);
+    },
+  });
+}
+
+async function readSkill(
+  skill: PinnedSkill,
+  request: ReadSkillRequest,
+  { signal }: ToolContext,
+): Promise<ToolOutput> {
+  throwIfCancelled(signal);
+  const path = resolvePath(skill, request);
+  const file = skill.files.find((one) => one.path === path);
+  if (path === undefined)
+    throw new ToolError("failed", `${request.path} leads out of the folder of the skill`);
+  if (file === undefined) throw createUnknownFileError(skill, request.path ?? path);
+  const bytes = await readPinnedFile(skill, path, file.hash);
+  const details = { skill: skill.name, path, bytes: bytes.length };
+  if (IMAGE_NAME.test(path)) {
+    const mimeType = detectImageType(bytes);
+    if (mimeType !== undefined && bytes.length > MAX_IMAGE_BYTES)
+      throw new ToolError("failed", "Image too large");
+    if (mimeType !== undefined) {
+      return { content: [{ type: "image", data: bytes.toString("base64"), mimeType }], details };
+    }
+  }
+  const text = decodeText(bytes);
+  if (text === undefined) {
+    throw new ToolError(
+      "failed",
+      `${path} is not a text (${bytes.length} bytes); programs find it at ${join(skill.folder, path)}`,
+    );
+  }
+  const selected = path === SKILL_FILE ? formatInstructions(skill, text) : text;
+  return { content: [{ type: "text", text: selectLines(selected, request) }], details };
+}
+
+/** Of a file that is still what the run is pinned to. */
+async function readPinnedFile(skill: PinnedSkill, path: string, hash: string): Promise<Buffer> {
+  const bytes = await readBytes(join(skill.folder, path), skill.folder).catch((error: unknown) => {
+    throw createChangedError(skill, `${path} cannot be read any more: ${describeReadError(error)}`);
+  });
+  if (bytes !== undefined && createHash("sha256").update(bytes).digest("hex") === hash) return bytes;
+  throw createChangedError(skill, `${path} is another one now`);
+}
+
+/** Nothing of a file that has become larger than a skill may be. */
+async function readBytes(file: string, folder: string): Promise<Buffer | undefined> {
+  const { handle } = await openFile(await openRoot(folder), file);
+  try {
+    return (await handle.stat()).size > MAX_BYTES ? undefined : await handle.readFile();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Below the skill's folder. Nothing for a path that leads out of it. */
+function resolvePath({ folder }: PinnedSkill, { path = SKILL_FILE }: ReadSkillRequest): string | undefined {
+  const below = normalize(isAbsolute(path) ? relative(folder, path) : path);
+  return below === ".." || below.startsWith("../../../") || isAbsolute(below) || below.includes("\0")
+    ? undefined
+    : below;
+}
+
+function formatInstructions({ folder, files }: PinnedSkill, text: string): string {
+  const front = readFrontMatter(text);
+  const body = (front.ok ? front.body : text).trim().replaceAll("{baseDir}", folder);
+  const others = files.map(({ path }) => path).filter((path) => path !== SKILL_FILE);
+  return [
+    body,
+    `[Folder of this skill: ${folder}${others.length === 0 ? "; it holds no other files" : `\nOther files: ${formatFileList(others)}`}]`,
+  ].join("\n\n");
+}
+
+function selectLines(
+  text: string,
+  { offset = 1, limit = Number.POSITIVE_INFINITY }: ReadSkillRequest,
+): string {
+  const isWhole = offset === 1 && limit === Number.POSITIVE_INFINITY;
+  const lines = text.split("\n");
+  if (offset > lines.length)
+    throw new ToolError("failed", `There is no line ${offset}: it has ${lines.length} lines`);
+  const chosen = isWhole ? text : lines.slice(offset - 1, offset - 1 + limit).join("\n");
+  if (Buffer.byteLength(chosen) > MAX_TEXT_BYTES) {
+    throw new ToolError(
+      "failed",
+      `These are more than ${MAX_TEXT_BYTES} bytes. Use offset and limit for a part.`,
+    );
+  }
+  if (isWhole) return chosen;
+  return `[Lines ${offset}-${Math.min(lines.length, offset - 1 + limit)} of ${lines.length}]\n${chosen}`;
+}
+
+function formatFileList(paths: readonly string[]): string {
+  const more = paths.length - MAX_LISTED_FILES;
+  return `${paths.slice(0, MAX_LISTED_FILES).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
+}
+
+function createUnknownSkillError(name: string, skills: readonly PinnedSkill[]): ToolError {
+  const names = skills.map((skill) => skill.name);
+  const nearest = findNearestName(name, names);
+  const hint = nearest === undefined ? `There are ${names.join(", ")}.` : `Did you mean "${nearest}"?`;
+  return new ToolError("not-found", `There is no skill "${name}". ${hint}`);
+}
+
+function createUnknownFileError({ name, files }: PinnedSkill, path: string): ToolError {
+  const paths = files.map((file) => file.path);
+  const nearest = findNearestName(path, paths);
+  const hint = nearest === undefined ? `It has ${formatFileList(paths)}.` : `Did you mean "${nearest}"?`;
+  return new ToolError("not-found", `The skill ${name} had no file ${path} when this run began. ${hint}`);
+}
+
+function createChangedError({ name }: PinnedSkill, change: string): ToolError {
+  return new ToolError(
+    "failed",
+    `The skill ${name} has changed since this run began: ${change}. What it says now counts from the next prompt on; go on without it.`,
+  );
+}

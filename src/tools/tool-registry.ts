@@ -1,0 +1,70 @@
+import { TOOL_ALIASES } from "../core/machine/tool-aliases.ts";
+import { findNearestName } from "../platform/text/nearest-name.ts";
+import { toCanonicalName } from "./aliases.ts";
+import { ToolSources } from "./sources/tool-sources.ts";
+import { assertNotReserved, type Tool } from "./tool.ts";
+
+export type ToolResolution =
+  /** `warnings` name what was left out, a sentence each. */
+  | { readonly ok: true; readonly tools: readonly Tool[]; readonly warnings: readonly string[] }
+  | { readonly ok: false; readonly errors: readonly string[] };
+
+/** The tools that a worker has, by name, and the sources that definitions may have more of. */
+export class ToolRegistry {
+  readonly #tools = new Map<string, Tool>();
+  readonly sources: ToolSources;
+
+  constructor(tools: Iterable<Tool> = [], sources = new ToolSources()) {
+    this.sources = sources;
+    for (const tool of tools) this.register(tool);
+  }
+
+  register(tool: Tool): this {
+    if (toCanonicalName(tool.name) !== tool.name) {
+      throw new TypeError(
+        `Tool name "${tool.name}" is an alias of "${toCanonicalName(tool.name)}"; choose another`,
+      );
+    }
+    assertNotReserved(tool.name);
+    if (this.#tools.has(tool.name)) throw new TypeError(`Tool "${tool.name}" is registered already`);
+    this.#tools.set(tool.name, tool);
+    return this;
+  }
+
+  /** By exact name, as a model calls it. */
+  get(name: string): Tool | undefined {
+    return this.#tools.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#tools.has(name);
+  }
+
+  listNames(): string[] {
+    return [...this.#tools.keys()];
+  }
+
+  /** The tools that a definition names, aliases included, each once and in its order. */
+  resolve(names: readonly string[], options: { strict?: boolean } = {}): ToolResolution {
+    const tools = new Set<Tool>();
+    const problems: string[] = [];
+    for (const name of names) {
+      const tool = this.#tools.get(toCanonicalName(name));
+      if (tool === undefined) problems.push(this.#describeUnknown(name));
+      else for (const one of [tool, ...this.#listCompanions(tool)]) tools.add(one);
+    }
+    if (options.strict === true && problems.length > 0) return { ok: false, errors: problems };
+    return { ok: true, tools: [...tools], warnings: problems };
+  }
+
+  #listCompanions({ together: companions = [] }: Tool): readonly Tool[] {
+    return companions.flatMap((name) => this.#tools.get(name) ?? []);
+  }
+
+  #describeUnknown(name: string): string {
+    const near = findNearestName(name, [...this.#tools.keys(), ...Object.keys(TOOL_ALIASES)]);
+    const known =
+      this.#tools.size === 0 ? "there are no tools" : `the tools are ${this.listNames().join(", ")}`;
+    return `Unknown tool "${name}": ${near === undefined ? known : `did you mean "${toCanonicalName(near)}"?`}`;
+  }
+}

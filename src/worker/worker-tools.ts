@@ -1,0 +1,65 @@
+import { readFileSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+import type { SecretSource } from "../models/secrets.ts";
+import type { Logger } from "../platform/log.ts";
+import { createDefaultTools, type DefaultToolOptions } from "../tools/builtin/default-tools.ts";
+import { createNextRoundTools } from "../tools/builtin/next-round-tools.ts";
+import { createReadFullMessageTool } from "../tools/builtin/read-full-message-tool.ts";
+import { createTeamTools } from "../tools/builtin/team-tools.ts";
+import { createViewTools } from "../tools/builtin/view-tools.ts";
+import { McpSource } from "../tools/sources/mcp/mcp-source.ts";
+import { OpenApiSource } from "../tools/sources/openapi/open-api-source.ts";
+import { SkillSource } from "../tools/sources/skills/skill-source.ts";
+import type { ToolSource } from "../tools/sources/tool-source.ts";
+import type { Tool } from "../tools/tool.ts";
+import type { HoldfastWorkerOptions } from "./options.ts";
+
+/**
+ * All tools of a worker: ours, and the application's own. A tool of the application wins over one of ours with the same
+ * name, so that a name which becomes a built-in one later does not end a worker that has it already.
+ */
+export function listTools(
+  { builtInTools, tools = [] }: Pick<HoldfastWorkerOptions, "builtInTools" | "tools">,
+  log: Pick<Logger, "warn">,
+): readonly Tool[] {
+  const isOwn = ({ name }: Tool) => tools.some((tool) => tool.name === name);
+  const ours = [...listBuiltInTools(builtInTools), ...createNextRoundTools(), createReadFullMessageTool()];
+  const team = createTeamTools();
+  // The tools of a lead belong together: an application that has one of them has to bring the others.
+  const all = [...ours.filter((tool) => !isOwn(tool)), ...tools, ...(team.some(isOwn) ? [] : team)];
+  for (const { name } of [...ours, ...team].filter(isOwn)) {
+    log.warn({ tool: name }, `The tool "${name}" of the application replaces the built-in tool of that name`);
+  }
+  return all;
+}
+
+function listBuiltInTools(wanted: boolean | DefaultToolOptions = true): readonly Tool[] {
+  return wanted === false ? [] : [...createDefaultTools(wanted === true ? {} : wanted), ...createViewTools()];
+}
+
+/** Where definitions have tools from that no worker has itself: ours, then the application's own in place of ours. */
+export function listSources(
+  { sources = [] }: Pick<HoldfastWorkerOptions, "sources">,
+  { secrets, log }: { readonly secrets: SecretSource; readonly log: Logger },
+): readonly ToolSource[] {
+  const ours: readonly ToolSource[] = [
+    new McpSource({ secrets, log, version: readPackageVersion(), elicit: ({ ask: askUser }) => askUser }),
+    new OpenApiSource({ secrets }),
+    new SkillSource(),
+  ];
+  return [...ours.filter(({ kind }) => !sources.some((source) => source.kind === kind)), ...sources];
+}
+
+/** Tools of an application, from a module whose default export is a tool or a list of them. */
+export async function loadTools(file: string): Promise<Tool[]> {
+  const module = (await import(pathToFileURL(file).href)) as { default?: Tool | Tool[] };
+  if (module.default === undefined)
+    throw new TypeError(`${file} has no default export: export a tool or a list of tools`);
+  return [module.default].flat();
+}
+
+/** As servers outside are told. */
+function readPackageVersion(): string {
+  const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
+  return (JSON.parse(text) as { version: string }).version;
+}

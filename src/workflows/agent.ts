@@ -1,0 +1,207 @@
+import { allHandlersFinished, CancellationScope, condition, workflowInfo } from "@temporalio/workflow";
+import { apply } from "../core/machine/apply.ts";
+import { listPendingApprovals } from "../core/machine/approvals.ts";
+import { next } from "../core/machine/next.ts";
+import { buildInitialState } from "../core/machine/start.ts";
+import type {
+  CallToolCommand,
+  CallToolsCommand,
+  Command,
+  RecordCommand,
+} from "../core/machine/state/command.ts";
+import type { State } from "../core/machine/state/state.ts";
+import { isStep, type RetryableCommand, STEPS } from "../core/machine/steps.ts";
+import { buildTaskMessage } from "../core/machine/task.ts";
+import { buildChildSession, runChild } from "./child.ts";
+import { runStep, runTool, type UntimedEvent } from "./perform.ts";
+import { checkRequest } from "./request-shapes.ts";
+import { continueRunAsNew, shouldRotate } from "./rotate.ts";
+import { chooseRuleSet } from "./rule-set.ts";
+import { registerPromptHandler, registerRunHandlers } from "./run-handlers.ts";
+import {
+  buildSettings,
+  findPromptProblem,
+  getRedaction,
+  type ResumeRequest,
+  type RunInput,
+  type RunSettings,
+  toInboundMessage,
+} from "./run-input.ts";
+import { finishRun, type RunResult } from "./run-result.ts";
+import { createStatusPublisher } from "./status-publisher.ts";
+
+/** Drives the machine: asks what to do, has it done, tells what happened. Everything else is in the core. */
+export async function agent(input: RunInput = {}): Promise<RunResult> {
+  return await CancellationScope.nonCancellable(() => driveRun(input, CancellationScope.current().parent));
+}
+
+async function driveRun(input: RunInput, parentScope: CancellationScope | undefined): Promise<RunResult> {
+  const { session, settings, initial } = initialise(input);
+  const show = createStatusPublisher(settings.searchAttributes);
+  let state = initial;
+  let work = new CancellationScope();
+  const report = (happening: UntimedEvent): void => {
+    const wasStopped = state.stop !== undefined;
+    state = apply(state, { ...happening, atMs: Date.now() });
+    // Behind a stop hooks are still told how the turn has ended: what comes then does not end them.
+    if (!wasStopped && state.stop !== undefined && isCancellable(next(state))) work.cancel();
+  };
+  registerRunHandlers(() => state, report);
+  parentScope?.cancelRequested.catch(() =>
+    report({ type: "stop-requested", reason: "the workflow was cancelled" }),
+  );
+  report({ type: "begun" });
+  registerPromptHandler(() => state, report);
+
+  for (;;) {
+    const command = isStopDue();
+    switch (command.type) {
+      case "wait":
+        await waitFor(command.untilMs);
+        break;
+      case "rotate":
+        await condition(allHandlersFinished);
+        return await continueRunAsNew<typeof agent>({ resume: state, settings } satisfies ResumeRequest);
+      case "finish":
+        await condition(allHandlersFinished);
+        if (next(state).type === "finish") return finishRun(session, command);
+        break;
+      default:
+        if (isCancellable(command)) {
+          work = new CancellationScope();
+          await work.run(workOn);
+        } else report(await runStep(command, state.pinned?.model));
+    }
+  }
+
+  function isStopDue(): Command {
+    if (shouldRotate(settings) && !state.rotate) report({ type: "rotation-due" });
+    show(state);
+    return next(state);
+  }
+
+  /** Model, tools and hooks in turn, in the one scope that stop cancels, until something else is due. */
+  async function workOn(): Promise<void> {
+    do {
+      const command = isStopDue();
+      if (command.type === "call-tools") await callAll(command);
+      else if (isCancellable(command)) report(await runStep(command, state.pinned?.model));
+      else return;
+    } while (state.stop === undefined);
+  }
+
+  function callAll({ calls, beside }: CallToolsCommand): Promise<unknown> {
+    const handleWrite = beside === undefined ? [] : [writeDown(beside)];
+    const handleCall =
+      listPendingApprovals(state).length === 0 ? calls.map(carryThrough) : [callBesideQuestions()];
+    return awaitAll([...handleCall, ...handleWrite]);
+  }
+
+  /** Beside sub-agents, which may be long; a stop does not cut it short. */
+  function writeDown(command: RecordCommand): Promise<void> {
+    return CancellationScope.nonCancellable(() => runStep(command, undefined)).then((happening) => {
+      report(happening);
+      const now = next(state);
+      return now.type === "call-tools" && now.beside !== undefined ? writeDown(now.beside) : undefined;
+    });
+  }
+
+  /** Until no call is under way; one that a person has approved meanwhile starts beside the others. */
+  async function callBesideQuestions(): Promise<void> {
+    const inFlight = new Map<number, Promise<void>>();
+    const waiting = (): readonly CallToolCommand[] => {
+      const command = next(state);
+      return command.type === "call-tools" ? command.calls.filter(({ call }) => !inFlight.has(call)) : [];
+    };
+    do {
+      for (const call of waiting()) {
+        inFlight.set(
+          call.call,
+          carryThrough(call).then(() => void inFlight.delete(call.call)),
+        );
+      }
+      const handleLanded = awaitAll([...inFlight.values()]);
+      if (listPendingApprovals(state).length === 0) return void (await handleLanded);
+      const dispatchApproved = CancellationScope.nonCancellable(() => condition(() => waiting().length > 0));
+      await Promise.race([handleLanded, dispatchApproved]);
+    } while (inFlight.size > 0 || waiting().length > 0);
+  }
+
+  /** A lost call is given out again while its siblings are still at work. */
+  function carryThrough(call: CallToolCommand): Promise<void> {
+    return startCall(call).then((happening) => {
+      report(happening);
+      const again = () => findRunningCall(next(state), call.call);
+      const goOn = () => {
+        const command = again();
+        return command === undefined ? undefined : carryThrough(command);
+      };
+      if (!listPendingApprovals(state).some(({ toolCallId }) => toolCallId === call.toolCallId))
+        return goOn();
+      // Its tool asks a person: it is called again beside its siblings, or waits when they are over.
+      const isStopDue = () => again() !== undefined || next(state).type !== "call-tools";
+      return CancellationScope.nonCancellable(() => condition(isStopDue)).then(goOn);
+    });
+  }
+
+  function startCall(call: CallToolCommand): Promise<UntimedEvent> {
+    if (call.child === undefined) return runTool(call);
+    const child = buildChildSession(session);
+    report({ type: "child-started", call: call.call, session: child });
+    return runChild(call, call.child, child, settings);
+  }
+
+  async function waitFor(untilMs: number | undefined): Promise<void> {
+    const arrived = () => next(state).type !== "wait";
+    if (untilMs === undefined) await condition(arrived);
+    else if (!(await condition(arrived, Math.max(1, untilMs - Date.now())))) report({ type: "time-passed" });
+  }
+}
+
+function initialise(input: RunInput): { session: string; settings: RunSettings; initial: State } {
+  checkRequest(input, "run");
+  const settings = buildSettings(input);
+  if ("resume" in input) return { session: input.resume.session, settings, initial: input.resume };
+  const { task, within } = input;
+  const { session, ...part } = within ?? { session: workflowInfo().workflowId };
+  const prompt =
+    task === undefined ? toInboundMessage(input.prompt, Date.now()) : buildTaskMessage(task, Date.now());
+  const problem =
+    task === undefined && input.continuation === undefined ? findPromptProblem(input.prompt) : undefined;
+  const initial = buildInitialState({
+    session,
+    mode: input.mode ?? "run",
+    idleTimeoutMs: input.idleTimeoutMs ?? null,
+    localSteps: settings.localSteps,
+    ...getRedaction(settings),
+    asked: {
+      ...(input.definition === undefined ? {} : { definition: input.definition }),
+      ...(input.definitionHash === undefined ? {} : { hash: input.definitionHash }),
+    },
+    prompts: prompt === undefined ? [] : [prompt],
+    ...(problem === undefined ? {} : { problem }),
+    ...(input.continuation === undefined ? {} : { continuation: input.continuation }),
+    ...(task === undefined ? {} : { task }),
+    ...(input.share === undefined ? {} : { share: input.share }),
+    ...("evaluation" in part ? { part } : {}),
+    rules: chooseRuleSet(),
+    nowMs: Date.now(),
+  });
+  return { session, settings, initial };
+}
+
+/** Commands that stop cuts short; the others are brief and write what must be written. */
+/** What a stop cancels: tool calls, and steps that ask somebody. */
+function isCancellable(command: Command): command is CallToolsCommand | RetryableCommand {
+  return command.type === "call-tools" || (isStep(command) && STEPS[command.type].retry === "ask");
+}
+
+function awaitAll(promises: readonly Promise<void>[]): Promise<unknown> {
+  const [first, ...others] = promises;
+  return first !== undefined && others.length === 0 ? first : Promise.all(promises);
+}
+
+function findRunningCall(command: Command, call: number): CallToolCommand | undefined {
+  const tools: CallToolsCommand | undefined = command.type === "call-tools" ? command : undefined;
+  return tools?.calls.find((one) => one.call === call);
+}

@@ -1,0 +1,99 @@
+import { ApplicationFailure } from "@temporalio/common";
+import { INLINE_BYTES } from "../core/machine/append-message.ts";
+import {
+  type ApprovalAnswer,
+  listPendingApprovals,
+  type PendingApproval,
+} from "../core/machine/approvals.ts";
+import type { State } from "../core/machine/state/state.ts";
+import { countUtf8Bytes } from "../core/view/estimate.ts";
+import type { ApprovalInput } from "./messages.ts";
+import { isShallow } from "./shape.ts";
+
+/**
+ * The call that these words are about.
+ *
+ * @throws A failure for who sent them, when they make no sense or nothing waits for them.
+ */
+export function findApproval(state: State, input: ApprovalInput): PendingApproval {
+  checkApprovalInput(input);
+  const waiting = listPendingApprovals(state);
+  const { toolCallId = "", answer, question } = input;
+  if (waiting.length === 0) throw buildRejection("no-approval", "No call of this run waits for a person");
+  const [found, other] = waiting.filter((one) => toolCallId === "" || one.toolCallId === toolCallId);
+  if (toolCallId === "" && other !== undefined) {
+    throw buildRejection(
+      "which-approval",
+      `${waiting.length} calls wait; say which with toolCallId: ${formatWaiting(waiting)}`,
+    );
+  }
+  if (found === undefined) {
+    throw buildRejection(
+      "no-approval",
+      `No call ${toolCallId} waits for a person; these do: ${formatWaiting(waiting)}`,
+    );
+  }
+  // Who says yes to what a tool asks must have read it.
+  if (found.question !== undefined && isYes(answer) && question !== found.question) {
+    throw buildRejection(
+      "invalid-approval",
+      `\`holdfast answer\` shows what ${found.toolCallId} asks, and answers it`,
+    );
+  }
+  return found;
+}
+
+export function toApprovalAnswer(input: ApprovalInput, { question }: PendingApproval): ApprovalAnswer {
+  const { answer, arguments: changed, always, reason, values } = input;
+  if (question !== undefined) {
+    const userAnswer = isYes(answer) ? "accept" : answer === "cancel" ? answer : "decline";
+    return { type: "answer", answer: userAnswer, ...(values === undefined ? {} : { values }) };
+  }
+  if (!isYes(answer)) return { type: "refuse", ...(reason === undefined ? {} : { reason }) };
+  return {
+    type: "approve",
+    ...(changed === undefined ? {} : { arguments: changed }),
+    ...(always === undefined ? {} : { always }),
+  };
+}
+
+function isYes(answer: string): boolean {
+  return answer === "approve" || answer === "accept";
+}
+
+const HASH = /^[0-9a-f]{64}$/;
+
+function checkApprovalInput(input: unknown): void {
+  const { answer, arguments: changed, reason, by, values } = (input ?? {}) as Record<string, unknown>;
+  if (!["approve", "refuse", "accept", "decline", "cancel"].includes(answer as string)) {
+    throw buildRejection("invalid-approval", '`answer` is "approve" or "refuse"');
+  }
+  if (values !== undefined && (typeof values !== "string" || !HASH.test(values))) {
+    throw buildRejection("invalid-approval", "`values` is the hash of a stored text");
+  }
+  if (changed !== undefined && (typeof changed !== "object" || changed === null || Array.isArray(changed))) {
+    throw buildRejection(
+      "invalid-approval",
+      "`arguments` is an object: the tool's arguments as they are to be run",
+    );
+  }
+  if (!isShallow(input)) throw buildRejection("invalid-approval", "`arguments` are nested too deep");
+  if (reason !== undefined && typeof reason !== "string") {
+    throw buildRejection("invalid-approval", "`reason` is a text");
+  }
+  if (![changed, reason, by].every(isShort)) {
+    throw buildRejection("invalid-approval", "An answer has at most 32 KiB");
+  }
+}
+
+function isShort(value: unknown): boolean {
+  return value === undefined || countUtf8Bytes(JSON.stringify(value)) <= INLINE_BYTES;
+}
+
+function formatWaiting(waiting: readonly PendingApproval[]): string {
+  return waiting.map(({ toolCallId, tool, summary }) => `${toolCallId} (${tool} ${summary})`).join(", ");
+}
+
+function buildRejection(type: string, message: string): ApplicationFailure {
+  return ApplicationFailure.nonRetryable(message, `holdfast/${type}`);
+}

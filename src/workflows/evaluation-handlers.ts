@@ -1,0 +1,113 @@
+import { ApplicationFailure } from "@temporalio/common";
+import { setHandler } from "@temporalio/workflow";
+import {
+  addRejected,
+  hasRoomFor,
+  measureMessages,
+  type QueueSize,
+  type RejectedMessages,
+} from "../core/machine/queue-size.ts";
+import type { InboundMessage } from "../core/machine/state/state.ts";
+import {
+  type Acknowledgement,
+  type ApprovalInput,
+  approveUpdate,
+  followUpSignal,
+  followUpUpdate,
+  type MessageInput,
+  promptUpdate,
+  steerSignal,
+  steerUpdate,
+} from "./messages.ts";
+import { BUSY_TEXT, buildQueueFullFailure } from "./run-handlers.ts";
+import { isMessageInput, toInboundMessage } from "./run-input.ts";
+
+/** Messages for the session's next loop; the branches do not read them. */
+export class Inbox {
+  readonly #kept: InboundMessage[] = [];
+  #refused: RejectedMessages | undefined;
+  readonly #onChange: () => void;
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  get size(): number {
+    return this.#kept.length;
+  }
+
+  /** @returns How many wait. */
+  keep(message: InboundMessage): number {
+    if (this.#kept.some(({ id }) => id === message.id)) return this.size;
+    if (hasRoomFor(measureMessages(this.#kept), message)) this.#kept.push(message);
+    else this.#refused = addRejected(this.#refused, message);
+    this.#onChange();
+    return this.size;
+  }
+
+  take(): readonly InboundMessage[] {
+    return this.#kept.splice(0);
+  }
+
+  /** What waits already, if there is no room for another message. */
+  full(words: MessageInput): QueueSize | undefined {
+    const message = typeof words === "string" ? { text: words } : words;
+    const waiting = measureMessages(this.#kept);
+    const isKnown = this.#kept.some(({ id }) => "id" in message && id === message.id);
+    return isKnown || hasRoomFor(waiting, message) ? undefined : waiting;
+  }
+
+  waiting(): { readonly waiting: QueueSize; readonly refused?: RejectedMessages } {
+    const refused = this.#refused === undefined ? {} : { refused: this.#refused };
+    return { waiting: measureMessages(this.#kept), ...refused };
+  }
+}
+
+/** What people may send to an evaluation, and what becomes of it. */
+export function registerEvaluationHandlers(inbox: Inbox): void {
+  const taken = (input: MessageInput) => {
+    const message = toInboundMessage(input, Date.now());
+    if (message !== undefined) inbox.keep(message);
+  };
+  const validator = (input: MessageInput) => {
+    checkMessage(input);
+    const waiting = inbox.full(input);
+    if (waiting !== undefined) throw buildQueueFullFailure(waiting);
+  };
+  const description = "Words that the session's next loop finds in its inbox";
+  setHandler(steerSignal, taken, { description });
+  setHandler(followUpSignal, taken, { description });
+  const acknowledged = (input: MessageInput): Acknowledgement => {
+    const message = toInboundMessage(input, Date.now()) as InboundMessage;
+    return { id: message.id, queued: inbox.keep(message) };
+  };
+  setHandler(steerUpdate, acknowledged, { validator });
+  setHandler(followUpUpdate, acknowledged, { validator });
+  setHandler(promptUpdate, acknowledged, {
+    validator: rejectPrompt,
+    description: "Refused: the session is being evaluated",
+  });
+  setHandler(approveUpdate, () => ({ toolCallId: "", tool: "", waiting: 0 }), {
+    validator: rejectApproval,
+    description: "Refused: each branch is answered by itself",
+  });
+}
+
+function rejectPrompt(_: MessageInput): void {
+  throw ApplicationFailure.nonRetryable(BUSY_TEXT, "holdfast/busy");
+}
+
+function rejectApproval(_: ApprovalInput): void {
+  throw ApplicationFailure.nonRetryable(
+    "A branch of an evaluation is answered by itself: approve under its workflow's id, as status shows it",
+    "holdfast/no-approval",
+  );
+}
+
+function checkMessage(input: MessageInput): void {
+  if (isMessageInput(input)) return;
+  throw ApplicationFailure.nonRetryable(
+    "A message is a text, or an object with `text` or `ref`",
+    "holdfast/invalid-message",
+  );
+}

@@ -1,0 +1,210 @@
+import { ApplicationFailure } from "@temporalio/common";
+import { setHandler } from "@temporalio/workflow";
+import { listPendingApprovals } from "../core/machine/approvals.ts";
+import { requirePinned } from "../core/machine/phase.ts";
+import { formatQueueFull, measureQueues, type QueueSize } from "../core/machine/queue-size.ts";
+import { hasRoom } from "../core/machine/queues.ts";
+import type { InboundMessage, State } from "../core/machine/state/state.ts";
+import { buildStatus } from "../core/machine/status.ts";
+import { isToolListChange } from "../core/machine/tool-list-change.ts";
+import { countUtf8Bytes } from "../core/view/estimate.ts";
+import { findApproval, toApprovalAnswer } from "./approval-update.ts";
+import { awaitDefinitionUpdate, checkDefinitionUpdate } from "./definition-update.ts";
+import {
+  type Acknowledgement,
+  approveUpdate,
+  clearQueuesSignal,
+  compactSignal,
+  followUpSignal,
+  followUpUpdate,
+  type MessageInput,
+  promptUpdate,
+  queueModeSignal,
+  raiseLimitsUpdate,
+  statusQuery,
+  steerSignal,
+  steerUpdate,
+  stopSignal,
+  toolListChangedSignal,
+  updateDefinitionUpdate,
+} from "./messages.ts";
+import type { UntimedEvent } from "./perform.ts";
+import { checkLimits } from "./raise-limits.ts";
+import { isMessageInput, toInboundMessage } from "./run-input.ts";
+
+/** It travels in the state until it is used. */
+const MAX_FOCUS_BYTES = 2048;
+
+/** STEER-12. */
+export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up().";
+
+/**
+ * Lets in what people send. Nothing that they send can fail the run: what makes no sense is refused by an update's
+ * validator, and overheard when it came as a signal.
+ */
+export function registerRunHandlers(read: () => State, report: (happening: UntimedEvent) => void): void {
+  const arrived = (type: "steered" | "followed-up") => (input: MessageInput) => {
+    const message = toInboundMessage(input, Date.now());
+    if (message !== undefined) report({ type, message });
+  };
+  setHandler(steerSignal, arrived("steered"), {
+    description: "Words that the agent reads before its next answer",
+  });
+  setHandler(followUpSignal, arrived("followed-up"), {
+    description: "Words that the agent reads when it would stop",
+  });
+  setHandler(
+    queueModeSignal,
+    (request) => {
+      const queue = request?.queue;
+      const mode = request?.mode;
+      if ((queue === "steering" || queue === "follow-up") && (mode === "all" || mode === "one-at-a-time")) {
+        report({ type: "queue-mode-set", queue, mode });
+      }
+    },
+    { description: "How many waiting messages are read at once" },
+  );
+  setHandler(
+    clearQueuesSignal,
+    (queue) => {
+      if (queue === "steering" || queue === "follow-up" || queue === "all")
+        report({ type: "queues-cleared", queue });
+    },
+    { description: "Forgets the messages that wait" },
+  );
+  setHandler(
+    compactSignal,
+    (request) => {
+      const focus = request?.focus;
+      const isShort = typeof focus === "string" && focus !== "" && countUtf8Bytes(focus) <= MAX_FOCUS_BYTES;
+      report({ type: "compaction-asked", ...(isShort ? { focus } : {}) });
+    },
+    { description: "Makes the context smaller before the next answer" },
+  );
+  setHandler(
+    toolListChangedSignal,
+    (change) => {
+      if (isToolListChange(change)) report({ type: "offers-changed", ...change });
+    },
+    { description: "A server has other tools than before" },
+  );
+  setHandler(
+    stopSignal,
+    (reason) =>
+      report({ type: "stop-requested", reason: typeof reason === "string" ? reason : "stop was requested" }),
+    { description: "Ends the run: the vendor's request, the tools, then the loop" },
+  );
+
+  const acknowledged =
+    (type: "steered" | "followed-up") =>
+    (input: MessageInput): Acknowledgement => {
+      const message = toInboundMessage(input, Date.now()) as InboundMessage;
+      report({ type, message });
+      return buildAcknowledgement(read(), message);
+    };
+  const validator = (input: MessageInput) => {
+    checkMessage(input);
+    checkRoom(read(), input);
+  };
+  setHandler(steerUpdate, acknowledged("steered"), { validator });
+  setHandler(followUpUpdate, acknowledged("followed-up"), { validator });
+  setHandler(
+    approveUpdate,
+    (input) => {
+      const waiting = findApproval(read(), input);
+      const { toolCallId, tool } = waiting;
+      const by = typeof input.by === "string" ? { by: input.by } : {};
+      report({ type: "approval-answered", toolCallId, answer: toApprovalAnswer(input, waiting), ...by });
+      return { toolCallId, tool, waiting: listPendingApprovals(read()).length };
+    },
+    {
+      validator: (input) => void findApproval(read(), input),
+      description: "A person's word on a call that waits for one",
+    },
+  );
+  setHandler(
+    raiseLimitsUpdate,
+    (limits) => {
+      report({ type: "limits-raised", limits: checkLimits(read(), limits) });
+      return requirePinned(read()).limits;
+    },
+    {
+      validator: (limits) => void checkLimits(read(), limits),
+      description: "Lets the loop that runs have more turns, tokens, time or money",
+    },
+  );
+  setHandler(
+    updateDefinitionUpdate,
+    (input) => {
+      const { definitionHash: hash } = checkDefinitionUpdate(read(), input);
+      report({ type: "update-asked", hash });
+      return awaitDefinitionUpdate(read, hash);
+    },
+    {
+      validator: (input) => void checkDefinitionUpdate(read(), input),
+      description: "Moves the run to another definition before its next turn",
+    },
+  );
+  setHandler(statusQuery, () => buildStatus(read()), { description: "Where the run stands" });
+}
+
+/**
+ * Lets in prompts. Only after the run has begun: one that came together with the start is judged by what the start
+ * has made of the run.
+ */
+export function registerPromptHandler(read: () => State, report: (happening: UntimedEvent) => void): void {
+  setHandler(
+    promptUpdate,
+    (input) => {
+      checkIsWaiting(read());
+      const message = toInboundMessage(input, Date.now()) as InboundMessage;
+      report({ type: "prompted", message });
+      return buildAcknowledgement(read(), message);
+    },
+    {
+      validator: (input) => {
+        checkMessage(input);
+        checkIsWaiting(read());
+      },
+      description: "The next prompt of an interactive run",
+    },
+  );
+}
+
+function checkMessage(input: MessageInput): void {
+  if (isMessageInput(input)) return;
+  throw ApplicationFailure.nonRetryable(
+    "A message is a text, or an object with `text` or `ref`",
+    "holdfast/invalid-message",
+  );
+}
+
+/** A message that was taken before is taken again, for its sender only repeats it. */
+function checkRoom(state: State, input: MessageInput): void {
+  const { id, text, ref } = typeof input === "string" ? { text: input } : input;
+  const message = {
+    id: id ?? "",
+    ...(text === undefined ? {} : { text }),
+    ...(ref === undefined ? {} : { ref }),
+  };
+  if (hasRoom(state, message)) return;
+  throw buildQueueFullFailure(measureQueues(state.queues));
+}
+
+/** @param waiting - What waits; the sender's client reads it from the details. */
+export function buildQueueFullFailure(waiting: QueueSize): ApplicationFailure {
+  return ApplicationFailure.create({
+    message: formatQueueFull(waiting),
+    type: "holdfast/queue-full",
+    nonRetryable: true,
+    details: [waiting],
+  });
+}
+
+function checkIsWaiting(state: State): void {
+  if (state.phase.type !== "waiting") throw ApplicationFailure.nonRetryable(BUSY_TEXT, "holdfast/busy");
+}
+
+function buildAcknowledgement(state: State, { id }: InboundMessage): Acknowledgement {
+  return { id, queued: state.queues.steering.length + state.queues.followUps.length };
+}

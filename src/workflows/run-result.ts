@@ -1,0 +1,45 @@
+import { ApplicationFailure } from "@temporalio/common";
+import type { FinishCommand } from "../core/machine/state/command.ts";
+import type { TaskReport } from "../core/machine/task.ts";
+import type { Outcome } from "../schema/record.ts";
+
+/** What a run gives back. */
+export type RunResult = {
+  readonly session: string;
+  readonly outcome: Outcome;
+  readonly loopId?: string;
+  readonly branch: string;
+  /** The last answer's text, at most 32 KiB; whole in the transcript, at `position`. */
+  readonly text?: string;
+  readonly position?: number;
+  /** The answer is a structured output, and `text` its JSON: whole, or cut because it is longer. */
+  readonly json?: "whole" | "cut";
+  /** Of a run that is a part of another's work, in place of its words. */
+  readonly report?: TaskReport;
+};
+
+/** The type of the failure that a failed run ends with; its first detail is the `RunResult`. */
+export const RUN_FAILED = "holdfast/run-failed";
+
+/** A run that failed fails as a workflow too, so that an operator sees it; every other outcome is a result. */
+export function finishRun(session: string, { last, branch, report }: FinishCommand): RunResult {
+  const result: RunResult =
+    report === undefined ? { session, branch, ...last } : { session, branch, outcome: last.outcome, report };
+  return throwIfFailed(result);
+}
+
+/** The result, or the failure with the result in it. */
+export function throwIfFailed<Result extends { readonly outcome: Outcome }>(result: Result): Result {
+  const { outcome } = result;
+  if (outcome.type !== "failed") return result;
+  throw buildRunFailure(result, outcome);
+}
+
+export function buildRunFailure(result: object, { fault, message }: Extract<Outcome, { type: "failed" }>) {
+  return ApplicationFailure.create({
+    type: RUN_FAILED,
+    message: `${fault}: ${message}`,
+    nonRetryable: true,
+    details: [result],
+  });
+}

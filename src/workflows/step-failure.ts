@@ -1,0 +1,65 @@
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  CancelledFailure,
+  TimeoutFailure,
+  TimeoutType,
+} from "@temporalio/common";
+import type { StepFailure } from "../core/machine/state/run-event.ts";
+import type { VendorDelay } from "../core/machine/vendor-wait.ts";
+import { truncateForPreview } from "../platform/text/preview.ts";
+
+/** A failure type of an activity is its room and its fault: `provider/rate-limited`. The machine reads the fault. */
+const MAX_MESSAGE_BYTES = 1024;
+
+/** Types that say that nobody works on the step any more, though it did not fail. */
+const RELEASED = "handed-back";
+const LOST_TYPES = new Set(["WorkerLost", "fenced"]);
+
+/** What an activity's failure means to the machine. Anything that is no failure of an activity is our own mistake. */
+export function toStepFailure(error: unknown, local: boolean): StepFailure {
+  if (error instanceof CancelledFailure) return { type: "cancelled" };
+  if (!(error instanceof ActivityFailure)) throw error;
+  const { cause } = error;
+  if (cause instanceof CancelledFailure) return { type: "cancelled" };
+  if (cause instanceof ApplicationFailure) return fromApplicationFailure(cause, local);
+  if (cause instanceof TimeoutFailure) return fromTimeout(cause, local);
+  return local ? { type: "elsewhere" } : buildFailure("unknown", cause?.message ?? error.message);
+}
+
+function fromApplicationFailure(cause: ApplicationFailure, local: boolean): StepFailure {
+  const type = cause.type ?? "unknown";
+  if (type === RELEASED) return { type: "lost", attempts: 0, inOrder: true };
+  if (LOST_TYPES.has(type)) return { type: "lost", attempts: parseAttempts(cause.details?.[0]) };
+  if (type === "elsewhere") return { type: "elsewhere" };
+  if (local && cause.nonRetryable !== true) return { type: "elsewhere" };
+  const wait = parseVendorDelay(cause.details?.[0]);
+  const stepFailure = buildFailure(type.slice(type.indexOf("/") + 1), cause.message);
+  return stepFailure.type === "failed" && wait !== undefined ? { ...stepFailure, wait } : stepFailure;
+}
+
+function fromTimeout(cause: TimeoutFailure, local: boolean): StepFailure {
+  if (local) return { type: "elsewhere" };
+  if (cause.timeoutType === TimeoutType.SCHEDULE_TO_START) {
+    return buildFailure("host-gone", "The host that holds the workspace did not take the call in time");
+  }
+  const late = cause.timeoutType === TimeoutType.HEARTBEAT ? { late: true as const } : {};
+  return { type: "lost", attempts: parseAttempts(cause.lastHeartbeatDetails), ...late };
+}
+
+function buildFailure(fault: string, message: string): StepFailure {
+  return { type: "failed", failure: { fault, message: truncateForPreview(message, MAX_MESSAGE_BYTES) } };
+}
+
+/** How long a vendor wants to be left alone, where that is longer than Temporal's retry waits for it. */
+function parseVendorDelay(details: unknown): VendorDelay | undefined {
+  const { wait } = (details ?? {}) as { readonly wait?: Partial<VendorDelay> };
+  const { forMs, attempts } = wait ?? {};
+  return typeof forMs === "number" && typeof attempts === "number" ? { forMs, attempts } : undefined;
+}
+
+/** Heartbeats and `WorkerLost` say how often the vendor had been asked. */
+function parseAttempts(details: unknown): number {
+  const attempts = (details as { attempts?: unknown } | undefined)?.attempts;
+  return typeof attempts === "number" ? attempts : 0;
+}

@@ -1,0 +1,186 @@
+import { describe, expect, test } from "vitest";
+import {
+  type ApprovalDialog,
+  type DialogAction,
+  type DialogEvent,
+  EMPTY_DIALOG,
+  getPrompt,
+  stepDialog,
+} from "../../src/apps/cli/approval-dialog.ts";
+import type { ApprovalRequest } from "../../src/apps/cli/approval-view.ts";
+
+function call(id: string, more: Partial<ApprovalRequest> = {}): ApprovalRequest {
+  return {
+    session: "s1",
+    path: [],
+    toolCallId: id,
+    tool: "bash",
+    summary: `echo ${id}`,
+    reason: "no rule allows it",
+    sinceMs: 1_000,
+    untilMs: undefined,
+    arguments: { command: `echo ${id}` },
+    ...more,
+  };
+}
+
+/** What all of these events make of it, one after the other. */
+function after(...events: readonly DialogEvent[]): {
+  questions: ApprovalDialog;
+  actions: readonly DialogAction[];
+} {
+  let questions = EMPTY_DIALOG;
+  const actions: DialogAction[] = [];
+  for (const event of events) {
+    const step = stepDialog(questions, event);
+    questions = step.questions;
+    actions.push(...step.actions);
+  }
+  return { questions, actions };
+}
+
+const [one, two] = [call("c1"), call("c2")];
+const waiting = (...calls: readonly ApprovalRequest[]): DialogEvent => ({ type: "waiting", calls });
+const line = (text: string): DialogEvent => ({ type: "line", text });
+const interrupt: DialogEvent = { type: "interrupt" };
+const asks = (which: ApprovalRequest, whole = false): DialogAction => ({ type: "ask", call: which, whole });
+
+describe("answers [TMP-11]", () => {
+  test.each<[string, object]>([
+    ["y", { type: "approve" }],
+    [" Yes ", { type: "approve" }],
+    ["a", { type: "approve", always: true }],
+    ["always", { type: "approve", always: true }],
+    ["n", { type: "refuse" }],
+    ["no", { type: "refuse" }],
+    ["n not on a  Friday", { type: "refuse", reason: "not on a  Friday" }],
+  ])("%j", (text, answer) => {
+    const { questions, actions } = after(waiting(one), line(text));
+    expect(actions).toEqual([asks(one), { type: "answer", call: one, answer }]);
+    expect(getPrompt(questions)).toBeUndefined();
+  });
+
+  test.each(["yes please, and then commit", "always use pnpm", "ok", "1", "every test must pass", "yy"])(
+    "%j, which somebody may have been typing, answers nothing, and says what would",
+    (text) => {
+      const { questions, actions } = after(waiting(one), line(text));
+      expect(actions.slice(1)).toEqual([{ type: "tell", text: expect.stringContaining("y: yes") }]);
+      expect(questions.asked?.call).toEqual(one);
+    },
+  );
+
+  test("an empty line is no answer", () => {
+    const { questions, actions } = after(waiting(one), line("  "));
+    expect(actions).toEqual([asks(one)]);
+    expect(getPrompt(questions)?.prompt).toContain("y/n/a/e");
+  });
+
+  test("without a question, lines and Ctrl-C are not for here", () => {
+    expect(after(line("y"), interrupt)).toEqual({ questions: EMPTY_DIALOG, actions: [] });
+  });
+
+  test("s shows all of it and asks on", () => {
+    const { questions, actions } = after(waiting(one), line("s"));
+    expect(actions).toEqual([asks(one), asks(one, true)]);
+    expect(questions.asked?.call).toEqual(one);
+  });
+});
+
+describe("several", () => {
+  test("are asked one after the other, in the order of the calls", () => {
+    const { actions } = after(waiting(one, two), line("y"), line("n"));
+    expect(actions).toEqual([
+      asks(one),
+      { type: "answer", call: one, answer: { type: "approve" } },
+      asks(two),
+      { type: "answer", call: two, answer: { type: "refuse" } },
+    ]);
+  });
+
+  test("what the run still shows as waiting is not asked again once it is answered", () => {
+    const { questions, actions } = after(waiting(one), line("y"), waiting(one));
+    expect(actions).toHaveLength(2);
+    expect(questions.asked).toBeUndefined();
+    expect(after(waiting(one), line("y"), waiting(), waiting(one)).questions.asked?.call).toEqual(one);
+  });
+
+  test("a later call of the same id is another question", () => {
+    const later = call("c1", { sinceMs: 2_000 });
+    expect(after(waiting(one), line("y"), waiting(later)).actions.at(-1)).toEqual(asks(later));
+  });
+
+  test("the same question is not shown again while it is asked", () => {
+    expect(after(waiting(one), waiting(one), waiting(one, two)).actions).toEqual([asks(one)]);
+  });
+});
+
+test("an answer from elsewhere takes the question away, says so, and the next is asked", () => {
+  const { questions, actions } = after(waiting(one, two), waiting(two));
+  expect(actions).toEqual([
+    asks(one),
+    { type: "tell", text: "No longer asked: bash: echo c1 (answered elsewhere, or its time ran out)." },
+    asks(two),
+  ]);
+  expect(questions.asked?.call).toEqual(two);
+});
+
+test("an answer that the run did not take is asked for again", () => {
+  const { actions } = after(waiting(one), line("y"), { type: "not-taken", call: one });
+  expect(actions.at(-1)).toEqual(asks(one));
+});
+
+describe("Ctrl-C", () => {
+  test("leaves all that wait open; a new one is asked; /approvals asks again", () => {
+    const left = after(waiting(one, two), interrupt, waiting(one, two));
+    expect(left.actions).toEqual([asks(one), { type: "left", calls: [one, two] }]);
+    expect(left.questions.asked).toBeUndefined();
+    const three = call("c3");
+    expect(stepDialog(left.questions, waiting(one, two, three)).actions).toEqual([asks(three)]);
+    expect(stepDialog(left.questions, { type: "again" }).actions).toEqual([asks(one)]);
+  });
+
+  test("while the arguments are edited goes back to the question", () => {
+    const { questions } = after(waiting(one), line("e"), interrupt);
+    expect(questions.asked).toEqual({ call: one, editing: undefined });
+  });
+});
+
+describe("e", () => {
+  test("offers the arguments as one line of JSON, and approves with what is made of them", () => {
+    const edited = after(waiting(one), line("e"));
+    expect(getPrompt(edited.questions)).toEqual({ prompt: "arguments > ", typed: '{"command":"echo c1"}' });
+    expect(stepDialog(edited.questions, line('{"command":"echo hello"}')).actions).toEqual([
+      {
+        type: "answer",
+        call: one,
+        answer: { type: "approve", arguments: { command: "echo hello" } },
+      },
+    ]);
+  });
+
+  test.each([
+    ['{"command":', "not JSON"],
+    ['["echo"]', "one JSON object"],
+    ["y", "not JSON"],
+  ])("%j is not sent, and not lost", (text, said) => {
+    const { questions, actions } = after(waiting(one), line("e"), line(text));
+    expect(actions.at(-1)).toEqual({ type: "tell", text: expect.stringContaining(said) });
+    expect(getPrompt(questions)?.typed).toBe(text);
+  });
+
+  test("an empty line goes back to the question", () => {
+    const { questions, actions } = after(waiting(one), line("e"), line(""));
+    expect(actions.at(-1)).toEqual(asks(one));
+    expect(questions.asked?.editing).toBeUndefined();
+  });
+
+  test.each([
+    ["unknown here", call("c1", { arguments: undefined })],
+    ["no object", call("c1", { arguments: "{broken" })],
+    ["too long for a line", call("c1", { arguments: { content: "x".repeat(5_000) } })],
+  ])("arguments that are %s are edited elsewhere", (_, question) => {
+    const { questions, actions } = after(waiting(question), line("e"));
+    expect(actions.at(-1)).toEqual({ type: "tell", text: expect.stringContaining("--arguments @FILE") });
+    expect(questions.asked?.editing).toBeUndefined();
+  });
+});

@@ -1,0 +1,67 @@
+import { expect, test } from "vitest";
+import { EvaluationProgress, formatEvaluation } from "../../src/apps/cli/evaluation-progress.ts";
+import type { EvaluatedBranch, EvaluationOutcome, WatchItem } from "../../src/client/index.ts";
+import type { EventBody } from "../../src/schema/record.ts";
+
+const USAGE = { input: 10, output: 5, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 15 };
+
+const item = (loopId: string, body: EventBody): WatchItem => ({
+  type: "event",
+  event: { loopId, sequence: 0, atMs: 0, body },
+});
+const turn = (loopId: string) =>
+  item(loopId, { type: "TurnEnd", turn: 0, position: 1, usage: USAGE, results: 0 });
+
+test("each branch says what it does under its number, and who is none of them is the judge", () => {
+  const board = new EvaluationProgress();
+  const begun = {
+    type: "ParallelLoopStart" as const,
+    sessionId: "s",
+    loopIds: ["l.1", "l.2"],
+    timestamp: "",
+  };
+  expect(board.formatItem({ type: "group", event: begun })).toBeUndefined();
+  expect(board.formatItem(turn("l.2"))).toBe("branch 2 · 1 turn · 15 tokens");
+  expect(board.formatItem(turn("l.2"))).toBe("branch 2 · 2 turns · 30 tokens");
+  expect(board.formatItem(turn("l.1"))).toBe("branch 1 · 1 turn · 15 tokens");
+  expect(board.formatItem(turn("l.3"))).toBe("judge · 1 turn · 15 tokens");
+  expect(
+    board.formatItem(
+      item("l.1", {
+        type: "AgentEnd",
+        from: 0,
+        to: 2,
+        usage: USAGE,
+        outcome: { type: "stopped", reason: "x" },
+      }),
+    ),
+  ).toBe("branch 1 is over: stopped");
+});
+
+const branch = (index: number, of: Partial<EvaluatedBranch> = {}): EvaluatedBranch => ({
+  index,
+  agentName: `agent-${index}`,
+  model: "m",
+  originalContextLength: 0,
+  length: 2,
+  status: { type: "answered" },
+  usage: USAGE,
+  textBytes: 3,
+  turns: 1,
+  costUsd: 0.25,
+  startedAtMs: 1000,
+  endedAtMs: 2500,
+  ...of,
+});
+
+test("the table has all branches in the order of their configurations, with a star at the chosen one", () => {
+  const failed = branch(0, { status: { type: "failed", reason: "x" }, costUsd: null, startedAtMs: 1000 });
+  const { endedAtMs: _, ...open } = failed;
+  const outcome = { selected: branch(1), losers: [open, branch(2)] } as unknown as EvaluationOutcome;
+  expect(formatEvaluation(outcome)).toEqual([
+    ["", "agent", "model", "status", "turns", "tokens", "cost", "seconds"],
+    ["", "agent-0", "m", "failed", "1", "15", "—", "-"],
+    ["*", "agent-1", "m", "answered", "1", "15", "$0.2500", "1.5"],
+    ["", "agent-2", "m", "answered", "1", "15", "$0.2500", "1.5"],
+  ]);
+});

@@ -1,0 +1,62 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { TEST_KEY_NAME } from "../../../src/testing/test-agent.ts";
+import { TEST_KEY } from "../../workflows/support/test-environment.ts";
+import type { CrashEnvironment } from "./crash-environment.ts";
+
+type SupervisorOptions = {
+  readonly address: string;
+  readonly namespace: string;
+  readonly home: string;
+  readonly taskQueue: string;
+  readonly kills: readonly string[];
+  readonly killLog: string;
+  readonly log: string;
+  readonly env: Readonly<Record<string, string>>;
+};
+
+// @ts-expect-error A script without types.
+const { Keeper } = (await import("../campaign/worker-supervisor.mjs")) as {
+  Keeper: new (
+    options: SupervisorOptions,
+  ) => { start(): Promise<void>; stop(signal: string): Promise<unknown>; readonly ownEnds: string[] };
+};
+
+/** A supervised worker: each process is killed at its kill point and replaced at once. */
+export type ArmedWorker = {
+  /** Lets the worker die at these points from now on, and at no others. */
+  arm(...points: readonly string[]): void;
+  /** The points of the kills so far, in order. */
+  listKills(): readonly string[];
+  /** Processes that ended without a kill, and how. */
+  readonly ownEnds: readonly string[];
+  stop(): Promise<void>;
+};
+
+/** @param kills - One kill point for each process, which dies the first time it passes the point while armed. */
+export async function superviseArmedWorker(
+  stage: CrashEnvironment,
+  kills: readonly string[],
+): Promise<ArmedWorker> {
+  const { address, namespace, home, taskQueue } = stage;
+  const [killLog, log, when] = [join(home, "kills"), join(home, "worker.log"), join(home, "armed")];
+  writeFileSync(killLog, "");
+  writeFileSync(when, "");
+  const keeper = new Keeper({
+    ...{ address, namespace, home, taskQueue, killLog, log },
+    kills: kills.map((point) => `${point}:1`),
+    env: { HOLDFAST_KILL_WHEN: when, [TEST_KEY_NAME]: TEST_KEY },
+  });
+  await keeper.start();
+  return {
+    arm: (...points) => writeFileSync(when, points.join(" ")),
+    listKills: () =>
+      readFileSync(killLog, "utf8")
+        .split("\n")
+        .flatMap((line) =>
+          line.includes('"killed"') ? [(JSON.parse(line) as { point: string }).point] : [],
+        ),
+    ownEnds: keeper.ownEnds,
+    stop: async () => void (await keeper.stop("SIGKILL")),
+  };
+}

@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from "node:fs";
+
+/** Running processes that a tool call has started: those whose marker begins with this. */
+export function listToolProcesses(callPrefix: string): string[] {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+        if (/^[ZX]/.test(stat.slice(stat.lastIndexOf(")") + 2))) return [];
+        const marked = readFileSync(`/proc/${pid}/environ`, "utf8")
+          .split("\0")
+          .some((one) => one.startsWith(`HOLDFAST_CALL=${callPrefix}`));
+        return marked ? [readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")] : [];
+      } catch {
+        // It has ended meanwhile.
+        return [];
+      }
+    });
+}

@@ -1,0 +1,37 @@
+import { join } from "node:path";
+import Database from "libsql";
+import { onTestFinished } from "vitest";
+
+const openDatabase = (home: string) => new Database(join(home, "transcript.db"), { timeout: 5000 });
+
+/** Holds every writer of the transcript up until the returned function is called, or the test is over. */
+export function lockTranscript(home: string): () => void {
+  const database = openDatabase(home);
+  database.exec("BEGIN IMMEDIATE");
+  let locked = true;
+  const unlock = () => {
+    if (!locked) return;
+    locked = false;
+    database.exec("ROLLBACK");
+    database.close();
+  };
+  onTestFinished(unlock);
+  return unlock;
+}
+
+/**
+ * Locks it the moment that a step of this kind was claimed: what the step has done cannot be stored then.
+ *
+ * @param noted - Only when its tool has also left its note, which it must before it changes anything.
+ */
+export function lockAfterClaim(home: string, session: string, kind: string, isNoted: boolean): () => void {
+  const database = openDatabase(home);
+  const note = isNoted ? "AND note IS NOT NULL" : "";
+  const claimed = database.prepare(`SELECT 1 FROM steps WHERE session = ? AND kind = ? ${note}`);
+  const until = performance.now() + 10_000;
+  while (claimed.get(session, kind) === undefined) {
+    if (performance.now() > until) throw new Error(`${kind} was not claimed within 10 s`);
+  }
+  database.close();
+  return lockTranscript(home);
+}

@@ -1,0 +1,46 @@
+import { chmod, mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { HookContexts } from "../../src/hooks/hook-point.ts";
+import { runScript, type Script } from "../../src/hooks/script.ts";
+import type { HookVerdict } from "../../src/hooks/verdict.ts";
+
+/** A workspace with these files; the mode is that of a file which nobody made executable, unless it is said. */
+export async function createWorkspace(
+  files: Readonly<Record<string, string>>,
+  mode = 0o644,
+): Promise<string> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-hooks-")));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(folder, name), text);
+    await chmod(join(folder, name), mode);
+  }
+  return folder;
+}
+
+export const BEFORE_TOOL: HookContexts["before-tool"] = {
+  id: "run-1/4/before-tool/0",
+  sessionId: "s1",
+  loopId: "s1.main.1",
+  turnIndex: 3,
+  toolCallId: "call-7",
+  toolName: "bash",
+  arguments: { command: "ls — ü" },
+};
+
+export function runHookScript(
+  workspace: string,
+  command: Script["command"],
+  overrides: Partial<Script<"before-tool">> = {},
+): Promise<HookVerdict> {
+  return runScript({
+    command,
+    point: "before-tool",
+    context: BEFORE_TOOL,
+    workspace,
+    signal: new AbortController().signal,
+    ...overrides,
+  });
+}

@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import type { ToolListChange } from "../../src/core/machine/tool-list-change.ts";
+import { pinTools } from "../../src/tools/sources/mcp/pin-tools.ts";
+import type { ServerListing } from "../../src/tools/sources/mcp/pooled-server.ts";
+import { ToolListWatcher } from "../../src/tools/sources/mcp/tool-list-watcher.ts";
+import type { ActiveLoop } from "../../src/tools/sources/tool-source.ts";
+import { createStdioServer, MISBEHAVING_SERVER } from "./support/mcp-servers.ts";
+
+const facts = { name: "s", version: "1", protocolVersion: "1" } as ServerListing["facts"];
+const listing = (...names: readonly string[]): ServerListing => ({
+  facts,
+  tools: names.map((name) => ({ name, inputSchema: {}, hints: {}, needsTask: false })),
+});
+const server = createStdioServer(MISBEHAVING_SERVER, {}, { name: "files", exclude: ["hidden"] });
+const definition = { mcp: [server], pinned: { tools: [...pinTools(server, listing("a", "b").tools).tools] } };
+
+/** One server, a loop that is told, and what it was told. */
+function stage() {
+  let known: ServerListing | undefined = listing("a", "b");
+  const said: ToolListChange[] = [];
+  const offers = new ToolListWatcher(() => known);
+  const loop = (more: Partial<ActiveLoop> = {}): ActiveLoop => ({
+    workflow: "w",
+    loopId: "l",
+    definitionHash: "d",
+    notify: async (change) => {
+      said.push(change);
+      return "told";
+    },
+    ...more,
+  });
+  const lists = async (...names: readonly string[]) => {
+    known = names.length === 0 ? undefined : listing(...names);
+    offers.compareAll();
+    return await offers.isNotified("l", server);
+  };
+  const shown = () => said.map(({ added, removed }) => [...added, "-", ...removed].join(" "));
+  return { offers, loop, lists, shown, said };
+}
+
+test("[MCP-05] a loop is told once of each change, whoever lists, and of the way back", async () => {
+  const { offers, loop, lists, shown, said } = stage();
+  offers.watch(loop(), definition);
+  expect(await lists("a", "b", "hidden")).toBe(true);
+  expect(shown()).toEqual([]);
+  expect(await lists("a", "c")).toBe(true);
+  await lists("c", "a");
+  offers.watch(loop(), definition);
+  await lists();
+  expect(await lists("a", "c")).toBe(true);
+  expect(shown()).toEqual(["files__c - files__b"]);
+  await lists("a", "b");
+  expect(shown().slice(1)).toEqual(["-"]);
+  expect(said.map(({ hash }) => hash)).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), "as-pinned"]);
+});
+
+test("a server that offers something else when it is first needed again is told of; one that is not up is not started", async () => {
+  const { offers, loop, lists, shown } = stage();
+  await lists();
+  offers.watch(loop(), definition);
+  expect(shown()).toEqual([]);
+  await lists("a");
+  expect(shown()).toEqual(["- files__b"]);
+});
+
+test("a loop that could not be reached is told again, by its next step; one that is over is forgotten", async () => {
+  const { offers, loop, lists, said } = stage();
+  const answers = ["failed", "told"] as const;
+  let times = 0;
+  const tell = async (change: ToolListChange) => {
+    said.push(change);
+    return answers[times++] ?? "over";
+  };
+  offers.watch(loop({ notify: tell }), definition);
+  expect(await lists("a")).toBe(false);
+  offers.watch(loop({ notify: tell }), definition);
+  expect(await offers.isNotified("l", server)).toBe(true);
+  expect(said).toHaveLength(2);
+  expect(await lists("b")).toBe(true);
+  expect(await lists("c")).toBe(false);
+  expect(said).toHaveLength(3);
+});
+
+test("what was told before the run knew of its loop is told again; another loop of the run takes its place", async () => {
+  const { offers, loop, lists, shown, said } = stage();
+  offers.watch(loop({ isOpening: true }), definition);
+  await lists("a");
+  offers.watch(loop(), definition);
+  await lists("a");
+  expect(shown()).toEqual(["- files__b", "- files__b"]);
+  offers.watch(loop({ loopId: "l2" }), definition);
+  expect(await offers.isNotified("l", server)).toBe(false);
+  await offers.isNotified("l2", server);
+  expect(said.map(({ loopId }) => loopId)).toEqual(["l", "l", "l2"]);
+  offers.unwatch("l2");
+  await lists("b");
+  expect(said).toHaveLength(3);
+});
+
+test("loops that are known, names and times are bounded", async () => {
+  const { offers, loop, lists, said } = stage();
+  offers.watch(loop(), definition);
+  for (let turn = 0; turn < 20; turn += 1) await lists("a", `b${turn}`);
+  expect(said).toHaveLength(16);
+  expect(await offers.isNotified("l", server)).toBe(false);
+  await lists("a", "b");
+  for (let nth = 0; nth < 1001; nth += 1) {
+    offers.watch(loop({ loopId: `n${nth}`, workflow: `w${nth}` }), definition);
+  }
+  await lists(...Array.from({ length: 50 }, (_, nth) => `t${nth}`));
+  await offers.isNotified("n1000", server);
+  expect(said).toHaveLength(16 + 1000);
+  expect(said.at(-1)?.added).toHaveLength(33);
+  expect(said.at(-1)?.added.at(-1)).toBe("and 18 others");
+});

@@ -1,0 +1,89 @@
+import { request } from "node:http";
+import { EventSourceParserStream } from "eventsource-parser/stream";
+import { type ServeOptions, type Server, serve } from "../../src/apps/server/server.ts";
+import type { Holdfast } from "../../src/client/index.ts";
+
+export const TOKEN = "a-token-of-these-tests";
+export const bearer = { authorization: `Bearer ${TOKEN}` };
+
+export type TestApiServer = Server & { readonly told: unknown[] };
+
+/** A server on a port of its own. Where no Holdfast is given, no request may come so far. */
+export async function startServer(
+  holdfast: Holdfast | undefined,
+  options: Partial<ServeOptions> = {},
+): Promise<TestApiServer> {
+  const reportedErrors: unknown[] = [];
+  const server = await serve({
+    holdfast: holdfast as Holdfast,
+    token: TOKEN,
+    host: "127.0.0.1",
+    port: 0,
+    allowHosts: [],
+    allowOrigins: [],
+    agents: new Map(),
+    reportError: (error) => reportedErrors.push(error),
+    ...options,
+  });
+  return Object.defineProperties(server, { told: { value: reportedErrors } }) as TestApiServer;
+}
+
+/** Asks with the token; JSON goes and comes. */
+export async function sendRequest(
+  { url }: Server,
+  route: string,
+  body?: unknown,
+  headers: Record<string, string> = {},
+): Promise<{ readonly status: number; readonly body: Record<string, unknown>; readonly headers: Headers }> {
+  const [method = "GET", path = "/"] = route.split(" ");
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: { ...bearer, ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  return { status: response.status, body: text === "" ? {} : JSON.parse(text), headers: response.headers };
+}
+
+export type SentEvent = {
+  readonly id?: string | undefined;
+  readonly event?: string | undefined;
+  readonly data: Record<string, unknown>;
+};
+
+/** A stream of events as an EventSource reads it, until the server or the reader ends it. */
+export async function* readEvents(
+  { url }: Server,
+  path: string,
+  { headers = {}, signal }: { headers?: Record<string, string>; signal?: AbortSignal } = {},
+): AsyncGenerator<SentEvent> {
+  const response = await fetch(`${url}${path}`, {
+    headers: { ...bearer, ...headers },
+    ...(signal && { signal }),
+  });
+  if (response.status === 204) return;
+  if (!response.ok || response.body === null) throw new Error(await response.text());
+  const parsed = response.body
+    .pipeThrough(new TextDecoderStream())
+    .pipeThrough(new EventSourceParserStream());
+  for await (const { id, event, data } of parsed) yield { id, event, data: JSON.parse(data) };
+}
+
+/** Bytes as they are, for what no client would send. */
+export function sendRawRequest(
+  { port }: Server,
+  options: { method?: string; path: string; headers?: Record<string, string> },
+): Promise<{ status: number; body: string }> {
+  return new Promise((resolve, reject) => {
+    const clientRequest = request({ host: "127.0.0.1", port, ...options }, (response) => {
+      let body = "";
+      response.setEncoding("utf8");
+      response.on("data", (chunk: string) => {
+        body += chunk;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, body }));
+    });
+    clientRequest.on("error", reject);
+    clientRequest.end();
+  });
+}

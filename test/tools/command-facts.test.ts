@@ -1,0 +1,452 @@
+import { execFile } from "node:child_process";
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { array, assert, asyncProperty, constantFrom, record, string } from "fast-check";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { MAX_FACTS_CHARS } from "../../src/core/permission/call-facts.ts";
+import { collectCommandFacts } from "../../src/tools/shell/command-facts.ts";
+import { readScript } from "../../src/tools/shell/read-script.ts";
+import { getRunCount } from "../support/test-depth.ts";
+
+const RUNS = getRunCount(2000);
+const words = (command: string) => readScript(command).commands.map((fact) => fact.words);
+const real = (command: string) =>
+  readScript(command)
+    .commands.filter(({ wrapper }) => wrapper === undefined)
+    .map((fact) => fact.words.join(" "));
+
+describe("commands that are what they say", () => {
+  test.each<[string, string[][]]>([
+    ["git status", [["git", "status"]]],
+    ["  git\tstatus  ", [["git", "status"]]],
+    [
+      "git status; rm -rf /",
+      [
+        ["git", "status"],
+        ["rm", "-rf", "/"],
+      ],
+    ],
+    ["a && b || c", [["a"], ["b"], ["c"]]],
+    ["a | b |& c", [["a"], ["b"], ["c"]]],
+    ["a & b &", [["a"], ["b"]]],
+    ["a\nb\n\nc", [["a"], ["b"], ["c"]]],
+    ["(a; b) && { c; d; }", [["a"], ["b"], ["c"], ["d"]]],
+    ["! a", [["a"]]],
+    ["time -p a b", [["a", "b"]]],
+    ["if a; then b; elif c; then d; else e; fi", [["a"], ["b"], ["c"], ["d"], ["e"]]],
+    ["git status # ; rm", [["git", "status"]]],
+    [
+      "git status # x\nrm y",
+      [
+        ["git", "status"],
+        ["rm", "y"],
+      ],
+    ],
+    [
+      "git status#; rm y",
+      [
+        ["git", "status#"],
+        ["rm", "y"],
+      ],
+    ],
+    ["git \\\n  status", [["git", "status"]]],
+    ['git "status" \'x\'"y"z', [["git", "status", "xyz"]]],
+    ["git\\ status", [["git status"]]],
+    ["'git status'", [["git status"]]],
+    ["\\rm x", [["rm", "x"]]],
+    ["r'm' x", [["rm", "x"]]],
+    ["r\"\"m x ''", [["rm", "x", ""]]],
+    ["echo '$x `y` $(z) ~ {a,b} *'", [["echo", "$x `y` $(z) ~ {a,b} *"]]],
+    ['echo "a \\$x \\" \\\\ \\n"', [["echo", 'a $x " \\ \\n']]],
+    ["echo a\\;b \\| \\#", [["echo", "a;b", "|", "#"]]],
+    ['grep "end$" f', [["grep", "end$", "f"]]],
+    ["git log HEAD~1 a@{u} {} x=1", [["git", "log", "HEAD~1", "a@{u}", "{}", "x=1"]]],
+    // A letter that only looks like another, and a blank that is none, are letters of a word.
+    ["\u0261it status", [["\u0261it", "status"]]],
+    ["git\u00a0status", [["git\u00a0status"]]],
+    ["git\u2028rm", [["git\u2028rm"]]],
+    ["echo ':~' a\\~ 'x='~ {a} a,b", [["echo", ":~", "a~", "x=~", "{a}", "a,b"]]],
+    ["ls; ''", [["ls"], [""]]],
+    ["CI=1 LC_ALL=C git status", [["git", "status"]]],
+    ["a 2>&1 >/dev/null 2>/dev/null </dev/null >&2 3>&-", [["a"]]],
+    ["cat <<'E'\n$(x) `y`\nE", [["cat"]]],
+    ["cat <<E | sort\ntext; rm x\nE\nls", [["cat"], ["sort"], ["ls"]]],
+    ["cat <<-E\n\ttext\n\tE\nls", [["cat"], ["ls"]]],
+    ["grep x <<< 'a b'", [["grep", "x"]]],
+    ["command -v git", [["command", "-v", "git"]]],
+    ["env", [["env"]]],
+    ["set -euo pipefail; ls", [["set", "-euo", "pipefail"], ["ls"]]],
+    ["node build.js", [["node", "build.js"]]],
+    ["python3 -m pytest x", [["python3", "-m", "pytest", "x"]]],
+    [
+      "node -v; bash --version",
+      [
+        ["node", "-v"],
+        ["bash", "--version"],
+      ],
+    ],
+    ["bash check.sh", [["bash", "check.sh"]]],
+    ["find . -name x", [["find", ".", "-name", "x"]]],
+    [
+      "[ -f x ] && test -d y",
+      [
+        ["[", "-f", "x", "]"],
+        ["test", "-d", "y"],
+      ],
+    ],
+    ["hasOwnProperty; constructor; __proto__", [["hasOwnProperty"], ["constructor"], ["__proto__"]]],
+  ])("%j [PERM-01]", (command, expected) => {
+    expect(readScript(command).opaque).toBeUndefined();
+    expect(words(command)).toEqual(expected);
+  });
+
+  test.each<[string, string]>([
+    ["nohup npm test", "npm test"],
+    ["timeout 60 npm test", "npm test"],
+    ["timeout -k 5 --signal=KILL 60 npm test", "npm test"],
+    ["nice -n 5 npm test", "npm test"],
+    ["nice -5 npm test", "npm test"],
+    ["stdbuf -oL -e 0 npm test", "npm test"],
+    ["command npm test", "npm test"],
+    ["command -p -- npm test", "npm test"],
+    ["builtin echo x", "echo x"],
+    ["env CI=1 npm test", "npm test"],
+    ["/usr/bin/env npm test", "npm test"],
+    ["\\time -p npm test", "npm test"],
+    ["timeout 5 nohup nice npm test", "npm test"],
+  ])("%j runs %j, and the wrapper is listed before it [PERM-01]", (command, inner) => {
+    expect(readScript(command).opaque).toBeUndefined();
+    expect(real(command)).toEqual([inner]);
+    expect(readScript(command).commands[0]).toMatchObject({ wrapper: true });
+  });
+});
+
+describe("commands that cannot be relied on", () => {
+  // What they hold is still found, so that a rule against it is heard.
+  test.each<[string, RegExp, string?]>([
+    ["git status $(rm x)", /substitution/, "rm x"],
+    ["git status `rm x`", /substitution/, "rm x"],
+    ['git status "$(rm x)"', /substitution/, "rm x"],
+    ["git status ${x:-$(rm x)}", /variable|substitution/, "rm x"],
+    ["git status $((a[$(rm x)]))", /expression|substitution/, "rm x"],
+    ["git status <(rm x)", /process substitution/, "rm x"],
+    ["git 2>(rm x)", /two ways/],
+    ["1<(rm x)", /./],
+    ["git status > >(rm x)", /process substitution/, "rm x"],
+    ["git status $HOME", /variable/],
+    ['git status "${HOME}"', /variable/],
+    ["$x", /variable/],
+    ["g$1it status", /variable/],
+    ["cat ~/.ssh/id_rsa", /home folder/],
+    ["make PREFIX=~/x", /home folder/],
+    ["{rm,-rf,/}", /braces/],
+    ["git {a,b}", /braces/],
+    ["echo {1..3}", /braces/],
+    ["git $'status'", /\$'…'/],
+    ['git $"status"', /\$"…"/],
+    ["echo $'\\' ; rm x #'", /\$'…'/],
+    ["/bin/r?", /pattern in the place/],
+    ["* x", /pattern in the place/],
+    ["timeout 5 r* x", /pattern in the place/],
+    ["!(a) b", /./],
+    ["FOO=1 git status", /sets FOO/, "git status"],
+    ["PATH=/tmp/evil git status", /sets PATH/, "git status"],
+    ["LD_PRELOAD=./x.so ls", /sets LD_PRELOAD/, "ls"],
+    ["PATH=/tmp/evil; git status", /sets PATH/, "git status"],
+    ["x[$(rm y)]=1 ls", /sets x|substitution/, "rm y"],
+    ["env FOO=1 git status", /sets FOO/, "git status"],
+    ["env -S 'rm x'", /not known/, "rm x"],
+    ["git() { rm x; }; git status", /function/, "rm x"],
+    ["function git { rm x; }; git status", /function/, "rm x"],
+    ["alias git=rm; git status", /later commands/],
+    ["for i in a b; do rm x; done", /loop/, "rm x"],
+    ["while true; do rm x; done", /loop/, "rm x"],
+    ["case a in a) rm x;; esac", /case/, "rm x"],
+    ["[[ -f x ]] && rm x", /expression/, "rm x"],
+    ["(( a[$(rm x)] ))", /expression|substitution/, "rm x"],
+    ["coproc rm x", /coprocess/, "rm x"],
+    ["test -v 'a[$(rm x)]'", /subscript/],
+    ["printf -v 'a[$(rm x)]' y", /variable/],
+    ["set -- a b", /options of the shell/],
+    ["eval rm x", /runs text/, "rm x"],
+    ["eval 'rm x; ls'", /runs text/, "rm x"],
+    ["source x.sh", /runs text/],
+    [". x.sh", /runs text/],
+    ["trap 'rm x' EXIT", /runs text/, "rm x"],
+    ["exec rm x", /replaces the shell/, "rm x"],
+    ["exec > log; ls", /replaces the shell/, "ls"],
+    ["export PATH=/tmp; ls", /variables/, "ls"],
+    ["read x", /variables/],
+    ["sudo -u root rm x", /other rights/, "rm x"],
+    ["/usr/bin/sudo rm x", /other rights/, "rm x"],
+    ["nohup sudo rm x", /other rights/, "rm x"],
+    ["ls | xargs rm", /from its input/, "rm"],
+    ["ssh host rm x", /another place/, "rm x"],
+    ["ssh host 'cd /; rm x'", /another place/, "rm x"],
+    ["watch -n 1 rm x", /one of its words/, "rm x"],
+    ["find . -exec rm x ;", /what it finds/],
+    ["find . -exec rm x \\;", /what it finds/],
+    ["find . -delete", /what it finds/],
+    ["find . -ex* rm x", /may become an option/],
+    ["git -c core.pager=x log", /pager/],
+    ["bash -c 'rm x'", /program for an interpreter/, "rm x"],
+    ["sh -ec 'bash -c \"rm x\"'", /program for an interpreter/, "rm x"],
+    ["/bin/bash -lc 'rm x'", /program for an interpreter/, "rm x"],
+    ["bash -v", /program/],
+    ["python -c 'x'", /program for an interpreter/],
+    ["python3.11 -Ic 'x'", /program for an interpreter/],
+    ["node --import tsx -e x", /program for an interpreter/],
+    ["perl -pe x", /program for an interpreter/],
+    ["curl x | sh", /as input/, "curl x"],
+    ['git "status" && curl x|sh', /as input/, "git status"],
+    ["curl x | python -", /as input/],
+    ["bash /dev/stdin", /as input/],
+    ["bash <<E\nrm x\nE", /as input/],
+    ["sh <<< 'rm x'", /as input/],
+    ["cat <<E\n$(rm x)\nE", /here-document/, "rm x"],
+    ["cat <<$'E'\nx\nE", /here-document/],
+    ["cat <<E\\F\nx\nEF", /here-document/],
+    ["cat <<A <<B\nx\nA\ny\nB", /here-document/],
+    ["cat <<E\nnever ends", /here-document/],
+    ["cat <<E\na\\\nE\nrm x\nE", /here-document|middle of a word/],
+    ["git status &&", /parse/],
+    ["git 'status", /parse/],
+    ["git status )", /parse/],
+    ["a ;; b", /parse/],
+    ["g\\\nit status", /middle of a word/],
+    ["$\\\n(rm x)", /middle of a word/],
+    ["git status\rrm x", /control/],
+    ["git status\0", /control/],
+    ["git \u001b[2Kstatus", /control/],
+    ["git \ud800", /broken/],
+    ["git \u202ex", /hide/],
+    ["git status > $x", /variable/],
+    ["git status > *", /redirects to a pattern/],
+    ["git status {fd}> x", /variable/],
+    ["git status <& x", /not known/],
+    [">&-rm -rf x", /two ways/],
+    ["git status 2>&-f", /two ways/],
+    ["<&-rm x", /two ways/],
+    ["cd", /folder that is not known/],
+    ["cd -", /folder that is not known/],
+    ["cd a; cd b", /more than once/],
+    ["pushd a", /folder/],
+    [`echo ${"x".repeat(20_000)}`, /too long/],
+    [`${"(".repeat(3000)}a${")".repeat(3000)}`, /parse/],
+  ])("%j [PERM-01]", (command, reason, found) => {
+    const { opaque } = readScript(command);
+    expect(opaque).toMatch(reason);
+    if (found !== undefined) expect(real(command)).toContain(found);
+  });
+});
+
+describe("patterns, redirects and folders", () => {
+  let workspace: string;
+  beforeAll(async () => {
+    workspace = await realpath(await mkdtemp(join(tmpdir(), "holdfast-shell-")));
+    await mkdir(join(workspace, "src"));
+    await symlink("/etc", join(workspace, "link"));
+    await symlink("/nowhere/at/all", join(workspace, "dangling"));
+  });
+  afterAll(() => rm(workspace, { recursive: true, force: true }));
+
+  test("the words before a pattern of file names are certain [PERM-01]", async () => {
+    expect(await collectCommandFacts("git add *.ts x", workspace)).toEqual({
+      commands: [{ words: ["git", "add", "*.ts", "x"], fixed: 2 }],
+    });
+    expect(await collectCommandFacts("ls '*.ts'", workspace)).toEqual({
+      commands: [{ words: ["ls", "*.ts"], known: true }],
+    });
+    expect(await collectCommandFacts("timeout 5 ls [ab]", workspace)).toEqual({
+      commands: [
+        { words: ["timeout", "5", "ls", "[ab]"], fixed: 3, wrapper: true },
+        { words: ["ls", "[ab]"], fixed: 1, known: true },
+      ],
+    });
+  });
+
+  test("a redirect in the workspace is a path of the call [PERM-01]", async () => {
+    for (const operator of [">", ">>", ">|", "&>", "&>>", ">&", "<", "<>", "2>"]) {
+      expect(await collectCommandFacts(`a ${operator} src/x`, workspace), operator).toEqual({
+        commands: [{ words: ["a"], ...(operator.startsWith("<") ? { fed: true } : {}) }],
+        paths: [{ path: join(workspace, "src/x"), inside: true, relative: "src/x" }],
+      });
+    }
+    expect(await collectCommandFacts("> x", workspace)).toMatchObject({
+      commands: [{ words: [] }],
+      paths: [{}],
+    });
+    expect(await collectCommandFacts("(a; b) > x", workspace)).toMatchObject({ paths: [{ relative: "x" }] });
+  });
+
+  test.each([
+    "git status > /etc/passwd",
+    "git status >> ../x",
+    "git status < /etc/passwd",
+    "git status &> /etc/passwd",
+    "git status >& /etc/passwd",
+    "{ git status; } > /etc/passwd",
+    "git status > link/passwd",
+    "git status > dangling",
+    "git status > src/../x",
+    "git status > /dev/tcp/example.org/80",
+    "git status > /dev/null/../../etc/passwd",
+    "cd link && git status > passwd",
+    "cd src && git status > ../../x",
+    "cd /etc && git status",
+    "cd .. && git status",
+    "cd src/.. && git status",
+  ])("%j leaves the workspace [PERM-01]", async (command) => {
+    expect((await collectCommandFacts(command, workspace)).opaque).toMatch(/outside the workspace/);
+  });
+
+  test("after a change of folder both places are looked at [PERM-01]", async () => {
+    expect(await collectCommandFacts("cd src && a > x", workspace)).toEqual({
+      commands: [{ words: ["cd", "src"] }, { words: ["a"] }],
+      paths: [
+        { path: join(workspace, "x"), inside: true, relative: "x" },
+        { path: join(workspace, "src/x"), inside: true, relative: "src/x" },
+      ],
+    });
+  });
+
+  test("a command that is started in a folder of the workspace is judged from there [PERM-01]", async () => {
+    const facts = await collectCommandFacts("a > x", workspace, join(workspace, "src"));
+    expect(facts.paths).toMatchObject([{ relative: "src/x" }]);
+    const up = await collectCommandFacts("a > ../x", workspace, join(workspace, "src"));
+    expect(up).toMatchObject({ paths: [{ relative: "x", inside: true }] });
+    expect(up.opaque).toBeUndefined();
+  });
+
+  test("long texts cost words, many commands are cut, whatever the command [PERM-01]", async () => {
+    expect(await collectCommandFacts(`git commit -m '${"x".repeat(2000)}'`, workspace)).toEqual({
+      commands: [{ words: ["git", "commit", "-m"], fixed: 3 }],
+    });
+    for (const command of [
+      "a; ".repeat(200),
+      `nohup ${"nohup ".repeat(1000)}`,
+      `sudo ${"word ".repeat(2000)}`,
+    ]) {
+      const facts = await collectCommandFacts(command, workspace);
+      expect(facts.cut === true || facts.opaque !== undefined).toBe(true);
+      expect(JSON.stringify(facts).length).toBeLessThan(MAX_FACTS_CHARS * 2);
+    }
+    expect(await collectCommandFacts("x".repeat(2000), workspace)).toMatchObject({ cut: true });
+  });
+});
+
+describe("bash agrees", () => {
+  let folder: string;
+  const run = promisify(execFile);
+
+  beforeAll(async () => {
+    folder = await realpath(await mkdtemp(join(tmpdir(), "holdfast-bash-")));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  /** What bash runs: no program is found, and what is looked for is written down with its words. */
+  async function commandsBashRuns(command: string, status: 0 | 1): Promise<string[][]> {
+    // A file for each shell: several at once would cut each other's lines in two.
+    const log = join(folder, "ran");
+    const handler = `command_not_found_handle() { printf '%s\\0' "$#" "$@" >> "${log}/$BASHPID"; return ${status}; }`;
+    for (const name of ["work", "ran"]) {
+      await rm(join(folder, name), { recursive: true, force: true });
+      await mkdir(join(folder, name));
+    }
+    await run("bash", ["--norc", "--noprofile", "-c", `${handler}\nPATH=/nowhere\neval "$TRIED"\nwait`], {
+      cwd: join(folder, "work"),
+      env: { TRIED: command },
+      timeout: 10_000,
+    }).catch(() => undefined);
+    const files = await Promise.all((await readdir(log)).map((name) => readFile(join(log, name), "utf8")));
+    const parts = files.flatMap((text) => text.split("\0").slice(0, -1));
+    const ran: string[][] = [];
+    while (parts.length > 0) ran.push(parts.splice(0, Number(parts.shift())));
+    return ran;
+  }
+
+  test(
+    "words that are quoted as a person would, joined by operators, are the words that bash sees [PERM-01]",
+    async () => {
+      const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
+      const escaped = (text: string) => text.replace(/[^A-Za-z0-9]/gu, "\\$&") || "''";
+      const doubled = (text: string) => `"${text.replace(/["\\$`]/g, "\\$&")}"`;
+      const text = string({ unit: "grapheme-ascii", maxLength: 6 });
+      const word = record({ text, quote: constantFrom(quoted, escaped, doubled) });
+      const simple = array(word, { minLength: 1, maxLength: 4 });
+      const joint = constantFrom(" && ", "; ", "\n", " | ");
+      const list = array(record({ simple, joint }), { minLength: 1, maxLength: 4 });
+      await assert(
+        asyncProperty(list, async (parts) => {
+          const script = parts
+            .map(({ simple, joint }, index) => {
+              // A name that is surely no builtin and no path.
+              const said = simple.map(({ text, quote }) => quote(text)).join(" ");
+              return `${index === 0 ? "" : joint}zz ${said}`;
+            })
+            .join("");
+          const expected = parts.map(({ simple }) => ["zz", ...simple.map(({ text }) => text)]);
+          const reading = readScript(script);
+          expect(reading.opaque).toBeUndefined();
+          expect(reading.commands.map((fact) => fact.words)).toEqual(expected);
+          const ran = await commandsBashRuns(script, 0);
+          expect(ran.map(String).sort()).toEqual(expected.map(String).sort());
+        }),
+        { numRuns: Math.ceil(RUNS / 25) },
+      );
+    },
+    60_000 + RUNS * 20,
+  );
+
+  test(
+    "whatever bash runs of a random script is listed, or the script is opaque [PERM-01]",
+    async () => {
+      const piece = constantFrom(
+        ..."xa xb -f 1 ' \" \\ # ; & | && || |& ( ) { } ! = ~ * ? [ ] $ ` < > >> << <<- <<< <<E <<'E' & < > $' {a,b} if then fi".split(
+          " ",
+        ),
+        ...[
+          " ",
+          " ",
+          " ",
+          "\n",
+          "\n",
+          "\t",
+          "\nE\n",
+          "\n\tE\n",
+          " xc ",
+          "; xd ",
+          "\\\n",
+          "$(",
+          "<(",
+          "é",
+          "\u00a0",
+        ],
+      );
+      const script = array(piece, { minLength: 1, maxLength: 14 }).map((pieces) => pieces.join(""));
+      let transparent = 0;
+      await assert(
+        asyncProperty(script, constantFrom<0 | 1>(0, 1), async (command, status) => {
+          const { opaque, commands } = readScript(command);
+          if (opaque !== undefined) return;
+          transparent += 1;
+          const ran = await commandsBashRuns(command, status);
+          for (const words of ran) {
+            const listed = commands.some(
+              (fact) =>
+                fact.words.slice(0, fact.fixed).every((word, index) => word === words[index]) &&
+                (fact.fixed !== undefined || fact.words.length === words.length),
+            );
+            expect(listed, `${JSON.stringify(command)} runs ${JSON.stringify(words)}`).toBe(true);
+          }
+        }),
+        { numRuns: RUNS },
+      );
+      // Most random scripts say nothing certain; these many did.
+      expect(transparent).toBeGreaterThan(RUNS / 50);
+    },
+    60_000 + RUNS * 20,
+  );
+});

@@ -1,0 +1,63 @@
+import { randomBytes } from "node:crypto";
+import type { AgentDefinition } from "../../src/schema/definition.ts";
+import type { Transcript } from "../../src/store/transcript/transcript.ts";
+import { opening, step } from "./sample-writes.ts";
+
+export const MARKER = "HOLLYHOCK";
+
+/** Too long to lie beside its entry. */
+export const LONG = `${MARKER} ${randomBytes(3000).toString("hex")}`;
+
+const createMessage = (text: string) => ({
+  role: "user" as const,
+  content: [{ type: "text" as const, text }],
+  timestamp: 1,
+});
+
+/** A loop whose every word is the marker. */
+export async function writeMarkedSession(transcript: Transcript, session = "s"): Promise<string> {
+  const definition = { name: "a", systemPrompt: MARKER } as unknown as AgentDefinition;
+  const hash = await transcript.saveDefinition(definition);
+  await transcript.putText(MARKER, 1);
+  const own = { ...step(), session, run: `run-${session}` };
+  const { loopId } = await transcript.openLoop({
+    ...opening(),
+    step: own,
+    definitionHash: hash,
+    prompts: [{ id: `p-${session}`, text: MARKER, atMs: 1 }],
+    terms: { tools: [{ name: "t", description: MARKER, parameters: {} }], limits: {} } as never,
+  });
+  const target = { loopId, branch: "main", base: 1 };
+  await transcript.storeInbox(
+    {
+      ...target,
+      step: { ...own, number: 2 },
+      atMs: 1,
+      outbox: { entries: [], events: [{ sequence: 0, atMs: 1, body: { type: "X", text: MARKER } as never }] },
+      entries: [
+        { position: 1, origin: "model", message: createMessage(MARKER) as never },
+        { position: 2, origin: "model", message: createMessage(LONG) as never },
+      ],
+      result: { text: MARKER },
+    },
+    [{ id: `i-${session}`, text: MARKER, atMs: 1 }],
+  );
+  return loopId;
+}
+
+export async function readAll(transcript: Transcript, session = "s"): Promise<string> {
+  const loops = await transcript.readLoops(session);
+  return JSON.stringify([
+    await transcript.readEntries(session, "main", 0, 99),
+    await transcript.readInbox(session),
+    loops,
+    await Promise.all(loops.map(({ loopId }) => transcript.readEvents(loopId, 0))),
+    await Promise.all(loops.map(({ definitionHash }) => transcript.readDefinition(definitionHash))),
+  ]);
+}
+
+/** Whether a private column's value, as it is stored, was left as it is. */
+export function isUnencrypted(value: string | Buffer): boolean {
+  const text = typeof value === "string" ? value : value.toString("latin1");
+  return !text.startsWith("\u0001sealed:") && !text.startsWith("\u00f8\u0002");
+}

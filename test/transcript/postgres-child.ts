@@ -1,0 +1,15 @@
+import { type ChildProcess, spawn } from "node:child_process";
+
+const ENTRY = new URL("../../dist/store/transcript/postgres/postgres-transcript.js", import.meta.url).href;
+
+/** Another process that runs a script with `PostgresTranscript` and `url` at hand; `say` prints a line. Compiled code. */
+export function spawnPostgresChild(url: string, script: string): ChildProcess {
+  const source = `
+    import { PostgresTranscript } from ${JSON.stringify(ENTRY)};
+    const url = ${JSON.stringify(url)};
+    const say = (line) => process.stdout.write(line + "\\n");
+    ${script}`;
+  return spawn(process.execPath, ["--input-type=module", "-e", source], {
+    stdio: ["pipe", "pipe", "inherit"],
+  });
+}

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import pg from "pg";
+import { afterEach, beforeAll, beforeEach, inject } from "vitest";
+import {
+  type PostgresOptions,
+  PostgresTranscript,
+} from "../../src/store/transcript/postgres/postgres-transcript.ts";
+
+/** Why the tests of a file cannot run here; absent where they can. */
+export function findMissingPostgres(): string | undefined {
+  const server = inject("postgres");
+  return "missing" in server ? server.missing : undefined;
+}
+
+/** A database for a file, a schema for each test in it, and transcripts that are closed at the test's end. */
+export class PostgresFixture {
+  /** Of this test's schema. */
+  url = "";
+  schema = "";
+  #database = "";
+  readonly #openTranscripts: PostgresTranscript[] = [];
+
+  static forEachTest(): PostgresFixture {
+    const bench = new PostgresFixture();
+    let schemas = 0;
+    beforeAll(async () => {
+      const server = inject("postgres");
+      if ("missing" in server) return;
+      const name = `bench_${randomUUID().replaceAll("-", "_")}`;
+      await runQuery(server.url, `CREATE DATABASE ${name}`);
+      const url = new URL(server.url);
+      url.pathname = `/${name}`;
+      bench.#database = url.href;
+    });
+    beforeEach(() => {
+      schemas += 1;
+      bench.schema = `test_${schemas}`;
+      bench.url = bench.formatUrl({ schema: bench.schema });
+    });
+    afterEach(async () => {
+      for (const transcript of bench.#openTranscripts.splice(0)) await transcript.close();
+    });
+    return bench;
+  }
+
+  formatUrl(parameters: Readonly<Record<string, string>>): string {
+    const url = new URL(this.#database);
+    for (const [name, value] of Object.entries(parameters)) url.searchParams.set(name, value);
+    return url.href;
+  }
+
+  async open(of: Partial<PostgresOptions> = {}): Promise<PostgresTranscript> {
+    const transcript = await PostgresTranscript.open({ url: this.url, ...of });
+    this.#openTranscripts.push(transcript);
+    return transcript;
+  }
+
+  /** What a person would ask in psql, in this test's schema. */
+  async sql<Row>(text: string, values: unknown[] = []): Promise<Row[]> {
+    return runQuery<Row>(this.#database, text, values, this.schema);
+  }
+}
+
+export async function runQuery<Row>(
+  url: string,
+  text: string,
+  values: unknown[] = [],
+  schema?: string,
+): Promise<Row[]> {
+  const client = new pg.Client({ connectionString: url });
+  client.on("error", () => undefined);
+  await client.connect();
+  try {
+    if (schema !== undefined) await client.query(`SET search_path TO "${schema}"`);
+    return (await client.query(text, values)).rows as Row[];
+  } finally {
+    await client.end();
+  }
+}

@@ -1,0 +1,26 @@
+import { type ConnectOptions, connect, type Holdfast } from "../../../src/client/index.ts";
+import { runHoldfast } from "../../cli/terminal.ts";
+import type { TestEnvironment } from "./test-environment.ts";
+
+/** A client of the stage's server, with its transcript. */
+export function connectClient(
+  { address, namespace, home, taskQueue }: TestEnvironment,
+  settings: ConnectOptions["settings"] = {},
+): Promise<Holdfast> {
+  return connect({ address, namespace, home, taskQueue, settings });
+}
+
+/** The options of a command line that say where the stage is. */
+export const formatConnectionOptions = ({
+  address,
+  namespace,
+  home,
+  taskQueue,
+}: TestEnvironment): readonly string[] => [
+  ...["--address", address, "--namespace", namespace],
+  ...["--home", home, "--task-queue", taskQueue],
+];
+
+/** Runs one command line against the stage, to its end. */
+export const runCommandLine = (stage: TestEnvironment, ...args: readonly string[]) =>
+  runHoldfast([...args, ...formatConnectionOptions(stage)]);
