@@ -2,11 +2,11 @@ import { isDeepStrictEqual } from "node:util";
 import type { CallModelCommand, CloseLoopCommand } from "../../core/command.ts";
 import type { LoopDigest, OpenedDigest } from "../../core/digest.ts";
 import { estimateMessage } from "../../core/estimate.ts";
-import { type Fork, type OutboxEntry, outboxMessage } from "../../core/outbox.ts";
+import { type Fork, type OutboxEntry, type OutboxEvent, outboxMessage } from "../../core/outbox.ts";
 import { refusedMessage, spokenContent } from "../../core/refused.ts";
 import type { PersonMessage } from "../../core/state.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { Entry, EntryOrigin, EventBody, Outcome } from "../../schema/record.ts";
+import type { Entry, EntryOrigin, Outcome } from "../../schema/record.ts";
 import { leftBranches, REVERT_PREFIX } from "../../transcript/left-branches.ts";
 import type { LoopOpening } from "../../transcript/loop.ts";
 import type { BranchRecord, NewMessage } from "../../transcript/session.ts";
@@ -19,7 +19,7 @@ type Opening = Pick<
 >;
 
 /** What rides along with a command, and where it goes. */
-type Writing = Pick<CallModelCommand, "outbox" | "branch" | "fork"> & { readonly loopId?: string };
+type Writing = Pick<CallModelCommand, "outbox" | "branch" | "base" | "fork"> & { readonly loopId?: string };
 
 /** What a loop that was closed has left of its branch up to `to`; without a view, all of it. */
 type End = { readonly to: number; readonly view?: LoopDigest["view"] };
@@ -28,7 +28,7 @@ type Loop = {
   readonly loopId: string;
   branch: string;
   readonly from: number;
-  readonly events: EventBody[];
+  readonly events: OutboxEvent[];
   outcome?: Outcome;
 };
 
@@ -40,7 +40,7 @@ type WordsAt = (place: {
 
 const MAIN = "main";
 
-/** One session in memory, written by nobody but the plain driver: nothing to be fenced off. */
+/** One session in memory: the plain driver's own writes, and what another run leaves at the end of a branch. */
 export class MemoryTranscript {
   readonly #branches = new Map<string, Entry[]>([[MAIN, []]]);
   readonly #parents = new Map<string, BranchRecord["parent"]>([[MAIN, undefined]]);
@@ -49,6 +49,9 @@ export class MemoryTranscript {
   readonly #session: string;
   readonly #wordsAt: WordsAt;
   readonly #ends = new Map<string, readonly End[]>();
+  /** What `entries` has given, until something is written there. */
+  readonly #shown = new Map<string, readonly Entry[]>();
+  readonly #foreign = new Set<Entry>();
   #grants: LoopDigest["grants"];
   inbox: PersonMessage[] = [];
 
@@ -61,9 +64,14 @@ export class MemoryTranscript {
   get loops(): readonly LoopTrace[] {
     return this.#loops.map(({ loopId, branch, events }) => ({
       loopId,
-      events,
-      parts: [...leftBranches(this.branches, branch, events), branch].map((part) => this.entries(part)),
+      ...this.#traceOf(branch, events),
     }));
+  }
+
+  #traceOf(branch: string, events: readonly OutboxEvent[]): Pick<LoopTrace, "events" | "parts"> {
+    const bodies = events.map(({ body }) => body);
+    const parts = [...leftBranches(this.branches, branch, bodies), branch];
+    return { events: bodies, parts: parts.map((part) => this.entries(part)) };
   }
 
   get records(): readonly Pick<Loop, "loopId" | "branch" | "from" | "outcome">[] {
@@ -74,8 +82,8 @@ export class MemoryTranscript {
     return [...this.#parents].map(([id, parent]) => ({ id, parent }));
   }
 
-  events(loopId: string): readonly { readonly body: EventBody }[] {
-    return (this.#loops.find((loop) => loop.loopId === loopId)?.events ?? []).map((body) => ({ body }));
+  events(loopId: string): readonly OutboxEvent[] {
+    return this.#loops.find((loop) => loop.loopId === loopId)?.events ?? [];
   }
 
   /** Events of all loops so far. */
@@ -89,7 +97,11 @@ export class MemoryTranscript {
   }
 
   entries(branch: string): readonly Entry[] {
-    return (this.#branches.get(branch) ?? []).filter((entry) => entry !== undefined);
+    const known = this.#shown.get(branch);
+    if (known !== undefined) return known;
+    const entries = (this.#branches.get(branch) ?? []).filter((entry) => entry !== undefined);
+    this.#shown.set(branch, entries);
+    return entries;
   }
 
   /** The messages of a loop's start, each id once: the inbox, which is emptied, then the prompts. */
@@ -183,21 +195,23 @@ export class MemoryTranscript {
   }
 
   /** Writes what has waited in the machine; gives back the branch where the command goes on. */
-  write({ outbox, branch: named, fork, loopId = "" }: Writing): string {
+  write({ outbox, branch: named, base, fork, loopId = "" }: Writing): string {
     const { entries } = outbox;
-    const branch = fork === undefined ? named : this.#leave(named, fork, loopId, entries);
+    const start = fork === undefined ? named : this.#leave(named, fork, loopId, entries);
+    const branch = this.#ownBranch(start, base);
     for (const entry of entries) {
       if (fork === undefined || entry.left !== true) this.#putEntry(branch, entry, loopId);
     }
     const loop = this.#loops.find((one) => one.loopId === loopId);
     if (loop !== undefined) loop.branch = branch;
-    for (const { sequence, body } of outbox.events) {
+    for (const event of outbox.events) {
+      const { sequence, body } = event;
       const there = loop?.events[sequence];
       if (loop === undefined || (there === undefined && sequence !== loop.events.length)) {
         throw new Error(`Event ${sequence} (${body.type}) follows ${loop?.events.length ?? "no loop"}`);
       }
-      if (there === undefined) loop.events.push(body);
-      else if (!isDeepStrictEqual(there, body)) throw new Error(`Event ${sequence} changes to ${body.type}`);
+      if (there === undefined) loop.events.push(event);
+      else if (!isDeepStrictEqual(there, event)) throw new Error(`Event ${sequence} changes to ${body.type}`);
     }
     return branch;
   }
@@ -208,6 +222,28 @@ export class MemoryTranscript {
     const id = `${REVERT_PREFIX}${parent}-${at}-${by}`;
     this.#begin(id, parent, at);
     return id;
+  }
+
+  /** A run that finds another's entries where it would write goes on in a fork of its own. */
+  #ownBranch(branch: string, base: number): string {
+    if (this.#foreign.size === 0) return branch;
+    const after = this.#branches.get(branch)?.slice(base) ?? [];
+    if (!after.some((entry) => this.#foreign.has(entry))) return branch;
+    const id = `${branch}~${base}`;
+    if (!this.#branches.has(id)) {
+      this.#begin(id, branch, base);
+      for (const entry of after) if (entry !== undefined && !this.#foreign.has(entry)) this.put(id, entry);
+    }
+    return this.#ownBranch(id, base);
+  }
+
+  /** Another run writes at the end of a branch, as one that a reset has left behind may. */
+  intrude(branch: string): void {
+    const position = this.#branches.get(branch)?.length ?? 0;
+    const content = [{ type: "text" as const, text: "of another run" }];
+    this.put(branch, { position, origin: "machine", message: { role: "user", content, timestamp: 0 } });
+    const entry = this.#branches.get(branch)?.[position];
+    if (entry !== undefined) this.#foreign.add(entry);
   }
 
   #putEntry(branch: string, entry: OutboxEntry, loopId: string): void {
@@ -227,6 +263,7 @@ export class MemoryTranscript {
       return;
     }
     if (messageId !== undefined) this.#messageIds.add(messageId);
+    this.#shown.delete(branch);
     entries[position] = {
       position,
       origin: origin as EntryOrigin,

@@ -11,7 +11,7 @@ import { pinned } from "../../../activities/pinned.ts";
 import { checkOutput } from "../../../activities/structured-output.ts";
 import { viewAtStart } from "../../../activities/view-at-start.ts";
 import type { OpenLoopCommand } from "../../../core/command.ts";
-import { Continuation } from "../../../schema/definition.ts";
+import { type AgentDefinition, Continuation } from "../../../schema/definition.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
 import { type Stage, stepOf } from "./stage.ts";
@@ -19,8 +19,11 @@ import { wordsOfTask } from "./task-words.ts";
 import { worldOf } from "./world.ts";
 
 export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
+  const stored = stage.results.stored(command);
+  if (stored !== undefined) return stored;
   try {
-    return await opened(stage, command);
+    const happening = await opened(stage, command);
+    return stage.results.keep(command, happening.digest.branch, { happening });
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
     const failure = { fault: "invalid", message: error.message };
@@ -28,14 +31,10 @@ export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<
   }
 }
 
-async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
+async function opened(stage: Stage, command: OpenLoopCommand) {
   const { prompts, continuation: asked } = command;
   const { definition, transcript } = stage;
-  const resolved = offeredTools(definition, stage.tools);
-  checkOutput(definition, stage.providers, resolved.tools);
-  checkNames("input filter", definition.inputFilters, stage.filters.names);
-  checkCompaction(definition, stage);
-  checkHooks(definition, stage);
+  const resolved = checked(definition, stage);
   const continuation = asked === undefined ? undefined : parsed("continuation", Continuation, asked);
   if (continuation !== undefined) mustGoOn(stage, continuation, prompts.length);
   const words = await Promise.all(
@@ -60,10 +59,20 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
   const digest = {
     ...loop,
     ...(view === undefined ? {} : { view }),
-    ...pinned(definition, "scenario", resolved.tools, childFacts(definition), continuation),
+    ...pinned(definition, stage.definitionHash, resolved.tools, childFacts(definition), continuation),
     warnings: resolved.warnings,
   };
-  return { type: "loop-opened", digest };
+  return { type: "loop-opened" as const, digest };
+}
+
+/** @throws DefinitionError - Where the world has not what the definition names. */
+export function checked(definition: AgentDefinition, stage: Stage): ReturnType<typeof offeredTools> {
+  const resolved = offeredTools(definition, stage.tools);
+  checkOutput(definition, stage.providers, resolved.tools);
+  checkNames("input filter", definition.inputFilters, stage.filters.names);
+  checkCompaction(definition, stage);
+  checkHooks(definition, stage);
+  return resolved;
 }
 
 function mustGoOn({ transcript, session }: Stage, { at, kind }: Continuation, prompts: number): void {

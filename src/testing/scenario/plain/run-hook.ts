@@ -1,17 +1,16 @@
 import { askAll, hookDigest } from "../../../activities/run-hook.ts";
 import type { RunHookCommand } from "../../../core/command.ts";
-import type { Happening } from "./machine.ts";
+import type { Made } from "./results.ts";
 import { type Stage, stepOf } from "./stage.ts";
 import { worldOf } from "./world.ts";
 
 /** Asks the hooks of one point in the words of the activity. Nothing arrives meanwhile. */
-export async function runHook(stage: Stage, command: RunHookCommand): Promise<Happening> {
-  const branch = stage.transcript.write(command);
+export async function runHook(stage: Stage, command: RunHookCommand, branch: string): Promise<Made> {
   const asking = {
     definition: stage.definition,
     dependencies: worldOf(stage),
     signal: new AbortController().signal,
   };
   const runs = await askAll({ ...command, branch }, stepOf(command), asking);
-  return { type: "hooks-answered", digest: { ...hookDigest(runs), branch } };
+  return { happening: { type: "hooks-answered", digest: hookDigest(runs) } };
 }
