@@ -3,7 +3,8 @@ import { materialiseAll } from "../../src/core/materialise.ts";
 import { orphanIn } from "../../src/core/orphans.ts";
 import { COMPACTION_KIND } from "../../src/core/seen-messages.ts";
 import type { AgentMessage, AssistantMessage } from "../../src/schema/message.ts";
-import { usageOf, userMessage } from "./play.ts";
+import { userMessage } from "./support/lines.ts";
+import { usageOf } from "./support/script.ts";
 
 const user = userMessage("hi", 0);
 const own = (kind: string): AgentMessage => ({ role: "extension", kind, data: {}, timestamp: 0 });

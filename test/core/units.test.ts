@@ -13,7 +13,9 @@ import { rangesOf } from "../../src/core/view-ranges.ts";
 import type { AgentMessage, Usage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { runsOf } from "../support/depth.ts";
-import { expectNoOrphans, usageOf, userMessage } from "./play.ts";
+import { userMessage } from "./support/lines.ts";
+import { expectNoOrphans } from "./support/rules.ts";
+import { usageOf } from "./support/script.ts";
 
 const RUNS = runsOf(2000);
 vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });

@@ -52,6 +52,8 @@ export class MemoryTranscript {
   /** What `entries` has given, until something is written there. */
   readonly #shown = new Map<string, readonly Entry[]>();
   readonly #foreign = new Set<Entry>();
+  /** What steps have stored: a machine that never heard of it may give its place to another message. */
+  readonly #stored = new Set<Entry>();
   #grants: LoopDigest["grants"];
   inbox: PersonMessage[] = [];
 
@@ -259,7 +261,8 @@ export class MemoryTranscript {
     if (entries === undefined) throw new Error(`There is no branch ${branch}`);
     const there = entries[position];
     if (there !== undefined) {
-      if (!isDeepStrictEqual(there.message, message)) throw new Error(`Position ${position} changes`);
+      if (!this.#stored.has(there) && !isDeepStrictEqual(there.message, message))
+        throw new Error(`Position ${position} changes`);
       return;
     }
     if (messageId !== undefined) this.#messageIds.add(messageId);
@@ -271,6 +274,13 @@ export class MemoryTranscript {
       tokens: estimateMessage(message),
       ...(messageId === undefined ? {} : { messageId }),
     };
+  }
+
+  /** What a step has come to. */
+  store(branch: string, entry: NewEntry): void {
+    this.put(branch, entry);
+    const stored = this.#branches.get(branch)?.[entry.position];
+    if (stored !== undefined) this.#stored.add(stored);
   }
 
   message(branch: string, position: number): AgentMessage | undefined {

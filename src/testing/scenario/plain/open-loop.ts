@@ -32,7 +32,9 @@ export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<
 }
 
 async function opened(stage: Stage, command: OpenLoopCommand) {
-  const { prompts, continuation: asked } = command;
+  const { prompts, continuation: asked, definitionHash: hash = "" } = command;
+  const other = stage.definitions.get(hash);
+  if (other !== undefined) stage.moveTo(other, hash);
   const { definition, transcript } = stage;
   const resolved = checked(definition, stage);
   const continuation = asked === undefined ? undefined : parsed("continuation", Continuation, asked);
@@ -48,6 +50,7 @@ async function opened(stage: Stage, command: OpenLoopCommand) {
   const asking = { definition, dependencies: world, signal };
   const inbox = async () => transcript.waiting;
   const said = await letIn(stepOf(command), words, inbox, continuation, asking);
+  stage.results.mustLive();
   const loop = transcript.openLoop({
     ...openingOf(definition, continuation, command.spawn),
     ...said,

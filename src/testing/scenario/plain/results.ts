@@ -57,10 +57,15 @@ export class Results {
     return this.#stored.get(this.#key(command));
   }
 
-  keep(command: Asked, branch: string, { happening, entry }: Made): Happening {
+  /** @throws Interrupted - Where the worker dies over the step that is at work. */
+  mustLive(): void {
     if (this.dies === "claimed") throw new Interrupted("lost");
+  }
+
+  keep(command: Asked, branch: string, { happening, entry }: Made): Happening {
+    this.mustLive();
     if (!("digest" in happening)) return happening;
-    if (entry !== undefined) this.#transcript.put(branch, entry);
+    if (entry !== undefined) this.#transcript.store(branch, entry);
     const result = onBranch(happening, branch);
     this.#stored.set(this.#key(command), result);
     if (this.dies === "stored") throw new Interrupted("lost");

@@ -61,13 +61,16 @@ export type Notes = {
   continuedAsNew: number;
 };
 
+/** Definitions by their hashes. */
+type Definitions = Pick<ReadonlyMap<string, AgentDefinition>, "get">;
+
 /** What a stage may be given in place of what its scenario says: for tests that drive it step by step. */
 export type StageParts = {
   readonly session?: string;
   readonly definition?: AgentDefinition;
   readonly definitionHash?: string;
   /** Others that the run may be moved to, by their hashes. */
-  readonly definitions?: ReadonlyMap<string, AgentDefinition>;
+  readonly definitions?: Definitions;
   readonly tools?: ToolRegistry;
   readonly vendor?: StageVendor;
   /** A session that goes on. */
@@ -81,7 +84,7 @@ export type StageParts = {
  */
 export class Stage {
   readonly scenario: Scenario;
-  readonly definitions: ReadonlyMap<string, AgentDefinition>;
+  readonly definitions: Definitions;
   readonly tools: ToolRegistry;
   readonly filters = new FilterRegistry();
   readonly hooks = new HookRegistry();
@@ -196,7 +199,7 @@ export class Stage {
 }
 
 /** What agents of a scenario can call: its own tools, and those about the view. */
-export function toolsOf({ tools }: Pick<Scenario, "tools">): ToolRegistry {
+function toolsOf({ tools }: Pick<Scenario, "tools">): ToolRegistry {
   return new ToolRegistry([...viewTools(), readFullTool(), ...tools.map((tool) => toolOf(tool, () => ""))]);
 }
 

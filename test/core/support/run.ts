@@ -1,0 +1,459 @@
+import { expect } from "vitest";
+import { pendingApprovals } from "../../../src/core/approvals.ts";
+import type { Amounts } from "../../../src/core/budget/amounts.ts";
+import type {
+  CallModelCommand,
+  CallToolCommand,
+  Command,
+  RunHookCommand,
+} from "../../../src/core/command.ts";
+import type { HookWord, ToolDigest } from "../../../src/core/digest.ts";
+import { EMPTY_OUTBOX } from "../../../src/core/outbox.ts";
+import type { Setback } from "../../../src/core/run-event.ts";
+import type { PersonMessage, State } from "../../../src/core/state.ts";
+import { isStep, STEPS, type StepCommand } from "../../../src/core/steps.ts";
+import type { TaskReport } from "../../../src/core/task.ts";
+import type { QueueMode } from "../../../src/schema/definition.ts";
+import { asks, type HookPoint } from "../../../src/schema/hooks.ts";
+import type { Message } from "../../../src/schema/message.ts";
+import type { MemoryTranscript } from "../../../src/testing/scenario/memory-transcript.ts";
+import { Interrupted } from "../../../src/testing/scenario/plain/interrupted.ts";
+import type { Happening } from "../../../src/testing/scenario/plain/machine.ts";
+import { perform } from "../../../src/testing/scenario/plain/perform.ts";
+import { performCall } from "../../../src/testing/scenario/plain/perform-call.ts";
+import type { Stage } from "../../../src/testing/scenario/plain/stage.ts";
+import { type Chain, chained } from "./chain.ts";
+import { Invariants } from "./invariants.ts";
+import { eventLine, hookLine, lineOf } from "./lines.ts";
+import { must } from "./rules.ts";
+import { long, type Setting } from "./script.ts";
+import { priceFor, register, stageFor } from "./story.ts";
+import { ScriptedVendor } from "./vendor.ts";
+
+// Drives the machine on the scenario player's stage, one command or event at a time, and checks the numbered invariants
+// of state.ts after every event.
+
+/** How far an execution came before it was lost. */
+export type Reached = "nothing" | "claimed" | "stored";
+
+export function play(setting: Setting = {}): Run {
+  return new Run(setting);
+}
+
+export class Run {
+  readonly setting: Setting;
+  readonly stage: Stage;
+  readonly transcript: MemoryTranscript;
+  /** How often a vendor was paid, and each tool run. */
+  readonly asked: CallModelCommand[] = [];
+  readonly executed: CallToolCommand[] = [];
+  readonly commands: Command[] = [];
+  /** Each asking of hooks, behind so many events of its loop. */
+  readonly hooked: { readonly loopId: string; readonly behind: number; readonly line: string }[] = [];
+  /** Words that filters were asked about. */
+  readonly judged: string[] = [];
+  readonly #vendor: ScriptedVendor;
+  readonly #checks: Invariants;
+  #words: readonly HookWord[] = [];
+  /** The step that is at work. */
+  #performed: StepCommand | undefined;
+  #ids = 0;
+  #links = 0;
+  #isLinked = false;
+
+  constructor(setting: Setting) {
+    this.setting = setting;
+    this.#vendor = new ScriptedVendor(setting, priceFor(setting), (messages) => this.#noteRequest(messages));
+    this.stage = stageFor(setting, this.#vendor);
+    this.transcript = this.stage.transcript;
+    this.#vendor.machine = this.stage.machine;
+    const { judged } = this;
+    register(this.stage, setting, {
+      hook: (point, context) => this.#hookAnswer(point, context),
+      judged: (text) => judged.push(text),
+    });
+    const { kind, prompts: texts = kind === undefined ? ["hi"] : [] } = setting;
+    const prompts = texts.map((text) => this.#message(text));
+    this.stage.machine.begin({
+      session: setting.session ?? "s",
+      mode: setting.mode ?? "run",
+      idleTimeoutMs: setting.idleTimeoutMs ?? null,
+      localSteps: setting.localSteps ?? true,
+      asked: { hash: "hash-asked" },
+      prompts,
+      ...(setting.share === undefined ? {} : { share: setting.share }),
+      ...(kind === undefined ? {} : { continuation: { kind } }),
+    });
+    this.#checks = new Invariants(this, prompts);
+    if (setting.held !== true) this.tell({ type: "begun" });
+  }
+
+  get state(): State {
+    return this.stage.machine.state;
+  }
+  get now(): number {
+    return this.stage.machine.nowMs;
+  }
+  /** The Temporal run, which changes with continue-as-new. */
+  get run(): string {
+    return this.stage.machine.run;
+  }
+  get phase(): State["phase"]["type"] {
+    return this.state.phase.type;
+  }
+  get seen(): Invariants {
+    return this.#checks;
+  }
+
+  /** I1: asked twice, and of a copy, the answer is the same. */
+  get command(): Command {
+    this.#mustBeAwaited();
+    return this.#checks.command();
+  }
+
+  // What people do.
+
+  steer(text: string, id?: string): this {
+    return this.tell({ type: "steered", message: this.#message(text, id) });
+  }
+  followUp(text: string, id?: string): this {
+    return this.tell({ type: "followed-up", message: this.#message(text, id) });
+  }
+  prompt(text: string, id?: string): this {
+    return this.tell({ type: "prompted", message: this.#message(text, id) });
+  }
+  stop(reason = "enough"): this {
+    return this.tell({ type: "stop-requested", reason });
+  }
+  setMode(queue: "steering" | "follow-up", mode: QueueMode): this {
+    return this.tell({ type: "queue-mode-set", queue, mode });
+  }
+  clear(queue: "steering" | "follow-up" | "all"): this {
+    return this.tell({ type: "queues-cleared", queue });
+  }
+  answer(toolCallId: string, yes = true, always = false): this {
+    const asked = pendingApprovals(this.state).find((one) => one.toolCallId === toolCallId);
+    if (asked?.question !== undefined) {
+      const said = yes ? { answer: "accept" as const, values: "values-1" } : { answer: "decline" as const };
+      return this.tell({
+        type: "approval-answered",
+        toolCallId,
+        answer: { type: "answer", ...said },
+        by: "ada",
+      });
+    }
+    const answer = yes ? { type: "approve" as const, always } : { type: "refuse" as const, reason: "no" };
+    return this.tell({ type: "approval-answered", toolCallId, answer });
+  }
+  compact(focus?: string): this {
+    return this.tell({ type: "compaction-asked", ...(focus === undefined ? {} : { focus }) });
+  }
+  update(hash: string): this {
+    return this.tell({ type: "update-asked", hash });
+  }
+  rotationDue(): this {
+    return this.tell({ type: "rotation-due" });
+  }
+  pass(ms: number): this {
+    this.stage.machine.pass(ms);
+    return this;
+  }
+  timePassed(): this {
+    return this.tell({ type: "time-passed" });
+  }
+
+  // What becomes of commands.
+
+  /** Performs the command and tells the answer; of calls that run together, in call order. */
+  step(): Chain {
+    return this.#chain(async () => await this.#step());
+  }
+
+  async #step(): Promise<void> {
+    const { command } = this;
+    this.commands.push(command);
+    if (command.type === "call-tools") {
+      if (command.beside !== undefined) this.tell(await this.perform(command.beside));
+      for (const { call } of command.calls) await this.#tool(call);
+    } else if (command.type === "rotate") this.continueAsNew();
+    else this.tell(await this.perform(stepOf(command)));
+  }
+
+  tool(call: number, isError = false): Chain {
+    return this.#chain(async () => await this.#tool(call, isError));
+  }
+
+  async #tool(index: number, isError = false): Promise<void> {
+    const command = this.call(index);
+    if (command.child !== undefined) this.child(index);
+    else this.tell(await this.performTool(command, isError));
+  }
+
+  /** The tool of this call asks a person, in place of a result. */
+  asks(call: number, question = "question-1"): this {
+    const command = this.call(call);
+    const branch = this.transcript.write(command);
+    this.executed.push(command);
+    const digest: ToolDigest = { branch, isError: false, tokens: 0, preview: "", asks: question };
+    return this.tell({ type: "tool-finished", call, digest });
+  }
+
+  /** The sub-agent of this call begins, in a session of its own. */
+  beginChild(call: number): this {
+    const session = `${this.setting.session ?? "s"}.sub-${this.#ids++}`;
+    this.call(call);
+    return this.tell({ type: "child-started", call, session });
+  }
+
+  /** The sub-agent of this call comes to its end, without a word unless the report says where one stands. */
+  child(call: number, report: Partial<TaskReport> = {}): this {
+    if (this.call(call).child?.session === undefined) this.beginChild(call);
+    const command = this.call(call);
+    const session = command.child?.session ?? "";
+    const fate = this.setting.reports?.(command) ?? {};
+    if (typeof fate === "string") return this.childGone(call, fate === "gone");
+    const said = { ...reportOf(session), ...fate, ...report };
+    return this.tell({ type: "child-finished", call, report: said });
+  }
+
+  /** It is terminated; what its record shows of it is what it has cost. */
+  childGone(call: number, shown: boolean): this {
+    const command = this.call(call);
+    const session = command.child?.session;
+    if (!shown || session === undefined) return this.tell({ type: "child-lost", call, how: "it is gone" });
+    const fate = this.setting.reports?.(command) ?? {};
+    const report = { ...reportOf(session), ...(typeof fate === "string" ? {} : fate) };
+    return this.tell({ type: "child-lost", call, how: "it was terminated", report });
+  }
+
+  /** The command for this call; fails when it is not to be run now. */
+  call(index: number): CallToolCommand {
+    const { command } = this;
+    const found =
+      command.type === "call-tools" ? command.calls.find(({ call }) => call === index) : undefined;
+    if (found === undefined) throw new Error(`Call ${index} does not run: ${command.type}`);
+    return found;
+  }
+
+  get running(): readonly number[] {
+    const { command } = this;
+    return command.type === "call-tools" ? command.calls.map(({ call }) => call) : [];
+  }
+
+  /** The step did not get to its end, having reached so far. */
+  setBack(setback: Setback, reached: Reached = "nothing", call?: number): Chain {
+    return this.#chain(async () => await this.#setBack(setback, reached, call));
+  }
+
+  async #setBack(setback: Setback, reached: Reached, call = this.running[0] ?? 0): Promise<void> {
+    const { command } = this;
+    if (command.type === "call-tools") {
+      const one = this.call(call);
+      if (one.child !== undefined) {
+        // A sub-agent does not hang on a worker: it is not lost with one, and does not go elsewhere.
+        if (setback.type !== "lost" && setback.type !== "elsewhere") this.childGone(call, false);
+        return;
+      }
+      await this.#losing(reached, async () => await this.performTool(one, false));
+      this.tell({ type: "tool-set-back", call, setback });
+      return;
+    }
+    const step = stepOf(command);
+    await this.#losing(reached, async () => await this.perform(step));
+    this.tell({ type: STEPS[step.type].failed, setback });
+  }
+
+  async #losing(reached: Reached, work: () => Promise<unknown>): Promise<void> {
+    if (reached === "nothing") return;
+    const { results } = this.stage;
+    results.dies = reached;
+    try {
+      await work();
+    } catch (error) {
+      if (!(error instanceof Interrupted)) throw error;
+    } finally {
+      results.dies = undefined;
+    }
+  }
+
+  lose(reached: Reached = "nothing", call?: number, attempts = 0): Chain {
+    return this.setBack({ type: "lost", attempts }, reached, call);
+  }
+
+  fail(fault: string, message = `it was ${fault}`, call?: number): Chain {
+    return this.setBack({ type: "failed", failure: { fault, message } }, "nothing", call);
+  }
+
+  /** The state goes to another run, as JSON; what the old one has in hand is gone. */
+  continueAsNew(): this {
+    expect(this.command.type).toBe("rotate");
+    expect(this.state.outbox).toEqual(EMPTY_OUTBOX);
+    expect(this.state.loop?.account?.open ?? {}, "no sub-agent is lost by continue-as-new").toEqual({});
+    this.#checks.telling({ type: "begun" }, () => this.stage.machine.rotate());
+    return this;
+  }
+
+  /** Goes on until this is the command. */
+  until(type: Command["type"]): Chain {
+    return this.#chain(async () => {
+      for (let steps = 0; this.command.type !== type; steps++) {
+        must(steps < 2000, `a run comes to ${type}`);
+        await this.#step();
+      }
+    });
+  }
+
+  /** Goes on until there is nothing to do, and checks what must be true then. */
+  settle(): Chain {
+    return this.#chain(async () => {
+      for (let steps = 0; this.command.type !== "finish" && this.command.type !== "wait"; steps++) {
+        must(steps < 2000, "a run comes to its end");
+        await this.#step();
+      }
+      if (this.command.type === "finish") this.checkEnd();
+    });
+  }
+
+  checkEnd(): void {
+    this.#checks.atEnd();
+  }
+
+  // Activities.
+
+  async perform(command: StepCommand): Promise<Happening> {
+    this.#performed = command;
+    return await perform(this.stage, command);
+  }
+
+  #noteRequest(messages: readonly Message[]): void {
+    const command = this.#performed;
+    if (command?.type !== "call-model") throw new Error(`Asked a model for ${command?.type}`);
+    this.asked.push(command);
+    this.#checks.request(command, messages);
+  }
+
+  async performTool(command: CallToolCommand, isError: boolean): Promise<Happening> {
+    const ran = this.stage.notes.ran.length;
+    const text = long(`${command.toolName} ${isError ? "failed" : "ok"}`, this.setting);
+    try {
+      return await performCall(this.stage, command, isError ? { fails: text } : { gives: text });
+    } finally {
+      if (this.stage.notes.ran.length > ran) this.executed.push(command);
+    }
+  }
+
+  #noteAsking(command: RunHookCommand): void {
+    const { loopId, ask } = command;
+    this.#performed = undefined;
+    this.hooked.push({
+      loopId,
+      behind: this.transcript.events(loopId).length,
+      line: hookLine(command),
+    });
+    const asked = "calls" in ask ? ask.calls : [ask];
+    this.#words = this.setting.words?.(command) ?? asked.map((): HookWord => ({ type: "yes" }));
+  }
+
+  /** Of a point with several calls, the words of one after the other. */
+  #hookAnswer(point: HookPoint, context: object): unknown {
+    const { guarded } = this.setting;
+    if (point === "before-loop") {
+      const refused = guarded !== undefined && JSON.stringify(context).includes(guarded);
+      return refused ? { type: "no", reason: `not "${guarded}"` } : true;
+    }
+    if (this.#performed?.type === "run-hook") this.#noteAsking(this.#performed);
+    const [word, ...rest] = this.#words;
+    this.#words = rest;
+    if (word === undefined || word.type === "yes") {
+      const [text] = word?.notices ?? [];
+      return text === undefined ? true : { type: "inject", text };
+    }
+    const { hook: _, ...answer } = word;
+    if (word.type === "no" && !asks(point)) throw new Error(word.reason);
+    return answer;
+  }
+
+  /** What was told is applied, and everything is checked. */
+  tell(happening: Happening): this {
+    this.#mustBeAwaited();
+    this.#checks.telling(happening, () => this.stage.machine.tell(happening));
+    return this;
+  }
+
+  #message(text: string, id = `${this.setting.run ?? ""}m${++this.#ids}`): PersonMessage {
+    return { id, text, atMs: this.now };
+  }
+
+  // Steps that follow each other.
+
+  #chain(act: () => Promise<void>): Chain {
+    if (this.#isLinked) return chained(this, act());
+    this.#mustBeAwaited();
+    return chained(this, this.following(Promise.resolve(), act));
+  }
+
+  /** Does one thing behind others; nobody else may touch the run until all are done. */
+  async following(before: Promise<void>, act: () => Promise<void>): Promise<void> {
+    this.#links += 1;
+    try {
+      await before;
+      this.#isLinked = true;
+      await act();
+    } finally {
+      this.#isLinked = false;
+      this.#links -= 1;
+    }
+  }
+
+  #mustBeAwaited(): void {
+    if (this.#links > 0 && !this.#isLinked) throw new Error("What the run does must be awaited");
+  }
+
+  // What a test looks at.
+
+  /** The branch that is written to. */
+  get branch(): string {
+    return this.transcript.branchOf() ?? "main";
+  }
+
+  /** The conversation, a line for each message. */
+  get lines(): string[] {
+    return this.transcript.entries(this.branch).map(lineOf);
+  }
+
+  /** The events of a loop, a line each. */
+  eventLines(loopId = this.transcript.records.at(-1)?.loopId ?? ""): string[] {
+    return this.transcript.events(loopId).map(eventLine);
+  }
+
+  /** Events and askings of hooks, as one story of a loop. */
+  story(loopId = this.transcript.records.at(-1)?.loopId ?? ""): string[] {
+    const lines = this.eventLines(loopId);
+    const told = this.hooked.filter((one) => one.loopId === loopId);
+    const at = (behind: number) => told.filter((one) => one.behind === behind).map(({ line }) => line);
+    return [...lines.flatMap((line, index) => [...at(index), line]), ...at(lines.length)];
+  }
+
+  get inboxTexts(): (string | undefined)[] {
+    return this.transcript.inbox.map(({ text }) => text);
+  }
+}
+
+const USED: Amounts = { turns: 1, tokens: 100, nanoUsd: 0, children: 0 };
+
+function reportOf(session: string): TaskReport {
+  return {
+    session,
+    outcome: { type: "answered", stopReason: "stop" },
+    branch: "main",
+    loopId: `${session}.sub.1`,
+    tokens: 0,
+    messages: 2,
+    used: USED,
+  };
+}
+
+function stepOf(command: Command): StepCommand {
+  if (isStep(command)) return command;
+  throw new Error(`Nothing to perform: ${command.type}`);
+}
