@@ -30,7 +30,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
       given: { turns: 10, tokens: 1_000_000, children: 0, depth: 0 },
     });
     await run.settle();
-    expect(texts(run)).toEqual(["scout: (sub-agent produced no text output)", "model: done"]);
+    expect(texts(run)).toEqual(["scout: done", "model: done"]);
     expect(run.state.loop).toBeUndefined();
   });
 

@@ -234,7 +234,11 @@ export class MemoryTranscript {
     const id = `${branch}~${base}`;
     if (!this.#branches.has(id)) {
       this.#begin(id, branch, base);
-      for (const entry of after) if (entry !== undefined && !this.#foreign.has(entry)) this.put(id, entry);
+      const own = after.filter((entry) => entry !== undefined && !this.#foreign.has(entry));
+      for (const entry of own) {
+        if (this.#stored.has(entry)) this.store(id, entry);
+        else this.put(id, entry);
+      }
     }
     return this.#ownBranch(id, base);
   }

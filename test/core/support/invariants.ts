@@ -10,14 +10,13 @@ import { next } from "../../../src/core/next.ts";
 import { EMPTY_OUTBOX, type OutboxEvent } from "../../../src/core/outbox.ts";
 import { canTake } from "../../../src/core/queues.ts";
 import { REFUSED_KIND } from "../../../src/core/refused.ts";
-import { prunedStateOf, replayPruned } from "../../../src/core/replay-view.ts";
 import type { RunEvent } from "../../../src/core/run-event.ts";
 import type { PersonMessage, State } from "../../../src/core/state.ts";
 import type { AgentMessage, Message } from "../../../src/schema/message.ts";
-import type { Entry } from "../../../src/schema/record.ts";
 import type { MemoryTranscript } from "../../../src/testing/scenario/memory-transcript.ts";
 import type { Happening } from "../../../src/testing/scenario/plain/machine.ts";
 import type { Stage } from "../../../src/testing/scenario/plain/stage.ts";
+import { changesViews, checkChangedView, checkRequest, checkWholeView } from "./request-rules.ts";
 import { expectNoOrphans, expectWholeLoop, must, same } from "./rules.ts";
 import { SECRET_OF_TEXT, type Setting } from "./script.ts";
 
@@ -317,42 +316,20 @@ export class Invariants {
     }
   }
 
-  /** What a vendor would refuse: nothing new, an orphan; and a view that does not cover the conversation. */
-  request({ view, position }: CallModelCommand, messages: readonly Message[]): void {
+  /** What is asked of a model. */
+  request(command: CallModelCommand, messages: readonly Message[]): void {
     if (this.#isLight) return;
-    const { setting, commands } = this.#run;
+    const { setting, commands, stage } = this.#run;
+    const { spans } = this.#state.view;
     const entries = this.#transcript.entries(this.#head);
-    if (changesViews(setting)) this.#checkChangedView(messages, entries);
-    else if (
+    const seesAll =
       this.#unseen.size === 0 &&
       setting.compactAbove === undefined &&
-      !commands.some(({ type }) => type === "compact")
-    ) {
-      same(view.ranges, [{ from: 0, to: position }], "the model sees everything");
-    }
-    checkRanges(view.ranges, entries);
-    must(entries.length >= position, "the outbox is written before the model is asked");
-    must(/user|toolResult/.test(messages.at(-1)?.role ?? ""), "the model is asked behind something new");
-    expectNoOrphans(messages);
-  }
-
-  /** Words of people stay, and events say the same as the view. */
-  #checkChangedView(messages: readonly Message[], entries: readonly Entry[]): void {
-    const spoken = entries.filter(({ origin, message }) => message.role === "user" && origin !== "machine");
-    const shown = JSON.stringify(messages.map(({ content }) => content));
-    for (const { message } of spoken) {
-      if (message.role !== "user") continue;
-      const [part] = message.content;
-      const words = part?.type === "text" ? JSON.stringify(part.text).slice(1, -1) : "";
-      must(shown.includes(words), "words of people stay in the view");
-    }
-    const events = this.#transcript.records.flatMap(({ loopId }) => this.#transcript.events(loopId));
-    const replayed = replayPruned(
-      events.map(({ body }) => body),
-      this.left,
-    );
-    const { pruned, memos } = prunedStateOf(this.#state.view.spans);
-    same({ pruned, memos }, { pruned: replayed.pruned, memos: replayed.memos }, "events replay to the view");
+      !commands.some(({ type }) => type === "compact");
+    checkRequest(command, messages, entries);
+    if (changesViews(setting))
+      checkChangedView(messages, stage.transcript, { spans, left: this.left, entries });
+    else if (seesAll) checkWholeView(command);
   }
 
   /** What must be true when a run is over. */
@@ -379,24 +356,6 @@ export class Invariants {
     if (message.role !== "assistant") return true;
     return message.content.every((part) => part.type !== "toolCall" || this.#heard.has(part.id));
   }
-}
-
-/** In order, without overlaps, and nothing is missing but what compactions have written for themselves. */
-function checkRanges(ranges: CallModelCommand["view"]["ranges"], entries: readonly Entry[]): void {
-  let at = 0;
-  for (const { from, to } of ranges) {
-    must(from >= at && to > from, "ranges are in order");
-    const skipped = entries.filter(({ position }) => position >= at && position < from);
-    must(
-      skipped.every(({ message }) => message.role === "extension"),
-      "a view leaves out no message",
-    );
-    at = to;
-  }
-}
-
-function changesViews({ tools = {} }: Setting): boolean {
-  return Object.values(tools).some(({ view }) => view === true);
 }
 
 /** Calls that are under way, also while hooks are asked about them. */

@@ -1,5 +1,4 @@
 import { expect } from "vitest";
-import { pendingApprovals } from "../../../src/core/approvals.ts";
 import type { Amounts } from "../../../src/core/budget/amounts.ts";
 import type {
   CallModelCommand,
@@ -10,21 +9,23 @@ import type {
 import type { HookWord, ToolDigest } from "../../../src/core/digest.ts";
 import { EMPTY_OUTBOX } from "../../../src/core/outbox.ts";
 import type { Setback } from "../../../src/core/run-event.ts";
-import type { PersonMessage, State } from "../../../src/core/state.ts";
+import type { PersonMessage } from "../../../src/core/state.ts";
 import { isStep, STEPS, type StepCommand } from "../../../src/core/steps.ts";
 import type { TaskReport } from "../../../src/core/task.ts";
-import type { QueueMode } from "../../../src/schema/definition.ts";
 import { asks, type HookPoint } from "../../../src/schema/hooks.ts";
 import type { Message } from "../../../src/schema/message.ts";
 import type { MemoryTranscript } from "../../../src/testing/scenario/memory-transcript.ts";
+import { driveTask } from "../../../src/testing/scenario/plain/driver.ts";
 import { Interrupted } from "../../../src/testing/scenario/plain/interrupted.ts";
 import type { Happening } from "../../../src/testing/scenario/plain/machine.ts";
 import { perform } from "../../../src/testing/scenario/plain/perform.ts";
 import { performCall } from "../../../src/testing/scenario/plain/perform-call.ts";
 import type { Stage } from "../../../src/testing/scenario/plain/stage.ts";
+import { beginChild } from "../../../src/testing/scenario/plain/sub-agents.ts";
 import { type Chain, chained } from "./chain.ts";
 import { Invariants } from "./invariants.ts";
-import { eventLine, hookLine, lineOf } from "./lines.ts";
+import { hookLine } from "./lines.ts";
+import { People } from "./people.ts";
 import { must } from "./rules.ts";
 import { long, type Setting } from "./script.ts";
 import { priceFor, register, stageFor } from "./story.ts";
@@ -40,7 +41,7 @@ export function play(setting: Setting = {}): Run {
   return new Run(setting);
 }
 
-export class Run {
+export class Run extends People {
   readonly setting: Setting;
   readonly stage: Stage;
   readonly transcript: MemoryTranscript;
@@ -48,8 +49,6 @@ export class Run {
   readonly asked: CallModelCommand[] = [];
   readonly executed: CallToolCommand[] = [];
   readonly commands: Command[] = [];
-  /** Each asking of hooks, behind so many events of its loop. */
-  readonly hooked: { readonly loopId: string; readonly behind: number; readonly line: string }[] = [];
   /** Words that filters were asked about. */
   readonly judged: string[] = [];
   readonly #vendor: ScriptedVendor;
@@ -62,6 +61,7 @@ export class Run {
   #isLinked = false;
 
   constructor(setting: Setting) {
+    super();
     this.setting = setting;
     this.#vendor = new ScriptedVendor(setting, priceFor(setting), (messages) => this.#noteRequest(messages));
     this.stage = stageFor(setting, this.#vendor);
@@ -73,7 +73,7 @@ export class Run {
       judged: (text) => judged.push(text),
     });
     const { kind, prompts: texts = kind === undefined ? ["hi"] : [] } = setting;
-    const prompts = texts.map((text) => this.#message(text));
+    const prompts = texts.map((text) => this.message(text));
     this.stage.machine.begin({
       session: setting.session ?? "s",
       mode: setting.mode ?? "run",
@@ -88,19 +88,6 @@ export class Run {
     if (setting.held !== true) this.tell({ type: "begun" });
   }
 
-  get state(): State {
-    return this.stage.machine.state;
-  }
-  get now(): number {
-    return this.stage.machine.nowMs;
-  }
-  /** The Temporal run, which changes with continue-as-new. */
-  get run(): string {
-    return this.stage.machine.run;
-  }
-  get phase(): State["phase"]["type"] {
-    return this.state.phase.type;
-  }
   get seen(): Invariants {
     return this.#checks;
   }
@@ -109,57 +96,6 @@ export class Run {
   get command(): Command {
     this.#mustBeAwaited();
     return this.#checks.command();
-  }
-
-  // What people do.
-
-  steer(text: string, id?: string): this {
-    return this.tell({ type: "steered", message: this.#message(text, id) });
-  }
-  followUp(text: string, id?: string): this {
-    return this.tell({ type: "followed-up", message: this.#message(text, id) });
-  }
-  prompt(text: string, id?: string): this {
-    return this.tell({ type: "prompted", message: this.#message(text, id) });
-  }
-  stop(reason = "enough"): this {
-    return this.tell({ type: "stop-requested", reason });
-  }
-  setMode(queue: "steering" | "follow-up", mode: QueueMode): this {
-    return this.tell({ type: "queue-mode-set", queue, mode });
-  }
-  clear(queue: "steering" | "follow-up" | "all"): this {
-    return this.tell({ type: "queues-cleared", queue });
-  }
-  answer(toolCallId: string, yes = true, always = false): this {
-    const asked = pendingApprovals(this.state).find((one) => one.toolCallId === toolCallId);
-    if (asked?.question !== undefined) {
-      const said = yes ? { answer: "accept" as const, values: "values-1" } : { answer: "decline" as const };
-      return this.tell({
-        type: "approval-answered",
-        toolCallId,
-        answer: { type: "answer", ...said },
-        by: "ada",
-      });
-    }
-    const answer = yes ? { type: "approve" as const, always } : { type: "refuse" as const, reason: "no" };
-    return this.tell({ type: "approval-answered", toolCallId, answer });
-  }
-  compact(focus?: string): this {
-    return this.tell({ type: "compaction-asked", ...(focus === undefined ? {} : { focus }) });
-  }
-  update(hash: string): this {
-    return this.tell({ type: "update-asked", hash });
-  }
-  rotationDue(): this {
-    return this.tell({ type: "rotation-due" });
-  }
-  pass(ms: number): this {
-    this.stage.machine.pass(ms);
-    return this;
-  }
-  timePassed(): this {
-    return this.tell({ type: "time-passed" });
   }
 
   // What becomes of commands.
@@ -185,17 +121,29 @@ export class Run {
 
   async #tool(index: number, isError = false): Promise<void> {
     const command = this.call(index);
-    if (command.child !== undefined) this.child(index);
-    else this.tell(await this.performTool(command, isError));
+    if (command.child === undefined) this.tell(await this.performTool(command, isError));
+    else if (this.setting.reports === undefined) await this.#runChild(command);
+    else this.child(index);
   }
 
   /** The tool of this call asks a person, in place of a result. */
   asks(call: number, question = "question-1"): this {
     const command = this.call(call);
+    const stored = this.stage.results.recall(command);
+    if (stored !== undefined) return this.tell(stored);
     const branch = this.transcript.write(command);
     this.executed.push(command);
     const digest: ToolDigest = { branch, isError: false, tokens: 0, preview: "", asks: question };
     return this.tell({ type: "tool-finished", call, digest });
+  }
+
+  /** The sub-agent of this call works from its task to its report, on a stage of its own. */
+  async #runChild({ call, child }: CallToolCommand): Promise<void> {
+    if (child === undefined) return;
+    const tell = (happening: Happening) => void this.tell(happening);
+    const working = await beginChild(this.stage, this.call(call), child.given, driveTask, tell);
+    const report = await working.finish();
+    this.tell({ type: "child-finished", call, report });
   }
 
   /** The sub-agent of this call begins, in a session of its own. */
@@ -205,7 +153,7 @@ export class Run {
     return this.tell({ type: "child-started", call, session });
   }
 
-  /** The sub-agent of this call comes to its end, without a word unless the report says where one stands. */
+  /** The sub-agent of this call reports what the test says: without a word, unless it says where one stands. */
   child(call: number, report: Partial<TaskReport> = {}): this {
     if (this.call(call).child?.session === undefined) this.beginChild(call);
     const command = this.call(call);
@@ -380,7 +328,7 @@ export class Run {
     return this;
   }
 
-  #message(text: string, id = `${this.setting.run ?? ""}m${++this.#ids}`): PersonMessage {
+  protected message(text: string, id = `${this.setting.run ?? ""}m${++this.#ids}`): PersonMessage {
     return { id, text, atMs: this.now };
   }
 
@@ -407,35 +355,6 @@ export class Run {
 
   #mustBeAwaited(): void {
     if (this.#links > 0 && !this.#isLinked) throw new Error("What the run does must be awaited");
-  }
-
-  // What a test looks at.
-
-  /** The branch that is written to. */
-  get branch(): string {
-    return this.transcript.branchOf() ?? "main";
-  }
-
-  /** The conversation, a line for each message. */
-  get lines(): string[] {
-    return this.transcript.entries(this.branch).map(lineOf);
-  }
-
-  /** The events of a loop, a line each. */
-  eventLines(loopId = this.transcript.records.at(-1)?.loopId ?? ""): string[] {
-    return this.transcript.events(loopId).map(eventLine);
-  }
-
-  /** Events and askings of hooks, as one story of a loop. */
-  story(loopId = this.transcript.records.at(-1)?.loopId ?? ""): string[] {
-    const lines = this.eventLines(loopId);
-    const told = this.hooked.filter((one) => one.loopId === loopId);
-    const at = (behind: number) => told.filter((one) => one.behind === behind).map(({ line }) => line);
-    return [...lines.flatMap((line, index) => [...at(index), line]), ...at(lines.length)];
-  }
-
-  get inboxTexts(): (string | undefined)[] {
-    return this.transcript.inbox.map(({ text }) => text);
   }
 }
 

@@ -3,7 +3,6 @@ import type { HookAnswer } from "../../../src/hooks/answer.ts";
 import { ContextConfig } from "../../../src/schema/context.ts";
 import { AgentDefinition, type AgentDefinitionInput } from "../../../src/schema/definition.ts";
 import { HOOK_POINTS, type HookPoint } from "../../../src/schema/hooks.ts";
-import { MemoryTranscript } from "../../../src/testing/scenario/memory-transcript.ts";
 import { Stage } from "../../../src/testing/scenario/plain/stage.ts";
 import { Scenario, type ScenarioTool } from "../../../src/testing/scenario/schema.ts";
 import { toolOf } from "../../../src/testing/scenario/tools.ts";
@@ -43,7 +42,9 @@ export function stageFor(setting: Setting, answers: ScriptedVendor): Stage {
     },
   };
   const { after, session = "s" } = setting;
-  const stage = new Stage(EMPTY, undefined, {
+  const names = (definition.subAgents ?? []).map(({ name }) => name);
+  const subAgents = names.map((name) => ({ name, agent: {}, model: [], arrives: [], subAgents: [] }));
+  return new Stage({ ...EMPTY, subAgents }, undefined, {
     session,
     definition,
     definitionHash: "hash",
@@ -51,9 +52,8 @@ export function stageFor(setting: Setting, answers: ScriptedVendor): Stage {
     tools: registryFor(setting.tools ?? TOOLS),
     vendor: answers,
     nowMs: after?.now ?? 1000,
-    transcript: after?.transcript ?? new MemoryTranscript(session),
+    ...(after === undefined ? {} : { transcript: after.transcript }),
   });
-  return stage;
 }
 
 /** What a test seldom changes is parsed once. */

@@ -31,7 +31,7 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
 }
 
 /** A sub-agent's run, from its task to its report. */
-async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd> {
+export async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd> {
   const { machine } = stage;
   machine.begin({
     session: stage.session,

@@ -18,6 +18,7 @@ type Begun = { readonly result: ViewAnswer } | { readonly run: (deed: Deed) => P
  * Does a whole call as its activity does; `deed` is what the tool does, if it is run.
  *
  * @throws Interrupted - Where its worker dies over it (`stage.results.dies`).
+ * @testonly
  */
 export async function performCall(
   stage: Stage,

@@ -45,12 +45,18 @@ export class Results {
     command: Exclude<Asked, { type: "open-loop" }>,
     work: (branch: string) => Promise<Made> | Made,
   ): Promise<Happening> {
+    const stored = this.recall(command);
+    if (stored !== undefined) return stored;
     const branch = this.#transcript.write(command);
-    const stored = this.#stored.get(this.#key(command));
-    if (stored !== undefined) return onBranch(stored, branch);
     const made = await work(branch);
     this.claim(command);
     return this.keep(command, branch, made);
+  }
+
+  /** What is stored of a step, with what has waited written first. */
+  recall(command: Exclude<Asked, { type: "open-loop" }>): Happening | undefined {
+    const stored = this.stored(command);
+    return stored === undefined ? undefined : onBranch(stored, this.#transcript.write(command));
   }
 
   stored(command: Asked): Happening | undefined {
