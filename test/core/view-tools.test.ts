@@ -53,7 +53,14 @@ describe("whatever a model prunes and wherever it goes back", () => {
       await fc.assert(
         fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
           const limits = { maxTurns: null, maxTotalTokens: null, maxCostUsd: null, maxDurationMs: null };
-          const run = play({ ...setting, replies: given, tools, compactAbove: undefined, output: undefined, limits });
+          const run = play({
+            ...setting,
+            replies: given,
+            tools,
+            compactAbove: undefined,
+            output: undefined,
+            limits,
+          });
           for (const action of all) await act(run, action);
           await finish(run);
           const bodies = run.transcript.records.flatMap(({ loopId }) => run.transcript.events(loopId));

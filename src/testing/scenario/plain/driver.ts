@@ -30,7 +30,11 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
   return await toTheEnd(stage);
 }
 
-/** A sub-agent's run, from its task to its report. */
+/**
+ * A sub-agent's run, from its task to its report.
+ *
+ * @testonly
+ */
 export async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd> {
   const { machine } = stage;
   machine.begin({
