@@ -71,7 +71,7 @@ export class Machine {
   }
 
   /** The state goes through JSON. */
-  readBack(): void {
-    this.#state = JSON.parse(JSON.stringify(this.state)) as State;
+  readBack(json = JSON.stringify(this.state)): void {
+    this.#state = JSON.parse(json) as State;
   }
 }

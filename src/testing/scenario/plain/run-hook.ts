@@ -4,12 +4,15 @@ import type { Made } from "./results.ts";
 import { type Stage, stepOf } from "./stage.ts";
 import { worldOf } from "./world.ts";
 
+/** Nobody stops a run while its hooks are asked. */
+const UNSTOPPED = new AbortController().signal;
+
 /** Asks the hooks of one point in the words of the activity. Nothing arrives meanwhile. */
 export async function runHook(stage: Stage, command: RunHookCommand, branch: string): Promise<Made> {
   const asking = {
     definition: stage.definition,
     dependencies: worldOf(stage),
-    signal: new AbortController().signal,
+    signal: UNSTOPPED,
   };
   const runs = await askAll({ ...command, branch }, stepOf(command), asking);
   return { happening: { type: "hooks-answered", digest: hookDigest(runs) } };
