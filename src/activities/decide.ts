@@ -1,6 +1,11 @@
 import { Context } from "@temporalio/activity";
 import { allKept, type Decision, fallback } from "../core/evaluation/decision.ts";
-import type { DecidedDigest, DecideEvaluation, EvaluatedBranch, PartEnd } from "../core/evaluation/digest.ts";
+import type {
+  BranchEnd,
+  DecidedDigest,
+  DecideEvaluation,
+  EvaluatedBranch,
+} from "../core/evaluation/digest.ts";
 import { decisionWithoutJudge, judgeDecision } from "../core/evaluation/judge-decision.ts";
 import { choose } from "../core/evaluation/strategies.ts";
 import { type Cost, NO_USAGE } from "../core/usage.ts";
@@ -89,7 +94,7 @@ async function decision(
 async function judgedBy(
   session: string,
   { at }: DecideEvaluation,
-  end: PartEnd,
+  end: BranchEnd,
   branches: readonly ReadBranch[],
   dependencies: Dependencies,
 ): Promise<Costly> {
@@ -131,7 +136,7 @@ function branchToShow(branches: readonly ReadBranch[]): number {
 }
 
 /** Of the chosen branch; of one that never came to an end, what its workflow was told. */
-function outcomeOf(chosen: ReadBranch | undefined, end: PartEnd | undefined): Outcome {
+function outcomeOf(chosen: ReadBranch | undefined, end: BranchEnd | undefined): Outcome {
   if (chosen?.loop?.outcome !== undefined) return chosen.loop.outcome;
   const status = end?.status;
   if (status === undefined || status.type === "answered") {

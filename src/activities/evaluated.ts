@@ -1,8 +1,7 @@
 import { utf8Length } from "../core/estimate.ts";
-import type { BranchOutcome } from "../core/evaluation/branch-outcome.ts";
-import type { DecideEvaluation, PartEnd } from "../core/evaluation/digest.ts";
+import { type BranchOutcome, shortStatus, statusOf } from "../core/evaluation/branch-outcome.ts";
+import type { BranchEnd, DecideEvaluation } from "../core/evaluation/digest.ts";
 import { lastAnswerText } from "../core/evaluation/judge-material.ts";
-import { partStatus } from "../core/evaluation/progress.ts";
 import { addUsage, type Cost, NO_USAGE } from "../core/usage.ts";
 import type { AgentMessage, AssistantMessage, Usage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
@@ -42,7 +41,7 @@ export async function readBranches(
 async function readBranch(
   session: string,
   index: number,
-  { status }: PartEnd,
+  { status }: BranchEnd,
   loop: LoopRecord | undefined,
   from: number,
   world: World,
@@ -63,7 +62,7 @@ async function readBranch(
       loopId: loop.loopId,
       branch: loop.branch,
       length,
-      status: loop.outcome === undefined ? status : partStatus(loop.outcome),
+      status: loop.outcome === undefined ? status : shortStatus(statusOf(loop.outcome)),
       usage: await usageOf(loop, transcript),
       textBytes: utf8Length(text),
     },

@@ -9,6 +9,7 @@ import { nearestName } from "../core/nearest-name.ts";
 import { TOOL_ALIASES } from "../core/tool-aliases.ts";
 import { costLimitProblem, type PricedAgent } from "../schema/prices.ts";
 import { agentFromFile, BUILT_IN_TOOLS, KNOWN_TOOLS, type Surroundings } from "./agent-file.ts";
+import { UNTRUSTED, type UntrustedFlag } from "./untrusted-flag.ts";
 import { UsageError } from "./usage-error.ts";
 
 export { BUILT_IN_TOOLS };
@@ -16,9 +17,8 @@ export { BUILT_IN_TOOLS };
 const MODEL_NAMES =
   "anthropic/ID, openai/ID, openai-responses/ID, azure/DEPLOYMENT, google/ID, vertex/ID, bedrock/ID, openrouter/VENDOR/ID or local/ID@URL";
 
-export type AgentFlags = {
+export type AgentFlags = UntrustedFlag & {
   readonly agent?: string;
-  readonly untrusted?: boolean;
   readonly model?: string;
   readonly baseUrl?: string;
   readonly prices?: string;
@@ -35,10 +35,7 @@ export type AgentFlags = {
 export function addAgentFlags(command: Command): Command {
   return command
     .option("-a, --agent <file>", "an agent file, or FILE#NAME; the other flags override what it says")
-    .option(
-      "--untrusted",
-      "the agent file comes from a stranger: it may read no files, and no variables but a vendor's key",
-    )
+    .option(...UNTRUSTED)
     .option("-m, --model <name>", MODEL_NAMES)
     .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
     .option("--prices <in,out>", "dollars per million input and output tokens; --max-cost needs them")

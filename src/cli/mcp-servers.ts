@@ -2,9 +2,10 @@ import { check } from "../schema/check.ts";
 import { McpServer } from "../schema/mcp.ts";
 import { agentFromFile, type Surroundings } from "./agent-file.ts";
 import { positive } from "./agent-flags.ts";
+import type { UntrustedFlag } from "./untrusted-flag.ts";
 import { UsageError } from "./usage-error.ts";
 
-export type McpFlags = {
+export type McpFlags = UntrustedFlag & {
   readonly agent?: string;
   readonly command?: string;
   readonly url?: string;

@@ -25,7 +25,12 @@ export function modeFrom(
 ): { readonly mode: WorkMode; readonly problems: readonly Problem[] } | undefined {
   const { agent: file } = flags;
   if (file === undefined || file.includes("#")) return undefined;
-  const { mode, problems } = readAgents(file, { cwd, env, knownTools: KNOWN_TOOLS });
+  const { mode, problems } = readAgents(file, {
+    cwd,
+    env,
+    untrusted: flags.untrusted,
+    knownTools: KNOWN_TOOLS,
+  });
   if (mode === undefined) return undefined;
   const [said] = OF_ONE_AGENT.filter((name) => flags[name] !== undefined);
   if (said === undefined) return { mode, problems };

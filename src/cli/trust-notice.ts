@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { homeAt } from "../config/home.ts";
 import type { Context } from "./context.ts";
+import type { UntrustedFlag } from "./untrusted-flag.ts";
 
 /** Is there once the notice has been given on this home. */
 const MARK = "agent-file-notice";
@@ -13,7 +14,7 @@ const NOTICE =
 /** Says once on each home what it means to use an agent file. */
 export function noticeOfTrust(
   context: Context,
-  { agent, untrusted }: { readonly agent?: string; readonly untrusted?: boolean },
+  { agent, untrusted }: UntrustedFlag & { readonly agent?: string | readonly string[] | undefined },
 ): void {
   if (agent === undefined || untrusted === true || context.json) return;
   const { folder } = homeAt(context.options.home ?? context.streams.env["HOLDFAST_HOME"]);

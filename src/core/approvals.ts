@@ -58,18 +58,18 @@ export function permitFor(state: State, call: Call): Permit {
   const permit: Permit = confirms
     ? { outcome: "ask", rule: "confirm", reason: `${call.name} is to be confirmed each time` }
     : decision;
-  if (permit.outcome !== "ask" || !isGranted(state.grants ?? [], call, state.rules)) return permit;
+  if (permit.outcome !== "ask" || !isGranted(state.grants ?? [], call)) return permit;
   return { outcome: "allow", rule: "grant", reason: "a person has allowed this kind of call" };
 }
 
-export function pendingApprovals({ phase, rules }: State): readonly PendingApproval[] {
+export function pendingApprovals({ phase }: State): readonly PendingApproval[] {
   if (phase.type !== "calling-tools") return [];
   return phase.calls.flatMap(({ id, name, summary, status, facts }) => {
     if (status.type !== "asking") return [];
     const { type: _, failed, ...asked } = status;
     const call = { name, ...(facts === undefined ? {} : { facts }) };
     const isKind = asked.question === undefined && failed === undefined;
-    const covers = isKind ? { covers: coverageOf(call, rules) } : {};
+    const covers = isKind ? { covers: coverageOf(call) } : {};
     return [{ toolCallId: id, tool: name, summary, ...asked, ...covers }];
   });
 }

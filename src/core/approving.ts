@@ -50,8 +50,8 @@ export function approvalAnswered(
   if (answer.type !== "approve") return state;
   const { arguments: changed, always } = answer;
   // What is known of a call is known of its own arguments: others are not what the user was shown.
-  const isAsShown = changed === undefined || call.facts === undefined || state.rules < 2;
-  const given = always === true && isAsShown ? grantFor(call, state.rules) : undefined;
+  const isAsShown = changed === undefined || call.facts === undefined;
+  const given = always === true && isAsShown ? grantFor(call) : undefined;
   const grants = withGrant(state.grants ?? [], given);
   const allowed: Call = {
     ...answered(call, { answer: changed === undefined ? "approved" : "changed", by }),

@@ -2,19 +2,26 @@ import type { AgentMessage, Content } from "../schema/message.ts";
 
 // How many tokens a message may have, without asking a tokenizer: CTX-01 to CTX-03.
 
+const BEYOND_ASCII = /[\u0080-\uffff]/;
+
 /** Bytes that a text has in UTF-8. A lone surrogate counts as the three bytes of its replacement. */
 export function utf8Length(text: string): number {
-  let bytes = 0;
-  for (let i = 0; i < text.length; i++) {
+  // Most texts are ASCII, and a regular expression passes over those several times faster than a loop.
+  const start = text.search(BEYOND_ASCII);
+  let bytes = text.length;
+  if (start < 0) return bytes;
+  for (let i = start; i < text.length; i++) {
     const unit = text.charCodeAt(i);
-    if (unit < 0x80) bytes += 1;
-    else if (unit < 0x800) bytes += 2;
-    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(i + 1))) {
-      bytes += 4;
-      i++;
-    } else bytes += 3;
+    if (unit < 0x80) continue;
+    bytes += unit < 0x800 ? 1 : 2;
+    // A pair is two units, and has four bytes.
+    if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(i + 1))) i++;
   }
   return bytes;
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
 }
 
 function isLowSurrogate(unit: number): boolean {

@@ -1,6 +1,5 @@
 import type { CallFacts, CommandFact, HostFact } from "./call-facts.ts";
 import { UNKNOWN_HOST } from "./host-glob.ts";
-import { grantByPrefix, isGrantedByPrefix } from "./prefix-grants.ts";
 
 // What a user has allowed for the rest of a session.
 //
@@ -69,19 +68,8 @@ function isWord(word: unknown): word is string {
   return typeof word === "string" && word !== "" && word.length <= MAX_GRANT_WORD_CHARS;
 }
 
-/** Rule sets from this one on know grants as they are written here; an older run goes on with prefixes. */
-const RULES_OF_EXACT_GRANTS = 2;
-
-/**
- * The grant that `always` would give for this call, or nothing where the call is to be asked for each time.
- *
- * @param rules - The rule set of the run.
- */
-export function grantFor(call: GrantedCall, rules = RULES_OF_EXACT_GRANTS): Grant | undefined {
-  return rules < RULES_OF_EXACT_GRANTS ? grantByPrefix(call) : exactGrant(call);
-}
-
-function exactGrant({ name, facts }: GrantedCall): Grant | undefined {
+/** The grant that `always` would give for this call, or nothing where the call is to be asked for each time. */
+export function grantFor({ name, facts }: GrantedCall): Grant | undefined {
   if (facts === undefined) return { tool: name };
   if (!isPlain(facts)) return undefined;
   const all = facts.commands ?? [];
@@ -101,12 +89,9 @@ function exactGrant({ name, facts }: GrantedCall): Grant | undefined {
 }
 
 /** What `always` would cover, a phrase each, for whoever is about to say it; empty when it covers nothing. */
-export function coverageOf(call: GrantedCall, rules = RULES_OF_EXACT_GRANTS): readonly string[] {
-  const grant = grantFor(call, rules);
+export function coverageOf(call: GrantedCall): readonly string[] {
+  const grant = grantFor(call);
   if (grant === undefined) return [];
-  if (rules < RULES_OF_EXACT_GRANTS && grant.commands !== undefined) {
-    return grant.commands.map((words) => `\`${words.join(" ")}\` with any arguments`);
-  }
   const { commands = [], exact = [], hosts = [] } = grant;
   if (hosts.length > 0) return [`every call of ${grant.tool} to ${hosts.join(" and ")}`];
   if (commands.length + exact.length === 0) return [`every call of ${grant.tool}`];
@@ -129,15 +114,7 @@ export function withGrant(grants: readonly Grant[], grant: Grant | undefined): r
 }
 
 /** Whether a user has allowed this kind of call. */
-export function isGranted(
-  grants: readonly Grant[],
-  call: GrantedCall,
-  rules = RULES_OF_EXACT_GRANTS,
-): boolean {
-  return rules < RULES_OF_EXACT_GRANTS ? isGrantedByPrefix(grants, call) : isGrantedExactly(grants, call);
-}
-
-function isGrantedExactly(grants: readonly Grant[], { name, facts }: GrantedCall): boolean {
+export function isGranted(grants: readonly Grant[], { name, facts }: GrantedCall): boolean {
   const own = grants.filter(({ tool }) => tool === name);
   if (own.length === 0 || (facts !== undefined && !isPlain(facts))) return false;
   const all = facts?.commands ?? [];

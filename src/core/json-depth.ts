@@ -6,24 +6,29 @@ export const MAX_JSON_DEPTH = 256;
 
 const QUOTE = 34;
 const BACKSLASH = 92;
-const OPENS = new Set([91, 123]);
-const CLOSES = new Set([93, 125]);
+const [OPEN_LIST, CLOSE_LIST, OPEN_TABLE, CLOSE_TABLE] = [91, 93, 123, 125];
 
 /** Whether a text is nested deeper than that; brackets within strings do not count. */
 export function isTooDeep(json: string, most = MAX_JSON_DEPTH): boolean {
   if (json.length <= most) return false;
   let depth = 0;
-  let isText = false;
   for (let at = 0; at < json.length; at += 1) {
     const code = json.charCodeAt(at);
-    if (isText) {
-      if (code === BACKSLASH) at += 1;
-      else if (code === QUOTE) isText = false;
-    } else if (code === QUOTE) isText = true;
-    else if (OPENS.has(code)) {
+    if (code === QUOTE) at = endOfString(json, at + 1);
+    else if (code === OPEN_LIST || code === OPEN_TABLE) {
       depth += 1;
       if (depth > most) return true;
-    } else if (CLOSES.has(code)) depth -= 1;
+    } else if (code === CLOSE_LIST || code === CLOSE_TABLE) depth -= 1;
   }
   return false;
+}
+
+/** The quote that ends a string, or the end of the text. */
+function endOfString(json: string, from: number): number {
+  for (let at = json.indexOf('"', from); at >= 0; at = json.indexOf('"', at + 1)) {
+    let before = at;
+    while (before > from && json.charCodeAt(before - 1) === BACKSLASH) before -= 1;
+    if ((at - before) % 2 === 0) return at;
+  }
+  return json.length;
 }

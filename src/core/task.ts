@@ -42,7 +42,15 @@ export type TaskReport = {
 /** How the run of a part came to its end. `lost`: it is gone without a word of its own; `report` is what its record shows. */
 export type PartEnd =
   | { readonly type: "reported"; readonly report: TaskReport }
-  | { readonly type: "lost"; readonly how: string; readonly report?: TaskReport };
+  | ({ readonly type: "lost"; readonly report?: TaskReport } & LostPart);
+
+/** Why a part is gone without a word of its own. */
+export type LostPart = {
+  /** In words. */
+  readonly how: string;
+  /** `taken`: a run of its name was there. `given-up`: it did not answer a stop. `ended`: from outside, or too early. */
+  readonly cause: "taken" | "not-begun" | "given-up" | "ended";
+};
 
 /** What an autonomous agent wants when its turn is over. */
 export type Rest =

@@ -121,8 +121,7 @@ export function compacted(state: State, phase: PhaseOf<"compacting">, digest: Co
   const smaller = viewCompacted(state, phase, digest);
   if (state.stop !== undefined) return notCompacted(smaller, state.stop.reason);
   const overflow = phase.why.type === "overflow";
-  // By rules 1, the same request was sent again.
-  if (overflow && digest.spans === undefined && state.rules >= 2) {
+  if (overflow && digest.spans === undefined) {
     const message = "nothing more can be left out of it";
     return endUncompacted(smaller, phase.why, { fault: "overflow", message });
   }

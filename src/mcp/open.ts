@@ -4,7 +4,6 @@ import type { McpServer } from "../schema/mcp.ts";
 import type { SpawnedGroup } from "../tools/tool.ts";
 import type { ConnectionEvents, McpConnection, RequestOptions } from "./connection.ts";
 import { resolved, resolvedAll, resolvedHeaders, type Secrets } from "./references.ts";
-import { openHttp, openStdio } from "./sdk/open.ts";
 
 export type Opening = {
   readonly secrets: Secrets;
@@ -25,6 +24,8 @@ export async function openServer(
   events: ConnectionEvents,
   request: RequestOptions,
 ): Promise<McpConnection> {
+  // A program that talks to no server does not load the library.
+  const { openHttp, openStdio } = await import("./sdk/open.ts");
   const { transport, sampling, elicitation } = server;
   const options = { version, sampling, elicitation, events };
   if (transport.type === "http") {

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import pg from "pg";
 import { connectionConfig, destroy } from "./connections.ts";
@@ -11,17 +10,6 @@ const PING_MS = 10_000;
 /** Where nobody listens, who waits looks by himself this often. */
 const BLIND_LOOK_MS = 1_000;
 const LIMITS = { statementMs: 5_000, lockMs: 0, idleMs: 0 };
-
-/** A channel's name is cut at 63 bytes, and is one for the whole database. */
-export function channelName(schema: string, what: string): string {
-  const hash = createHash("sha256").update(`${schema}\0${what}`, "utf8").digest("hex").slice(0, 24);
-  return `holdfast_${what}_${hash}`;
-}
-
-/** What is said on a channel about something: short, whatever its name is. */
-export function topicOf(name: string): string {
-  return createHash("sha256").update(name, "utf8").digest("hex").slice(0, 32);
-}
 
 /**
  * Wakes those who wait for news of a topic, over one connection for all of them, as long as there are any.

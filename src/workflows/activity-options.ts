@@ -8,9 +8,6 @@ import type { ActivityOptions, LocalActivityOptions } from "@temporalio/workflow
  */
 const HEARTBEAT_TIMEOUT = "5 seconds";
 
-/** Of the runs of an evaluation: a kill during a local step waits for it (design 3.18). */
-export const WORKFLOW_TASK_TIMEOUT = "5 seconds";
-
 /** The longest that one answer may take. Reasoning models think for many minutes. */
 const MODEL_TIMEOUT = "60 minutes";
 

@@ -1,8 +1,16 @@
 import { condition, scheduleActivity, setHandler, workflowInfo } from "@temporalio/workflow";
 import type { Activities, HandOverInput } from "../activities/activities.ts";
-import { type JobState, outcomeOf, restOf } from "../core/job/job.ts";
+import { type JobState, openJob } from "../core/job/job.ts";
 import type { JobResult } from "../core/job/job-result.ts";
-import { afterRound, ROUND_WORDS, type RoundCause, type RoundLimits } from "../core/job/rounds.ts";
+import type { ModeStatus } from "../core/job/job-status.ts";
+import { outcomeOf, restOf } from "../core/job/parts.ts";
+import {
+  afterRound,
+  ROUND_WORDS,
+  type RoundCause,
+  type RoundLimits,
+  roundsStatus,
+} from "../core/job/rounds.ts";
 import {
   countMessages,
   hasRoomFor,
@@ -13,8 +21,9 @@ import {
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
 import { isWords, settingsFrom } from "./input.ts";
-import { asJob, JobRun, mustBe, mustHaveTask, opened } from "./job.ts";
+import { asJob, JobRun, openingOf } from "./job.ts";
 import type { AutonomousRequest } from "./job-input.ts";
+import { mustBe, mustHaveTask } from "./job-step.ts";
 import { type Words, wakeSignal } from "./messages.ts";
 import { mustBeRequest } from "./request-shapes.ts";
 import { goOnAsNew, isLong } from "./rotate.ts";
@@ -41,13 +50,16 @@ export function autonomous(input: Input): Promise<JobResult> {
     mustBeRequest(input, "autonomous");
     const { agent, carried } = input;
     const parts = [{ name: "work", agent, session: `${workflowInfo().workflowId}.work` }];
-    const initial = carried?.job ?? opened("autonomous", input, parts);
-    const job = new JobRun(initial, settingsFrom(input), outside);
+    const initial = carried?.job ?? openJob({ ...openingOf(input), mode: "autonomous", parts });
     const limits = {
       maxIdleRounds: input.maxIdleRounds ?? DEFAULT_IDLE_ROUNDS,
       maxRounds: input.maxRounds ?? null,
     };
-    return await new Work(job, input, limits).drive();
+    return await new Work(
+      input,
+      limits,
+      (status) => new JobRun(initial, settingsFrom(input), outside, { status }),
+    ).drive();
   });
 }
 
@@ -63,25 +75,33 @@ class Work {
   #sleepsUntilMs: number | undefined;
   #woken = false;
 
-  constructor(job: JobRun, input: Input, limits: RoundLimits) {
+  constructor(input: Input, limits: RoundLimits, open: (status: () => ModeStatus) => JobRun) {
     const { rounds = 0, idle = 0, cause = "task", wakes = [] } = input.carried ?? {};
-    this.#job = job;
     this.#input = input;
     this.#limits = limits;
     this.#rounds = rounds;
     this.#idle = idle;
     this.#cause = cause;
     this.#wakes = [...wakes];
+    this.#job = open(() => this.#status());
     setHandler(
       wakeSignal,
       (words) => {
         if (isWords(words)) this.#keep(words);
         this.#woken = true;
-        this.#show(this.#sleepsUntilMs);
+        this.#job.show();
       },
       { description: "Ends a sleep; words become the next round's prompt" },
     );
-    this.#show();
+  }
+
+  #status(): ModeStatus {
+    return roundsStatus({
+      rounds: this.#rounds,
+      ...(this.#sleepsUntilMs === undefined ? {} : { sleepsUntilMs: this.#sleepsUntilMs }),
+      waiting: this.#waiting(),
+      ...(this.#refused === undefined ? {} : { refused: this.#refused }),
+    });
   }
 
   #keep(words: Words): void {
@@ -101,7 +121,7 @@ class Work {
       if (isLong(job.settings)) return await this.#rotate();
       const prompt = this.#nextPrompt();
       this.#rounds += 1;
-      this.#show();
+      job.show();
       const { definitionHash } = this.#input;
       const end = await job.part(0, { definitionHash, prompt });
       if (job.stopped !== undefined) return await this.#end(job.stopped);
@@ -137,22 +157,13 @@ class Work {
     const wanted = Date.now() + seconds * 1000;
     const untilMs = deadlineMs === null ? wanted : Math.min(wanted, deadlineMs);
     const why = job.settings.words === "none" ? "" : `: ${reason}`;
+    this.#sleepsUntilMs = untilMs;
     job.change({ doing: `sleeping until ${new Date(untilMs).toISOString()}${why}` });
-    this.#show(untilMs);
     const isUp = () => this.#woken || job.stopped !== undefined;
     const woken = await condition(isUp, Math.max(1, untilMs - Date.now()));
+    this.#sleepsUntilMs = undefined;
     job.change({ doing: "" });
-    this.#show();
     return woken ? "woken" : "slept";
-  }
-
-  #show(sleepsUntilMs?: number): void {
-    this.#sleepsUntilMs = sleepsUntilMs;
-    const sleeping = sleepsUntilMs === undefined ? {} : { sleepsUntilMs };
-    const refused = this.#refused === undefined ? {} : { refused: this.#refused };
-    const wakes = { waiting: this.#waiting(), ...refused };
-    this.#job.rounds = { rounds: this.#rounds, ...sleeping, wakes };
-    this.#job.show();
   }
 
   #end(outcome: Outcome): Promise<JobResult> {

@@ -1,39 +1,31 @@
-import {
-  allHandlersFinished,
-  CancellationScope,
-  condition,
-  patched,
-  workflowInfo,
-} from "@temporalio/workflow";
+import { allHandlersFinished, type CancellationScope, condition } from "@temporalio/workflow";
 import { totalUsage } from "../core/evaluation/branch-outcome.ts";
-import type { DecidedDigest } from "../core/evaluation/digest.ts";
-import {
-  type EvaluationProgress,
-  evaluationDashboard,
-  evaluationStatus,
-} from "../core/evaluation/progress.ts";
+import type { DecidedDigest, EvaluationOpenedDigest } from "../core/evaluation/digest.ts";
+import { addBranches } from "../core/evaluation/parts.ts";
+import { type EvaluationProgress, evaluationMode } from "../core/evaluation/progress.ts";
+import { type JobState, openJob } from "../core/job/job.ts";
+import { orNoLimit } from "../core/limits.ts";
 import { EMPTY_OUTBOX } from "../core/outbox.ts";
 import { shownBriefly } from "../core/redact.ts";
-import type { PersonMessage } from "../core/state.ts";
 import { sumCosts } from "../core/usage.ts";
-import { countMessages, hasRoomFor, withRefused } from "../core/waiting-messages.ts";
+import { Comparison } from "./evaluation-branches.ts";
 import type { EvaluationRequest, EvaluationResult, ExplorationResult } from "./evaluation-input.ts";
-import { listenToEvaluation } from "./evaluation-listen.ts";
-import { Comparison } from "./evaluation-parts.ts";
+import { Inbox, listenToEvaluation } from "./evaluation-listen.ts";
 import { StepFailed, Steps } from "./evaluation-steps.ts";
 import { keptResult, placed } from "./exploration.ts";
 import { messageFrom, settingsFrom, wordsOf } from "./input.ts";
-import { PATCHES } from "./patches.ts";
+import { asJob, JobRun, openingOf } from "./job.ts";
 import { mustBeRequest } from "./request-shapes.ts";
 import { orFailed, type RunResult, runFailed } from "./result.ts";
-import { showcaseOf } from "./shown.ts";
 
-/** What an operator reads of the prompt, and of a reason, in bytes. */
+/** Of a stop's reason that a choice repeats, in bytes. */
 const SHOWN_BYTES = 200;
 
+type Progress = Omit<EvaluationProgress, "waiting" | "refused">;
+
 /** Runs several agents side by side from where a session stands, and goes on with one of them (PAR-01). */
-export async function evaluation(request: EvaluationRequest): Promise<EvaluationResult | ExplorationResult> {
-  return await CancellationScope.nonCancellable(() => evaluate(request, CancellationScope.current().parent));
+export function evaluation(request: EvaluationRequest): Promise<EvaluationResult | ExplorationResult> {
+  return asJob((outside) => evaluate(request, outside));
 }
 
 async function evaluate(
@@ -41,134 +33,110 @@ async function evaluate(
   outside: CancellationScope | undefined,
 ): Promise<EvaluationResult | ExplorationResult> {
   mustBeRequest(request, "evaluation");
-  const session = workflowInfo().workflowId;
   const settings = settingsFrom(request);
-  const show = showcaseOf(settings.searchAttributes, {
-    details: evaluationDashboard,
-    status: evaluationStatus,
-  });
   const { agents, strategy, limits } = request;
+  const name = strategy?.type === "custom" ? strategy.name : (strategy?.type ?? "");
   const prompt = messageFrom(request.prompt, Date.now());
   const steps = new Steps();
-  const work = new CancellationScope();
-  const choice = new CancellationScope();
-  const kept: PersonMessage[] = [];
-  let progress: EvaluationProgress = {
-    session,
-    strategy: strategy?.type === "custom" ? strategy.name : (strategy?.type ?? ""),
-    goal: settings.words === "none" ? "" : shownBriefly(prompt?.text ?? "", SHOWN_BYTES),
-    ...wordsOf(settings),
-    phase: "opening",
-    branches: [],
-    waiting: 0,
-  };
-  const tell = (news: Partial<EvaluationProgress>): void => {
-    progress = { ...progress, ...news };
-    show(progress);
-  };
-  const stop = (words: string): void => {
-    if (progress.stop !== undefined || progress.phase === "ended") return;
-    tell({ stop: shownBriefly(words, SHOWN_BYTES) });
-    work.cancel();
-    if (progress.phase === "deciding" && patched(PATCHES.stopEndsOwnSteps)) choice.cancel();
-  };
-  listenToEvaluation({
-    status: () => evaluationStatus(progress),
-    stop,
-    keep: (message) => {
-      if (kept.some(({ id }) => id === message.id)) return kept.length;
-      if (hasRoomFor(countMessages(kept), message)) kept.push(message);
-      else tell({ refused: withRefused(progress.refused, message) });
-      tell({ waiting: kept.length, waitingBytes: countMessages(kept).bytes });
-      return kept.length;
-    },
-    full: (words) => {
-      const message = typeof words === "string" ? { text: words } : words;
-      const waiting = countMessages(kept);
-      const isKnown = kept.some(({ id }) => "id" in message && id === message.id);
-      return isKnown || hasRoomFor(waiting, message) ? undefined : waiting;
+  const inbox = new Inbox(() => job.show());
+  let progress: Progress = { strategy: name, ...wordsOf(settings), phase: "opening" };
+  // Its account is opened when the definitions are known: see `addBranches`.
+  const { limits: _, ...opening } = openingOf({
+    ...(prompt === undefined ? {} : { task: prompt }),
+    settings,
+  });
+  const initial = openJob({ ...opening, limits: orNoLimit(undefined), mode: "evaluation", parts: [] });
+  const job = new JobRun(initial, settings, outside, {
+    status: (state) => evaluationMode(state, { ...progress, ...inbox.waiting() }),
+    lines: [["Strategy", name]],
+    descriptions: {
+      stop: "Ends the evaluation: its branches, then the choice among what they have left",
+      status: "Where the evaluation stands",
     },
   });
-  outside?.cancelRequested.catch(() => stop("the workflow was cancelled"));
-  show(progress);
+  const tell = (news: Partial<Progress>, state: Partial<JobState> = {}): void => {
+    progress = { ...progress, ...news };
+    job.change(state);
+  };
+  listenToEvaluation(inbox);
 
   try {
-    const result = await compared();
+    const result = await compare();
     await leave();
     return result;
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     const outcome = { type: "failed" as const, fault: error.fault, message: error.message };
-    tell({ phase: "ended", outcome });
+    tell({ phase: "ended" }, { outcome });
     await leave();
-    throw runFailed({ session, branch: "", outcome } satisfies RunResult, outcome);
+    throw runFailed({ session: job.state.job, branch: "", outcome } satisfies RunResult, outcome);
   }
 
-  async function compared(): Promise<EvaluationResult | ExplorationResult> {
+  async function compare(): Promise<EvaluationResult | ExplorationResult> {
     const asked = prompt === undefined ? {} : { prompt };
     const opened = await steps.perform(
       "open-evaluation",
       { agents, strategy, ...asked, ...placed(request), ...(limits === undefined ? {} : { limits }) },
       `${agents?.length ?? 0} branches`,
     );
-    const comparison = new Comparison(opened, {
-      session,
-      settings,
-      steps,
-      tell,
-      read: () => progress,
-      explores: strategy.type === "keep",
-    });
-    await comparison.run(work);
-    const name = strategy.type === "custom" ? { name: strategy.name } : {};
+    const comparison = new Comparison(job, opened, steps, strategy.type === "keep");
+    tell({ phase: "comparing" }, addBranches(job.state, opened, Date.now()));
+    await comparison.runBranches();
+    if (opened.judge !== undefined && job.stopped === undefined)
+      await comparison.askJudge(opened.judge, () => tell({ phase: "judging" }));
     tell({ phase: "deciding" });
+    const decided = await selectBranch(comparison, opened);
+    tell({ phase: "ended", decision: decided.decision }, { outcome: decided.outcome });
+    return strategy.type === "keep"
+      ? keptResult(job.state.job, decided, opened.at.branch)
+      : resultOf(job.state.job, decided, opened.at.branch);
+  }
+
+  function selectBranch(comparison: Comparison, opened: EvaluationOpenedDigest): Promise<DecidedDigest> {
+    const custom = strategy.type === "custom" ? { name: strategy.name } : {};
     const material = () => ({
       ...comparison.ends(),
       branches: opened.branches.map(({ agentName, model }) => ({ agentName, model })),
-      strategy: { type: strategy.type, ...name },
-      ...(progress.stop === undefined ? {} : { stopped: progress.stop }),
+      strategy: { type: strategy.type, ...custom },
+      ...(job.state.stop === undefined ? {} : { stopped: shownBriefly(job.state.stop.reason, SHOWN_BYTES) }),
     });
-    const decided = await choice
-      .run(() => steps.perform("decide", material(), progress.strategy))
+    return job
+      .step(() => steps.perform("decide", material(), name))
       .catch((error: unknown) => {
         if (!(error instanceof StepFailed) || error.fault !== "cancelled") throw error;
         // A stop has ended the asking: the choice is made without it.
-        return steps.again("decide", material(), progress.strategy);
+        return steps.again("decide", material(), name);
       });
-    tell({ phase: "ended", decision: decided.decision, outcome: decided.outcome });
-    return strategy.type === "keep"
-      ? keptResult(session, decided, opened.at.branch)
-      : resultOf(decided, opened.at.branch);
   }
 
   /** Words that came for the session wait in its inbox, until an activation has brought none. */
   async function leave(): Promise<void> {
     do {
-      const inbox = kept.splice(0);
-      if (inbox.length > 0) {
-        const rest = { branch: "", base: 0, outbox: EMPTY_OUTBOX, inbox };
-        await steps.perform("record", rest, `${inbox.length} for the inbox`);
+      const left = inbox.take();
+      if (left.length > 0) {
+        const rest = { branch: "", base: 0, outbox: EMPTY_OUTBOX, inbox: left };
+        await steps.perform("record", rest, `${left.length} for the inbox`);
       }
       await condition(allHandlersFinished);
-    } while (kept.length > 0);
+    } while (inbox.size > 0);
   }
+}
 
-  function resultOf(decided: DecidedDigest, head: string): EvaluationResult {
-    const { decision, branches, evaluationUsage, evaluationCostUsd, outcome, ...words } = decided;
-    const selected = branches[decision.selected] as (typeof branches)[number];
-    const result: EvaluationResult = {
-      session,
-      outcome,
-      branch: selected.branch ?? head,
-      ...(selected.loopId === undefined ? {} : { loopId: selected.loopId }),
-      ...words,
-      decision,
-      selected,
-      losers: branches.filter(({ index }) => index !== decision.selected),
-      usage: totalUsage(branches, evaluationUsage),
-      evaluationUsage,
-      costUsd: sumCosts([...branches.map(({ costUsd }) => costUsd), evaluationCostUsd]),
-    };
-    return orFailed(result);
-  }
+function resultOf(session: string, decided: DecidedDigest, head: string): EvaluationResult {
+  const { decision, branches, evaluationUsage, evaluationCostUsd, outcome, ...words } = decided;
+  const selected = branches[decision.selected] as (typeof branches)[number];
+  const result: EvaluationResult = {
+    session,
+    outcome,
+    branch: selected.branch ?? head,
+    ...(selected.loopId === undefined ? {} : { loopId: selected.loopId }),
+    ...words,
+    decision,
+    selected,
+    losers: branches.filter(({ index }) => index !== decision.selected),
+    usage: totalUsage(branches, evaluationUsage),
+    evaluationUsage,
+    costUsd: sumCosts([...branches.map(({ costUsd }) => costUsd), evaluationCostUsd]),
+  };
+  return orFailed(result);
 }

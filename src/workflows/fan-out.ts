@@ -1,11 +1,13 @@
 import { isCancellation, scheduleActivity, workflowInfo } from "@temporalio/workflow";
 import type { Activities, ReduceInput } from "../activities/activities.ts";
+import { openJob } from "../core/job/job.ts";
 import type { JobResult } from "../core/job/job-result.ts";
 import type { Outcome } from "../schema/record.ts";
 import { modelOptions } from "./activity-options.ts";
 import { isWords, settingsFrom } from "./input.ts";
-import { asJob, failureOf, JobRun, mustBe, opened, throughLosses } from "./job.ts";
+import { asJob, JobRun, openingOf } from "./job.ts";
 import type { FanOutRequest } from "./job-input.ts";
+import { failureOf, mustBe, throughLosses } from "./job-step.ts";
 import { mustBeRequest } from "./request-shapes.ts";
 
 type Reduced = Awaited<ReturnType<Activities["reduce-parts"]>>;
@@ -33,30 +35,19 @@ export function fanOut(request: FanOutRequest): Promise<JobResult> {
       const name = `part-${index + 1}`;
       return { name, agent, session: `${workflowId}.${name}` };
     });
-    const job = new JobRun(opened("fan-out", request, parts), settingsFrom(request), outside);
-    await runAll(job, request);
-    return await reduced(job, request);
+    const initial = openJob({ ...openingOf(request), mode: "fan-out", parts });
+    const job = new JobRun(initial, settingsFrom(request), outside);
+    const { concurrency = DEFAULT_CONCURRENCY } = request;
+    await job.forEachPart(asked.length, concurrency, async (index) => {
+      if (job.stopped !== undefined) return;
+      const { definitionHash, task } = asked[index]!;
+      await job.part(index, { definitionHash, prompt: task }, asked.length - index);
+    });
+    return await reduceParts(job, request);
   });
 }
 
-async function runAll(
-  job: JobRun,
-  { parts, concurrency = DEFAULT_CONCURRENCY }: FanOutRequest,
-): Promise<void> {
-  let next = 0;
-  const work = async (): Promise<void> => {
-    while (next < parts.length && job.stopped === undefined) {
-      const index = next;
-      next += 1;
-      const { definitionHash, task } = parts[index]!;
-      await job.part(index, { definitionHash, prompt: task }, parts.length - index);
-    }
-  };
-  const hands = Math.max(1, Math.min(concurrency, parts.length));
-  await Promise.all(Array.from({ length: hands }, work));
-}
-
-async function reduced(job: JobRun, { parts, reducer = "list" }: FanOutRequest): Promise<JobResult> {
+async function reduceParts(job: JobRun, { parts, reducer = "list" }: FanOutRequest): Promise<JobResult> {
   if (job.stopped !== undefined) return await job.end(job.stopped);
   const answered = job.state.parts.filter(({ outcome }) => outcome?.type === "answered");
   if (answered.length === 0) return await job.end(noAnswer(job));
@@ -92,7 +83,7 @@ function noAnswer({ state }: JobRun): Outcome {
   ) {
     return { type: "limit-reached", reason: `no part has answered; the first: ${outcome.reason}` };
   }
-  const said = outcome === undefined ? "none" : wordsOf(outcome);
+  const said = outcome === undefined ? "none" : describeOutcome(outcome);
   return {
     type: "failed",
     fault: "no-answer",
@@ -100,7 +91,7 @@ function noAnswer({ state }: JobRun): Outcome {
   };
 }
 
-function wordsOf(outcome: Outcome): string {
+function describeOutcome(outcome: Outcome): string {
   if (outcome.type === "failed") return `failed: ${outcome.fault}: ${outcome.message}`;
   return "reason" in outcome ? `${outcome.type}: ${outcome.reason}` : outcome.type;
 }

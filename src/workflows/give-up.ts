@@ -1,6 +1,5 @@
-import { CancellationScope, condition, patched, scheduleActivity, workflowInfo } from "@temporalio/workflow";
+import { CancellationScope, condition, scheduleActivity, workflowInfo } from "@temporalio/workflow";
 import { writeOptions } from "./activity-options.ts";
-import { PATCHES } from "./patches.ts";
 
 /**
  * How long a part that was told to end may take. One that is a part itself gives its own parts up sooner, so that it
@@ -24,7 +23,7 @@ export function giveUpIfDeaf(workflow: string, awaited: Promise<unknown>): () =>
   };
   awaited.then(end, end);
   CancellationScope.current().cancelRequested.catch(() => {
-    if (over || !patched(PATCHES.deafPartsEnd)) return;
+    if (over) return;
     void CancellationScope.nonCancellable(() => condition(() => over, patience())).then((ended) => {
       if (!ended) ending = endPart(workflow);
     });

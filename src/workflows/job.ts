@@ -1,59 +1,72 @@
-import { ActivityFailure, ApplicationFailure } from "@temporalio/common";
 import {
   allHandlersFinished,
   CancellationScope,
   condition,
-  patched,
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
-import { lostBy, MAX_LOST_IN_A_ROW } from "../core/issue.ts";
-import { beginPart, endPart, type JobState, openJob, refusePart } from "../core/job/job.ts";
+import type { Allowance } from "../core/budget/amounts.ts";
+import type { Reservation } from "../core/budget/reserve.ts";
+import { type JobPart, type JobState, type openJob, requestStop } from "../core/job/job.ts";
+import { jobDashboard, MOST_ROWS } from "../core/job/job-dashboard.ts";
 import { type JobResult, jobResult } from "../core/job/job-result.ts";
-import { jobDashboard, jobStatus, type Rounds } from "../core/job/job-status.ts";
+import { type JobStatus, jobStatus, type ModeStatus } from "../core/job/job-status.ts";
+import { beginPart, endPart, reserveShares, type ShareRequest } from "../core/job/parts.ts";
 import { orNoLimit } from "../core/limits.ts";
 import { shownBriefly } from "../core/redact.ts";
 import type { PartEnd } from "../core/task.ts";
 import type { JobLimits } from "../schema/mode.ts";
 import type { Outcome } from "../schema/record.ts";
-import { isWords, type RunSettings, type StartRequest } from "./input.ts";
+import type { RunSettings, StartRequest } from "./input.ts";
 import { statusQuery, stopSignal, type Words } from "./messages.ts";
-import { runPart } from "./part.ts";
-import { PATCHES } from "./patches.ts";
+import { type PartRun, startRun } from "./part.ts";
 import { orFailed } from "./result.ts";
-import { setbackOf } from "./set-back.ts";
 import { showcaseOf } from "./shown.ts";
 
-type Opening = Parameters<typeof openJob>[0];
+/** What a mode shows of itself, beside what is shown of any job. */
+type Showing = {
+  readonly status?: (state: JobState) => ModeStatus;
+  /** Lines of the dashboard. */
+  readonly lines?: readonly (readonly [string, string])[];
+  /** What `stop` and `status` do, for the Temporal UI. */
+  readonly descriptions?: { readonly stop: string; readonly status: string };
+};
 
-/** A job at work: its state, what people may send it, and its parts, which are runs of agents below it. */
+const DESCRIPTIONS = {
+  stop: "Ends the job: its parts are stopped, and it gives what there is",
+  status: "Where the job stands",
+};
+
+/**
+ * The driver of all agents that work under a parent: a job's state, its parts as children, its stop, its status and its
+ * dashboard. Which part runs when, with what, and what becomes of the answers is for the strategy above it.
+ */
 export class JobRun {
   state: JobState;
-  /** Of an autonomous agent. */
-  rounds: Rounds | undefined;
   readonly settings: RunSettings;
+  /** Around all parts: cancelling it stops them. */
   readonly #work = new CancellationScope();
   /** Around the step that asks an application, while there is one. */
   #step: CancellationScope | undefined;
-  readonly #show: (state: { readonly job: JobState; readonly rounds: Rounds | undefined }) => void;
+  readonly #status: (state: JobState) => ModeStatus;
+  readonly #show: (status: JobStatus) => void;
 
-  constructor(initial: JobState, settings: RunSettings, outside: CancellationScope | undefined) {
+  constructor(
+    initial: JobState,
+    settings: RunSettings,
+    outside: CancellationScope | undefined,
+    { status = () => ({}), lines = [], descriptions = DESCRIPTIONS }: Showing = {},
+  ) {
     this.state = initial;
     this.settings = settings;
-    this.#show = showcaseOf(settings.searchAttributes, {
-      details: ({ job, rounds }) => jobDashboard(job, Date.now(), rounds),
-      status: ({ job, rounds }) => jobStatus(job, Date.now(), rounds),
+    this.#status = status;
+    this.#show = showcaseOf<JobStatus>(settings.searchAttributes, {
+      details: (shown) => jobDashboard(shown, lines),
+      status: (shown) => shown,
     });
-    setHandler(
-      stopSignal,
-      (reason) => this.#stop(typeof reason === "string" ? reason : "stop was requested"),
-      {
-        description: "Ends the job: its parts are stopped, and it gives what there is",
-      },
-    );
-    setHandler(statusQuery, () => jobStatus(this.state, Date.now(), this.rounds), {
-      description: "Where the job stands",
-    });
+    const stop = (reason: unknown) => this.#stop(typeof reason === "string" ? reason : "stop was requested");
+    setHandler(stopSignal, stop, { description: descriptions.stop });
+    setHandler(statusQuery, () => this.#now(), { description: descriptions.status });
     outside?.cancelRequested.catch(() => this.#stop("the workflow was cancelled"));
     this.show();
   }
@@ -69,7 +82,29 @@ export class JobRun {
   }
 
   show(): void {
-    this.#show({ job: this.state, rounds: this.rounds });
+    this.#show(this.#now(MOST_ROWS));
+  }
+
+  #now(mostParts?: number): JobStatus {
+    return jobStatus(this.state, this.#status(this.state), Date.now(), mostParts);
+  }
+
+  /** Calls `work` for each of so many parts in turn, for at most `concurrency` of them side by side. */
+  async forEachPart(
+    parts: number,
+    concurrency: number,
+    work: (index: number) => Promise<unknown>,
+  ): Promise<void> {
+    let next = 0;
+    const takeTurns = async (): Promise<void> => {
+      while (next < parts) {
+        const index = next;
+        next += 1;
+        await work(index);
+      }
+    };
+    const lanes = Math.max(1, Math.min(concurrency, parts));
+    await Promise.all(Array.from({ length: lanes }, takeTurns));
   }
 
   /**
@@ -82,18 +117,49 @@ export class JobRun {
     request: Omit<StartRequest, "share" | "settings">,
     waiting = 1,
   ): Promise<PartEnd | { readonly type: "refused"; readonly outcome: Outcome }> {
-    const { name, agent, session } = this.state.parts[index]!;
     const begun = beginPart(this.state, index, waiting, Date.now());
+    this.change(begun.state);
     if (begun.type === "refused") {
-      this.change(refusePart(this.state, index, begun.reason));
       return { type: "refused", outcome: { type: "limit-reached", reason: begun.reason } };
     }
-    this.change(begun.state);
-    const start: StartRequest = { ...request, share: begun.given, settings: this.settings };
-    const label = name === agent ? name : `${name} · ${agent}`;
-    const end = await this.#work.run(() => runPart(session, start, label));
-    this.change(endPart(this.state, index, begun.share, end));
-    return end;
+    return await this.start(index, request, begun.given).end;
+  }
+
+  /** Sets shares aside for parts that begin together: see `reserveShares`. */
+  reserve(asked: readonly ShareRequest[], keep: 0 | 1 = 0): readonly Reservation[] {
+    const { state, reservations } = reserveShares(this.state, asked, Date.now(), keep);
+    this.state = state;
+    return reservations;
+  }
+
+  /** The run of a part that has begun, and its end in the state. */
+  start(
+    index: number,
+    request: Omit<StartRequest, "share" | "settings">,
+    share: Allowance,
+    settles: "always" | "when-known" = "always",
+  ): PartRun {
+    const part = this.state.parts[index]!;
+    const { session, workflow = session } = part;
+    const whole: StartRequest = { ...request, share, settings: this.settings };
+    let started: Promise<unknown> = Promise.resolve();
+    const end = this.#work.run(() => {
+      const run = startRun(workflow, whole, labelOf(part));
+      started = run.started;
+      return run.end;
+    });
+    return {
+      started,
+      end: end.then((how) => {
+        this.change(endPart(this.state, index, how, Date.now(), settles));
+        return how;
+      }),
+    };
+  }
+
+  /** Stops the parts that are at work. */
+  stopParts(): void {
+    this.#work.cancel();
   }
 
   /** A step of the job's own that asks an application; a stop ends it. Whoever asks for it looks at `stopped` behind it. */
@@ -113,70 +179,46 @@ export class JobRun {
   }
 
   #stop(reason: string): void {
-    if (this.state.stop !== undefined) return;
-    this.change({ stop: { reason } });
+    const stopped = requestStop(this.state, reason);
+    if (stopped === this.state) return;
+    this.change(stopped);
     this.#work.cancel();
-    if (this.#step !== undefined && patched(PATCHES.stopEndsOwnSteps)) this.#step.cancel();
+    this.#step?.cancel();
   }
 }
 
+/** What the timeline calls a part: `edit · editor`, `scout-1 · Look around`, `branch-1 · small · claude-haiku-4-5`. */
+function labelOf({ name, agent, task, model }: JobPart): string {
+  const said = [task ?? (agent === name ? "" : agent), model ?? ""];
+  return [name, ...said.filter((words) => words !== "")].join(" · ");
+}
+
 /** Gives a job its scope: nothing but its own `stop` ends it, and a cancellation is one. */
-export function asJob(
-  drive: (outside: CancellationScope | undefined) => Promise<JobResult>,
-): Promise<JobResult> {
+export function asJob<Result>(
+  drive: (outside: CancellationScope | undefined) => Promise<Result>,
+): Promise<Result> {
   return CancellationScope.nonCancellable(() => drive(CancellationScope.current().parent));
 }
 
 const GOAL_BYTES = 253;
 
-type Requested = {
+type JobRequest = {
   readonly task?: Words;
   readonly limits?: Partial<JobLimits>;
   readonly settings?: Partial<RunSettings>;
 };
 
-/** The job of a request, before its first part. */
-export function opened(mode: Opening["mode"], request: Requested, parts: Opening["parts"]): JobState {
-  return openJob({
+/** What any job of a request is opened with. */
+export function openingOf({
+  task,
+  limits,
+  settings,
+}: JobRequest): Omit<Parameters<typeof openJob>[0], "mode" | "parts"> {
+  const words = (typeof task === "string" ? task : task?.text) ?? "";
+  return {
     job: workflowInfo().workflowId,
-    mode,
-    goal: request.settings?.words === "none" ? "" : shownBriefly(wordsOf(request.task), GOAL_BYTES),
-    parts,
-    limits: orNoLimit(request.limits),
+    goal: settings?.words === "none" ? "" : shownBriefly(words, GOAL_BYTES),
+    limits: orNoLimit(limits),
     nowMs: Date.now(),
-  });
-}
-
-function wordsOf(task: Words | undefined): string {
-  return (typeof task === "string" ? task : task?.text) ?? "";
-}
-
-/** A request that somebody has typed may be anything: what is wrong with it is said, and the job ends. */
-export function mustBe(right: boolean, what: string): void {
-  if (right) return;
-  throw ApplicationFailure.nonRetryable(`The job cannot begin: ${what}`, "holdfast/invalid-request");
-}
-
-export function mustHaveTask(task: unknown): void {
-  mustBe(isWords(task), "`task` must be a text, or an object with `text` or `ref`");
-}
-
-/** A step of the job's own, made again where its worker was lost: three times in a row at most. */
-export function throughLosses<Result>(step: () => Promise<Result>, lost = 0): Promise<Result> {
-  return step().catch((error: unknown) => {
-    if (!(error instanceof ActivityFailure)) throw error;
-    const setback = setbackOf(error, false);
-    if (setback.type !== "lost" || !patched(PATCHES.jobStepsAgain)) throw error;
-    const now = lostBy(lost, setback);
-    if (now >= MAX_LOST_IN_A_ROW) throw error;
-    return throughLosses(step, now);
-  });
-}
-
-/** What a step of the job's own failed with. */
-export function failureOf(error: unknown): Outcome {
-  if (!(error instanceof ActivityFailure)) throw error;
-  const setback = setbackOf(error, false);
-  if (setback.type === "failed") return { type: "failed", ...setback.failure };
-  return { type: "failed", fault: setback.type, message: error.message };
+  };
 }

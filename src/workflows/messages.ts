@@ -1,5 +1,4 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
-import type { EvaluationStatus } from "../core/evaluation/progress.ts";
 import type { OfferChange } from "../core/offers.ts";
 import type { Status } from "../core/status.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
@@ -81,8 +80,6 @@ export type DefinitionTaken = { readonly takesEffect: "now" | "next-turn" };
 export const updateDefinitionUpdate = defineUpdate<DefinitionTaken, [DefinitionWords]>("updateDefinition");
 
 export const statusQuery = defineQuery<Status>("status");
-/** The same, asked of an evaluation. */
-export const evaluationStatusQuery = defineQuery<EvaluationStatus>("status");
 
 /** The name of the workflow type that drives loops. */
 export const AGENT_WORKFLOW = "agent";

@@ -1,12 +1,14 @@
 import { scheduleActivity, workflowInfo } from "@temporalio/workflow";
 import type { Activities, HandOverInput } from "../activities/activities.ts";
-import { recallPart } from "../core/job/job.ts";
+import { openJob } from "../core/job/job.ts";
 import { type JobResult, outcomeAt } from "../core/job/job-result.ts";
+import { recallPart } from "../core/job/parts.ts";
 import type { Outcome } from "../schema/record.ts";
 import { writeOptions } from "./activity-options.ts";
 import { settingsFrom } from "./input.ts";
-import { asJob, failureOf, JobRun, mustBe, mustHaveTask, opened } from "./job.ts";
+import { asJob, JobRun, openingOf } from "./job.ts";
 import type { PipelineRequest, StageRequest } from "./job-input.ts";
+import { failureOf, mustBe, mustHaveTask } from "./job-step.ts";
 import { lookAt } from "./part.ts";
 import { mustBeRequest } from "./request-shapes.ts";
 
@@ -22,7 +24,8 @@ export function pipeline(request: PipelineRequest): Promise<JobResult> {
     mustBeRequest(request, "pipeline");
     const { workflowId } = workflowInfo();
     const parts = stages.map(({ name, agent }) => ({ name, agent, session: `${workflowId}.${name}` }));
-    const job = new JobRun(opened("pipeline", request, parts), settingsFrom(request), outside);
+    const initial = openJob({ ...openingOf(request), mode: "pipeline", parts });
+    const job = new JobRun(initial, settingsFrom(request), outside);
     return await drive(job, request);
   });
 }
@@ -35,7 +38,7 @@ async function drive(job: JobRun, request: PipelineRequest): Promise<JobResult> 
     if (index < first) continue;
     if (job.stopped !== undefined) return await job.end(job.stopped, { at: stage.name });
     job.change({ doing: `handing over to ${stage.name}` });
-    const given = await handOver(job, request, stage, index);
+    const given = await passOutput(job, request, stage, index);
     if ("type" in given) return await job.end(outcomeAt(`Stage "${stage.name}"`, given), { at: stage.name });
     const end = await job.part(index, { definitionHash: stage.definitionHash, prompt: { ref: given.ref } });
     const outcome = job.state.parts[index]?.outcome as Outcome;
@@ -43,7 +46,7 @@ async function drive(job: JobRun, request: PipelineRequest): Promise<JobResult> 
     if (isOver) return await endEarly(job, stage, outcome);
   }
   job.change({ doing: "reading the last words" });
-  const last = await words({ ...request, from: sourceAt(job, stages.length - 1, stages) });
+  const last = await outputOf({ ...request, from: sourceAt(job, stages.length - 1, stages) });
   if ("type" in last) return await job.end(outcomeAt(`Stage "${stages.at(-1)?.name}"`, last));
   const { ref, bytes, text } = last;
   return await job.end({ type: "answered", stopReason: "stop" }, { ref, bytes, text: text ?? "" });
@@ -77,14 +80,14 @@ function refused(message: string): Outcome {
   return { type: "failed", fault: "resume", message };
 }
 
-function handOver(
+function passOutput(
   job: JobRun,
   { task, stages }: PipelineRequest,
   stage: StageRequest,
   index: number,
 ): Promise<HandedOver | Outcome> {
   const { name, prompt, input } = stage;
-  return words({
+  return outputOf({
     task,
     to: { name, ...(prompt === undefined ? {} : { prompt }), ...(input === undefined ? {} : { input }) },
     ...(index === 0 ? {} : { from: sourceAt(job, index - 1, stages) }),
@@ -96,7 +99,7 @@ function sourceAt(job: JobRun, index: number, stages: readonly StageRequest[]): 
   return { name, session, definitionHash: stages[index]!.definitionHash, ...report };
 }
 
-function words({ task, from, to }: HandOverInput): Promise<HandedOver | Outcome> {
+function outputOf({ task, from, to }: HandOverInput): Promise<HandedOver | Outcome> {
   const input: HandOverInput = {
     task,
     ...(from === undefined ? {} : { from }),

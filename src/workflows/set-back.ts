@@ -5,18 +5,16 @@ import {
   TimeoutFailure,
   TimeoutType,
 } from "@temporalio/common";
-import { patched } from "@temporalio/workflow";
 import { truncateForPreview } from "../core/preview.ts";
 import type { Setback } from "../core/run-event.ts";
 import type { VendorWait } from "../core/vendor-wait.ts";
-import { PATCHES } from "./patches.ts";
 
 /** A failure type of an activity is its room and its fault: `provider/rate-limited`. The machine reads the fault. */
 const MAX_MESSAGE_BYTES = 1024;
 
 /** Types that say that nobody works on the step any more, though it did not fail. */
 const HANDED_BACK = "handed-back";
-const LOST_TYPES = new Set(["WorkerLost", "fenced", HANDED_BACK]);
+const LOST_TYPES = new Set(["WorkerLost", "fenced"]);
 
 /** What an activity's failure means to the machine. Anything that is no failure of an activity is our own mistake. */
 export function setbackOf(error: unknown, local: boolean): Setback {
@@ -31,9 +29,7 @@ export function setbackOf(error: unknown, local: boolean): Setback {
 
 function ofApplication(cause: ApplicationFailure, local: boolean): Setback {
   const type = cause.type ?? "unknown";
-  if (type === HANDED_BACK && patched(PATCHES.handedBackInOrder)) {
-    return { type: "lost", attempts: 0, inOrder: true };
-  }
+  if (type === HANDED_BACK) return { type: "lost", attempts: 0, inOrder: true };
   if (LOST_TYPES.has(type)) return { type: "lost", attempts: attemptsIn(cause.details?.[0]) };
   if (type === "elsewhere") return { type: "elsewhere" };
   if (local && cause.nonRetryable !== true) return { type: "elsewhere" };

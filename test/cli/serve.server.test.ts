@@ -49,7 +49,7 @@ describe("holdfast serve", () => {
       file,
       '[provider]\nmodel = "m"\napi = "anthropic"\napi_key = "${KEY}"\n[agent.profile]\nname = "teller"\n',
     );
-    const { code, said, interrupt } = serving(["--token-env", "MY_TOKEN", "--agent", file], {
+    const { code, said, interrupt } = serving(["--token-env", "MY_TOKEN", "--agent", file, "--untrusted"], {
       MY_TOKEN: token,
       KEY: "none",
     });

@@ -82,7 +82,7 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
     body.type === "MessageRefused" ? [body] : [],
   );
   expect(recorded).toMatchObject([{ messageId: "late", queue: "follow-up", refused: 1 }]);
-});
+}, 60_000);
 
 thorough("a session whose inbox is full takes no further message while no run is open", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });

@@ -19,6 +19,7 @@ import {
 } from "../../src/core/budget/amounts.ts";
 import { reserve } from "../../src/core/budget/reserve.ts";
 import type { Spent } from "../../src/core/limits.ts";
+import { must } from "../support/must.ts";
 
 // A tree of agents that spend, start children, end and die in any order. It keeps its own books beside the accounts:
 // what each agent has really spent, and who was at work beside whom.
@@ -187,7 +188,7 @@ export class Tree {
     if (parent === undefined) return;
     parent.account = settle(parent.account, agent.id, spent);
     const again = settle(parent.account, agent.id, { turns: 9, tokens: 9, nanoUsd: 9, children: 9 });
-    expect(again).toBe(parent.account);
+    must(again === parent.account, `${agent.id} is settled once`);
   }
 
   /** What must hold at every moment. */
@@ -196,7 +197,8 @@ export class Tree {
     for (const agent of [...this.all].reverse()) {
       const sum = sumsOf(agent, sums);
       sums.set(agent, sum);
-      expect(this.#wrong(agent, sum)).toEqual([]);
+      const wrong = this.#wrong(agent, sum);
+      must(wrong.length === 0, wrong.join("; "));
     }
   }
 
@@ -281,7 +283,8 @@ function raised(own: Allowance, by: number): Allowance {
 function expectNarrower(given: Allowance, own: Allowance): void {
   for (const part of ["turns", "tokens", "nanoUsd", "children", "depth"] as const) {
     const cap = own[part];
-    if (cap !== null) expect(given[part] ?? Number.POSITIVE_INFINITY).toBeLessThanOrEqual(cap);
+    const share = given[part] ?? Number.POSITIVE_INFINITY;
+    must(cap === null || share <= cap, `a share of ${share} ${part} is within ${cap}`);
   }
 }
 

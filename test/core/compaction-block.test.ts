@@ -12,6 +12,7 @@ import { CompactionConfig } from "../../src/schema/context.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { runsOf } from "../support/depth.ts";
+import { alike, must } from "../support/must.ts";
 import {
   answer,
   anyMessages,
@@ -547,8 +548,10 @@ describe("any entries, any budget", () => {
     "never goes over the budget, and counts what it shows [CTX-15]",
     () => {
       always(placed(anyMessages), (sections, entries, budget) => {
-        expect(tokensOf(sections)).toBeLessThanOrEqual(Math.max(0, budget));
-        expect(tokensOf(sections)).toBeGreaterThanOrEqual(totalOf(shown(sections, entries)));
+        const tokens = tokensOf(sections);
+        must(tokens <= Math.max(0, budget), `${tokens} tokens fit in ${budget}`);
+        const counted = totalOf(shown(sections, entries));
+        must(tokens >= counted, `${tokens} tokens, of which ${counted} are shown`);
       });
     },
     PATIENCE_MS,
@@ -560,11 +563,10 @@ describe("any entries, any budget", () => {
       always(placed(anyMessages), (sections, entries) => {
         let behind = 0;
         for (const { from, to, as } of sections) {
-          expect(from).toBeGreaterThanOrEqual(behind);
-          expect(to).toBeGreaterThan(from);
+          must(from >= behind && to > from, `${from} to ${to} is behind ${behind}`);
           behind = to;
           const inside = entries.filter(({ position }) => position >= from && position < to);
-          if (!isText(as)) expect(inside.length).toBe(to - from);
+          must(isText(as) || inside.length === to - from, `${from} to ${to} has no hole`);
         }
       });
     },
@@ -582,7 +584,7 @@ describe("any entries, any budget", () => {
         };
         const positionAt = (index: number) => entries[index]?.position ?? -1;
         for (const pair of pairsOf(entries.map(({ message }) => message))) {
-          expect(formAt(positionAt(pair.answer))).toEqual(formAt(positionAt(pair.result)));
+          alike(formAt(positionAt(pair.answer)), formAt(positionAt(pair.result)));
         }
       });
     },
@@ -593,8 +595,10 @@ describe("any entries, any budget", () => {
     "fits as a model gets it, and holds no orphan [CTX-15, PRUN-11]",
     () => {
       always(placed(soundMessages), (sections, entries, budget) => {
-        expect(seen(sections, entries)).toEqual(shown(sections, entries));
-        expect(totalOf(seen(sections, entries))).toBeLessThanOrEqual(Math.max(0, budget));
+        const messages = seen(sections, entries);
+        alike(messages, shown(sections, entries));
+        const tokens = totalOf(messages);
+        must(tokens <= Math.max(0, budget), `${tokens} tokens fit in ${budget}`);
       });
     },
     PATIENCE_MS,

@@ -14,6 +14,7 @@ import { CompactionConfig, ContextConfig } from "../../src/schema/context.ts";
 import type { AgentMessage, Message } from "../../src/schema/message.ts";
 import type { Entry, EntryOrigin } from "../../src/schema/record.ts";
 import { runsOf } from "../support/depth.ts";
+import { must } from "../support/must.ts";
 import { answer, inTurn, result, totalOf, user } from "./compaction-messages.ts";
 
 // The rules of docs/loop.md ("What a compaction keeps"), for every strategy and every setting.
@@ -220,34 +221,40 @@ describe.each(Object.keys(strategies) as (keyof typeof strategies)[])("the strat
         fc.asyncProperty(talks, strategies[name], budgets, async (talk, strategy, budget) => {
           const plan: Plan = strategy({ entries: talk.entries, budget });
           if (!plan.ok) {
-            expect(plan.problem).not.toBe("");
+            must(plan.problem !== "", "says why");
             // Head, tail and marker of each, in characters of three bytes at most, and the answer between them.
             const least = 400 + 260 * (talk.words.length + talk.unread.length);
-            if (name !== "an application's") expect(budget).toBeLessThan(least);
+            must(name === "an application's" || budget < least, `fits in ${budget}, from ${least} on`);
             return;
           }
           taken += 1;
           const seen = seenOf(plan, talk.entries);
-          expect(totalOf(seen)).toBeLessThanOrEqual(budget);
-          expect(seen[0]?.role).toBe("user");
-          expect(orphanIn(seen)).toBeUndefined();
+          must(totalOf(seen) <= budget, `${totalOf(seen)} tokens fit in ${budget}`);
+          must(seen[0]?.role === "user", `the first message is a user's, not of ${seen[0]?.role}`);
+          must(orphanIn(seen) === undefined, `no orphan: ${orphanIn(seen)}`);
           const users = seen.filter(({ role }) => role === "user");
           for (const position of talk.words) {
             const { message } = talk.entries[position] as Entry;
             const said = messageText(message as Message);
-            expect(users.some((shown) => isHeld(partsText(shown), said, position))).toBe(true);
+            must(
+              users.some((shown) => isHeld(partsText(shown), said, position)),
+              `the words at ${position} are held`,
+            );
             const images = (message as Message).content.filter(({ type }) => type === "image");
             const isShown = users.some(
               (shown) =>
                 images.every((part) => shown.content.includes(part as never)) ||
                 partsText(shown).includes(`call ${READER} with {"message": ${position}, "image": 1}`),
             );
-            expect(isShown).toBe(true);
+            must(isShown, `the images at ${position} are shown, or can be read`);
           }
           if (name === "an application's") return;
           for (const position of talk.unread) {
             const said = messageText((talk.entries[position] as Entry).message as Message);
-            expect(seen.some((shown) => isHeld(partsText(shown), said, position))).toBe(true);
+            must(
+              seen.some((shown) => isHeld(partsText(shown), said, position)),
+              `the result at ${position} is held`,
+            );
           }
         }),
         { numRuns: RUNS },

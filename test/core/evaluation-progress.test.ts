@@ -1,15 +1,14 @@
 import { describe, expect, test } from "vitest";
 import { utf8Length } from "../../src/core/estimate.ts";
 import type { OpenedAgent } from "../../src/core/evaluation/digest.ts";
-import {
-  begunParts,
-  type EvaluationProgress,
-  endedPart,
-  evaluationDashboard,
-  evaluationStatus,
-  partStatus,
-} from "../../src/core/evaluation/progress.ts";
-import { evaluationAccount, reserveParts } from "../../src/core/evaluation/shares.ts";
+import { addBranches, branchEnd, shareRequest } from "../../src/core/evaluation/parts.ts";
+import { type EvaluationProgress, evaluationMode } from "../../src/core/evaluation/progress.ts";
+import { type JobState, openJob } from "../../src/core/job/job.ts";
+import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
+import { jobStatus } from "../../src/core/job/job-status.ts";
+import { beginPartWith, endPart, reserveShares } from "../../src/core/job/parts.ts";
+import { orNoLimit } from "../../src/core/limits.ts";
+import type { PartEnd } from "../../src/core/task.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
 const agent = (number: number, limits: Partial<Limits> = {}): OpenedAgent => ({
@@ -21,83 +20,106 @@ const agent = (number: number, limits: Partial<Limits> = {}): OpenedAgent => ({
   limits: { ...Limits.parse({}), ...limits },
 });
 
-function progress(count: number, of: Partial<EvaluationProgress> = {}): EvaluationProgress {
-  const branches = Array.from({ length: count }, (_, index) => agent(index + 1));
-  return {
-    session: "s",
-    strategy: "judge",
-    goal: "go",
-    phase: "comparing",
-    branches: [],
-    waiting: 0,
-    ...begunParts({
-      evaluation: "e",
-      at: { branch: "main", position: 0 },
-      branches,
-      judge: agent(count + 1),
-    }),
-    ...of,
-  };
+const COMPARING: EvaluationProgress = {
+  strategy: "judge",
+  phase: "comparing",
+  waiting: { messages: 0, bytes: 0 },
+};
+
+function open(agents: readonly OpenedAgent[], limits: Partial<Limits> = {}): JobState {
+  const plain = { job: "s", mode: "evaluation" as const, goal: "go", parts: [], nowMs: 0 };
+  const at = { branch: "main", position: 0 };
+  const opened = { evaluation: "e", at, branches: agents.slice(0, -1), limits };
+  const judge = agents.at(-1);
+  return addBranches(
+    openJob({ ...plain, limits: orNoLimit({}) }),
+    { ...opened, ...(judge && { judge }) },
+    1000,
+  );
 }
 
-const report = { used: { turns: 2, tokens: 30, nanoUsd: 500_000_000, children: 0 } };
+const evaluation = (branches: number) => open(Array.from({ length: branches + 1 }, (_, at) => agent(at + 1)));
+const status = (state: JobState, progress: Partial<EvaluationProgress> = {}) =>
+  jobStatus(state, evaluationMode(state, { ...COMPARING, ...progress }), 1000);
+
+const answered = { type: "answered", stopReason: "stop" } as const;
+const report = {
+  session: "s",
+  outcome: answered,
+  branch: "b",
+  tokens: 0,
+  messages: 1,
+  used: { turns: 2, tokens: 30, nanoUsd: 500_000_000, children: 0 },
+};
+
+function ended(state: JobState, part: number, end: PartEnd = { type: "reported", report }): JobState {
+  const begun = beginPartWith(state, part, shareRequest(agent(1), part).own, 1000);
+  return endPart(begun.state, part, end, 1009);
+}
 
 describe("where an evaluation stands", () => {
   test("turns and dollars are those of all parts that are over, the judge among them", () => {
-    const begun = progress(2);
-    const end = { loopId: "s.m.1", status: { type: "answered" } } as const;
-    const [first, second] = begun.branches;
-    const over = {
-      ...begun,
-      branches: [endedPart(first!, end, report, 9), second!],
-      judge: endedPart(begun.judge!, end, report, 9),
-    };
-    expect(evaluationStatus(over)).toMatchObject({
+    expect(status(ended(ended(evaluation(2), 0), 2))).toMatchObject({
       status: "running",
       doing: "running 2 branches, 1 of them over",
       turns: 4,
       costUsd: 1,
       agent: undefined,
-      branches: [{ status: "answered", tokens: 30, endedAtMs: 9 }, { status: "starting" }],
+      branches: [{ status: "answered", tokens: 30, endedAtMs: 1009 }, { status: "starting" }],
+      judge: { status: "answered" },
+      job: { mode: "evaluation", counts: { completed: 2, waiting: 1 } },
     });
   });
 
   test("the word follows a stop and the outcome, and the chosen agent is the run's", () => {
-    expect(evaluationStatus(progress(1, { stop: "enough" })).status).toBe("stopping");
-    const ended = progress(2, {
-      phase: "ended",
-      outcome: { type: "answered", stopReason: "stop" },
-      decision: { selected: 1, by: "strategy", reason: "Best." },
-    });
-    expect(evaluationStatus(ended)).toMatchObject({
+    expect(status({ ...evaluation(1), stop: { reason: "enough" } }).status).toBe("stopping");
+    const decision = { selected: 1, by: "strategy", reason: "Best." } as const;
+    expect(status({ ...evaluation(2), outcome: answered }, { phase: "ended", decision })).toMatchObject({
       status: "completed",
       agent: "agent 2",
       loopId: "s.m.2",
       doing: "Best.",
     });
-    const failed = { phase: "ended", outcome: { type: "failed", fault: "x", message: "y" } } as const;
-    expect(evaluationStatus(progress(1, failed)).status).toBe("failed");
+    const failed = { type: "failed", fault: "x", message: "y" } as const;
+    expect(status({ ...evaluation(1), outcome: failed }, { phase: "ended" }).status).toBe("failed");
   });
 
   test("a reason is short however long the failure was", () => {
-    const status = partStatus({ type: "failed", fault: "x", message: "y".repeat(5000) });
-    expect(JSON.stringify(status).length).toBeLessThan(260);
+    const outcome = { type: "failed", fault: "x", message: "y".repeat(5000) } as const;
+    const end = branchEnd("s.m.1", { type: "reported", report: { ...report, outcome } });
+    expect(JSON.stringify(end.status).length).toBeLessThan(260);
+  });
+
+  test.each([
+    ["taken", "failed", /a run of its name/],
+    ["not-begun", "stopped", /before it began/],
+    ["given-up", "stopped", /it was deaf/],
+    ["ended", "stopped", /from outside: it was deaf/],
+  ] as const)("a branch that is gone without a report (%s) is one that %s", (cause, type, reason) => {
+    const lost: PartEnd = { type: "lost", how: "it was deaf", cause };
+    expect(branchEnd("s.m.1", lost)).toMatchObject({
+      loopId: "s.m.1",
+      status: { type, reason: expect.stringMatching(reason) },
+    });
+    expect(status(ended(evaluation(1), 0, lost)).branches[0]?.status).toBe(type);
   });
 
   test("the dashboard of the most branches fits the server's bound, whatever they are called", () => {
-    const many = progress(200);
-    const named = many.branches.map((part) => ({ ...part, agent: `|${"ä".repeat(300)}\n` }));
-    const text = evaluationDashboard({ ...many, branches: named, goal: "x".repeat(4000) });
+    const named = Array.from({ length: 201 }, (_, at) => ({
+      ...agent(at + 1),
+      agentName: `|${"\u00e4".repeat(300)}\n`,
+    }));
+    const text = jobDashboard(status({ ...open(named), goal: "x".repeat(4000) }), [["Strategy", "judge"]]);
     expect(utf8Length(text)).toBeLessThan(20_000);
-    expect(text).toContain("and 150 more");
+    expect(text).toContain("- **Strategy**: judge");
+    expect(text).toContain("and 161 more");
   });
 });
 
 describe("what the parts of an evaluation may spend", () => {
   test("without limits each has what its own definition says, and no end of its own time is set", () => {
     const agents = [agent(1, { maxTurns: 3 }), agent(2)];
-    const account = evaluationAccount(undefined, agents, 1000);
-    const { reservations } = reserveParts(account, ["a", "b"], agents, 1000, true);
+    const { reservations } = reserveShares(open(agents), agents.map(shareRequest), 1000, 1);
     expect(reservations).toMatchObject([
       { type: "reserved", given: { turns: 3, deadlineMs: null, depth: 1 } },
       { type: "reserved", given: { turns: 50, deadlineMs: null } },
@@ -105,15 +127,15 @@ describe("what the parts of an evaluation may spend", () => {
   });
 
   test("limits are shared out, with one share for a judge; who gets none is refused with a reason", () => {
-    const agents = [agent(1), agent(2), agent(3)];
-    const account = evaluationAccount({ maxTurns: 3, maxDurationMs: 500 }, agents, 1000);
-    const shared = reserveParts(account, ["a", "b", "c"], agents, 1000, true);
+    const agents = [agent(1), agent(2), agent(3), agent(4)];
+    const state = open(agents, { maxTurns: 3, maxDurationMs: 500 });
+    const shared = reserveShares(state, agents.slice(0, 3).map(shareRequest), 1000, 1);
     expect(shared.reservations).toMatchObject([
       { type: "reserved", given: { turns: 1, deadlineMs: 1500 } },
       { type: "reserved", given: { turns: 1 } },
       { type: "refused", reason: expect.stringMatching(/turns/) },
     ]);
-    const [judge] = reserveParts(shared.account, ["judge"], [agent(4)], 1100, false).reservations;
-    expect(judge).toMatchObject({ type: "reserved", given: { turns: 1 } });
+    const { reservations } = reserveShares(shared.state, [shareRequest(agent(4), 3)], 1100);
+    expect(reservations).toMatchObject([{ type: "reserved", given: { turns: 1 } }]);
   });
 });

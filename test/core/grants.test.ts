@@ -123,14 +123,4 @@ describe("what a user has allowed for the rest of a session", () => {
     expect(many).toHaveLength(MAX_GRANTS);
     expect(many.at(-1)).toEqual({ tool: "t99" });
   });
-
-  test("a run that began under rule set 1 goes on with prefixes, none of which is empty", () => {
-    const push = [grantFor(bash(["git", "push", "origin"]), 1)!];
-    expect(push).toEqual([{ tool: "bash", commands: [["git", "push"]] }]);
-    expect(coverageOf(bash(["git", "push", "origin"]), 1)).toEqual(["`git push` with any arguments"]);
-    expect(isGranted(push, bash(["git", "push", "--force"]), 1)).toBe(true);
-    expect(isGranted(push, bash(["git", "reset"]), 1)).toBe(false);
-    expect(isGranted([{ tool: "bash", commands: [[]] }], bash(["rm"]), 1)).toBe(false);
-    expect(isGranted(push, bash(["git", "push", "--force"]))).toBe(false);
-  });
 });

@@ -1,8 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { NOTHING } from "../../src/core/budget/amounts.ts";
-import { beginPart, endPart, type JobState, openJob, usedByJob } from "../../src/core/job/job.ts";
-import { jobDashboard, jobStatus } from "../../src/core/job/job-status.ts";
+import {
+  addParts,
+  type JobState,
+  openJob,
+  partWord,
+  requestStop,
+  usedByJob,
+} from "../../src/core/job/job.ts";
+import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
+import { jobStatus } from "../../src/core/job/job-status.ts";
+import { beginPart, endPart, recallPart, settlePart } from "../../src/core/job/parts.ts";
 import { afterRound } from "../../src/core/job/rounds.ts";
 import type { PartEnd } from "../../src/core/task.ts";
 import type { Outcome } from "../../src/schema/record.ts";
@@ -45,49 +54,28 @@ describe("what a job may spend", () => {
     expect(first.given.turns).toBe(10);
     const second = begun(first.state, 1, 3);
     expect(second.given.turns).toBe(10);
-    const over = endPart(second.state, 0, first.share, ended(1));
+    const over = endPart(second.state, 0, ended(1), 0);
     expect(begun(over, 2, 2).given.turns).toBe(14);
   });
 
-  test("whatever the parts and their order: what is given out is never more than the limit [SUB-03]", () => {
-    const spending = fc.array(
-      fc.record({ part: fc.double({ min: 0, max: 1, noNaN: true }), wait: fc.nat(3) }),
-      {
-        minLength: 1,
-        maxLength: 12,
-      },
-    );
-    fc.assert(
-      fc.property(spending, fc.integer({ min: 1, max: 50 }), (parts, maxTurns) => {
-        let state = job(parts.length, maxTurns);
-        const open: { index: number; share: string; turns: number }[] = [];
-        const close = () => {
-          const one = open.shift();
-          if (one !== undefined) state = endPart(state, one.index, one.share, ended(one.turns));
-        };
-        for (const [index, { part, wait }] of parts.entries()) {
-          const result = beginPart(state, index, parts.length - index, 0);
-          if (result.type === "begun") {
-            state = result.state;
-            const given = result.given.turns ?? 0;
-            expect(given).toBeGreaterThan(0);
-            open.push({ index, share: result.share, turns: Math.floor(part * given) });
-          }
-          while (open.length > wait) close();
-        }
-        while (open.length > 0) close();
-        expect(usedByJob(state).turns).toBeLessThanOrEqual(maxTurns);
-        expect(Object.keys(state.account.open)).toEqual([]);
-      }),
-    );
+  test("a share whose use is unknown stays set aside until it is known", () => {
+    const first = begun(job(2, 10), 0, 1);
+    const gone: PartEnd = { type: "lost", how: "it was terminated", cause: "ended" };
+    const over = endPart(first.state, 0, gone, 0, "when-known");
+    expect(over.counts).toMatchObject({ failed: 1, waiting: 1 });
+    expect(beginPart(over, 1, 1, 0)).toMatchObject({ type: "refused" });
+    const settled = settlePart(over, 0, { ...NOTHING, turns: 4 });
+    expect(begun(settled, 1, 1).given.turns).toBe(6);
+    expect(settlePart(settled, 0, { ...NOTHING, turns: 4 })).toBe(settled);
   });
 
   test("with nothing left, a part is refused with a reason", () => {
     const first = begun(job(2, 1), 0, 1);
-    const over = endPart(first.state, 0, first.share, ended(1));
+    const over = endPart(first.state, 0, ended(1), 0);
     expect(beginPart(over, 1, 1, 0)).toMatchObject({
       type: "refused",
       reason: "Budget of turns reached: none left of 1 (1 spent)",
+      state: { counts: { completed: 1, "limit-reached": 1, waiting: 0 } },
     });
   });
 });
@@ -144,23 +132,134 @@ describe("how an autonomous agent goes on", () => {
   });
 });
 
+describe("whatever the parts do, and in whatever order", () => {
+  type Step =
+    | { readonly type: "add" }
+    | { readonly type: "begin"; readonly part: number; readonly waiting: number }
+    | { readonly type: "end"; readonly part: number; readonly spends: number; readonly how: PartEnd["type"] }
+    | { readonly type: "stop" };
+  const part = fc.nat(9);
+  const step: fc.Arbitrary<Step> = fc.oneof(
+    fc.record({ type: fc.constant("add" as const) }),
+    fc.record({ type: fc.constant("begin" as const), part, waiting: fc.integer({ min: 1, max: 9 }) }),
+    fc.record({
+      type: fc.constant("end" as const),
+      part,
+      spends: fc.double({ min: 0, max: 1, noNaN: true }),
+      how: fc.constantFrom("reported" as const, "lost" as const),
+    }),
+    fc.record({ type: fc.constant("stop" as const) }),
+  );
+  const plan = (at: number) => ({ name: `q${at}`, agent: "a", session: `j.q${at}` });
+
+  function play(steps: readonly Step[], maxTurns: number, each: (before: JobState, after: JobState) => void) {
+    let state = job(3, maxTurns);
+    const given = new Map<number, number>();
+    for (const one of steps) {
+      const before = state;
+      if (one.type === "add") state = addParts(state, [plan(state.parts.length)]);
+      if (one.type === "stop") state = requestStop(state, "enough");
+      if (one.type === "begin" && state.parts[one.part]?.state === "waiting") {
+        const result = beginPart(state, one.part, one.waiting, 0);
+        state = result.state;
+        if (result.type === "begun") given.set(one.part, result.given.turns ?? 0);
+      }
+      if (one.type === "end") {
+        const turns = Math.floor(one.spends * (given.get(one.part) ?? 0));
+        const { report } = ended(turns);
+        const lost = { type: "lost", how: "gone", cause: "ended", ...(report && { report }) } as const;
+        state = endPart(state, one.part, one.how === "lost" ? lost : ended(turns), 0);
+      }
+      each(before, state);
+    }
+    return state;
+  }
+
+  test("what is spent and set aside is never more than the limit [SUB-03]", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), fc.integer({ min: 1, max: 50 }), (steps, maxTurns) => {
+        play(steps, maxTurns, (_, { account }) => {
+          const aside = Object.values(account.open).reduce((sum, { turns }) => sum + turns, 0);
+          expect(account.settled.turns + aside).toBeLessThanOrEqual(maxTurns);
+        });
+      }),
+    );
+  });
+
+  test("every part has one end, and the counts are those of the parts", () => {
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const over = play(steps, 20, (before, after) => {
+          for (const [index, was] of before.parts.entries())
+            if (was.state === "done") expect(after.parts[index]).toBe(was);
+          const words = after.parts.map(partWord);
+          for (const [word, count] of Object.entries(after.counts))
+            expect(count).toBe(words.filter((one) => one === word).length);
+        });
+        const running = over.parts.flatMap(({ state }, index) => (state === "running" ? [index] : []));
+        const ends = running.reduce((state, index) => endPart(state, index, ended(0), 0), over);
+        expect(ends.account.open).toEqual({});
+        expect(ends.counts.running).toBe(0);
+        const spent = ends.parts.reduce((sum, { used }) => sum + used.turns, 0);
+        expect(usedByJob(ends).turns).toBe(spent);
+      }),
+    );
+  });
+});
+
+test("the first reason of a stop counts, and none once the job is over", () => {
+  const stopped = requestStop(job(1, null), "enough");
+  expect(stopped.stop).toEqual({ reason: "enough" });
+  expect(requestStop(stopped, "again")).toBe(stopped);
+  const over = { ...job(1, null), outcome: answered };
+  expect(requestStop(over, "late")).toBe(over);
+  expect(jobStatus(stopped, {}, 0)).toMatchObject({ status: "stopping", job: { stop: "enough" } });
+});
+
+test("what an earlier start of the job has done counts, and is not done again", () => {
+  const { report } = ended(3);
+  const recalled = recallPart(job(2, 5), 0, report!);
+  expect(recalled.parts[0]).toMatchObject({ state: "done", outcome: answered, used: { turns: 3 } });
+  expect(begun(recalled, 1, 1).given.turns).toBe(2);
+});
+
 test("status and dashboard of many parts stay small, and no name breaks the table", () => {
-  const state = { ...job(500, null), goal: "x".repeat(256) };
-  const odd = { ...state, parts: state.parts.map((part) => ({ ...part, name: "a|b\n".repeat(40) })) };
-  const text = jobDashboard(odd, 0);
-  expect(Buffer.byteLength(text)).toBeLessThan(10_240);
-  expect(text).toContain("and 480 more");
-  expect(text.split("\n").filter((line) => line.startsWith("| a"))).toHaveLength(20);
-  expect(jobStatus(state, 0)).toMatchObject({ status: "running", agent: "a", job: { mode: "fan-out" } });
+  const name = "a|b\n".repeat(40);
+  const plans = Array.from({ length: 5000 }, () => ({
+    name,
+    agent: name,
+    session: "s",
+    task: name,
+    model: name,
+  }));
+  let state = addParts({ ...job(0, null), goal: "x".repeat(256) }, plans);
+  for (let index = 0; index < 300; index += 1) {
+    state = begun(state, index, 1).state;
+    if (index % 2 === 0) state = endPart(state, index, ended(1), 0);
+  }
+  const status = jobStatus(state, {}, 0);
+  expect(status).toMatchObject({
+    status: "running",
+    doing: "150 parts are at work",
+    job: { mode: "fan-out", counts: { waiting: 4700, running: 150, completed: 150 } },
+  });
+  expect(status.job.parts).toHaveLength(200);
+  expect(status.job.parts.filter((part) => part.state === "running")).toHaveLength(150);
+  const text = jobDashboard(status);
+  expect(Buffer.byteLength(text)).toBeLessThan(20_000);
+  expect(text).toContain("4700 waiting, 150 running, 150 completed");
+  expect(text).toContain("and 4960 more");
+  expect(text.split("\n").filter((line) => line.startsWith("| a"))).toHaveLength(40);
 });
 
 test("status and dashboard show what of the budget is set aside, used and left, while the job runs", () => {
-  const begun = beginPart(job(2, 10), 0, 2, 0);
-  if (begun.type !== "begun") throw new Error(begun.reason);
-  expect(jobStatus(begun.state, 0).budget?.turns).toEqual({ limit: 10, used: 0, reserved: 5, left: 5 });
-  expect(jobDashboard(begun.state, 0)).toContain("turns 0 + 5 set aside of 10");
-  const over = endPart(begun.state, 0, begun.share, ended(3));
-  expect(jobStatus(over, 0).budget?.turns).toEqual({ limit: 10, used: 3, reserved: 0, left: 7 });
-  expect(jobDashboard(job(1, null), 0)).toContain("**Budget**: without limit");
-  expect(jobStatus({ ...over, outcome: answered }, 0).budget).toBeUndefined();
+  const first = begun(job(2, 10), 0, 2);
+  const show = (state: JobState) => jobDashboard(jobStatus(state, {}, 0));
+  const turns = (state: JobState) => jobStatus(state, {}, 0).budget?.turns;
+  expect(turns(first.state)).toEqual({ limit: 10, used: 0, reserved: 5, left: 5 });
+  expect(show(first.state)).toContain("turns 0 + 5 set aside of 10");
+  const over = endPart(first.state, 0, ended(3), 0);
+  expect(turns(over)).toEqual({ limit: 10, used: 3, reserved: 0, left: 7 });
+  expect(show(job(1, null))).toContain("**Budget**: without limit");
+  expect(jobStatus({ ...over, outcome: answered }, {}, 0).budget).toBeUndefined();
 });

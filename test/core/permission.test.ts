@@ -11,6 +11,7 @@ import {
 import { matchNameGlob, matchPathGlob } from "../../src/core/glob.ts";
 import { decide } from "../../src/core/permission.ts";
 import { PermissionPolicy, type PermissionPolicyInput } from "../../src/schema/permission.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 import { runsOf } from "../support/depth.ts";
 
 const RUNS = runsOf(2000);
@@ -415,11 +416,12 @@ describe("globs", () => {
   });
 
   test("take time in step with pattern and text, whatever the pattern [PERM-01]", () => {
-    const started = performance.now();
-    expect(matchPathGlob(`${"**/*a".repeat(40)}b`, "a/".repeat(2000))).toBe(false);
-    expect(matchNameGlob(`${"*a".repeat(100)}b`, "a".repeat(2000))).toBe(false);
+    const spentMs = cpuMs(() => {
+      expect(matchPathGlob(`${"**/*a".repeat(40)}b`, "a/".repeat(2000))).toBe(false);
+      expect(matchNameGlob(`${"*a".repeat(100)}b`, "a".repeat(2000))).toBe(false);
+    });
     // A reading that goes back would not end at all.
-    expect(performance.now() - started).toBeLessThan(5_000);
+    expect(spentMs).toBeLessThan(5_000);
   });
 });
 

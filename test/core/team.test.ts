@@ -1,37 +1,42 @@
 import { describe, expect, test } from "vitest";
 import { NOTHING } from "../../src/core/budget/amounts.ts";
-import type { TaskReport } from "../../src/core/task.ts";
-import {
-  delegate,
-  leadOver,
-  memberOver,
-  openTeam,
-  type Team,
-  type TeamOpening,
-} from "../../src/core/team/team.ts";
-import { teamDashboard, teamResult, teamStatus, teamView } from "../../src/core/team/team-shown.ts";
+import type { JobState } from "../../src/core/job/job.ts";
+import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
+import { jobStatus } from "../../src/core/job/job-status.ts";
+import { endPart } from "../../src/core/job/parts.ts";
+import type { PartEnd, TaskReport } from "../../src/core/task.ts";
+import { delegate, LEAD, openTeam } from "../../src/core/team/team.ts";
+import { teamResult, teamStatus, teamView } from "../../src/core/team/team-shown.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
 const ANSWERED = { type: "answered", stopReason: "stop" } as const;
 const agents = ["scout", "writer"].map((name) => ({ name, description: "", definitionHash: `hash-${name}` }));
-const opening: TeamOpening = {
+const TEAM = { agents, maxAgents: 100 };
+const opening = {
   job: "job",
   goal: "mend it",
-  agents,
-  maxAgents: 100,
   limits: Limits.parse({ maxTurns: 90, maxTotalTokens: null, maxDurationMs: 60_000, maxCostUsd: null }),
   nowMs: 1000,
 };
 
-const unbound: TeamOpening = {
+const unbound = {
   ...opening,
   limits: { maxTurns: null, maxTotalTokens: null, maxDurationMs: null, maxCostUsd: null },
 };
 
-function begun(team: Team, agent: string, task = "x") {
-  const said = delegate(team, { agent, task }, 2000);
+function begun(state: JobState, agent: string, task = "x") {
+  const said = delegate(state, TEAM, { agent, task }, 2000);
   if (said.type === "refused") throw new Error(said.reason);
   return said;
+}
+
+function memberOver(state: JobState, name: string, end: PartEnd): JobState {
+  return endPart(
+    state,
+    state.parts.findIndex((part) => part.name === name),
+    end,
+    2000,
+  );
 }
 
 function report(turns: number, more: Partial<TaskReport> = {}): { type: "reported"; report: TaskReport } {
@@ -47,56 +52,56 @@ function report(turns: number, more: Partial<TaskReport> = {}): { type: "reporte
 
 describe("what agents of a team may spend", () => {
   test("is alike for the lead and each named agent; what is not used comes back", () => {
-    const { team, given } = openTeam(opening);
+    const { state, given } = openTeam(opening, TEAM);
     expect(given).toMatchObject({ turns: 30, deadlineMs: 61_000 });
-    const first = begun(team, "scout");
-    const second = begun(first.team, "writer");
+    const first = begun(state, "scout");
+    const second = begun(first.state, "writer");
     expect([first.given.turns, second.given.turns]).toEqual([30, 30]);
-    expect(delegate(second.team, { agent: "scout", task: "more" }, 2000)).toMatchObject({
+    expect(delegate(second.state, TEAM, { agent: "scout", task: "more" }, 2000)).toMatchObject({
       type: "refused",
       reason: expect.stringContaining("too few turns are left"),
     });
-    const freed = memberOver(second.team, "scout-1", report(10));
+    const freed = memberOver(second.state, "scout-1", report(10));
     expect(begun(freed, "scout").given.turns).toBe(20);
-    expect(teamStatus(freed, 2000)).toMatchObject({
+    expect(jobStatus(freed, teamStatus(freed), 2000)).toMatchObject({
       turns: 10,
       budget: { turns: { limit: 90, used: 10, reserved: 60, left: 20 }, timeMs: { left: 59_000 } },
     });
   });
 
   test("is settled once: a second word of an agent changes nothing", () => {
-    const { team } = begun(openTeam(opening).team, "scout");
-    const over = memberOver(team, "scout-1", report(10));
+    const { state } = begun(openTeam(opening, TEAM).state, "scout");
+    const over = memberOver(state, "scout-1", report(10));
     expect(memberOver(over, "scout-1", report(10))).toBe(over);
-    expect(memberOver(over, "scout-1", { type: "lost", how: "gone" })).toBe(over);
+    expect(memberOver(over, "scout-1", { type: "lost", how: "gone", cause: "ended" })).toBe(over);
   });
 
   test("is over with the job's time", () => {
-    const late = delegate(openTeam(opening).team, { agent: "scout", task: "x" }, 61_000);
+    const late = delegate(openTeam(opening, TEAM).state, TEAM, { agent: "scout", task: "x" }, 61_000);
     expect(late).toMatchObject({ type: "refused", reason: expect.stringContaining("time") });
   });
 });
 
 describe("the table of a team", () => {
   test("keeps everyone that was begun, each under an id and a session of its own", () => {
-    let { team } = openTeam(unbound);
-    for (const agent of ["scout", "writer", "scout"]) ({ team } = begun(team, agent));
-    expect(team.members.map(({ id, session }) => [id, session])).toEqual([
+    let { state } = openTeam(unbound, TEAM);
+    for (const agent of ["scout", "writer", "scout"]) ({ state } = begun(state, agent));
+    expect(teamView(state, TEAM).members.map(({ id, session }) => [id, session])).toEqual([
       ["scout-1", "job.scout-1"],
       ["writer-1", "job.writer-1"],
       ["scout-2", "job.scout-2"],
     ]);
-    team = memberOver(
-      team,
+    state = memberOver(
+      state,
       "writer-1",
       report(1, { outcome: { type: "stopped", reason: "enough" }, position: 3 }),
     );
-    team = memberOver(team, "scout-2", { type: "lost", how: "it was terminated" });
-    expect(teamView(team, ["writer-1", "ghost-1"])).toMatchObject({
+    state = memberOver(state, "scout-2", { type: "lost", how: "it was terminated", cause: "ended" });
+    expect(teamView(state, TEAM, ["writer-1", "ghost-1"])).toMatchObject({
       members: [{ status: "stopped", reason: "enough", words: { branch: "main", position: 3 } }],
       unknown: ["ghost-1"],
     });
-    expect(teamResult(team, ANSWERED, "ok")).toMatchObject({
+    expect(teamResult(state, ANSWERED, "ok")).toMatchObject({
       count: 3,
       text: "ok",
       agents: [
@@ -108,28 +113,31 @@ describe("the table of a team", () => {
   });
 
   test.each([
-    ["the lead is over", (team: Team) => leadOver(team, report(1))],
-    ["the job is stopped", (team: Team) => ({ ...team, stop: { reason: "enough" } })],
+    ["the lead is over", (state: JobState) => endPart(state, LEAD, report(1), 2000)],
+    ["the job is stopped", (state: JobState) => ({ ...state, stop: { reason: "enough" } })],
   ])("takes nobody when %s", (_, end) => {
-    expect(delegate(end(openTeam(opening).team), { agent: "scout", task: "x" }, 2000)).toMatchObject({
+    expect(
+      delegate(end(openTeam(opening, TEAM).state), TEAM, { agent: "scout", task: "x" }, 2000),
+    ).toMatchObject({
       type: "refused",
       reason: expect.stringContaining("ending"),
     });
   });
 
-  test("is shown in ten rows, under 4 KiB", () => {
-    let { team } = openTeam({
-      ...opening,
-      goal: "\u4e16".repeat(200),
-      limits: unbound.limits,
-    });
+  test("is shown in ten rows, and its parts in the dashboard", () => {
+    let { state } = openTeam({ ...unbound, goal: "\u4e16".repeat(200) }, TEAM);
     for (let at = 0; at < 40; at += 1) {
-      ({ team } = begun(team, "scout", "\u4e16\n".repeat(300)));
-      if (at < 20) team = memberOver(team, `scout-${at + 1}`, report(1));
+      ({ state } = begun(state, "scout", "\u4e16\n".repeat(300)));
+      if (at < 20) state = memberOver(state, `scout-${at + 1}`, report(1));
     }
-    const { children } = teamStatus(team, 2000);
-    expect(children).toMatchObject({ running: 21, over: 20 });
-    expect(children?.rows).toHaveLength(10);
-    expect(new TextEncoder().encode(teamDashboard(team, 2000)).length).toBeLessThanOrEqual(4096);
+    const status = jobStatus(state, teamStatus(state), 2000);
+    expect(status).toMatchObject({
+      doing: "the lead and 20 agents are at work",
+      children: { running: 21, over: 20 },
+      job: { mode: "supervisor", counts: { running: 21, completed: 20 } },
+    });
+    expect(status.children?.rows).toHaveLength(10);
+    expect(status.job.parts.map(({ name }) => name).slice(0, 2)).toEqual(["lead", "scout-1"]);
+    expect(jobDashboard(status)).toContain("| scout-1 | scout |");
   });
 });

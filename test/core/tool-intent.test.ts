@@ -6,6 +6,7 @@ import {
   NUDGE_DEFAULTS,
   TOOL_INTENT_NUDGE,
 } from "../../src/core/tool-intent.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 
 describe("a text that announces a call", () => {
   test.each([
@@ -66,9 +67,10 @@ describe("a text that announces a call", () => {
       }),
       { numRuns: 1000 },
     );
-    const from = performance.now();
-    for (const hostile of ["“", '"', "let me ", "\n ", "now "]) announcesToolCall(hostile.repeat(200_000));
-    expect(performance.now() - from).toBeLessThan(5000);
+    const spentMs = cpuMs(() => {
+      for (const hostile of ["“", '"', "let me ", "\n ", "now "]) announcesToolCall(hostile.repeat(200_000));
+    });
+    expect(spentMs).toBeLessThan(5000);
   });
 });
 

@@ -85,6 +85,16 @@ describe("estimates", () => {
     }
   });
 
+  test("a long text has as many bytes as its pieces, wherever its characters lie [CTX-01]", () => {
+    const pieces = ["word ", "\u00fc", "\u4e16", "\u{1F980}", "\ud83e", "\udd80"];
+    for (const piece of pieces) {
+      for (let shift = 0; shift < 3; shift += 1) {
+        const text = "x".repeat(shift) + piece.repeat(40_000);
+        expect(utf8Length(text)).toBe(Buffer.byteLength(text));
+      }
+    }
+  });
+
   test("an image counts by its bytes, between 85 and 16,000 [CTX-02]", () => {
     const image = (bytes: number) =>
       estimateContent({ type: "image", mimeType: "image/png", data: Buffer.alloc(bytes).toString("base64") });

@@ -11,6 +11,14 @@ import { startModelServer, startTestServer, TEST_KEY_NAME, testAgent } from "../
 import { SqliteTranscript } from "../../dist/transcript/sqlite/sqlite-transcript.js";
 import { createWorker } from "../../dist/worker.js";
 
+const asked = {};
+const heard = {};
+for (const name of ["reducer", "strategy"]) asked[name] = new Promise((resolve) => (heard[name] = resolve));
+const hear = (name) => {
+  heard[name]();
+  return new Promise(() => undefined);
+};
+
 const folder = join(dirname(fileURLToPath(import.meta.url)), "recorded");
 const home = mkdtempSync(join(tmpdir(), "holdfast-record-"));
 const server = await startTestServer();
@@ -34,6 +42,9 @@ const worker = await createWorker({
       "after-task": () => undefined,
     },
   },
+  // Whoever asks hears of it, and no answer comes.
+  reducers: { never: () => hear("reducer") },
+  evaluationStrategies: { never: () => hear("strategy") },
   filters: {
     words: (text) => (text.includes("bomb") ? { type: "reject", reason: "no bombs" } : { type: "pass" }),
   },
@@ -47,6 +58,9 @@ const client = new Client({ connection, namespace });
 const bash = (command) => ({ name: "bash", arguments: { command } });
 const list = { name: "list_files", arguments: { path: "." } };
 const tools = ["bash", "list_files"];
+const TEAM_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"];
+const delegate = (agent, task) => ({ name: "delegate", arguments: { agent, task } });
+const stage = (name, definitionHash) => ({ name, agent: name, definitionHash });
 
 await record("one-turn", { replies: [{ text: "Good day." }] });
 await record("tools", {
@@ -257,6 +271,197 @@ await record("compacted-at-rest", {
   start: { prompt: undefined, continuation: { kind: { type: "compaction" }, focus: "the prices" } },
 });
 
+await record("sub-agent-stopped", {
+  agent: {
+    subAgents: [
+      {
+        name: "helper",
+        description: "helps",
+        agent: testAgent(model, { model: { headers: { "x-conversation": "helper" } } }),
+      },
+    ],
+  },
+  replies: [{ toolCalls: [{ name: "helper", arguments: { task: "Help" } }] }],
+  others: { helper: [{ text: "Never.", holdUntil: "helper" }] },
+  meanwhile: async (handle) => {
+    await model.waitForHold("helper");
+    await handle.signal("stop", "enough");
+  },
+});
+await recordJob("pipeline", "pipeline", {
+  stages: { draft: [{ text: "A draft." }], edit: [{ text: "A text." }] },
+  request: ({ draft, edit }) => ({
+    task: "Write",
+    stages: [stage("draft", draft), { ...stage("edit", edit), prompt: "Mend: {{input}}" }],
+  }),
+});
+// The second start of the job is the one that stays.
+await recordJob("pipeline-resumed", "pipeline", {
+  stages: { draft: [{ text: "A draft." }], edit: [{ text: "A text." }] },
+  request: ({ draft, edit }) => ({ task: "Write", stages: [stage("draft", draft), stage("edit", edit)] }),
+});
+await recordJob("pipeline-resumed", "pipeline", {
+  stages: { draft: [], edit: [{ text: "A text." }, { text: "A better text." }] },
+  request: ({ draft, edit }) => ({
+    task: "Write",
+    stages: [stage("draft", draft), stage("edit", edit)],
+    resume: { from: "edit" },
+  }),
+});
+await recordJob("pipeline-failed", "pipeline", {
+  stages: { draft: [{ text: "A draft." }] },
+  request: ({ draft }) => ({
+    task: "Write",
+    stages: [stage("draft", draft), { ...stage("edit", draft), input: { type: "number" } }],
+  }),
+});
+await recordJob("fan-out", "fanOut", {
+  stages: { one: [{ text: "One." }], two: [{ text: "Two." }], three: [{ text: "Three." }] },
+  request: ({ one, two, three }) => ({
+    parts: [one, two, three].map((definitionHash) => ({ agent: "a", definitionHash, task: "Say" })),
+    concurrency: 1,
+    limits: { maxTurns: 2 },
+  }),
+});
+await recordJob("fan-out-stopped", "fanOut", {
+  stages: { one: [{ text: "One.", holdUntil: "fan-out-stopped" }], two: [] },
+  request: ({ one, two }) => ({
+    parts: [one, two].map((definitionHash) => ({ agent: "a", definitionHash, task: "Say" })),
+    concurrency: 1,
+  }),
+  meanwhile: async (handle) => {
+    await model.waitForHold("fan-out-stopped");
+    await handle.signal("stop", "enough");
+  },
+});
+await recordJob("autonomous", "autonomous", {
+  stages: {
+    work: [
+      { text: "Where was I?" },
+      { toolCalls: [{ name: "sleep", arguments: { seconds: 1, reason: "to wait" } }] },
+      { text: "Good night." },
+      { toolCalls: [{ name: "sleep", arguments: { seconds: 600, reason: "the build" } }] },
+      { text: "Good night." },
+      { toolCalls: [{ name: "finish_work", arguments: { summary: "All done." } }] },
+      { text: "Bye." },
+    ],
+  },
+  agent: { tools: ["sleep", "finish_work"] },
+  request: ({ work }) => ({ task: "Work", agent: "a", definitionHash: work, limits: { maxTurns: 50 } }),
+  meanwhile: async (handle) => {
+    await until(async () => (await handle.query("status")).doing.includes("the build"));
+    await handle.signal("wake", "It is green");
+  },
+});
+await recordJob("autonomous-as-new", "autonomous", {
+  stages: { work: [{ text: "Hm." }, { text: "Hm." }, { text: "Hm." }, { text: "Hm." }] },
+  request: ({ work }) => ({
+    task: "Work",
+    agent: "a",
+    definitionHash: work,
+    maxIdleRounds: 4,
+    settings: { rotateAfterEvents: 24 },
+  }),
+});
+await recordJob("supervisor", "supervisor", {
+  stages: {
+    lead: [
+      { toolCalls: [delegate("scout", "Look"), delegate("writer", "Write")] },
+      { toolCalls: [{ name: "wait_for_agents", arguments: { ids: ["scout-1"] } }] },
+      { text: "Enough." },
+    ],
+    scout: [{ text: "Nothing there." }],
+    writer: [{ text: "Never.", holdUntil: "supervisor" }],
+  },
+  agents: { lead: { tools: TEAM_TOOLS, toolStrategy: { type: "sequential" } } },
+  request: ({ lead, scout, writer }) => ({
+    task: "Lead",
+    lead,
+    agents: [
+      { name: "scout", description: "looks", definitionHash: scout },
+      { name: "writer", description: "writes", definitionHash: writer },
+    ],
+    limits: { maxTurns: 30 },
+  }),
+});
+await recordJob("supervisor-stopped", "supervisor", {
+  stages: {
+    lead: [{ toolCalls: [delegate("scout", "Look")] }, { text: "Never.", holdUntil: "lead" }],
+    scout: [{ text: "Never.", holdUntil: "scout" }],
+  },
+  agents: { lead: { tools: TEAM_TOOLS } },
+  request: ({ lead, scout }) => ({
+    task: "Lead",
+    lead,
+    agents: [{ name: "scout", description: "looks", definitionHash: scout }],
+  }),
+  meanwhile: async (handle) => {
+    await model.waitForHold("lead");
+    await model.waitForHold("scout");
+    await handle.signal("stop", "enough");
+  },
+});
+await recordJob("evaluation", "evaluation", {
+  stages: { one: [{ text: "One." }], two: [{ text: "Two." }], judge: [{ text: "2" }] },
+  request: ({ one, two, judge }) => ({
+    prompt: { id: "p1", text: "Choose" },
+    agents: [{ definitionHash: one }, { definitionHash: two }],
+    strategy: { type: "judge", judge: { definitionHash: judge } },
+    limits: { maxTurns: 9 },
+  }),
+  meanwhile: (handle) => handle.signal("steer", { id: "s1", text: "By the way" }),
+});
+await recordJob("evaluation-short", "evaluation", {
+  stages: { one: [{ text: "One." }], two: [{ text: "Two." }] },
+  request: ({ one, two }) => ({
+    prompt: { id: "p1", text: "Choose" },
+    agents: [{ definitionHash: one }, { definitionHash: two }],
+    strategy: { type: "pick-first" },
+    limits: { maxTurns: 1 },
+  }),
+});
+await recordJob("exploration", "evaluation", {
+  stages: { one: [{ text: "One." }], two: [{ text: "Two." }] },
+  request: ({ one, two }) => ({
+    prompt: { id: "p1", text: "Try" },
+    agents: [{ definitionHash: one }, { definitionHash: two }],
+    strategy: { type: "keep" },
+  }),
+});
+await recordJob("evaluation-stopped", "evaluation", {
+  stages: { one: [{ text: "One." }], two: [{ text: "Never.", holdUntil: "branch" }], judge: [] },
+  request: ({ one, two, judge }) => ({
+    prompt: { id: "p1", text: "Choose" },
+    agents: [{ definitionHash: one }, { definitionHash: two }],
+    strategy: { type: "judge", judge: { definitionHash: judge } },
+  }),
+  meanwhile: async (handle) => {
+    await model.waitForHold("branch");
+    await until(async () => (await handle.query("status")).branches[0].status === "answered");
+    await handle.signal("stop", "enough");
+  },
+});
+await recordJob("reducer-stopped", "fanOut", {
+  stages: { one: [{ text: "One." }] },
+  request: ({ one }) => ({ parts: [{ agent: "a", definitionHash: one, task: "Say" }], reducer: "never" }),
+  meanwhile: async (handle) => {
+    await asked.reducer;
+    await handle.signal("stop", "enough");
+  },
+});
+await recordJob("strategy-stopped", "evaluation", {
+  stages: { one: [{ text: "One." }], two: [{ text: "Two." }] },
+  request: ({ one, two }) => ({
+    prompt: { id: "p1", text: "Choose" },
+    agents: [{ definitionHash: one }, { definitionHash: two }],
+    strategy: { type: "custom", name: "never" },
+  }),
+  meanwhile: async (handle) => {
+    await asked.strategy;
+    await handle.signal("stop", "enough");
+  },
+});
+
 worker.shutdown();
 await working;
 await transcript.close();
@@ -269,11 +474,13 @@ console.log(`${readdirSync(folder).length} recordings in ${folder}`);
 /** Runs one shape of run and writes the history of each of its Temporal runs. */
 async function record(
   name,
-  { agent = {}, replies = [], faults = [], start = {}, signal, meanwhile, session = name },
+  { agent = {}, replies = [], others = {}, faults = [], start = {}, signal, meanwhile, session = name },
 ) {
-  const wanted = process.argv.slice(2);
-  if (wanted.length > 0 && !wanted.includes(name)) return;
-  model.script({ conversations: [{ match: ({ conversation }) => conversation === name, replies, faults }] });
+  if (!isWanted(name)) return;
+  const says = ([of, replies]) => ({ match: ({ conversation }) => conversation === of, replies });
+  model.script({
+    conversations: [{ ...says([name, replies]), faults }, ...Object.entries(others).map(says)],
+  });
   const definition = testAgent(model, { ...agent, model: { headers: { "x-conversation": name } } });
   const options = {
     taskQueue: worker.taskQueue,
@@ -287,9 +494,47 @@ async function record(
       : await client.workflow.signalWithStart("agent", { ...options, signal: "steer", signalArgs: [signal] });
   const latest = client.workflow.getHandle(session);
   await meanwhile?.(latest, definition);
-  await latest.result().catch(() => undefined);
+  await keep(name, session, handle.firstExecutionRunId ?? handle.signaledRunId);
+}
+
+/** Runs one job or evaluation and writes its history: `stages` is what each of its agents says. */
+async function recordJob(name, type, { stages, agent = {}, agents = {}, request, meanwhile }) {
+  if (!isWanted(name)) return;
+  const conversation = (key) => `${name}-${key}`;
+  model.script({
+    conversations: Object.entries(stages).map(([key, replies]) => ({
+      match: (asked) => asked.conversation === conversation(key),
+      replies,
+    })),
+  });
+  const hashes = {};
+  for (const key of Object.keys(stages)) {
+    const headers = { "x-conversation": conversation(key) };
+    const definition = testAgent(model, { ...agent, ...agents[key], model: { headers } });
+    hashes[key] = await transcript.saveDefinition(definition);
+  }
+  const handle = await client.workflow.start(type, {
+    taskQueue: worker.taskQueue,
+    workflowId: name,
+    workflowTaskTimeout: "5 seconds",
+    args: [request(hashes)],
+  });
+  await meanwhile?.(client.workflow.getHandle(name));
+  await keep(name, name, handle.firstExecutionRunId);
+}
+
+function isWanted(name) {
+  const wanted = process.argv.slice(2);
+  return wanted.length === 0 || wanted.includes(name);
+}
+
+/** Writes the history of each Temporal run of a workflow that comes to its end. */
+async function keep(name, session, first) {
+  const latest = client.workflow.getHandle(session);
+  const result = await latest.result().catch((error) => error.cause?.details?.[0] ?? String(error));
   await until(async () => (await latest.describe()).status.name !== "RUNNING");
-  let runId = handle.firstExecutionRunId ?? handle.signaledRunId;
+  if (process.env.RESULTS) console.log(JSON.stringify({ name, result }));
+  let runId = first;
   for (let part = 0; runId; part++) {
     const history = await client.workflow.getHandle(session, runId).fetchHistory();
     const file = join(folder, `${part === 0 ? name : `${name}-${part}`}.json`);

@@ -58,11 +58,23 @@ test("the recordings hold every shape of run, and stay small", () => {
     "pruned",
     "reverted",
     "structured",
-    // From before a stop ended such a step, or terminated a part that does not answer.
-    "stopped-above-a-part",
-    "stopped-while-reducing",
-    "stopped-while-deciding",
     "compacted-at-rest",
+    "sub-agent-stopped",
+    "pipeline",
+    "pipeline-resumed",
+    "pipeline-failed",
+    "fan-out",
+    "fan-out-stopped",
+    "reducer-stopped",
+    "autonomous",
+    "autonomous-as-new",
+    "supervisor",
+    "supervisor-stopped",
+    "evaluation",
+    "evaluation-short",
+    "evaluation-stopped",
+    "strategy-stopped",
+    "exploration",
   ]) {
     expect(files).toContain(`${shape}.json`);
   }

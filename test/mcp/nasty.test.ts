@@ -13,6 +13,7 @@ import { toolOf } from "../../src/mcp/sdk/listings.ts";
 import { McpSource } from "../../src/mcp/source.ts";
 import { mcpTool } from "../../src/mcp/tools.ts";
 import type { McpServer } from "../../src/schema/mcp.ts";
+import { cpuMs } from "../support/cpu-time.ts";
 import { thorough } from "../support/depth.ts";
 import { context, NASTY, poolWith, stdio, temporaryFolder } from "./support/servers.ts";
 
@@ -163,9 +164,10 @@ describe("what a server may say of its tools", () => {
 
   test("a schema keeps no worker busy: patterns are the server's to compare, circles are passed over", () => {
     const slow = argumentCheck({ properties: { q: { type: "string", pattern: "^(a+)+$" } } });
-    const begun = performance.now();
-    expect(slow({ q: `${"a".repeat(40)}!` })).toMatchObject({ ok: true });
-    expect(performance.now() - begun).toBeLessThan(2000);
+    const spentMs = cpuMs(() => {
+      expect(slow({ q: `${"a".repeat(40)}!` })).toMatchObject({ ok: true });
+    });
+    expect(spentMs).toBeLessThan(2000);
     expect(slow({ q: 1 })).toMatchObject({ ok: false });
     expect(argumentCheck({ $ref: "#" })({ q: 1 })).toMatchObject({ ok: true });
   });

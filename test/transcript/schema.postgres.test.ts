@@ -68,6 +68,17 @@ describe.skipIf(missingPostgres() !== undefined)("the tables of a transcript in 
     expect((await storeErrorOf(transcript.openLoop(opening()))).fault).toBe("damaged");
   });
 
+  test.each([
+    ["with one other letter", "UPDATE entries SET message = replace(message, 'hello', 'hallo')"],
+    ["that is no JSON any more", "UPDATE entries SET message = 'undefined'"],
+  ])("a short message %s is said to be damage, and what to do", async (_, statement) => {
+    const transcript = await bench.opened();
+    await transcript.openLoop(opening());
+    await bench.sql(statement);
+    const { fault, message } = await storeErrorOf(transcript.entries("s", "main", 0, 9));
+    expect([fault, message]).toEqual(["damaged", expect.stringMatching(/Restore a backup/)]);
+  });
+
   test("a role that may not make tables uses those that are there, and is told what it lacks", async () => {
     const role = `limited_${process.pid}_${bench.schema}`;
     await bench.sql(`CREATE ROLE ${role} LOGIN`);

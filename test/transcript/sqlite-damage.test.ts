@@ -38,6 +38,16 @@ test.each([
   ["JSON that was cut", `UPDATE entries SET message = '{"role":' WHERE position = 1`],
   ["JSON that is gone", "UPDATE entries SET message = 'undefined' WHERE position = 1"],
   [
+    "a short message with one other letter",
+    "UPDATE entries SET message = replace(message, 'short', 'shirt') WHERE position = 1",
+  ],
+  ["a short message whose checksum is another", "UPDATE entries SET message = message || '0'"],
+  [
+    "a short message that stands at another place",
+    "UPDATE entries SET message = (SELECT message FROM entries WHERE position = 0) WHERE position = 1",
+  ],
+  ["a short message of another origin", "UPDATE entries SET origin = 'tool' WHERE position = 1"],
+  [
     "a long text with one other letter",
     "UPDATE contents SET body = CAST(replace(CAST(body AS TEXT), 'g l', 'g L') AS BLOB)",
   ],

@@ -214,6 +214,6 @@ export function stepContract(make: () => Promise<Bench>): void {
         new Set([1]),
       );
       expect(await transcript.steps("s")).toHaveLength(201);
-    });
+    }, 60_000);
   });
 }

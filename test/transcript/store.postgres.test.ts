@@ -18,7 +18,8 @@ describe.skipIf(missingPostgres() !== undefined)("a transcript in PostgreSQL", (
   const make = async () => {
     const url = bench.withParameters({ schema: `${bench.schema}_${made++}` });
     return {
-      transcript: await bench.opened({ url }),
+      // Two hundred writes of one session come one after another, on a busy machine for longer than anybody waits.
+      transcript: await bench.opened({ url, patienceMs: 60_000 }),
       second: () => PostgresTranscript.open({ url }),
       dispose: async () => undefined,
     };

@@ -8,6 +8,8 @@ import { type LimitFlags, limitOptions, limitsFrom } from "../limit-flags.ts";
 import { openStack } from "../local-stack.ts";
 import { type PlaceFlags, placeFrom, placeOptions } from "../place-flags.ts";
 import { problemView } from "../problem-view.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
+import { UNTRUSTED } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 import { tellOfFiles } from "./fork.ts";
 import { follow } from "./run.ts";
@@ -15,7 +17,10 @@ import { follow } from "./run.ts";
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = PlaceFlags &
   LimitFlags &
-  Pick<AgentFlags, "agent" | "model" | "baseUrl" | "prices" | "system" | "tools" | "workspace"> & {
+  Pick<
+    AgentFlags,
+    "agent" | "untrusted" | "model" | "baseUrl" | "prices" | "system" | "tools" | "workspace"
+  > & {
     readonly prompt?: string;
     readonly detach?: boolean;
   };
@@ -36,6 +41,7 @@ export function branchCommand(program: Command, act: Act): void {
       'what to ask there; "-" reads it from standard input (default: the model is asked again)',
     )
     .option("-a, --agent <file>", "an agent file, or FILE#NAME, in place of the session's definition")
+    .option(...UNTRUSTED)
     .option("-m, --model <name>", "another model, as run takes it")
     .option("--base-url <url>", "where its protocol is served, if not at the vendor")
     .option("--prices <in,out>", "dollars per million input and output tokens")
@@ -92,10 +98,11 @@ function agentFrom(context: Context, flags: Flags): Agent {
     const changes: Partial<AgentDefinitionInput> = changesFrom(flags, surroundings);
     return Object.keys(changes).length === 0 ? {} : { changes };
   }
-  const { agent: file, model, baseUrl, prices, system, tools, workspace } = flags;
-  const own = { agent: file, model, baseUrl, prices, system, tools, workspace };
+  const { agent: file, untrusted, model, baseUrl, prices, system, tools, workspace } = flags;
+  const own = { agent: file, untrusted, model, baseUrl, prices, system, tools, workspace };
   const given = Object.fromEntries(Object.entries(own).filter(([, value]) => value !== undefined));
   const { agent, warnings, problems } = definitionFrom(given, surroundings);
+  noticeOfTrust(context, flags);
   for (const warning of warnings) context.tell(context.err.yellow(warning));
   for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
   return { agent };

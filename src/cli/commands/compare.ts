@@ -17,15 +17,18 @@ import { openStack, type Stack } from "../local-stack.ts";
 import { printable } from "../palette.ts";
 import { problemView } from "../problem-view.ts";
 import { table } from "../table.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
+import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 import { count, describeCost, describeOutcome } from "../words.ts";
 
-type Flags = LimitFlags & {
-  readonly agent?: readonly string[];
-  readonly judge?: string;
-  readonly strategy?: string;
-  readonly session?: string;
-};
+type Flags = LimitFlags &
+  UntrustedFlag & {
+    readonly agent?: readonly string[];
+    readonly judge?: string;
+    readonly strategy?: string;
+    readonly session?: string;
+  };
 
 export function compareCommand(
   program: Command,
@@ -40,6 +43,7 @@ export function compareCommand(
     )
     .option("-a, --agent <file>", "an agent file, or FILE#NAME; once for each that is compared", collect)
     .option("-j, --judge <file>", "an agent file: its model chooses the best answer")
+    .option(...UNTRUSTED)
     .option(
       "--strategy <name>",
       `${PLAIN_STRATEGIES.join(", ")}, judge, or one that the worker has registered (default: judge with --judge, else pick-first)`,
@@ -76,8 +80,9 @@ async function compare(context: Context, task: string | undefined, flags: Flags)
   }
   const named = flags.agent ?? [];
   if (named.length === 0) throw new UsageError("Name the agents to compare: --agent a.toml --agent b.toml");
-  const agents = named.map((file) => agentIn(context, file));
+  const agents = named.map((file) => agentIn(context, file, flags));
   const strategy = strategyFrom(context, flags);
+  noticeOfTrust(context, flags);
   const limits = limitsFrom(flags);
   const stack = await openStack(context);
   try {
@@ -97,17 +102,18 @@ async function compare(context: Context, task: string | undefined, flags: Flags)
   }
 }
 
-function agentIn(context: Context, file: string): AgentDefinition {
-  const { agent, problems } = agentFromFile(file, { cwd: process.cwd(), env: context.streams.env });
+function agentIn(context: Context, file: string, flags: Flags): AgentDefinition {
+  const { agent, problems } = agentFromFile(file, surroundingsOf(context, flags));
   for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
   return agent;
 }
 
-function strategyFrom(context: Context, { strategy, judge }: Flags): EvaluationStrategy {
+function strategyFrom(context: Context, flags: Flags): EvaluationStrategy {
+  const { strategy, judge } = flags;
   const name = strategy ?? (judge === undefined ? "pick-first" : "judge");
   if (name === "judge") {
     if (judge === undefined) throw new UsageError("The strategy judge needs one: --judge judge.toml");
-    return { type: "judge", judge: agentIn(context, judge) };
+    return { type: "judge", judge: agentIn(context, judge, flags) };
   }
   if (judge !== undefined) throw new UsageError(`--judge is for the strategy judge, not for "${name}"`);
   const plain = PLAIN_STRATEGIES.find((one) => one === name);

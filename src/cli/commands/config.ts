@@ -10,11 +10,12 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printable } from "../palette.ts";
 import { problemsView, problemView } from "../problem-view.ts";
+import { UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { count } from "../words.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type CheckFlags = { readonly strict?: boolean; readonly untrusted?: boolean };
-type ShowFlags = {
+type CheckFlags = UntrustedFlag & { readonly strict?: boolean };
+type ShowFlags = UntrustedFlag & {
   readonly agent?: string;
   readonly resolved?: boolean;
   readonly toml?: boolean;
@@ -37,7 +38,7 @@ Examples:
     .description("Say everything that is wrong or doubtful in agent files")
     .argument("<file...>", "TOML, YAML or JSON")
     .option("--strict", "a warning is a failure")
-    .option("--untrusted", "as for a file from a stranger: no files to read, no variables but a vendor's key")
+    .option(...UNTRUSTED)
     .addHelpText(
       "after",
       `
@@ -53,6 +54,7 @@ Exit codes: 0 valid, 1 warnings with --strict, 2 not valid.`,
     .description("Print the definitions that an agent file means")
     .argument("<file>", "TOML, YAML or JSON")
     .option("--agent <name>", "one agent of several")
+    .option(...UNTRUSTED)
     .option("--resolved", "every value, and where it comes from")
     .option("--toml", "as a file of one agent, without what is by default")
     .option("--yaml", "the same as YAML")
@@ -106,8 +108,8 @@ function names(agents: readonly LoadedAgent[]): string {
 }
 
 async function show(context: Context, file: string, flags: ShowFlags): Promise<number> {
-  const { agent, resolved } = flags;
-  const { agents, problems } = read(context, file);
+  const { agent, resolved, untrusted } = flags;
+  const { agents, problems } = read(context, file, { untrusted });
   if (agents.length === 0) throw new AgentFileError(file, problems);
   for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
   const shown = agent === undefined ? agents : [chosenAgent(agents, file, agent)];

@@ -10,11 +10,14 @@ import { openStack } from "../local-stack.ts";
 import { printable } from "../palette.ts";
 import { type PlaceFlags, placeFrom, placeOptions } from "../place-flags.ts";
 import { table } from "../table.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
+import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
 type Flags = PlaceFlags &
-  LimitFlags & { readonly prompt?: readonly string[]; readonly agent?: readonly string[] };
+  LimitFlags &
+  UntrustedFlag & { readonly prompt?: readonly string[]; readonly agent?: readonly string[] };
 
 export function exploreCommand(program: Command, act: Act): void {
   const command = program
@@ -26,11 +29,8 @@ export function exploreCommand(program: Command, act: Act): void {
     loop: "in place of this loop",
   })
     .option("-p, --prompt <text>", "what one branch is asked; once for each branch", collect)
-    .option(
-      "-a, --agent <file>",
-      "an agent file, or FILE#NAME, of one branch; one alone is for all",
-      collect,
-    );
+    .option("-a, --agent <file>", "an agent file, or FILE#NAME, of one branch; one alone is for all", collect)
+    .option(...UNTRUSTED);
   limitOptions(command)
     .addHelpText(
       "after",
@@ -52,6 +52,7 @@ function collect(value: string, before: readonly string[] = []): readonly string
 
 async function explore(context: Context, session: string, flags: Flags): Promise<number> {
   const branches = branchesFrom(context, flags);
+  noticeOfTrust(context, flags);
   const limits = limitsFrom(flags);
   const stack = await openStack(context);
   try {
@@ -66,7 +67,8 @@ async function explore(context: Context, session: string, flags: Flags): Promise
 }
 
 /** One of a kind goes with all of the other. */
-function branchesFrom(context: Context, { prompt = [], agent = [] }: Flags): readonly ExploredBranch[] {
+function branchesFrom(context: Context, flags: Flags): readonly ExploredBranch[] {
+  const { prompt = [], agent = [] } = flags;
   const count = Math.max(prompt.length, agent.length);
   if (count === 0)
     throw new UsageError("Say what to try: --prompt TEXT or --agent FILE, once for each branch.");
@@ -76,9 +78,7 @@ function branchesFrom(context: Context, { prompt = [], agent = [] }: Flags): rea
       `${prompt.length} prompts and ${agent.length} agents do not go together: give one, or as many.`,
     );
   }
-  const agents = agent.map(
-    (file) => agentFromFile(file, { cwd: process.cwd(), env: context.streams.env }).agent,
-  );
+  const agents = agent.map((file) => agentFromFile(file, surroundingsOf(context, flags)).agent);
   return Array.from({ length: count }, (_, index) => {
     const [own, words] = [agents[index] ?? agents[0], prompt[index] ?? prompt[0]];
     return {

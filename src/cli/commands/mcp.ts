@@ -6,6 +6,7 @@ import { EXIT } from "../exit-codes.ts";
 import { type McpFlags, serversFrom } from "../mcp-servers.ts";
 import { checkLines, offerLines } from "../mcp-view.ts";
 import { packageVersion } from "../package-version.ts";
+import { surroundingsOf, UNTRUSTED } from "../untrusted-flag.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
 
@@ -24,6 +25,7 @@ Examples:
   const withFlags = (command: Command): Command =>
     command
       .option("-a, --agent <file>", "the servers of an agent file, or of FILE#NAME")
+      .option(...UNTRUSTED)
       .option("--server <name>", "one of them only; the name of the one that is described here")
       .option("--command <line>", "a program that speaks MCP over its standard input and output")
       .option("--env <name=value>", "of its environment; VALUE may be ${VARIABLE}", collect)
@@ -63,7 +65,7 @@ const offers: View = (name, seen, paint) =>
 
 async function look(context: Context, flags: McpFlags, view: View): Promise<number> {
   const { env } = context.streams;
-  const servers = serversFrom(flags, { cwd: process.cwd(), env });
+  const servers = serversFrom(flags, surroundingsOf(context, flags));
   const log = silentLog();
   const pool = new McpPool({ secrets: (name) => env[name], version: packageVersion(), log });
   try {

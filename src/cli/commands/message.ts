@@ -6,6 +6,8 @@ import { detached, mustStay } from "../detach.ts";
 import { durationMs } from "../duration.ts";
 import { EXIT } from "../exit-codes.ts";
 import { openStack } from "../local-stack.ts";
+import { problemView } from "../problem-view.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 import { follow } from "./run.ts";
 
@@ -36,7 +38,7 @@ Examples:
   $ holdfast send 5f0c… --steer "Leave the tests as they are"
   $ holdfast send my-session "Make a plan" --model anthropic/claude-sonnet-4-5
 
-A session that is new needs --model; one that is known goes on with the definition that it had last.`,
+A session that is new needs --model or --agent; one that is known goes on with the definition that it had last.`,
     )
     .action(async (session: string, text: string[], flags: Flags) =>
       act((context) => send(context, session, text.join(" "), flags)),
@@ -46,10 +48,12 @@ A session that is new needs --model; one that is known goes on with the definiti
 async function send(context: Context, id: string, text: string, flags: Flags): Promise<number> {
   const whileRunning = wordFor(flags);
   const made =
-    flags.model === undefined
+    flags.model === undefined && flags.agent === undefined
       ? undefined
       : definitionFrom(flags, { cwd: process.cwd(), env: context.streams.env });
+  noticeOfTrust(context, flags);
   for (const warning of made?.warnings ?? []) context.tell(context.err.yellow(warning));
+  for (const problem of made?.problems ?? []) context.tell(problemView(problem, context.err).join("\n"));
   const stack = await openStack(context);
   try {
     if (flags.detach === true) mustStay(stack);

@@ -104,6 +104,7 @@ async function runMode(
 ): Promise<number> {
   const words = task === "-" ? await readAll(context.streams.stdin) : task;
   if (words.trim() === "") throw new UsageError("The task is empty.");
+  noticeOfTrust(context, flags);
   for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
   const stack = await openStack(context);
   try {

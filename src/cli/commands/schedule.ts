@@ -13,6 +13,7 @@ import { EXIT } from "../exit-codes.ts";
 import { modeFrom } from "../mode-file.ts";
 import { problemView } from "../problem-view.ts";
 import { table } from "../table.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
 import { UsageError } from "../usage-error.ts";
 import { shortened } from "../words.ts";
 
@@ -123,6 +124,7 @@ function whatOf(context: Context, task: string | undefined, flags: CreateFlags):
     return { wake: flags.wake, ...(task === undefined ? {} : { words: task }) };
   }
   const declared = modeFrom(flags, surroundings);
+  noticeOfTrust(context, flags);
   for (const problem of declared?.problems ?? []) context.tell(problemView(problem, context.err).join("\n"));
   if (declared !== undefined) {
     return { mode: declared.mode, ...(task === undefined ? {} : { task }) };

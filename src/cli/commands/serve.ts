@@ -11,16 +11,19 @@ import { EXIT } from "../exit-codes.ts";
 import { onInterrupts } from "../interrupts.ts";
 import { agentsFrom } from "../serve-agents.ts";
 import { type TokenFlags, tokenFrom } from "../serve-token.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
+import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
-type Flags = TokenFlags & {
-  readonly port: string;
-  readonly host: string;
-  readonly agent?: readonly string[];
-  readonly allowHost?: readonly string[];
-  readonly allowOrigin?: readonly string[];
-  readonly maxStreams: string;
-};
+type Flags = TokenFlags &
+  UntrustedFlag & {
+    readonly port: string;
+    readonly host: string;
+    readonly agent?: readonly string[];
+    readonly allowHost?: readonly string[];
+    readonly allowOrigin?: readonly string[];
+    readonly maxStreams: string;
+  };
 
 export function serveCommand(
   program: Command,
@@ -34,6 +37,7 @@ export function serveCommand(
     .option("--token-env <name>", "the variable that holds the token that requests must bring")
     .option("--token-file <file>", "the file that holds it (default: one is made, and printed once)")
     .option("-a, --agent <file...>", "agents that requests may start by name; no others then")
+    .option(...UNTRUSTED)
     .option("--allow-origin <url...>", "pages that may ask, as http://localhost:8233; none unless said")
     .option("--allow-host <name...>", "further names of the server, where it stands behind another")
     .option("--max-streams <n>", "streams that may be open at the same time", "256")
@@ -57,9 +61,10 @@ server for the Temporal UI as well.`,
 async function run(context: Context, flags: Flags): Promise<number> {
   const { env } = context.streams;
   const { token, isNew, warning } = tokenFrom(flags, flags.host, env);
-  const agents = agentsFrom(flags.agent ?? [], { cwd: process.cwd(), env });
+  const agents = agentsFrom(flags.agent ?? [], surroundingsOf(context, flags));
   const port = flags.port === "0" ? 0 : wholeNumber("--port", flags.port);
   const maxStreams = wholeNumber("--max-streams", flags.maxStreams);
+  noticeOfTrust(context, flags);
   if (warning !== undefined) context.tell(context.err.yellow(warning));
   return withHoldfast(context, async (holdfast) => {
     const options = {

@@ -11,11 +11,12 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printable } from "../palette.ts";
 import { table } from "../table.ts";
+import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 import { count } from "../words.ts";
 
 type Act = (work: (context: Context) => Promise<number>) => Promise<void>;
-type ListFlags = { readonly folder?: readonly string[]; readonly agent?: string };
+type ListFlags = UntrustedFlag & { readonly folder?: readonly string[]; readonly agent?: string };
 type CheckFlags = { readonly strict?: boolean };
 
 /** In a table; the whole is in the JSON. */
@@ -37,6 +38,7 @@ Examples:
     .description("List the skills of folders, or of an agent; of two of one name that of the later folder")
     .option("--folder <dir>", "a folder of skills; may be said again", collect)
     .option("-a, --agent <file>", "an agent file, or FILE#NAME: the skills that it has")
+    .option(...UNTRUSTED)
     .addHelpText(
       "after",
       `
@@ -73,7 +75,8 @@ function collect(value: string, before: readonly string[] = []): readonly string
 type Places = { readonly folders: readonly string[]; readonly names?: readonly string[] | undefined };
 
 /** Where skills are looked for, as a worker of this user would. */
-function places(context: Context, { folder, agent }: ListFlags): Places | undefined {
+function places(context: Context, flags: ListFlags): Places | undefined {
+  const { folder, agent } = flags;
   const { env } = context.streams;
   const cwd = process.cwd();
   const absolute = (folders: readonly string[], workspace = cwd) =>
@@ -81,7 +84,7 @@ function places(context: Context, { folder, agent }: ListFlags): Places | undefi
   if (agent === undefined) return { folders: absolute(folder ?? DEFAULT_SKILL_FOLDERS) };
   if (folder !== undefined)
     throw new UsageError("Say --folder or --agent: an agent names its folders itself.");
-  const { skills, workspace } = agentFromFile(agent, { cwd, env }).agent;
+  const { skills, workspace } = agentFromFile(agent, surroundingsOf(context, flags)).agent;
   return skills === undefined
     ? undefined
     : { folders: absolute(skills.folders, workspace), names: skills.names };

@@ -6,8 +6,10 @@ import type { Context } from "../context.ts";
 import { EXIT } from "../exit-codes.ts";
 import { printable } from "../palette.ts";
 import { problemView } from "../problem-view.ts";
+import { noticeOfTrust } from "../trust-notice.ts";
+import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 
-type Flags = { readonly definition: string; readonly dryRun?: boolean };
+type Flags = UntrustedFlag & { readonly definition: string; readonly dryRun?: boolean };
 
 export function updateCommand(
   program: Command,
@@ -18,6 +20,7 @@ export function updateCommand(
     .description("Move a session to another definition: a run that is at work before its next turn")
     .argument("<session>", "the session's id")
     .requiredOption("--definition <file>", "an agent file, or FILE#NAME where it holds several")
+    .option(...UNTRUSTED)
     .option("--dry-run", "say what it would change, and change nothing")
     .addHelpText(
       "after",
@@ -31,9 +34,10 @@ What was spent, what a person has allowed and the conversation stay. \`holdfast 
     .action(async (session: string, flags: Flags) => act((context) => update(context, session, flags)));
 }
 
-async function update(context: Context, session: string, { definition, dryRun }: Flags): Promise<number> {
-  const surroundings = { cwd: process.cwd(), env: context.streams.env };
-  const { agent, problems } = agentFromFile(definition, surroundings);
+async function update(context: Context, session: string, flags: Flags): Promise<number> {
+  const { definition, dryRun } = flags;
+  const { agent, problems } = agentFromFile(definition, surroundingsOf(context, flags));
+  noticeOfTrust(context, { ...flags, agent: definition });
   for (const problem of problems) context.tell(problemView(problem, context.err).join("\n"));
   return withHoldfast(context, async (holdfast) => {
     const updated = await holdfast.update(session, agent, dryRun === true ? { dryRun } : {});

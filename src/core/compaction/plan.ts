@@ -83,7 +83,7 @@ export function joined(sections: readonly Section[]): readonly Section[] {
   return all;
 }
 
-/** Makes sections, and counts them; an entry that is asked for again in the same form is counted once. */
+/** Makes sections, and counts them; an entry that is shown again in the same way is counted once. */
 export class Sections {
   readonly #count: TokenCounter;
   readonly #summarise: (turns: readonly Turn[], maxTokens: number) => string;
@@ -152,7 +152,9 @@ export class Sections {
     const key = `${entry.position} ${form.cut} ${form.chars} ${form.wordChars}`;
     const known = this.#counted.get(key);
     if (known !== undefined) return known;
-    const tokens = this.#count(shownMessage(entry, form));
+    const message = shownMessage(entry, form);
+    const isWhole = message === entry.message && as !== "whole";
+    const tokens = isWhole ? this.entryTokens(entry, "whole") : this.#count(message);
     this.#counted.set(key, tokens);
     return tokens;
   }

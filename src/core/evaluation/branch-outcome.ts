@@ -1,5 +1,6 @@
 import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
+import { truncateForPreview } from "../preview.ts";
 import { addUsage } from "../usage.ts";
 
 /** How a branch ended. However it did, it is an outcome beside the others and takes nothing from them. */
@@ -47,6 +48,14 @@ export function statusOf(outcome: Outcome): BranchStatus {
     case "delivered":
       return { type: "failed", reason: "Nothing was asked of it." };
   }
+}
+
+/** Of a reason in words, in bytes: every branch may have one. */
+const REASON_BYTES = 200;
+
+export function shortStatus(status: BranchStatus): BranchStatus {
+  if (status.type === "answered") return status;
+  return { ...status, reason: truncateForPreview(status.reason, REASON_BYTES) };
 }
 
 /** PAR-01: of all branches, however they ended, and of the evaluation. */

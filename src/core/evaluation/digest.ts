@@ -48,14 +48,14 @@ export type EvaluationOpenedDigest = Pick<LoopPart, "evaluation" | "at" | "paren
 };
 
 /** How a run of an evaluation ended, as its workflow was told. Of a loop that has its end, the record says more. */
-export type PartEnd = { readonly loopId: string; readonly status: BranchStatus };
+export type BranchEnd = { readonly loopId: string; readonly status: BranchStatus };
 
 /** What both of the following steps look at. */
 type Looking = Numbered &
   Pick<LoopPart, "evaluation" | "at"> & {
     readonly prompt?: string;
     /** In the order of the configurations. */
-    readonly ends: readonly PartEnd[];
+    readonly ends: readonly BranchEnd[];
   };
 
 /** Makes what a judge is asked. */
@@ -76,7 +76,7 @@ export type WeighedDigest = {
 export type DecideEvaluation = Looking & {
   readonly strategy: { readonly type: EvaluationPlan["strategy"]["type"]; readonly name?: string };
   readonly branches: readonly Pick<OpenedAgent, "agentName" | "model">[];
-  readonly judge?: PartEnd;
+  readonly judge?: BranchEnd;
   /** Why nobody is asked any more. */
   readonly stopped?: string;
 };

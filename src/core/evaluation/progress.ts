@@ -1,18 +1,30 @@
-import type { Outcome } from "../../schema/record.ts";
-import { NOTHING, toUsd } from "../budget/amounts.ts";
-import { dollars } from "../limits.ts";
-import { outcomeWord } from "../outcome-word.ts";
-import { truncateForPreview } from "../preview.ts";
-import type { Status, StatusWord } from "../status.ts";
-import type { TaskReport } from "../task.ts";
-import { type Cost, sumCosts } from "../usage.ts";
-import type { RefusedMessages } from "../waiting-messages.ts";
+import { toUsd } from "../budget/amounts.ts";
+import type { JobPart, JobState } from "../job/job.ts";
+import type { JobStatus, ModeStatus } from "../job/job-status.ts";
+import type { Status } from "../status.ts";
+import type { Cost } from "../usage.ts";
+import type { RefusedMessages, Waiting } from "../waiting-messages.ts";
 import { type BranchStatus, statusOf } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
-import type { EvaluationOpenedDigest, OpenedAgent, PartEnd } from "./digest.ts";
+import { branchesOf, judgeOf, lostStatus } from "./parts.ts";
 
-// Where an evaluation stands, as its workflow knows it: each part as it began and as it ended.
+// Where an evaluation stands, beside what is said of any job.
 
+type EvaluationPhase = "opening" | "comparing" | "judging" | "deciding" | "ended";
+
+export type EvaluationProgress = {
+  readonly strategy: string;
+  /** What is shown of it holds no words: neither of a prompt nor of a judge. */
+  readonly words?: "none";
+  readonly phase: EvaluationPhase;
+  readonly decision?: Decision;
+  /** Messages for the session's inbox. */
+  readonly waiting: Waiting;
+  /** Messages for which there was no room; absent for none. */
+  readonly refused?: RefusedMessages;
+};
+
+/** One branch, or the judge. */
 export type PartProgress = {
   readonly agent: string;
   readonly model: string;
@@ -28,119 +40,68 @@ export type PartProgress = {
   readonly endedAtMs?: number;
 };
 
-type EvaluationPhase = "opening" | "comparing" | "judging" | "deciding" | "ended";
-
-export type EvaluationProgress = {
-  readonly session: string;
-  readonly strategy: string;
-  readonly goal: string;
-  /** What is shown of it holds no words: neither of a prompt nor of a judge. */
-  readonly words?: "none";
-  readonly phase: EvaluationPhase;
-  readonly branches: readonly PartProgress[];
-  readonly judge?: PartProgress;
-  readonly stop?: string;
-  readonly decision?: Decision;
-  readonly outcome?: Outcome;
-  readonly waiting: number;
-  readonly waitingBytes?: number;
-  /** Messages for which there was no room; absent for none. */
-  readonly refused?: RefusedMessages;
-};
-
-/** What a person wants to know of an evaluation: what `status` says of any run, where it has a meaning here, and more. */
-export type EvaluationStatus = Pick<
-  Status,
-  | "session"
-  | "status"
-  | "doing"
-  | "agent"
-  | "model"
-  | "goal"
-  | "loopId"
-  | "turns"
-  | "costUsd"
-  | "queued"
-  | "refusedMessages"
-  | "approvals"
-  | "running"
-  | "outcome"
-> & {
+/** What is said of an evaluation alone. */
+type OwnStatus = {
   readonly strategy: string;
   readonly branches: readonly PartProgress[];
   readonly judge?: PartProgress;
   readonly decision?: Decision;
 };
 
-/** Of a reason in words, in bytes: every branch may have one. */
-const REASON_BYTES = 200;
+export type EvaluationStatus = JobStatus & OwnStatus;
 
-export function partStatus(outcome: Outcome): BranchStatus {
-  return shortStatus(statusOf(outcome));
-}
-
-export function shortStatus(status: BranchStatus): BranchStatus {
-  if (status.type === "answered") return status;
-  return { ...status, reason: truncateForPreview(status.reason, REASON_BYTES) };
-}
-
-export function begunParts({ branches, judge }: EvaluationOpenedDigest): Partial<EvaluationProgress> {
-  return { branches: branches.map(starting), ...(judge === undefined ? {} : { judge: starting(judge) }) };
-}
-
-function starting({ agentName: agent, model, loopId }: OpenedAgent): PartProgress {
-  return { agent, model, loopId, status: "starting", turns: 0, tokens: 0, costUsd: 0 };
-}
-
-/** @param report - Absent of a run that is gone without one. */
-export function endedPart(
-  part: PartProgress,
-  { status }: PartEnd,
-  report: Pick<TaskReport, "used"> | undefined,
-  endedAtMs: number,
-): PartProgress {
-  const { turns, tokens, nanoUsd } = report?.used ?? NOTHING;
-  return { ...part, status: status.type, turns, tokens, costUsd: toUsd(nanoUsd), endedAtMs };
-}
-
-export function evaluationStatus(progress: EvaluationProgress): EvaluationStatus {
-  const { session, strategy, goal, branches, judge, decision, outcome, waiting } = progress;
-  const { waitingBytes: bytes = 0, refused } = progress;
-  const parts = [...branches, ...(judge === undefined ? [] : [judge])];
+export function evaluationMode(
+  state: JobState,
+  { strategy, phase, words, decision, waiting, refused }: EvaluationProgress,
+): ModeStatus & OwnStatus {
+  const branches = branchesOf(state);
+  const judge = judgeOf(state);
   const chosen = decision === undefined ? undefined : branches[decision.selected];
   return {
-    session,
-    strategy,
-    status: statusWord(progress),
-    doing: doing(progress),
+    doing: doing(phase, branches, words === "none" ? undefined : decision),
     agent: chosen?.agent,
     model: chosen?.model,
-    goal,
     loopId: chosen?.loopId,
-    turns: parts.reduce((sum, { turns }) => sum + turns, 0),
-    costUsd: sumCosts(parts.map(({ costUsd }) => costUsd)),
-    queued: { steering: waiting, followUps: 0, bytes },
+    queued: { steering: waiting.messages, followUps: 0, bytes: waiting.bytes },
     ...(refused === undefined ? {} : { refusedMessages: refused }),
-    approvals: [],
-    running: [],
-    outcome,
-    branches,
-    ...(judge === undefined ? {} : { judge }),
+    strategy,
+    branches: branches.map(partProgress),
+    ...(judge === undefined ? {} : { judge: partProgress(judge) }),
     ...(decision === undefined ? {} : { decision }),
   };
 }
 
-function statusWord({ phase, stop, outcome }: EvaluationProgress): StatusWord {
-  if (phase !== "ended") return stop === undefined ? "running" : "stopping";
-  return outcomeWord(outcome);
+function partProgress(part: JobPart): PartProgress {
+  const { agent, model = "", loopId = "", used, workflow, startedAtMs, endedAtMs } = part;
+  return {
+    agent,
+    model,
+    loopId,
+    status: statusWord(part),
+    ...(workflow === undefined ? {} : { workflow }),
+    turns: used.turns,
+    tokens: used.tokens,
+    costUsd: toUsd(used.nanoUsd),
+    ...(startedAtMs === undefined ? {} : { startedAtMs }),
+    ...(endedAtMs === undefined ? {} : { endedAtMs }),
+  };
 }
 
-function doing({ phase, branches, decision, words }: EvaluationProgress): string {
+function statusWord({ state, outcome, lost }: JobPart): PartProgress["status"] {
+  if (state !== "done" || outcome === undefined) return state === "running" ? "running" : "starting";
+  return (lost === undefined ? statusOf(outcome) : lostStatus(lost)).type;
+}
+
+function doing(
+  phase: EvaluationPhase,
+  branches: readonly JobPart[],
+  decision: Decision | undefined,
+): Status["doing"] {
   switch (phase) {
     case "opening":
       return "opening the evaluation";
     case "comparing": {
-      const over = branches.filter(({ endedAtMs }) => endedAtMs !== undefined).length;
+      const over = branches.filter(({ state }) => state === "done").length;
       return `running ${branches.length} branches, ${over} of them over`;
     }
     case "judging":
@@ -148,40 +109,6 @@ function doing({ phase, branches, decision, words }: EvaluationProgress): string
     case "deciding":
       return "choosing a branch";
     case "ended":
-      return (words === "none" ? undefined : decision?.reason) ?? "nothing: the run has ended";
+      return decision?.reason ?? "nothing: the run has ended";
   }
-}
-
-/** Rows of branches that are shown: the server takes 20,000 bytes. */
-const ROWS = 50;
-const CELL_BYTES = 60;
-
-/** The evaluation as an operator reads it in the Temporal UI: Markdown. */
-export function evaluationDashboard(progress: EvaluationProgress): string {
-  const { status, doing: what, turns, costUsd, branches } = evaluationStatus(progress);
-  const rows = branches.slice(0, ROWS).map((part, index) => {
-    const cells = [String(index + 1), part.agent, part.model, part.status, String(part.turns)];
-    return `| ${[...cells, dollars(part.costUsd)].map(cell).join(" | ")} |`;
-  });
-  const more = branches.length > ROWS ? [`\nand ${branches.length - ROWS} more`] : [];
-  return [
-    `- **Status**: **${status}** · ${oneLine(what)}`,
-    `- **Strategy**: ${progress.strategy}`,
-    `- **Goal**: ${oneLine(progress.goal) || "none"}`,
-    `- **Turns**: ${turns}`,
-    `- **Cost**: ${dollars(costUsd)}`,
-    "",
-    "| Branch | Agent | Model | Status | Turns | Cost |",
-    "| --- | --- | --- | --- | --- | --- |",
-    ...rows,
-    ...more,
-  ].join("\n");
-}
-
-function cell(text: string): string {
-  return truncateForPreview(oneLine(text).replaceAll("|", "/"), CELL_BYTES);
-}
-
-function oneLine(text: string): string {
-  return truncateForPreview(text.replace(/\s+/g, " "), 350);
 }

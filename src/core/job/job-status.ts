@@ -1,25 +1,38 @@
 import { toUsd } from "../budget/amounts.ts";
-import { budgetIn, budgetLine } from "../budget-shown.ts";
-import { dollars } from "../limits.ts";
+import { budgetIn } from "../budget-shown.ts";
 import { outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
+import { shownBriefly } from "../redact.ts";
 import type { Status, StatusWord } from "../status.ts";
 import type { Cost } from "../usage.ts";
-import type { RefusedMessages, Waiting } from "../waiting-messages.ts";
-import { type JobMode, type JobPart, type JobState, NO_SPENDING, usedByJob } from "./job.ts";
+import {
+  type JobMode,
+  type JobPart,
+  type JobState,
+  NO_SPENDING,
+  type PartCounts,
+  partWord,
+  usedByJob,
+} from "./job.ts";
 
 /** Where one part stands. */
-export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> & {
-  readonly status: StatusWord | "waiting";
-  readonly turns: number;
-  readonly costUsd: Cost;
-};
+export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> &
+  Partial<Pick<JobPart, "model" | "workflow" | "task" | "startedAtMs" | "endedAtMs">> & {
+    readonly status: StatusWord;
+    readonly turns: number;
+    readonly costUsd: Cost;
+  };
 
-/** What a person wants to know of a job: what they want to know of any run, and its parts. */
+/** What a person wants to know of a job: what they want to know of any run, and its parts. A mode may say more beside. */
 export type JobStatus = Status & {
   readonly job: {
     readonly mode: JobMode;
+    /** How many parts stand where. */
+    readonly counts: PartCounts;
+    /** 200 at most: of more than that those at work, then the newest of those that are over. */
     readonly parts: readonly PartStatus[];
+    /** Why it ends before its time. */
+    readonly stop?: string;
     /** Rounds that an autonomous agent has begun. */
     readonly rounds?: number;
     /** When it wakes by itself. */
@@ -27,25 +40,33 @@ export type JobStatus = Status & {
   };
 };
 
-/** Of an autonomous agent. */
-export type Rounds = {
-  readonly rounds: number;
-  readonly sleepsUntilMs?: number;
-  /** Words that wait for their round, and those for which there was no room. */
-  readonly wakes?: { readonly waiting: Waiting; readonly refused?: RefusedMessages };
+/** What a mode says of itself, in place of what is said of any job. */
+export type ModeStatus = Partial<Omit<Status, "session" | "status" | "outcome">> & {
+  readonly job?: Pick<JobStatus["job"], "rounds" | "sleepsUntilMs">;
 };
 
+/** Parts that a status lists. */
+const MOST_PARTS = 200;
+const STOP_BYTES = 200;
 /** Of the names of all agents, in bytes: a search attribute is short. */
 const AGENTS_BYTES = 117;
 
-export function jobStatus(state: JobState, nowMs: number, rounds?: Rounds): JobStatus {
-  const { wakes, ...shown } = rounds ?? {};
+/** @param mostParts - That are listed. */
+export function jobStatus<Mode extends ModeStatus>(
+  state: JobState,
+  mode: Mode,
+  nowMs: number,
+  mostParts = MOST_PARTS,
+): JobStatus & Mode {
   const { turns, nanoUsd } = usedByJob(state);
-  return {
+  const { job, ...own }: ModeStatus = mode;
+  const { stop, outcome, account, startedAtMs, maxDurationMs } = state;
+  const spent = { ...NO_SPENDING, durationMs: nowMs - startedAtMs };
+  const status: JobStatus = {
     session: state.job,
-    status: statusWord(state, rounds),
+    status: statusWord(state, job),
     doing: doing(state),
-    agent: truncateForPreview([...new Set(state.parts.map(({ agent }) => agent))].join(", "), AGENTS_BYTES),
+    agent: truncateForPreview(state.agents.join(", "), AGENTS_BYTES),
     model: undefined,
     definitionHash: undefined,
     movesTo: undefined,
@@ -53,73 +74,66 @@ export function jobStatus(state: JobState, nowMs: number, rounds?: Rounds): JobS
     loopId: undefined,
     turns,
     costUsd: toUsd(nanoUsd),
-    budget: state.outcome === undefined ? budgetIn(state.account, NO_SPENDING, null, nowMs) : undefined,
+    budget: outcome === undefined ? budgetIn(account, spent, maxDurationMs, nowMs) : undefined,
     children: undefined,
     contextTokens: 0,
-    queued: { steering: 0, followUps: wakes?.waiting.messages ?? 0, bytes: wakes?.waiting.bytes ?? 0 },
-    ...(wakes?.refused === undefined ? {} : { refusedMessages: wakes.refused }),
+    queued: { steering: 0, followUps: 0 },
     approvals: [],
     running: [],
     lastText: undefined,
-    outcome: state.outcome,
-    job: { mode: state.mode, parts: state.parts.map(partStatus), ...shown },
+    outcome,
+    ...own,
+    job: {
+      mode: state.mode,
+      counts: state.counts,
+      parts: shownParts(state, mostParts).map(partStatus),
+      ...(stop === undefined ? {} : { stop: shownBriefly(stop.reason, STOP_BYTES) }),
+      ...job,
+    },
+  };
+  return status as JobStatus & Mode;
+}
+
+/** All of a few, in their order. */
+function shownParts({ parts }: JobState, most: number): readonly JobPart[] {
+  if (parts.length <= most) return parts;
+  const running = parts.filter(({ state }) => state === "running");
+  const over = parts.filter(({ state }) => state === "done").reverse();
+  const waiting = parts.filter(({ state }) => state === "waiting");
+  return [...running, ...over, ...waiting].slice(0, most);
+}
+
+function partStatus(part: JobPart): PartStatus {
+  const { name, agent, session, state, used, model, workflow, task, startedAtMs, endedAtMs } = part;
+  return {
+    name,
+    agent,
+    session,
+    state,
+    status: partWord(part),
+    turns: used.turns,
+    costUsd: toUsd(used.nanoUsd),
+    ...(model === undefined ? {} : { model }),
+    ...(workflow === undefined ? {} : { workflow }),
+    ...(task === undefined ? {} : { task }),
+    ...(startedAtMs === undefined ? {} : { startedAtMs }),
+    ...(endedAtMs === undefined ? {} : { endedAtMs }),
   };
 }
 
-function partStatus({ name, agent, session, state, outcome, used }: JobPart): PartStatus {
-  const status = state === "done" ? outcomeWord(outcome) : state;
-  return { name, agent, session, state, status, turns: used.turns, costUsd: toUsd(used.nanoUsd) };
+function statusWord({ outcome, stop }: JobState, job: ModeStatus["job"]): StatusWord {
+  if (outcome !== undefined) return outcomeWord(outcome);
+  if (stop !== undefined) return "stopping";
+  return job?.sleepsUntilMs === undefined ? "running" : "waiting";
 }
 
-function statusWord(state: JobState, rounds: Rounds | undefined): StatusWord {
-  if (state.outcome !== undefined) return outcomeWord(state.outcome);
-  if (state.stop !== undefined) return "stopping";
-  return rounds?.sleepsUntilMs === undefined ? "running" : "waiting";
-}
-
-function doing({ outcome, doing, parts }: JobState): string {
+function doing({ outcome, doing: said, parts, counts }: JobState): string {
   if (outcome !== undefined) return "nothing: the job has ended";
+  if (counts.running === 0) return said || "deciding what comes next";
+  if (counts.running > MOST_NAMED) return `${counts.running} parts are at work`;
   const running = parts.filter(({ state }) => state === "running").map(({ name }) => name);
-  return running.length === 0 ? doing || "deciding what comes next" : `at work: ${running.join(", ")}`;
+  return `at work: ${running.join(", ")}`;
 }
 
-/** Rows of parts that are shown. */
-const MOST_ROWS = 20;
-const ROW_BYTES = 350;
-
-/** The job as an operator reads it in the Temporal UI: Markdown, under 10 KiB (the server's bound is 20,000 bytes). */
-export function jobDashboard(state: JobState, nowMs: number, rounds?: Rounds): string {
-  const { status, doing: now, goal, turns, costUsd, budget, job } = jobStatus(state, nowMs, rounds);
-  const rows = [
-    ["Status", `**${status}** · ${now}`],
-    ["Mode", state.mode],
-    ["Goal", goal || "none yet"],
-    ...(rounds === undefined ? [] : [["Rounds", `${rounds.rounds}`]]),
-    ["Turns", `${turns}`],
-    ["Cost", dollars(costUsd)],
-    ...(budget === undefined ? [] : [["Budget", budgetLine(budget) || "without limit"]]),
-  ];
-  const over = job.parts.length - MOST_ROWS;
-  const parts = job.parts.slice(0, MOST_ROWS).map((part) => {
-    return `| ${cell(part.name)} | ${cell(part.agent)} | ${part.status} | ${part.turns} | ${dollars(part.costUsd)} |`;
-  });
-  return [
-    ...rows.map(([name, value]) => `- **${name}**: ${oneLine(value ?? "")}`),
-    "",
-    "| part | agent | status | turns | cost |",
-    "| --- | --- | --- | --- | --- |",
-    ...parts,
-    ...(over > 0 ? ["", `and ${over} more`] : []),
-  ].join("\n");
-}
-
-function oneLine(text: string): string {
-  return truncateForPreview(text.replace(/\s+/g, " "), ROW_BYTES);
-}
-
-/** Of a name in a table. */
-const CELL_BYTES = 64;
-
-function cell(text: string): string {
-  return truncateForPreview(text.replace(/\s+/g, " "), CELL_BYTES).replaceAll("|", "\\|");
-}
+/** Parts at work that are named. */
+const MOST_NAMED = 20;

@@ -1,42 +1,69 @@
 import type { JobLimits } from "../../schema/mode.ts";
 import type { Outcome } from "../../schema/record.ts";
-import { type Account, openAccount, settle, used } from "../budget/account.ts";
-import { type Allowance, type Amounts, addAmounts, allowanceOf, NOTHING } from "../budget/amounts.ts";
-import { budgetReached } from "../budget/refusal.ts";
-import { reserve } from "../budget/reserve.ts";
+import { type Account, openAccount, used } from "../budget/account.ts";
+import { type Amounts, allowanceOf, NOTHING } from "../budget/amounts.ts";
 import type { Spent } from "../limits.ts";
-import type { PartEnd, Rest, TaskReport } from "../task.ts";
+import { type OutcomeWord, outcomeWord } from "../outcome-word.ts";
+import type { LostPart, TaskReport } from "../task.ts";
 
-// What agents do together, seen from above: parts, each a run of its own, and the account that they share. The words
-// stay in their sessions.
+// Agents that work together on a task, seen from above: parts, each a run of its own, and the account that they share.
+// What is said stays in the sessions. What a mode does beside that is a strategy above this state: see `workflows`.
 //
 // Invariants
-//   J1. A part begins only with a share that was set aside for it, and its share is settled once, when it is over.
-//   J2. What a part comes to is an outcome, however it ends; it never loses another part.
+//   J1. A part begins only with a share that was set aside for it, and its share is settled once.
+//   J2. What a part comes to is an outcome, however it ends; it never loses another part. A second end changes nothing.
+//   J3. `counts` counts every part once, under its status.
 
-export type JobMode = "autonomous" | "pipeline" | "fan-out";
+export type JobMode = "autonomous" | "pipeline" | "fan-out" | "supervisor" | "evaluation";
 
-export type JobPart = {
+/** Who works on what, before it begins. */
+export type PartPlan = {
+  /** Unique in the job. */
   readonly name: string;
   readonly agent: string;
+  /** Where its words stand. */
   readonly session: string;
+  /** A few words of its task, where each part has another one. */
+  readonly task?: string;
+  /** Where the job knows it before the part begins. */
+  readonly model?: string;
+  readonly loopId?: string;
+};
+
+export type JobPart = PartPlan & {
   readonly state: "waiting" | "running" | "done";
+  /** Of the workflow that runs it, where that is not named as the session is. */
+  readonly workflow?: string;
+  /** Set aside for it and not settled yet. */
+  readonly share?: string;
+  readonly startedAtMs?: number;
+  readonly endedAtMs?: number;
   /** Of its newest run. */
   readonly outcome?: Outcome;
+  readonly lost?: LostPart;
   readonly report?: Pick<TaskReport, "branch" | "loopId" | "position">;
   /** Of all its runs, with all below them. */
   readonly used: Amounts;
 };
+
+/** `waiting`, `running`, or how it ended. */
+export type PartWord = "waiting" | "running" | OutcomeWord;
+export type PartCounts = Readonly<Record<PartWord, number>>;
 
 export type JobState = {
   readonly job: string;
   readonly mode: JobMode;
   /** A few words of the task, at most 256 bytes. */
   readonly goal: string;
+  readonly startedAtMs: number;
+  readonly maxDurationMs: number | null;
   readonly parts: readonly JobPart[];
+  readonly counts: PartCounts;
+  /** Names of agents that have a part, each once: the first few. */
+  readonly agents: readonly string[];
   readonly account: Account;
-  /** Runs that were begun: each has a share of its own. */
-  readonly begun: number;
+  /** Shares that were set aside: each has a number of its own. */
+  readonly shares: number;
   /** What it is doing beside its parts, in words. */
   readonly doing: string;
   readonly stop?: { readonly reason: string };
@@ -44,125 +71,74 @@ export type JobState = {
 };
 
 /** Runs of parts stand one level below the job; how deep they go themselves is for their definitions to say. */
-const DEPTH = 100;
+export const DEPTH = 100;
 
-export type JobOpening = {
-  readonly job: string;
-  readonly mode: JobMode;
-  readonly goal: string;
-  readonly parts: readonly { readonly name: string; readonly agent: string; readonly session: string }[];
+/** Names that a state keeps. */
+const MOST_AGENTS = 20;
+
+const NO_PARTS: PartCounts = {
+  waiting: 0,
+  running: 0,
+  completed: 0,
+  "limit-reached": 0,
+  failed: 0,
+  stopped: 0,
+};
+
+export type JobOpening = Pick<JobState, "job" | "mode" | "goal"> & {
+  readonly parts: readonly PartPlan[];
   readonly limits: JobLimits;
   readonly nowMs: number;
 };
 
 export function openJob({ job, mode, goal, parts, limits, nowMs }: JobOpening): JobState {
-  return {
+  const state: JobState = {
     job,
     mode,
     goal,
-    parts: parts.map((part) => ({ ...part, state: "waiting", used: NOTHING })),
+    startedAtMs: nowMs,
+    maxDurationMs: limits.maxDurationMs,
+    parts: [],
+    counts: NO_PARTS,
+    agents: [],
     account: openAccount(allowanceOf(limits, { maxDepth: DEPTH, maxChildren: null }, nowMs)),
-    begun: 0,
+    shares: 0,
     doing: "",
   };
+  return addParts(state, parts);
+}
+
+export function addParts(state: JobState, plans: readonly PartPlan[]): JobState {
+  const parts = plans.map((plan): JobPart => ({ ...plan, state: "waiting", used: NOTHING }));
+  const waiting = state.counts.waiting + parts.length;
+  const agents = [...new Set([...state.agents, ...parts.map(({ agent }) => agent)])].slice(0, MOST_AGENTS);
+  return { ...state, parts: [...state.parts, ...parts], counts: { ...state.counts, waiting }, agents };
+}
+
+export function changePart(state: JobState, index: number, change: Partial<JobPart>): JobState {
+  const before = state.parts[index];
+  if (before === undefined) return state;
+  const after = { ...before, ...change };
+  const counts: Record<PartWord, number> = { ...state.counts };
+  counts[partWord(before)] -= 1;
+  counts[partWord(after)] += 1;
+  return { ...state, parts: state.parts.with(index, after), counts };
+}
+
+export function partWord({ state, outcome }: Pick<JobPart, "state" | "outcome">): PartWord {
+  return state === "done" ? outcomeWord(outcome) : state;
+}
+
+/** Ends the job before its time. The first reason counts, and none once it is over. */
+export function requestStop(state: JobState, reason: string): JobState {
+  if (state.stop !== undefined || state.outcome !== undefined) return state;
+  return { ...state, stop: { reason } };
 }
 
 /** A job spends nothing itself. */
 export const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
 
-/** A part asks for nothing of its own: its definition's limits hold in its run. */
-const ALL: Allowance = {
-  turns: null,
-  tokens: null,
-  nanoUsd: null,
-  children: null,
-  deadlineMs: null,
-  depth: DEPTH,
-};
-
-export type Begun =
-  | { readonly type: "begun"; readonly state: JobState; readonly given: Allowance; readonly share: string }
-  | { readonly type: "refused"; readonly state: JobState; readonly reason: string };
-
-/**
- * Begins a part with a fair share of what is left.
- *
- * @param waiting - Parts that want to begin too, this one among them: each is left as much.
- */
-export function beginPart(state: JobState, index: number, waiting: number, nowMs: number): Begun {
-  const reached = budgetReached(state.account, NO_SPENDING, nowMs);
-  if (reached !== undefined) return { type: "refused", state, reason: reached };
-  const share = `${state.begun}`;
-  const others = Array.from({ length: waiting - 1 }, (_, at) => ({ id: `waiting-${at}`, own: ALL }));
-  const asked = [{ id: share, own: ALL }, ...others];
-  const { account, reservations } = reserve(state.account, NO_SPENDING, asked, nowMs, 0);
-  const [first] = reservations;
-  if (first?.type !== "reserved") return { type: "refused", state, reason: first?.reason ?? "" };
-  const open = Object.fromEntries(Object.entries(account.open).filter(([id]) => !id.startsWith("waiting-")));
-  const begun = withPart(state, index, (part) => ({ ...part, state: "running" }));
-  return {
-    type: "begun",
-    state: { ...begun, account: { ...account, open }, begun: state.begun + 1 },
-    given: first.given,
-    share,
-  };
-}
-
-/** A part's run is over: what it has spent counts, the rest of its share is free again. */
-export function endPart(state: JobState, index: number, share: string, end: PartEnd): JobState {
-  const spent = end.report?.used ?? NOTHING;
-  return {
-    ...ended(state, index, end, spent),
-    account: settle(state.account, share, spent),
-  };
-}
-
-/** An earlier start of the job has had this part done: it is not done again, and what it has cost counts. */
-export function recallPart(state: JobState, index: number, report: TaskReport): JobState {
-  const { account } = state;
-  const recalled = ended(state, index, { type: "reported", report }, report.used);
-  return { ...recalled, account: { ...account, settled: addAmounts(account.settled, report.used) } };
-}
-
-/** It could not begin. */
-export function refusePart(state: JobState, index: number, reason: string): JobState {
-  const outcome: Outcome = { type: "limit-reached", reason };
-  return withPart(state, index, (part) => ({ ...part, state: "done", outcome }));
-}
-
-function ended(state: JobState, index: number, end: PartEnd, spent: Amounts): JobState {
-  const { report } = end;
-  return withPart(state, index, (part) => ({
-    ...part,
-    state: "done",
-    outcome: outcomeOf(end),
-    ...(report === undefined ? {} : { report: whereOf(report) }),
-    used: addAmounts(part.used, spent),
-  }));
-}
-
-export function outcomeOf(end: PartEnd): Outcome {
-  if (end.type === "reported") return end.report.outcome;
-  return { type: "failed", fault: "lost", message: `It did not come to an end: ${end.how}` };
-}
-
-export function restOf({ report }: PartEnd): Rest | undefined {
-  return report?.rest;
-}
-
-function whereOf({ branch, loopId, position }: TaskReport) {
-  return {
-    branch,
-    ...(loopId === undefined ? {} : { loopId }),
-    ...(position === undefined ? {} : { position }),
-  };
-}
-
-function withPart(state: JobState, index: number, change: (part: JobPart) => JobPart): JobState {
-  return { ...state, parts: state.parts.map((part, at) => (at === index ? change(part) : part)) };
-}
-
 /** What all parts that are over have spent. */
-export function usedByJob({ account }: JobState): Amounts {
+export function usedByJob({ account }: Pick<JobState, "account">): Amounts {
   return used(account, NO_SPENDING);
 }

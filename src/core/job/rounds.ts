@@ -1,5 +1,7 @@
 import type { Outcome } from "../../schema/record.ts";
 import type { Rest } from "../task.ts";
+import type { RefusedMessages, Waiting } from "../waiting-messages.ts";
+import type { ModeStatus } from "./job-status.ts";
 
 // An agent that works by itself, round by round: a round is a run in the same session.
 
@@ -53,3 +55,22 @@ export const ROUND_WORDS = {
   "go-on":
     "Nobody is here to answer: you work by yourself. Go on. Call finish_work when the whole task is done or cannot be done, or sleep to wait for something.",
 } as const satisfies Record<Exclude<RoundCause, "task">, string>;
+
+/** Where an autonomous agent stands. */
+export type Rounds = {
+  /** That it has begun. */
+  readonly rounds: number;
+  /** When it wakes by itself. */
+  readonly sleepsUntilMs?: number;
+  /** Messages that wait for their round. */
+  readonly waiting: Waiting;
+  readonly refused?: RefusedMessages;
+};
+
+export function roundsStatus({ rounds, sleepsUntilMs, waiting, refused }: Rounds): ModeStatus {
+  return {
+    queued: { steering: 0, followUps: waiting.messages, bytes: waiting.bytes },
+    ...(refused === undefined ? {} : { refusedMessages: refused }),
+    job: { rounds, ...(sleepsUntilMs === undefined ? {} : { sleepsUntilMs }) },
+  };
+}

@@ -1,14 +1,19 @@
 import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
-import { type Budget, budgetIn, budgetLine } from "../budget-shown.ts";
 import type { ChildRow } from "../children-shown.ts";
-import { childLine, inNumbers } from "../dashboard.ts";
-import { dollars } from "../limits.ts";
+import { type JobPart, type JobState, usedByJob } from "../job/job.ts";
+import type { ModeStatus } from "../job/job-status.ts";
 import { outcomeWord } from "../outcome-word.ts";
-import { truncateForPreview } from "../preview.ts";
-import type { Status } from "../status.ts";
 import type { Cost } from "../usage.ts";
-import { atWork, type Member, type NamedAgent, NO_SPENDING, type Team } from "./team.ts";
+import {
+  isLeading,
+  type Member,
+  memberOf,
+  membersAtWork,
+  membersOf,
+  type NamedAgent,
+  type Team,
+} from "./team.ts";
 
 // What is shown of a team: to people, and to its lead.
 
@@ -16,7 +21,6 @@ import { atWork, type Member, type NamedAgent, NO_SPENDING, type Team } from "./
 const MAX_ROWS = 10;
 /** Members that one answer to the lead names. */
 const MAX_NAMED = 100;
-const GOAL_BYTES = 350;
 
 /** What the lead asks for. */
 export type TeamView = {
@@ -28,65 +32,33 @@ export type TeamView = {
   readonly isOver: boolean;
 };
 
-export function teamView(team: Team, ids?: readonly string[]): TeamView {
+export function teamView(state: JobState, { agents }: Team, ids?: readonly string[]): TeamView {
   const asked = ids === undefined || ids.length === 0 ? undefined : new Set(ids);
-  const members = team.members.filter(({ id }) => asked?.has(id) ?? true).slice(-MAX_NAMED);
+  const known = membersOf(state);
+  const members = known.filter(({ name }) => asked?.has(name) ?? true).slice(-MAX_NAMED);
   return {
-    agents: team.agents.map(({ name, description }) => ({ name, description })),
-    members,
-    unknown: (ids ?? []).filter((id) => !team.members.some((member) => member.id === id)),
-    isOver: team.lead.status !== "running",
+    agents: agents.map(({ name, description }) => ({ name, description })),
+    members: members.map(memberOf),
+    unknown: (ids ?? []).filter((id) => !known.some(({ name }) => name === id)),
+    isOver: !isLeading(state),
   };
 }
 
-/** As the agents' own runs say it. */
-export function teamStatus(team: Team, nowMs: number): Status {
-  const { job, goal, account, members, lead, stop, outcome } = team;
-  const running = atWork(team);
+/** The agents as an agent's own run shows those below it. */
+export function teamStatus(state: JobState): ModeStatus {
+  const { parts, counts } = state;
+  const members = membersOf(state);
+  const atWork = members.filter((part) => part.state === "running");
+  const over = members.filter((part) => part.state !== "running").reverse();
   return {
-    session: job,
-    status: outcome === undefined ? (stop === undefined ? "running" : "stopping") : outcomeWord(outcome),
-    doing: doing(team),
+    doing: doing(state),
     agent: undefined,
-    model: undefined,
-    definitionHash: undefined,
-    movesTo: undefined,
-    goal,
-    loopId: undefined,
-    turns: account.settled.turns,
-    costUsd: toUsd(account.settled.nanoUsd),
-    budget: outcome === undefined ? budgetOf(team, nowMs) : undefined,
     children: {
-      running: running.length + (lead.status === "running" ? 1 : 0),
-      over: members.length - running.length + (lead.status === "running" ? 0 : 1),
-      rows: [leadRow(team), ...running, ...members.filter(({ status }) => status !== "running").reverse()]
-        .slice(0, MAX_ROWS)
-        .map(rowOf),
+      running: counts.running,
+      over: parts.length - counts.running,
+      rows: [...parts.slice(0, 1), ...atWork, ...over].slice(0, MAX_ROWS).map(rowOf),
     },
-    contextTokens: 0,
-    queued: { steering: 0, followUps: 0 },
-    approvals: [],
-    running: [],
-    lastText: undefined,
-    outcome,
   };
-}
-
-/** Markdown, under 4 KiB. */
-export function teamDashboard(team: Team, nowMs: number): string {
-  const status = teamStatus(team, nowMs);
-  const { budget, children } = status;
-  const rows = [
-    ["Status", `**${status.status}** · ${status.doing}`],
-    ["Goal", truncateForPreview(team.goal.replace(/\s+/g, " "), GOAL_BYTES) || "none"],
-    ["Cost", `${dollars(status.costUsd)} by agents that are over`],
-    ...(budget === undefined ? [] : [["Budget", budgetLine(budget) || "without limit"]]),
-    ["Agents", children === undefined ? "none" : inNumbers(children)],
-  ];
-  return [
-    ...rows.map(([name, value]) => `- **${name}**: ${value}`),
-    ...(children?.rows ?? []).map((row) => `  - ${childLine(row).replace(/\s+/g, " ")}`),
-  ].join("\n");
 }
 
 /** What a job comes to. The words stay in the sessions. */
@@ -113,51 +85,44 @@ export type TeamResult = {
   readonly costUsd: Cost;
 };
 
-export function teamResult(team: Team, outcome: Outcome, text: string | undefined): TeamResult {
-  const { settled } = team.account;
-  const members = team.members.slice(-MAX_NAMED);
+export function teamResult(state: JobState, outcome: Outcome, text: string | undefined): TeamResult {
+  const { turns, tokens, nanoUsd } = usedByJob(state);
+  const all = membersOf(state);
+  const members = all.slice(-MAX_NAMED);
+  const [lead] = state.parts;
   return {
-    job: team.job,
+    job: state.job,
     mode: "supervisor",
     outcome,
     ...(text === undefined ? {} : { text }),
-    agents: members.map(({ id, agent, session, status, reason }) => ({
+    agents: members.map(memberOf).map(({ id, agent, session, status, reason }) => ({
       id,
       agent,
       session,
       status,
       ...(reason === undefined ? {} : { reason }),
     })),
-    count: team.members.length,
-    parts: [{ id: "lead", agent: "lead", ...team.lead }, ...members].map(({ id, agent, session, spent }) => ({
-      name: id,
+    count: all.length,
+    parts: (lead === undefined ? members : [lead, ...members]).map(({ name, agent, session, used }) => ({
+      name,
       agent,
       session,
-      turns: spent?.turns ?? 0,
-      costUsd: spent === undefined ? 0 : spent.costUsd,
+      turns: used.turns,
+      costUsd: toUsd(used.nanoUsd),
     })),
-    turns: settled.turns,
-    tokens: settled.tokens,
-    costUsd: toUsd(settled.nanoUsd),
+    turns,
+    tokens,
+    costUsd: toUsd(nanoUsd),
   };
 }
 
-function budgetOf({ account, startedAtMs, maxDurationMs }: Team, nowMs: number): Budget {
-  const spent = { ...NO_SPENDING, durationMs: nowMs - startedAtMs };
-  return budgetIn(account, spent, maxDurationMs, nowMs);
+function doing(state: JobState): string {
+  const running = membersAtWork(state);
+  if (state.outcome !== undefined) return "nothing: the job has ended";
+  if (!isLeading(state)) return `ending ${running} agents`;
+  return running === 0 ? "the lead is at work" : `the lead and ${running} agents are at work`;
 }
 
-function doing(team: Team): string {
-  const running = atWork(team);
-  if (team.outcome !== undefined) return "nothing: the job has ended";
-  if (team.lead.status !== "running") return `ending ${running.length} agents`;
-  return running.length === 0 ? "the lead is at work" : `the lead and ${running.length} agents are at work`;
-}
-
-function leadRow({ lead }: Team): Omit<Member, "id"> {
-  return { agent: "lead", session: lead.session, task: "", status: lead.status };
-}
-
-function rowOf({ session, agent, task, status }: Omit<Member, "id">): ChildRow {
-  return { session, agent, task, status };
+function rowOf({ session, agent, task = "", state, outcome }: JobPart): ChildRow {
+  return { session, agent, task, status: state === "done" ? outcomeWord(outcome) : "running" };
 }

@@ -1,19 +1,11 @@
-import type { Limits } from "../../schema/definition.ts";
-import type { Outcome } from "../../schema/record.ts";
-import { type Account, left, openAccount, settle } from "../budget/account.ts";
-import { type Allowance, type Amounts, allowanceOf, NOTHING, toUsd } from "../budget/amounts.ts";
-import { reserve } from "../budget/reserve.ts";
-import type { Spent } from "../limits.ts";
+import { type Allowance, toUsd } from "../budget/amounts.ts";
+import { addParts, type JobOpening, type JobPart, type JobState, openJob } from "../job/job.ts";
+import { beginPartWith, equalShare, startPart } from "../job/parts.ts";
 import { type OutcomeWord, outcomeWord } from "../outcome-word.ts";
 import { truncateForPreview } from "../preview.ts";
-import type { PartEnd } from "../task.ts";
 import type { Cost } from "../usage.ts";
 
-// A lead and the agents that it has handed tasks to, seen from above. Words stay in the sessions of the agents.
-//
-// Invariants
-//   T1. An agent begins only with a share that was set aside for it, and its share is settled once, when it is over.
-//   T2. An agent that was begun stays in the table, with what became of it.
+// A lead and the agents that it hands tasks to: a job whose first part is the lead, and that gets a part with each task.
 
 /** An agent that tasks can be handed to. */
 export type NamedAgent = {
@@ -22,7 +14,10 @@ export type NamedAgent = {
   readonly definitionHash: string;
 };
 
-/** One task that was handed out, and the agent that works on it. */
+/** What the lead may hand out. */
+export type Team = { readonly agents: readonly NamedAgent[]; readonly maxAgents: number };
+
+/** One task that was handed out, and the agent that works on it, as the lead sees them. */
 export type Member = {
   /** What the lead calls it: `{name}-{n}`. */
   readonly id: string;
@@ -39,25 +34,8 @@ export type Member = {
   readonly spent?: { readonly turns: number; readonly costUsd: Cost };
 };
 
-export type Team = {
-  readonly job: string;
-  /** A few words of the task, at most 256 bytes. */
-  readonly goal: string;
-  readonly agents: readonly NamedAgent[];
-  readonly maxAgents: number;
-  readonly startedAtMs: number;
-  readonly maxDurationMs: number | null;
-  readonly account: Account;
-  readonly members: readonly Member[];
-  readonly lead: Pick<Member, "session" | "status" | "spent">;
-  readonly stop?: { readonly reason: string };
-  readonly outcome?: Outcome;
-};
-
-export type TeamOpening = Pick<Team, "job" | "goal" | "agents" | "maxAgents"> & {
-  readonly limits: Limits;
-  readonly nowMs: number;
-};
+/** The index of the lead's part. */
+export const LEAD = 0;
 
 function leadSession(job: string): string {
   return `${job}.lead`;
@@ -68,126 +46,100 @@ export function jobOfLead(session: string): string | undefined {
   return session.endsWith(".lead") ? session.slice(0, -".lead".length) : undefined;
 }
 
-/** How deep agents go below themselves is for their own definitions to say. */
-const DEPTH = 100;
-const LEAD = "lead";
-
-/** Opens the account, and sets aside for the lead what each named agent could have too. */
-export function openTeam(opening: TeamOpening): { readonly team: Team; readonly given: Allowance } {
-  const { job, goal, agents, maxAgents, limits, nowMs } = opening;
-  const own = allowanceOf(limits, { maxDepth: DEPTH, maxChildren: null }, nowMs);
-  const asked = { id: LEAD, own: fraction(own, agents.length + 1) };
-  const { account, reservations } = reserve(openAccount(own), NO_SPENDING, [asked], nowMs, 0);
-  const [first] = reservations;
-  const given = first?.type === "reserved" ? first.given : { ...own, turns: 0 };
-  const lead = { session: leadSession(job), status: "running" as const };
-  const { maxDurationMs } = limits;
-  const opened = { job, goal, agents, maxAgents, startedAtMs: nowMs, maxDurationMs, account };
-  return { team: { ...opened, members: [], lead }, given };
+/** Begins the lead with as much as each named agent could have too. */
+export function openTeam(
+  opening: Omit<JobOpening, "mode" | "parts">,
+  { agents }: Team,
+): { readonly state: JobState; readonly given: Allowance } {
+  const { job, nowMs } = opening;
+  const lead = { name: "lead", agent: "lead", session: leadSession(job) };
+  const state = openJob({ ...opening, mode: "supervisor", parts: [lead] });
+  const begun = beginPartWith(state, LEAD, equalShare(state, agents.length + 1, nowMs), nowMs);
+  if (begun.type === "begun") return begun;
+  // Its run says that there is nothing to spend.
+  return { state: startPart(state, LEAD, nowMs), given: { ...state.account.own, turns: 0 } };
 }
 
-export type Begun =
-  | { readonly type: "begun"; readonly team: Team; readonly member: Member; readonly given: Allowance }
+export type Handed =
+  | {
+      readonly type: "begun";
+      readonly state: JobState;
+      /** The index of the new part. */
+      readonly part: number;
+      readonly given: Allowance;
+    }
   /** For the model that wanted it. */
   | { readonly type: "refused"; readonly reason: string };
 
 const TASK_BYTES = 160;
 
-/** Takes an agent into the table, with a share of what is left for those that could still be at work beside it. */
+/** Adds an agent with a share of what is left for those that could still be at work beside it. */
 export function delegate(
-  team: Team,
+  state: JobState,
+  { agents, maxAgents }: Team,
   { agent, task }: { readonly agent: string; readonly task: string },
   nowMs: number,
-): Begun {
-  const { account, members, agents, maxAgents, job } = team;
-  const named = agents.find(({ name }) => name === agent);
-  if (named === undefined) {
+): Handed {
+  if (!agents.some(({ name }) => name === agent)) {
     const known = agents.map(({ name }) => name).join(", ");
     return { type: "refused", reason: `There is no agent "${agent}"; there are: ${known}.` };
   }
-  if (isOver(team)) return { type: "refused", reason: "The job is ending: nothing new is begun." };
+  if (isEnding(state)) return { type: "refused", reason: "The job is ending: nothing new is begun." };
+  const members = membersOf(state);
   if (members.length >= maxAgents) {
     return {
       type: "refused",
       reason: `Not started: ${maxAgents} tasks were handed out, and no more may be.`,
     };
   }
-  const idle = Math.max(1, agents.length - atWork(team).length);
-  const id = `${agent}-${members.filter((member) => member.agent === agent).length + 1}`;
-  const asked = { id, own: fraction({ ...account.own, ...left(account, NO_SPENDING, nowMs) }, idle) };
-  const shares = reserve(account, NO_SPENDING, [asked], nowMs, 0);
-  const [share] = shares.reservations;
-  if (share?.type !== "reserved") return { type: "refused", reason: share?.reason ?? "" };
-  const member: Member = {
-    id,
-    agent,
-    session: `${job}.${id}`,
-    task: truncateForPreview(task, TASK_BYTES),
-    status: "running",
-  };
-  const begun = { ...team, account: shares.account, members: [...members, member] };
-  return { type: "begun", team: begun, member, given: share.given };
+  const idle = agents.length - membersAtWork(state);
+  const name = `${agent}-${members.filter((member) => member.agent === agent).length + 1}`;
+  const plan = { name, agent, session: `${state.job}.${name}`, task: truncateForPreview(task, TASK_BYTES) };
+  const part = state.parts.length;
+  const begun = beginPartWith(addParts(state, [plan]), part, equalShare(state, idle, nowMs), nowMs);
+  if (begun.type === "refused") return { type: "refused", reason: begun.reason };
+  return { type: "begun", state: begun.state, part, given: begun.given };
+}
+
+export function isLeading({ parts }: JobState): boolean {
+  return parts[LEAD]?.state === "running";
+}
+
+/** Nothing may begin any more. */
+function isEnding(state: JobState): boolean {
+  return !isLeading(state) || state.stop !== undefined;
+}
+
+export function membersOf({ parts }: JobState): readonly JobPart[] {
+  return parts.slice(LEAD + 1);
+}
+
+/** How many of the agents are at work. */
+export function membersAtWork(state: JobState): number {
+  return state.counts.running - (isLeading(state) ? 1 : 0);
 }
 
 const REASON_BYTES = 256;
 
-/** An agent is over; a second word of it changes nothing. */
-export function memberOver(team: Team, id: string, end: PartEnd): Team {
-  const member = team.members.find((one) => one.id === id);
-  if (member?.status !== "running") return team;
-  const { report } = end;
-  const used = report?.used ?? NOTHING;
-  const reason = end.type === "lost" ? `it did not come to an end: ${end.how}` : reasonOf(end.report.outcome);
-  const over: Member = {
-    ...member,
-    status: end.type === "lost" ? "failed" : outcomeWord(end.report.outcome),
+export function memberOf(part: JobPart): Member {
+  const { name, agent, session, task = "", state, outcome, report, used } = part;
+  const reason = reasonOf(part);
+  return {
+    id: name,
+    agent,
+    session,
+    task,
+    status: state === "done" ? outcomeWord(outcome) : "running",
     ...(reason === undefined ? {} : { reason: truncateForPreview(reason, REASON_BYTES) }),
     ...(report?.position === undefined
       ? {}
       : { words: { branch: report.branch, position: report.position } }),
-    spent: spentIn(used),
-  };
-  return {
-    ...team,
-    account: settle(team.account, id, used),
-    members: team.members.map((one) => (one.id === id ? over : one)),
+    ...(state === "done" ? { spent: { turns: used.turns, costUsd: toUsd(used.nanoUsd) } } : {}),
   };
 }
 
-export function leadOver(team: Team, end: PartEnd): Team {
-  const status = end.type === "lost" ? "failed" : outcomeWord(end.report.outcome);
-  const used = end.report?.used ?? NOTHING;
-  return {
-    ...team,
-    account: settle(team.account, LEAD, used),
-    lead: { ...team.lead, status, spent: spentIn(used) },
-  };
-}
-
-function spentIn({ turns, nanoUsd }: Amounts): NonNullable<Member["spent"]> {
-  return { turns, costUsd: toUsd(nanoUsd) };
-}
-
-/** Nothing may begin any more. */
-function isOver({ lead, stop }: Team): boolean {
-  return lead.status !== "running" || stop !== undefined;
-}
-
-export function atWork({ members }: Team): readonly Member[] {
-  return members.filter(({ status }) => status === "running");
-}
-
-function reasonOf(outcome: Outcome): string | undefined {
-  if (outcome.type === "failed") return `${outcome.fault}: ${outcome.message}`;
-  return "reason" in outcome ? outcome.reason : undefined;
-}
-
-/** A supervisor spends nothing itself. */
-export const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
-
-/** One of so many equal parts, at least one of each. */
-function fraction(whole: Allowance, parties: number): Allowance {
-  const part = (amount: number | null) =>
-    amount === null ? null : Math.max(1, Math.floor(amount / parties));
-  return { ...whole, turns: part(whole.turns), tokens: part(whole.tokens), nanoUsd: part(whole.nanoUsd) };
+function reasonOf({ outcome, lost }: JobPart): string | undefined {
+  if (lost !== undefined) return `it did not come to an end: ${lost.how}`;
+  if (outcome?.type === "failed") return `${outcome.fault}: ${outcome.message}`;
+  return outcome !== undefined && "reason" in outcome ? outcome.reason : undefined;
 }

@@ -1,5 +1,6 @@
+import { channelName, topicOf } from "../../postgres/channel.ts";
 import type { Database } from "../../postgres/database.ts";
-import { channelName, Notifications, topicOf } from "../../postgres/notifications.ts";
+import type { Notifications } from "../../postgres/notifications.ts";
 import { databaseTarget } from "../../postgres/target.ts";
 import { MIGRATIONS } from "./schema.ts";
 
@@ -18,6 +19,7 @@ export type Opened = {
 
 export async function openStore(url: string): Promise<Opened> {
   const { Database } = await import("../../postgres/database.ts");
+  const { Notifications } = await import("../../postgres/notifications.ts");
   const target = databaseTarget(url);
   const database = await Database.open({
     target,

@@ -1,4 +1,4 @@
-import { topicOf } from "../../postgres/notifications.ts";
+import { topicOf } from "../../postgres/channel.ts";
 import type { LineCodec } from "../line-codec.ts";
 import type { Delta } from "../stream.ts";
 import type { Opened } from "./open-store.ts";

@@ -6,6 +6,11 @@ const MAX_REASON_CHARS = 300;
 /** To compile a schema takes milliseconds, and each loop of an agent has the same one. */
 const known = new WeakMap<JsonSchema, { readonly problem: string | undefined }>();
 
+const settings = { strict: false, validateFormats: false, logger: false } as const;
+
+/** Compiles the schema of schemas once. */
+const ofSchemas = new Ajv2020(settings);
+
 /** Why a JSON Schema (2020-12) cannot be used; `undefined` when it can. */
 export function schemaProblem(schema: JsonSchema): string | undefined {
   const found = known.get(schema) ?? { problem: problemOf(schema) };
@@ -15,11 +20,11 @@ export function schemaProblem(schema: JsonSchema): string | undefined {
 
 function problemOf(schema: JsonSchema): string | undefined {
   const { $schema: _, $id: __, ...bare } = schema;
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, logger: false });
   try {
-    if (ajv.validateSchema(bare) !== true)
-      return shortened(ajv.errorsText(ajv.errors, { dataVar: "schema" }));
-    ajv.compile(bare);
+    if (ofSchemas.validateSchema(bare) !== true)
+      return shortened(ofSchemas.errorsText(ofSchemas.errors, { dataVar: "schema" }));
+    // Names within a schema are its own: nothing else is known to who compiles it.
+    new Ajv2020({ ...settings, validateSchema: false }).compile(bare);
     return undefined;
   } catch (error) {
     return shortened(error instanceof Error ? error.message : String(error));

@@ -62,11 +62,16 @@ function* uncommitted<T>(work: Work<T>): Work<T> {
   return value;
 }
 
-/** Faults of the database are faults of the store. */
+/** Faults of the database are faults of the store, and so are words that are no JSON any more, where JSON was written. */
 export async function told<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
+    if (error instanceof SyntaxError) {
+      const found = `The transcript is damaged: what it holds cannot be read: ${error.message}.`;
+      const advice = "Restore a backup (docs/operations.md).";
+      throw new StoreError("damaged", `${found} ${advice}`, { cause: error });
+    }
     if (!(error instanceof PostgresError)) throw error;
     throw new StoreError(error.fault, `Transcript in ${error.message}`, { cause: error });
   }

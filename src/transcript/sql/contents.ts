@@ -1,5 +1,5 @@
-import { StoreError } from "../store-error.ts";
 import { hashOf } from "./canonical.ts";
+import { damaged } from "./damaged.ts";
 import { placeOf, secret } from "./private.ts";
 import { exec, get, type Work } from "./statement.ts";
 import { wordsIn } from "./vault.ts";
@@ -45,8 +45,5 @@ export function* textOf(hash: string): Work<string | undefined> {
 /** What is kept under the hash of its words must still have it. */
 export function sound(text: string, hash: string, what: string): string {
   if (hashOf(text) === hash) return text;
-  throw new StoreError(
-    "damaged",
-    `The transcript is damaged: the ${what} ${hash} is not what was stored. Restore a backup (docs/operations.md).`,
-  );
+  throw damaged(`${what} ${hash}`);
 }

@@ -2,12 +2,11 @@ import { estimateMessage } from "../../core/estimate.ts";
 import type { Entry, EntryOrigin } from "../../schema/record.ts";
 import type { NewEntry } from "../write.ts";
 import { type Branch, findBranch, type Stretch, stretches } from "./branches.ts";
+import { messageIn, storedMessage } from "./checksums.ts";
 import { putContent, textOf } from "./contents.ts";
 import { ahead } from "./out-of-step.ts";
-import { placeOf, secret } from "./private.ts";
 import { indexEntry } from "./search-index.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
-import { wordsIn } from "./vault.ts";
 
 /** Messages whose JSON is longer than this lie in `contents`, once each. */
 const INLINE_BYTES = 2048;
@@ -50,7 +49,7 @@ function* insert(session: string, branch: Branch, run: string, entry: NewEntry):
     entry.messageId ?? null,
     tokens,
     next ? branch.tokens : null,
-    secret(large ? null : message, "entries.message", run, entry.position),
+    large ? null : storedMessage(message, { ...entry, run, message_id: entry.messageId ?? null }),
     large ? yield* putContent(message) : null,
   );
   yield* indexEntry(branch.ref, entry.position, entry.message);
@@ -112,8 +111,7 @@ export function* entryRows(stretch: Stretch, from: number, limit: number): Work<
 }
 
 export function* entryOf(row: EntryRow): Work<Entry> {
-  const place = placeOf("entries.message", [row.run, row.position]);
-  const message = wordsIn(row, "message", place) ?? (yield* textOf(row.content!))!;
+  const message = messageIn(row) ?? (yield* textOf(row.content!))!;
   return {
     position: row.position,
     origin: row.origin,

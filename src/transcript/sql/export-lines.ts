@@ -7,6 +7,7 @@ import type {
   StepLine,
 } from "../../schema/export-line.ts";
 import { StoreError } from "../store-error.ts";
+import { messageIn } from "./checksums.ts";
 import { textOf } from "./contents.ts";
 import { definitionOf } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
@@ -23,9 +24,7 @@ import {
 import { type BranchPlan, branchPlans } from "./export-branches.ts";
 import { lastStep, stepLines } from "./export-steps.ts";
 import { readPages } from "./long-reads.ts";
-import { placeOf } from "./private.ts";
 import { textsNamedBy } from "./texts.ts";
-import { wordsIn } from "./vault.ts";
 
 const PAGE = 100;
 
@@ -106,7 +105,7 @@ async function* entries(
     for (const row of rows) {
       if (row.position !== position) break;
       if (row.content !== null) yield* contents.line(row.content, true);
-      const message = wordsIn(row, "message", placeOf("entries.message", [row.run, row.position]));
+      const message = messageIn(row);
       const entry: EntryLine = {
         type: "entry",
         session,

@@ -10,6 +10,7 @@ import type {
 import type { AgentMessage } from "../../schema/message.ts";
 import { StoreError } from "../store-error.ts";
 import { type Branch, createBranch, findBranch } from "./branches.ts";
+import { storedMessage } from "./checksums.ts";
 import { putText, textOf } from "./contents.ts";
 import { bringDefinition } from "./definitions.ts";
 import { appear, putEvents } from "./events.ts";
@@ -206,12 +207,9 @@ function* entry(line: EntryLine, branches: Map<string, Branch>): Work<void> {
     line.messageId ?? null,
     line.tokens,
     at.tokens,
-    secret(
-      line.content === undefined ? json(line.message) : null,
-      "entries.message",
-      line.run,
-      line.position,
-    ),
+    line.content === undefined
+      ? storedMessage(json(line.message), { ...line, message_id: line.messageId ?? null })
+      : null,
     line.content ?? null,
   );
   yield* indexEntry(at.ref, line.position, (yield* messageOf(line)) as AgentMessage);

@@ -1,11 +1,10 @@
 import { type SearchTerm, searchTerms } from "../../core/search-text.ts";
 import type { SearchQuery } from "../archive.ts";
+import { messageIn } from "./checksums.ts";
 import { textOf } from "./contents.ts";
 import { conditionsOf, type ListedRow } from "./listing.ts";
-import { placeOf as privatePlace } from "./private.ts";
 import { indexEntry, POSITIONS, placeOf } from "./search-index.ts";
 import { all, exec, get, type Value, type Work } from "./statement.ts";
-import { wordsIn } from "./vault.ts";
 
 // Full text over messages.
 
@@ -62,10 +61,12 @@ export function* fillSearch(limit: number): Work<boolean> {
     branch: number;
     position: number;
     run: string;
+    origin: string;
+    message_id: string | null;
     message: string | null;
     content: string | null;
   }>(
-    `SELECT branch, position, run, message, content FROM entries
+    `SELECT branch, position, run, origin, message_id, message, content FROM entries
      WHERE (branch = ? AND position > ?) OR (branch > ? AND branch <= ?) ORDER BY branch, position LIMIT ?`,
     at.branch,
     at.position,
@@ -74,12 +75,11 @@ export function* fillSearch(limit: number): Work<boolean> {
     limit,
   );
   for (const row of rows) {
-    const { branch, position, run, content } = row;
+    const { branch, position, content } = row;
     const place = placeOf(branch, position);
     const known = yield* get("SELECT 1 AS there FROM search_words WHERE rowid = ?", place);
     if (known !== undefined) continue;
-    const message = wordsIn(row, "message", privatePlace("entries.message", [run, position]));
-    const text = message ?? (yield* textOf(content!)) ?? "null";
+    const text = messageIn(row) ?? (yield* textOf(content!)) ?? "null";
     yield* indexEntry(branch, position, JSON.parse(text));
   }
   const last = rows.at(-1);

@@ -100,8 +100,10 @@ const calls = {
     answer(id, words("still here"));
   },
   flood: () => {
+    // Empty lines count as well, and are quickly read: a slow machine, too, reads thousands in a second.
+    const lines = `{"jsonrpc":"2.0","method":"notifications/message","params":{}}\n${"\n".repeat(19)}`;
     const more = () => {
-      while (process.stdout.write('{"jsonrpc":"2.0","method":"notifications/message","params":{}}\n'));
+      while (process.stdout.write(lines));
       process.stdout.once("drain", more);
     };
     more();

@@ -1,0 +1,84 @@
+import { openAccount } from "../budget/account.ts";
+import { type Allowance, allowanceOf } from "../budget/amounts.ts";
+import { addParts, type JobPart, type JobState, type PartPlan } from "../job/job.ts";
+import type { ShareRequest } from "../job/parts.ts";
+import { orNoLimit } from "../limits.ts";
+import type { LostPart, PartEnd } from "../task.ts";
+import { type BranchStatus, shortStatus, statusOf } from "./branch-outcome.ts";
+import type { BranchEnd, EvaluationOpenedDigest, OpenedAgent } from "./digest.ts";
+
+// An evaluation as a job: its parts are the branches, in the order of the configurations, and the judge behind them.
+
+const JUDGE = "judge";
+
+type Agent = Pick<OpenedAgent, "limits" | "delegation">;
+
+/**
+ * Adds the parts, and the account that they share: each may use what its own definition allows, and all together what
+ * the evaluation does (design 3.9). It is deep enough for whatever the parts may start.
+ */
+export function addBranches(state: JobState, opened: EvaluationOpenedDigest, nowMs: number): JobState {
+  const limits = orNoLimit(opened.limits);
+  const agents = agentsIn(opened);
+  const depth = 1 + Math.max(...agents.map((agent) => ownAllowance(agent).depth));
+  const shared = allowanceOf(limits, undefined, nowMs);
+  const planned = agents.map(
+    (agent, index): PartPlan => ({
+      // As people count them.
+      name: agent === opened.judge ? JUDGE : `branch-${index + 1}`,
+      agent: agent.agentName,
+      model: agent.model,
+      loopId: agent.loopId,
+      session: state.job,
+    }),
+  );
+  return {
+    ...addParts(state, planned),
+    startedAtMs: nowMs,
+    maxDurationMs: limits.maxDurationMs,
+    account: openAccount({ ...shared, children: null, depth }),
+  };
+}
+
+/** In the order of the parts. */
+export function agentsIn({ branches, judge }: EvaluationOpenedDigest): readonly OpenedAgent[] {
+  return judge === undefined ? branches : [...branches, judge];
+}
+
+export function branchesOf({ parts }: JobState): readonly JobPart[] {
+  return parts.filter(({ name }) => name !== JUDGE);
+}
+
+export function judgeOf({ parts }: JobState): JobPart | undefined {
+  return parts.find(({ name }) => name === JUDGE);
+}
+
+/** What a part asks for: see `reserveShares`. */
+export function shareRequest(agent: Agent, part: number): ShareRequest {
+  return { part, own: ownAllowance(agent) };
+}
+
+/** An agent's own time begins with its loop, and stands still while a person is waited for: its loop sees to it. */
+function ownAllowance({ limits, delegation }: Agent): Allowance {
+  return { ...allowanceOf(limits, delegation, 0), deadlineMs: null };
+}
+
+/** How a part that is over ended, as the steps of an evaluation are told. */
+export function branchEnd(loopId: string, end: PartEnd): BranchEnd {
+  const status = end.type === "lost" ? lostStatus(end) : statusOf(end.report.outcome);
+  return { loopId: end.report?.loopId ?? loopId, status: shortStatus(status) };
+}
+
+/** @param lost - Of a run that is gone without a report. */
+export function lostStatus({ how, cause }: LostPart): BranchStatus {
+  switch (cause) {
+    case "taken":
+      return { type: "failed", reason: "There is a run of its name already" };
+    case "not-begun":
+      return { type: "stopped", reason: "It was stopped before it began" };
+    case "given-up":
+      return { type: "stopped", reason: how };
+    case "ended":
+      return { type: "stopped", reason: `It was ended from outside: ${how}` };
+  }
+}

@@ -1,0 +1,69 @@
+import { budgetLine } from "../budget-shown.ts";
+import { dollars } from "../limits.ts";
+import { truncateForPreview } from "../preview.ts";
+import type { JobStatus, PartStatus } from "./job-status.ts";
+
+/** Rows of parts that are shown. */
+export const MOST_ROWS = 40;
+const ROW_BYTES = 350;
+const CELL_BYTES = 64;
+
+type Column = readonly [title: string, cell: (part: PartStatus) => string];
+
+const COLUMNS: readonly Column[] = [
+  ["part", ({ name }) => name],
+  ["agent", ({ agent }) => agent],
+  ["model", ({ model }) => model ?? ""],
+  ["task", ({ task }) => task ?? ""],
+  ["status", ({ status }) => status],
+  ["turns", ({ turns }) => String(turns)],
+  ["cost", ({ costUsd }) => dollars(costUsd)],
+];
+
+/**
+ * The job as an operator reads it in the Temporal UI: Markdown, under the 20,000 bytes that the server takes.
+ *
+ * @param more - Lines of the job's mode: a name, and what it says.
+ */
+export function jobDashboard(
+  { status, doing, goal, turns, costUsd, budget, job }: JobStatus,
+  more: readonly (readonly [string, string])[] = [],
+): string {
+  const { counts, parts } = job;
+  const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const lines = [
+    ["Status", `**${status}** · ${doing}`],
+    ["Mode", job.mode],
+    ...more,
+    ["Goal", goal || "none"],
+    ...(job.rounds === undefined ? [] : [["Rounds", `${job.rounds}`]]),
+    ["Turns", `${turns}`],
+    ["Cost", dollars(costUsd)],
+    ...(budget === undefined ? [] : [["Budget", budgetLine(budget) || "without limit"]]),
+    ["Parts", countsInWords(counts)],
+  ];
+  const rows = parts.slice(0, MOST_ROWS);
+  const columns = COLUMNS.filter(([, cell]) => rows.some((part) => cell(part) !== ""));
+  const over = total - rows.length;
+  return [
+    ...lines.map(([name, value]) => `- **${name}**: ${oneLine(value ?? "", ROW_BYTES)}`),
+    ...(rows.length === 0 ? [] : ["", tableRow(columns.map(([title]) => title))]),
+    ...(rows.length === 0 ? [] : [tableRow(columns.map(() => "---"))]),
+    ...rows.map((part) => tableRow(columns.map(([, cell]) => oneLine(cell(part), CELL_BYTES)))),
+    ...(over > 0 ? ["", `and ${over} more`] : []),
+  ].join("\n");
+}
+
+/** `2 running, 5 completed`. */
+function countsInWords(counts: JobStatus["job"]["counts"]): string {
+  const said = Object.entries(counts).filter(([, count]) => count > 0);
+  return said.map(([word, count]) => `${count} ${word}`).join(", ") || "none";
+}
+
+function tableRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll("|", "/")).join(" | ")} |`;
+}
+
+function oneLine(text: string, bytes: number): string {
+  return truncateForPreview(text.replace(/\s+/g, " "), bytes);
+}

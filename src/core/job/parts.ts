@@ -1,0 +1,156 @@
+import type { Outcome } from "../../schema/record.ts";
+import { left, settle } from "../budget/account.ts";
+import { type Allowance, type Amounts, addAmounts, NOTHING } from "../budget/amounts.ts";
+import { budgetReached } from "../budget/refusal.ts";
+import { type Reservation, reserve } from "../budget/reserve.ts";
+import type { PartEnd, Rest, TaskReport } from "../task.ts";
+import { changePart, DEPTH, type JobPart, type JobState, NO_SPENDING } from "./job.ts";
+
+// What happens to a part: a share is set aside, it begins, it ends, its share is settled.
+
+/** A part that is to begin. */
+export type ShareRequest = {
+  readonly part: number;
+  /** The most that it can use. */
+  readonly own: Allowance;
+};
+
+/**
+ * Sets shares aside for parts that begin together: see `reserve`.
+ *
+ * @param keep - An equal share stays for one more that begins later.
+ */
+export function reserveShares(
+  state: JobState,
+  asked: readonly ShareRequest[],
+  nowMs: number,
+  keep: 0 | 1 = 0,
+): { readonly state: JobState; readonly reservations: readonly Reservation[] } {
+  const wanted = asked.map(({ own }, at) => ({ id: String(state.shares + at), own }));
+  const { account, reservations } = reserve(state.account, NO_SPENDING, wanted, nowMs, keep);
+  const reserved = asked.reduce((before, { part }, at) => {
+    const reservation = reservations[at];
+    return reservation?.type === "reserved" ? changePart(before, part, { share: reservation.id }) : before;
+  }, state);
+  return { state: { ...reserved, account, shares: state.shares + asked.length }, reservations };
+}
+
+/** What one of so many may have of what is left, at least one of each. Time is not shared out. */
+export function equalShare({ account }: JobState, parties: number, nowMs: number): Allowance {
+  const { turns, tokens, nanoUsd } = left(account, NO_SPENDING, nowMs);
+  const one = (amount: number | null) =>
+    amount === null ? null : Math.max(1, Math.floor(amount / Math.max(1, parties)));
+  return {
+    turns: one(turns),
+    tokens: one(tokens),
+    nanoUsd: one(nanoUsd),
+    children: account.own.children,
+    deadlineMs: account.own.deadlineMs,
+    depth: DEPTH,
+  };
+}
+
+export type Begun =
+  | { readonly type: "begun"; readonly state: JobState; readonly given: Allowance }
+  | { readonly type: "refused"; readonly state: JobState; readonly reason: string };
+
+/**
+ * Begins a part with a fair share of what is left.
+ *
+ * @param waiting - Parts that want to begin too, this one among them: each is left as much.
+ */
+export function beginPart(state: JobState, part: number, waiting: number, nowMs: number): Begun {
+  const reason = budgetReached(state.account, NO_SPENDING, nowMs);
+  if (reason !== undefined) return { type: "refused", state: refusePart(state, part, reason, nowMs), reason };
+  const { turns, tokens, nanoUsd } = left(state.account, NO_SPENDING, nowMs);
+  // Those that could have nothing do not make the others' shares smaller.
+  const parties = Math.min(waiting, turns ?? waiting, tokens ?? waiting, nanoUsd ?? waiting);
+  return beginPartWith(state, part, equalShare(state, parties, nowMs), nowMs);
+}
+
+/** The same, with at most what is said. */
+export function beginPartWith(state: JobState, part: number, own: Allowance, nowMs: number): Begun {
+  const { state: reserved, reservations } = reserveShares(state, [{ part, own }], nowMs);
+  const [share] = reservations;
+  if (share?.type === "reserved")
+    return { type: "begun", state: startPart(reserved, part, nowMs), given: share.given };
+  const reason = share?.reason ?? "";
+  return { type: "refused", state: refusePart(state, part, reason, nowMs), reason };
+}
+
+/** @param workflow - Where that is not named as its session is. */
+export function startPart(state: JobState, part: number, nowMs: number, workflow?: string): JobState {
+  return changePart(state, part, {
+    state: "running",
+    startedAtMs: nowMs,
+    ...(workflow === undefined ? {} : { workflow }),
+  });
+}
+
+/** It could not begin. */
+export function refusePart(state: JobState, part: number, reason: string, nowMs: number): JobState {
+  const outcome: Outcome = { type: "limit-reached", reason };
+  return changePart(state, part, { state: "done", outcome, endedAtMs: nowMs });
+}
+
+/**
+ * A part's run is over: what it has spent counts, the rest of its share is free again.
+ *
+ * @param settles - `when-known`: the share of one that is gone without a report stays set aside until `settlePart`.
+ */
+export function endPart(
+  state: JobState,
+  part: number,
+  end: PartEnd,
+  nowMs: number,
+  settles: "always" | "when-known" = "always",
+): JobState {
+  if (state.parts[part]?.state !== "running") return state;
+  const ended = changePart(state, part, { ...comeTo(end), endedAtMs: nowMs });
+  if (end.report === undefined && settles === "when-known") return ended;
+  return settlePart(ended, part, end.report?.used ?? NOTHING);
+}
+
+/** What its run has spent is known. */
+export function settlePart(state: JobState, part: number, spent: Amounts): JobState {
+  const { share, used = NOTHING, ...rest } = state.parts[part] ?? {};
+  if (share === undefined) return state;
+  const parts = state.parts.with(part, { ...(rest as JobPart), used: addAmounts(used, spent) });
+  return { ...state, parts, account: settle(state.account, share, spent) };
+}
+
+/** An earlier start of the job has had this part done: it is not done again, and what it has cost counts. */
+export function recallPart(state: JobState, part: number, report: TaskReport): JobState {
+  const { account } = state;
+  return {
+    ...changePart(state, part, { ...comeTo({ type: "reported", report }), used: report.used }),
+    account: { ...account, settled: addAmounts(account.settled, report.used) },
+  };
+}
+
+function comeTo(end: PartEnd): Partial<JobPart> {
+  const { report } = end;
+  return {
+    state: "done",
+    outcome: outcomeOf(end),
+    ...(end.type === "lost" ? { lost: { how: end.how, cause: end.cause } } : {}),
+    ...(report === undefined ? {} : { report: placeOf(report) }),
+  };
+}
+
+export function outcomeOf(end: PartEnd): Outcome {
+  if (end.type === "reported") return end.report.outcome;
+  return { type: "failed", fault: "lost", message: `It did not come to an end: ${end.how}` };
+}
+
+export function restOf({ report }: PartEnd): Rest | undefined {
+  return report?.rest;
+}
+
+function placeOf({ branch, loopId, position }: TaskReport) {
+  return {
+    branch,
+    ...(loopId === undefined ? {} : { loopId }),
+    ...(position === undefined ? {} : { position }),
+  };
+}
