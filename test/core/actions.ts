@@ -13,22 +13,12 @@ import {
   tuple,
 } from "fast-check";
 import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
-import type { HookResult, ToolFacts } from "../../src/core/machine/state/digest.ts";
+import type { HookResult } from "../../src/core/machine/state/digest.ts";
 import type { QueueMode } from "../../src/schema/definition.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
 import type { Outcome } from "../../src/schema/record.ts";
-import {
-  calls,
-  type Judge,
-  type Play,
-  play,
-  type Reached,
-  type Reply,
-  type Setting,
-  says,
-  TOOLS,
-  usageOf,
-} from "./play.ts";
+import { play, type Reached, type Run } from "./support/run.ts";
+import { calls, type Judge, type Reply, type Setting, says, usageOf } from "./support/script.ts";
 
 // Random scripts: how the world answers and what people do, in any order that is legal.
 
@@ -159,7 +149,7 @@ const name = constantFrom(
   "unknown",
   "toString",
 );
-const call = record({ name, invalid: option(constant("wrong"), { freq: 6, nil: undefined }) }).map(
+const call = record({ name, invalid: option(constant(true as const), { freq: 6, nil: undefined }) }).map(
   ({ name, invalid }) => (invalid === undefined ? { name } : { name, invalid }),
 );
 /** Tasks for one sub-agent or several, beside other work perhaps. */
@@ -179,12 +169,10 @@ const outputs: Arbitrary<Reply> = record({
   ok: boolean(),
   stopReason: constantFrom("stop" as const, "stop" as const, "length" as const, "guardRail" as const),
 }).map(({ final, beside, ok, stopReason }): Reply => {
-  const finals = Array.from({ length: final }, () => ({ name: "final_answer", final: true as const }));
-  const asked = beside && final > 0 ? calls("bash", ...finals, "read") : calls(...finals);
-  if (beside && final > 0) return asked;
-  const output = ok ? { ok } : { ok, problems: "a: found nothing, expected text" };
-  const stop = final === 0 ? { text: "{}", stopReason } : {};
-  return { ...asked, ...stop, output };
+  const output = ok ? { count: 1 } : {};
+  const finals = Array.from({ length: final }, () => ({ name: "final_answer", arguments: output }));
+  if (final === 0) return says(JSON.stringify(output), { stopReason });
+  return beside ? calls("bash", ...finals, "read") : calls(...finals);
 });
 const reply: Arbitrary<Reply> = oneof(
   {
@@ -214,12 +202,12 @@ const reply: Arbitrary<Reply> = oneof(
 const DEFINITIONS = ["hash", "other", "fewer", "wrong"];
 
 const definitions: NonNullable<Setting["definitions"]> = {
-  other: { toolStrategy: { type: "sequential" }, model: "model-2" },
+  other: { toolStrategy: { type: "sequential" }, model: { id: "model-2" } },
   fewer: {
-    tools: { bash: TOOLS["bash"] as ToolFacts },
-    hooks: ["before-turn", "after-turn"],
+    tools: ["bash"],
+    hooks: { "before-turn": ["guard"], "after-turn": ["guard"] },
   },
-  wrong: { refused: "it names a filter that there is not" },
+  wrong: { inputFilters: ["none"] },
 };
 /** The most that a sub-agent takes beyond its share: the step that it is in. */
 const LAST_STEP = { tokens: 50, nanoUsd: 5_000_000 };
@@ -259,18 +247,18 @@ function moody(seed: number): NonNullable<Setting["words"]> {
   return ({ ask, turn }) => {
     const wordOf = (subject: number): HookResult => {
       const mood = (seed + 7 * turn + 3 * subject + ask.point.length) % 11;
-      if (mood === 0) return { type: "no", hook: "moody", reason: "no" };
-      if (ask.point === "before-turn" && mood === 1) return { type: "end", hook: "moody", text: "enough" };
+      if (mood === 0) return { type: "no", hook: "guard", reason: "no" };
+      if (ask.point === "before-turn" && mood === 1) return { type: "end", hook: "guard", text: "enough" };
       if (ask.point === "before-turn" && mood < 5) return { type: "yes", notices: ["a notice"] };
       const goesOn = ask.point === "on-text" && mood < 6 && turn < 4;
-      return goesOn ? { type: "go-on", hook: "moody" } : { type: "yes" };
+      return goesOn ? { type: "go-on", hook: "guard" } : { type: "yes" };
     };
     return "calls" in ask ? ask.calls.map(({ call }) => wordOf(call)) : [wordOf(0)];
   };
 }
 
-const easygoing: Judge = ({ id }) => (numberIn(id) % 3 === 0 ? { warn: "hm" } : undefined);
-const picky: Judge = (message) => (numberIn(message.id) % 5 === 4 ? { reject: "no" } : easygoing(message));
+const easygoing: Judge = (text) => (numberIn(text) % 3 === 0 ? { warn: "hm" } : undefined);
+const picky: Judge = (text) => (numberIn(text) % 5 === 4 ? { reject: "no" } : easygoing(text));
 
 function numberIn(id: string): number {
   return Number(id.replace(/\D/g, ""));
@@ -316,6 +304,7 @@ const anySettings: Arbitrary<Setting> = record({
       ],
     },
   ),
+  output: constantFrom<Setting["output"]>(undefined, undefined, undefined, undefined, "text", "call"),
   compactAbove: option(integer({ min: 20, max: 300 }), { freq: 2, nil: undefined }),
   judges: constantFrom<Judge | undefined>(undefined, undefined, easygoing, picky),
   prompts: constantFrom(["hi"], ["hi", "there"], []),
@@ -346,7 +335,7 @@ function roomy({ maxTurns, maxTotalTokens, maxCostUsd }: NonNullable<Setting["li
 }
 
 /** Does one thing, where it is legal; says whether it was. */
-export function act(run: Play, action: Action): boolean {
+export async function act(run: Run, action: Action): Promise<boolean> {
   if (
     run.phase === "starting" &&
     action.type !== "steer" &&
@@ -360,15 +349,15 @@ export function act(run: Play, action: Action): boolean {
   const idle = command.type === "wait" || command.type === "finish";
   switch (action.type) {
     case "step":
-      if (!idle) run.step();
+      if (!idle) await run.step();
       return !idle;
     case "tool": {
       const call = run.running[action.pick % Math.max(1, run.running.length)];
-      if (call === undefined) return act(run, { type: "step" });
+      if (call === undefined) return await act(run, { type: "step" });
       // A sub-agent begins at one time, and ends at another.
       const { child } = run.call(call);
       if (child !== undefined && child.session === undefined) run.beginChild(call);
-      else run.tool(call, action.isError);
+      else await run.tool(call, action.isError);
       return true;
     }
     case "asks": {
@@ -379,18 +368,18 @@ export function act(run: Play, action: Action): boolean {
       return true;
     }
     case "lose":
-      return setBack(run, action.pick, { type: "lost", attempts: action.attempts }, action.reached);
+      return await setBack(run, action.pick, { type: "lost", attempts: action.attempts }, action.reached);
     case "elsewhere":
-      return setBack(run, action.pick, { type: "elsewhere" }, action.reached);
+      return await setBack(run, action.pick, { type: "elsewhere" }, action.reached);
     case "cancelled":
       if (run.state.stop === undefined && command.type !== "call-model") return false;
-      return setBack(run, action.pick, { type: "cancelled" }, action.reached);
+      return await setBack(run, action.pick, { type: "cancelled" }, action.reached);
     case "failed": {
       // Steps that only write are tried until they are done.
       if (command.type !== "call-model" && command.type !== "call-tools") return false;
       const failure = { fault: "other", message: "it failed" };
       const isLong = command.type === "call-model" && action.pick % 2 === 1;
-      return setBack(
+      return await setBack(
         run,
         action.pick,
         { type: "failed", failure, ...(isLong ? { wait: { forMs: 1000, attempts: 1 } } : {}) },
@@ -405,17 +394,17 @@ export function act(run: Play, action: Action): boolean {
       return true;
     }
     case "steer":
-      run.steer("steering words");
+      run.steer(`steering words ${run.seen.accepted.length}`);
       return true;
     case "follow-up":
-      run.followUp("follow-up words");
+      run.followUp(`follow-up words ${run.seen.accepted.length}`);
       return true;
     case "prompt":
       if (run.phase !== "waiting") return false;
-      run.prompt("prompt words");
+      run.prompt(`prompt words ${run.seen.accepted.length}`);
       return true;
     case "again": {
-      const known = run.accepted[action.pick % Math.max(1, run.accepted.length)];
+      const known = run.seen.accepted[action.pick % Math.max(1, run.seen.accepted.length)];
       if (known === undefined) return false;
       if (action.steering) run.steer("sent again", known.id);
       else run.followUp("sent again", known.id);
@@ -435,7 +424,7 @@ export function act(run: Play, action: Action): boolean {
       return true;
     case "intrude":
       if (run.state.loop === undefined || idle) return false;
-      run.transcript.intrude(run.state.branch, run.transcript.entries(run.state.branch).length);
+      run.transcript.intrude(run.state.branch);
       return true;
     case "answer": {
       const asked = listPendingApprovals(run.state);
@@ -456,28 +445,28 @@ export function act(run: Play, action: Action): boolean {
   }
 }
 
-function setBack(
-  run: Play,
+async function setBack(
+  run: Run,
   pick: number,
-  setback: Parameters<Play["setBack"]>[0],
+  setback: Parameters<Run["setBack"]>[0],
   reached: Reached,
-): boolean {
+): Promise<boolean> {
   const { command } = run;
   if (command.type === "wait" || command.type === "finish" || command.type === "rotate") return false;
-  run.setBack(setback, reached, run.running[pick % Math.max(1, run.running.length)]);
+  await run.setBack(setback, reached, run.running[pick % Math.max(1, run.running.length)]);
   return true;
 }
 
 /** Plays a script to its end: what waits for ever is stopped. */
-export function playAll(setting: Setting, actions: readonly Action[]): Play {
+export async function playAll(setting: Setting, actions: readonly Action[]): Promise<Run> {
   const run = play(setting);
-  for (const action of actions) act(run, action);
-  return finish(run);
+  for (const action of actions) await act(run, action);
+  return await finish(run);
 }
 
-export function finish(run: Play): Play {
+export async function finish(run: Run): Promise<Run> {
   if (run.phase === "starting") run.tell({ type: "begun" });
-  run.settle();
-  if (run.command.type === "wait") run.stop().settle();
+  await run.settle();
+  if (run.command.type === "wait") await run.stop().settle();
   return run;
 }

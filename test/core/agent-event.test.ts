@@ -2,19 +2,21 @@ import { describe, expect, test } from "vitest";
 import { buildAgentEvent, getPositionRange } from "../../src/conversation/agent-event.ts";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { AgentEvent } from "../../src/schema/agent-event.ts";
+import type { Continuation } from "../../src/schema/definition.ts";
 import type { AgentMessage } from "../../src/schema/message.ts";
 import type { ContinuationKind, LoopEvent } from "../../src/schema/record.ts";
-import { calls, type Play, play, says, usageOf } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, large, says, usageOf } from "./support/script.ts";
 
 const INITIAL: ContinuationKind = { type: "initial" };
 
 /** The events of a loop, whole, each checked against its schema and through JSON. */
-function told(run: Play, loopId = "s.test.1", kind: ContinuationKind = INITIAL): AgentEvent[] {
+function told(run: Run, loopId = "s.test.1", kind: ContinuationKind = INITIAL): AgentEvent[] {
   const place = { agentId: "helper", sessionId: "s", loopId, kind };
-  return run.transcript.eventsOf(loopId).map((stored) => {
+  return run.transcript.listEvents(loopId).map((stored) => {
     const event: LoopEvent = { ...stored, loopId };
     const { from, to } = getPositionRange(event.body);
-    const entries = run.transcript.entries("main").slice(from, to);
+    const entries = run.transcript.listEntries("main").slice(from, to);
     const whole = buildAgentEvent(
       place,
       event,
@@ -29,9 +31,9 @@ const of = <Type extends AgentEvent["type"]>(events: readonly AgentEvent[], type
 const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
 describe("recorded events, whole", () => {
-  test("AgentStart: once, first, with agent, session, loop, parent, kind and time [EVT-02, X-08, TYP-04]", () => {
-    const run = play({ mode: "interactive" }).settle().prompt("more").settle();
-    const [first, second] = [told(run), told(run, "s.test.2", { type: "default" })];
+  test("AgentStart: once, first, with agent, session, loop, parent, kind and time [EVT-02, X-08, TYP-04]", async () => {
+    const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
+    const [first, second] = [told(run), told(run, "s.test.2")];
     expect(first.findIndex(({ type }) => type === "AgentStart")).toBe(0);
     expect(of(first, "AgentStart")).toEqual([
       {
@@ -44,7 +46,7 @@ describe("recorded events, whole", () => {
       },
     ]);
     expect(of(second, "AgentStart")).toMatchObject([
-      { continuationKind: { type: "default" }, parentLoopId: "s.test.1", loopId: "s.test.2" },
+      { continuationKind: { type: "initial" }, parentLoopId: "s.test.1", loopId: "s.test.2" },
     ]);
     const { continuationKind: _, ...old } = of(first, "AgentStart")[0] as object as Record<string, unknown>;
     for (const kind of [{}, { continuationKind: null }]) {
@@ -55,16 +57,16 @@ describe("recorded events, whole", () => {
   });
 
   test.each([
-    ["is stopped", (run: Play) => run.stop("enough").lose("stored").settle()],
-    ["is given up", (run: Play) => run.lose("stored").lose("claimed").lose("claimed").settle()],
+    ["is stopped", (run: Run) => run.stop("enough").lose("stored").settle()],
+    ["is given up", (run: Run) => run.lose("stored").lose("claimed").lose("claimed").settle()],
   ])(
     "the turn before which a stored compaction was lost %s: it ended without an answer [EVT-05, ABT-02]",
-    (_, end) => {
-      const replies = [calls("edit"), calls("edit"), calls("edit"), says("done")];
-      const run = play({ replies, compactAbove: 50 });
-      while (run.state.view.spans.length < 3) run.step();
-      const events = told(end(run.until("compact")));
-      expect(run.transcript.entries("main").at(-1)?.message.role).toBe("extension");
+    async (_, end) => {
+      const replies = [large(calls("edit")), large(calls("edit")), large(calls("edit")), says("done")];
+      const run = play({ replies, compactAbove: 300 });
+      while (run.state.view.spans.length < 3) await run.step();
+      const events = told(await end(await run.until("compact")));
+      expect(run.transcript.listEntries("main").at(-1)?.message.role).toBe("extension");
       const none = { role: "assistant", stopReason: "aborted", usage: NO_USAGE };
       expect(of(events, "TurnEnd").at(-1)?.message).toMatchObject(none);
       expect(of(events, "MessageEnd").at(-1)?.message).toMatchObject(none);
@@ -74,59 +76,59 @@ describe("recorded events, whole", () => {
 
   test.each(["default", "rerun", "branch"] as const)(
     "a continuation of kind %s names the last loop as its parent [X-08]",
-    (type) => {
+    async (type) => {
       const tag = "2026-01-01T00:00:00Z";
-      const kind: ContinuationKind = type === "default" ? { type } : { type, tag };
-      const first = play().settle();
-      const run = play({ kind, transcript: first.transcript, run: "later" }).settle();
+      const kind: Continuation["kind"] = type === "default" ? { type } : { type, tag };
+      const first = await play({ limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
+      const run = await play({ kind, after: first, run: "later" }).settle();
       const [begin] = told(run, "s.test.2", kind);
       expect(begin).toMatchObject({ type: "AgentStart", parentLoopId: "s.test.1", continuationKind: kind });
     },
   );
 
-  test("are numbered from 0 in each loop, without gaps [EVT-18]", () => {
-    const run = play({ mode: "interactive", replies: [calls("bash")] })
+  test("are numbered from 0 in each loop, without gaps [EVT-18]", async () => {
+    const run = await play({ mode: "interactive", replies: [calls("bash")] })
       .settle()
       .prompt("more")
       .settle();
     for (const loopId of ["s.test.1", "s.test.2"]) {
-      const numbers = run.transcript.eventsOf(loopId).map(({ sequence }) => sequence);
+      const numbers = run.transcript.listEvents(loopId).map(({ sequence }) => sequence);
       expect(numbers.length).toBeGreaterThan(6);
       expect(numbers).toEqual(numbers.map((_, index) => index));
     }
   });
 
-  test("AgentEnd: every message that the loop made, in order, and the usage of all turns [EVT-03, LOOP-15]", () => {
-    const run = play({
+  test("AgentEnd: every message that the loop made, in order, and the usage of all turns [EVT-03, LOOP-15]", async () => {
+    const run = await play({
       replies: [{ ...calls("bash"), usage: usageOf(10, 2) }, says("end", { usage: usageOf(20, 3) })],
     }).settle();
     const [end] = of(told(run), "AgentEnd");
     expect(end).toMatchObject({ loopId: "s.test.1", usage: usageOf(30, 5) });
     expect(end?.timestamp).toMatch(RFC3339);
     expect(end?.messages.map(({ role }) => role)).toEqual(["user", "assistant", "toolResult", "assistant"]);
-    expect(end?.messages).toEqual(run.transcript.entries("main").map(({ message }) => message));
+    expect(end?.messages).toEqual(run.transcript.listEntries("main").map(({ message }) => message));
   });
 
-  test("AgentEnd of a later loop holds its own messages only [EVT-03]", () => {
-    const run = play({ mode: "interactive" }).settle().prompt("more").settle();
+  test("AgentEnd of a later loop holds its own messages only [EVT-03]", async () => {
+    const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
     const [end] = of(told(run, "s.test.2"), "AgentEnd");
     expect(end?.messages).toEqual(
       run.transcript
-        .entries("main")
+        .listEntries("main")
         .slice(2)
         .map(({ message }) => message),
     );
   });
 
-  test("AgentEnd of a rejected prompt says why and holds nothing [EVT-03, EVT-07]", () => {
-    const events = told(play({ prompts: ["bad"], rejects: "bad" }).settle());
+  test("AgentEnd of a rejected prompt says why and holds nothing [EVT-03, EVT-07]", async () => {
+    const events = told(await play({ prompts: ["bad"], rejects: "bad" }).settle());
     const [rejected] = of(events, "InputRejected");
     expect(rejected).toEqual({ type: "InputRejected", loopId: "s.test.1", reason: expect.any(String) });
     expect(of(events, "AgentEnd")).toMatchObject([{ messages: [], rejection: rejected?.reason }]);
   });
 
-  test("TurnStart and TurnEnd: index, time, trigger, the answer, its usage, its results [EVT-04]", () => {
-    const run = play({
+  test("TurnStart and TurnEnd: index, time, trigger, the answer, its usage, its results [EVT-04]", async () => {
+    const run = await play({
       replies: [{ ...calls("bash", "edit"), usage: usageOf(10, 2) }, says("end")],
     }).settle();
     const events = told(run);
@@ -134,7 +136,7 @@ describe("recorded events, whole", () => {
       { loopId: "s.test.1", turnIndex: 0, triggeredBy: "user" },
       { loopId: "s.test.1", turnIndex: 1, triggeredBy: "continuation" },
     ]);
-    const entries = run.transcript.entries("main").map(({ message }) => message);
+    const entries = run.transcript.listEntries("main").map(({ message }) => message);
     expect(of(events, "TurnEnd")).toMatchObject([
       { turnIndex: 0, message: entries[1], usage: usageOf(10, 2), toolResults: [entries[2], entries[3]] },
       { turnIndex: 1, message: entries[4], toolResults: [] },
@@ -143,25 +145,25 @@ describe("recorded events, whole", () => {
       expect(event.timestamp).toMatch(RFC3339);
   });
 
-  test("messages come as a start followed at once by its end, with the message in both [EVT-05]", () => {
-    const run = play({ replies: [calls("bash")] }).settle();
+  test("messages come as a start followed at once by its end, with the message in both [EVT-05]", async () => {
+    const run = await play({ replies: [calls("bash")] }).settle();
     const events = told(run);
     for (const [index, event] of events.entries()) {
       if (event.type !== "MessageStart") continue;
       expect(events[index + 1]).toEqual({ ...event, type: "MessageEnd" });
     }
     expect(of(events, "MessageEnd").map(({ message }) => message)).toEqual(
-      run.transcript.entries("main").map(({ message }) => message),
+      run.transcript.listEntries("main").map(({ message }) => message),
     );
   });
 
-  test("a tool's start holds the arguments, its end the result [EVT-06]", () => {
-    const run = play({ replies: [calls("bash", "edit")] })
+  test("a tool's start holds the arguments, its end the result [EVT-06]", async () => {
+    const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .tool(0, true)
       .settle();
     const events = told(run);
-    const asked = run.transcript.entries("main")[1]?.message;
+    const asked = run.transcript.listEntries("main")[1]?.message;
     const args =
       asked?.role === "assistant" ? asked.content.flatMap((p) => (p.type === "toolCall" ? [p] : [])) : [];
     expect(of(events, "ToolExecutionStart")).toEqual(
@@ -174,7 +176,7 @@ describe("recorded events, whole", () => {
       })),
     );
     const results = run.transcript
-      .entries("main")
+      .listEntries("main")
       .slice(2, 4)
       .map(({ message }) => message);
     expect(of(events, "ToolExecutionEnd")).toMatchObject([
@@ -183,8 +185,11 @@ describe("recorded events, whole", () => {
     ]);
   });
 
-  test("compaction's sizes and times [EVT-09]", () => {
-    const run = play({ compactAbove: 20, replies: [calls("bash"), calls("bash"), says("end")] }).settle();
+  test("compaction's sizes and times [EVT-09]", async () => {
+    const run = await play({
+      compactAbove: 300,
+      replies: [large(calls("bash")), large(calls("bash")), says("end")],
+    }).settle();
     const events = told(run);
     const [started] = of(events, "CompactionStarted");
     const [ended] = of(events, "CompactionEnded");
@@ -203,7 +208,7 @@ describe("recorded events, whole", () => {
         "type",
       ].sort(),
     );
-    const stored = run.transcript.eventsOf("s.test.1").find(({ body }) => body.type === "CompactionEnded");
+    const stored = run.transcript.listEvents("s.test.1").find(({ body }) => body.type === "CompactionEnded");
     if (stored?.body.type !== "CompactionEnded") throw new Error("nothing was compacted");
     const { position: _, ...sizes } = stored.body;
     expect(ended).toMatchObject(sizes);
@@ -213,8 +218,8 @@ describe("recorded events, whole", () => {
     ]);
   });
 
-  test("a failure has no event of its own: the answer says it, in a message that is closed", () => {
-    const events = told(play().until("call-model").fail("auth", "401: no such key").settle());
+  test("a failure has no event of its own: the answer says it, in a message that is closed", async () => {
+    const events = told(await play().until("call-model").fail("auth", "401: no such key").settle());
     const errors = events.filter(
       (event) => event.type === "MessageEnd" && event.message.role === "assistant",
     );

@@ -1,22 +1,24 @@
 import { describe, expect, test } from "vitest";
 import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
+import type { OpenLoopCommand } from "../../src/core/machine/state/command.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
-import { calls, play, says } from "./play.ts";
+import { play } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
 const ASK_BASH = { rules: [{ tool: "bash", outcome: "ask" as const, reason: "bash is powerful" }] };
-const PUSH = { commands: [{ words: ["git", "push", "origin"] }], paths: [] };
+const bash = (command: string) => calls({ name: "bash", arguments: { text: "", command } });
 
 const waiting = (run: ReturnType<typeof play>) =>
   listPendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
 
 describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => {
-  test("waits, while its siblings go on, and what happened meanwhile is written down", () => {
+  test("waits, while its siblings go on, and what happened meanwhile is written down", async () => {
     const run = play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
-    run.until("call-tools");
+    await run.until("call-tools");
     expect(run.running).toEqual([1]);
-    run.tool(1);
+    await run.tool(1);
     expect(run.command).toMatchObject({ type: "record" });
-    run.step();
+    await run.step();
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
     expect(buildStatus(run.state)).toMatchObject({
       status: "needs-approval",
@@ -26,61 +28,61 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.eventLines().at(-1)).toContain("MessageEnd");
   });
 
-  test("runs when it is approved; the rule and the answer are in the record", () => {
+  test("runs when it is approved; the rule and the answer are in the record", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
-    run.until("wait").answer("c0.0").settle();
+    await run.until("wait").answer("c0.0").settle();
     expect(run.lines).toContain("bash: bash ok");
     const started = run.transcript
-      .eventsOf(run.transcript.loops[0]?.loopId ?? "")
+      .listEvents(run.transcript.records[0]?.loopId ?? "")
       .find(({ body }) => body.type === "ToolExecutionStart");
     expect(started?.body).toMatchObject({ permission: { outcome: "ask", rule: 0, answer: "approved" } });
   });
 
-  test("runs with the arguments that the person put in place", () => {
+  test("runs with the arguments that the person put in place", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
-    run.until("wait").tell({
+    await run.until("wait").tell({
       type: "approval-answered",
       toolCallId: "c0.0",
-      answer: { type: "approve", arguments: { command: "ls" } },
+      answer: { type: "approve", arguments: { text: "", command: "ls" } },
       by: "ada",
     });
-    expect(run.call(0).arguments).toEqual({ command: "ls" });
-    run.settle();
+    expect(run.call(0).arguments).toEqual({ text: "", command: "ls" });
+    await run.settle();
     expect(run.lines).toContain("bash: bash ok");
   });
 
-  test("gives one error result with the reason when it is refused, an End without a Start, and the run goes on (X-04)", () => {
+  test("gives one error result with the reason when it is refused, an End without a Start, and the run goes on (X-04)", async () => {
     const run = play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
-    run.until("call-tools").tool(1).until("wait");
-    run.answer("c0.0", false).settle();
+    await run.until("call-tools").tool(1).until("wait");
+    await run.answer("c0.0", false).settle();
     expect(run.lines.filter((line) => line.startsWith("bash"))).toEqual([
       expect.stringContaining("Refused by a person: no"),
     ]);
     const bash = run.transcript
-      .eventsOf(run.transcript.loops[0]?.loopId ?? "")
+      .listEvents(run.transcript.records[0]?.loopId ?? "")
       .filter(({ body }) => "toolName" in body && body.toolName === "bash")
       .map(({ body }) => body.type);
     expect(bash).toEqual(["ToolExecutionEnd"]);
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["edit"]);
   });
 
-  test("that was denied by the policy is never asked for, and says which rule", () => {
+  test("that was denied by the policy is never asked for, and says which rule", async () => {
     const permissions = { rules: [{ tool: "bash", outcome: "deny" as const }] };
     const run = play({ replies: [calls("bash"), says("done")], permissions });
-    run.settle();
+    await run.settle();
     expect(run.lines.find((line) => line.startsWith("bash"))).toContain("Refused: rules[0] denies");
     expect(run.executed).toEqual([]);
   });
 
-  test("several wait at once and are answered in any order; each call has one result, in call order [TOOL-08]", () => {
+  test("several wait at once and are answered in any order; each call has one result, in call order [TOOL-08]", async () => {
     const run = play({ replies: [calls("bash", "bash", "bash"), says("done")], permissions: ASK_BASH });
-    run.until("wait");
+    await run.until("wait");
     expect(waiting(run)).toEqual(["c0.0", "c0.1", "c0.2"]);
     run.answer("c0.2").answer("c0.0", false);
     expect(run.running).toEqual([2]);
     run.answer("c0.1");
     expect([...run.running].sort()).toEqual([1, 2]);
-    run.tool(2).tool(1).settle();
+    await run.tool(2).tool(1).settle();
     expect(run.lines.filter((line) => line.startsWith("bash"))).toEqual([
       "bash!: Refused by a person: no",
       "bash: bash ok",
@@ -88,147 +90,141 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     ]);
   });
 
-  test("an answer to a call that does not wait changes nothing", () => {
+  test("an answer to a call that does not wait changes nothing", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH });
-    run.until("wait");
+    await run.until("wait");
     const before = run.state.phase;
     run.answer("c9.9");
     expect(run.state.phase).toEqual(before);
-    run.answer("c0.0").answer("c0.0", false).settle();
+    await run.answer("c0.0").answer("c0.0", false).settle();
     expect(run.lines).toContain("bash: bash ok");
   });
 
-  test("an answer that comes when no call is under way changes nothing", () => {
-    const run = play().until("call-model");
+  test("an answer that comes when no call is under way changes nothing", async () => {
+    const run = await play().until("call-model");
     const { command } = run;
-    run.answer("c0.0");
+    await run.answer("c0.0");
     expect(run.command).toEqual(command);
-    expect(run.settle().answer("c0.0").command.type).toBe("finish");
+    expect((await run.settle().answer("c0.0")).command.type).toBe("finish");
   });
 
-  test("nobody answers in time: it is refused, and says so", () => {
+  test("nobody answers in time: it is refused, and says so", async () => {
     const run = play({
       replies: [calls("bash"), says("done")],
       permissions: ASK_BASH,
       approvalTimeoutMs: 5000,
     });
-    run.until("wait");
+    await run.until("wait");
     const { command } = run;
     expect(command.type === "wait" && command.untilMs).toBeGreaterThan(run.now);
     run.pass(1000).timePassed();
     expect(waiting(run)).toEqual(["c0.0"]);
-    run.pass(5000).timePassed().settle();
+    await run.pass(5000).timePassed().settle();
     expect(run.lines.find((line) => line.startsWith("bash"))).toContain("nobody answered in time");
   });
 
-  test("the time is up at its millisecond, not before", () => {
-    const run = play({
+  test("the time is up at its millisecond, not before", async () => {
+    const run = await play({
       replies: [calls("bash"), says("done")],
       permissions: ASK_BASH,
       approvalTimeoutMs: 5000,
     }).until("wait");
     const { command } = run;
     const untilMs = command.type === "wait" ? (command.untilMs ?? 0) : 0;
-    run.pass(untilMs - run.now - 2).timePassed();
+    await run.pass(untilMs - run.now - 2).timePassed();
     expect(waiting(run)).toEqual(["c0.0"]);
-    run.timePassed();
+    await run.timePassed();
     expect(run.now).toBe(untilMs);
     expect(waiting(run)).toEqual([]);
   });
 
-  test("stop ends the waiting, with a result for each call and the terminal event", () => {
+  test("stop ends the waiting, with a result for each call and the terminal event", async () => {
     const run = play({ replies: [calls("bash", "bash")], permissions: ASK_BASH });
-    run.until("wait").stop("enough").settle();
+    await run.until("wait").stop("enough").settle();
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
     expect(run.lines.filter((line) => line.includes("Cancelled"))).toHaveLength(2);
   });
 
-  test("always: the same command is not asked for again, another one is", () => {
-    const script = (words: readonly string[]) =>
-      calls({ name: "bash", facts: { commands: [{ words: [...words] }] } });
+  test("always: the same command is not asked for again, another one is", async () => {
     const run = play({
-      replies: [
-        calls({ name: "bash", facts: PUSH }),
-        script(["git", "push", "origin"]),
-        script(["git", "push", "--force"]),
-        says("done"),
-      ],
+      replies: [bash("git push origin"), bash("git push origin"), bash("git push --force"), says("done")],
       permissions: ASK_BASH,
     });
-    run.until("wait");
+    await run.until("wait");
     expect(listPendingApprovals(run.state)).toMatchObject([{ covers: ["exactly `git push origin`"] }]);
-    run.answer("c0.0", true, true).settle();
+    await run.answer("c0.0", true, true).settle();
     expect(run.executed).toHaveLength(2);
     expect(waiting(run)).toEqual(["c2.0"]);
-    run.answer("c2.0", false).settle();
+    await run.answer("c2.0", false).settle();
   });
 
-  test("always, with other arguments than those that were shown: the next one is asked for", () => {
-    const push = () => calls({ name: "bash", facts: PUSH });
+  test("always, with other arguments than those that were shown: the next one is asked for", async () => {
+    const push = () => bash("git push origin");
     const run = play({ replies: [push(), push(), says("done")], permissions: ASK_BASH });
-    run.until("wait").tell({
+    await run.until("wait").tell({
       type: "approval-answered",
       toolCallId: "c0.0",
-      answer: { type: "approve", arguments: { command: "ls" }, always: true },
+      answer: { type: "approve", arguments: { text: "", command: "ls" }, always: true },
     });
-    run.settle();
+    await run.settle();
     expect(waiting(run)).toEqual(["c1.0"]);
   });
 
-  test("always, for a command that cannot be read: the next one is asked for all the same", () => {
-    const opaque = calls({
-      name: "bash",
-      facts: { opaque: "holds a substitution", commands: [{ words: ["git"] }] },
-    });
+  test("always, for a command that cannot be read: the next one is asked for all the same", async () => {
+    const opaque = bash("git $(cat which)");
     const run = play({ replies: [opaque, opaque, says("done")], permissions: ASK_BASH });
-    run.until("wait").answer("c0.0", true, true).settle();
+    await run.until("wait").answer("c0.0", true, true).settle();
     expect(waiting(run)).toEqual(["c1.0"]);
   });
 
-  test("always, for a command that reads its input from elsewhere: the next one is asked for", () => {
-    const fed = calls({ name: "bash", facts: { commands: [{ words: ["psql", "db"], fed: true }] } });
+  test("always, for a command that reads its input from elsewhere: the next one is asked for", async () => {
+    const fed = bash("psql db < dump");
     const run = play({ replies: [fed, fed, says("done")], permissions: ASK_BASH });
-    run.until("wait");
+    await run.until("wait");
     expect(listPendingApprovals(run.state)).toMatchObject([{ covers: [] }]);
-    run.answer("c0.0", true, true).settle();
+    await run.answer("c0.0", true, true).settle();
     expect(waiting(run)).toEqual(["c1.0"]);
   });
 
-  test("a tool that wants to be confirmed is asked for unless a rule allows it", () => {
+  test("a tool that wants to be confirmed is asked for unless a rule allows it", async () => {
     const tools = { bash: { replay: "unsafe" as const, quick: false, confirm: true } };
     const asked = play({ replies: [calls("bash"), says("done")], tools });
-    expect(waiting(asked.until("wait"))).toEqual(["c0.0"]);
+    expect(waiting(await asked.until("wait"))).toEqual(["c0.0"]);
     const permissions = { rules: [{ tool: "bash", outcome: "allow" as const }] };
-    const allowed = play({ replies: [calls("bash"), says("done")], tools, permissions }).settle();
+    const allowed = await play({ replies: [calls("bash"), says("done")], tools, permissions }).settle();
     expect(allowed.executed).toHaveLength(1);
   });
 
-  test("the default asks for unsafe tools when a person is there, and not otherwise", () => {
+  test("the default asks for unsafe tools when a person is there, and not otherwise", async () => {
     const permissions = { otherwise: "ask-unsafe" as const };
     const replies = [calls("edit", "bash"), says("done")];
-    const there = play({ replies, permissions, mode: "interactive" }).until("call-tools").tool(0);
+    const there = await play({ replies, permissions, mode: "interactive" }).until("call-tools").tool(0);
     expect(waiting(there)).toEqual(["c0.1"]);
-    expect(play({ replies, permissions }).settle().executed).toHaveLength(2);
+    expect((await play({ replies, permissions }).settle()).executed).toHaveLength(2);
   });
 
-  test("a run that was pinned before there were settings for it asks, and waits for ever", () => {
-    const run = play({ replies: [calls("bash")], permissions: ASK_BASH, light: true }).until("call-model");
-    const { approvals: _, ...pinned } = run.state.pinned ?? ({} as NonNullable<typeof run.state.pinned>);
-    run.state = { ...run.state, pinned };
-    run.step();
+  test("a run that was pinned before there were settings for it asks, and waits for ever", async () => {
+    const run = play({ replies: [calls("bash")], permissions: ASK_BASH });
+    const opened = await run.perform(run.command as OpenLoopCommand);
+    if (opened.type !== "loop-opened") throw new Error(opened.type);
+    const { approvals: _, ...before } = opened.digest;
+    await run
+      .tell({ ...opened, digest: before })
+      .until("call-model")
+      .step();
     expect(waiting(run)).toEqual(["c0.0"]);
-    run.until("wait");
+    await run.until("wait");
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
   });
 
-  test("a wait of days survives continue-as-new and a state that was written out", () => {
+  test("a wait of days survives continue-as-new and a state that was written out", async () => {
     const run = play({ replies: [calls("bash"), says("done")], permissions: ASK_BASH, throughJson: true });
-    run
+    await run
       .until("wait")
       .rotationDue()
       .pass(3 * 86_400_000);
     expect(waiting(run)).toEqual(["c0.0"]);
-    run.answer("c0.0").settle();
+    await run.answer("c0.0").settle();
     expect(run.lines).toContain("bash: bash ok");
   });
 });
@@ -237,48 +233,48 @@ describe("writing down what happened while a person is asked", () => {
   const asked = () => play({ replies: [calls("bash", "edit"), says("done")], permissions: ASK_BASH });
   const writing = () => asked().until("call-tools").tool(1);
 
-  test("is given out again after a lost worker, under the same number", () => {
-    const run = writing();
+  test("is given out again after a lost worker, under the same number", async () => {
+    const run = await writing();
     const { command } = run;
-    run.lose("stored");
+    await run.lose("stored");
     expect(run.command).toEqual({ ...command, generation: 1 });
-    run.step();
+    await run.step();
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
-    run.answer("c0.0").settle();
+    await run.answer("c0.0").settle();
     expect(run.lines).toContain("bash: bash ok");
   });
 
-  test("goes on under its number while people answer, and what they let run comes behind it", () => {
+  test("goes on under its number while people answer, and what they let run comes behind it", async () => {
     const replies = [calls("bash", "bash"), says("done")];
-    const run = play({ replies, permissions: ASK_BASH }).until("record");
+    const run = await play({ replies, permissions: ASK_BASH }).until("record");
     const { command } = run;
-    expect(run.answer("c0.0", false).command).toEqual(command);
-    expect(run.answer("c0.1").command).toEqual(command);
-    run.step();
+    expect((await run.answer("c0.0", false)).command).toEqual(command);
+    expect((await run.answer("c0.1")).command).toEqual(command);
+    await run.step();
     expect(run.running).toEqual([1]);
-    run.settle();
+    await run.settle();
     expect(run.lines.slice(2, 4)).toEqual(["bash!: Refused by a person: no", "bash: bash ok"]);
   });
 
-  test("is left to the next command when it has failed: the person is waited for all the same", () => {
-    const run = writing().fail("other", "the disk is full");
+  test("is left to the next command when it has failed: the person is waited for all the same", async () => {
+    const run = await writing().fail("other", "the disk is full");
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
     const waits = run.state.outbox.events.length;
     expect(waits).toBeGreaterThan(0);
-    run.answer("c0.0");
+    await run.answer("c0.0");
     expect(run.call(0).outbox.events).toHaveLength(waits + 1);
-    run.settle();
+    await run.settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("is over when it is answered twice: the second changes nothing", () => {
+  test("is over when it is answered twice: the second changes nothing", async () => {
     const again = { type: "record-set-back" as const, setback: { type: "lost" as const, attempts: 0 } };
-    const before = asked().until("call-tools");
+    const before = await asked().until("call-tools");
     const running = before.state.phase;
-    expect(before.tell(again).state.phase).toEqual(running);
-    const run = writing().step();
+    expect((await before.tell(again)).state.phase).toEqual(running);
+    const run = await writing().step();
     const { phase } = run.state;
-    run.tell(again);
+    await run.tell(again);
     expect(run.state.phase).toEqual(phase);
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
   });

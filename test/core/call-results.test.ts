@@ -1,41 +1,41 @@
 import { describe, expect, test } from "vitest";
 import { estimateMessage } from "../../src/core/view/estimate.ts";
-import { type CallScript, calls, type Play, play, says } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { type CallScript, calls, says } from "./support/script.ts";
 
 // What is written of calls and of their results, whoever has made them.
 
-const FINAL: CallScript = { name: "final_answer", final: true };
-const bodies = (run: Play) => run.transcript.eventsOf("s.test.1").map(({ body }) => body);
-const about = (run: Play, toolName: string) =>
+const FINAL: CallScript = { name: "final_answer", arguments: { count: 1 } };
+const bodies = (run: Run) => run.transcript.listEvents("s.test.1").map(({ body }) => body);
+const about = (run: Run, toolName: string) =>
   bodies(run).filter((body) => "toolName" in body && body.toolName === toolName);
-const weight = (run: Play) => run.state.view.spans.reduce((sum, { tokens }) => sum + tokens, 0);
-const written = (run: Play) => run.transcript.entries(run.state.branch);
+const weight = (run: Run) => run.state.view.spans.reduce((sum, { tokens }) => sum + tokens, 0);
+const written = (run: Run) => run.transcript.listEntries(run.state.branch);
 
 describe("results that the machine writes itself", () => {
   const told = () =>
     play({ mode: "interactive", replies: [calls("nothing", "bash"), says("done")] }).settle();
-  const judged = () =>
-    play({ mode: "interactive", replies: [{ ...calls(FINAL), output: { ok: true } }] }).settle();
+  const judged = () => play({ mode: "interactive", output: "call", replies: [calls(FINAL)] }).settle();
 
-  test("are the machine's in the record, and those of tools are the tools'", () => {
-    expect(written(told()).map(({ origin }) => origin)).toEqual([
+  test("are the machine's in the record, and those of tools are the tools'", async () => {
+    expect(written(await told()).map(({ origin }) => origin)).toEqual([
       "prompt",
       "model",
       "machine",
       "tool",
       "model",
     ]);
-    expect(written(judged()).map(({ origin }) => origin)).toEqual(["prompt", "model", "machine"]);
+    expect(written(await judged()).map(({ origin }) => origin)).toEqual(["prompt", "model", "machine"]);
   });
 
-  test("weigh in the context what they weigh as messages [CTX-03]", () => {
-    for (const run of [told(), judged()]) {
+  test("weigh in the context what they weigh as messages [CTX-03]", async () => {
+    for (const run of [await told(), await judged()]) {
       expect(weight(run)).toBe(written(run).reduce((sum, { message }) => sum + estimateMessage(message), 0));
     }
   });
 
-  test("stand in the turn of their answer [CMP-11]", () => {
-    expect(told().state.view.spans.map(({ from, to }) => [from, to])).toEqual([
+  test("stand in the turn of their answer [CMP-11]", async () => {
+    expect((await told()).state.view.spans.map(({ from, to }) => [from, to])).toEqual([
       [0, 1],
       [1, 4],
       [4, 5],
@@ -53,9 +53,9 @@ describe("why a call was run or not", () => {
     ],
   };
 
-  test("stands where it starts, or at its end when it never did, and nowhere for a tool that is none [PERM-01, X-04]", () => {
+  test("stands where it starts, or at its end when it never did, and nowhere for a tool that is none [PERM-01, X-04]", async () => {
     const run = play({ replies: [calls("edit", "bash", "nothing")], permissions });
-    run.until("wait").answer("c0.1").settle();
+    await run.until("wait").answer("c0.1").settle();
     expect(about(run, "edit")).toMatchObject([{ type: "ToolExecutionEnd", permission: DENIED }]);
     const [begun, over] = about(run, "bash");
     expect(begun).toMatchObject({ type: "ToolExecutionStart", permission: ASKED });
@@ -65,8 +65,8 @@ describe("why a call was run or not", () => {
 });
 
 describe("hooks behind tools", () => {
-  test("leave the events of results alone that they are not told of [EVT-14]", () => {
-    const run = play({
+  test("leave the events of results alone that they are not told of [EVT-14]", async () => {
+    const run = await play({
       hooks: ["after-tool"],
       permissions: { rules: [{ tool: "edit", outcome: "deny" }] },
       replies: [calls("edit", "bash")],
@@ -77,9 +77,11 @@ describe("hooks behind tools", () => {
     expect(run.hooked.map(({ line }) => line)).toEqual(["after-tool bash"]);
   });
 
-  test("are told whether a call has failed, also one that was given up [EVT-14, TOOL-05]", () => {
-    const run = play({ hooks: ["after-tool"], replies: [calls("bash", "edit", "read")] }).until("call-tools");
-    run.tool(2, true).tool(1).fail("host-gone", "no host", 0);
+  test("are told whether a call has failed, also one that was given up [EVT-14, TOOL-05]", async () => {
+    const run = await play({ hooks: ["after-tool"], replies: [calls("bash", "edit", "read")] }).until(
+      "call-tools",
+    );
+    await run.tool(2, true).tool(1).fail("host-gone", "no host", 0);
     expect(run.command).toMatchObject({
       type: "run-hook",
       ask: {
@@ -90,12 +92,12 @@ describe("hooks behind tools", () => {
         ],
       },
     });
-    run.settle();
+    await run.settle();
   });
 });
 
-test("a call that was cancelled, and nobody has stopped the run, has a result that says so [TOOL-05, ABT-01]", () => {
-  const run = play({ replies: [calls("bash", "edit")] }).until("call-tools");
-  run.setBack({ type: "cancelled" }, "nothing", 0).settle();
+test("a call that was cancelled, and nobody has stopped the run, has a result that says so [TOOL-05, ABT-01]", async () => {
+  const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
+  await run.setBack({ type: "cancelled" }, "nothing", 0).settle();
   expect(run.lines.slice(2)).toEqual(["bash!: Cancelled", "edit: edit ok", "model: done"]);
 });

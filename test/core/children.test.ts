@@ -4,56 +4,57 @@ import type { CallToolsCommand } from "../../src/core/machine/state/command.ts";
 import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
 import { SubAgentLimits } from "../../src/schema/definition.ts";
-import { calls, type Play, play, says } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
 const limits = SubAgentLimits.parse({});
 const agent: ToolFacts = {
   replay: "idempotent",
   quick: false,
-  child: { definitionHash: "hash-child", limits },
+  child: { definitionHash: "of its own", limits },
 };
 const tool: ToolFacts = { replay: "unsafe", quick: false };
 const tools = { scout: agent, writer: agent, edit: tool };
 
-function delegating(...names: string[]): Play {
+function delegating(...names: string[]): Run {
   return play({ tools, replies: [calls(...names), says("done")] });
 }
-const called = (run: Play) => (run.command as CallToolsCommand).calls;
-const texts = (run: Play) => run.lines.slice(2);
+const called = (run: Run) => (run.command as CallToolsCommand).calls;
+const texts = (run: Run) => run.lines.slice(2);
 
 describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
-  test("is a run of its own with a share of what is left; its result stands in the call's place", () => {
-    const run = delegating("scout").until("call-tools");
+  test("is a run of its own with a share of what is left; its result stands in the call's place", async () => {
+    const run = await delegating("scout").until("call-tools");
     expect(called(run)[0]?.child).toMatchObject({
-      definitionHash: "hash-child",
+      definitionHash: "scout",
       given: { turns: 10, tokens: 1_000_000, children: 0, depth: 0 },
     });
-    run.settle();
-    expect(texts(run)).toEqual(["scout: (sub-agent produced no text output)", "model: done"]);
+    await run.settle();
+    expect(texts(run)).toEqual(["scout: done", "model: done"]);
     expect(run.state.loop).toBeUndefined();
   });
 
-  test("is shown with its session while it is at work", () => {
-    const run = delegating("scout").until("call-tools");
-    run.tell({ type: "child-started", call: 0, session: "s.sub-1" });
+  test("is shown with its session while it is at work", async () => {
+    const run = await delegating("scout").until("call-tools");
+    await run.tell({ type: "child-started", call: 0, session: "s.sub-1" });
     expect(called(run)[0]?.child?.session).toBe("s.sub-1");
   });
 
-  test("has what waits written down beside it, once", () => {
-    const run = delegating("scout", "writer").until("call-tools");
+  test("has what waits written down beside it, once", async () => {
+    const run = await delegating("scout", "writer").until("call-tools");
     const { beside } = run.command as CallToolsCommand;
     expect(beside?.outbox.events.map(({ body }) => body.type)).toContain("ToolExecutionStart");
-    run.tell(run.perform(beside!));
+    await run.tell(await run.perform(beside!));
     expect(run.command).not.toHaveProperty("beside");
-    run.child(0);
+    await run.child(0);
     expect(run.command).not.toHaveProperty("beside");
-    run.settle();
+    await run.settle();
   });
 
-  test("beside other tools leaves the outbox to them [TOOL-08]", () => {
-    const run = delegating("scout", "edit", "writer").until("call-tools");
+  test("beside other tools leaves the outbox to them [TOOL-08]", async () => {
+    const run = await delegating("scout", "edit", "writer").until("call-tools");
     expect(run.command).not.toHaveProperty("beside");
-    run.child(2).tool(1).child(0).settle();
+    await run.child(2).tool(1).child(0).settle();
     expect(texts(run).map((line) => line.split(":")[0])).toEqual(["scout", "edit", "writer", "model"]);
   });
 
@@ -65,9 +66,9 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
       { type: "ended", by: "guard", reason: "late" } as const,
       'The sub-agent was ended by hook "guard": late',
     ],
-  ])("that came to no answer says so in an error result [SUB-06, TOOL-16]", (outcome, words) => {
-    const run = delegating("scout").until("call-tools").child(0, { outcome }).settle();
-    const result = run.transcript.entries("main")[2]?.message;
+  ])("that came to no answer says so in an error result [SUB-06, TOOL-16]", async (outcome, words) => {
+    const run = await delegating("scout").until("call-tools").child(0, { outcome }).settle();
+    const result = run.transcript.listEntries("main")[2]?.message;
     expect(result).toMatchObject({
       role: "toolResult",
       isError: true,
@@ -76,49 +77,49 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
     expect(texts(run)[0]).toContain(words);
   });
 
-  test("that met a limit is a result that says which", () => {
+  test("that met a limit is a result that says which", async () => {
     const outcome = { type: "limit-reached", reason: "Max turns reached (10/10)" } as const;
-    const run = delegating("scout").until("call-tools").child(0, { outcome }).settle();
-    expect(run.transcript.entries("main")[2]?.message).toMatchObject({ isError: false });
+    const run = await delegating("scout").until("call-tools").child(0, { outcome }).settle();
+    expect(run.transcript.listEntries("main")[2]?.message).toMatchObject({ isError: false });
     expect(texts(run)[0]).toContain("[Sub-agent stopped: Max turns reached (10/10)]");
   });
 
-  test("that is gone gives an error result; a second word of it changes nothing", () => {
-    const run = delegating("scout", "writer").until("call-tools");
-    run.tell({ type: "child-lost", call: 0, how: "it was terminated" });
+  test("that is gone gives an error result; a second word of it changes nothing", async () => {
+    const run = await delegating("scout", "writer").until("call-tools");
+    await run.tell({ type: "child-lost", call: 0, how: "it was terminated" });
     const { state } = run;
-    run.tell({ type: "child-lost", call: 0, how: "it was terminated" });
+    await run.tell({ type: "child-lost", call: 0, how: "it was terminated" });
     expect({ ...run.state, nowMs: 0 }).toEqual({ ...state, nowMs: 0 });
-    run.child(1).settle();
+    await run.child(1).settle();
     expect(texts(run)[0]).toContain("did not come to an end: it was terminated");
   });
 
-  test("behind a stop its result is in the record, and no turn follows [ABT-01]", () => {
-    const run = delegating("scout").until("call-tools").stop("enough");
-    run.child(0, { outcome: { type: "stopped", reason: "enough" } }).settle();
+  test("behind a stop its result is in the record, and no turn follows [ABT-01]", async () => {
+    const run = await delegating("scout").until("call-tools").stop("enough");
+    await run.child(0, { outcome: { type: "stopped", reason: "enough" } }).settle();
     expect(texts(run)).toHaveLength(1);
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
   });
 });
 
 describe("what sub-agents may spend [SUB-03]", () => {
-  test("counts for the loop that has called them, with what comes back", () => {
+  test("counts for the loop that has called them, with what comes back", async () => {
     const run = play({
       tools,
       limits: { maxTurns: 6 },
       replies: [calls("scout"), calls("scout"), says("done")],
     });
-    run.until("call-tools");
+    await run.until("call-tools");
     expect(called(run)[0]?.child?.given.turns).toBe(2);
-    run.child(0, { used: { turns: 1, tokens: 10, nanoUsd: 0, children: 0 } }).until("call-tools");
+    await run.child(0, { used: { turns: 1, tokens: 10, nanoUsd: 0, children: 0 } }).until("call-tools");
     expect(called(run)[0]?.child?.given.turns).toBe(1);
-    run.child(0, { used: { turns: 1, tokens: 10, nanoUsd: 0, children: 0 } }).settle();
+    await run.child(0, { used: { turns: 1, tokens: 10, nanoUsd: 0, children: 0 } }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("that have used up everything end the loop with a message", () => {
+  test("that have used up everything end the loop with a message", async () => {
     const run = play({ tools, limits: { maxTotalTokens: 1000 }, replies: [calls("scout"), says("never")] });
-    run
+    await run
       .until("call-tools")
       .child(0, { used: { turns: 1, tokens: 1000, nanoUsd: 0, children: 0 } })
       .settle();
@@ -126,9 +127,9 @@ describe("what sub-agents may spend [SUB-03]", () => {
     expect(run.lines.at(-1)).toContain("Budget of tokens reached");
   });
 
-  test("one for whom nothing is left is not begun, and the model is told [LIM-03]", () => {
+  test("one for whom nothing is left is not begun, and the model is told [LIM-03]", async () => {
     const run = play({ tools, limits: { maxTurns: 2 }, replies: [calls("scout", "writer"), says("done")] });
-    run.settle();
+    await run.settle();
     expect(texts(run).slice(0, 2)).toEqual([
       expect.stringContaining("Not started: too few turns are left"),
       expect.stringContaining("Not started: too few turns are left"),
@@ -139,45 +140,47 @@ describe("what sub-agents may spend [SUB-03]", () => {
 describe("time in which a sub-agent waits for a person", () => {
   const waited = { waitedMs: 60_000 };
   const limited = { tools, limits: { maxDurationMs: 30_000 } };
-  const ending = (run: Play) => run.settle().state.last?.outcome.type;
+  const ending = async (run: Run) => (await run.settle()).state.last?.outcome.type;
 
-  test("is not of its caller's when it works alone", () => {
-    const run = play({ ...limited, replies: [calls("scout"), says("done")] }).until("call-tools");
-    expect(ending(run.pass(61_000).child(0, waited))).toBe("answered");
+  test("is not of its caller's when it works alone", async () => {
+    const run = await play({ ...limited, replies: [calls("scout"), says("done")] }).until("call-tools");
+    expect(await ending(await run.pass(61_000).child(0, waited))).toBe("answered");
   });
 
   test.each([
     ["the definition says so", { waitingCounts: true }, ["scout"]],
     ["others work beside it", {}, ["scout", "writer"]],
-  ])("is when %s", (_, setting, names) => {
+  ])("is when %s", async (_, setting, names) => {
     const run = play({ ...limited, ...setting, replies: [calls(...names), says("done")] });
-    run.until("call-tools").pass(61_000).child(0, waited);
-    expect(ending(run)).toBe("limit-reached");
+    await run.until("call-tools").pass(61_000).child(0, waited);
+    expect(await ending(run)).toBe("limit-reached");
   });
 
-  test("is told in its report, and moves the end of the time that it was given", () => {
+  test("is told in its report, and moves the end of the time that it was given", async () => {
     const share = { turns: null, tokens: null, nanoUsd: null, children: 1, depth: 1 };
-    const of = (waitedMs: number) => {
+    const of = async (waitedMs: number) => {
       const run = play({
         tools,
         share: { ...share, deadlineMs: 90_000 },
         replies: [calls("scout"), says("done")],
       });
-      run.until("call-tools").pass(100_000 - run.now);
-      return run.child(0, { waitedMs }).settle().command;
+      await run.until("call-tools").pass(100_000 - run.now);
+      return (await run.child(0, { waitedMs }).settle()).command;
     };
-    expect(of(60_000)).toMatchObject({ report: { outcome: { type: "answered" }, waitedMs: 60_000 } });
-    expect(of(1_000)).toMatchObject({ report: { outcome: { type: "limit-reached" }, waitedMs: 1_000 } });
+    expect(await of(60_000)).toMatchObject({ report: { outcome: { type: "answered" }, waitedMs: 60_000 } });
+    expect(await of(1_000)).toMatchObject({
+      report: { outcome: { type: "limit-reached" }, waitedMs: 1_000 },
+    });
   });
 });
 
 describe("a run that is a part of another's work", () => {
   const share = { turns: 2, tokens: null, nanoUsd: null, children: 1, deadlineMs: null, depth: 1 };
 
-  test("ends with a report, which counts what its sub-agents have used too", () => {
+  test("ends with a report, which counts what its sub-agents have used too", async () => {
     const run = play({ tools, share: { ...share, turns: 5 }, replies: [calls("scout"), says("done")] });
-    run.until("call-tools").child(0, { used: { turns: 2, tokens: 10, nanoUsd: 5, children: 0 } });
-    run.settle();
+    await run.until("call-tools").child(0, { used: { turns: 2, tokens: 10, nanoUsd: 5, children: 0 } });
+    await run.settle();
     expect(run.command).toMatchObject({
       type: "finish",
       report: {
@@ -189,9 +192,9 @@ describe("a run that is a part of another's work", () => {
     });
   });
 
-  test("ends with a message when its share is used up", () => {
+  test("ends with a message when its share is used up", async () => {
     const run = play({ tools, share, replies: [calls("edit"), calls("edit"), says("never")] });
-    run.settle();
+    await run.settle();
     expect(run.command).toMatchObject({ report: { outcome: { type: "limit-reached" }, used: { turns: 2 } } });
   });
 });
@@ -199,13 +202,13 @@ describe("a run that is a part of another's work", () => {
 describe("what people are shown of sub-agents", () => {
   const used = { turns: 2, tokens: 30, nanoUsd: 500_000_000, children: 1 };
 
-  test("what is used, set aside and left of the budget, with all below", () => {
+  test("what is used, set aside and left of the budget, with all below", async () => {
     const run = play({
       tools,
       limits: { maxTurns: 10, maxCostUsd: 2 },
       replies: [calls("scout", "writer"), says("x")],
     });
-    run.until("call-tools");
+    await run.until("call-tools");
     const reserved = buildStatus(run.state).budget?.turns.reserved ?? 0;
     expect(buildStatus(run.state).budget?.turns).toEqual({
       limit: 10,
@@ -220,34 +223,34 @@ describe("what people are shown of sub-agents", () => {
       usd: { limit: 2, used: 0.5 },
       children: { limit: 100, used: 2, reserved: 1 },
     });
-    run.child(1).until("call-model");
+    await run.child(1).until("call-model");
     expect(formatDashboard(run.state)).toContain(
       "- **Budget**: turns 4 of 10, cost $0.5000 of $2.0000, sub-agents 3 of 100",
     );
-    run.settle();
+    await run.settle();
     expect(buildStatus(run.state).budget).toBeUndefined();
   });
 
-  test("their cost is in the cost of their caller, when they are over", () => {
-    const run = play({ tools, replies: [calls("scout"), says("x")] }).until("call-tools");
+  test("their cost is in the cost of their caller, when they are over", async () => {
+    const run = await play({ tools, replies: [calls("scout"), says("x")] }).until("call-tools");
     expect(buildStatus(run.state).costUsd).toBe(0);
-    run.child(0, { used });
+    await run.child(0, { used });
     expect(buildStatus(run.state).costUsd).toBe(0.5);
     expect(formatDashboard(run.state)).toContain("$0.5000, $0.5000 of it by sub-agents");
-    run.settle();
+    await run.settle();
     expect(buildStatus(run.state).costUsd).toBe(0.5);
   });
 
-  test("those at work first, then the newest that are over: ten rows and a count", () => {
+  test("those at work first, then the newest that are over: ten rows and a count", async () => {
     const many = Array.from({ length: 30 }, () => "scout");
     const run = play({
       tools,
       limits: { maxTurns: 200 },
       replies: [calls(...many), calls("writer", "edit"), says("x")],
     });
-    run.until("call-tools");
+    await run.until("call-tools");
     for (let call = 0; call < 30; call += 1) run.child(call, { session: `s.${call}` });
-    run.until("call-tools").tell({ type: "child-started", call: 0, session: "s.writer" });
+    await run.until("call-tools").tell({ type: "child-started", call: 0, session: "s.writer" });
     const { children } = buildStatus(run.state);
     expect(children).toMatchObject({ running: 1, over: 30 });
     expect(children?.rows).toHaveLength(10);

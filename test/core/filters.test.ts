@@ -1,49 +1,51 @@
-import { assert, constantFrom, property } from "fast-check";
+import { assert, asyncProperty, constantFrom } from "fast-check";
 import { describe, expect, test } from "vitest";
 import { materialise } from "../../src/conversation/materialise.ts";
 import { getRunCount } from "../support/test-depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
-import { calls, type Judge, type Play, play, type Setting, says, textOf } from "./play.ts";
+import { textOf } from "./support/lines.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, type Judge, type Setting, says } from "./support/script.ts";
 
 const RUNS = Math.min(500, getRunCount(500));
 const reason = 'not "bad"';
 
 describe("a prompt that is rejected", () => {
-  test("ends its loop before the first turn: no message, no model call [FILT-03, EVT-07]", () => {
-    const run = play({ prompts: ["bad words"], rejects: "bad" }).settle();
+  test("ends its loop before the first turn: no message, no model call [FILT-03, EVT-07]", async () => {
+    const run = await play({ prompts: ["bad words"], rejects: "bad" }).settle();
     expect(run.eventLines()).toEqual(["AgentStart initial", "InputRejected", "AgentEnd rejected 0..0"]);
-    expect(run.transcript.eventsOf("s.test.1").slice(1)).toMatchObject([
+    expect(run.transcript.listEvents("s.test.1").slice(1)).toMatchObject([
       { body: { type: "InputRejected", reason } },
       { body: { type: "AgentEnd", rejection: reason, outcome: { type: "rejected", reason } } },
     ]);
     expect(run.asked).toEqual([]);
     expect(run.lines).toEqual([]);
-    expect(run.transcript.loops).toMatchObject([{ outcome: { type: "rejected", reason } }]);
+    expect(run.transcript.records).toMatchObject([{ outcome: { type: "rejected", reason } }]);
     expect(run.command).toMatchObject({ type: "finish", last: { outcome: { type: "rejected", reason } } });
   });
 
-  test("takes what came together with it along [FILT-03]", () => {
-    const run = play({ prompts: ["good", "bad"], rejects: "bad" }).settle();
+  test("takes what came together with it along [FILT-03]", async () => {
+    const run = await play({ prompts: ["good", "bad"], rejects: "bad" }).settle();
     expect(run.lines).toEqual([]);
   });
 
-  test("is no rejection of the next, and is not in its view [FILT-02, FILT-03]", () => {
-    const run = play({ prompts: ["bad"], rejects: "bad", mode: "interactive" }).settle();
+  test("is no rejection of the next, and is not in its view [FILT-02, FILT-03]", async () => {
+    const run = await play({ prompts: ["bad"], rejects: "bad", mode: "interactive" }).settle();
     expect(run.phase).toBe("waiting");
-    run.prompt("good").settle();
+    await run.prompt("good").settle();
     expect(run.lines).toEqual(["prompt: good", "model: done"]);
   });
 
-  test("stays rejected when the answer of the step was lost [FILT-03]", () => {
-    const run = play({ prompts: ["bad"], rejects: "bad" })
+  test("stays rejected when the answer of the step was lost [FILT-03]", async () => {
+    const run = await play({ prompts: ["bad"], rejects: "bad" })
       .lose("stored")
       .settle();
-    expect(run.transcript.loops).toMatchObject([{ outcome: { type: "rejected" } }]);
+    expect(run.transcript.records).toMatchObject([{ outcome: { type: "rejected" } }]);
     expect(run.asked).toEqual([]);
   });
 
-  test("is what the run says it ended with, when a stop came before [FILT-03]", () => {
-    const run = play({ prompts: ["bad"], rejects: "bad" })
+  test("is what the run says it ended with, when a stop came before [FILT-03]", async () => {
+    const run = await play({ prompts: ["bad"], rejects: "bad" })
       .stop()
       .settle();
     expect(run.command).toMatchObject({ last: { outcome: { type: "rejected" } } });
@@ -51,29 +53,34 @@ describe("a prompt that is rejected", () => {
 });
 
 describe("what waits with a rejected prompt", () => {
-  test("goes to the inbox when the run ends, in order [PHI-10, PHI-13b]", () => {
+  test("goes to the inbox when the run ends, in order [PHI-10, PHI-13b]", async () => {
     const run = play({ prompts: ["bad"], rejects: "bad", held: true })
       .steer("a")
       .steer("b")
       .followUp("c");
-    run.tell({ type: "begun" }).steer("late").settle();
+    await run.tell({ type: "begun" }).steer("late").settle();
     expect(run.command).toMatchObject({ last: { outcome: { type: "rejected" } } });
     expect(run.inboxTexts).toEqual(["a", "b", "late", "c"].map((text) => expect.stringContaining(text)));
     expect(run.lines).toEqual([]);
   });
 
-  test("stays in the inbox when it lay there [PHI-10, PHI-13b]", () => {
-    const { transcript } = play({ prompts: [], held: true }).steer("early").tell({ type: "begun" }).settle();
-    const run = play({ prompts: ["bad"], rejects: "bad", transcript, run: "second" }).settle();
+  test("stays in the inbox when it lay there [PHI-10, PHI-13b]", async () => {
+    const after = await play({ prompts: [], held: true }).steer("early").tell({ type: "begun" }).settle();
+    const run = await play({ prompts: ["bad"], rejects: "bad", after, run: "second" }).settle();
     expect(run.inboxTexts).toEqual(["early"]);
   });
 
-  test("waits in its queue for the next prompt of an interactive run, and precedes it [PHI-10, PHI-13b, LOOP-08]", () => {
-    const run = play({ prompts: [], rejects: "bad", mode: "interactive", steeringMode: "all" }).settle();
-    run.steer("a").steer("b").followUp("c").prompt("bad").settle();
+  test("waits in its queue for the next prompt of an interactive run, and precedes it [PHI-10, PHI-13b, LOOP-08]", async () => {
+    const run = await play({
+      prompts: [],
+      rejects: "bad",
+      mode: "interactive",
+      steeringMode: "all",
+    }).settle();
+    await run.steer("a").steer("b").followUp("c").prompt("bad").settle();
     expect(run.phase).toBe("waiting");
     expect(run.asked).toEqual([]);
-    run.prompt("good").settle();
+    await run.prompt("good").settle();
     expect(run.lines).toEqual([
       "steering: a",
       "steering: b",
@@ -84,34 +91,39 @@ describe("what waits with a rejected prompt", () => {
     ]);
   });
 
-  test("goes to the inbox when an interactive run ends without another prompt [PHI-13b]", () => {
-    const run = play({ prompts: [], rejects: "bad", mode: "interactive", idleTimeoutMs: 1000 }).settle();
-    run.steer("a").prompt("bad").settle().pass(2000).timePassed().settle();
+  test("goes to the inbox when an interactive run ends without another prompt [PHI-13b]", async () => {
+    const run = await play({
+      prompts: [],
+      rejects: "bad",
+      mode: "interactive",
+      idleTimeoutMs: 1000,
+    }).settle();
+    await run.steer("a").prompt("bad").settle().pass(2000).timePassed().settle();
     expect(run.inboxTexts).toEqual(["a"]);
   });
 
-  test("is there after the run has continued as new [PHI-13b]", () => {
-    const run = play({ prompts: [], rejects: "bad", mode: "interactive" }).settle();
-    run.steer("a").prompt("bad").rotationDue().settle();
+  test("is there after the run has continued as new [PHI-13b]", async () => {
+    const run = await play({ prompts: [], rejects: "bad", mode: "interactive" }).settle();
+    await run.steer("a").prompt("bad").rotationDue().settle();
     expect(run.run).toBe("run2");
-    run.prompt("good").settle();
+    await run.prompt("good").settle();
     expect(run.lines).toEqual(["steering: a", "prompt: good", "model: done"]);
   });
 });
 
-const bad: Judge = ({ text }) => (text?.includes("bad") ? { reject: "not bad" } : undefined);
-const rude: Judge = ({ text }) => (text?.includes("rude") ? { warn: "be kind" } : undefined);
+const bad: Judge = (text) => (text.includes("bad") ? { reject: "not bad" } : undefined);
+const rude: Judge = (text) => (text.includes("rude") ? { warn: "be kind" } : undefined);
 
 /** A run that comes to the end of its first turn with these words waiting. */
-function waiting(setting: Setting, say: (run: Play) => Play): Play {
-  return say(play(setting).until("call-model")).step();
+async function waiting(setting: Setting, say: (run: Run) => Run): Promise<Run> {
+  return say(await play(setting).until("call-model")).step();
 }
 
 describe("words that wait in a queue are shown to the filters before a turn takes them up", () => {
-  test("steering and follow-ups pass, each asked about once [PHI-08]", () => {
+  test("steering and follow-ups pass, each asked about once [PHI-08]", async () => {
     const setting = { judges: bad, replies: [calls("bash"), says("one"), says("two")] };
-    const run = waiting(setting, (run) => run.steer("s").followUp("f")).settle();
-    expect(run.judged).toEqual(["s", "f"]);
+    const run = await (await waiting(setting, (run) => run.steer("s").followUp("f"))).settle();
+    expect(run.judged).toEqual(["hi", "s", "f"]);
     expect(run.lines).toEqual([
       "prompt: hi",
       "model: calling +bash",
@@ -123,20 +135,20 @@ describe("words that wait in a queue are shown to the filters before a turn take
     ]);
   });
 
-  test("a warning stands at the end of the message that it is about [PHI-08, FILT-04]", () => {
-    const run = waiting({ judges: rude }, (run) => run.steer("rude").steer("kind")).settle();
+  test("a warning stands at the end of the message that it is about [PHI-08, FILT-04]", async () => {
+    const run = await (await waiting({ judges: rude }, (run) => run.steer("rude").steer("kind"))).settle();
     expect(run.lines).toContain("steering: rude[Warning: be kind]");
     expect(run.lines).toContain("steering: kind");
   });
 
-  test("a rejection ends the run between two turns: InputRejected, then AgentEnd, once [PHI-08, FILT-03, EVT-07]", () => {
-    const run = waiting({ judges: bad }, (run) => run.followUp("bad words")).settle();
+  test("a rejection ends the run between two turns: InputRejected, then AgentEnd, once [PHI-08, FILT-03, EVT-07]", async () => {
+    const run = await (await waiting({ judges: bad }, (run) => run.followUp("bad words"))).settle();
     expect(run.eventLines().slice(-3)).toEqual([
       "TurnEnd 0 at 1 with 0",
       "InputRejected",
       "AgentEnd rejected 0..3",
     ]);
-    expect(run.transcript.eventsOf("s.test.1").slice(-2)).toMatchObject([
+    expect(run.transcript.listEvents("s.test.1").slice(-2)).toMatchObject([
       { body: { type: "InputRejected", reason: "not bad", position: 2 } },
       { body: { type: "AgentEnd", rejection: "not bad", outcome: { type: "rejected", reason: "not bad" } } },
     ]);
@@ -144,61 +156,65 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.command).toMatchObject({ last: { outcome: { type: "rejected", reason: "not bad" } } });
   });
 
-  test("a rejected message is kept where no model sees it, and comes back to nobody [PHI-08, PHI-13b]", () => {
+  test("a rejected message is kept where no model sees it, and comes back to nobody [PHI-08, PHI-13b]", async () => {
     const setting: Setting = { judges: bad, mode: "interactive" };
-    const run = waiting(setting, (run) => run.steer("bad words")).settle();
+    const run = await (await waiting(setting, (run) => run.steer("bad words"))).settle();
     expect(run.phase).toBe("waiting");
     expect(run.lines.at(-1)).toBe("refused steering: bad words");
-    run.prompt("good").settle();
+    await run.prompt("good").settle();
     expect(run.lines.slice(-3)).toEqual(["refused steering: bad words", "prompt: good", "model: done"]);
     const last = run.asked.at(-1);
-    const seen = materialise(last!.view, run.transcript.entries(run.state.branch)).map(textOf);
+    const seen = materialise(last!.view, run.transcript.listEntries(run.state.branch)).map(textOf);
     expect(seen.join()).not.toContain("bad");
   });
 
-  test("what waits beside a rejected message keeps waiting, in order [PHI-08, PHI-10, PHI-13b]", () => {
+  test("what waits beside a rejected message keeps waiting, in order [PHI-08, PHI-10, PHI-13b]", async () => {
     const setting: Setting = { judges: bad, followUpMode: "all" };
-    const run = waiting(setting, (run) => run.followUp("a").followUp("bad").followUp("c")).settle();
-    expect(run.judged).toEqual(["a", "bad"]);
+    const run = await (
+      await waiting(setting, (run) => run.followUp("a").followUp("bad").followUp("c"))
+    ).settle();
+    expect(run.judged).toEqual(["hi", "a", "bad"]);
     expect(run.inboxTexts).toEqual(["a", "c"]);
     expect(run.lines.at(-1)).toBe("refused follow-up: bad");
   });
 
-  test("a message that comes while they are asked is asked about before it is taken up [PHI-08]", () => {
+  test("a message that comes while they are asked is asked about before it is taken up [PHI-08]", async () => {
     const setting: Setting = { judges: bad, steeringMode: "all" };
-    const run = waiting(setting, (run) => run.steer("a"))
+    const run = await (await waiting(setting, (run) => run.steer("a")))
       .until("filter-input")
       .steer("bad")
       .settle();
-    expect(run.judged).toEqual(["a", "bad"]);
+    expect(run.judged).toEqual(["hi", "a", "bad"]);
     expect(run.lines.at(-1)).toBe("refused steering: bad");
     expect(run.inboxTexts).toEqual(["a"]);
   });
 
-  test("at most 16 in one step [PHI-08]", () => {
-    const run = play({ judges: rude, steeringMode: "all" }).until("call-model");
-    for (let n = 0; n < 20; n++) run.steer(`words ${n}`);
-    run.step().settle();
+  test("at most 16 in one step [PHI-08]", async () => {
+    const run = await play({ judges: rude, steeringMode: "all" }).until("call-model");
+    for (let n = 0; n < 20; n++) await run.steer(`words ${n}`);
+    await run.step().settle();
     const steps = run.commands.flatMap((one) => (one.type === "filter-input" ? [one.messages.length] : []));
     expect(steps).toEqual([16, 4]);
   });
 
-  test("without filters there is no such step [PHI-08]", () => {
-    const run = waiting({}, (run) => run.steer("bad").followUp("bad")).settle();
+  test("without filters there is no such step [PHI-08]", async () => {
+    const run = await (await waiting({}, (run) => run.steer("bad").followUp("bad"))).settle();
     expect(run.commands.map(({ type }) => type)).not.toContain("filter-input");
   });
 
-  test("what interrupts leaves the messages in their queue: a stop [PHI-08, PHI-13b]", () => {
-    const run = waiting({ judges: bad }, (run) => run.steer("a").followUp("b")).until("filter-input");
+  test("what interrupts leaves the messages in their queue: a stop [PHI-08, PHI-13b]", async () => {
+    const run = await (await waiting({ judges: bad }, (run) => run.steer("a").followUp("b"))).until(
+      "filter-input",
+    );
     expect(run.state.queues.steering).toHaveLength(1);
-    run.stop().setBack({ type: "cancelled" }).settle();
+    await run.stop().setBack({ type: "cancelled" }).settle();
     expect(run.inboxTexts).toEqual(["a", "b"]);
     expect(run.command).toMatchObject({ last: { outcome: { type: "stopped" } } });
   });
 
-  test("a limit that was met meanwhile [PHI-08, PHI-13b]", () => {
+  test("a limit that was met meanwhile [PHI-08, PHI-13b]", async () => {
     const setting: Setting = { judges: bad, limits: { maxDurationMs: 1000 } };
-    const run = waiting(setting, (run) => run.steer("a"))
+    const run = await (await waiting(setting, (run) => run.steer("a")))
       .until("filter-input")
       .pass(2000)
       .settle();
@@ -206,18 +222,18 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.command).toMatchObject({ last: { outcome: { type: "limit-reached" } } });
   });
 
-  test("continue-as-new, with what the filters have said [PHI-08, PHI-13b]", () => {
-    const run = waiting({ judges: rude }, (run) => run.steer("rude"))
+  test("continue-as-new, with what the filters have said [PHI-08, PHI-13b]", async () => {
+    const run = await (await waiting({ judges: rude }, (run) => run.steer("rude")))
       .until("filter-input")
       .rotationDue();
-    run.step().until("rotate").step().settle();
+    await run.step().until("rotate").step().settle();
     expect(run.run).toBe("run2");
-    expect(run.judged).toEqual(["rude"]);
+    expect(run.judged).toEqual(["hi", "rude"]);
     expect(run.lines).toContain("steering: rude[Warning: be kind]");
   });
 
-  test("a queue that is cleared: what was refused is not there to be refused [PHI-08]", () => {
-    const run = waiting({ judges: bad }, (run) => run.steer("bad"))
+  test("a queue that is cleared: what was refused is not there to be refused [PHI-08]", async () => {
+    const run = await (await waiting({ judges: bad }, (run) => run.steer("bad")))
       .until("filter-input")
       .clear("all")
       .settle();
@@ -225,56 +241,65 @@ describe("words that wait in a queue are shown to the filters before a turn take
     expect(run.lines).toEqual(["prompt: hi", "model: done"]);
   });
 
-  test("filters that cannot be asked fail the loop, and the words go to the inbox [PHI-08, PHI-10]", () => {
-    const run = waiting({ judges: bad }, (run) => run.steer("a")).until("filter-input");
-    run.fail("invalid", "This worker has no input filter").settle();
+  test("filters that cannot be asked fail the loop, and the words go to the inbox [PHI-08, PHI-10]", async () => {
+    const run = await (await waiting({ judges: bad }, (run) => run.steer("a"))).until("filter-input");
+    await run.fail("invalid", "This worker has no input filter").settle();
     expect(run.inboxTexts).toEqual(["a"]);
     expect(run.command).toMatchObject({ last: { outcome: { type: "failed", fault: "invalid" } } });
   });
 
-  test("a worker that dies over it, thrice, likewise; once, it is asked again [PHI-08]", () => {
-    const once = waiting({ judges: rude }, (run) => run.steer("rude"))
+  test("a worker that dies over it, thrice, likewise; once, it is asked again [PHI-08]", async () => {
+    const once = await (await waiting({ judges: rude }, (run) => run.steer("rude")))
       .until("filter-input")
       .lose("stored")
       .settle();
-    expect(once.judged).toEqual(["rude"]);
+    expect(once.judged).toEqual(["hi", "rude"]);
     expect(once.lines).toContain("steering: rude[Warning: be kind]");
-    const thrice = waiting({ judges: bad }, (run) => run.steer("a")).until("filter-input");
-    thrice.lose().lose().lose().settle();
+    const thrice = await (await waiting({ judges: bad }, (run) => run.steer("a"))).until("filter-input");
+    await thrice.lose().lose().lose().settle();
     expect(thrice.command).toMatchObject({ last: { outcome: { type: "failed", fault: "worker-lost" } } });
     expect(thrice.inboxTexts).toEqual(["a"]);
   });
 });
 
 describe("words that a loop begins with", () => {
-  test("steering that came before the prompt is asked about by itself; its rejection ends the loop [PHI-08]", () => {
-    const run = play({ judges: bad, held: true }).steer("bad").steer("a").tell({ type: "begun" }).settle();
+  test("steering that came before the prompt is asked about by itself; its rejection ends the loop [PHI-08]", async () => {
+    const run = await play({ judges: bad, held: true })
+      .steer("bad")
+      .steer("a")
+      .tell({ type: "begun" })
+      .settle();
     expect(run.eventLines()).toEqual(["AgentStart initial", "InputRejected", "AgentEnd rejected 0..1"]);
     expect(run.lines).toEqual(["refused steering: bad"]);
     expect(run.inboxTexts).toEqual(["a"]);
   });
 
-  test("what lies in the inbox too: it leaves the inbox, and does not reject the next loop [PHI-08]", () => {
-    const { transcript } = play({ prompts: [], held: true })
+  test("what lies in the inbox too: it leaves the inbox, and does not reject the next loop [PHI-08]", async () => {
+    const after = await play({ prompts: [], held: true })
       .steer("bad")
       .steer("b")
       .tell({ type: "begun" })
       .settle();
-    play({ prompts: ["one"], judges: bad, transcript, run: "second" }).settle();
-    expect(transcript.inbox.map(({ text }) => text)).toEqual(["b"]);
-    const third = play({ prompts: ["two"], judges: bad, transcript, run: "third" }).settle();
+    await play({ prompts: ["one"], judges: bad, after, run: "second" }).settle();
+    expect(after.inboxTexts).toEqual(["b"]);
+    const third = await play({ prompts: ["two"], judges: bad, after, run: "third" }).settle();
     expect(third.lines).toEqual(["refused inbox: bad", "inbox: b", "prompt: two", "model: done"]);
   });
 });
 
-test("any script with rejections keeps every invariant and loses nothing [I1..I5, FILT-03, PHI-10, PHI-13b]", () => {
+test("any script with rejections keeps every invariant and loses nothing [I1..I5, FILT-03, PHI-10, PHI-13b]", async () => {
   let rejected = 0;
-  void assert(
-    property(settings, anyActions, constantFrom("hi", "prompt words"), (setting, actions, rejects) => {
-      const run = playAll({ ...setting, rejects }, actions);
-      expect(run.command.type).toBe("finish");
-      rejected += run.transcript.loops.filter(({ outcome }) => outcome?.type === "rejected").length;
-    }),
+  await assert(
+    asyncProperty(
+      settings,
+      anyActions,
+      constantFrom("hi", "prompt words"),
+      async (setting, actions, rejects) => {
+        const run = await playAll({ ...setting, rejects }, actions);
+        expect(run.command.type).toBe("finish");
+        rejected += run.transcript.records.filter(({ outcome }) => outcome?.type === "rejected").length;
+      },
+    ),
     { numRuns: RUNS },
   );
   expect(rejected).toBeGreaterThan(RUNS / 10);

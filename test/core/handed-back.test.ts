@@ -1,31 +1,32 @@
 import { describe, expect, test } from "vitest";
-import { calls, play, says } from "./play.ts";
+import { play } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
 const GIVEN_BACK = { type: "lost", attempts: 0, inOrder: true } as const;
 const DIED = { type: "lost", attempts: 0 } as const;
 
 describe("a step that its worker gave back when it was asked to end", () => {
-  test("is given out again however often: a model call", () => {
-    const run = play({ replies: [says("there")] }).until("call-model");
+  test("is given out again however often: a model call", async () => {
+    const run = await play({ replies: [says("there")] }).until("call-model");
     const first = run.command;
-    for (let deploy = 1; deploy <= 5; deploy += 1) run.setBack(GIVEN_BACK);
+    for (let deploy = 1; deploy <= 5; deploy += 1) await run.setBack(GIVEN_BACK);
     expect(run.command).toEqual({ ...first, generation: 5 });
-    run.settle();
+    await run.settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("is given out again however often: a tool call", () => {
-    const run = play({ replies: [calls("bash"), says("done")] }).until("call-tools");
-    for (let deploy = 1; deploy <= 5; deploy += 1) run.setBack(GIVEN_BACK);
-    run.settle();
+  test("is given out again however often: a tool call", async () => {
+    const run = await play({ replies: [calls("bash"), says("done")] }).until("call-tools");
+    for (let deploy = 1; deploy <= 5; deploy += 1) await run.setBack(GIVEN_BACK);
+    await run.settle();
     expect(run.lines.join("\n")).not.toContain("workers died");
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("deaths before and behind it are counted together [LOOP-24]", () => {
-    const run = play().until("call-model").setBack(DIED).setBack(GIVEN_BACK).setBack(DIED);
+  test("deaths before and behind it are counted together [LOOP-24]", async () => {
+    const run = await play().until("call-model").setBack(DIED).setBack(GIVEN_BACK).setBack(DIED);
     expect(run.phase).toBe("calling-model");
-    run.setBack(DIED).settle();
+    await run.setBack(DIED).settle();
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
   });
 });

@@ -3,7 +3,8 @@ import { CONTINUE_TEXT } from "../../src/core/machine/hook-results.ts";
 import type { RunHookCommand } from "../../src/core/machine/state/command.ts";
 import type { HookResult } from "../../src/core/machine/state/digest.ts";
 import { HOOK_POINTS } from "../../src/schema/hooks.ts";
-import { calls, play, says, usageOf } from "./play.ts";
+import { play } from "./support/run.ts";
+import { calls, large, says, usageOf } from "./support/script.ts";
 
 const ALL = HOOK_POINTS;
 const YES: HookResult = { type: "yes" };
@@ -17,14 +18,14 @@ const askedAt = (run: ReturnType<typeof play>) => run.hooked.map(({ line }) => l
 const big = (text: string) => says(text, { usage: usageOf(500, 1) });
 
 describe("the order of hooks and events", () => {
-  test("is that of the sources, with every hook [CB-04, EVT-13, EVT-14, X-02, X-03, LOOP-13]", () => {
+  test("is that of the sources, with every hook [CB-04, EVT-13, EVT-14, X-02, X-03, LOOP-13]", async () => {
     const run = play({
       hooks: ALL,
       prompts: ["hi", "there"],
-      replies: [{ ...calls("bash", "edit"), usage: usageOf(500, 1) }, says("done")],
-      compactAbove: 100,
+      replies: [calls("bash", "edit"), large(calls("read")), says("done")],
+      compactAbove: 300,
     });
-    run.settle();
+    await run.settle();
     expect(run.story()).toEqual([
       "AgentStart initial",
       "before-turn 0",
@@ -49,23 +50,35 @@ describe("the order of hooks and events", () => {
       "after-turn 0",
       "before-turn 1",
       "TurnStart 1 continuation",
+      "MessageStart 5",
+      "MessageEnd 5",
+      "before-tool read",
+      "ToolExecutionStart read",
+      "ToolExecutionEnd read ok",
+      "after-tool read",
+      "MessageStart 6",
+      "MessageEnd 6",
+      "TurnEnd 1 at 5 with 1",
+      "after-turn 1",
+      "before-turn 2",
+      "TurnStart 2 continuation",
       "before-compaction",
       "CompactionStarted",
       "CompactionEnded",
       "after-compaction",
-      "MessageStart 6",
-      "MessageEnd 6",
-      "TurnEnd 1 at 6 with 0",
-      "after-turn 1",
+      "MessageStart 8",
+      "MessageEnd 8",
+      "TurnEnd 2 at 8 with 0",
+      "after-turn 2",
       "on-text",
-      "AgentEnd answered 0..7",
+      "AgentEnd answered 0..9",
     ]);
     expect(askedAt(run).at(-1)).toBe("after-task");
   });
 
-  test("puts on-error before the TurnEnd of an answer that failed, and after-turn behind it [LOOP-16, CB-06, X-03, EVT-17]", () => {
+  test("puts on-error before the TurnEnd of an answer that failed, and after-turn behind it [LOOP-16, CB-06, X-03, EVT-17]", async () => {
     const run = play({ hooks: ALL });
-    run.until("call-model").fail("api").settle();
+    await run.until("call-model").fail("api").settle();
     expect(run.story().slice(-5)).toEqual([
       "MessageEnd 1",
       "on-error",
@@ -75,38 +88,45 @@ describe("the order of hooks and events", () => {
     ]);
   });
 
-  test("asks on-error of an answer that says that it failed [LOOP-16, CB-06]", () => {
-    const run = play({ hooks: ["on-error"], replies: [says("half", { stopReason: "error" })] }).settle();
+  test("asks on-error of an answer that says that it failed [LOOP-16, CB-06]", async () => {
+    const run = await play({
+      hooks: ["on-error"],
+      replies: [says("half", { stopReason: "error" })],
+    }).settle();
     expect(askedAt(run)).toEqual(["on-error"]);
     expect(run.story().slice(-3)).toEqual(["on-error", "TurnEnd 0 at 1 with 0", "AgentEnd failed 0..2"]);
   });
 
-  test("asks no on-error behind an abort, and after-turn all the same, once [LOOP-16, CB-06]", () => {
+  test("asks no on-error behind an abort, and after-turn all the same, once [LOOP-16, CB-06]", async () => {
     const run = play({ hooks: ALL });
-    run.until("call-model").stop().setBack({ type: "cancelled" });
+    await run.until("call-model").stop().setBack({ type: "cancelled" });
     expect(run.command).toMatchObject({ type: "run-hook", brief: true });
-    run.settle();
+    await run.settle();
     expect(askedAt(run)).toEqual(["before-turn 0", "after-turn 0", "after-task"]);
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
   });
 
-  test("asks no on-error where nobody has stopped the run and the call was cancelled, nor of an answer that failed behind a stop [LOOP-16, PHI-13c]", () => {
-    const cancelled = play({ hooks: ["on-error"] })
+  test("asks no on-error where nobody has stopped the run and the call was cancelled, nor of an answer that failed behind a stop [LOOP-16, PHI-13c]", async () => {
+    const cancelled = await play({ hooks: ["on-error"] })
       .until("call-model")
       .setBack({ type: "cancelled" });
-    expect(askedAt(cancelled.settle())).toEqual([]);
+    expect(askedAt(await cancelled.settle())).toEqual([]);
     const failed = play({ hooks: ["on-error"], replies: [says("half", { stopReason: "error" })] });
-    expect(askedAt(failed.until("call-model").stop().settle())).toEqual([]);
+    expect(askedAt(await failed.until("call-model").stop().settle())).toEqual([]);
   });
 
-  test("does not ask before a turn that a limit forbids [LOOP-12, X-02]", () => {
-    const run = play({ hooks: ["before-turn"], limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
+  test("does not ask before a turn that a limit forbids [LOOP-12, X-02]", async () => {
+    const run = await play({
+      hooks: ["before-turn"],
+      limits: { maxTurns: 1 },
+      replies: [calls("bash")],
+    }).settle();
     expect(askedAt(run)).toEqual(["before-turn 0"]);
     expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
   });
 
-  test("of one call at a time has both hooks around each [EVT-14]", () => {
-    const run = play({
+  test("of one call at a time has both hooks around each [EVT-14]", async () => {
+    const run = await play({
       hooks: ["before-tool", "after-tool"],
       replies: [calls("bash", "edit")],
       strategy: { type: "sequential" },
@@ -121,17 +141,17 @@ describe("the order of hooks and events", () => {
 });
 
 describe("without hooks", () => {
-  test("no command is given for them, and the loop's close says nothing of them", () => {
-    const run = play({ replies: [calls("bash"), says("done")], compactAbove: 10 }).settle();
+  test("no command is given for them, and the loop's close says nothing of them", async () => {
+    const run = await play({ replies: [calls("bash"), says("done")], compactAbove: 10 }).settle();
     expect(run.commands.map(({ type }) => type)).not.toContain("run-hook");
     expect(run.commands.find(({ type }) => type === "close-loop")).not.toHaveProperty("definitionHash");
   });
 });
 
 describe("before-turn", () => {
-  test("no ends the loop without a turn; what is queued goes to the inbox [CB-05, LOOP-13, X-02, PHI-13b]", () => {
+  test("no ends the loop without a turn; what is queued goes to the inbox [CB-05, LOOP-13, X-02, PHI-13b]", async () => {
     const run = play({ hooks: ["before-turn", "after-turn"], words: saying("before-turn", no()) });
-    run.until("run-hook").steer("wait").followUp("and then").settle();
+    await run.until("run-hook").steer("wait").followUp("and then").settle();
     expect(run.story()).toEqual([
       "AgentStart initial",
       "before-turn 0",
@@ -143,20 +163,20 @@ describe("before-turn", () => {
     expect(run.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "not now" });
   });
 
-  test("end ends it with an outcome of its own [IRON-03, IRON-04]", () => {
-    const words = saying("before-turn", { type: "end", hook: "budget", text: "the month is over" });
-    const run = play({ hooks: ["before-turn"], words }).settle();
-    expect(run.state.last?.outcome).toEqual({ type: "ended", by: "budget", reason: "the month is over" });
+  test("end ends it with an outcome of its own [IRON-03, IRON-04]", async () => {
+    const words = saying("before-turn", { type: "end", hook: "guard", text: "the month is over" });
+    const run = await play({ hooks: ["before-turn"], words }).settle();
+    expect(run.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "the month is over" });
     expect(run.asked).toEqual([]);
   });
 
-  test("injects words into the turn that begins, behind those of people [IRON-03, IRON-04]", () => {
+  test("injects words into the turn that begins, behind those of people [IRON-03, IRON-04]", async () => {
     const run = play({
       hooks: ["before-turn"],
       words: ({ turn }) => [turn === 1 ? { type: "yes", notices: ["look out"] } : YES],
       replies: [calls("bash"), says("done")],
     });
-    run.until("call-tools").steer("hurry").settle();
+    await run.until("call-tools").steer("hurry").settle();
     expect(run.lines).toEqual([
       "prompt: hi",
       "model: calling +bash",
@@ -167,11 +187,11 @@ describe("before-turn", () => {
     ]);
   });
 
-  test("is asked again when a message came that its turn was not for, and a cleared one begins no turn", () => {
+  test("is asked again when a message came that its turn was not for, and a cleared one begins no turn", async () => {
     const run = play({ hooks: ["before-turn"], replies: [says("one"), says("two")] });
-    run.until("call-model").followUp("more").step();
+    await run.until("call-model").followUp("more").step();
     expect(run.command).toMatchObject({ type: "run-hook", turn: 1 });
-    run.clear("all").settle();
+    await run.clear("all").settle();
     expect(run.lines).toEqual(["prompt: hi", "model: one"]);
     expect(run.state.last?.outcome).toMatchObject({ type: "answered" });
   });
@@ -181,10 +201,10 @@ describe("before-tool", () => {
   const lineOf = (run: ReturnType<typeof play>, name: string) =>
     run.lines.filter((line) => line.startsWith(name));
 
-  test("no gives one error End without a Start, and the call never runs [CB-05, X-04, PHI-13k, IRON-08, TOOL-13]", () => {
+  test("no gives one error End without a Start, and the call never runs [CB-05, X-04, PHI-13k, IRON-08, TOOL-13]", async () => {
     const words = saying("before-tool", no("closed"), YES);
     const run = play({ hooks: ["before-tool", "after-tool"], words, replies: [calls("bash", "edit")] });
-    run.settle();
+    await run.settle();
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["edit"]);
     expect(lineOf(run, "bash")).toEqual(['bash!: Refused by hook "guard": closed']);
     expect(run.story().filter((line) => line.includes("bash"))).toEqual([
@@ -194,17 +214,17 @@ describe("before-tool", () => {
     expect(askedAt(run)).toContain("after-tool edit");
   });
 
-  test("is not asked about calls that are denied, unknown or invalid [PHI-13k]", () => {
-    const run = play({
+  test("is not asked about calls that are denied, unknown or invalid [PHI-13k]", async () => {
+    const run = await play({
       hooks: ["before-tool"],
       permissions: { rules: [{ tool: "edit", outcome: "deny" }] },
-      replies: [calls("edit", "unknown", { name: "read", invalid: "no path" }, "bash")],
+      replies: [calls("edit", "unknown", { name: "read", invalid: true }, "bash")],
     }).settle();
     expect(askedAt(run)).toEqual(["before-tool bash"]);
-    expect(askedAt(play({ hooks: ["before-tool"], replies: [calls("unknown")] }).settle())).toEqual([]);
+    expect(askedAt(await play({ hooks: ["before-tool"], replies: [calls("unknown")] }).settle())).toEqual([]);
   });
 
-  test("is asked before a person is, who is not asked about what it has refused", () => {
+  test("is asked before a person is, who is not asked about what it has refused", async () => {
     const ask = { rules: [{ tool: "bash", outcome: "ask" as const }] };
     const refused = play({
       hooks: ["before-tool"],
@@ -212,38 +232,38 @@ describe("before-tool", () => {
       permissions: ask,
       replies: [calls("bash")],
     });
-    expect(refused.settle().command.type).toBe("finish");
+    expect((await refused.settle()).command.type).toBe("finish");
     const asked = play({ hooks: ["before-tool"], permissions: ask, replies: [calls("bash")] });
-    asked.until("wait").answer("c0.0").settle();
+    await asked.until("wait").answer("c0.0").settle();
     expect(askedAt(asked)).toEqual(["before-tool bash"]);
     expect(lineOf(asked, "bash")).toEqual(["bash: bash ok"]);
   });
 
-  test("gives way to steering that comes meanwhile: the next unit does not begin", () => {
+  test("gives way to steering that comes meanwhile: the next unit does not begin", async () => {
     const run = play({
       hooks: ["before-tool"],
       replies: [calls("bash", "edit")],
       strategy: { type: "sequential" },
     });
-    run.until("call-tools").step();
+    await run.until("call-tools").step();
     expect(run.command).toMatchObject({ type: "run-hook" });
-    run.steer("no, stop").settle();
+    await run.steer("no, stop").settle();
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash"]);
     expect(lineOf(run, "edit")).toEqual(["edit!: Skipped due to queued user message."]);
   });
 });
 
 describe("before-compaction", () => {
-  test("is told how large the context is, and after-compaction what became of it: as the events say [CMP-15, EVT-09]", () => {
-    const run = play({
+  test("is told how large the context is, and after-compaction what became of it: as the events say [CMP-15, EVT-09]", async () => {
+    const run = await play({
       hooks: ["before-compaction", "after-compaction"],
-      replies: [calls("bash"), calls("bash"), calls("bash"), says("end")],
-      compactAbove: 40,
+      replies: [large(calls("bash")), large(calls("bash")), large(calls("bash")), says("end")],
+      compactAbove: 300,
     }).settle();
     const asks = run.commands.flatMap((command) => (command.type === "run-hook" ? [command.ask] : []));
     // One that changes nothing has no event, and nobody is told of it.
     const before = asks.findIndex(({ point }) => point === "after-compaction") - 1;
-    const events = run.transcript.eventsOf("s.test.1").map(({ body }) => body);
+    const events = run.transcript.listEvents("s.test.1").map(({ body }) => body);
     const started = events.find(({ type }) => type === "CompactionStarted");
     const ended = events.find(({ type }) => type === "CompactionEnded");
     if (started?.type !== "CompactionStarted" || ended?.type !== "CompactionEnded") {
@@ -260,26 +280,26 @@ describe("before-compaction", () => {
     });
   });
 
-  test("no skips this cycle: the model is asked with the context as it is, once [CB-05]", () => {
+  test("no skips this cycle: the model is asked with the context as it is, once [CB-05]", async () => {
     const run = play({
       hooks: ["before-compaction", "after-compaction"],
       words: saying("before-compaction", no()),
       replies: [big("one"), says("two")],
       compactAbove: 100,
     });
-    run.until("call-model").followUp("more").settle();
+    await run.until("call-model").followUp("more").settle();
     expect(askedAt(run)).toEqual(["before-compaction"]);
     expect(run.commands.map(({ type }) => type)).not.toContain("compact");
     expect(run.lines.at(-1)).toBe("model: two");
   });
 
-  test("no behind an overflow ends the run with the overflow, which names the hook [CB-05]", () => {
+  test("no behind an overflow ends the run with the overflow, which names the hook [CB-05]", async () => {
     const run = play({
       hooks: ["before-compaction"],
       words: saying("before-compaction", no()),
       compactAbove: 9999,
     });
-    run.until("call-model").fail("overflow", "too long").settle();
+    await run.until("call-model").fail("overflow", "too long").settle();
     expect(run.state.last?.outcome).toMatchObject({
       type: "failed",
       fault: "overflow",
@@ -289,34 +309,31 @@ describe("before-compaction", () => {
 });
 
 describe("on-text", () => {
-  test("yes lets the loop end; it is not asked where words or calls go on anyhow [IRON-07]", () => {
+  test("yes lets the loop end; it is not asked where words or calls go on anyhow [IRON-07]", async () => {
     const run = play({ hooks: ["on-text"], replies: [calls("bash"), says("one"), says("two")] });
-    run.until("call-tools").followUp("more").settle();
+    await run.until("call-tools").followUp("more").settle();
     expect(run.lines.at(-1)).toBe("model: two");
     expect(askedAt(run)).toEqual(["on-text"]);
   });
 
-  test("is not asked of an answer without a word, of one that a vendor has filtered, nor of the output that was asked for [IRON-07]", () => {
-    const answers = [
-      says(""),
-      says("half", { stopReason: "guardRail" }),
-      says("{}", { output: { ok: true } }),
-    ];
-    for (const answer of answers) {
-      const run = play({ hooks: ["on-text"], replies: [answer], light: true }).settle();
+  test("is not asked of an answer without a word, of one that a vendor has filtered, nor of the output that was asked for [IRON-07]", async () => {
+    const answers = [says(""), says("half", { stopReason: "guardRail" })];
+    const output = { output: "text" as const, replies: [says('{"count":1}')] };
+    for (const setting of [...answers.map((answer) => ({ replies: [answer] })), output]) {
+      const run = await play({ hooks: ["on-text"], light: true, ...setting }).settle();
       expect(askedAt(run)).toEqual([]);
       expect(run.state.last?.outcome).toMatchObject({ type: "answered" });
     }
   });
 
-  test("go-on is another turn, with its words or with ours [IRON-07]", () => {
-    const run = play({
+  test("go-on is another turn, with its words or with ours [IRON-07]", async () => {
+    const run = await play({
       hooks: ["on-text"],
       words: ({ turn }) => [
         turn === 1
-          ? { type: "go-on", hook: "judge", text: "test it" }
+          ? { type: "go-on", hook: "guard", text: "test it" }
           : turn === 2
-            ? { type: "go-on", hook: "judge" }
+            ? { type: "go-on", hook: "guard" }
             : YES,
       ],
       replies: [says("one"), says("two"), says("three")],
@@ -331,10 +348,10 @@ describe("on-text", () => {
     ]);
   });
 
-  test("three texts that are sent on with a limit of three turns leave three answers and the limit [IRON-13]", () => {
-    const run = play({
+  test("three texts that are sent on with a limit of three turns leave three answers and the limit [IRON-13]", async () => {
+    const run = await play({
       hooks: ["on-text"],
-      words: saying("on-text", { type: "go-on", hook: "judge" }),
+      words: saying("on-text", { type: "go-on", hook: "guard" }),
       replies: [says("one"), says("two"), says("three"), says("four")],
       limits: { maxTurns: 3 },
     }).settle();
@@ -343,19 +360,19 @@ describe("on-text", () => {
     expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
   });
 
-  test("a person's word that comes meanwhile is read before the hook's, and with it", () => {
-    const words = saying("on-text", { type: "go-on", hook: "judge", text: "test it" });
+  test("a person's word that comes meanwhile is read before the hook's, and with it", async () => {
+    const words = saying("on-text", { type: "go-on", hook: "guard", text: "test it" });
     const run = play({ hooks: ["on-text"], words, replies: [says("one")], limits: { maxTurns: 2 } });
-    run.until("run-hook").steer("wait").step();
-    run.until("call-model").step();
+    await run.until("run-hook").steer("wait").step();
+    await run.until("call-model").step();
     expect(run.lines.slice(2, 4)).toEqual(["steering: wait", "machine: test it"]);
   });
 });
 
 describe("a loop that a hook refuses", () => {
-  test("has one AgentEnd and no AgentStart; what was steered before it is in the inbox [LOOP-02, CB-05]", () => {
-    const run = play({ hooks: ALL, rejects: "bomb", rejectedBy: "guard", prompts: ["a bomb"], held: true });
-    run.steer("a shelter, I mean").tell({ type: "begun" }).settle();
+  test("has one AgentEnd and no AgentStart; what was steered before it is in the inbox [LOOP-02, CB-05]", async () => {
+    const run = play({ hooks: ALL, guarded: "bomb", prompts: ["a bomb"], held: true });
+    await run.steer("a shelter, I mean").tell({ type: "begun" }).settle();
     expect(run.story()).toEqual(["AgentEnd rejected 0..0"]);
     expect(run.inboxTexts).toEqual(["a shelter, I mean"]);
     expect(run.state.last?.outcome).toEqual({ type: "rejected", reason: 'not "bomb"', by: "guard" });
@@ -363,42 +380,41 @@ describe("a loop that a hook refuses", () => {
     expect(run.commands.find(({ type }) => type === "close-loop")).not.toHaveProperty("definitionHash");
   });
 
-  test("leaves an interactive run waiting for another prompt", () => {
-    const run = play({
+  test("leaves an interactive run waiting for another prompt", async () => {
+    const run = await play({
       hooks: ["after-task"],
-      rejects: "bomb",
-      rejectedBy: "guard",
+      guarded: "bomb",
       prompts: ["a bomb"],
       mode: "interactive",
     }).settle();
     expect(run.phase).toBe("waiting");
-    run.prompt("hello").settle();
+    await run.prompt("hello").settle();
     expect(run.lines).toEqual(["prompt: hello", "model: done"]);
   });
 });
 
 describe("after-task", () => {
-  test("is told once, when the run ends at rest: not while an interactive run waits [CB-07]", () => {
-    const run = play({ hooks: ["after-task"], mode: "interactive" }).settle();
+  test("is told once, when the run ends at rest: not while an interactive run waits [CB-07]", async () => {
+    const run = await play({ hooks: ["after-task"], mode: "interactive" }).settle();
     expect(run.phase).toBe("waiting");
-    run.prompt("again").settle();
+    await run.prompt("again").settle();
     expect(askedAt(run)).toEqual([]);
-    run.stop();
+    await run.stop();
     expect(run.command).toMatchObject({ type: "run-hook", loopId: "" });
-    run.steer("too late").step().settle();
+    await run.steer("too late").step().settle();
     expect(askedAt(run)).toEqual(["after-task"]);
     expect(run.inboxTexts).toEqual(["too late"]);
   });
 });
 
 describe("a stop while hooks are asked", () => {
-  const stopAt = (point: string) => {
+  const stopAt = async (point: string) => {
     const run = play({ hooks: ALL, replies: [calls("bash"), big("one")], compactAbove: 100 });
     for (let steps = 0; steps < 100; steps++) {
       const { command } = run;
       if (command.type === "run-hook" && command.ask.point === point) break;
-      if (point === "on-error" && command.type === "call-model") run.fail("api");
-      else run.step();
+      if (point === "on-error" && command.type === "call-model") await run.fail("api");
+      else await run.step();
     }
     expect(run.command).toMatchObject({ type: "run-hook", ask: { point } });
     return run.stop().setBack({ type: "cancelled" }, "claimed");
@@ -406,23 +422,24 @@ describe("a stop while hooks are asked", () => {
 
   test.each(["before-turn", "before-tool", "after-tool", "after-turn", "on-text"])(
     "at %s ends the run as stopped, and starts nothing any more [PHI-10]",
-    (point) => {
-      const run = stopAt(point);
+    async (point) => {
+      const run = await stopAt(point);
       const before = run.asked.length + run.executed.length;
-      run.settle();
+      await run.settle();
       expect(run.asked.length + run.executed.length).toBe(before);
       expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
     },
   );
 
-  test("at before-compaction aborts the turn, and its end is told", () => {
+  test("at before-compaction aborts the turn, and its end is told", async () => {
     const run = play({
       hooks: ALL,
       replies: [{ ...calls("bash"), usage: usageOf(500, 1) }],
       compactAbove: 100,
     });
-    while (!(run.command.type === "run-hook" && run.command.ask.point === "before-compaction")) run.step();
-    run.stop().setBack({ type: "cancelled" }).settle();
+    while (!(run.command.type === "run-hook" && run.command.ask.point === "before-compaction"))
+      await run.step();
+    await run.stop().setBack({ type: "cancelled" }).settle();
     expect(run.story().slice(-5)).toEqual([
       "MessageStart 3",
       "MessageEnd 3",
@@ -432,34 +449,37 @@ describe("a stop while hooks are asked", () => {
     ]);
   });
 
-  test("asks no more what it had asked before, and tells again what it tells behind the stop [CB-06]", () => {
-    const run = play({ hooks: ["before-turn", "after-turn"] })
+  test("asks no more what it had asked before, and tells again what it tells behind the stop [CB-06]", async () => {
+    const run = await play({ hooks: ["before-turn", "after-turn"] })
       .until("run-hook")
       .stop()
       .lose("claimed");
     expect(run.state.phase.type).toBe("closing");
-    const told = play({ hooks: ["before-turn", "after-turn"] })
+    const told = await play({ hooks: ["before-turn", "after-turn"] })
       .until("call-model")
       .stop();
-    told.setBack({ type: "cancelled" }).lose("claimed").settle();
+    await told.setBack({ type: "cancelled" }).lose("claimed").settle();
     expect(askedAt(told)).toEqual(["before-turn 0", "after-turn 0", "after-turn 0"]);
   });
 
-  test("at on-error leaves the failure as it was", () => {
-    expect(stopAt("on-error").settle().state.last?.outcome).toMatchObject({ type: "failed", fault: "api" });
+  test("at on-error leaves the failure as it was", async () => {
+    expect((await (await stopAt("on-error")).settle()).state.last?.outcome).toMatchObject({
+      type: "failed",
+      fault: "api",
+    });
   });
 });
 
 describe("hooks that cannot be asked", () => {
-  test("are asked again when their worker died; what was decided and stored counts [PHI-10]", () => {
-    const run = play({ hooks: ["before-turn"] }).until("run-hook");
-    run.lose("claimed").lose("stored").settle();
+  test("are asked again when their worker died; what was decided and stored counts [PHI-10]", async () => {
+    const run = await play({ hooks: ["before-turn"] }).until("run-hook");
+    await run.lose("claimed").lose("stored").settle();
     expect(askedAt(run)).toEqual(["before-turn 0", "before-turn 0"]);
     expect(run.lines.at(-1)).toBe("model: done");
   });
 
-  test("three times in a row end the loop before something happens, with words", () => {
-    const run = play({ hooks: ["before-turn"] })
+  test("three times in a row end the loop before something happens, with words", async () => {
+    const run = await play({ hooks: ["before-turn"] })
       .until("run-hook")
       .lose()
       .lose()
@@ -469,22 +489,26 @@ describe("hooks that cannot be asked", () => {
       type: "ended",
       reason: expect.stringContaining("3 workers"),
     });
-    const failed = play({ hooks: ["before-tool"], replies: [calls("bash", "edit")] }).until("run-hook");
-    failed.fail("store").settle();
+    const failed = await play({ hooks: ["before-tool"], replies: [calls("bash", "edit")] }).until("run-hook");
+    await failed.fail("store").settle();
     expect(failed.executed).toEqual([]);
     expect(failed.lines[2]).toContain("could not be asked");
   });
 
-  test("behind something change nothing; one that is to stop the agent ends the loop behind its turn", () => {
+  test("behind something change nothing; one that is to stop the agent ends the loop behind its turn", async () => {
     const open = play({ hooks: ["after-turn", "after-tool"], replies: [calls("bash")] });
-    open.until("run-hook").fail("store").until("run-hook").fail("store").settle();
+    await open.until("run-hook").fail("store").until("run-hook").fail("store").settle();
     expect(open.lines.at(-1)).toBe("model: done");
-    const closed = play({
+    const closed = await play({
       hooks: ["after-tool"],
       words: saying("after-tool", no("no ledger")),
       replies: [calls("bash")],
     }).settle();
-    expect(closed.state.last?.outcome).toEqual({ type: "ended", by: "guard", reason: "no ledger" });
+    expect(closed.state.last?.outcome).toMatchObject({
+      type: "ended",
+      by: "guard",
+      reason: expect.stringContaining("no ledger"),
+    });
     expect(closed.lines.at(-1)).toBe("bash: bash ok");
   });
 });

@@ -7,51 +7,56 @@ import { EMPTY_QUEUES, pollQueue } from "../../src/core/machine/queues.ts";
 import { buildInitialState } from "../../src/core/machine/start.ts";
 import type { LoopDigest } from "../../src/core/machine/state/digest.ts";
 import type { Continuation } from "../../src/schema/definition.ts";
-import { calls, NO_LIMITS, type Play, play, says } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, large, NO_LIMITS, says } from "./support/script.ts";
 
 // What a loop says and counts at its end, and at the edges of its rules: found by mutating the code.
 
-const agentEnd = (run: Play, loop = 0) => {
-  const { loopId } = run.transcript.loops[loop] ?? { loopId: "" };
-  return run.transcript.eventsOf(loopId).at(-1)?.body;
+const agentEnd = (run: Run, loop = 0) => {
+  const { loopId } = run.transcript.records[loop] ?? { loopId: "" };
+  return run.transcript.listEvents(loopId).at(-1)?.body;
 };
-const entry = (run: Play, fromEnd: number) => run.transcript.entries(run.state.branch).at(fromEnd);
-const TWO_TURNS = { replies: [calls("edit"), calls("edit"), says("done")] };
+const entry = (run: Run, fromEnd: number) => run.transcript.listEntries(run.state.branch).at(fromEnd);
+const TWO_TURNS = { replies: [large(calls("edit")), large(calls("edit")), says("done")] };
 
 describe("how a loop ends", () => {
-  test("only a rejected one has a rejection [FILT-03]", () => {
-    expect(agentEnd(play().settle())).not.toHaveProperty("rejection");
+  test("only a rejected one has a rejection [FILT-03]", async () => {
+    expect(agentEnd(await play().settle())).not.toHaveProperty("rejection");
   });
 
-  test("an answer that says that it failed: its words are the error's, or ours where it has none [LOOP-16]", () => {
-    const failed = (text: string) =>
-      play({ replies: [says(text, { stopReason: "error" })] }).settle().state.last?.outcome;
-    expect(failed("The vendor is ill")).toMatchObject({ type: "failed", fault: "api" });
-    expect(failed("The vendor is ill")).toMatchObject({
+  test("an answer that says that it failed: its words are the error's, or ours where it has none [LOOP-16]", async () => {
+    const failed = async (text: string) =>
+      (await play({ replies: [says(text, { stopReason: "error" })] }).settle()).state.last?.outcome;
+    expect(await failed("The vendor is ill")).toMatchObject({ type: "failed", fault: "api" });
+    expect(await failed("The vendor is ill")).toMatchObject({
       message: expect.stringContaining("The vendor is ill"),
     });
   });
 
-  test("an answer that failed without a word has ours", () => {
-    const run = play({ replies: [says("", { stopReason: "error" })], light: true }).settle();
+  test("an answer that failed without a word has ours", async () => {
+    const run = await play({ replies: [says("", { stopReason: "error" })], light: true }).settle();
     const message = "the vendor's answer says that it failed";
     expect(run.state.last?.outcome).toEqual({ type: "failed", fault: "api", message });
   });
 
-  test("an answer that was aborted: the loop was stopped, and says by what", () => {
-    const run = play({ replies: [says("half", { stopReason: "aborted" })] }).settle();
+  test("an answer that was aborted: the loop was stopped, and says by what", async () => {
+    const run = await play({ replies: [says("half", { stopReason: "aborted" })] }).settle();
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "the answer was aborted" });
   });
 
-  test("a failed turn is counted, stands in the record as the machine's, and is a turn of the view [LOOP-16, LOOP-24]", () => {
-    const run = play({ mode: "interactive" }).until("call-model").fail("auth", "no such key").settle();
+  test("a failed turn is counted, stands in the record as the machine's, and is a turn of the view [LOOP-16, LOOP-24]", async () => {
+    const run = await play({ mode: "interactive" }).until("call-model").fail("auth", "no such key").settle();
     expect(run.state.totals.turns).toBe(1);
     expect(entry(run, -1)).toMatchObject({ origin: "machine", message: { stopReason: "error" } });
     expect(run.state.view.spans.map(({ turns }) => turns)).toEqual([1, 1]);
   });
 
-  test("the words of a limit are a turn of the view, apart from the results before them [LOOP-12]", () => {
-    const run = play({ limits: { maxTurns: 1 }, replies: [calls("edit")], mode: "interactive" }).settle();
+  test("the words of a limit are a turn of the view, apart from the results before them [LOOP-12]", async () => {
+    const run = await play({
+      limits: { maxTurns: 1 },
+      replies: [calls("edit")],
+      mode: "interactive",
+    }).settle();
     expect(run.state.view.spans.map(({ from, to }) => [from, to])).toEqual([
       [0, 1],
       [1, 3],
@@ -61,11 +66,15 @@ describe("how a loop ends", () => {
 });
 
 describe("a context that could not be made smaller", () => {
-  const outcome = (run: Play) => run.state.last?.outcome as { type: string; fault: string; message: string };
+  const outcome = (run: Run) => run.state.last?.outcome as { type: string; fault: string; message: string };
 
-  test("was refused by the vendor: the error says both, and what could not be done [OVF-05]", () => {
-    const run = play({ compactAbove: 1_000_000 }).until("call-model");
-    run.fail("overflow", "prompt is too long").until("compact").fail("other", "the disk is gone").settle();
+  test("was refused by the vendor: the error says both, and what could not be done [OVF-05]", async () => {
+    const run = await play({ compactAbove: 1_000_000 }).until("call-model");
+    await run
+      .fail("overflow", "prompt is too long")
+      .until("compact")
+      .fail("other", "the disk is gone")
+      .settle();
     expect(outcome(run)).toMatchObject({ type: "failed", fault: "other" });
     expect(outcome(run).message).toContain("prompt is too long");
     expect(outcome(run).message).toContain("The context could not be made smaller: the disk is gone");
@@ -74,39 +83,42 @@ describe("a context that could not be made smaller", () => {
     });
   });
 
-  test("had only grown: the error speaks of no refusal", () => {
-    const run = play({ ...TWO_TURNS, compactAbove: 50 }).until("compact");
-    run.lose().lose().lose().settle();
+  test("had only grown: the error speaks of no refusal", async () => {
+    const run = await play({ ...TWO_TURNS, compactAbove: 300 }).until("compact");
+    await run.lose().lose().lose().settle();
     expect(outcome(run).message).toMatch(/^The context could not be made smaller: 3 workers died over it/);
   });
 
-  test("did not fit twice: the failed turn stands in the record as an error", () => {
-    const run = play({ compactAbove: 1_000_000 }).until("call-model");
-    run.fail("overflow", "prompt is too long").until("call-model");
-    run.fail("overflow", "prompt is too long").settle();
+  test("did not fit twice: the failed turn stands in the record as an error", async () => {
+    const run = await play({ ...TWO_TURNS, compactAbove: 1_000_000 })
+      .until("call-model")
+      .step();
+    await run.until("call-model").step().until("call-model");
+    await run.fail("overflow", "prompt is too long").until("call-model");
+    await run.fail("overflow", "prompt is too long").settle();
     expect(entry(run, -1)).toMatchObject({ message: { stopReason: "error" } });
   });
 
-  test("a compaction that was due for another reason leaves the vendor's first refusal its own [OVF-05]", () => {
-    const run = play({ ...TWO_TURNS, compactAbove: 50 })
+  test("a compaction that was due for another reason leaves the vendor's first refusal its own [OVF-05]", async () => {
+    const run = await play({ ...TWO_TURNS, compactAbove: 300 })
       .until("compact")
       .until("call-model");
-    run.fail("overflow", "prompt is too long");
+    await run.fail("overflow", "prompt is too long");
     expect(run.command.type).toBe("compact");
   });
 
-  test("stop that came while it was made smaller: no model is asked", () => {
-    const run = play({ ...TWO_TURNS, compactAbove: 50 }).until("compact");
+  test("stop that came while it was made smaller: no model is asked", async () => {
+    const run = await play({ ...TWO_TURNS, compactAbove: 300 }).until("compact");
     const asked = run.asked.length;
-    run.stop("enough").settle();
+    await run.stop("enough").settle();
     expect(run.asked).toHaveLength(asked);
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
   });
 });
 
 describe("a loop that opens without a new message", () => {
-  const opened = (continuation?: Continuation) => {
-    const { pinned } = play().settle().state;
+  const opened = async (continuation?: Continuation) => {
+    const { pinned } = (await play().settle()).state;
     const common = { session: "s", mode: "run", idleTimeoutMs: null, localSteps: true } as const;
     const prompts = continuation === undefined ? [{ id: "known", text: "again", atMs: 0 }] : [];
     const asked = { hash: "hash-asked" };
@@ -130,15 +142,15 @@ describe("a loop that opens without a new message", () => {
     return apply(apply(fresh, { type: "begun", atMs: 0 }), { type: "loop-opened", digest, atMs: 1 });
   };
 
-  test("asks the model when it was to go on with what is there [LOOP-04]", () => {
-    expect(next(opened({ kind: { type: "default" } }))).toMatchObject({
+  test("asks the model when it was to go on with what is there [LOOP-04]", async () => {
+    expect(next(await opened({ kind: { type: "default" } }))).toMatchObject({
       type: "call-model",
       view: { ranges: [{ from: 0, to: 3 }] },
     });
   });
 
-  test("ends when its prompt was known already, and says that nothing was delivered [LOOP-08]", () => {
-    expect(next(opened())).toMatchObject({
+  test("ends when its prompt was known already, and says that nothing was delivered [LOOP-08]", async () => {
+    expect(next(await opened())).toMatchObject({
       type: "close-loop",
       outcome: { type: "delivered", messages: 0 },
     });
@@ -146,9 +158,9 @@ describe("a loop that opens without a new message", () => {
 });
 
 describe("edges", () => {
-  test("an idle run that continues as new still ends at its time", () => {
-    const run = play({ mode: "interactive", idleTimeoutMs: 1000 }).until("call-model").rotationDue();
-    run.until("rotate").continueAsNew();
+  test("an idle run that continues as new still ends at its time", async () => {
+    const run = await play({ mode: "interactive", idleTimeoutMs: 1000 }).until("call-model").rotationDue();
+    await run.until("rotate").continueAsNew();
     expect(run.command).toEqual({ type: "wait", untilMs: expect.any(Number) });
   });
 
@@ -168,8 +180,8 @@ describe("edges", () => {
     expect(isEmpty({ entries: [waiting], events: [] })).toBe(false);
   });
 
-  test("an event without a loop is nobody's", () => {
-    const { state } = play().settle();
+  test("an event without a loop is nobody's", async () => {
+    const { state } = await play().settle();
     expect(emit(state, { type: "InputRejected", reason: "no" })).toBe(state);
   });
 

@@ -1,15 +1,25 @@
 import { describe, expect, test } from "vitest";
 import { findReachedLimit } from "../../src/core/budget/limits.ts";
 import { formatDashboard } from "../../src/core/machine/dashboard.ts";
+import type { CallModelCommand } from "../../src/core/machine/state/command.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
 import type { Limits } from "../../src/schema/definition.ts";
-import { calls, NO_LIMITS, type Play, play, says, usageOf } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, NO_LIMITS, says, usageOf } from "./support/script.ts";
 
 const forever = Array.from({ length: 60 }, () => calls("bash"));
 
+/** The next answer is a fallback's, whose price nobody knows. */
+async function answerUnpriced(run: Run): Promise<Run> {
+  await run.until("call-model");
+  const told = await run.perform(run.command as CallModelCommand);
+  if (told.type !== "model-replied") throw new Error(told.type);
+  return run.tell({ ...told, digest: { ...told.digest, costUsd: null } });
+}
+
 describe("limits", () => {
-  test("two turns stop after exactly two model calls, and the last message says so [LIM-03, LOOP-12, X-38]", () => {
-    const run = play({ limits: { maxTurns: 2 }, replies: forever }).settle();
+  test("two turns stop after exactly two model calls, and the last message says so [LIM-03, LOOP-12, X-38]", async () => {
+    const run = await play({ limits: { maxTurns: 2 }, replies: forever }).settle();
     expect(run.asked).toHaveLength(2);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (2/2)]");
     expect(run.state.last?.outcome).toEqual({ type: "limit-reached", reason: "Max turns reached (2/2)" });
@@ -21,28 +31,28 @@ describe("limits", () => {
     ]);
   });
 
-  test("an answer in the last turn that is allowed is no limit [LIM-03]", () => {
-    const run = play({ limits: { maxTurns: 1 } }).settle();
+  test("an answer in the last turn that is allowed is no limit [LIM-03]", async () => {
+    const run = await play({ limits: { maxTurns: 1 } }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("tokens are input and output of all turns [LOOP-19, LIM-02]", () => {
+  test("tokens are input and output of all turns [LOOP-19, LIM-02]", async () => {
     const usage = { ...usageOf(60, 40), reasoning: 30, cacheRead: 1000, cacheWrite: 1000, totalTokens: 9999 };
     const replies = forever.map((reply) => ({ ...reply, usage }));
-    const run = play({ limits: { maxTotalTokens: 250 }, replies }).settle();
+    const run = await play({ limits: { maxTotalTokens: 250 }, replies }).settle();
     expect(run.asked).toHaveLength(3);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max tokens reached (300/250)]");
-    expect(play({ limits: { maxTotalTokens: 200 }, replies }).settle().asked).toHaveLength(2);
+    expect((await play({ limits: { maxTotalTokens: 200 }, replies }).settle()).asked).toHaveLength(2);
   });
 
-  test("time counts from the opening of the loop [LIM-02]", () => {
-    const run = play({ limits: { maxDurationMs: 10_000 }, replies: forever })
+  test("time counts from the opening of the loop [LIM-02]", async () => {
+    const run = await play({ limits: { maxDurationMs: 10_000 }, replies: forever })
       .pass(50_000)
       .until("call-model");
-    expect(run.pass(9_000).step().phase).toBe("calling-tools");
-    run.step();
+    expect((await run.pass(9_000).step()).phase).toBe("calling-tools");
+    await run.step();
     expect(run.phase).toBe("calling-model");
-    run.pass(2_500).step().settle();
+    await run.pass(2_500).step().settle();
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max duration reached (11s/10s)]");
   });
 
@@ -53,43 +63,46 @@ describe("limits", () => {
       replies: [calls("bash", "edit"), says("done")],
     };
 
-    test("is not counted", () => {
-      const run = play(asked).until("call-tools");
-      run.tool(1).until("wait").pass(86_400_000).answer("c0.0").settle();
+    test("is not counted", async () => {
+      const run = await play(asked).until("call-tools");
+      await run.tool(1).until("wait").pass(86_400_000).answer("c0.0").settle();
       expect(run.state.last?.outcome.type).toBe("answered");
     });
 
-    test("is counted where the definition says so", () => {
-      const run = play({ ...asked, waitingCounts: true }).until("call-tools");
-      run.tool(1).until("wait").pass(20_000).answer("c0.0").settle();
+    test("is counted where the definition says so", async () => {
+      const run = await play({ ...asked, waitingCounts: true }).until("call-tools");
+      await run.tool(1).until("wait").pass(20_000).answer("c0.0").settle();
       expect(run.lines.at(-1)).toContain("Max duration reached (20s/10s)");
     });
 
-    test("ends with the answer, and a call at work beside the question is counted", () => {
-      const beside = play(asked).until("call-tools");
-      beside.pass(11_000).tool(1).until("wait").answer("c0.0").settle();
+    test("ends with the answer, and a call at work beside the question is counted", async () => {
+      const beside = await play(asked).until("call-tools");
+      await beside.pass(11_000).tool(1).until("wait").answer("c0.0").settle();
       expect(beside.lines.at(-1)).toContain("Max duration reached (11s/10s)");
-      const behind = play(asked).until("call-tools");
-      behind.tool(1).until("wait").pass(30_000).answer("c0.0").pass(12_000).settle();
+      const behind = await play(asked).until("call-tools");
+      await behind.tool(1).until("wait").pass(30_000).answer("c0.0").pass(12_000).settle();
       expect(behind.lines.at(-1)).toContain("Max duration reached (12s/10s)");
     });
   });
 
-  test("cost is the sum of all answers [LIM-02, LIM-05]", () => {
+  test("cost is the sum of all answers [LIM-02, LIM-05]", async () => {
     const replies = forever.map((reply) => ({ ...reply, costUsd: 0.4 }));
-    const run = play({ limits: { maxCostUsd: 1 }, replies }).settle();
+    const run = await play({ limits: { maxCostUsd: 1 }, replies }).settle();
     expect(run.asked).toHaveLength(3);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max cost reached ($1.2000/$1.0000)]");
   });
 
-  test("a model that is free never meets a cost limit: its own prices are the only ones [X-36]", () => {
-    const run = play({ limits: { maxCostUsd: 0.0001 }, replies: forever.slice(0, 10) }).settle();
+  test("a model that is free never meets a cost limit: its own prices are the only ones [X-36]", async () => {
+    const run = await play({ limits: { maxCostUsd: 0.0001 }, replies: forever.slice(0, 10) }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("a cost limit ends the loop behind an answer whose price is unknown: it cannot be kept", () => {
-    const replies = forever.map((reply, index) => ({ ...reply, costUsd: index === 1 ? null : 0.1 }));
-    const run = play({ limits: { maxCostUsd: 100 }, replies }).settle();
+  test("a cost limit ends the loop behind an answer whose price is unknown: it cannot be kept", async () => {
+    const replies = forever.map((reply) => ({ ...reply, costUsd: 0.1 }));
+    const run = await play({ limits: { maxCostUsd: 100 }, replies })
+      .until("call-model")
+      .step();
+    await (await answerUnpriced(run)).settle();
     expect(run.asked).toHaveLength(2);
     expect(run.state.last?.outcome).toMatchObject({
       type: "limit-reached",
@@ -97,69 +110,69 @@ describe("limits", () => {
     });
   });
 
-  test("costs of which one is unknown have an unknown sum, which is never 0", () => {
-    const replies = [
-      { ...calls("bash"), costUsd: 0.5 },
-      { ...says("end"), costUsd: null },
-    ];
-    const run = play({ replies }).settle();
+  test("costs of which one is unknown have an unknown sum, which is never 0", async () => {
+    const replies = [{ ...calls("bash"), costUsd: 0.5 }, says("end")];
+    const run = await play({ replies }).until("call-model").step();
+    await (await answerUnpriced(run)).settle();
     expect(buildStatus(run.state).costUsd).toBeNull();
     expect(formatDashboard(run.state)).toContain("- **Cost**: —");
     expect(run.commands.at(-1)).toMatchObject({ type: "close-loop", costUsd: null });
   });
 
-  test("without limits nothing stops a run [LIM-01]", () => {
+  test("without limits nothing stops a run [LIM-01]", async () => {
     const run = play({
       replies: forever.map((reply) => ({ ...reply, usage: usageOf(1e6, 1e6), costUsd: 100 })),
     });
-    expect(run.pass(1e9).settle().asked).toHaveLength(61);
+    expect((await run.pass(1e9).settle()).asked).toHaveLength(61);
   });
 
-  test("each loop counts for itself [LIM-02]", () => {
+  test("each loop counts for itself [LIM-02]", async () => {
     const run = play({
       mode: "interactive",
       limits: { maxTurns: 2 },
       replies: [calls("bash"), says("a"), calls("bash"), says("b")],
     });
-    run.settle().prompt("more").settle();
+    await run.settle().prompt("more").settle();
     expect(run.lines.at(-1)).toBe("model: b");
     expect(run.state.totals).toMatchObject({ loops: 2, turns: 4 });
   });
 
   describe("that an operator raises", () => {
-    const raise = (run: Play, limits: Partial<Limits>) => run.tell({ type: "limits-raised", limits });
+    const raise = (run: Run, limits: Partial<Limits>) => run.tell({ type: "limits-raised", limits });
 
-    test("let the loop go on as far as they say; the others stay [LIM-02]", () => {
+    test("let the loop go on as far as they say; the others stay [LIM-02]", async () => {
       const limits = { maxTurns: 1, maxDurationMs: 600_000 };
-      const run = raise(play({ limits, replies: forever }).until("call-model"), { maxTurns: 3 }).settle();
+      const run = await raise(await play({ limits, replies: forever }).until("call-model"), {
+        maxTurns: 3,
+      }).settle();
       expect(run.asked).toHaveLength(3);
       expect(run.lines.at(-1)).toContain("Max turns reached (3/3)");
       expect(run.state.pinned?.limits).toEqual({ ...NO_LIMITS, maxTurns: 3, maxDurationMs: 600_000 });
     });
 
-    test("are the definition's again in the next loop", () => {
-      const run = play({ limits: { maxTurns: 1 }, replies: forever, mode: "interactive" }).until(
+    test("are the definition's again in the next loop", async () => {
+      const run = await play({ limits: { maxTurns: 1 }, replies: forever, mode: "interactive" }).until(
         "call-model",
       );
-      raise(run, { maxTurns: 2 }).settle();
+      await raise(run, { maxTurns: 2 }).settle();
       expect(run.asked).toHaveLength(2);
-      run.prompt("again").settle();
+      await run.prompt("again").settle();
       expect(run.asked).toHaveLength(3);
     });
 
-    test("before a loop has any, change nothing", () => {
+    test("before a loop has any, change nothing", async () => {
       const run = play({ limits: { maxTurns: 1 }, replies: forever });
-      raise(run, { maxTurns: 3 }).settle();
+      await raise(run, { maxTurns: 3 }).settle();
       expect(run.asked).toHaveLength(1);
     });
   });
 
-  test("a message that meets a limit stays queued and goes to the inbox [PHI-13b, X-02]", () => {
-    const run = play({ limits: { maxTurns: 1 }, replies: forever })
+  test("a message that meets a limit stays queued and goes to the inbox [PHI-13b, X-02]", async () => {
+    const run = await play({ limits: { maxTurns: 1 }, replies: forever })
       .until("call-tools")
       .steer("one")
       .followUp("two");
-    run.settle();
+    await run.settle();
     expect(run.lines.slice(-2)).toEqual([
       "bash: bash ok",
       "machine: [Agent stopped: Max turns reached (1/1)]",
@@ -168,16 +181,20 @@ describe("limits", () => {
     expect(run.state.last?.outcome.type).toBe("limit-reached");
   });
 
-  test("the limit's words are shown to the model when the session goes on [PHI-13h]", () => {
-    const run = play({ mode: "interactive", limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
+  test("the limit's words are shown to the model when the session goes on [PHI-13h]", async () => {
+    const run = await play({
+      mode: "interactive",
+      limits: { maxTurns: 1 },
+      replies: [calls("bash")],
+    }).settle();
     expect(run.lines).toHaveLength(4);
-    run.prompt("go on").until("call-model");
+    await run.prompt("go on").until("call-model");
     expect(run.command).toMatchObject({ view: { ranges: [{ from: 0, to: 5 }] }, position: 5 });
   });
 
-  test("an interactive run answers what waits after a limit in a new loop [PHI-13b]", () => {
+  test("an interactive run answers what waits after a limit in a new loop [PHI-13b]", async () => {
     const run = play({ mode: "interactive", limits: { maxTurns: 1 }, replies: [calls("bash")] });
-    run.until("call-tools").steer("go on").settle();
+    await run.until("call-tools").steer("go on").settle();
     expect(run.command.type).toBe("wait");
     expect(run.lines.slice(-3)).toEqual([
       "machine: [Agent stopped: Max turns reached (1/1)]",
@@ -186,14 +203,14 @@ describe("limits", () => {
     ]);
   });
 
-  test("follow-ups that wait after a limit begin no loop of their own; the next prompt's loop reads them, one at a time", () => {
+  test("follow-ups that wait after a limit begin no loop of their own; the next prompt's loop reads them, one at a time", async () => {
     const run = play({ mode: "interactive", limits: { maxTurns: 1 }, replies: [calls("bash")] });
-    run.until("call-tools").followUp("a").followUp("b").settle();
+    await run.until("call-tools").followUp("a").followUp("b").settle();
     expect(run.command.type).toBe("wait");
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (1/1)]");
     expect(run.state.queues.followUps).toHaveLength(2);
-    run.prompt("go on").until("call-model");
-    run.tell({ type: "limits-raised", limits: { maxTurns: 10 } }).settle();
+    await run.prompt("go on").until("call-model");
+    await run.tell({ type: "limits-raised", limits: { maxTurns: 10 } }).settle();
     expect(run.lines.slice(-6)).toEqual([
       "prompt: go on",
       "model: done",
@@ -204,12 +221,12 @@ describe("limits", () => {
     ]);
   });
 
-  test("of several messages that came too late for a loop the next one begins with as many as a poll takes [STEER-02]", () => {
-    const late = (modes: { steeringMode?: "all"; followUpMode?: "all" }) => {
-      const run = play({ mode: "interactive", ...modes }).until("close-loop");
-      return run.steer("s1").steer("s2").followUp("f1").followUp("f2").settle().lines.slice(2);
+  test("of several messages that came too late for a loop the next one begins with as many as a poll takes [STEER-02]", async () => {
+    const late = async (modes: { steeringMode?: "all"; followUpMode?: "all" }) => {
+      const run = await play({ mode: "interactive", ...modes }).until("close-loop");
+      return (await run.steer("s1").steer("s2").followUp("f1").followUp("f2").settle()).lines.slice(2);
     };
-    expect(late({})).toEqual([
+    expect(await late({})).toEqual([
       "steering: s1",
       "model: done",
       "steering: s2",
@@ -219,15 +236,15 @@ describe("limits", () => {
       "follow-up: f2",
       "model: done",
     ]);
-    expect(late({ steeringMode: "all" }).slice(0, 3)).toEqual([
+    expect((await late({ steeringMode: "all" })).slice(0, 3)).toEqual([
       "steering: s1",
       "steering: s2",
       "model: done",
     ]);
   });
 
-  test("limits come before the turn's first event [LOOP-12, X-02]", () => {
-    const run = play({ limits: { maxTurns: 1 }, replies: forever }).settle();
+  test("limits come before the turn's first event [LOOP-12, X-02]", async () => {
+    const run = await play({ limits: { maxTurns: 1 }, replies: forever }).settle();
     expect(run.eventLines().filter((line) => line.startsWith("TurnStart"))).toHaveLength(1);
   });
 });

@@ -1,11 +1,13 @@
 import { describe, expect, test } from "vitest";
 import { buildLoopSegment } from "../../src/conversation/loop-segment.ts";
 import { apply } from "../../src/core/machine/apply.ts";
-import { calls, play, says, throughJson, usageOf } from "./play.ts";
+import { throughJson } from "./support/invariants.ts";
+import { play } from "./support/run.ts";
+import { calls, says, usageOf } from "./support/script.ts";
 
 describe("turns", () => {
-  test("a prompt and an answer are one loop of one turn [LOOP-01, LOOP-25]", () => {
-    const run = play({ replies: [says("hello")] }).settle();
+  test("a prompt and an answer are one loop of one turn [LOOP-01, LOOP-25]", async () => {
+    const run = await play({ replies: [says("hello")] }).settle();
     expect(run.lines).toEqual(["prompt: hi", "model: hello"]);
     expect(run.command).toEqual({
       type: "finish",
@@ -20,8 +22,8 @@ describe("turns", () => {
     expect(run.state.totals).toEqual({ loops: 1, turns: 1, costUsd: 0 });
   });
 
-  test("the commands of a turn with a tool are open, model, tools, model, close [LOOP-09, RIG-02]", () => {
-    const run = play({ replies: [calls("bash"), says("ok")] }).settle();
+  test("the commands of a turn with a tool are open, model, tools, model, close [LOOP-09, RIG-02]", async () => {
+    const run = await play({ replies: [calls("bash"), says("ok")] }).settle();
     expect(run.commands.map(({ type }) => type)).toEqual([
       "open-loop",
       "call-model",
@@ -32,65 +34,64 @@ describe("turns", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: calling +bash", "bash: bash ok", "model: ok"]);
   });
 
-  test("an answer that ends at the output limit without calls is an answer [LOOP-20]", () => {
-    const run = play({ replies: [says("half", { stopReason: "length" })] }).settle();
+  test("an answer that ends at the output limit without calls is an answer [LOOP-20]", async () => {
+    const run = await play({ replies: [says("half", { stopReason: "length" })] }).settle();
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "length" });
   });
 
-  test("usage and cost of all turns join the loop's totals [LOOP-15]", () => {
-    const run = play({
+  test("usage and cost of all turns join the loop's totals [LOOP-15]", async () => {
+    const run = await play({
       replies: [
         { ...calls("bash"), usage: usageOf(100, 10), costUsd: 0.25 },
         says("ok", { usage: usageOf(200, 20), costUsd: 0.5 }),
       ],
     }).settle();
-    const end = run.transcript.eventsOf("s.test.1").at(-1)?.body;
+    const end = run.transcript.listEvents("s.test.1").at(-1)?.body;
     expect(end).toMatchObject({ type: "AgentEnd", usage: { input: 300, output: 30, totalTokens: 330 } });
     const ends = run.transcript
-      .eventsOf("s.test.1")
+      .listEvents("s.test.1")
       .flatMap(({ body }) => (body.type === "TurnEnd" ? [body.usage] : []));
     expect(ends.map(({ input }) => input)).toEqual([100, 200]);
     expect(run.state.totals).toEqual({ loops: 1, turns: 2, costUsd: 0.75 });
     expect(run.commands.at(-1)).toMatchObject({ type: "close-loop", turns: 2, costUsd: 0.75, answer: 3 });
   });
 
-  test("a loop on a session with a history shows all of it to the model [PHI-13h]", () => {
-    const first = play({ replies: [says("one")] }).settle();
+  test("a loop on a session with a history shows all of it to the model [PHI-13h]", async () => {
+    const first = await play({ replies: [says("one")] }).settle();
     const second = play({
-      transcript: first.transcript,
+      after: first,
       run: "later",
       prompts: ["again"],
       replies: [says("two")],
     });
-    second.until("call-model");
+    await second.until("call-model");
     expect(second.command).toMatchObject({ view: { ranges: [{ from: 0, to: 3 }] }, position: 3, turn: 0 });
     expect(second.state.view.spans.map(({ tokens }) => tokens)).toHaveLength(2);
-    second.settle();
+    await second.settle();
     expect(second.lines).toEqual(["prompt: hi", "model: one", "prompt: again", "model: two"]);
   });
 
-  test("a retried prompt that the session knows already does not ask the model about nothing [LOOP-04]", () => {
-    const first = play({ replies: [says("one")] }).settle();
-    const again = play({ transcript: first.transcript, prompts: [], mode: "interactive" });
-    again.run = "later";
-    again.prompt("hi", "m1").until("close-loop");
+  test("a retried prompt that the session knows already does not ask the model about nothing [LOOP-04]", async () => {
+    const first = await play({ replies: [says("one")] }).settle();
+    const again = play({ after: first, run: "later", prompts: [], mode: "interactive" });
+    await again.prompt("hi", "m1").until("close-loop");
     expect(again.asked).toEqual([]);
-    again.settle();
+    await again.settle();
     expect(again.lines).toEqual(["prompt: hi", "model: one"]);
   });
 
-  test("the goal is the first words that were asked, and a count where they were stored [IRON-14]", () => {
-    expect(play({ prompts: ["mend it"] }).settle().state.goal).toBe("mend it");
+  test("the goal is the first words that were asked, and a count where they were stored [IRON-14]", async () => {
+    expect((await play({ prompts: ["mend it"] }).settle()).state.goal).toBe("mend it");
     const run = play({ prompts: [], mode: "interactive" });
     run.tell({ type: "prompted", message: { id: "r", ref: "abc", atMs: 0 } });
-    run.until("call-model");
+    await run.until("call-model");
     expect(run.state.goal).toBe("1 messages");
   });
 
-  test("the definition leaves the state when the loop is open, its hash stays [IRON-01]", () => {
+  test("the definition leaves the state when the loop is open, its hash stays [IRON-01]", async () => {
     const run = play();
     expect(run.command).toMatchObject({ type: "open-loop", definitionHash: "hash-asked" });
-    run.step();
+    await run.step();
     expect(run.state.asked).toEqual({ hash: "hash" });
     expect(run.command).toMatchObject({ type: "call-model", definitionHash: "hash" });
   });
@@ -120,8 +121,8 @@ describe("turns", () => {
     expect(() => apply(play().state, unknown)).toThrow('Unhandled variant: {"type":"sneezed"');
   });
 
-  test("a state of a newer release is refused [RIG-05]", () => {
-    const run = play({ replies: [calls("bash")] })
+  test("a state of a newer release is refused [RIG-05]", async () => {
+    const run = await play({ replies: [calls("bash")] })
       .rotationDue()
       .until("rotate");
     for (const newer of [{ version: 99 as 1 }, { rules: 99 }]) {
@@ -132,12 +133,12 @@ describe("turns", () => {
 });
 
 describe("events", () => {
-  test("three turns are told in this order and in no other [EVT-12, EVT-13, EVT-14]", () => {
+  test("three turns are told in this order and in no other [EVT-12, EVT-13, EVT-14]", async () => {
     const run = play({
       strategy: { type: "sequential" },
       replies: [calls("bash", "edit"), calls("nothing"), says("end")],
     });
-    run.until("call-tools").steer("and look").settle();
+    await run.until("call-tools").steer("and look").settle();
     expect(run.eventLines()).toEqual([
       "AgentStart initial",
       "TurnStart 0 user",
@@ -171,34 +172,36 @@ describe("events", () => {
     ]);
   });
 
-  test("the first turn says what began the loop [LOOP-07]", () => {
-    const trigger = (type: "initial" | "default" | "branch" | "rerun") => {
+  test("the first turn says what began the loop [LOOP-07]", async () => {
+    const first = await play({ limits: { maxTurns: 1 }, replies: [calls("bash")] }).settle();
+    const trigger = async (type: "initial" | "default" | "branch" | "rerun") => {
       const tag = "2026-01-01T00:00:00Z";
-      const kind = type === "branch" || type === "rerun" ? { type, tag } : { type };
-      const run = play({ kind, replies: [calls("bash")] }).settle();
+      const kind = type === "branch" || type === "rerun" ? { type, tag } : { type: "default" as const };
+      const again = type === "initial" ? {} : { kind, after: first, run: type, prompts: ["hi"] };
+      const run = await play({ ...again, replies: [calls("bash")] }).settle();
       return run.eventLines().filter((line) => line.startsWith("TurnStart"));
     };
-    expect(trigger("initial")).toEqual(["TurnStart 0 user", "TurnStart 1 continuation"]);
-    expect(trigger("default")[0]).toBe("TurnStart 0 continuation");
-    expect(trigger("rerun")[0]).toBe("TurnStart 0 continuation");
-    expect(trigger("branch")[0]).toBe("TurnStart 0 branch");
+    expect(await trigger("initial")).toEqual(["TurnStart 0 user", "TurnStart 1 continuation"]);
+    expect((await trigger("default"))[0]).toBe("TurnStart 0 continuation");
+    expect((await trigger("rerun"))[0]).toBe("TurnStart 0 continuation");
+    expect((await trigger("branch"))[0]).toBe("TurnStart 0 branch");
   });
 
-  test("a later loop names its parent [ID-05]", () => {
-    const run = play({ mode: "interactive" }).settle().prompt("more").settle();
-    expect(run.transcript.eventsOf("s.test.1")[0]?.body).toEqual({
+  test("a later loop names its parent [ID-05]", async () => {
+    const run = await play({ mode: "interactive" }).settle().prompt("more").settle();
+    expect(run.transcript.listEvents("s.test.1")[0]?.body).toEqual({
       type: "AgentStart",
       kind: { type: "initial" },
     });
-    expect(run.transcript.eventsOf("s.test.2")[0]?.body).toEqual({
+    expect(run.transcript.listEvents("s.test.2")[0]?.body).toEqual({
       type: "AgentStart",
-      kind: { type: "default" },
+      kind: { type: "initial" },
       parentLoopId: "s.test.1",
     });
   });
 
-  test("every prompt has its pair inside the first turn, behind its one TurnStart, and only there [LOOP-03, X-05]", () => {
-    const run = play({ prompts: ["a", "b"], replies: [calls("bash")] }).settle();
+  test("every prompt has its pair inside the first turn, behind its one TurnStart, and only there [LOOP-03, X-05]", async () => {
+    const run = await play({ prompts: ["a", "b"], replies: [calls("bash")] }).settle();
     expect(run.eventLines().slice(0, 6)).toEqual([
       "AgentStart initial",
       "TurnStart 0 user",
@@ -212,8 +215,8 @@ describe("events", () => {
     expect(run.eventLines().filter((line) => line.startsWith("TurnStart 0"))).toHaveLength(1);
   });
 
-  test("a parallel tool's events stand together, whichever ends first [EVT-14]", () => {
-    const run = play({ replies: [calls("bash", "edit")] })
+  test("a parallel tool's events stand together, whichever ends first [EVT-14]", async () => {
+    const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .tool(1)
       .tool(0, true)
@@ -232,19 +235,19 @@ describe("events", () => {
     ]);
   });
 
-  test("a child's loop is named where its call ends [EVT-06]", () => {
-    const run = play({ replies: [calls("bash")] }).until("call-tools");
+  test("a child's loop is named where its call ends [EVT-06]", async () => {
+    const run = await play({ replies: [calls("bash")] }).until("call-tools");
     const digest = { branch: "main", isError: false, tokens: 3, preview: "", childLoopId: "child.1" };
-    run.performTool(run.call(0), false);
-    run.tell({ type: "tool-finished", call: 0, digest });
+    await run.performTool(run.call(0), false);
+    await run.tell({ type: "tool-finished", call: 0, digest });
     expect(run.state.outbox.events.map(({ body }) => body)).toContainEqual(
       expect.objectContaining({ type: "ToolExecutionEnd", childLoopId: "child.1" }),
     );
   });
 
-  test("events carry the workflow's time [R11]", () => {
-    const run = play().settle();
-    const times = run.transcript.eventsOf("s.test.1").map(({ atMs }) => atMs);
+  test("events carry the workflow's time [R11]", async () => {
+    const run = await play().settle();
+    const times = run.transcript.listEvents("s.test.1").map(({ atMs }) => atMs);
     expect(times).toEqual([...times].sort((a, b) => a - b));
     expect(times[0]).toBeGreaterThan(1000);
     expect(times.at(-1)).toBeLessThanOrEqual(run.now);
@@ -252,8 +255,8 @@ describe("events", () => {
 });
 
 describe("model failures", () => {
-  test("a failure becomes an answer without words, its events are closed, the loop fails [LOOP-16, LOOP-24, PHI-13d, TYP-21, IRON-05]", () => {
-    const run = play().until("call-model").fail("auth", "401: no such key").settle();
+  test("a failure becomes an answer without words, its events are closed, the loop fails [LOOP-16, LOOP-24, PHI-13d, TYP-21, IRON-05]", async () => {
+    const run = await play().until("call-model").fail("auth", "401: no such key").settle();
     expect(run.lines).toEqual(["prompt: hi", "error: 401: no such key"]);
     expect(run.eventLines().slice(-5)).toEqual([
       "MessageEnd 0",
@@ -263,7 +266,7 @@ describe("model failures", () => {
       "AgentEnd failed 0..2",
     ]);
     expect(run.state.last?.outcome).toEqual({ type: "failed", fault: "auth", message: "401: no such key" });
-    expect(run.transcript.entries("main")[1]?.message).toMatchObject({
+    expect(run.transcript.listEntries("main")[1]?.message).toMatchObject({
       role: "assistant",
       content: [{ type: "text", text: "" }],
       stopReason: "error",
@@ -272,38 +275,38 @@ describe("model failures", () => {
     });
   });
 
-  test("the session goes on after a failure, and the failed answer is not shown to the model [PHI-13d, X-09]", () => {
-    const run = play({ mode: "interactive" }).until("call-model").fail("network").settle();
-    run.prompt("again").settle();
+  test("the session goes on after a failure, and the failed answer is not shown to the model [PHI-13d, X-09]", async () => {
+    const run = await play({ mode: "interactive" }).until("call-model").fail("network").settle();
+    await run.prompt("again").settle();
     expect(run.lines).toEqual(["prompt: hi", "error: it was network", "prompt: again", "model: done"]);
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("steering that a failing turn had taken is in the record, once [PHI-13b]", () => {
-    const run = play({ replies: [calls("bash")] })
+  test("steering that a failing turn had taken is in the record, once [PHI-13b]", async () => {
+    const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .steer("careful")
       .step();
     expect(run.phase).toBe("calling-model");
-    run.fail("auth").settle();
+    await run.fail("auth").settle();
     expect(run.lines.slice(-2)).toEqual(["steering: careful", "error: it was auth"]);
   });
 
-  test("what waits when a loop fails goes to the inbox of a run [PHI-13b]", () => {
-    const run = play().until("call-model").steer("one").followUp("two").fail("auth").settle();
+  test("what waits when a loop fails goes to the inbox of a run [PHI-13b]", async () => {
+    const run = await play().until("call-model").steer("one").followUp("two").fail("auth").settle();
     expect(run.inboxTexts).toEqual(["one", "two"]);
     expect(run.state.last?.outcome.type).toBe("failed");
   });
 
-  test("an answer that says of itself that it failed ends the loop and stays; its calls are not run [LOOP-16, TYP-21]", () => {
+  test("an answer that says of itself that it failed ends the loop and stays; its calls are not run [LOOP-16, TYP-21]", async () => {
     for (const stopReason of ["error", "aborted"] as const) {
-      const run = play({ replies: [{ ...calls("bash"), stopReason }] })
+      const run = await play({ replies: [{ ...calls("bash"), stopReason }] })
         .until("call-model")
         .step();
       expect(run.phase).toBe("closing");
-      run.settle();
+      await run.settle();
       expect(run.executed).toEqual([]);
-      expect(run.transcript.entries("main")[1]?.message).toMatchObject({ role: "assistant", stopReason });
+      expect(run.transcript.listEntries("main")[1]?.message).toMatchObject({ role: "assistant", stopReason });
       expect(run.state.last?.outcome.type).toBe(stopReason === "error" ? "failed" : "stopped");
     }
   });

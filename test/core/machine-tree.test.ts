@@ -1,12 +1,12 @@
 import {
   array,
   assert,
+  asyncProperty,
   constantFrom,
   integer,
   nat,
   oneof,
   option,
-  property,
   record,
   sample,
 } from "fast-check";
@@ -61,26 +61,29 @@ type Story = {
   readonly moves: readonly Move[];
 };
 
-function played(told: Story): MachineTree {
+async function played(told: Story): Promise<MachineTree> {
   const tree = new MachineTree(told.limits, told.scripts);
-  for (const each of told.moves) tree.move(each);
-  tree.finish();
+  for (const each of told.moves) await tree.move(each);
+  await tree.finish();
   tree.check(told.limits);
   return tree;
 }
 
 test(
   "any tree of agents in any order: one result a call, what was spent adds up, no limit is passed by more than the steps in flight [SUB-03, SUB-09, TOOL-08, LIM-02]",
-  () =>
-    assert(
-      property(story, (told) => void played(told)),
+  async () =>
+    await assert(
+      asyncProperty(story, async (told) => {
+        await played(told);
+      }),
       { numRuns: RUNS },
     ),
   60_000 + RUNS * 100,
 );
 
-test("a good part of the trees is deep and wide", () => {
-  const trees = sample(story, { numRuns: 60, seed: 3 }).map(played);
+test("a good part of the trees is deep and wide", async () => {
+  const trees: MachineTree[] = [];
+  for (const told of sample(story, { numRuns: 60, seed: 3 })) trees.push(await played(told));
   const share = (is: (tree: MachineTree) => boolean) => trees.filter(is).length / trees.length;
   expect(share(({ all }) => all.length > 3)).toBeGreaterThan(0.3);
   expect(share(({ all }) => all.some(({ depth }) => depth > 1))).toBeGreaterThan(0.2);

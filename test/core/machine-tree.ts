@@ -2,7 +2,8 @@ import { expect } from "vitest";
 import { type Allowance, type Amounts, addAmounts, NO_AMOUNTS } from "../../src/core/budget/amounts.ts";
 import type { CallToolCommand } from "../../src/core/machine/state/command.ts";
 import type { TaskReport } from "../../src/core/machine/task.ts";
-import { type Play, play, type Reply, usageOf } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { type Reply, usageOf } from "./support/script.ts";
 
 // A tree of agents, each a machine of its own with its own record, that work, call others, are stopped and die in any
 // order. It keeps its own books beside the machines' accounts: what each model call of each agent has cost.
@@ -11,7 +12,7 @@ import { type Play, play, type Reply, usageOf } from "./play.ts";
 export const MOST_TOKENS = 101;
 
 type Agent = {
-  readonly run: Play;
+  readonly run: Run;
   readonly parent: Agent | undefined;
   readonly call: number;
   readonly depth: number;
@@ -41,16 +42,16 @@ export class MachineTree {
     return this.all.filter(({ over }) => !over);
   }
 
-  move(move: Move): void {
+  async move(move: Move): Promise<void> {
     const agent = this.atWork[move.who % Math.max(1, this.atWork.length)];
     if (agent === undefined) return;
     switch (move.type) {
       case "step":
-        this.#step(agent);
+        await this.#step(agent);
         return;
       case "lose":
         if (agent.run.command.type === "call-model" && agent.run.state.phase.type === "calling-model") {
-          if (agent.run.state.phase.issue.lost < 2) agent.run.lose("claimed");
+          if (agent.run.state.phase.issue.lost < 2) await agent.run.lose("claimed");
         }
         return;
       case "rotation":
@@ -66,10 +67,10 @@ export class MachineTree {
   }
 
   /** Everyone goes on until all are over; who waits for others comes after them. */
-  finish(): void {
+  async finish(): Promise<void> {
     for (let rounds = 0; this.atWork.length > 0; rounds++) {
       expect(rounds, "the tree comes to an end").toBeLessThan(5000);
-      for (const agent of [...this.atWork].reverse()) this.#step(agent);
+      for (const agent of [...this.atWork].reverse()) await this.#step(agent);
     }
   }
 
@@ -90,7 +91,7 @@ export class MachineTree {
     return agent;
   }
 
-  #step(agent: Agent): void {
+  async #step(agent: Agent): Promise<void> {
     const { run } = agent;
     const { command } = run;
     if (command.type === "finish") {
@@ -98,12 +99,12 @@ export class MachineTree {
       return;
     }
     if (command.type !== "call-tools") {
-      run.step();
+      await run.step();
       return;
     }
-    if (command.beside !== undefined) run.tell(run.perform(command.beside));
+    if (command.beside !== undefined) run.tell(await run.perform(command.beside));
     for (const one of command.calls) {
-      if (one.child === undefined) run.tool(one.call);
+      if (one.child === undefined) await run.tool(one.call);
       else if (one.child.session === undefined) this.#begin(agent, one, one.child.given);
     }
   }
@@ -175,8 +176,8 @@ function spentBelow(agent: Agent): Amounts {
   return { ...own, children: all.length - 1 };
 }
 
-function ownOf({ transcript, state }: Play): Amounts {
-  const written = transcript.loops.flatMap(({ loopId }) => transcript.eventsOf(loopId));
+function ownOf({ transcript, state }: Run): Amounts {
+  const written = transcript.records.flatMap(({ loopId }) => transcript.listEvents(loopId));
   const known = new Map([...written, ...state.outbox.events].map((event) => [event.sequence, event.body]));
   const usages = [...known.values()].flatMap((body) => (body.type === "TurnEnd" ? [body.usage] : []));
   const tokens = usages.reduce((sum, { input, output }) => sum + input + output, 0);

@@ -1,50 +1,49 @@
 import { describe, expect, test } from "vitest";
-import type { ToolFacts } from "../../src/core/machine/state/digest.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
-import { calls, NO_LIMITS, type Play, play, type Setting, says, TOOLS, usageOf } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, NO_LIMITS, type Setting, says, usageOf } from "./support/script.ts";
 
-const bash = { bash: TOOLS["bash"] as ToolFacts };
 const OTHER = {
-  other: { model: "model-2" },
-  fewer: { tools: bash },
+  other: { model: { id: "model-2" } },
+  fewer: { tools: ["bash"], subAgents: [] },
   short: { limits: { ...NO_LIMITS, maxTurns: 1 } },
-  wrong: { refused: "it names a filter that there is not" },
+  wrong: { inputFilters: ["none"] },
 } satisfies Setting["definitions"];
 
 const running = (setting: Setting = {}) =>
   play({ definitions: OTHER, replies: [calls("bash"), calls("edit")], ...setting }).until("call-tools");
-const changed = (run: Play) =>
-  [...run.transcript.eventsOf("s.test.1"), ...run.state.outbox.events].flatMap(({ body }) =>
+const changed = (run: Run) =>
+  [...run.transcript.listEvents("s.test.1"), ...run.state.outbox.events].flatMap(({ body }) =>
     body.type === "DefinitionChanged" ? [body] : [],
   );
 
 describe("a run that is moved to another definition [3.8]", () => {
-  test("keeps its own until the turn is over, and is asked by the other one then", () => {
-    const run = running().update("other");
+  test("keeps its own until the turn is over, and is asked by the other one then", async () => {
+    const run = await running().update("other");
     expect(buildStatus(run.state)).toMatchObject({
       definitionHash: "hash",
       movesTo: "other",
       model: "model-1",
     });
     expect(run.call(0).definitionHash).toBe("hash");
-    run.step();
+    await run.step();
     expect(run.command).toMatchObject({ type: "move-definition", from: "hash", to: "other", turn: 1 });
-    run.step();
+    await run.step();
     expect(run.command).toMatchObject({ type: "call-model", definitionHash: "other", turn: 1 });
     expect(buildStatus(run.state)).toMatchObject({
       definitionHash: "other",
       movesTo: undefined,
       model: "model-2",
     });
-    run.settle();
+    await run.settle();
     const lines = run.eventLines();
     expect(lines[lines.indexOf("DefinitionChanged") - 1]).toMatch(/^TurnEnd 0/);
     expect(lines[lines.indexOf("DefinitionChanged") + 1]).toMatch(/^TurnStart 1/);
   });
 
-  test("keeps what was spent: a limit that is met already ends it", () => {
-    const run = running({ replies: [{ ...calls("bash"), usage: usageOf(7, 3), costUsd: 2 }] });
-    run.update("short").settle();
+  test("keeps what was spent: a limit that is met already ends it", async () => {
+    const run = await running({ replies: [{ ...calls("bash"), usage: usageOf(7, 3), costUsd: 2 }] });
+    await run.update("short").settle();
     expect(run.state.last?.outcome).toMatchObject({
       type: "limit-reached",
       reason: expect.stringContaining("1/1"),
@@ -53,9 +52,9 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(run.asked).toHaveLength(1);
   });
 
-  test("keeps limits that an operator has raised, where both definitions say the same", () => {
-    const run = running({ limits: { maxTurns: 2 } });
-    run
+  test("keeps limits that an operator has raised, where both definitions say the same", async () => {
+    const run = await running({ limits: { maxTurns: 2 } });
+    await run
       .tell({ type: "limits-raised", limits: { maxTurns: 9 } })
       .update("other")
       .step()
@@ -63,8 +62,8 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(run.state.pinned?.limits.maxTurns).toBe(9);
   });
 
-  test("tells the model of tools that it has no more, and answers a call of one with that", () => {
-    const run = running().update("fewer").settle();
+  test("tells the model of tools that it has no more, and answers a call of one with that", async () => {
+    const run = await running().update("fewer").settle();
     const notice = run.lines.find((line) => line.startsWith("machine: The following tools"));
     expect(notice).toBe(
       "machine: The following tools are no longer available: edit, read, scout. Do not call them again.",
@@ -76,72 +75,74 @@ describe("a run that is moved to another definition [3.8]", () => {
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash"]);
   });
 
-  test("keeps its definition where the other one cannot be, and its record says why", () => {
-    const run = running().update("wrong").settle();
+  test("keeps its definition where the other one cannot be, and its record says why", async () => {
+    const run = await running().update("wrong").settle();
     expect(changed(run)).toEqual([
       {
         type: "DefinitionChanged",
         ...{ from: "hash", to: "wrong", applied: false, changes: [], warnings: [] },
-        reason: OTHER.wrong.refused,
+        reason: expect.stringContaining('no input filter "none"'),
       },
     ]);
     expect(run.asked.map(({ definitionHash }) => definitionHash)).toEqual(["hash", "hash", "hash"]);
-    const failed = running().update("other").step().fail("invalid", "no such hook").settle();
+    const failed = await running().update("other").step().fail("invalid", "no such hook").settle();
     expect(changed(failed)).toMatchObject([{ applied: false, reason: "no such hook" }]);
   });
 
-  test("is moved once, however often the worker dies over it", () => {
-    const run = running().update("other").step();
-    for (let deaths = 0; deaths < 5; deaths++) run.lose(deaths === 4 ? "stored" : "claimed");
+  test("is moved once, however often the worker dies over it", async () => {
+    const run = await running().update("other").step();
+    for (let deaths = 0; deaths < 5; deaths++) await run.lose(deaths === 4 ? "stored" : "claimed");
     expect(run.command).toMatchObject({ type: "move-definition", generation: 5 });
-    run.settle();
+    await run.settle();
     expect(changed(run)).toHaveLength(1);
   });
 
-  test("is moved before its loop ends, when no other turn comes; the next loop opens with it", () => {
-    const run = play({ definitions: OTHER, mode: "interactive", replies: [says("a")] }).until("call-model");
-    run.update("other").settle();
+  test("is moved before its loop ends, when no other turn comes; the next loop opens with it", async () => {
+    const run = await play({ definitions: OTHER, mode: "interactive", replies: [says("a")] }).until(
+      "call-model",
+    );
+    await run.update("other").settle();
     expect(run.eventLines().slice(-2)).toEqual([
       "DefinitionChanged",
       expect.stringMatching(/^AgentEnd answered/),
     ]);
-    run.prompt("b");
+    await run.prompt("b");
     expect(run.command).toMatchObject({ type: "open-loop", definitionHash: "other" });
   });
 
-  test("is moved at once while it waits for a prompt, and goes on waiting as long as before", () => {
-    const run = play({ definitions: OTHER, mode: "interactive", idleTimeoutMs: 500 }).settle();
+  test("is moved at once while it waits for a prompt, and goes on waiting as long as before", async () => {
+    const run = await play({ definitions: OTHER, mode: "interactive", idleTimeoutMs: 500 }).settle();
     const { phase } = run.state;
-    run.pass(100).update("other").step();
+    await run.pass(100).update("other").step();
     expect(run.state.phase).toEqual(phase);
     expect(run.state.pinned?.model).toBe("model-2");
     expect(run.state.lastMove).toEqual({ to: "other" });
   });
 
-  test("goes to the newest that was asked for, or to none when the first is wanted back", () => {
-    const twice = running().update("wrong").update("other").settle();
+  test("goes to the newest that was asked for, or to none when the first is wanted back", async () => {
+    const twice = await running().update("wrong").update("other").settle();
     expect(changed(twice)).toMatchObject([{ to: "other", applied: true }]);
-    expect(changed(running().update("other").update("hash").settle())).toEqual([]);
-    const meanwhile = running().update("other").step().update("hash").step().step();
+    expect(changed(await running().update("other").update("hash").settle())).toEqual([]);
+    const meanwhile = await running().update("other").step().update("hash").step().step();
     expect(changed(meanwhile)).toMatchObject([{ to: "other" }, { to: "hash" }]);
     expect(meanwhile.state.pinned?.definitionHash).toBe("hash");
   });
 
-  test("is moved behind a stop too, and behind continue-as-new", () => {
-    const stopped = running().update("other").stop().settle();
+  test("is moved behind a stop too, and behind continue-as-new", async () => {
+    const stopped = await running().update("other").stop().settle();
     expect(stopped.eventLines().slice(-2)).toEqual([
       "DefinitionChanged",
       expect.stringMatching(/^AgentEnd stopped/),
     ]);
-    const rotated = running().rotationDue().update("other").settle();
+    const rotated = await running().rotationDue().update("other").settle();
     expect(changed(rotated)).toHaveLength(1);
     expect(rotated.run).toBe("run2");
   });
 
-  test("begins with what was asked for before it had opened anything", () => {
+  test("begins with what was asked for before it had opened anything", async () => {
     const run = play({ definitions: OTHER, mode: "interactive", prompts: [] }).update("other").prompt("x");
     expect(run.command).toMatchObject({ type: "open-loop", definitionHash: "other" });
-    const opening = play({ definitions: OTHER }).update("other").step();
+    const opening = await play({ definitions: OTHER }).update("other").step();
     expect(opening.command).toMatchObject({ type: "move-definition", to: "other", turn: 0 });
   });
 });

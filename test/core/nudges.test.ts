@@ -4,26 +4,37 @@ import { NUDGE_DEFAULTS, TOOL_INTENT_NUDGE } from "../../src/core/machine/tool-i
 import { AgentDefinition, NudgeSettings } from "../../src/schema/definition.ts";
 import { getRunCount } from "../support/test-depth.ts";
 import { anyActions, playAll, settings } from "./actions.ts";
-import { calls, type Play, play, type Reply, says } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, type Reply, says } from "./support/script.ts";
 
 const RUNS = Math.min(500, getRunCount(500));
 const NUDGE = `machine: ${TOOL_INTENT_NUDGE}`;
 const MAX = NUDGE_DEFAULTS.maxNudges;
 
-const announcing = (text = "soon"): Reply => says(text, { announces: true });
+const announcing = (what = "soon"): Reply => says(`Let me check ${what}`);
 const forever = Array.from({ length: 60 }, () => announcing());
 
-const nudgesOf = (run: Play) => run.lines.filter((line) => line === NUDGE).length;
+const nudgesOf = (run: Run) => run.lines.filter((line) => line === NUDGE).length;
 
 describe("a text that announces a call", () => {
-  test("is nudged twice, and the third is the answer [IRON-02, IRON-10, IRON-11]", () => {
-    const run = play({ nudges: MAX, replies: [announcing("a"), announcing("b"), announcing("c")] }).settle();
-    expect(run.lines).toEqual(["prompt: hi", "model: a", NUDGE, "model: b", NUDGE, "model: c"]);
+  test("is nudged twice, and the third is the answer [IRON-02, IRON-10, IRON-11]", async () => {
+    const run = await play({
+      nudges: MAX,
+      replies: [announcing("a"), announcing("b"), announcing("c")],
+    }).settle();
+    expect(run.lines).toEqual([
+      "prompt: hi",
+      "model: Let me check a",
+      NUDGE,
+      "model: Let me check b",
+      NUDGE,
+      "model: Let me check c",
+    ]);
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "stop" });
   });
 
-  test("is nudged in a turn of its own, of which the nudge is the first message [IRON-10]", () => {
-    const run = play({ nudges: MAX, replies: [announcing(), says("done")] }).settle();
+  test("is nudged in a turn of its own, of which the nudge is the first message [IRON-10]", async () => {
+    const run = await play({ nudges: MAX, replies: [announcing(), says("done")] }).settle();
     expect(run.eventLines()).toEqual([
       "AgentStart initial",
       "TurnStart 0 user",
@@ -42,22 +53,22 @@ describe("a text that announces a call", () => {
     ]);
   });
 
-  test("is shown to the model together with the nudge [IRON-10]", () => {
-    const run = play({ nudges: MAX, replies: [announcing()] })
+  test("is shown to the model together with the nudge [IRON-10]", async () => {
+    const run = await play({ nudges: MAX, replies: [announcing()] })
       .until("call-model")
       .step();
     expect(run.command).toMatchObject({ type: "call-model", view: { ranges: [{ from: 0, to: 3 }] } });
   });
 
-  test("is an answer like any other where the loop is pinned to no nudges [IRON-10]", () => {
-    expect(nudgesOf(play({ replies: forever }).settle())).toBe(0);
-    expect(nudgesOf(play({ nudges: 0, replies: forever }).settle())).toBe(0);
-    expect(nudgesOf(play({ nudges: 1, replies: forever }).settle())).toBe(1);
+  test("is an answer like any other where the loop is pinned to no nudges [IRON-10]", async () => {
+    expect(nudgesOf(await play({ replies: forever }).settle())).toBe(0);
+    expect(nudgesOf(await play({ nudges: 0, replies: forever }).settle())).toBe(0);
+    expect(nudgesOf(await play({ nudges: 1, replies: forever }).settle())).toBe(1);
   });
 });
 
 describe("the count of nudges", () => {
-  test("begins anew behind tool calls [IRON-11]", () => {
+  test("begins anew behind tool calls [IRON-11]", async () => {
     const replies = [
       announcing(),
       announcing(),
@@ -66,98 +77,111 @@ describe("the count of nudges", () => {
       announcing(),
       announcing("end"),
     ];
-    const run = play({ nudges: MAX, replies }).settle();
+    const run = await play({ nudges: MAX, replies }).settle();
     expect(nudgesOf(run)).toBe(4);
-    expect(run.lines.at(-1)).toBe("model: end");
+    expect(run.lines.at(-1)).toBe("model: Let me check end");
   });
 
-  test("begins anew behind a text that announces nothing [IRON-11]", () => {
+  test("begins anew behind a text that announces nothing [IRON-11]", async () => {
     const replies = [announcing(), announcing(), says("here"), ...forever];
-    const run = play({ nudges: MAX, replies }).until("call-model").step().step();
-    run.followUp("more").settle();
-    expect(run.lines.slice(5, 9)).toEqual(["model: here", "follow-up: more", "model: soon", NUDGE]);
+    const run = await play({ nudges: MAX, replies }).until("call-model").step().step();
+    await run.followUp("more").settle();
+    expect(run.lines.slice(5, 9)).toEqual([
+      "model: here",
+      "follow-up: more",
+      "model: Let me check soon",
+      NUDGE,
+    ]);
     expect(nudgesOf(run)).toBe(4);
   });
 
-  test("is left as it is by a text beyond the limit [IRON-11]", () => {
-    const run = play({ nudges: MAX, replies: forever }).until("call-model").step().step();
-    run.followUp("more").settle();
-    expect(run.lines.slice(5)).toEqual(["model: soon", "follow-up: more", "model: soon"]);
+  test("is left as it is by a text beyond the limit [IRON-11]", async () => {
+    const run = await play({ nudges: MAX, replies: forever }).until("call-model").step().step();
+    await run.followUp("more").settle();
+    expect(run.lines.slice(5)).toEqual([
+      "model: Let me check soon",
+      "follow-up: more",
+      "model: Let me check soon",
+    ]);
   });
 
-  test("is each loop's own [IRON-11]", () => {
-    const run = play({ mode: "interactive", nudges: MAX, replies: forever }).settle();
-    run.prompt("more").settle();
+  test("is each loop's own [IRON-11]", async () => {
+    const run = await play({ mode: "interactive", nudges: MAX, replies: forever }).settle();
+    await run.prompt("more").settle();
     expect(nudgesOf(run)).toBe(2 * MAX);
   });
 
-  test("is carried across continue-as-new, and so is the nudge that is due [IRON-11, RIG-04]", () => {
-    const run = play({ nudges: MAX, replies: forever }).until("call-model");
-    run.rotationDue().step().until("rotate").continueAsNew().settle();
+  test("is carried across continue-as-new, and so is the nudge that is due [IRON-11, RIG-04]", async () => {
+    const run = await play({ nudges: MAX, replies: forever }).until("call-model");
+    await run.rotationDue().step().until("rotate").continueAsNew().settle();
     expect(run.lines).toHaveLength(6);
     expect(nudgesOf(run)).toBe(MAX);
   });
 });
 
 describe("what comes before a nudge", () => {
-  test("steering and follow-ups: a person's word replaces it and is not counted [IRON-10, STEER-02]", () => {
-    const run = play({ nudges: MAX, replies: forever }).until("call-model").steer("s").followUp("f").settle();
+  test("steering and follow-ups: a person's word replaces it and is not counted [IRON-10, STEER-02]", async () => {
+    const run = await play({ nudges: MAX, replies: forever })
+      .until("call-model")
+      .steer("s")
+      .followUp("f")
+      .settle();
     expect(run.lines).toEqual([
       "prompt: hi",
-      "model: soon",
+      "model: Let me check soon",
       "steering: s",
-      "model: soon",
+      "model: Let me check soon",
       "follow-up: f",
-      "model: soon",
+      "model: Let me check soon",
       NUDGE,
-      "model: soon",
+      "model: Let me check soon",
       NUDGE,
-      "model: soon",
+      "model: Let me check soon",
     ]);
   });
 
-  test("a word that comes while the run continues as new [IRON-10]", () => {
-    const run = play({ nudges: MAX, replies: [announcing()] }).until("call-model");
-    run.rotationDue().step().until("rotate").steer("s").continueAsNew().settle();
-    expect(run.lines).toEqual(["prompt: hi", "model: soon", "steering: s", "model: done"]);
+  test("a word that comes while the run continues as new [IRON-10]", async () => {
+    const run = await play({ nudges: MAX, replies: [announcing()] }).until("call-model");
+    await run.rotationDue().step().until("rotate").steer("s").continueAsNew().settle();
+    expect(run.lines).toEqual(["prompt: hi", "model: Let me check soon", "steering: s", "model: done"]);
   });
 
-  test("a stop [IRON-10, X-02]", () => {
-    const run = play({ nudges: MAX, replies: forever }).until("call-model").stop().settle();
-    expect(run.lines).toEqual(["prompt: hi", "model: soon"]);
+  test("a stop [IRON-10, X-02]", async () => {
+    const run = await play({ nudges: MAX, replies: forever }).until("call-model").stop().settle();
+    expect(run.lines).toEqual(["prompt: hi", "model: Let me check soon"]);
     expect(run.state.last?.outcome.type).toBe("stopped");
   });
 
-  test("limits, for which nudged turns are turns [IRON-10, LIM-02]", () => {
-    const run = play({ nudges: MAX, limits: { maxTurns: 2 }, replies: forever }).settle();
+  test("limits, for which nudged turns are turns [IRON-10, LIM-02]", async () => {
+    const run = await play({ nudges: MAX, limits: { maxTurns: 2 }, replies: forever }).settle();
     expect(run.asked).toHaveLength(2);
     expect(nudgesOf(run)).toBe(1);
     expect(run.lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (2/2)]");
   });
 
-  test("a failed answer [IRON-10, LOOP-16]", () => {
-    const failed = says("soon", { announces: true, stopReason: "error" });
-    const run = play({ nudges: MAX, replies: [failed] }).settle();
+  test("a failed answer [IRON-10, LOOP-16]", async () => {
+    const failed = says("Let me check soon", { stopReason: "error" });
+    const run = await play({ nudges: MAX, replies: [failed] }).settle();
     expect(run.lines).toHaveLength(2);
     expect(run.state.last?.outcome.type).toBe("failed");
   });
 });
 
-test("whatever is announced and happens: every invariant holds, and never more nudges in a row than the limit [IRON-11, I1..I5]", () => {
+test("whatever is announced and happens: every invariant holds, and never more nudges in a row than the limit [IRON-11, I1..I5]", async () => {
   let given = 0;
-  fc.assert(
-    fc.property(
+  await fc.assert(
+    fc.asyncProperty(
       settings,
       anyActions,
       fc.array(fc.boolean(), { minLength: 12, maxLength: 12 }),
       fc.integer({ min: 0, max: 3 }),
-      (setting, actions, announced, nudges) => {
+      async (setting, actions, announced, nudges) => {
         const replies = [says("first"), ...(setting.replies ?? []), says("last")].map((reply, index) =>
           reply.calls === undefined && announced[index] === true ? { ...reply, ...announcing() } : reply,
         );
-        const run = playAll({ ...setting, replies, nudges }, actions);
+        const run = await playAll({ ...setting, replies, nudges }, actions);
         expect(run.command.type).toBe("finish");
-        for (const { loopId } of run.transcript.loops) {
+        for (const { loopId } of run.transcript.records) {
           expect(longestRow(linesOf(run, loopId))).toBeLessThanOrEqual(nudges);
         }
         given += nudgesOf(run);
@@ -168,8 +192,8 @@ test("whatever is announced and happens: every invariant holds, and never more n
   expect(given).toBeGreaterThan(RUNS / 20);
 }, 120_000);
 
-function linesOf(run: Play, loopId: string): readonly string[] {
-  const end = run.transcript.eventsOf(loopId).at(-1)?.body;
+function linesOf(run: Run, loopId: string): readonly string[] {
+  const end = run.transcript.listEvents(loopId).at(-1)?.body;
   if (end?.type !== "AgentEnd") throw new Error(`${loopId} has not ended`);
   return run.lines.slice(end.from, end.to);
 }
@@ -180,7 +204,7 @@ function longestRow(lines: readonly string[]): number {
   let row = 0;
   for (const line of lines) {
     if (line === NUDGE) longest = Math.max(longest, ++row);
-    else if (line.startsWith("model: ") && line !== "model: soon") row = 0;
+    else if (line.startsWith("model: ") && line !== "model: Let me check soon") row = 0;
   }
   return longest;
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { ToolListChange } from "../../src/core/machine/tool-list-change.ts";
-import { calls, type Play, play, type Setting, says } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, type Setting, says } from "./support/script.ts";
 
-const change = (run: Play, more: Partial<ToolListChange> = {}): ToolListChange => ({
+const change = (run: Run, more: Partial<ToolListChange> = {}): ToolListChange => ({
   loopId: run.state.loop?.loopId ?? "",
   server: "files",
   hash: "h1",
@@ -11,10 +12,10 @@ const change = (run: Play, more: Partial<ToolListChange> = {}): ToolListChange =
   changed: [],
   ...more,
 });
-const tell = (run: Play, more: Partial<ToolListChange> = {}) =>
+const tell = (run: Run, more: Partial<ToolListChange> = {}) =>
   run.tell({ type: "offers-changed", ...change(run, more) });
 const asked = (setting: Setting = {}) => play({ replies: [calls("bash"), says("b")], ...setting });
-const told = (run: Play) => run.lines.filter((line) => line.startsWith("machine: The MCP server"));
+const told = (run: Run) => run.lines.filter((line) => line.startsWith("machine: The MCP server"));
 
 const WORDS =
   "machine: The MCP server files offers other tools than when you began. New: files__new. No longer offered: " +
@@ -22,48 +23,48 @@ const WORDS =
   "asked next; calls of tools that are no longer offered may fail.";
 
 describe("a loop whose servers offer something else by now", () => {
-  test("[MCP-05] is told with its next question, behind the results, once", () => {
-    const run = asked({ replies: [calls("bash"), calls("bash"), says("c")] }).until("call-model");
+  test("[MCP-05] is told with its next question, behind the results, once", async () => {
+    const run = await asked({ replies: [calls("bash"), calls("bash"), says("c")] }).until("call-model");
     tell(run);
     expect(run.command.type).toBe("call-model");
-    tell(run).step().step();
+    await tell(run).step().step();
     expect(run.command).toMatchObject({ type: "call-model", turn: 1 });
-    tell(run).settle();
+    await tell(run).settle();
     expect(told(run)).toEqual([WORDS]);
     expect(run.lines.indexOf(WORDS)).toBe(run.lines.indexOf("bash: bash ok") + 1);
     expect(run.asked).toHaveLength(3);
   });
 
-  test("is told of the newest alone when several come before its next question, and of each server", () => {
-    const run = asked().until("call-model");
+  test("is told of the newest alone when several come before its next question, and of each server", async () => {
+    const run = await asked().until("call-model");
     tell(run);
     tell(run, { server: "files-2" });
-    tell(run, { hash: "as-pinned", added: [], removed: [] }).settle();
+    await tell(run, { hash: "as-pinned", added: [], removed: [] }).settle();
     expect(told(run)).toEqual([
       expect.stringMatching(/^machine: The MCP server files-2 offers other tools/),
       "machine: The MCP server files offers again what it did when you began.",
     ]);
   });
 
-  test("[MCP-05] keeps a word that waits through continue-as-new", () => {
-    const run = asked({ replies: [calls("bash"), calls("bash"), says("c")] }).until("call-model");
-    tell(run).rotationDue().settle();
+  test("[MCP-05] keeps a word that waits through continue-as-new", async () => {
+    const run = await asked({ replies: [calls("bash"), calls("bash"), says("c")] }).until("call-model");
+    await tell(run).rotationDue().settle();
     expect(run.run).toBe("run2");
     expect(told(run)).toEqual([WORDS]);
   });
 
-  test("has no turn of it: a run that answers, is over or waits is left as it is", () => {
-    const last = asked({ mode: "interactive", replies: [says("a"), says("b")] }).until("call-model");
+  test("has no turn of it: a run that answers, is over or waits is left as it is", async () => {
+    const last = await asked({ mode: "interactive", replies: [says("a"), says("b")] }).until("call-model");
     const { loop } = last.state;
-    tell(last).settle();
+    await tell(last).settle();
     expect(last.asked).toHaveLength(1);
     const waiting = last.state;
     tell(last, { loopId: loop?.loopId ?? "" });
     expect(last.state).toEqual({ ...waiting, nowMs: last.state.nowMs });
-    last.prompt("again").until("call-model");
-    tell(last, { loopId: loop?.loopId ?? "", hash: "h2" }).settle();
+    await last.prompt("again").until("call-model");
+    await tell(last, { loopId: loop?.loopId ?? "", hash: "h2" }).settle();
     expect(told(last)).toEqual([]);
-    const over = asked().settle();
+    const over = await asked().settle();
     const ended = over.state;
     tell(over, { loopId: "l1" });
     expect(over.state).toEqual({ ...ended, nowMs: over.state.nowMs });

@@ -2,25 +2,26 @@ import { describe, expect, test } from "vitest";
 import { NO_USAGE } from "../../src/core/budget/usage.ts";
 import { apply } from "../../src/core/machine/apply.ts";
 import { next } from "../../src/core/machine/next.ts";
-import { calls, NO_LIMITS, type Play, play, says, usageOf } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, NO_LIMITS, says, usageOf } from "./support/script.ts";
 
-const types = (run: Play) => run.commands.map(({ type }) => type);
+const types = (run: Run) => run.commands.map(({ type }) => type);
 
 describe("a prompt and a number of turns [RIG-06]", () => {
-  test("are all that a machine needs, and it ends behind so many turns", () => {
+  test("are all that a machine needs, and it ends behind so many turns", async () => {
     const replies = [calls("bash"), calls("bash"), calls("bash"), says("done")];
-    const bounded = play({ prompts: ["hi"], limits: { ...NO_LIMITS, maxTurns: 2 }, replies }).settle();
+    const bounded = await play({ prompts: ["hi"], limits: { ...NO_LIMITS, maxTurns: 2 }, replies }).settle();
     expect(bounded.asked).toHaveLength(2);
     expect(bounded.state.last?.outcome.type).toBe("limit-reached");
     expect(
-      play({ prompts: ["hi"], limits: { ...NO_LIMITS, maxTurns: 4 }, replies }).settle().state.last,
+      (await play({ prompts: ["hi"], limits: { ...NO_LIMITS, maxTurns: 4 }, replies }).settle()).state.last,
     ).toMatchObject({ outcome: { type: "answered" } });
   });
 
-  test("drive the same machine when they come later, as a prompt to a run that waits", () => {
+  test("drive the same machine when they come later, as a prompt to a run that waits", async () => {
     const replies = [calls("bash"), says("done")];
-    const started = play({ prompts: ["hi"], replies }).settle();
-    const prompted = play({ prompts: [], mode: "interactive", replies }).settle().prompt("hi").settle();
+    const started = await play({ prompts: ["hi"], replies }).settle();
+    const prompted = await play({ prompts: [], mode: "interactive", replies }).settle().prompt("hi").settle();
     expect(types(prompted).filter((type) => type !== "wait")).toEqual(types(started));
     expect(prompted.eventLines()).toEqual(started.eventLines());
     expect(prompted.lines).toEqual(started.lines);
@@ -28,15 +29,15 @@ describe("a prompt and a number of turns [RIG-06]", () => {
 });
 
 describe("the order within a turn", () => {
-  test("tools come before TurnEnd; words are read at the entry, behind tools and at the turn's end, and are appended [X-07]", () => {
+  test("tools come before TurnEnd; words are read at the entry, behind tools and at the turn's end, and are appended [X-07]", async () => {
     const run = play({
       replies: [calls("bash"), says("well"), says("end")],
       held: true,
     });
     run.steer("at the entry");
     run.tell({ type: "begun" });
-    run.until("call-tools").steer("behind tools");
-    run.until("call-model").steer("at the end").settle();
+    await run.until("call-tools").steer("behind tools");
+    await run.until("call-model").steer("at the end").settle();
     expect(run.lines).toEqual([
       "steering: at the entry",
       "prompt: hi",
@@ -56,11 +57,11 @@ describe("the order within a turn", () => {
 });
 
 describe("what a loop counts", () => {
-  test("its usage, turns and the size of its context begin anew with each loop [CTX-06]", () => {
+  test("its usage, turns and the size of its context begin anew with each loop [CTX-06]", async () => {
     const replies = [{ ...calls("bash"), usage: usageOf(900, 50) }, says("one", { usage: usageOf(900, 5) })];
-    const run = play({ mode: "interactive", replies }).settle();
+    const run = await play({ mode: "interactive", replies }).settle();
     expect(run.state.counted).toBeDefined();
-    run.prompt("more").until("call-model");
+    await run.prompt("more").until("call-model");
     expect(run.state.counted).toBeUndefined();
     expect(run.state.loop).toMatchObject({ turn: 0, usage: NO_USAGE, turnUsage: NO_USAGE, costUsd: 0 });
     expect(run.state.loop?.startedAtMs).toBe(run.state.nowMs);
@@ -68,8 +69,8 @@ describe("what a loop counts", () => {
 });
 
 describe("a loop's context", () => {
-  test("is plain data: a copy goes its own way, over the same tools, and the first is as it was [TYP-19]", () => {
-    const run = play({ replies: [calls("bash"), says("end")] }).until("call-tools");
+  test("is plain data: a copy goes its own way, over the same tools, and the first is as it was [TYP-19]", async () => {
+    const run = await play({ replies: [calls("bash"), says("end")] }).until("call-tools");
     const { state } = run;
     expect(state).toMatchObject({
       session: "s",
@@ -86,6 +87,6 @@ describe("a loop's context", () => {
     expect(JSON.stringify(state)).toBe(before);
     expect(next(state)).toEqual(next(JSON.parse(before)));
     expect(stopped.pinned?.tools).toEqual(state.pinned?.tools);
-    expect(run.settle().lines.at(-1)).toBe("model: end");
+    expect((await run.settle()).lines.at(-1)).toBe("model: end");
   });
 });

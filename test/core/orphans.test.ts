@@ -3,7 +3,8 @@ import { materialiseAll } from "../../src/conversation/materialise.ts";
 import { COMPACTION_KIND } from "../../src/conversation/message-visibility.ts";
 import { findOrphan } from "../../src/conversation/orphans.ts";
 import type { AgentMessage, AssistantMessage } from "../../src/schema/message.ts";
-import { usageOf, userMessage } from "./play.ts";
+import { userMessage } from "./support/lines.ts";
+import { usageOf } from "./support/script.ts";
 
 const user = userMessage("hi", 0);
 const own = (kind: string): AgentMessage => ({ role: "extension", kind, data: {}, timestamp: 0 });

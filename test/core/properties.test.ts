@@ -5,23 +5,27 @@ import type { Usage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
 import { getRunCount } from "../support/test-depth.ts";
 import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
-import { NO_LIMITS, type Play, play } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { NO_LIMITS, TOOLS } from "./support/script.ts";
 
-// Whatever the world answers and people do: play.ts checks I1 to I6 after every event, and at the end that nothing
+// Whatever the world answers and people do: `Run` checks I1 to I6 after every event, and at the end that nothing
 // was lost, doubled or left open.
 
 const RUNS = getRunCount(2000);
 const PATIENCE_MS = 120_000 + RUNS * 100;
 
+/** Of a tool that must not run twice nobody knows what has come of it when its worker has died. */
+const REPEATABLE = { ...TOOLS, bash: { replay: "idempotent" as const, quick: false, timeoutMs: 60_000 } };
+
 /** Lets the process breathe now and then, so that the test runner does not take it for dead. */
 async function always<Values extends [unknown, ...unknown[]]>(
-  check: (...values: Values) => void,
+  check: (...values: Values) => Promise<void>,
   ...arbitraries: { [Index in keyof Values]: Arbitrary<Values[Index]> }
 ): Promise<void> {
   let runs = 0;
   const checked = async (...values: Values): Promise<void> => {
     if (++runs % 50 === 0) await new Promise((resolve) => setImmediate(resolve));
-    check(...values);
+    await check(...values);
   };
   await assert(asyncProperty<Values>(...arbitraries, checked), { numRuns: RUNS });
 }
@@ -37,12 +41,12 @@ describe("any script", () => {
     "keeps every invariant, ends, its record is whole, no limit is passed by more than a turn; and goes on alike with a state that was written out and read back after every event [I1..I6, TOOL-08, STEER-01, X-01, EVT-12, LIM-02, SUB-03, SUB-09, RIG-04]",
     async () => {
       await always(
-        (setting, actions) => {
-          const run = playAll(setting, actions);
+        async (setting, actions) => {
+          const run = await playAll(setting, actions);
           expect(run.command.type).toBe("finish");
-          expect(run.largestState).toBeLessThan(64 * 1024);
-          for (const { loopId } of run.transcript.loops) expectWithinLimits(run, loopId);
-          const copied = playAll({ ...setting, throughJson: true }, actions);
+          expect(run.seen.largestState).toBeLessThan(64 * 1024);
+          for (const { loopId } of run.transcript.records) expectWithinLimits(run, loopId);
+          const copied = await playAll({ ...setting, throughJson: true }, actions);
           expectAlike(copied.commands, run.commands);
           expectAlike(copied.state, run.state);
           expectAlike(copied.lines, run.lines);
@@ -56,22 +60,16 @@ describe("any script", () => {
 });
 
 describe("sub-agents", () => {
-  test(
-    "are in a good part of the stories, side by side and with others below them",
-    () => {
-      const stories = sample(tuple(settings, anyActions), { numRuns: 500, seed: 5 }).map(
-        ([setting, actions]) => playAll(setting, actions),
-      );
-      const share = (is: (run: Play) => boolean) => stories.filter(is).length / stories.length;
-      expect(share(({ settled }) => settled.length > 0)).toBeGreaterThan(0.3);
-      expect(share(({ sideBySide }) => sideBySide > 1)).toBeGreaterThan(0.1);
-      expect(share(({ settled }) => settled.some(({ used }) => used.children > 1))).toBeGreaterThan(0.05);
-      expect(share(({ moves }) => [...moves].some((move) => / child-lost /.test(move)))).toBeGreaterThan(
-        0.05,
-      );
-    },
-    PATIENCE_MS,
-  );
+  test("are in a good part of the stories, side by side and with others below them", async () => {
+    const scripts = sample(tuple(settings, anyActions), { numRuns: 500, seed: 5 });
+    const stories: Run["seen"][] = [];
+    for (const [setting, actions] of scripts) stories.push((await playAll(setting, actions)).seen);
+    const share = (is: (seen: Run["seen"]) => boolean) => stories.filter(is).length / stories.length;
+    expect(share(({ settled }) => settled.length > 0)).toBeGreaterThan(0.3);
+    expect(share(({ sideBySide }) => sideBySide > 1)).toBeGreaterThan(0.1);
+    expect(share(({ settled }) => settled.some(({ used }) => used.children > 1))).toBeGreaterThan(0.05);
+    expect(share(({ moves }) => [...moves].some((move) => / child-lost /.test(move)))).toBeGreaterThan(0.05);
+  }, 120_000);
 });
 
 describe("crashes", () => {
@@ -79,16 +77,17 @@ describe("crashes", () => {
     "at any step, as often as a run bears it, leave the same transcript [RIG-04, TOOL-08]",
     async () => {
       await always(
-        (made, actions, dying) => {
-          const setting = { ...made, limits: { ...made.limits, maxDurationMs: null }, idleTimeoutMs: null };
-          const calm = playAll(setting, actions);
+        async (made, actions, dying) => {
+          const limits = { ...made.limits, maxDurationMs: null };
+          const setting = { ...made, limits, idleTimeoutMs: null, tools: REPEATABLE };
+          const calm = await playAll(setting, actions);
           const run = play(setting);
-          actions.forEach((action, index) => {
-            crash(run, dying, index);
-            act(run, action);
-          });
-          crash(run, dying, actions.length);
-          finish(run);
+          for (const [index, action] of actions.entries()) {
+            await crash(run, dying, index);
+            await act(run, action);
+          }
+          await crash(run, dying, actions.length);
+          await finish(run);
           expectAlike(record(run), record(calm));
         },
         settings,
@@ -101,7 +100,7 @@ describe("crashes", () => {
 });
 
 /** Workers die here, but never three times over one command. */
-function crash(run: Play, dying: readonly Crash[], at: number): void {
+async function crash(run: Run, dying: readonly Crash[], at: number): Promise<void> {
   for (const { pick, reached, elsewhere } of dying.filter((one) => one.at === at)) {
     const { phase } = run.state;
     if (!("issue" in phase) || run.command.type === "wait") return;
@@ -111,17 +110,17 @@ function crash(run: Play, dying: readonly Crash[], at: number): void {
     const running = status?.type === "running" ? status : undefined;
     const moves = elsewhere && running?.local === true;
     if ((running ?? flush ?? phase.issue).lost >= 2 && !moves) continue;
-    run.setBack(moves ? { type: "elsewhere" } : { type: "lost", attempts: 1 }, reached, call);
+    await run.setBack(moves ? { type: "elsewhere" } : { type: "lost", attempts: 1 }, reached, call);
   }
 }
 
 /** All that readers see, without the time. */
-function record(run: Play) {
+function record(run: Run) {
   return {
     lines: run.lines,
-    events: run.transcript.loops.map(({ loopId }) => run.eventLines(loopId)),
+    events: run.transcript.records.map(({ loopId }) => run.eventLines(loopId)),
     inbox: run.inboxTexts,
-    outcomes: run.transcript.loops.map(({ outcome }) => outcome),
+    outcomes: run.transcript.records.map(({ outcome }) => outcome),
     last: run.state.last,
   };
 }
@@ -137,14 +136,14 @@ function isOfChild(body: EventBody): boolean {
 }
 
 /** Of the sub-agents that were called before the turn. */
-function usedBefore(run: Play, loopId: string, turn: number): Amounts {
-  const before = run.settled.filter((one) => one.loopId === loopId && one.turn < turn);
+function usedBefore(run: Run, loopId: string, turn: number): Amounts {
+  const before = run.seen.settled.filter((one) => one.loopId === loopId && one.turn < turn);
   return before.map(({ used }) => used).reduce(addAmounts, NO_AMOUNTS);
 }
 
-function expectWithinLimits(run: Play, loopId: string): void {
+function expectWithinLimits(run: Run, loopId: string): void {
   const { maxTurns, maxTotalTokens, maxCostUsd } = { ...NO_LIMITS, ...run.setting.limits };
-  const bodies = run.transcript.eventsOf(loopId).map(({ body }) => body);
+  const bodies = run.transcript.listEvents(loopId).map(({ body }) => body);
   const ends = bodies.flatMap((body) => (body.type === "TurnEnd" ? [body.usage] : []));
   const starts = bodies.filter((body) => body.type === "TurnStart").length;
   const below = usedBefore(run, loopId, starts - 1);

@@ -10,7 +10,7 @@ import { hasRoom } from "../../src/core/machine/queues.ts";
 import { buildInitialState } from "../../src/core/machine/start.ts";
 import type { State } from "../../src/core/machine/state/state.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
-import { play } from "./play.ts";
+import { play } from "./support/run.ts";
 
 const message = (id: string, words: { text?: string; ref?: string } = { text: "x" }) => ({
   id,
@@ -19,7 +19,7 @@ const message = (id: string, words: { text?: string; ref?: string } = { text: "x
 });
 
 /** A run whose model is being asked, with nothing in its queues. */
-const asking = (): State => play().until("call-model").state;
+const asking = async (): Promise<State> => (await play().until("call-model")).state;
 
 function send(state: State, count: number, way: "steered" | "followed-up" = "steered", from = 0): State {
   return Array.from({ length: count }, (_, index) => message(`${way}-${from + index}`)).reduce(
@@ -32,8 +32,8 @@ const refusals = (state: State) =>
   state.outbox.events.flatMap(({ body }) => (body.type === "MessageRefused" ? [body] : []));
 
 describe("the queues of a run", () => {
-  test(`hold ${MAX_WAITING_MESSAGES} messages, steering and follow-ups together, and refuse one more`, () => {
-    const full = send(send(asking(), 150, "steered"), 50, "followed-up");
+  test(`hold ${MAX_WAITING_MESSAGES} messages, steering and follow-ups together, and refuse one more`, async () => {
+    const full = send(send(await asking(), 150, "steered"), 50, "followed-up");
     expect(refusals(full)).toEqual([]);
     const more = send(full, 1, "followed-up", 50);
     expect([more.queues.steering.length, more.queues.followUps.length]).toEqual([150, 50]);
@@ -52,35 +52,35 @@ describe("the queues of a run", () => {
     });
   });
 
-  test("count the bytes of words in UTF-8, and of a stored text only its hash", () => {
+  test("count the bytes of words in UTF-8, and of a stored text only its hash", async () => {
     const half = "é".repeat(MAX_WAITING_BYTES / 4);
-    let state = apply(asking(), { type: "steered", message: message("a", { text: half }), atMs: 2 });
+    let state = apply(await asking(), { type: "steered", message: message("a", { text: half }), atMs: 2 });
     state = apply(state, { type: "followed-up", message: message("b", { text: half }), atMs: 2 });
     expect(measureQueues(state.queues)).toEqual({ messages: 2, bytes: MAX_WAITING_BYTES });
     expect(hasRoom(state, message("c", { text: "x" }))).toBe(false);
-    const one = apply(asking(), { type: "steered", message: message("a", { text: half }), atMs: 2 });
+    const one = apply(await asking(), { type: "steered", message: message("a", { text: half }), atMs: 2 });
     const long = apply(one, { type: "steered", message: message("l", { ref: "0".repeat(64) }), atMs: 2 });
     expect(long.queues.steering).toHaveLength(2);
     expect(measureQueues(long.queues).bytes).toBe(MAX_WAITING_BYTES / 2 + 64);
   });
 
-  test("take a refused message when it is sent again and there is room", () => {
-    const more = send(asking(), MAX_WAITING_MESSAGES + 1);
+  test("take a refused message when it is sent again and there is room", async () => {
+    const more = send(await asking(), MAX_WAITING_MESSAGES + 1);
     const cleared = apply(more, { type: "queues-cleared", queue: "all", atMs: 3 });
     const again = send(cleared, 1, "steered", MAX_WAITING_MESSAGES);
     expect(again.queues.steering.map(({ id }) => id)).toEqual([`steered-${MAX_WAITING_MESSAGES}`]);
   });
 
-  test("take a repeated message as taken, however full they are", () => {
-    const full = send(asking(), MAX_WAITING_MESSAGES);
+  test("take a repeated message as taken, however full they are", async () => {
+    const full = send(await asking(), MAX_WAITING_MESSAGES);
     const again = send(full, 1, "steered", MAX_WAITING_MESSAGES - 1);
     expect(hasRoom(full, message(`steered-${MAX_WAITING_MESSAGES - 1}`))).toBe(true);
     expect(again.queues).toEqual(full.queues);
     expect(refusals(again)).toEqual([]);
   });
 
-  test("stay small however many are sent: what is refused is named up to a bound, and counted", () => {
-    const flooded = send(send(asking(), 3000), 3000, "followed-up");
+  test("stay small however many are sent: what is refused is named up to a bound, and counted", async () => {
+    const flooded = send(send(await asking(), 3000), 3000, "followed-up");
     expect(JSON.stringify(flooded).length).toBeLessThan(96 * 1024);
     expect(refusals(flooded).length).toBeLessThanOrEqual(20);
     expect(buildStatus(flooded).refusedMessages).toMatchObject({ messages: 5800 });
@@ -104,23 +104,23 @@ describe("the queues of a run", () => {
     expect(flooded.outbox.events).toEqual([]);
   });
 
-  test("lose nothing that was accepted: all of it is read, in order, and refusals stand in the record", () => {
-    const run = play({ steeringMode: "all" }).until("call-model");
-    for (let index = 0; index < MAX_WAITING_MESSAGES + 5; index++) run.steer(`word ${index}`);
-    run.settle();
+  test("lose nothing that was accepted: all of it is read, in order, and refusals stand in the record", async () => {
+    const run = await play({ steeringMode: "all" }).until("call-model");
+    for (let index = 0; index < MAX_WAITING_MESSAGES + 5; index++) await run.steer(`word ${index}`);
+    await run.settle();
     expect(run.lines.slice(2, -1)).toEqual(
       Array.from({ length: MAX_WAITING_MESSAGES }, (_, index) => `steering: word ${index}`),
     );
     const loopId = run.asked[0]?.loopId ?? "";
     const recorded = run.transcript
-      .eventsOf(loopId)
+      .listEvents(loopId)
       .flatMap(({ body }) => (body.type === "MessageRefused" ? [body] : []));
     expect(recorded).toHaveLength(5);
     expect(recorded.at(-1)).toMatchObject({ refused: 5 });
   });
 
-  test("record no refusal after a loop's last event", () => {
-    const closing = play().until("close-loop").state;
+  test("record no refusal after a loop's last event", async () => {
+    const closing = (await play().until("close-loop")).state;
     const more = send(closing, MAX_WAITING_MESSAGES + 1);
     expect(more.outbox.events.at(-1)?.body.type).toBe("AgentEnd");
     expect(more.refused?.messages).toBe(1);

@@ -1,12 +1,15 @@
 import { describe, expect, test } from "vitest";
 import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
+import type { OpenLoopCommand } from "../../src/core/machine/state/command.ts";
 import { RepeatSettings } from "../../src/schema/definition.ts";
-import { calls, play, type Reply, says } from "./play.ts";
+import { play } from "./support/run.ts";
+import { calls, type Reply, says } from "./support/script.ts";
 
 const DEFAULTS = RepeatSettings.parse({});
 const ask = RepeatSettings.parse({ action: "ask" });
 const missing = calls("nope");
-const invalid = { name: "bash", invalid: "command: found nothing, expected text" };
+const invalid = { name: "bash", invalid: true } as const;
+const MISFIT = "text: found nothing, expected text";
 
 const repeated = (reply: Reply, times: number) => Array.from({ length: times }, () => reply);
 const results = (run: ReturnType<typeof play>) =>
@@ -16,11 +19,11 @@ const asked = (run: ReturnType<typeof play>) => run.asked.length;
 describe("a call that fails in the same way again and again", () => {
   test.each([
     ["of a tool that there is not", missing, "nope", "Tool nope not found"],
-    ["with arguments that do not fit", calls(invalid), "bash", `Invalid arguments: ${invalid.invalid}`],
+    ["with arguments that do not fit", calls(invalid), "bash", `Invalid arguments: ${MISFIT}`],
   ])(
     "%s: the model is told plainly from the fifth answer on, and the loop ends after the eighth",
-    (_, reply, tool, why) => {
-      const run = play({ repeats: DEFAULTS, replies: repeated(reply, 50) }).settle();
+    async (_, reply, tool, why) => {
+      const run = await play({ repeats: DEFAULTS, replies: repeated(reply, 50) }).settle();
       expect(asked(run)).toBe(8);
       const told = results(run).map(
         (line) => /has failed in the same way in (\d+) of your answers/.exec(line)?.[1],
@@ -34,90 +37,102 @@ describe("a call that fails in the same way again and again", () => {
     },
   );
 
-  test("that a rule denies counts when it is the same call, and not when it is another one", () => {
+  test("that a rule denies counts when it is the same call, and not when it is another one", async () => {
     const permissions = { otherwise: "deny" as const };
-    const denied = (summary: string) => calls({ name: "bash", summary });
-    const same = play({ repeats: DEFAULTS, permissions, replies: repeated(denied("git push"), 50) }).settle();
+    const denied = (summary: string) => calls({ name: "bash", arguments: { text: "", command: summary } });
+    const same = await play({
+      repeats: DEFAULTS,
+      permissions,
+      replies: repeated(denied("git push"), 50),
+    }).settle();
     expect([asked(same), same.state.last?.outcome.type]).toEqual([8, "limit-reached"]);
     const others = Array.from({ length: 20 }, (_, index) => denied(`git push ${index}`));
-    const different = play({ repeats: DEFAULTS, permissions, replies: others }).settle();
+    const different = await play({ repeats: DEFAULTS, permissions, replies: others }).settle();
     expect([asked(different), different.state.last?.outcome.type]).toEqual([21, "answered"]);
   });
 
-  test("counts once for each answer: the model has not read what came of the others yet", () => {
-    const run = play({ repeats: DEFAULTS, replies: [calls(...repeatedNames(20)), says("I see")] }).settle();
+  test("counts once for each answer: the model has not read what came of the others yet", async () => {
+    const run = await play({
+      repeats: DEFAULTS,
+      replies: [calls(...repeatedNames(20)), says("I see")],
+    }).settle();
     expect(run.state.last?.outcome.type).toBe("answered");
-    const twice = play({ repeats: DEFAULTS, replies: repeated(calls("nope", "nope"), 50) }).settle();
+    const twice = await play({ repeats: DEFAULTS, replies: repeated(calls("nope", "nope"), 50) }).settle();
     expect(asked(twice)).toBe(8);
   });
 
-  test("counts although other calls go well beside it", () => {
-    const run = play({ repeats: DEFAULTS, replies: repeated(calls("read", "nope"), 50) }).settle();
+  test("counts although other calls go well beside it", async () => {
+    const run = await play({ repeats: DEFAULTS, replies: repeated(calls("read", "nope"), 50) }).settle();
     expect([asked(run), run.state.last?.outcome.type]).toEqual([8, "limit-reached"]);
   });
 
-  test("begins anew when the tool was called well, when it fails in another way, and after three turns without it", () => {
+  test("begins anew when the tool was called well, when it fails in another way, and after three turns without it", async () => {
     const replies = (between: readonly Reply[]) => [
       ...repeated(calls(invalid), 7),
       ...between,
       ...repeated(calls(invalid), 7),
       says("ok"),
     ];
-    const ends = (between: readonly Reply[]) =>
-      play({ repeats: DEFAULTS, replies: replies(between) }).settle().state.last?.outcome.type;
-    expect(ends([calls("bash")])).toBe("answered");
-    expect(ends([calls({ name: "bash", invalid: "another" })])).toBe("answered");
-    expect(ends(repeated(calls("read"), 3))).toBe("answered");
-    expect(ends(repeated(calls("read"), 2))).toBe("limit-reached");
-    expect(ends([])).toBe("limit-reached");
+    const ends = async (between: readonly Reply[]) =>
+      (await play({ repeats: DEFAULTS, replies: replies(between) }).settle()).state.last?.outcome.type;
+    expect(await ends([calls("bash")])).toBe("answered");
+    expect(await ends([calls({ name: "bash", arguments: { text: "", command: 7 } })])).toBe("answered");
+    expect(await ends(repeated(calls("read"), 3))).toBe("answered");
+    expect(await ends(repeated(calls("read"), 2))).toBe("limit-reached");
+    expect(await ends([])).toBe("limit-reached");
   });
 
-  test("that has run counts for nothing: what a tool reports may change", () => {
-    const run = play({ repeats: DEFAULTS, replies: repeated(calls("bash"), 20) }).settle();
+  test("that has run counts for nothing: what a tool reports may change", async () => {
+    const run = await play({ repeats: DEFAULTS, replies: repeated(calls("bash"), 20) }).settle();
     expect([asked(run), run.state.last?.outcome.type]).toEqual([21, "answered"]);
   });
 
-  test("goes on for ever where the definition says so, and in runs that were pinned before there was a bound", () => {
+  test("goes on for ever where the definition says so, and in runs that were pinned before there was a bound", async () => {
     const endless = { ...DEFAULTS, endAfter: null };
-    const told = play({ repeats: endless, replies: repeated(missing, 12) }).settle();
+    const told = await play({ repeats: endless, replies: repeated(missing, 12) }).settle();
     expect([asked(told), told.state.last?.outcome.type]).toEqual([13, "answered"]);
     expect(results(told).at(-1)).toContain("in 12 of your answers");
     expect(results(told).at(-1)).not.toContain("more");
-    const old = play({ replies: repeated(missing, 12) }).settle();
+    const old = play({ replies: repeated(missing, 12) });
+    const opened = await old.perform(old.command as OpenLoopCommand);
+    if (opened.type !== "loop-opened") throw new Error(opened.type);
+    const { repeats: _, ...before } = opened.digest;
+    await old.tell({ ...opened, digest: before }).settle();
     expect(asked(old)).toBe(13);
     expect(results(old).join("\n")).not.toContain("of your answers");
   });
 
-  test("is forgotten when a person steers the agent", () => {
+  test("is forgotten when a person steers the agent", async () => {
     const run = play({ repeats: DEFAULTS, replies: [...repeated(missing, 8), says("ok")] });
-    while (asked(run) < 7) run.step();
-    run.until("call-model").steer("there is no such tool").settle();
+    while (asked(run) < 7) await run.step();
+    await run.until("call-model").steer("there is no such tool").settle();
     expect(run.state.last?.outcome.type).toBe("answered");
     expect(run.lines).toContain("steering: there is no such tool");
   });
 
-  test("the count goes through JSON and through continue-as-new", () => {
+  test("the count goes through JSON and through continue-as-new", async () => {
     const run = play({ repeats: DEFAULTS, throughJson: true, replies: repeated(missing, 50) });
-    while (asked(run) < 4) run.step();
-    run.rotationDue().settle();
+    while (asked(run) < 4) await run.step();
+    await run.rotationDue().settle();
     expect(run.run).not.toBe("run1");
     expect(asked(run)).toBe(8);
   });
 
   describe("where a person is asked", () => {
-    const stuck = (approvalTimeoutMs?: number) => {
+    const stuck = async (approvalTimeoutMs?: number) => {
       const run = play({
         repeats: ask,
         replies: repeated(missing, 50),
         ...(approvalTimeoutMs === undefined ? {} : { approvalTimeoutMs }),
       });
-      while (run.state.phase.type !== "ended" && listPendingApprovals(run.state).length === 0) run.step();
+      while (run.state.phase.type !== "ended" && listPendingApprovals(run.state).length === 0)
+        await run.step();
       return run;
     };
     const waiting = (run: ReturnType<typeof play>) => listPendingApprovals(run.state)[0]?.toolCallId ?? "";
 
-    test("the call waits with the reason, and nothing of the answer's text is shown to them", () => {
-      const run = stuck();
+    test("the call waits with the reason, and nothing of the answer's text is shown to them", async () => {
+      const run = await stuck();
       expect(asked(run)).toBe(8);
       expect(listPendingApprovals(run.state)).toMatchObject([
         {
@@ -129,33 +144,34 @@ describe("a call that fails in the same way again and again", () => {
       expect(Object.keys(listPendingApprovals(run.state)[0] ?? {})).not.toContain("failed");
     });
 
-    test("who approves lets the agent go on, with a new count; the call itself is not run", () => {
-      const run = stuck();
+    test("who approves lets the agent go on, with a new count; the call itself is not run", async () => {
+      const run = await stuck();
       run.answer(waiting(run), true);
-      while (asked(run) < 9) run.step();
+      while (asked(run) < 9) await run.step();
       expect(run.executed).toEqual([]);
       expect(results(run)[7]).toContain("Tool nope not found");
-      while (run.state.phase.type !== "ended" && listPendingApprovals(run.state).length === 0) run.step();
+      while (run.state.phase.type !== "ended" && listPendingApprovals(run.state).length === 0)
+        await run.step();
       expect(asked(run)).toBe(16);
     });
 
-    test("who refuses ends the loop", () => {
-      const run = stuck();
-      run.answer(waiting(run), false).settle();
+    test("who refuses ends the loop", async () => {
+      const run = await stuck();
+      await run.answer(waiting(run), false).settle();
       expect(asked(run)).toBe(8);
       expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
       expect(results(run)[7]).toContain("Tool nope not found");
     });
 
-    test("nobody who answers in time ends the loop as well", () => {
-      const run = stuck(1_000);
-      run.pass(1_001).timePassed().settle();
+    test("nobody who answers in time ends the loop as well", async () => {
+      const run = await stuck(1_000);
+      await run.pass(1_001).timePassed().settle();
       expect(run.state.last?.outcome).toMatchObject({ type: "limit-reached" });
     });
 
-    test("a stop ends it as any other", () => {
-      const run = stuck();
-      run.stop("enough").settle();
+    test("a stop ends it as any other", async () => {
+      const run = await stuck();
+      await run.stop("enough").settle();
       expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
     });
   });

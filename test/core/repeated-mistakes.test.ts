@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { MAX_COUNTED } from "../../src/core/machine/repeated-failures.ts";
-import { calls, play, says } from "./play.ts";
+import { RepeatSettings } from "../../src/schema/definition.ts";
+import { play } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
-const wrong = { name: "bash", invalid: "command: found nothing, expected text" };
-const TOLD = "Invalid arguments: command: found nothing, expected text";
+const wrong = { name: "bash", invalid: true } as const;
+const TOLD = "Invalid arguments: text: found nothing, expected text";
 
 const thirdOf = (tool: string) =>
   `This is the third call of ${tool} in a row that cannot be run: do not repeat it. Change what is named above, or go on without ${tool}.`;
@@ -14,8 +16,8 @@ function results(run: ReturnType<typeof play>): readonly string[] {
 }
 
 describe("a call that cannot be run, again and again [RIG-07]", () => {
-  test("the third in a row for one tool says so, and the run goes on", () => {
-    const run = play({
+  test("the third in a row for one tool says so, and the run goes on", async () => {
+    const run = await play({
       replies: [calls(wrong), calls(wrong), calls(wrong), calls(wrong), says("I give up on it")],
     }).settle();
     expect(results(run)).toEqual([
@@ -28,18 +30,18 @@ describe("a call that cannot be run, again and again [RIG-07]", () => {
     expect(run.commands.filter(({ type }) => type === "call-model")).toHaveLength(5);
   });
 
-  test("a name that is no tool's counts as well", () => {
-    const run = play({ replies: [calls("nope"), calls("nope"), calls("nope"), says("ok")] }).settle();
+  test("a name that is no tool's counts as well", async () => {
+    const run = await play({ replies: [calls("nope"), calls("nope"), calls("nope"), says("ok")] }).settle();
     expect(results(run)[2]).toBe(`nope!: Tool nope not found\n${thirdOf("nope")}`);
   });
 
-  test("within one answer too, in call order", () => {
-    const run = play({ replies: [calls(wrong, wrong, wrong), says("ok")] }).settle();
+  test("within one answer too, in call order", async () => {
+    const run = await play({ replies: [calls(wrong, wrong, wrong), says("ok")] }).settle();
     expect(results(run).map((line) => line.includes("in a row"))).toEqual([false, false, true]);
   });
 
-  test("a good call of the tool between them begins the count anew", () => {
-    const run = play({
+  test("a good call of the tool between them begins the count anew", async () => {
+    const run = await play({
       replies: [
         calls(wrong),
         calls(wrong),
@@ -60,52 +62,54 @@ describe("a call that cannot be run, again and again [RIG-07]", () => {
     ]);
   });
 
-  test("a good call of another tool does not", () => {
-    const run = play({
+  test("a good call of another tool does not", async () => {
+    const run = await play({
       replies: [calls(wrong), calls("read"), calls(wrong, "edit"), calls(wrong), says("ok")],
     }).settle();
     expect(results(run).filter((line) => line.includes("in a row"))).toHaveLength(1);
   });
 
-  test("calls that were never looked at, behind the output limit, count for nothing", () => {
+  test("calls that were never looked at, behind the output limit, count for nothing", async () => {
     const cut = { ...calls(wrong), stopReason: "length" as const };
-    const run = play({ replies: [cut, cut, cut, calls(wrong), says("ok")] }).settle();
+    const run = await play({ replies: [cut, cut, cut, calls(wrong), says("ok")] }).settle();
     expect(run.lines.join("\n")).not.toContain("in a row");
   });
 
-  test("the next loop counts anew", () => {
+  test("the next loop counts anew", async () => {
     const run = play({
       mode: "interactive",
       replies: [calls(wrong), calls(wrong), says("ok"), calls(wrong)],
     });
-    run.settle();
-    run.prompt("again").settle();
+    await run.settle();
+    await run.prompt("again").settle();
     expect(run.lines.join("\n")).not.toContain("in a row");
   });
 
-  test("the state keeps a few short names, whatever a model makes up", () => {
+  test("the state keeps a few short names, whatever a model makes up", async () => {
     const names = Array.from({ length: 40 }, (_, index) => `${"x".repeat(500)}${index}`);
-    const run = play({ replies: [...names.map((name) => calls(name)), says("ok")] }).until("call-model");
-    for (let turn = 0; turn < 40; turn++) run.step();
+    const repeats = RepeatSettings.parse({ endAfter: null });
+    const run = play({ repeats, replies: [...names.map((name) => calls(name)), says("ok")] });
+    await run.until("call-model");
+    for (let turn = 0; turn < 40; turn++) await run.step();
     const mistakes = run.state.loop?.mistakes ?? [];
     // Names are told apart by what is kept of them.
     expect(mistakes).toMatchObject([{ tool: `${"x".repeat(64)}...`, inARow: 40 }]);
     expect(JSON.stringify(mistakes).length).toBeLessThan(400);
   });
 
-  test("of many names the newest are counted", () => {
+  test("of many names the newest are counted", async () => {
     const names = Array.from({ length: MAX_COUNTED + 2 }, (_, index) => `tool${index}`);
-    const run = play({ replies: [calls(...names), says("ok")] })
+    const run = await play({ replies: [calls(...names), says("ok")] })
       .until("call-model")
       .step();
     expect(run.state.loop?.mistakes?.map(({ tool }) => tool)).toEqual(names.slice(2));
   });
 
-  test("the count is part of the state: it goes through JSON and through continue-as-new", () => {
+  test("the count is part of the state: it goes through JSON and through continue-as-new", async () => {
     const run = play({ throughJson: true, replies: [calls(wrong), calls(wrong), calls(wrong), says("ok")] });
-    run.until("call-model").step();
-    run.rotationDue().step();
-    run.until("finish");
+    await run.until("call-model").step();
+    await run.rotationDue().step();
+    await run.until("finish");
     expect(results(run)[2]).toContain(thirdOf("bash"));
     expect(run.run).not.toBe("run1");
   });

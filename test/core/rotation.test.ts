@@ -1,74 +1,86 @@
 import { describe, expect, test } from "vitest";
-import { calls, play, says } from "./play.ts";
+import { play } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
 const turns = (count: number) => Array.from({ length: count }, () => calls("bash"));
 
 describe("continue as new", () => {
-  test("comes only at a turn's edge, with an empty outbox, and is invisible [RIG-04]", () => {
-    const plain = play({ replies: turns(3) }).settle();
-    const run = play({ replies: turns(3) })
+  test("comes only at a turn's edge, with an empty outbox, and is invisible [RIG-04]", async () => {
+    const plain = await play({ replies: turns(3) }).settle();
+    const run = await play({ replies: turns(3) })
       .until("call-tools")
       .rotationDue();
     expect(run.command.type).toBe("call-tools");
-    run.step();
+    await run.step();
     expect(run.command).toMatchObject({ type: "record", inbox: [] });
-    run.step();
+    await run.step();
     expect(run.command).toEqual({ type: "rotate" });
     expect(run.state.outbox).toEqual({ entries: [], events: [] });
-    run.settle();
+    await run.settle();
     expect(run.run).toBe("run2");
     expect(run.lines).toEqual(plain.lines);
     expect(run.eventLines()).toEqual(plain.eventLines());
     expect(run.state.rotate).toBe(false);
   });
 
-  test("before the first turn keeps the prompts' events for it [LOOP-03]", () => {
-    const plain = play().settle();
-    const run = play().rotationDue().settle();
+  test("before the first turn keeps the prompts' events for it [LOOP-03]", async () => {
+    const plain = await play().settle();
+    const run = await play().rotationDue().settle();
     expect(run.run).toBe("run2");
     expect(run.eventLines()).toEqual(plain.eventLines());
   });
 
-  test("takes up steering that came on the way [STEER-06]", () => {
-    const run = play({ replies: turns(1) })
+  test("takes up steering that came on the way [STEER-06]", async () => {
+    const run = await play({ replies: turns(1) })
       .until("call-tools")
       .rotationDue()
       .step()
       .steer("a");
     expect(run.command.type).toBe("record");
-    run.step();
-    run.steer("b").continueAsNew().settle();
+    await run.step();
+    await run.steer("b").continueAsNew().settle();
     expect(run.lines.slice(3)).toEqual(["steering: a", "model: done", "steering: b", "model: done"]);
   });
 
-  test("goes on with the follow-up that it was about to take [STEER-10]", () => {
-    const run = play().until("call-model").followUp("next").rotationDue().until("rotate").continueAsNew();
+  test("goes on with the follow-up that it was about to take [STEER-10]", async () => {
+    const run = await play()
+      .until("call-model")
+      .followUp("next")
+      .rotationDue()
+      .until("rotate")
+      .continueAsNew();
     expect(run.command).toMatchObject({ type: "call-model", turn: 1 });
-    run.settle();
+    await run.settle();
     expect(run.lines).toEqual(["prompt: hi", "model: done", "follow-up: next", "model: done"]);
   });
 
-  test("steering that comes on the way goes before that follow-up [STEER-10]", () => {
-    const run = play().until("call-model").followUp("next").rotationDue().step().steer("first").settle();
+  test("steering that comes on the way goes before that follow-up [STEER-10]", async () => {
+    const run = await play()
+      .until("call-model")
+      .followUp("next")
+      .rotationDue()
+      .step()
+      .steer("first")
+      .settle();
     expect(run.lines.slice(2)).toEqual(["steering: first", "model: done", "follow-up: next", "model: done"]);
   });
 
-  test("the loop ends when what it was to go on with was cleared on the way [STEER-03]", () => {
+  test("the loop ends when what it was to go on with was cleared on the way [STEER-03]", async () => {
     for (const queue of ["steering", "follow-up"] as const) {
-      const run = play().until("call-model");
-      if (queue === "steering") run.steer("x");
-      else run.followUp("x");
-      run.rotationDue().step();
+      const run = await play().until("call-model");
+      if (queue === "steering") await run.steer("x");
+      else await run.followUp("x");
+      await run.rotationDue().step();
       expect(run.command.type).toBe("record");
-      run.clear("all").settle();
+      await run.clear("all").settle();
       expect(run.asked).toHaveLength(1);
       expect(run.lines).toEqual(["prompt: hi", "model: done"]);
       expect(run.state.last?.outcome.type).toBe("answered");
     }
   });
 
-  test("results of calls need nothing more to go on with [LOOP-20]", () => {
-    const run = play({ replies: turns(1) })
+  test("results of calls need nothing more to go on with [LOOP-20]", async () => {
+    const run = await play({ replies: turns(1) })
       .until("call-tools")
       .steer("x")
       .rotationDue()
@@ -78,55 +90,57 @@ describe("continue as new", () => {
     expect(run.lines.slice(2)).toEqual(["bash: bash ok", "model: done"]);
   });
 
-  test("while it waits: it waits on, until the same time [STEER-12]", () => {
-    const run = play({ mode: "interactive", idleTimeoutMs: 5000 }).settle();
+  test("while it waits: it waits on, until the same time [STEER-12]", async () => {
+    const run = await play({ mode: "interactive", idleTimeoutMs: 5000 }).settle();
     const { command } = run;
-    run.rotationDue();
+    await run.rotationDue();
     expect(run.command).toEqual({ type: "rotate" });
-    run.pass(1000).continueAsNew();
+    await run.pass(1000).continueAsNew();
     expect(run.command).toEqual(command);
-    run.prompt("more").settle();
+    await run.prompt("more").settle();
     expect(run.lines).toHaveLength(4);
   });
 
-  test("that was due in a loop comes when the loop has ended, if not before [RIG-04]", () => {
-    const run = play({ mode: "interactive" }).until("call-model").rotationDue().until("rotate");
+  test("that was due in a loop comes when the loop has ended, if not before [RIG-04]", async () => {
+    const run = await play({ mode: "interactive" }).until("call-model").rotationDue().until("rotate");
     expect(run.state.loop).toBeUndefined();
-    run.continueAsNew();
+    await run.continueAsNew();
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
-    const ending = play().until("call-model").rotationDue().settle();
+    const ending = await play().until("call-model").rotationDue().settle();
     expect(ending.run).toBe("run1");
   });
 
-  test("command numbers go on, so that no key is used twice [RIG-04]", () => {
-    const run = play({ replies: turns(2) })
+  test("command numbers go on, so that no key is used twice [RIG-04]", async () => {
+    const run = await play({ replies: turns(2) })
       .until("call-tools")
       .rotationDue()
       .until("rotate");
     const { commands } = run.state;
-    run.continueAsNew();
+    await run.continueAsNew();
     expect(run.command).toMatchObject({ number: commands, generation: 0 });
   });
 
-  test("limits are looked at before it, and again behind it [LIM-02]", () => {
-    const before = play({ limits: { maxTurns: 1 }, replies: turns(9) })
+  test("limits are looked at before it, and again behind it [LIM-02]", async () => {
+    const before = await play({ limits: { maxTurns: 1 }, replies: turns(9) })
       .until("call-tools")
       .rotationDue()
       .settle();
     expect(before.run).toBe("run1");
-    const behind = play({ limits: { maxDurationMs: 1000 }, replies: turns(9) })
+    const behind = await play({ limits: { maxDurationMs: 1000 }, replies: turns(9) })
       .until("call-tools")
       .rotationDue();
-    behind.until("rotate").pass(2000).settle();
+    await behind.until("rotate").pass(2000).settle();
     expect(behind.asked).toHaveLength(1);
     expect(behind.lines.at(-1)).toMatch(/Max duration reached/);
   });
 
-  test("everything of a run survives it [RIG-04]", () => {
-    const run = play({ mode: "interactive", replies: [calls("bash"), says("two")] }).until("call-tools");
-    run.setMode("steering", "all").followUp("f").rotationDue().until("rotate");
+  test("everything of a run survives it [RIG-04]", async () => {
+    const run = await play({ mode: "interactive", replies: [calls("bash"), says("two")] }).until(
+      "call-tools",
+    );
+    await run.setMode("steering", "all").followUp("f").rotationDue().until("rotate");
     const { queues, recentIds, totals, goal, pinned, view, loop } = run.state;
-    run.continueAsNew();
+    await run.continueAsNew();
     expect(run.state).toMatchObject({ queues, recentIds, totals, goal, pinned });
     expect(run.state.loop?.usage).toEqual(loop?.usage);
     expect(run.state.view).toEqual(view);

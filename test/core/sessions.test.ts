@@ -1,55 +1,60 @@
 import { describe, expect, test } from "vitest";
-import { calls, play, says } from "./play.ts";
+import { play } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
 describe("the close race", () => {
-  test("steering while the loop closes goes to the inbox of a run, with one more step [PHI-13b]", () => {
-    const run = play().until("close-loop").steer("late").followUp("later");
-    run.step();
+  test("steering while the loop closes goes to the inbox of a run, with one more step [PHI-13b]", async () => {
+    const run = await play().until("close-loop").steer("late").followUp("later");
+    await run.step();
     expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "late" }, { text: "later" }] });
-    run.settle();
+    await run.settle();
     expect(run.inboxTexts).toEqual(["late", "later"]);
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("a message that comes while the inbox is written goes there too, until none comes [PHI-13b]", () => {
-    const run = play().until("close-loop").steer("a").step().steer("b");
+  test("a message that comes while the inbox is written goes there too, until none comes [PHI-13b]", async () => {
+    const run = await play().until("close-loop").steer("a").step().steer("b");
     expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "a" }] });
-    run.step();
+    await run.step();
     expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "b" }] });
-    run.step().followUp("c");
+    await run.step().followUp("c");
     expect(run.command).toMatchObject({ type: "record", inbox: [{ text: "c" }] });
-    run.settle();
+    await run.settle();
     expect(run.inboxTexts).toEqual(["a", "b", "c"]);
   });
 
-  test("a run that has ended takes a message up until it is closed [PHI-13b]", () => {
-    const run = play().settle();
+  test("a run that has ended takes a message up until it is closed [PHI-13b]", async () => {
+    const run = await play().settle();
     expect(run.command.type).toBe("finish");
-    run.steer("very late");
+    await run.steer("very late");
     expect(run.command.type).toBe("record");
-    run.settle();
+    await run.settle();
     expect(run.inboxTexts).toEqual(["very late"]);
   });
 
-  test("queues that are cleared when the loop closes leave nothing [STEER-03]", () => {
-    const run = play().until("close-loop").steer("a").clear("all").settle();
+  test("queues that are cleared when the loop closes leave nothing [STEER-03]", async () => {
+    const run = await play().until("close-loop").steer("a").clear("all").settle();
     expect(run.inboxTexts).toEqual([]);
   });
 
-  test("an interactive run answers at once what came while its loop closed [STEER-06]", () => {
-    const run = play({ mode: "interactive" }).until("close-loop").steer("late").followUp("later").step();
+  test("an interactive run answers at once what came while its loop closed [STEER-06]", async () => {
+    const run = await play({ mode: "interactive" })
+      .until("close-loop")
+      .steer("late")
+      .followUp("later")
+      .step();
     expect(run.command).toMatchObject({
       type: "open-loop",
       prompts: [{ text: "late", origin: "steering" }],
     });
-    run.settle();
-    expect(run.transcript.loops).toHaveLength(2);
+    await run.settle();
+    expect(run.transcript.records).toHaveLength(2);
     expect(run.lines.slice(2)).toEqual(["steering: late", "model: done", "follow-up: later", "model: done"]);
   });
 
-  test("the next loop takes the inbox up before its prompt [LOOP-08]", () => {
-    const first = play().until("close-loop").steer("late").settle();
-    const second = play({ transcript: first.transcript, run: "later", prompts: ["now"] }).settle();
+  test("the next loop takes the inbox up before its prompt [LOOP-08]", async () => {
+    const first = await play().until("close-loop").steer("late").settle();
+    const second = await play({ after: first, run: "later", prompts: ["now"] }).settle();
     expect(second.lines.slice(2)).toEqual(["inbox: late", "prompt: now", "model: done"]);
     expect(second.eventLines().slice(0, 6)).toContain("MessageStart 3");
     expect(second.transcript.inbox).toEqual([]);
@@ -57,11 +62,11 @@ describe("the close race", () => {
 });
 
 describe("a start without a prompt", () => {
-  test("puts what came with it into the inbox, asks nobody, and says so [PHI-13b]", () => {
+  test("puts what came with it into the inbox, asks nobody, and says so [PHI-13b]", async () => {
     const run = play({ held: true, prompts: [] }).steer("note").followUp("and this").tell({ type: "begun" });
-    run.settle();
+    await run.settle();
     expect(run.asked).toEqual([]);
-    expect(run.transcript.loops).toEqual([]);
+    expect(run.transcript.records).toEqual([]);
     expect(run.inboxTexts).toEqual(["note", "and this"]);
     expect(run.command).toEqual({
       type: "finish",
@@ -70,8 +75,12 @@ describe("a start without a prompt", () => {
     });
   });
 
-  test("counts what came while the first were written [PHI-13b]", () => {
-    const run = play({ held: true, prompts: [] }).steer("a").tell({ type: "begun" }).steer("b").settle();
+  test("counts what came while the first were written [PHI-13b]", async () => {
+    const run = await play({ held: true, prompts: [] })
+      .steer("a")
+      .tell({ type: "begun" })
+      .steer("b")
+      .settle();
     expect(run.inboxTexts).toEqual(["a", "b"]);
     expect(run.state.last?.outcome).toEqual({ type: "delivered", messages: 2 });
   });
@@ -85,12 +94,12 @@ describe("a start without a prompt", () => {
     });
   });
 
-  test("an interactive one waits, or answers what came with it [STEER-12]", () => {
+  test("an interactive one waits, or answers what came with it [STEER-12]", async () => {
     expect(play({ prompts: [], mode: "interactive" }).command).toEqual({ type: "wait", untilMs: undefined });
     const run = play({ prompts: [], mode: "interactive", held: true })
       .steer("hello?")
       .tell({ type: "begun" });
-    expect(run.settle().lines).toEqual(["steering: hello?", "model: done"]);
+    expect((await run.settle()).lines).toEqual(["steering: hello?", "model: done"]);
   });
 
   test("before it began, a run waits for what came with the start [LOOP-02]", () => {
@@ -100,19 +109,23 @@ describe("a start without a prompt", () => {
 });
 
 describe("an interactive run", () => {
-  test("waits after a loop, and goes on with the next prompt in a loop of its own [STEER-12, ID-03]", () => {
-    const run = play({ mode: "interactive", replies: [says("one"), says("two")] }).settle();
+  test("waits after a loop, and goes on with the next prompt in a loop of its own [STEER-12, ID-03]", async () => {
+    const run = await play({ mode: "interactive", replies: [says("one"), says("two")] }).settle();
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
-    run.prompt("more").settle();
+    await run.prompt("more").settle();
     expect(run.lines).toEqual(["prompt: hi", "model: one", "prompt: more", "model: two"]);
-    expect(run.transcript.loops.map(({ loopId }) => loopId)).toEqual(["s.test.1", "s.test.2"]);
+    expect(run.transcript.records.map(({ loopId }) => loopId)).toEqual(["s.test.1", "s.test.2"]);
     expect(run.state.view.spans.reduce((turns, span) => turns + span.turns, 0)).toBe(4);
   });
 
-  test("takes steering that was queued before a prompt up before it [LOOP-08]", () => {
-    const run = play({ mode: "interactive" }).settle().steer("before").steer("between").followUp("last");
+  test("takes steering that was queued before a prompt up before it [LOOP-08]", async () => {
+    const run = await play({ mode: "interactive" })
+      .settle()
+      .steer("before")
+      .steer("between")
+      .followUp("last");
     expect(run.command.type).toBe("wait");
-    run.prompt("the prompt").settle();
+    await run.prompt("the prompt").settle();
     expect(run.lines.slice(2)).toEqual([
       "steering: before",
       "prompt: the prompt",
@@ -124,70 +137,77 @@ describe("an interactive run", () => {
     ]);
   });
 
-  test("ends when nobody speaks for as long as it was told, and not before [STEER-12]", () => {
-    const run = play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
+  test("ends when nobody speaks for as long as it was told, and not before [STEER-12]", async () => {
+    const run = await play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
     const { command } = run;
     expect(command).toEqual({ type: "wait", untilMs: run.now + 60_000 });
-    run.pass(30_000).timePassed();
+    await run.pass(30_000).timePassed();
     expect(run.command).toEqual(command);
-    run.pass(30_000).timePassed();
+    await run.pass(30_000).timePassed();
     expect(run.command.type).toBe("finish");
     run.checkEnd();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("ends at the very millisecond, not before [STEER-12]", () => {
-    const run = play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
+  test("ends at the very millisecond, not before [STEER-12]", async () => {
+    const run = await play({ mode: "interactive", idleTimeoutMs: 60_000 }).settle();
     const untilMs = run.now + 60_000;
-    run.pass(60_000 - 2).timePassed();
+    await run.pass(60_000 - 2).timePassed();
     expect(run.command.type).toBe("wait");
-    run.timePassed();
+    await run.timePassed();
     expect(run.now).toBe(untilMs);
     expect(run.command.type).toBe("finish");
   });
 
-  test("waits anew after each loop [STEER-12]", () => {
-    const run = play({ mode: "interactive", idleTimeoutMs: 1000 }).settle().pass(900).prompt("x").settle();
+  test("waits anew after each loop [STEER-12]", async () => {
+    const run = await play({ mode: "interactive", idleTimeoutMs: 1000 })
+      .settle()
+      .pass(900)
+      .prompt("x")
+      .settle();
     expect(run.command).toEqual({ type: "wait", untilMs: run.now + 1000 });
-    run.pass(1000).timePassed().settle();
+    await run.pass(1000).timePassed().settle();
     expect(run.lines).toHaveLength(4);
   });
 
-  test("that waits for ever is not ended by time [STEER-12]", () => {
-    const run = play({ mode: "interactive" }).settle().pass(1e12).timePassed();
+  test("that waits for ever is not ended by time [STEER-12]", async () => {
+    const run = await play({ mode: "interactive" }).settle().pass(1e12).timePassed();
     expect(run.command.type).toBe("wait");
   });
 
-  test("leaves in the inbox what nobody took up when its time is over [PHI-13b]", () => {
-    const run = play({ mode: "interactive", idleTimeoutMs: 10 })
+  test("leaves in the inbox what nobody took up when its time is over [PHI-13b]", async () => {
+    const run = await play({ mode: "interactive", idleTimeoutMs: 10 })
       .settle()
       .steer("x")
       .pass(10)
       .timePassed()
       .settle();
     expect(run.inboxTexts).toEqual(["x"]);
-    run.steer("y").settle();
+    await run.steer("y").settle();
     expect(run.inboxTexts).toEqual(["x", "y"]);
   });
 
-  test("time that passes while it works means nothing [STEER-12]", () => {
-    const run = play({ mode: "interactive", idleTimeoutMs: 10 }).until("call-model").pass(100).timePassed();
+  test("time that passes while it works means nothing [STEER-12]", async () => {
+    const run = await play({ mode: "interactive", idleTimeoutMs: 10 })
+      .until("call-model")
+      .pass(100)
+      .timePassed();
     expect(run.command.type).toBe("call-model");
   });
 
-  test("does not carry the last answer's text through the next loop [RIG-05]", () => {
-    const run = play({ mode: "interactive", replies: [says("x".repeat(20_000))] }).settle();
+  test("does not carry the last answer's text through the next loop [RIG-05]", async () => {
+    const run = await play({ mode: "interactive", replies: [says("x".repeat(20_000))] }).settle();
     expect(run.state.last?.text).toContain("x".repeat(20_000));
-    run.prompt("more").until("call-model");
+    await run.prompt("more").until("call-model");
     expect(JSON.stringify(run.state).length).toBeLessThan(5000);
   });
 
-  test("sums the loops up [LOOP-15]", () => {
+  test("sums the loops up [LOOP-15]", async () => {
     const run = play({
       mode: "interactive",
       replies: [{ ...calls("bash"), costUsd: 1 }, says("a"), says("b", { costUsd: 2 })],
     });
-    run.settle().prompt("x").settle();
+    await run.settle().prompt("x").settle();
     expect(run.state.totals).toEqual({ loops: 2, turns: 3, costUsd: 3 });
   });
 });

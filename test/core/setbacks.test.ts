@@ -1,18 +1,19 @@
 import { describe, expect, test } from "vitest";
-import { calls, play, says } from "./play.ts";
+import { play } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
 describe("a lost model call", () => {
-  test("is given out again under the same number, with a higher generation [RIG-04]", () => {
-    const run = play().until("call-model");
+  test("is given out again under the same number, with a higher generation [RIG-04]", async () => {
+    const run = await play().until("call-model");
     const first = run.command;
-    run.lose("claimed");
+    await run.lose("claimed");
     expect(run.command).toEqual({ ...first, generation: 1 });
-    run.settle();
+    await run.settle();
     expect(run.lines).toEqual(["prompt: hi", "model: done"]);
   });
 
-  test("whose answer was stored is not paid again [RIG-04]", () => {
-    const run = play({ replies: [says("dear")] })
+  test("whose answer was stored is not paid again [RIG-04]", async () => {
+    const run = await play({ replies: [says("dear")] })
       .until("call-model")
       .lose("stored")
       .settle();
@@ -20,18 +21,18 @@ describe("a lost model call", () => {
     expect(run.lines).toEqual(["prompt: hi", "model: dear"]);
   });
 
-  test("three in a row fail the loop; two do not [LOOP-24]", () => {
-    const run = play().until("call-model").lose().lose();
+  test("three in a row fail the loop; two do not [LOOP-24]", async () => {
+    const run = await play().until("call-model").lose().lose();
     expect(run.phase).toBe("calling-model");
-    run.lose().settle();
+    await run.lose().settle();
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
     expect(run.lines[1]).toMatch(/^error: 3 workers died/);
   });
 
-  test("that did not report in time is not called dead: it may only stand still", () => {
+  test("that did not report in time is not called dead: it may only stand still", async () => {
     const late = { type: "lost", attempts: 0, late: true } as const;
-    const run = play().until("call-model");
-    run.setBack(late).setBack(late).setBack(late).settle();
+    const run = await play().until("call-model");
+    await run.setBack(late).setBack(late).setBack(late).settle();
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
     expect(run.lines[1]).toMatch(
       /3 times in a row the worker was lost while the model was asked: at last it did not report/,
@@ -39,81 +40,81 @@ describe("a lost model call", () => {
     expect(run.lines.join()).not.toContain("died");
   });
 
-  test("the count begins anew with the next command [LOOP-24]", () => {
-    const run = play({ replies: [calls("bash")] })
+  test("the count begins anew with the next command [LOOP-24]", async () => {
+    const run = await play({ replies: [calls("bash")] })
       .until("call-model")
       .lose()
       .lose()
       .step();
-    run.lose().lose().step().lose().lose().settle();
+    await run.lose().lose().step().lose().lose().settle();
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("attempts that were made count against what may still be made [RTY-01]", () => {
-    const attempts = (...lost: number[]) => {
-      const run = play({ maxRetries: 4 }).until("call-model");
-      for (const made of lost) run.lose("claimed", 0, made);
+  test("attempts that were made count against what may still be made [RTY-01]", async () => {
+    const attempts = async (...lost: number[]) => {
+      const run = await play({ maxRetries: 4 }).until("call-model");
+      for (const made of lost) await run.lose("claimed", 0, made);
       return run.command;
     };
-    expect(attempts()).toMatchObject({ maxAttempts: 5 });
-    expect(attempts(2)).toMatchObject({ maxAttempts: 3 });
-    expect(attempts(1, 3)).toMatchObject({ maxAttempts: 2 });
-    expect(attempts(3, 0)).toMatchObject({ maxAttempts: 2 });
-    expect(attempts(4, 9)).toMatchObject({ maxAttempts: 1 });
+    expect(await attempts()).toMatchObject({ maxAttempts: 5 });
+    expect(await attempts(2)).toMatchObject({ maxAttempts: 3 });
+    expect(await attempts(1, 3)).toMatchObject({ maxAttempts: 2 });
+    expect(await attempts(3, 0)).toMatchObject({ maxAttempts: 2 });
+    expect(await attempts(4, 9)).toMatchObject({ maxAttempts: 1 });
   });
 
-  test("that was in the wrong place is made elsewhere, with all its attempts [RTY-01]", () => {
-    const run = play({ maxRetries: 4 }).until("call-model");
+  test("that was in the wrong place is made elsewhere, with all its attempts [RTY-01]", async () => {
+    const run = await play({ maxRetries: 4 }).until("call-model");
     const first = run.command;
-    run.setBack({ type: "elsewhere" });
+    await run.setBack({ type: "elsewhere" });
     expect(run.command).toEqual({ ...first, generation: 1, maxAttempts: 5 });
-    run.lose("claimed", 0, 2);
+    await run.lose("claimed", 0, 2);
     expect(run.command).toMatchObject({ generation: 2, maxAttempts: 3 });
   });
 
-  test("attempts of one turn do not count in the next [RTY-01]", () => {
-    const run = play({ maxRetries: 4, replies: [calls("bash")] })
+  test("attempts of one turn do not count in the next [RTY-01]", async () => {
+    const run = await play({ maxRetries: 4, replies: [calls("bash")] })
       .until("call-model")
       .lose("claimed", 0, 3);
-    run.step().until("call-model");
+    await run.step().until("call-model");
     expect(run.command).toMatchObject({ maxAttempts: 5 });
   });
 
-  test("words that it had taken along are written once [STEER-01]", () => {
-    const run = play({ replies: [calls("bash")] })
+  test("words that it had taken along are written once [STEER-01]", async () => {
+    const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .steer("x")
       .step();
-    run.lose("claimed").lose("nothing").settle();
+    await run.lose("claimed").lose("nothing").settle();
     expect(run.lines.filter((line) => line === "steering: x")).toHaveLength(1);
   });
 });
 
 describe("a lost call", () => {
-  test("is given out again while its siblings run on [TOOL-05]", () => {
-    const run = play({ replies: [calls("bash", "edit", "bash")] }).until("call-tools");
+  test("is given out again while its siblings run on [TOOL-05]", async () => {
+    const run = await play({ replies: [calls("bash", "edit", "bash")] }).until("call-tools");
     const { number } = run.call(1);
-    run.lose("claimed", 1);
+    await run.lose("claimed", 1);
     expect(run.running).toEqual([0, 1, 2]);
     expect([0, 1, 2].map((call) => run.call(call).generation)).toEqual([0, 1, 0]);
     expect(run.call(1).number).toBe(number);
-    run.tool(2).lose("nothing", 1).tool(0).tool(1).settle();
+    await run.tool(2).lose("nothing", 1).tool(0).tool(1).settle();
     expect(run.lines.slice(2, 5)).toEqual(["bash: bash ok", "edit: edit ok", "bash: bash ok"]);
   });
 
-  test("three times in a row is an error result; the loop goes on [TOOL-05]", () => {
-    const run = play({ replies: [calls("bash", "edit")] }).until("call-tools");
-    run.lose("nothing", 0).lose("nothing", 0);
+  test("three times in a row is an error result; the loop goes on [TOOL-05]", async () => {
+    const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
+    await run.lose("nothing", 0).lose("nothing", 0);
     expect(run.running).toEqual([0, 1]);
-    run.lose("nothing", 0);
+    await run.lose("nothing", 0);
     expect(run.running).toEqual([1]);
-    run.settle();
+    await run.settle();
     expect(run.lines[2]).toBe("bash!: Failed: 3 workers died while this call ran; it is not tried again.");
     expect(run.lines.at(-1)).toBe("model: done");
   });
 
-  test("whose result was stored is not run again [TOOL-05]", () => {
-    const run = play({ replies: [calls("bash")] })
+  test("whose result was stored is not run again [TOOL-05]", async () => {
+    const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .lose("stored")
       .settle();
@@ -121,72 +122,72 @@ describe("a lost call", () => {
     expect(run.lines[2]).toBe("bash: bash ok");
   });
 
-  test("a local call that must go elsewhere becomes a normal one, for good [TOOL-05]", () => {
-    const run = play({ replies: [calls("read")] }).until("call-tools");
+  test("a local call that must go elsewhere becomes a normal one, for good [TOOL-05]", async () => {
+    const run = await play({ replies: [calls("read")] }).until("call-tools");
     expect(run.call(0)).toMatchObject({ local: true, generation: 0 });
-    run.setBack({ type: "elsewhere" });
+    await run.setBack({ type: "elsewhere" });
     expect(run.call(0)).toMatchObject({ local: false, generation: 1 });
-    run.lose();
+    await run.lose();
     expect(run.call(0)).toMatchObject({ local: false, generation: 2 });
   });
 
-  test("a lost local call stays local [TOOL-05]", () => {
-    const run = play({ replies: [calls("read")] })
+  test("a lost local call stays local [TOOL-05]", async () => {
+    const run = await play({ replies: [calls("read")] })
       .until("call-tools")
       .lose();
     expect(run.call(0)).toMatchObject({ local: true, generation: 1 });
   });
 
-  test("a carrier that is given out again takes the same outbox along [TOOL-08]", () => {
-    const run = play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
+  test("a carrier that is given out again takes the same outbox along [TOOL-08]", async () => {
+    const run = await play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
     const { outbox } = run.call(1);
-    run.tool(2).lose("claimed", 1);
+    await run.tool(2).lose("claimed", 1);
     expect(run.call(1).outbox).toEqual(outbox);
-    run.settle();
+    await run.settle();
     expect(run.lines[2]).toBe("nothing!: Tool nothing not found");
   });
 
-  test("a carrier takes only what waited when it was given out, whatever its siblings leave behind [TOOL-08]", () => {
-    const run = play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
+  test("a carrier takes only what waited when it was given out, whatever its siblings leave behind [TOOL-08]", async () => {
+    const run = await play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
     const { outbox } = run.call(1);
-    run.fail("other", "no", 2);
+    await run.fail("other", "no", 2);
     expect(run.call(1).outbox).toEqual(outbox);
-    run.tool(1);
+    await run.tool(1);
     expect(run.state.outbox.entries.map(({ position }) => position)).toEqual([4]);
-    expect(run.settle().lines[4]).toBe("edit!: Failed: no");
+    expect((await run.settle()).lines[4]).toBe("edit!: Failed: no");
   });
 
-  test("keeps the base of its unit, also when the carrier is done: siblings fork alike [TOOL-08]", () => {
+  test("keeps the base of its unit, also when the carrier is done: siblings fork alike [TOOL-08]", async () => {
     const run = play({
       strategy: { type: "batched", size: 2 },
       replies: [calls("bash", "edit", "bash", "edit")],
     });
-    run.until("call-tools").tool(0).fail("other", "no", 1);
+    await run.until("call-tools").tool(0).fail("other", "no", 1);
     const { base } = run.call(3);
     expect(base).toBe(3);
     expect(run.call(2).base).toBe(base);
-    run.tool(2);
+    await run.tool(2);
     expect(run.call(3).base).toBe(base);
-    run.lose("nothing", 3);
+    await run.lose("nothing", 3);
     expect(run.call(3).base).toBe(base);
   });
 });
 
 describe("steps that only write", () => {
-  test("are given out again until they are done, however often workers die [X-01]", () => {
+  test("are given out again until they are done, however often workers die [X-01]", async () => {
     const run = play();
-    for (let i = 0; i < 5; i++) run.lose(i % 2 === 0 ? "stored" : "nothing");
+    for (let i = 0; i < 5; i++) await run.lose(i % 2 === 0 ? "stored" : "nothing");
     expect(run.command).toMatchObject({ type: "open-loop", number: 0, generation: 5 });
-    run.until("close-loop").lose("stored").lose().lose().lose();
+    await run.until("close-loop").lose("stored").lose().lose().lose();
     expect(run.command).toMatchObject({ type: "close-loop", generation: 4 });
-    run.settle();
+    await run.settle();
     expect(run.lines).toEqual(["prompt: hi", "model: done"]);
-    expect(run.transcript.loops).toHaveLength(1);
+    expect(run.transcript.records).toHaveLength(1);
   });
 
-  test("a loop that cannot be opened fails the run, and an interactive one ends [PHI-13d]", () => {
+  test("a loop that cannot be opened fails the run, and an interactive one ends [PHI-13d]", async () => {
     for (const mode of ["run", "interactive"] as const) {
-      const run = play({ mode }).fail("definition", "no such tool");
+      const run = await play({ mode }).fail("definition", "no such tool");
       expect(run.command).toEqual({
         type: "finish",
         branch: "main",
@@ -196,39 +197,39 @@ describe("steps that only write", () => {
     }
   });
 
-  test("what was queued before a prompt is not lost with a loop that cannot be opened [PHI-13b]", () => {
-    const run = play({ mode: "interactive" }).settle().steer("one").steer("two").followUp("three");
-    run.prompt("go").fail("definition").settle();
+  test("what was queued before a prompt is not lost with a loop that cannot be opened [PHI-13b]", async () => {
+    const run = await play({ mode: "interactive" }).settle().steer("one").steer("two").followUp("three");
+    await run.prompt("go").fail("definition").settle();
     expect(run.inboxTexts).toEqual(["one", "two", "three"]);
     expect(run.state.last?.outcome.type).toBe("failed");
   });
 
-  test("a loop whose end could not be written does not say that it was answered [PHI-13d]", () => {
-    const run = play().until("close-loop").fail("damaged", "the file is damaged");
+  test("a loop whose end could not be written does not say that it was answered [PHI-13d]", async () => {
+    const run = await play().until("close-loop").fail("damaged", "the file is damaged");
     expect(run.command).toMatchObject({
       type: "finish",
       last: { outcome: { type: "failed", fault: "damaged" }, loopId: "s.test.1" },
     });
   });
 
-  test("messages that could not be put into the inbox are not said to be delivered [PHI-13b]", () => {
+  test("messages that could not be put into the inbox are not said to be delivered [PHI-13b]", async () => {
     const run = play({ held: true, prompts: [] }).steer("lost?").tell({ type: "begun" });
     expect(run.command.type).toBe("record");
-    run.forgotten.add("m1");
-    run.fail("damaged", "the file is damaged");
+    run.seen.forgotten.add("m1");
+    await run.fail("damaged", "the file is damaged");
     expect(run.command).toMatchObject({
       type: "finish",
       last: { outcome: { type: "failed", fault: "damaged" } },
     });
   });
 
-  test("a record that failed in the middle of a loop ends it instead of going on over a hole [PHI-13b]", () => {
-    const run = play({ replies: [calls("nothing")] })
+  test("a record that failed in the middle of a loop ends it instead of going on over a hole [PHI-13b]", async () => {
+    const run = await play({ replies: [calls("nothing")] })
       .until("call-model")
       .rotationDue()
       .until("record");
     expect(run.state.outbox.entries).toHaveLength(1);
-    run.fail("damaged", "the file is damaged").settle();
+    await run.fail("damaged", "the file is damaged").settle();
     expect(run.command.type).toBe("finish");
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "damaged" });
     expect(run.lines).toEqual(["prompt: hi", "model: calling +nothing", "nothing!: Tool nothing not found"]);
@@ -236,14 +237,14 @@ describe("steps that only write", () => {
 });
 
 describe("branches", () => {
-  test("an answer that names another branch moves branch and view [RIG-04]", () => {
-    const run = play({ replies: [calls("bash", "edit")] }).until("call-tools");
-    run.transcript.intrude("main", 2);
-    run.tool(0);
+  test("an answer that names another branch moves branch and view [RIG-04]", async () => {
+    const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
+    run.transcript.intrude("main");
+    await run.tool(0);
     expect(run.state.branch).not.toBe("main");
     expect(run.state.view.branch).toBe(run.state.branch);
     expect(run.call(1).branch).toBe(run.state.branch);
-    run.settle();
+    await run.settle();
     expect(run.lines).toEqual([
       "prompt: hi",
       "model: calling +bash +edit",
@@ -254,33 +255,33 @@ describe("branches", () => {
     expect(run.command).toMatchObject({ type: "finish", branch: run.state.branch });
   });
 
-  test("a model's answer, a close and a record may move too [RIG-04]", () => {
-    const model = play().until("call-model");
-    model.transcript.intrude("main", 1);
-    expect(model.step().state.branch).not.toBe("main");
-    model.settle();
+  test("a model's answer, a close and a record may move too [RIG-04]", async () => {
+    const model = await play().until("call-model");
+    model.transcript.intrude("main");
+    expect((await model.step()).state.branch).not.toBe("main");
+    await model.settle();
     expect(model.lines).toEqual(["prompt: hi", "model: done"]);
 
-    const record = play({ replies: [calls("nothing")] })
+    const record = await play({ replies: [calls("nothing")] })
       .until("call-model")
       .rotationDue()
       .until("record");
-    record.transcript.intrude("main", 2);
-    expect(record.step().state.branch).not.toBe("main");
-    record.settle();
+    record.transcript.intrude("main");
+    expect((await record.step()).state.branch).not.toBe("main");
+    await record.settle();
     expect(record.lines.slice(2)).toEqual(["nothing!: Tool nothing not found", "model: done"]);
 
-    const close = play({ limits: { maxTurns: 1 }, replies: [calls("bash")] }).until("close-loop");
-    close.transcript.intrude("main", 3);
-    expect(close.step().state.branch).not.toBe("main");
-    expect(close.settle().lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (1/1)]");
+    const close = await play({ limits: { maxTurns: 1 }, replies: [calls("bash")] }).until("close-loop");
+    close.transcript.intrude("main");
+    expect((await close.step()).state.branch).not.toBe("main");
+    expect((await close.settle()).lines.at(-1)).toBe("machine: [Agent stopped: Max turns reached (1/1)]");
   });
 
-  test("a loop that opens on another branch sees what stands there [RIG-04]", () => {
-    const run = play({ mode: "interactive" }).settle();
-    run.transcript.intrude("main", 2);
-    run.transcript.intrude("main", 3);
-    run.prompt("more").until("call-model");
+  test("a loop that opens on another branch sees what stands there [RIG-04]", async () => {
+    const run = await play({ mode: "interactive" }).settle();
+    run.transcript.intrude("main");
+    run.transcript.intrude("main");
+    await run.prompt("more").until("call-model");
     expect(run.state.view.spans[0]).toMatchObject({ from: 0, to: 4, turns: 1 });
     expect(run.command).toMatchObject({ position: 5, view: { ranges: [{ from: 0, to: 5 }] } });
   });

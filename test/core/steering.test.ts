@@ -1,11 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { calls, play, says } from "./play.ts";
+import { play } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
 const turns = (count: number) => Array.from({ length: count }, () => calls("bash"));
 
 describe("queues", () => {
-  test("steering is read one message a turn [STEER-02]", () => {
-    const run = play({ replies: [calls("bash")] })
+  test("steering is read one message a turn [STEER-02]", async () => {
+    const run = await play({ replies: [calls("bash")] })
       .until("call-tools")
       .steer("a")
       .steer("b")
@@ -13,14 +14,14 @@ describe("queues", () => {
     expect(run.lines.slice(3)).toEqual(["steering: a", "model: done", "steering: b", "model: done"]);
   });
 
-  test("steering is read all at once where it is so set [STEER-02]", () => {
+  test("steering is read all at once where it is so set [STEER-02]", async () => {
     const run = play({ steeringMode: "all", replies: [calls("bash")] });
-    run.until("call-tools").steer("a").steer("b").settle();
+    await run.until("call-tools").steer("a").steer("b").settle();
     expect(run.lines.slice(3)).toEqual(["steering: a", "steering: b", "model: done"]);
   });
 
-  test("follow-ups are read one at a time, or all at once [STEER-02, STEER-10]", () => {
-    const one = play().until("call-model").followUp("a").followUp("b").settle();
+  test("follow-ups are read one at a time, or all at once [STEER-02, STEER-10]", async () => {
+    const one = await play().until("call-model").followUp("a").followUp("b").settle();
     expect(one.lines.slice(1)).toEqual([
       "model: done",
       "follow-up: a",
@@ -28,17 +29,17 @@ describe("queues", () => {
       "follow-up: b",
       "model: done",
     ]);
-    const all = play({ followUpMode: "all" }).until("call-model").followUp("a").followUp("b").settle();
+    const all = await play({ followUpMode: "all" }).until("call-model").followUp("a").followUp("b").settle();
     expect(all.lines.slice(1)).toEqual(["model: done", "follow-up: a", "follow-up: b", "model: done"]);
   });
 
-  test("modes can be changed while the run is under way, each queue for itself [STEER-03]", () => {
-    const run = play({ replies: turns(1) })
+  test("modes can be changed while the run is under way, each queue for itself [STEER-03]", async () => {
+    const run = await play({ replies: turns(1) })
       .until("call-tools")
       .steer("a")
       .steer("b")
       .setMode("steering", "all");
-    run.followUp("x").followUp("y").settle();
+    await run.followUp("x").followUp("y").settle();
     expect(run.lines.slice(3)).toEqual([
       "steering: a",
       "steering: b",
@@ -48,32 +49,34 @@ describe("queues", () => {
       "follow-up: y",
       "model: done",
     ]);
-    const back = play({ followUpMode: "all" }).until("call-model").setMode("follow-up", "one-at-a-time");
-    back.followUp("x").followUp("y").settle();
+    const back = await play({ followUpMode: "all" })
+      .until("call-model")
+      .setMode("follow-up", "one-at-a-time");
+    await back.followUp("x").followUp("y").settle();
     expect(back.lines.slice(2, 4)).toEqual(["follow-up: x", "model: done"]);
   });
 
-  test("queues are cleared one by one or together [STEER-03]", () => {
-    const cleared = (queue: "steering" | "follow-up" | "all") => {
-      const run = play().until("call-model").steer("s").followUp("f").clear(queue);
+  test("queues are cleared one by one or together [STEER-03]", async () => {
+    const cleared = async (queue: "steering" | "follow-up" | "all") => {
+      const run = await play().until("call-model").steer("s").followUp("f").clear(queue);
       return [run.state.queues.steering.length, run.state.queues.followUps.length];
     };
-    expect(cleared("steering")).toEqual([0, 1]);
-    expect(cleared("follow-up")).toEqual([1, 0]);
-    expect(cleared("all")).toEqual([0, 0]);
+    expect(await cleared("steering")).toEqual([0, 1]);
+    expect(await cleared("follow-up")).toEqual([1, 0]);
+    expect(await cleared("all")).toEqual([0, 0]);
   });
 
-  test("steering that comes while the model answers for the last time forces another turn [LOOP-20]", () => {
-    const run = play({ replies: [says("bye"), says("oh")] })
+  test("steering that comes while the model answers for the last time forces another turn [LOOP-20]", async () => {
+    const run = await play({ replies: [says("bye"), says("oh")] })
       .until("call-model")
       .steer("wait")
       .settle();
     expect(run.lines).toEqual(["prompt: hi", "model: bye", "steering: wait", "model: oh"]);
-    expect(run.transcript.loops).toHaveLength(1);
+    expect(run.transcript.records).toHaveLength(1);
   });
 
-  test("steering comes before follow-ups [STEER-06]", () => {
-    const run = play().until("call-model").followUp("f").steer("s").settle();
+  test("steering comes before follow-ups [STEER-06]", async () => {
+    const run = await play().until("call-model").followUp("f").steer("s").settle();
     expect(run.lines.slice(1)).toEqual([
       "model: done",
       "steering: s",
@@ -83,18 +86,18 @@ describe("queues", () => {
     ]);
   });
 
-  test("follow-ups are read only when the agent would stop, in the same loop [STEER-10, LOOP-21]", () => {
-    const run = play({ replies: turns(2) })
+  test("follow-ups are read only when the agent would stop, in the same loop [STEER-10, LOOP-21]", async () => {
+    const run = await play({ replies: turns(2) })
       .followUp("later")
       .settle();
     expect(run.lines.slice(-3)).toEqual(["model: done", "follow-up: later", "model: done"]);
-    expect(run.transcript.loops.map(({ loopId }) => loopId)).toEqual(["s.test.1"]);
+    expect(run.transcript.records.map(({ loopId }) => loopId)).toEqual(["s.test.1"]);
     const triggers = run.eventLines().filter((line) => line.startsWith("TurnStart"));
     expect(triggers.slice(1).every((line) => line.endsWith("continuation"))).toBe(true);
   });
 
-  test("follow-ups draw on the same limits [STEER-10]", () => {
-    const run = play({ limits: { maxTurns: 2 } })
+  test("follow-ups draw on the same limits [STEER-10]", async () => {
+    const run = await play({ limits: { maxTurns: 2 } })
       .followUp("a")
       .followUp("b")
       .settle();
@@ -102,11 +105,11 @@ describe("queues", () => {
     expect(run.inboxTexts).toEqual(["b"]);
   });
 
-  test("steering that came together with the start comes before the prompt [LOOP-08]", () => {
+  test("steering that came together with the start comes before the prompt [LOOP-08]", async () => {
     const run = play({ held: true, prompts: ["the prompt"] })
       .steer("first")
       .steer("second");
-    run.tell({ type: "begun" }).settle();
+    await run.tell({ type: "begun" }).settle();
     expect(run.lines).toEqual([
       "steering: first",
       "prompt: the prompt",
@@ -122,8 +125,8 @@ describe("queues", () => {
     expect(run.command).toMatchObject({ prompts: [{ origin: "steering" }, { origin: "prompt" }] });
   });
 
-  test("a message taken up has its pair of events in its turn, behind TurnStart [LOOP-11]", () => {
-    const run = play({ replies: turns(1) })
+  test("a message taken up has its pair of events in its turn, behind TurnStart [LOOP-11]", async () => {
+    const run = await play({ replies: turns(1) })
       .until("call-tools")
       .steer("x")
       .settle();
@@ -132,20 +135,20 @@ describe("queues", () => {
     expect(lines.slice(at, at + 3)).toEqual(["TurnStart 1 continuation", "MessageStart 3", "MessageEnd 3"]);
   });
 
-  test("a message is named by its turn [TYP-13]", () => {
-    const run = play({ replies: turns(1) })
+  test("a message is named by its turn [TYP-13]", async () => {
+    const run = await play({ replies: turns(1) })
       .until("call-tools")
       .steer("x")
       .settle();
-    expect(run.transcript.entries("main")[3]?.message).toMatchObject({
+    expect(run.transcript.listEntries("main")[3]?.message).toMatchObject({
       turnId: { loopId: "s.test.1", turnIndex: 1 },
     });
   });
 
-  test("words that were stored first travel as a reference and count as much as may travel [STEER-01]", () => {
-    const run = play({ replies: turns(1) }).until("call-tools");
+  test("words that were stored first travel as a reference and count as much as may travel [STEER-01]", async () => {
+    const run = await play({ replies: turns(1) }).until("call-tools");
     const before = run.state.view.spans.reduce((sum, { tokens }) => sum + tokens, 0);
-    run.tell({ type: "steered", message: { id: "long", ref: "abcd", atMs: 1 } }).step();
+    await run.tell({ type: "steered", message: { id: "long", ref: "abcd", atMs: 1 } }).step();
     const after = run.state.view.spans.at(-1)?.tokens ?? 0;
     expect(after).toBe(8196);
     expect(before).toBeGreaterThan(0);
@@ -157,11 +160,11 @@ describe("queues", () => {
 });
 
 describe("messages sent twice", () => {
-  test("an id is taken once, in whatever queue it comes again [STEER-01]", () => {
-    const run = play().until("call-model").steer("a", "id-1").steer("a", "id-1").followUp("a", "id-1");
+  test("an id is taken once, in whatever queue it comes again [STEER-01]", async () => {
+    const run = await play().until("call-model").steer("a", "id-1").steer("a", "id-1").followUp("a", "id-1");
     expect(run.state.queues.steering).toHaveLength(1);
     expect(run.state.queues.followUps).toHaveLength(0);
-    run.settle().steer("a", "id-1");
+    await run.settle().steer("a", "id-1");
     expect(run.command.type).toBe("finish");
     expect(run.lines.filter((line) => line.endsWith(": a"))).toHaveLength(1);
   });
@@ -171,27 +174,27 @@ describe("messages sent twice", () => {
     expect(run.state.queues.steering).toEqual([]);
   });
 
-  test("ids are known across continue-as-new [STEER-01]", () => {
-    const run = play({ replies: turns(1) })
+  test("ids are known across continue-as-new [STEER-01]", async () => {
+    const run = await play({ replies: turns(1) })
       .until("call-model")
       .steer("a", "id-1")
       .rotationDue()
       .until("rotate");
-    run.continueAsNew().steer("a", "id-1").settle();
+    await run.continueAsNew().steer("a", "id-1").settle();
     expect(run.lines.filter((line) => line === "steering: a")).toHaveLength(1);
   });
 
-  test("a prompt sent twice to a waiting run is taken once [STEER-12]", () => {
-    const run = play({ mode: "interactive" }).settle().prompt("more", "p2").settle();
+  test("a prompt sent twice to a waiting run is taken once [STEER-12]", async () => {
+    const run = await play({ mode: "interactive" }).settle().prompt("more", "p2").settle();
     const before = run.lines;
-    run.prompt("more", "p2");
+    await run.prompt("more", "p2");
     expect(run.command.type).toBe("wait");
     expect(run.lines).toEqual(before);
   });
 
-  test("two hundred ids are remembered, the oldest is forgotten first [STEER-01]", () => {
-    const run = play({ light: true }).until("call-model");
-    for (let i = 0; i < 250; i++) run.steer("x", `id-${i}`).clear("all");
+  test("two hundred ids are remembered, the oldest is forgotten first [STEER-01]", async () => {
+    const run = await play({ light: true }).until("call-model");
+    for (let i = 0; i < 250; i++) await run.steer("x", `id-${i}`).clear("all");
     expect(run.state.recentIds).toHaveLength(200);
     expect(run.state.recentIds[0]).toBe("id-50");
     expect(run.state.recentIds.at(-1)).toBe("id-249");

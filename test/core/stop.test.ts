@@ -1,20 +1,21 @@
 import { describe, expect, test } from "vitest";
-import { calls, type Play, play, says } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
 /** Ends the run, and checks that its record is whole. */
-function ended(run: Play): Play {
-  run.settle();
+async function ended(run: Run): Promise<Run> {
+  await run.settle();
   expect(run.command.type).toBe("finish");
   const ends = run.eventLines().filter((line) => line.startsWith("AgentEnd"));
-  if (run.transcript.loops.length > 0) expect(ends).toHaveLength(1);
+  if (run.transcript.records.length > 0) expect(ends).toHaveLength(1);
   return run;
 }
 
 const stopped = { type: "stopped", reason: "enough" };
 
 describe("stop", () => {
-  test("before the loop is open: it is opened, and closed without a turn [X-01, ABT-03]", () => {
-    const run = ended(play().stop());
+  test("before the loop is open: it is opened, and closed without a turn [X-01, ABT-03]", async () => {
+    const run = await ended(play().stop());
     expect(run.asked).toEqual([]);
     expect(run.lines).toEqual(["prompt: hi"]);
     expect(run.eventLines()).toEqual([
@@ -26,153 +27,158 @@ describe("stop", () => {
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("while the model speaks: what it had said is gone, the answer is aborted [ABT-02, PHI-13c]", () => {
-    const run = play().until("call-model").stop().setBack({ type: "cancelled" });
-    ended(run);
+  test("while the model speaks: what it had said is gone, the answer is aborted [ABT-02, PHI-13c]", async () => {
+    const run = await play().until("call-model").stop().setBack({ type: "cancelled" });
+    await ended(run);
     expect(run.lines).toEqual(["prompt: hi", "aborted: enough"]);
     expect(run.state.last?.outcome).toEqual(stopped);
     expect(run.eventLines().slice(-2)).toEqual(["TurnEnd 0 at 1 with 0", "AgentEnd stopped 0..2"]);
   });
 
-  test("in the instant of the last answer: the answer stays, the loop is stopped [PHI-13c]", () => {
-    const run = ended(play().until("call-model").stop());
+  test("in the instant of the last answer: the answer stays, the loop is stopped [PHI-13c]", async () => {
+    const run = await ended(await play().until("call-model").stop());
     expect(run.lines).toEqual(["prompt: hi", "model: done"]);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("in the instant of an answer with calls: none of them is run [PHI-13c, TOOL-08]", () => {
-    const run = play({ replies: [calls("bash", "edit")] })
+  test("in the instant of an answer with calls: none of them is run [PHI-13c, TOOL-08]", async () => {
+    const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-model")
       .stop();
-    ended(run);
+    await ended(run);
     expect(run.executed).toEqual([]);
     expect(run.lines.slice(2)).toEqual(["bash!: Cancelled", "edit!: Cancelled"]);
   });
 
-  test("while tools run: the running ones are cancelled, the others never start [PHI-13c, X-06]", () => {
+  test("while tools run: the running ones are cancelled, the others never start [PHI-13c, X-06]", async () => {
     const run = play({ strategy: { type: "batched", size: 2 }, replies: [calls("bash", "edit", "bash")] });
-    run.until("call-tools").tool(1).stop().setBack({ type: "cancelled" }, "claimed", 0);
-    ended(run);
+    await run.until("call-tools").tool(1).stop().setBack({ type: "cancelled" }, "claimed", 0);
+    await ended(run);
     expect(run.lines.slice(2)).toEqual(["bash!: Cancelled", "edit: edit ok", "bash!: Cancelled"]);
     expect(run.eventLines().filter((line) => line.startsWith("ToolExecutionStart"))).toHaveLength(2);
     expect(run.asked).toHaveLength(1);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("a call that was lost or sent elsewhere is not started again [PHI-13c]", () => {
+  test("a call that was lost or sent elsewhere is not started again [PHI-13c]", async () => {
     for (const setback of [{ type: "lost", attempts: 0 }, { type: "elsewhere" }] as const) {
-      const run = play({ replies: [calls("read")] })
+      const run = await play({ replies: [calls("read")] })
         .until("call-tools")
         .stop()
         .setBack(setback);
       expect(run.phase).toBe("closing");
-      ended(run);
+      await ended(run);
       expect(run.executed).toEqual([]);
       expect(run.lines[2]).toBe("read!: Cancelled");
     }
   });
 
-  test("a model call that was lost is not made again [PHI-13c]", () => {
-    const run = play().until("call-model").stop().lose();
+  test("a model call that was lost is not made again [PHI-13c]", async () => {
+    const run = await play().until("call-model").stop().lose();
     expect(run.phase).toBe("closing");
-    ended(run);
+    await ended(run);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("the third loss in a row is still a stop [PHI-13c]", () => {
-    const run = play().until("call-model").lose().lose().stop().lose();
-    ended(run);
+  test("the third loss in a row is still a stop [PHI-13c]", async () => {
+    const run = await play().until("call-model").lose().lose().stop().lose();
+    await ended(run);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("a vendor's failure that comes behind a stop is still a stop [PHI-13c]", () => {
-    const run = ended(play().until("call-model").stop().fail("network"));
+  test("a vendor's failure that comes behind a stop is still a stop [PHI-13c]", async () => {
+    const run = await ended(await play().until("call-model").stop().fail("network"));
     expect(run.lines[1]).toBe("aborted: enough");
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("an answer that says behind a stop that it failed, or was aborted, is a stop with its reason [PHI-13c]", () => {
+  test("an answer that says behind a stop that it failed, or was aborted, is a stop with its reason [PHI-13c]", async () => {
     for (const stopReason of ["aborted", "error"] as const) {
-      const run = play({ replies: [says("half", { stopReason })] })
+      const run = await play({ replies: [says("half", { stopReason })] })
         .until("call-model")
         .stop();
-      expect(ended(run).state.last?.outcome).toEqual(stopped);
+      expect((await ended(run)).state.last?.outcome).toEqual(stopped);
     }
   });
 
-  test("while the loop is closing: the outcome that it had stands [ABT-03]", () => {
-    const run = ended(play({ mode: "interactive" }).until("close-loop").stop());
+  test("while the loop is closing: the outcome that it had stands [ABT-03]", async () => {
+    const run = await ended(await play({ mode: "interactive" }).until("close-loop").stop());
     expect(run.state.last?.outcome).toEqual({ type: "answered", stopReason: "stop" });
   });
 
-  test("while it waits: the run ends at once [ABT-03]", () => {
-    const run = play({ mode: "interactive" }).settle().stop();
+  test("while it waits: the run ends at once [ABT-03]", async () => {
+    const run = await play({ mode: "interactive" }).settle().stop();
     expect(run.command.type).toBe("finish");
     run.checkEnd();
   });
 
-  test("before anything began: the prompt is in the record [ABT-03]", () => {
+  test("before anything began: the prompt is in the record [ABT-03]", async () => {
     const run = play({ held: true }).stop().tell({ type: "begun" });
-    ended(run);
+    await ended(run);
     expect(run.lines).toEqual(["prompt: hi"]);
     expect(run.state.last?.outcome).toEqual(stopped);
   });
 
-  test("while it gets ready to continue as new, in a turn or while it waits [ABT-03]", () => {
-    const turn = play({ replies: [calls("bash")] })
+  test("while it gets ready to continue as new, in a turn or while it waits [ABT-03]", async () => {
+    const turn = await play({ replies: [calls("bash")] })
       .until("call-model")
       .rotationDue()
       .until("record")
       .stop();
-    ended(turn);
+    await ended(turn);
     expect(turn.asked).toHaveLength(1);
     expect(turn.state.last?.outcome).toEqual(stopped);
-    const wait = play({ mode: "interactive" }).settle().rotationDue();
+    const wait = await play({ mode: "interactive" }).settle().rotationDue();
     expect(wait.command.type).toBe("rotate");
-    ended(wait.stop());
+    await ended(await wait.stop());
   });
 
-  test("a second stop keeps the first one's reason [ABT-01]", () => {
-    const run = ended(play().until("call-model").stop("first").stop("second"));
+  test("a second stop keeps the first one's reason [ABT-01]", async () => {
+    const run = await ended(await play().until("call-model").stop("first").stop("second"));
     expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "first" });
   });
 
-  test("what waits goes to the inbox, also in an interactive run [PHI-13b]", () => {
-    const run = play({ mode: "interactive", replies: [calls("bash")] }).until("call-tools");
-    ended(run.steer("a").followUp("b").stop());
+  test("what waits goes to the inbox, also in an interactive run [PHI-13b]", async () => {
+    const run = await play({ mode: "interactive", replies: [calls("bash")] }).until("call-tools");
+    await ended(await run.steer("a").followUp("b").stop());
     expect(run.inboxTexts).toEqual(["a", "b"]);
     expect(run.lines).toEqual(["prompt: hi", "model: calling +bash", "bash: bash ok"]);
   });
 
-  test("a message behind the stop is not lost either [PHI-13b]", () => {
-    const run = ended(play().until("call-model").stop().steer("still").setBack({ type: "cancelled" }));
+  test("a message behind the stop is not lost either [PHI-13b]", async () => {
+    const run = await ended(
+      await play().until("call-model").stop().steer("still").setBack({ type: "cancelled" }),
+    );
     expect(run.inboxTexts).toEqual(["still"]);
   });
 
-  test("the dashboard's word is stopping, then stopped [ABT-02]", () => {
-    const run = ended(play().until("call-model").stop());
+  test("the dashboard's word is stopping, then stopped [ABT-02]", async () => {
+    const run = await ended(await play().until("call-model").stop());
     expect(run.state.stop).toEqual({ reason: "enough" });
   });
 
-  test("an activity that was cancelled without a stop ends the loop, not the interactive run [ABT-01]", () => {
-    const run = play({ mode: "interactive" }).until("call-model").setBack({ type: "cancelled" }).settle();
+  test("an activity that was cancelled without a stop ends the loop, not the interactive run [ABT-01]", async () => {
+    const run = await play({ mode: "interactive" })
+      .until("call-model")
+      .setBack({ type: "cancelled" })
+      .settle();
     expect(run.lines).toEqual(["prompt: hi", "aborted: cancelled"]);
     expect(run.command.type).toBe("wait");
-    run.prompt("again").settle();
+    await run.prompt("again").settle();
     expect(run.lines.at(-1)).toBe("model: done");
   });
 
-  test("writing steps are carried out also when they are cancelled [ABT-03]", () => {
+  test("writing steps are carried out also when they are cancelled [ABT-03]", async () => {
     for (const type of ["open-loop", "close-loop"] as const) {
-      const run = play().until(type);
-      run.setBack({ type: "cancelled" });
+      const run = await play().until(type);
+      await run.setBack({ type: "cancelled" });
       expect(run.command).toMatchObject({ type, generation: 1 });
-      ended(run);
+      await ended(run);
     }
   });
 
-  test("a word is enough to say why a waiting run has ended [ABT-03]", () => {
-    const run = play({ mode: "interactive", replies: [says("x")] })
+  test("a word is enough to say why a waiting run has ended [ABT-03]", async () => {
+    const run = await play({ mode: "interactive", replies: [says("x")] })
       .settle()
       .stop();
     expect(run.command).toMatchObject({ type: "finish", last: { outcome: { type: "answered" } } });

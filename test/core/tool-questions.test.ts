@@ -1,20 +1,21 @@
 import { describe, expect, test } from "vitest";
 import { listPendingApprovals } from "../../src/core/machine/approvals.ts";
 import { buildStatus } from "../../src/core/machine/status.ts";
-import { calls, type Play, play, says } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
-const waiting = (run: Play) => listPendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
+const waiting = (run: Run) => listPendingApprovals(run.state).map(({ toolCallId }) => toolCallId);
 
-const eventsOf = (run: Play, tool: string) =>
+const eventsOf = (run: Run, tool: string) =>
   run.transcript
-    .eventsOf(run.transcript.loops[0]?.loopId ?? "")
+    .listEvents(run.transcript.records[0]?.loopId ?? "")
     .map(({ body }) => body)
     .filter((body) => "toolName" in body && body.toolName === tool);
 
 describe("a tool that asks a person [MCP-05, TMP-11]", () => {
-  test("waits as an approval does, without a command under way; what it had taken along is written once", () => {
+  test("waits as an approval does, without a command under way; what it had taken along is written once", async () => {
     const run = play({ replies: [calls("edit"), says("done")] });
-    run.until("call-tools").asks(0);
+    await run.until("call-tools").asks(0);
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
     expect(buildStatus(run.state)).toMatchObject({
       status: "needs-approval",
@@ -26,9 +27,9 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     expect(run.eventLines().filter((line) => line.startsWith("ToolExecutionStart"))).toHaveLength(1);
   });
 
-  test("is called again with the answer, under a number of its own, and ends once; the record says who was asked what", () => {
+  test("is called again with the answer, under a number of its own, and ends once; the record says who was asked what", async () => {
     const run = play({ replies: [calls("edit"), says("done")] });
-    run.until("call-tools");
+    await run.until("call-tools");
     const { number } = run.call(0);
     run.asks(0).answer("c0.0");
     const again = run.call(0);
@@ -38,7 +39,7 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     run.asks(0, "question-2").answer("c0.0", false);
     const second = { question: "question-2", answer: "decline", by: "ada" };
     expect(run.call(0).questions).toEqual([first, second]);
-    run.settle();
+    await run.settle();
     expect(run.lines).toContain("edit: edit ok");
     expect(eventsOf(run, "edit")).toMatchObject([
       { type: "ToolExecutionStart" },
@@ -46,30 +47,30 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     ]);
   });
 
-  test("a worker that dies over the second call has it given out again, with the answer", () => {
+  test("a worker that dies over the second call has it given out again, with the answer", async () => {
     const run = play({ replies: [calls("edit"), says("done")] });
-    run.until("call-tools").asks(0).answer("c0.0");
+    await run.until("call-tools").asks(0).answer("c0.0");
     const { number } = run.call(0);
-    run.lose("claimed", 0);
+    await run.lose("claimed", 0);
     expect(run.call(0)).toMatchObject({ number, generation: 1, questions: [{ answer: "accept" }] });
-    run.settle();
+    await run.settle();
     expect(run.lines).toContain("edit: edit ok");
   });
 
-  test("its siblings go on, and it goes on beside them when it is answered", () => {
+  test("its siblings go on, and it goes on beside them when it is answered", async () => {
     const run = play({ replies: [calls("edit", "bash"), says("done")] });
-    run.until("call-tools").asks(0);
+    await run.until("call-tools").asks(0);
     expect(run.running).toEqual([1]);
     run.answer("c0.0");
     expect(run.running).toEqual([0, 1]);
-    run.tool(0).tool(1).settle();
+    await run.tool(0).tool(1).settle();
     expect(run.lines.filter((line) => / ok$/.test(line))).toEqual(["edit: edit ok", "bash: bash ok"]);
   });
 
-  test("nobody answers in time: an error result, and the record says so", () => {
+  test("nobody answers in time: an error result, and the record says so", async () => {
     const run = play({ replies: [calls("edit"), says("done")], approvalTimeoutMs: 5000 });
-    run.until("call-tools").asks(0);
-    run.pass(6000).timePassed().settle();
+    await run.until("call-tools").asks(0);
+    await run.pass(6000).timePassed().settle();
     expect(run.lines.find((line) => line.startsWith("edit!"))).toContain("nobody answered in time");
     expect(eventsOf(run, "edit").at(-1)).toMatchObject({
       isError: true,
@@ -77,16 +78,16 @@ describe("a tool that asks a person [MCP-05, TMP-11]", () => {
     });
   });
 
-  test("stop ends the waiting, also when the question comes behind it; hooks hear of the call's end", () => {
+  test("stop ends the waiting, also when the question comes behind it; hooks hear of the call's end", async () => {
     const run = play({ replies: [calls("edit")], hooks: ["after-tool"] });
-    run.until("call-tools").asks(0).stop("enough").settle();
+    await run.until("call-tools").asks(0).stop("enough").settle();
     expect(run.lines.find((line) => line.startsWith("edit!"))).toContain("Cancelled");
     expect(eventsOf(run, "edit").at(-1)).toMatchObject({ questions: [{ question: "question-1" }] });
     expect(run.hooked.map(({ line }) => line)).toContainEqual(expect.stringContaining("after-tool"));
-    const late = play({ replies: [calls("edit")] })
+    const late = await play({ replies: [calls("edit")] })
       .until("call-tools")
       .stop("enough");
-    late.asks(0).settle();
+    await late.asks(0).settle();
     expect(late.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
     expect(waiting(late)).toEqual([]);
   });

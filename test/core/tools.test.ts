@@ -1,40 +1,41 @@
 import { describe, expect, test } from "vitest";
 import { CUT_OFF_TEXT } from "../../src/core/machine/call-batches.ts";
-import { calls, type Play, play, says } from "./play.ts";
+import { play, type Run } from "./support/run.ts";
+import { calls, says } from "./support/script.ts";
 
 const five = calls("bash", "edit", "bash", "edit", "bash");
 const SKIPPED = "Skipped due to queued user message.";
 
 /** Results of the first answer's calls, in order of position. */
-const results = (run: Play) => run.lines.slice(2).filter((line) => /^(bash|edit|read|\w+!)/.test(line));
+const results = (run: Run) => run.lines.slice(2).filter((line) => /^(bash|edit|read|\w+!)/.test(line));
 
 describe("strategies", () => {
-  test("parallel runs all calls at once [TOOL-07]", () => {
-    const run = play({ replies: [five] }).until("call-tools");
+  test("parallel runs all calls at once [TOOL-07]", async () => {
+    const run = await play({ replies: [five] }).until("call-tools");
     expect(run.running).toEqual([0, 1, 2, 3, 4]);
   });
 
-  test("sequential runs one call at a time, in order [TOOL-07]", () => {
+  test("sequential runs one call at a time, in order [TOOL-07]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit", "bash")] });
-    run.until("call-tools");
+    await run.until("call-tools");
     const seen: (readonly number[])[] = [];
     while (run.phase === "calling-tools") {
       seen.push(run.running);
-      run.step();
+      await run.step();
     }
     expect(seen).toEqual([[0], [1], [2]]);
   });
 
-  test("batches of two run five calls as [1,2],[3,4],[5] [STEER-08, TOOL-07]", () => {
-    const run = play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
+  test("batches of two run five calls as [1,2],[3,4],[5] [STEER-08, TOOL-07]", async () => {
+    const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
     expect(run.running).toEqual([0, 1]);
-    run.tool(1);
+    await run.tool(1);
     expect(run.running).toEqual([0]);
-    run.tool(0);
+    await run.tool(0);
     expect(run.running).toEqual([2, 3]);
-    run.step();
+    await run.step();
     expect(run.running).toEqual([4]);
-    run.settle();
+    await run.settle();
     expect(results(run).slice(0, 5)).toEqual([
       "bash: bash ok",
       "edit: edit ok",
@@ -44,26 +45,26 @@ describe("strategies", () => {
     ]);
   });
 
-  test("each unit is a command of its own, and its calls share the number [TOOL-07]", () => {
-    const run = play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
+  test("each unit is a command of its own, and its calls share the number [TOOL-07]", async () => {
+    const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
     const numbers = new Set<number>();
     while (run.phase === "calling-tools") {
       const unit = run.running.map((call) => run.call(call).number);
       expect(new Set(unit).size).toBe(1);
       numbers.add(unit[0] as number);
-      run.step();
+      await run.step();
     }
     expect(numbers.size).toBe(3);
   });
 
-  test("results stand in call order, whichever ends first [TOOL-08, LOOP-17, PHI-13a]", () => {
-    const run = play({ replies: [calls("bash", "edit", "read")] }).until("call-tools");
-    run.tool(2).tool(0, true).tool(1).settle();
+  test("results stand in call order, whichever ends first [TOOL-08, LOOP-17, PHI-13a]", async () => {
+    const run = await play({ replies: [calls("bash", "edit", "read")] }).until("call-tools");
+    await run.tool(2).tool(0, true).tool(1).settle();
     expect(run.lines.slice(2, 5)).toEqual(["bash!: bash failed", "edit: edit ok", "read: read ok"]);
   });
 
-  test("the calls of an answer know where they stand [TOOL-08]", () => {
-    const run = play({ replies: [calls("bash", "edit")] }).until("call-tools");
+  test("the calls of an answer know where they stand [TOOL-08]", async () => {
+    const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     expect(run.call(0)).toMatchObject({
       answer: 1,
       position: 2,
@@ -75,30 +76,33 @@ describe("strategies", () => {
     expect(run.call(1)).not.toHaveProperty("timeoutMs");
   });
 
-  test("quick tools are local where short steps may be, others never [TOOL-07]", () => {
-    const local = (localSteps: boolean) => {
-      const run = play({ localSteps, replies: [calls("read", "bash")] }).until("call-tools");
+  test("quick tools are local where short steps may be, others never [TOOL-07]", async () => {
+    const local = async (localSteps: boolean) => {
+      const run = await play({ localSteps, replies: [calls("read", "bash")] }).until("call-tools");
       return run.running.map((call) => run.call(call).local);
     };
-    expect(local(true)).toEqual([true, false]);
-    expect(local(false)).toEqual([false, false]);
+    expect(await local(true)).toEqual([true, false]);
+    expect(await local(false)).toEqual([false, false]);
   });
 
-  test("a local call takes no outbox along: a normal sibling does, or the next step [TOOL-08]", () => {
-    const mixed = play({ replies: [calls("nothing", "read", "bash")] }).until("call-tools");
+  test("a local call takes no outbox along: a normal sibling does, or the next step [TOOL-08]", async () => {
+    const mixed = await play({ replies: [calls("nothing", "read", "bash")] }).until("call-tools");
     expect(mixed.call(1)).toMatchObject({ local: true, outbox: { entries: [], events: [] }, base: 2 });
     expect(mixed.call(2).outbox.entries.map(({ position }) => position)).toEqual([2]);
-    const alone = play({ replies: [calls("nothing", "read")] }).until("call-tools");
+    const alone = await play({ replies: [calls("nothing", "read")] }).until("call-tools");
     expect(alone.call(1).outbox).toEqual({ entries: [], events: [] });
-    alone.setBack({ type: "elsewhere" });
+    await alone.setBack({ type: "elsewhere" });
     expect(alone.call(1)).toMatchObject({ local: false, outbox: { entries: [], events: [] } });
-    alone.step();
+    await alone.step();
     expect(alone.command).toMatchObject({ type: "call-model", base: 2 });
-    expect(alone.settle().lines.slice(2, 4)).toEqual(["nothing!: Tool nothing not found", "read: read ok"]);
+    expect((await alone.settle()).lines.slice(2, 4)).toEqual([
+      "nothing!: Tool nothing not found",
+      "read: read ok",
+    ]);
   });
 
-  test("only one call of a unit takes the outbox along [TOOL-08]", () => {
-    const run = play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
+  test("only one call of a unit takes the outbox along [TOOL-08]", async () => {
+    const run = await play({ replies: [calls("nothing", "bash", "edit")] }).until("call-tools");
     expect(run.running).toEqual([1, 2]);
     expect(run.call(1).outbox.entries.map(({ position }) => position)).toEqual([2]);
     expect(run.call(1).base).toBe(2);
@@ -108,8 +112,8 @@ describe("strategies", () => {
 });
 
 describe("calls that are not run", () => {
-  test("an unknown tool is an error that the model can read [TOOL-06, TOOL-05]", () => {
-    const run = play({ replies: [calls("frobnicate", "bash"), says("I see")] }).settle();
+  test("an unknown tool is an error that the model can read [TOOL-06, TOOL-05]", async () => {
+    const run = await play({ replies: [calls("frobnicate", "bash"), says("I see")] }).settle();
     expect(run.lines.slice(2)).toEqual([
       "frobnicate!: Tool frobnicate not found",
       "bash: bash ok",
@@ -118,9 +122,9 @@ describe("calls that are not run", () => {
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash"]);
   });
 
-  test("a tool that is named like something of every object is unknown too [TOOL-06]", () => {
+  test("a tool that is named like something of every object is unknown too [TOOL-06]", async () => {
     for (const name of ["constructor", "toString", "__proto__", "hasOwnProperty"]) {
-      const run = play({ replies: [calls(name), says("I see")] })
+      const run = await play({ replies: [calls(name), says("I see")] })
         .until("call-model")
         .step()
         .settle();
@@ -129,14 +133,14 @@ describe("calls that are not run", () => {
     }
   });
 
-  test("arguments that do not fit are an error that says why [TOOL-05]", () => {
-    const run = play({ replies: [calls({ name: "bash", invalid: "command: required" })] }).settle();
-    expect(run.lines[2]).toBe("bash!: Invalid arguments: command: required");
+  test("arguments that do not fit are an error that says why [TOOL-05]", async () => {
+    const run = await play({ replies: [calls({ name: "bash", invalid: true })] }).settle();
+    expect(run.lines[2]).toBe("bash!: Invalid arguments: text: found nothing, expected text");
     expect(run.executed).toEqual([]);
   });
 
-  test("when no call can be run, no step is taken for them [TOOL-08]", () => {
-    const run = play({
+  test("when no call can be run, no step is taken for them [TOOL-08]", async () => {
+    const run = await play({
       strategy: { type: "sequential" },
       replies: [calls("a", "b", "c"), says("ok")],
     }).settle();
@@ -153,8 +157,8 @@ describe("calls that are not run", () => {
     ]);
   });
 
-  test("no call of an answer that was cut off is run [PHI-13m, GAP-05]", () => {
-    const run = play({
+  test("no call of an answer that was cut off is run [PHI-13m, GAP-05]", async () => {
+    const run = await play({
       replies: [{ ...calls("bash", "nothing"), stopReason: "length" }, says("smaller")],
     }).settle();
     expect(run.executed).toEqual([]);
@@ -166,8 +170,10 @@ describe("calls that are not run", () => {
     ]);
   });
 
-  test("no call of an answer that the vendor's filter cut short is run [PHI-13m]", () => {
-    const run = play({ replies: [{ ...calls("bash"), stopReason: "guardRail" }, says("sorry")] }).settle();
+  test("no call of an answer that the vendor's filter cut short is run [PHI-13m]", async () => {
+    const run = await play({
+      replies: [{ ...calls("bash"), stopReason: "guardRail" }, says("sorry")],
+    }).settle();
     expect(run.executed).toEqual([]);
     expect(run.lines[2]).toMatch(/^bash!: /);
     // That answer is not sent again, so asking on would ask the same.
@@ -177,14 +183,14 @@ describe("calls that are not run", () => {
 });
 
 describe("steering and calls", () => {
-  test("steering after the first of three in sequence skips the other two [STEER-09, STEER-05, X-06]", () => {
+  test("steering after the first of three in sequence skips the other two [STEER-09, STEER-05, X-06]", async () => {
     const run = play({
       strategy: { type: "sequential" },
       replies: [calls("bash", "edit", "read"), says("ok")],
     });
-    run.until("call-tools").steer("stop that").step();
+    await run.until("call-tools").steer("stop that").step();
     expect(run.phase).toBe("calling-model");
-    run.settle();
+    await run.settle();
     expect(run.lines.slice(2)).toEqual([
       "bash: bash ok",
       `edit!: ${SKIPPED}`,
@@ -195,9 +201,9 @@ describe("steering and calls", () => {
     expect(run.executed).toHaveLength(1);
   });
 
-  test("steering after the first batch of two skips the other three [STEER-08]", () => {
-    const run = play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
-    run.tool(0).steer("wait").tool(1).settle();
+  test("steering after the first batch of two skips the other three [STEER-08]", async () => {
+    const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
+    await run.tool(0).steer("wait").tool(1).settle();
     expect(results(run).slice(0, 5)).toEqual([
       "bash: bash ok",
       "edit: edit ok",
@@ -207,42 +213,42 @@ describe("steering and calls", () => {
     ]);
   });
 
-  test("steering in the last batch skips nothing [STEER-08]", () => {
-    const run = play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
-    run.step().step().steer("late").settle();
+  test("steering in the last batch skips nothing [STEER-08]", async () => {
+    const run = await play({ strategy: { type: "batched", size: 2 }, replies: [five] }).until("call-tools");
+    await run.step().step().steer("late").settle();
     expect(run.executed).toHaveLength(5);
     expect(run.lines.slice(7)).toEqual(["steering: late", "model: done"]);
   });
 
-  test("parallel calls have nothing to skip [STEER-08, X-39]", () => {
-    const run = play({ replies: [five] })
+  test("parallel calls have nothing to skip [STEER-08, X-39]", async () => {
+    const run = await play({ replies: [five] })
       .until("call-tools")
       .steer("x")
       .settle();
     expect(run.executed).toHaveLength(5);
   });
 
-  test("steering that came while the model spoke lets the first unit run [STEER-04, STEER-07]", () => {
+  test("steering that came while the model spoke lets the first unit run [STEER-04, STEER-07]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit"), says("ok")] });
-    run.until("call-model").steer("early").settle();
+    await run.until("call-model").steer("early").settle();
     expect(run.lines.slice(2, 5)).toEqual(["bash: bash ok", `edit!: ${SKIPPED}`, "steering: early"]);
   });
 
-  test("a follow-up skips nothing [STEER-10]", () => {
+  test("a follow-up skips nothing [STEER-10]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit")] });
-    run.until("call-tools").followUp("later").settle();
+    await run.until("call-tools").followUp("later").settle();
     expect(run.executed).toHaveLength(2);
   });
 
-  test("steering that was cleared in time skips nothing [STEER-03]", () => {
+  test("steering that was cleared in time skips nothing [STEER-03]", async () => {
     const run = play({ strategy: { type: "sequential" }, replies: [calls("bash", "edit")] });
-    run.until("call-tools").steer("x").clear("steering").settle();
+    await run.until("call-tools").steer("x").clear("steering").settle();
     expect(run.executed).toHaveLength(2);
     expect(run.lines).toHaveLength(5);
   });
 
-  test("a message typed while tools run stands behind their results [PHI-13a]", () => {
-    const run = play({ replies: [calls("bash", "edit")] })
+  test("a message typed while tools run stands behind their results [PHI-13a]", async () => {
+    const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .tool(1)
       .steer("and?")
@@ -253,8 +259,8 @@ describe("steering and calls", () => {
 });
 
 describe("tools that fail", () => {
-  test("a tool's error is a result, never the end of the loop [TOOL-05]", () => {
-    const run = play({ replies: [calls("bash"), says("oh")] })
+  test("a tool's error is a result, never the end of the loop [TOOL-05]", async () => {
+    const run = await play({ replies: [calls("bash"), says("oh")] })
       .until("call-tools")
       .tool(0, true)
       .settle();
@@ -262,32 +268,32 @@ describe("tools that fail", () => {
     expect(run.state.last?.outcome.type).toBe("answered");
   });
 
-  test("a step that failed for good is a result that says why [TOOL-05]", () => {
-    const run = play({ replies: [calls("bash", "edit")] })
+  test("a step that failed for good is a result that says why [TOOL-05]", async () => {
+    const run = await play({ replies: [calls("bash", "edit")] })
       .until("call-tools")
       .fail("host-gone", "no host", 0);
     expect(run.running).toEqual([1]);
-    run.settle();
+    await run.settle();
     expect(run.lines.slice(2, 4)).toEqual(["bash!: Failed: no host", "edit: edit ok"]);
   });
 
-  test("what a failed carrier took along goes with the next step [TOOL-08]", () => {
-    const run = play({ replies: [calls("nothing", "bash")] })
+  test("what a failed carrier took along goes with the next step [TOOL-08]", async () => {
+    const run = await play({ replies: [calls("nothing", "bash")] })
       .until("call-tools")
       .fail("other", "no", 1);
     expect(run.command).toMatchObject({ type: "call-model", base: 2 });
-    run.settle();
+    await run.settle();
     expect(run.lines.slice(2, 4)).toEqual(["nothing!: Tool nothing not found", "bash!: Failed: no"]);
   });
 
-  test("an answer for a call that is over changes nothing [RIG-03]", () => {
-    const run = play({ replies: [calls("bash", "edit")] }).until("call-tools");
+  test("an answer for a call that is over changes nothing [RIG-03]", async () => {
+    const run = await play({ replies: [calls("bash", "edit")] }).until("call-tools");
     const digest = { branch: "main", isError: true, tokens: 1, preview: "" };
-    run.tool(0);
+    await run.tool(0);
     const before = run.state;
-    run.tell({ type: "tool-finished", call: 0, digest });
-    run.tell({ type: "tool-set-back", call: 0, setback: { type: "lost", attempts: 0 } });
-    run.tell({ type: "tool-finished", call: 9, digest });
+    await run.tell({ type: "tool-finished", call: 0, digest });
+    await run.tell({ type: "tool-set-back", call: 0, setback: { type: "lost", attempts: 0 } });
+    await run.tell({ type: "tool-finished", call: 9, digest });
     expect({ ...run.state, nowMs: 0 }).toEqual({ ...before, nowMs: 0 });
   });
 });

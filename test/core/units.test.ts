@@ -18,7 +18,9 @@ import { truncateForPreview } from "../../src/platform/text/preview.ts";
 import type { AgentMessage, Usage } from "../../src/schema/message.ts";
 import type { Entry } from "../../src/schema/record.ts";
 import { getRunCount } from "../support/test-depth.ts";
-import { expectNoOrphans, usageOf, userMessage } from "./play.ts";
+import { userMessage } from "./support/lines.ts";
+import { expectNoOrphans } from "./support/rules.ts";
+import { usageOf } from "./support/script.ts";
 
 const RUNS = getRunCount(2000);
 vi.setConfig({ testTimeout: 20_000 + RUNS * 10 });

@@ -1,12 +1,14 @@
 import { expect, test } from "vitest";
 import { buildStatus } from "../../src/core/machine/status.ts";
 import { planNextAttempt } from "../../src/core/machine/vendor-wait.ts";
-import { NO_LIMITS, type Play, play, says } from "./play.ts";
+import type { Chain } from "./support/chain.ts";
+import { play } from "./support/run.ts";
+import { NO_LIMITS, says } from "./support/script.ts";
 
 const HOUR = 3_600_000;
 
 /** The vendor of the turn's answer wants to be left alone. */
-function waiting(limits: Partial<typeof NO_LIMITS> = {}, forMs = 600_000): Play {
+function waiting(limits: Partial<typeof NO_LIMITS> = {}, forMs = 600_000): Chain {
   const run = play({ limits: { ...NO_LIMITS, ...limits }, maxRetries: 3, replies: [says("done")] });
   return run.until("call-model").setBack({
     type: "failed",
@@ -15,8 +17,8 @@ function waiting(limits: Partial<typeof NO_LIMITS> = {}, forMs = 600_000): Play 
   });
 }
 
-test("a vendor that wants a long pause is waited for by the run, which says until when, and asked again then", () => {
-  const run = waiting();
+test("a vendor that wants a long pause is waited for by the run, which says until when, and asked again then", async () => {
+  const run = await waiting();
   const untilMs = run.state.nowMs + 600_000;
   expect(run.command).toEqual({ type: "wait", untilMs });
   expect(buildStatus(run.state).doing).toContain(`waiting until ${new Date(untilMs).toISOString()}`);
@@ -26,16 +28,16 @@ test("a vendor that wants a long pause is waited for by the run, which says unti
   run.pass(600_000).timePassed();
   // One attempt is gone of four.
   expect(run.command).toMatchObject({ type: "call-model", generation: 1, maxAttempts: 3 });
-  run.settle();
+  await run.settle();
   expect(run.state.last?.outcome).toMatchObject({ type: "answered" });
 });
 
-test("the loop's time goes on while a vendor is waited for, and ends the loop", () => {
-  const run = waiting({ maxDurationMs: 60_000 }, HOUR);
+test("the loop's time goes on while a vendor is waited for, and ends the loop", async () => {
+  const run = await waiting({ maxDurationMs: 60_000 }, HOUR);
   const { command } = run;
   if (command.type !== "wait" || command.untilMs === undefined) throw new Error(command.type);
   expect(command.untilMs).toBeLessThan(run.state.nowMs + 60_000);
-  run
+  await run
     .pass(command.untilMs - run.now)
     .timePassed()
     .settle();
@@ -46,8 +48,8 @@ test("the loop's time goes on while a vendor is waited for, and ends the loop", 
   run.checkEnd();
 });
 
-test("more time that a person allows meanwhile is waited for too", () => {
-  const run = waiting({ maxDurationMs: 60_000 }, HOUR);
+test("more time that a person allows meanwhile is waited for too", async () => {
+  const run = await waiting({ maxDurationMs: 60_000 }, HOUR);
   run.tell({ type: "limits-raised", limits: { maxDurationMs: 2 * HOUR } });
   run.pass(60_000).timePassed();
   expect(run.command.type).toBe("wait");
@@ -55,21 +57,21 @@ test("more time that a person allows meanwhile is waited for too", () => {
   expect(run.command.type).toBe("call-model");
 });
 
-test("a stop while a vendor is waited for ends the loop at once, and nobody is asked any more", () => {
-  const run = waiting();
+test("a stop while a vendor is waited for ends the loop at once, and nobody is asked any more", async () => {
+  const run = await waiting();
   const asked = run.asked.length;
-  run.steer("hurry").stop("enough").settle();
+  await run.steer("hurry").stop("enough").settle();
   expect(run.state.last?.outcome).toEqual({ type: "stopped", reason: "enough" });
   expect(run.asked).toHaveLength(asked);
   run.checkEnd();
 });
 
-test("what people send while a vendor is waited for neither ends the wait nor is lost", () => {
-  const run = waiting();
+test("what people send while a vendor is waited for neither ends the wait nor is lost", async () => {
+  const run = await waiting();
   run.pass(HOUR).steer("one more thing");
   expect(run.command.type).toBe("wait");
-  run.timePassed().settle();
-  expect(run.written()).toEqual(["m1", "m2"]);
+  await run.timePassed().settle();
+  expect(run.lines).toEqual(["prompt: hi", "model: done", "steering: one more thing", "model: done"]);
 });
 
 test.each([

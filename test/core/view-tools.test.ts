@@ -8,9 +8,11 @@ import { sumViewTokens } from "../../src/core/view/view.ts";
 import { toViewRanges } from "../../src/core/view/view-ranges.ts";
 import { getRunCount } from "../support/test-depth.ts";
 import { act, anyActions, finish, settings } from "./actions.ts";
-import { type CallScript, calls, play, says, TOOLS, throughJson } from "./play.ts";
+import { throughJson } from "./support/invariants.ts";
+import { play } from "./support/run.ts";
+import { type CallScript, calls, says, TOOLS } from "./support/script.ts";
 
-// play.ts checks before every answer: no orphan, words of people in the view, events that replay to the view.
+// `Run` checks before every answer: no orphan, words of people in the view, events that replay to the view.
 
 const OF_VIEW: ToolFacts = { replay: "pure", quick: true, view: true };
 const tools = { ...TOOLS, prun: OF_VIEW, prun_with_memo: OF_VIEW, revert_to_state: OF_VIEW };
@@ -19,7 +21,10 @@ const memo = (tokens: number, words: string): CallScript => ({
   name: "prun_with_memo",
   arguments: { tokens, memo: words },
 });
-const back = (step: string): CallScript => ({ name: "revert_to_state", arguments: { step } });
+const back = (step: string): CallScript => ({
+  name: "revert_to_state",
+  arguments: { category: "failure", step, summary: "a lesson" },
+});
 
 const script = fc.oneof(
   fc.integer({ min: 1, max: 400 }).map(prun),
@@ -34,7 +39,7 @@ const replies = fc.array(
   ),
   { maxLength: 14 },
 );
-/** A fake compaction and a foreign run know nothing of pruned spans. */
+/** Behind a compaction, and on the branch of a foreign run, other spans are there to be pruned. */
 const actions = anyActions.map((all) => all.filter(({ type }) => type !== "compact" && type !== "intrude"));
 
 const RUNS = getRunCount(2000);
@@ -48,13 +53,20 @@ describe("whatever a model prunes and wherever it goes back", () => {
       await fc.assert(
         fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
           const limits = { maxTurns: null, maxTotalTokens: null, maxCostUsd: null, maxDurationMs: null };
-          const run = play({ ...setting, replies: given, tools, compactAbove: undefined, limits });
-          for (const action of all) act(run, action);
-          finish(run);
-          const bodies = run.transcript.loops.flatMap(({ loopId }) => run.transcript.eventsOf(loopId));
+          const run = play({
+            ...setting,
+            replies: given,
+            tools,
+            compactAbove: undefined,
+            output: undefined,
+            limits,
+          });
+          for (const action of all) await act(run, action);
+          await finish(run);
+          const bodies = run.transcript.records.flatMap(({ loopId }) => run.transcript.listEvents(loopId));
           pruned += bodies.filter(({ body }) => body.type === "PrunApplied").length;
           reverted += bodies.filter(({ body }) => body.type === "RevertApplied" && body.applied).length;
-          expect(run.largestState).toBeLessThan(64 * 1024);
+          expect(run.seen.largestState).toBeLessThan(64 * 1024);
         }),
         { numRuns: RUNS },
       );
@@ -66,41 +78,41 @@ describe("whatever a model prunes and wherever it goes back", () => {
 });
 
 describe("pruning", () => {
-  test("takes from the view what it reports, and drops the vendor's count [PRUN-02, PRUN-04, PHI-13i]", () => {
+  test("takes from the view what it reports, and drops the vendor's count [PRUN-02, PRUN-04, PHI-13i]", async () => {
     const run = play({ replies: [calls("bash"), calls("bash"), calls(prun(1)), says("done")], tools });
-    run.until("call-tools").step().until("call-tools").step().until("call-tools");
+    await run.until("call-tools").step().until("call-tools").step().until("call-tools");
     const before = sumViewTokens(run.state.view);
-    run.step();
+    await run.step();
     const [event] = run.transcript
-      .eventsOf(run.transcript.loops[0]?.loopId ?? "")
+      .listEvents(run.transcript.records[0]?.loopId ?? "")
       .concat(run.state.outbox.events)
       .flatMap(({ body }) => (body.type === "PrunApplied" ? [body] : []));
     const result = run.state.view.spans.at(-1);
     expect(event).toMatchObject({ pruned: [{ from: 1, to: 3 }], messagesRemoved: 2 });
     expect(run.state.counted).toBeUndefined();
-    const own = run.transcript.entryAt("main", 6)?.tokens ?? 0;
+    const own = run.transcript.listEntries("main")[6]?.tokens ?? 0;
     expect(sumViewTokens(run.state.view)).toBe(before + own - (event?.tokensRemoved ?? 0));
     expect(result?.to).toBe(7);
-    run.settle();
+    await run.settle();
   });
 
-  test("a hundred times leaves a few spans; words in between stay [PRUN-01, LOOP-11]", () => {
+  test("a hundred times leaves a few spans; words in between stay [PRUN-01, LOOP-11]", async () => {
     const given = Array.from({ length: 100 }, () => calls("bash", prun(5000)));
     const run = play({ replies: [...given, says("done")], tools, strategy: { type: "sequential" } });
     for (let steps = 0; run.command.type !== "finish"; steps++) {
       if (steps % 9 === 0 && steps < 300) run.steer("words");
-      run.step();
+      await run.step();
     }
     expect(run.state.view.spans.length).toBeLessThan(8);
-    expect(run.largestState).toBeLessThan(32 * 1024);
+    expect(run.seen.largestState).toBeLessThan(32 * 1024);
   });
 
-  test("what a compaction has left is not pruned; what comes after it is [PRUN-09]", () => {
+  test("what a compaction has left is not pruned; what comes after it is [PRUN-09]", async () => {
     const given = [...Array.from({ length: 6 }, () => calls("bash")), calls(prun(100_000)), says("done")];
     const run = play({ replies: given, tools, light: true, compactAbove: 1_000_000 });
-    run.until("call-tools").step().step().step().step().step();
+    await run.until("call-tools").step().step().step().step().step();
     run.compact();
-    run.settle();
+    await run.settle();
     const { liveFrom = 0, spans } = run.state.view;
     expect(liveFrom).toBeGreaterThan(0);
     const words = spans.filter((span) => span.words === true);
@@ -108,14 +120,14 @@ describe("pruning", () => {
     expect(words.every(({ from }) => from >= liveFrom)).toBe(true);
   });
 
-  test("the record stays whole [PRUN-06]", () => {
-    const run = play({ replies: [calls("bash"), calls(prun(9999)), says("done")], tools }).settle();
+  test("the record stays whole [PRUN-06]", async () => {
+    const run = await play({ replies: [calls("bash"), calls(prun(9999)), says("done")], tools }).settle();
     expect(run.lines).toEqual([
       "prompt: hi",
       "model: calling +bash",
       "bash: bash ok",
       "model: calling +prun",
-      "prun: prun ok",
+      expect.stringMatching(/^prun: Reclaimed \d+ tokens: 2 messages leave your context/),
       "model: done",
     ]);
   });
@@ -124,11 +136,11 @@ describe("pruning", () => {
 describe("going back", () => {
   const lesson = (count: number) => Array.from({ length: count }, () => calls(back("n0")));
   const shownTags = (run: ReturnType<typeof play>) =>
-    materialise(toViewRanges(run.state.view), run.transcript.entries(run.state.branch), {
-      readMessage: (branch, position) => run.transcript.entryAt(branch, position)?.message,
+    materialise(toViewRanges(run.state.view), run.transcript.listEntries(run.state.branch), {
+      readMessage: (branch, position) => run.transcript.getMessage(branch, position),
     }).filter(({ content }) => content[0]?.type === "text" && content[0].text.startsWith("[Back at")).length;
 
-  test("lessons fade after five turns, but the newest three stay [PHI-02]", () => {
+  test("lessons fade after five turns, but the newest three stay [PHI-02]", async () => {
     const run = play({
       replies: [
         ...lesson(8),
@@ -142,14 +154,14 @@ describe("going back", () => {
       ],
       tools,
     });
-    run.settle();
+    await run.settle();
     expect(shownTags(run)).toBe(3);
-    const few = play({ replies: [...lesson(8), says("done")], tools }).settle();
+    const few = await play({ replies: [...lesson(8), says("done")], tools }).settle();
     expect(shownTags(few)).toBe(5);
   });
 
-  test("to one place twice keeps both lessons; a memo made behind it keeps its words [PHI-02, PHI-05]", () => {
-    const run = play({
+  test("to one place twice keeps both lessons; a memo made behind it keeps its words [PHI-02, PHI-05]", async () => {
+    const run = await play({
       replies: [
         calls("bash"),
         calls("bash"),
@@ -161,22 +173,29 @@ describe("going back", () => {
       tools,
     }).settle();
     expect(shownTags(run)).toBe(2);
-    const [, words] = materialise(toViewRanges(run.state.view), run.transcript.entries(run.state.branch), {
-      readMessage: (branch, position) => run.transcript.entryAt(branch, position)?.message,
-    });
+    const [, words] = materialise(
+      toViewRanges(run.state.view),
+      run.transcript.listEntries(run.state.branch),
+      {
+        readMessage: (branch, position) => run.transcript.getMessage(branch, position),
+      },
+    );
     expect(words).toMatchObject({
       role: "user",
       content: [{ text: "[Memo on what was pruned here] first" }],
     });
-    expect(run.left).toHaveLength(2);
-    const events = run.transcript.eventsOf(run.transcript.loops[0]?.loopId ?? "").map(({ body }) => body);
-    const { memos } = replayPruned(events, run.left);
+    expect(run.seen.left).toHaveLength(2);
+    const events = run.transcript.listEvents(run.transcript.records[0]?.loopId ?? "").map(({ body }) => body);
+    const { memos } = replayPruned(events, run.seen.left);
     expect(memos).toEqual(toPrunedState(run.state.view.spans).memos);
     expect(memos[0]?.branch).toBe("main");
   });
 
-  test("to an answer with calls is to behind their results [PHI-05, PHI-13j]", () => {
-    const run = play({ replies: [calls("bash", "read"), calls(back("n1")), says("done")], tools }).settle();
+  test("to an answer with calls is to behind their results [PHI-05, PHI-13j]", async () => {
+    const run = await play({
+      replies: [calls("bash", "read"), calls(back("n1")), says("done")],
+      tools,
+    }).settle();
     expect(run.lines).toEqual([
       "prompt: hi",
       "model: calling +bash +read",
@@ -187,31 +206,31 @@ describe("going back", () => {
     ]);
   });
 
-  test("results that waited to be written stay on the branch that is left [PHI-01]", () => {
-    const run = play({ replies: [calls(back("n0"), "unknown"), says("done")], tools }).settle();
-    const left = run.transcript.entries("main").map(({ message }) => message.role);
+  test("results that waited to be written stay on the branch that is left [PHI-01]", async () => {
+    const run = await play({ replies: [calls(back("n0"), "unknown"), says("done")], tools }).settle();
+    const left = run.transcript.listEntries("main").map(({ message }) => message.role);
     expect(left).toEqual(["user", "assistant", "toolResult", "toolResult"]);
   });
 
-  test("a failed call that waits to be written does not stand in the way of what waits behind the fork [PHI-01]", () => {
+  test("a failed call that waits to be written does not stand in the way of what waits behind the fork [PHI-01]", async () => {
     const strategy = { type: "batched", size: 2 } as const;
     const run = play({ replies: [calls(back("n0"), back("n0"), prun(1)), says("done")], tools, strategy });
     run.steer("Steering words");
-    run.until("call-tools");
-    act(run, { type: "failed", pick: 0, reached: "nothing" });
-    finish(run);
-    expect(run.transcript.loops).toHaveLength(1);
+    await run.until("call-tools");
+    await act(run, { type: "failed", pick: 0, reached: "nothing" });
+    await finish(run);
+    expect(run.transcript.records).toHaveLength(1);
   });
 
-  test("behind a steering message is refused to places before it [PHI-03]", () => {
+  test("behind a steering message is refused to places before it [PHI-03]", async () => {
     const run = play({ replies: [calls("bash"), calls(back("n0")), says("done")], tools });
-    run.until("call-tools").steer("look here").settle();
-    const events = run.transcript.eventsOf(run.transcript.loops[0]?.loopId ?? "").map(({ body }) => body);
+    await run.until("call-tools").steer("look here").settle();
+    const events = run.transcript.listEvents(run.transcript.records[0]?.loopId ?? "").map(({ body }) => body);
     expect(events.find(({ type }) => type === "RevertApplied")).toMatchObject({
       applied: false,
       reason: expect.stringContaining("a person has spoken since (n3)"),
     });
-    expect(run.left).toEqual([]);
+    expect(run.seen.left).toEqual([]);
   });
 
   test("takes the names that labels give, with and without the n [PHI-01]", () => {
@@ -224,12 +243,12 @@ describe("going back", () => {
     ]).toEqual([12, 12, 3, undefined, undefined]);
   });
 
-  test("labels of what was sent once never change, and without them views are as before [PHI-04, PHI-05]", () => {
+  test("labels of what was sent once never change, and without them views are as before [PHI-04, PHI-05]", async () => {
     const run = play({
       replies: [calls("bash"), calls("read", "bash"), says("a"), calls("bash"), says("done")],
     });
-    run.followUp("more").settle();
-    const entries = run.transcript.entries("main");
+    await run.followUp("more").settle();
+    const entries = run.transcript.listEntries("main");
     const sent = run.asked.map(({ view, position }) =>
       materialise(view, entries.slice(0, position), { labels: true }).map((message) =>
         JSON.stringify(message),

@@ -53,7 +53,6 @@ export type OutboxBody =
     }
   | { readonly type: "no-answer"; readonly stopReason: "error" | "aborted"; readonly errorMessage: string };
 
-/** @testonly */
 export type OutboxEvent = { readonly sequence: number; readonly atMs: number; readonly body: EventBody };
 
 export const EMPTY_OUTBOX: Outbox = { entries: [], events: [] };

@@ -1,12 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
-import { buildOutboxMessage, type NewBranch, type OutboxEntry } from "../../core/machine/outbox.ts";
+import {
+  buildOutboxMessage,
+  type NewBranch,
+  type OutboxEntry,
+  type OutboxEvent,
+} from "../../core/machine/outbox.ts";
 import { buildRejectedMessage, buildUserContent } from "../../core/machine/rejected-message.ts";
 import type { CallModelCommand, CloseLoopCommand } from "../../core/machine/state/command.ts";
 import type { LoopDigest, OpenedDigest } from "../../core/machine/state/digest.ts";
 import type { InboundMessage } from "../../core/machine/state/state.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
 import type { AgentMessage } from "../../schema/message.ts";
-import type { Entry, EntryOrigin, EventBody, Outcome } from "../../schema/record.ts";
+import type { Entry, EntryOrigin, Outcome } from "../../schema/record.ts";
 import { findLeftBranches, REVERT_PREFIX } from "../../store/transcript/find-left-branches.ts";
 import type { LoopOpening } from "../../store/transcript/loop.ts";
 import type { BranchRecord, NewMessage } from "../../store/transcript/session.ts";
@@ -19,7 +24,9 @@ type Opening = Pick<
 >;
 
 /** What rides along with a command, and where it goes. */
-type MemoryWrite = Pick<CallModelCommand, "outbox" | "branch" | "fork"> & { readonly loopId?: string };
+type MemoryWrite = Pick<CallModelCommand, "outbox" | "branch" | "base" | "fork"> & {
+  readonly loopId?: string;
+};
 
 /** What a loop that was closed has left of its branch up to `to`; without a view, all of it. */
 type ClosedLoop = { readonly to: number; readonly view?: LoopDigest["view"] };
@@ -28,7 +35,7 @@ type Loop = {
   readonly loopId: string;
   branch: string;
   readonly from: number;
-  readonly events: EventBody[];
+  readonly events: OutboxEvent[];
   outcome?: Outcome;
 };
 
@@ -40,7 +47,7 @@ type ReadText = (place: {
 
 const MAIN = "main";
 
-/** One session in memory, written by nobody but the plain driver: nothing to be fenced off. */
+/** One session in memory: the plain driver's own writes, and what another run leaves at the end of a branch. */
 export class MemoryTranscript {
   readonly #branches = new Map<string, Entry[]>([[MAIN, []]]);
   readonly #parents = new Map<string, BranchRecord["parent"]>([[MAIN, undefined]]);
@@ -49,6 +56,11 @@ export class MemoryTranscript {
   readonly #session: string;
   readonly #readText: ReadText;
   readonly #closedLoops = new Map<string, readonly ClosedLoop[]>();
+  /** What `entries` has given, until something is written there. */
+  readonly #shown = new Map<string, readonly Entry[]>();
+  readonly #foreign = new Set<Entry>();
+  /** What steps have stored: a machine that never heard of it may give its place to another message. */
+  readonly #stored = new Set<Entry>();
   #grants: LoopDigest["grants"];
   inbox: InboundMessage[] = [];
 
@@ -61,11 +73,14 @@ export class MemoryTranscript {
   get loops(): readonly LoopTrace[] {
     return this.#loops.map(({ loopId, branch, events }) => ({
       loopId,
-      events,
-      parts: [...findLeftBranches(this.branches, branch, events), branch].map((part) =>
-        this.listEntries(part),
-      ),
+      ...this.#traceOf(branch, events),
     }));
+  }
+
+  #traceOf(branch: string, events: readonly OutboxEvent[]): Pick<LoopTrace, "events" | "parts"> {
+    const bodies = events.map(({ body }) => body);
+    const parts = [...findLeftBranches(this.branches, branch, bodies), branch];
+    return { events: bodies, parts: parts.map((part) => this.listEntries(part)) };
   }
 
   get records(): readonly Pick<Loop, "loopId" | "branch" | "from" | "outcome">[] {
@@ -76,8 +91,8 @@ export class MemoryTranscript {
     return [...this.#parents].map(([id, parent]) => ({ id, parent }));
   }
 
-  listEvents(loopId: string): readonly { readonly body: EventBody }[] {
-    return (this.#loops.find((loop) => loop.loopId === loopId)?.events ?? []).map((body) => ({ body }));
+  listEvents(loopId: string): readonly OutboxEvent[] {
+    return this.#loops.find((loop) => loop.loopId === loopId)?.events ?? [];
   }
 
   /** Events of all loops so far. */
@@ -91,7 +106,11 @@ export class MemoryTranscript {
   }
 
   listEntries(branch: string): readonly Entry[] {
-    return (this.#branches.get(branch) ?? []).filter((entry) => entry !== undefined);
+    const known = this.#shown.get(branch);
+    if (known !== undefined) return known;
+    const entries = (this.#branches.get(branch) ?? []).filter((entry) => entry !== undefined);
+    this.#shown.set(branch, entries);
+    return entries;
   }
 
   /** The messages of a loop's start, each id once: the inbox, which is emptied, then the prompts. */
@@ -188,21 +207,23 @@ export class MemoryTranscript {
   }
 
   /** Writes what has waited in the machine; gives back the branch where the command goes on. */
-  write({ outbox, branch: named, fork, loopId = "" }: MemoryWrite): string {
+  write({ outbox, branch: named, base, fork, loopId = "" }: MemoryWrite): string {
     const { entries } = outbox;
-    const branch = fork === undefined ? named : this.#forkBranch(named, fork, loopId, entries);
+    const start = fork === undefined ? named : this.#forkBranch(named, fork, loopId, entries);
+    const branch = this.#ownBranch(start, base);
     for (const entry of entries) {
       if (fork === undefined || entry.left !== true) this.#putEntry(branch, entry, loopId);
     }
     const loop = this.#loops.find((one) => one.loopId === loopId);
     if (loop !== undefined) loop.branch = branch;
-    for (const { sequence, body } of outbox.events) {
+    for (const event of outbox.events) {
+      const { sequence, body } = event;
       const recorded = loop?.events[sequence];
       if (loop === undefined || (recorded === undefined && sequence !== loop.events.length)) {
         throw new Error(`Event ${sequence} (${body.type}) follows ${loop?.events.length ?? "no loop"}`);
       }
-      if (recorded === undefined) loop.events.push(body);
-      else if (!isDeepStrictEqual(recorded, body))
+      if (recorded === undefined) loop.events.push(event);
+      else if (!isDeepStrictEqual(recorded, event))
         throw new Error(`Event ${sequence} changes to ${body.type}`);
     }
     return branch;
@@ -221,6 +242,32 @@ export class MemoryTranscript {
     return id;
   }
 
+  /** A run that finds another's entries where it would write goes on in a fork of its own. */
+  #ownBranch(branch: string, base: number): string {
+    if (this.#foreign.size === 0) return branch;
+    const after = this.#branches.get(branch)?.slice(base) ?? [];
+    if (!after.some((entry) => this.#foreign.has(entry))) return branch;
+    const id = `${branch}~${base}`;
+    if (!this.#branches.has(id)) {
+      this.#createBranch(id, branch, base);
+      const own = after.filter((entry) => entry !== undefined && !this.#foreign.has(entry));
+      for (const entry of own) {
+        if (this.#stored.has(entry)) this.store(id, entry);
+        else this.put(id, entry);
+      }
+    }
+    return this.#ownBranch(id, base);
+  }
+
+  /** Another run writes at the end of a branch, as one that a reset has left behind may. */
+  intrude(branch: string): void {
+    const position = this.#branches.get(branch)?.length ?? 0;
+    const content = [{ type: "text" as const, text: "of another run" }];
+    this.put(branch, { position, origin: "machine", message: { role: "user", content, timestamp: 0 } });
+    const entry = this.#branches.get(branch)?.[position];
+    if (entry !== undefined) this.#foreign.add(entry);
+  }
+
   #putEntry(branch: string, entry: OutboxEntry, loopId: string): void {
     const { position, origin, body } = entry;
     const messageId = body.type === "person" || body.type === "refused" ? body.message.id : undefined;
@@ -234,10 +281,12 @@ export class MemoryTranscript {
     if (entries === undefined) throw new Error(`There is no branch ${branch}`);
     const existing = entries[position];
     if (existing !== undefined) {
-      if (!isDeepStrictEqual(existing.message, message)) throw new Error(`Position ${position} changes`);
+      if (!this.#stored.has(existing) && !isDeepStrictEqual(existing.message, message))
+        throw new Error(`Position ${position} changes`);
       return;
     }
     if (messageId !== undefined) this.#messageIds.add(messageId);
+    this.#shown.delete(branch);
     entries[position] = {
       position,
       origin: origin as EntryOrigin,
@@ -245,6 +294,13 @@ export class MemoryTranscript {
       tokens: estimateMessage(message),
       ...(messageId === undefined ? {} : { messageId }),
     };
+  }
+
+  /** What a step has come to. */
+  store(branch: string, entry: NewEntry): void {
+    this.put(branch, entry);
+    const stored = this.#branches.get(branch)?.[entry.position];
+    if (stored !== undefined) this.#stored.add(stored);
   }
 
   getMessage(branch: string, position: number): AgentMessage | undefined {

@@ -3,6 +3,9 @@ import type { JsonSchema } from "./schema-type.ts";
 
 const MAX_REASON_CHARS = 300;
 
+/** To compile a schema takes milliseconds, and each loop of an agent has the same one. */
+const known = new WeakMap<JsonSchema, { readonly problem: string | undefined }>();
+
 const settings = { strict: false, validateFormats: false, logger: false } as const;
 
 /** Compiles the schema of schemas once. */
@@ -10,6 +13,12 @@ const ofSchemas = new Ajv2020(settings);
 
 /** Why a JSON Schema (2020-12) cannot be used; `undefined` when it can. */
 export function findSchemaProblem(schema: JsonSchema): string | undefined {
+  const found = known.get(schema) ?? { problem: problemOf(schema) };
+  known.set(schema, found);
+  return found.problem;
+}
+
+function problemOf(schema: JsonSchema): string | undefined {
   const { $schema: _, $id: __, ...bare } = schema;
   try {
     if (ofSchemas.validateSchema(bare) !== true)

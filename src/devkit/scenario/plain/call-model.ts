@@ -7,16 +7,16 @@ import type { CallModelCommand, CompactCommand } from "../../../core/machine/sta
 import type { ViewRanges } from "../../../core/view/view-ranges.ts";
 import type { Entry } from "../../../schema/record.ts";
 import { withAttempts } from "./attempts.ts";
-import type { Happening } from "./machine.ts";
+import type { Made } from "./results.ts";
 import type { Stage } from "./stage.ts";
 import { seen } from "./world.ts";
 
 // The two steps that ask a vendor.
 
-export async function callModel(stage: Stage, command: CallModelCommand): Promise<Happening> {
+export async function callModel(stage: Stage, command: CallModelCommand, branch: string): Promise<Made> {
   const { transcript, definition, vendor } = stage;
   const { loopId, turn, position } = command;
-  const branch = begin(stage, command, "answer");
+  begin(stage, command, "answer");
   const view = { ...command.view, branch };
   const labels = showsLabels(getAvailableTools(definition, stage.tools));
   const asking = { isRepair: command.repair === true, shown: view.ranges };
@@ -27,35 +27,40 @@ export async function callModel(stage: Stage, command: CallModelCommand): Promis
     return { answer, attempt };
   };
   const asked = await withAttempts(stage, command.maxAttempts, work, deadlineMs);
-  if ("setback" in asked) return { type: "model-set-back", setback: asked.setback };
+  if ("setback" in asked) return { happening: { type: "model-set-back", setback: asked.setback } };
   const { answer, attempt } = asked.done;
   const message = { ...answer, turnId: { loopId, turnIndex: turn } };
   const digest = await buildAnswerDigest(message, definition, stage, attempt);
-  transcript.put(branch, { position, origin: "model", message });
-  return { type: "model-replied", digest: { ...digest, branch } };
+  return {
+    happening: { type: "model-replied", digest },
+    entry: { position, origin: "model", message },
+  };
 }
 
-export async function compact(stage: Stage, command: CompactCommand): Promise<Happening> {
+export async function compact(stage: Stage, command: CompactCommand, branch: string): Promise<Made> {
   const { transcript, definition, machine } = stage;
-  const branch = begin(stage, command, "summary");
+  begin(stage, command, "summary");
   const entries = inView(command.view, transcript.listEntries(branch));
   const made = await withAttempts(stage, command.maxAttempts, () =>
     compactEntries(entries, definition, command, machine.nowMs, stage, new AbortController().signal),
   );
-  if ("setback" in made) return { type: "compact-set-back", setback: made.setback };
+  if ("setback" in made) return { happening: { type: "compact-set-back", setback: made.setback } };
   const { digest, entry } = made.done;
-  if (entry !== undefined) transcript.put(branch, entry);
-  return { type: "compacted", digest: { ...digest, branch } };
+  const happening = { type: "compacted" as const, digest: { ...digest, branch } };
+  return entry === undefined ? { happening } : { happening, entry };
 }
 
 function begin(
   { transcript, vendor }: Stage,
   command: CallModelCommand | CompactCommand,
   purpose: "answer" | "summary",
-): string {
-  const branch = transcript.write(command);
-  vendor.asker = { loop: transcript.records.length - 1, turn: command.turn, for: purpose };
-  return branch;
+): void {
+  vendor.asker = {
+    loop: transcript.records.length - 1,
+    turn: command.turn,
+    number: command.number,
+    for: purpose,
+  };
 }
 
 function inView({ ranges, faded }: ViewRanges, entries: readonly Entry[]): readonly Entry[] {

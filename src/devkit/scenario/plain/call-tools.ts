@@ -1,11 +1,10 @@
-import { buildToolResult, findCall } from "../../../activities/tool/tool-result.ts";
 import { createHookedUpdates } from "../../../activities/tool/tool-updates.ts";
 import type { ViewAnswer } from "../../../activities/tool/view-call.ts";
 import { listPendingApprovals } from "../../../core/machine/approvals.ts";
 import type { CallToolCommand } from "../../../core/machine/state/command.ts";
-import { createMask } from "../../../models/secret-masks.ts";
 import { ScenarioError } from "../scenario-error.ts";
-import { record } from "./record.ts";
+import { perform } from "./perform.ts";
+import { madeOf } from "./perform-call.ts";
 import { type Running, RunningCalls } from "./running-call.ts";
 import { type Stage, stepOf } from "./stage.ts";
 import type { Drive } from "./sub-agents.ts";
@@ -65,12 +64,12 @@ export async function callTools(
     if (all.length === 0) return;
     const unrun: [CallToolCommand, ViewAnswer][] = [];
     for (const command of all) {
-      stage.transcript.write(command);
-      const result = await calls.begin(command);
-      if (result !== undefined) unrun.push([command, result]);
+      const placed = { ...command, branch: stage.transcript.write(command) };
+      const result = await calls.begin(placed);
+      if (result !== undefined) unrun.push([placed, result]);
     }
     calls.noteBegun();
-    writeBeside();
+    await writeBeside();
     for (const [command, result] of unrun) tellResult(stage, command, result);
     if (unrun.length === 0) return;
     const quick = unrun.flatMap(([{ local, toolCallId }]) => (local ? [toolCallId] : []));
@@ -80,11 +79,11 @@ export async function callTools(
   }
 
   /** Beside sub-agents nothing else takes the outbox along. */
-  function writeBeside(): void {
+  async function writeBeside(): Promise<void> {
     const command = machine.next();
     if (command.type !== "call-tools" || command.beside === undefined) return;
-    record(stage, command.beside);
-    writeBeside();
+    machine.tell(await perform(stage, command.beside));
+    await writeBeside();
   }
 
   /** What is to run and does not yet, but for the call that ends now. */
@@ -118,24 +117,9 @@ async function finish(stage: Stage, { command, deed, run }: Running): Promise<vo
   tellResult(stage, command, await run(deed));
 }
 
-function tellResult(
-  { transcript, machine }: Stage,
-  { branch, answer, call: index, position, loopId, turn, arguments: changed }: CallToolCommand,
-  { request, ...execution }: ViewAnswer,
-): void {
-  const call = findCall(transcript.getMessage(branch, answer), index, changed);
-  if (call === undefined) throw new Error(`There is no call ${index} at position ${answer}`);
-  const { message, digest } = buildToolResult(call, execution, {
-    turnId: { loopId, turnIndex: turn },
-    mask: createMask([]),
-    atMs: machine.nowMs,
-  });
-  transcript.put(branch, { position, origin: "tool", message });
-  machine.tell({
-    type: "tool-finished",
-    call: index,
-    digest: { ...digest, ...(request === undefined ? {} : { request }), branch },
-  });
+function tellResult(stage: Stage, command: CallToolCommand, answer: ViewAnswer): void {
+  const made = madeOf(stage, command, answer, command.branch);
+  stage.machine.tell(stage.results.keep(command, command.branch, made));
 }
 
 function timeoutOf({ scenario }: Stage, { toolName, timeoutMs }: CallToolCommand): number {

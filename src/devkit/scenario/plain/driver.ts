@@ -1,23 +1,13 @@
-import { findLastAnswer } from "../../../activities/close-loop/task-text.ts";
-import { buildClosedDigest, getMaxTextBytes } from "../../../activities/close-loop/write-steps.ts";
-import { filterMessages } from "../../../activities/filter-input/filter-input.ts";
-import { notifyLoopEnd } from "../../../activities/hooks/loop-hooks.ts";
 import { listPendingApprovals } from "../../../core/machine/approvals.ts";
-import type { CloseLoopCommand, Command, FilterInputCommand } from "../../../core/machine/state/command.ts";
+import type { Command } from "../../../core/machine/state/command.ts";
 import { buildTaskMessage, type TaskReport, type TaskRequest } from "../../../core/machine/task.ts";
-import { assertNever } from "../../../platform/text/assert-never.ts";
 import { maskVariableValue } from "../events.ts";
 import type { PlayResult, RunStart } from "../play-result.ts";
 import { ScenarioError } from "../scenario-error.ts";
-import { callModel, compact } from "./call-model.ts";
 import { callTools } from "./call-tools.ts";
-import type { Happening } from "./machine.ts";
-import { openLoop } from "./open-loop.ts";
-import { record } from "./record.ts";
-import { runHook } from "./run-hook.ts";
+import { perform } from "./perform.ts";
 import { continuationOf } from "./run-start.ts";
-import { type Stage, stepOf } from "./stage.ts";
-import { worldOf } from "./world.ts";
+import type { Stage } from "./stage.ts";
 
 /** Commands that one run may take: more is a loop without an end. */
 const MAX_COMMANDS = 5_000;
@@ -40,8 +30,12 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
   return await toTheEnd(stage);
 }
 
-/** A sub-agent's run, from its task to its report. */
-async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd> {
+/**
+ * A sub-agent's run, from its task to its report.
+ *
+ * @testonly
+ */
+export async function driveTask(stage: Stage, task: TaskRequest): Promise<RunEnd> {
   const { machine } = stage;
   machine.begin({
     session: stage.session,
@@ -76,87 +70,19 @@ async function toTheEnd(stage: Stage): Promise<RunEnd> {
 async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish" }>): Promise<void> {
   const { machine } = stage;
   switch (command.type) {
-    case "open-loop":
-      held(stage, "open");
-      return machine.tell(await openLoop(stage, command));
-    case "call-model":
-      return machine.tell(await callModel(stage, command));
-    case "compact":
-      return machine.tell(await compact(stage, command));
-    case "run-hook":
-      return machine.tell(await runHook(stage, command));
-    case "move-definition":
-      throw new ScenarioError(["a scenario keeps its agent: nobody can ask for another definition"]);
-    case "filter-input":
-      return machine.tell(await filterInput(stage, command));
     case "call-tools":
       return await callTools(stage, command.calls, driveTask);
-    case "close-loop":
-      return await closeLoop(stage, command);
-    case "record":
-      return record(stage, command);
     case "wait":
       return wait(stage, command.untilMs);
     case "rotate":
       stage.notes.continuedAsNew += 1;
       return machine.rotate();
+    case "move-definition":
+      throw new ScenarioError(["a scenario keeps its agent: nobody can ask for another definition"]);
     default:
-      assertNever(command);
+      if (command.type === "open-loop") stage.hold("open");
+      machine.tell(await perform(stage, command));
   }
-}
-
-async function closeLoop(stage: Stage, command: CloseLoopCommand): Promise<void> {
-  const { transcript, machine, definition } = stage;
-  const { answer, isOutput, definitionHash } = command;
-  const branch = transcript.write(command);
-  transcript.closeLoop({ ...command, branch });
-  held(stage, "close");
-  if (definitionHash !== undefined) await tellEnd(stage, command, branch);
-  const message = answer === undefined ? undefined : transcript.getMessage(branch, answer);
-  const output = isOutput === true ? definition.output : undefined;
-  const words = await wordsLeft(stage, command, branch);
-  const said = buildClosedDigest(message, answer, output, getMaxTextBytes(command));
-  machine.tell({
-    type: "loop-closed",
-    digest: { ...said, ...(words === undefined ? {} : { words }), branch },
-  });
-}
-
-/** Of a sub-agent: where the words stand that its caller is given. */
-async function wordsLeft(stage: Stage, { isTask, outbox }: CloseLoopCommand, branch: string) {
-  const end = outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
-  if (isTask !== true || end?.type !== "AgentEnd") return undefined;
-  return await findLastAnswer(stage.session, branch, end, worldOf(stage).transcript);
-}
-
-async function tellEnd(stage: Stage, command: CloseLoopCommand, branch: string): Promise<void> {
-  const { definition } = stage;
-  const end = command.outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
-  if (definition.hooks["after-loop"] === undefined || end?.type !== "AgentEnd") return;
-  const asking = { definition, dependencies: worldOf(stage), signal: new AbortController().signal };
-  const { from, to, usage } = end;
-  const { loopId } = command;
-  await notifyLoopEnd({ step: stepOf(command), loopId, usage }, { branch, from, to }, asking);
-}
-
-async function filterInput(
-  { transcript, definition, filters, log }: Stage,
-  command: FilterInputCommand,
-): Promise<Happening> {
-  const branch = transcript.write(command);
-  const words = command.messages.map(({ id, text = "" }) => ({ id, text }));
-  const { signal } = new AbortController();
-  const verdicts = await filterMessages(words, definition.inputFilters, { filters, log }, signal);
-  return { type: "input-filtered", digest: { branch, verdicts } };
-}
-
-/** A step that only writes: held up where something arrives meanwhile. */
-function held(stage: Stage, step: "open" | "close"): void {
-  const { nth, sent } = stage.people.due(step);
-  if (sent.length === 0) return;
-  stage.note({ type: "held", step, nth });
-  stage.people.arrive(sent);
-  stage.note({ type: "let-go", step, nth });
 }
 
 function wait(stage: Stage, untilMs: number | undefined): void {

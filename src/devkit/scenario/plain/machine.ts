@@ -16,6 +16,7 @@ export type Happening = RunEvent extends infer Event
 export class Machine {
   #state: State | undefined;
   #nowMs = 0;
+  #runs = 0;
 
   get nowMs(): number {
     return this.#nowMs;
@@ -35,7 +36,13 @@ export class Machine {
     this.#nowMs = nowMs;
   }
 
+  /** The Temporal run, which changes with continue-as-new. */
+  get run(): string {
+    return `run${this.#runs}`;
+  }
+
   begin(input: Omit<StartInput, "nowMs">): void {
+    this.#runs += 1;
     this.#state = buildInitialState({ ...input, nowMs: this.#nowMs });
   }
 
@@ -58,7 +65,13 @@ export class Machine {
 
   /** Continues as new: the state goes through JSON, as it would between two runs. */
   rotate(): void {
-    this.#state = JSON.parse(JSON.stringify(this.state)) as State;
+    this.readBack();
+    this.#runs += 1;
     this.tell({ type: "begun" });
+  }
+
+  /** The state goes through JSON. */
+  readBack(json = JSON.stringify(this.state)): void {
+    this.#state = JSON.parse(json) as State;
   }
 }

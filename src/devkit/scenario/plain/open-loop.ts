@@ -11,7 +11,7 @@ import { checkNames } from "../../../activities/step/check-names.ts";
 import { parseInput } from "../../../activities/step/definitions.ts";
 import { DefinitionError } from "../../../activities/step/failure.ts";
 import type { OpenLoopCommand } from "../../../core/machine/state/command.ts";
-import { Continuation } from "../../../schema/definition.ts";
+import { type AgentDefinition, Continuation } from "../../../schema/definition.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
 import { type Stage, stepOf } from "./stage.ts";
@@ -19,8 +19,11 @@ import { wordsOfTask } from "./task-words.ts";
 import { worldOf } from "./world.ts";
 
 export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
+  const stored = stage.results.stored(command);
+  if (stored !== undefined) return stored;
   try {
-    return await opened(stage, command);
+    const happening = await opened(stage, command);
+    return stage.results.keep(command, happening.digest.branch, { happening });
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
     const failure = { fault: "invalid", message: error.message };
@@ -28,14 +31,12 @@ export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<
   }
 }
 
-async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
-  const { prompts, continuation: asked } = command;
+async function opened(stage: Stage, command: OpenLoopCommand) {
+  const { prompts, continuation: asked, definitionHash: hash = "" } = command;
+  const other = stage.definitions.get(hash);
+  if (other !== undefined) stage.moveTo(other, hash);
   const { definition, transcript } = stage;
-  const resolved = resolveOfferedTools(definition, stage.tools);
-  checkOutput(definition, stage.providers, resolved.tools);
-  checkNames("input filter", definition.inputFilters, stage.filters.names);
-  checkCompaction(definition, stage);
-  checkHooks(definition, stage);
+  const resolved = checked(definition, stage);
   const continuation = asked === undefined ? undefined : parseInput("continuation", Continuation, asked);
   if (continuation !== undefined) mustGoOn(stage, continuation, prompts.length);
   const words = await Promise.all(
@@ -49,6 +50,7 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
   const asking = { definition, dependencies: world, signal };
   const inbox = async () => transcript.waiting;
   const said = await admitPrompts(stepOf(command), words, inbox, continuation, asking);
+  stage.results.mustLive();
   const loop = transcript.openLoop({
     ...buildLoopOpening(definition, continuation, command.spawn),
     ...said,
@@ -60,10 +62,26 @@ async function opened(stage: Stage, command: OpenLoopCommand): Promise<Happening
   const digest = {
     ...loop,
     ...(view === undefined ? {} : { view }),
-    ...buildPinnedDigest(definition, "scenario", resolved.tools, buildChildFacts(definition), continuation),
+    ...buildPinnedDigest(
+      definition,
+      stage.definitionHash,
+      resolved.tools,
+      buildChildFacts(definition),
+      continuation,
+    ),
     warnings: resolved.warnings,
   };
-  return { type: "loop-opened", digest };
+  return { type: "loop-opened" as const, digest };
+}
+
+/** @throws DefinitionError - Where the world has not what the definition names. */
+export function checked(definition: AgentDefinition, stage: Stage): ReturnType<typeof resolveOfferedTools> {
+  const resolved = resolveOfferedTools(definition, stage.tools);
+  checkOutput(definition, stage.providers, resolved.tools);
+  checkNames("input filter", definition.inputFilters, stage.filters.names);
+  checkCompaction(definition, stage);
+  checkHooks(definition, stage);
+  return resolved;
 }
 
 function mustGoOn({ transcript, session }: Stage, { at, kind }: Continuation, prompts: number): void {

@@ -1,8 +1,8 @@
 import type { RecordCommand } from "../../../core/machine/state/command.ts";
+import type { Made } from "./results.ts";
 import type { Stage } from "./stage.ts";
 
-export function record({ transcript, machine }: Stage, command: RecordCommand): void {
-  const branch = transcript.write(command);
+export function record({ transcript }: Stage, command: RecordCommand, branch: string): Made {
   transcript.putInbox(command.inbox);
-  machine.tell({ type: "recorded", digest: { branch } });
+  return { happening: { type: "recorded", digest: { branch } } };
 }

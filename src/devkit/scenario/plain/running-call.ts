@@ -1,17 +1,9 @@
-import {
-  buildTimeoutExecution,
-  type Execution,
-  executeCall,
-  toErrorExecution,
-} from "../../../activities/tool/execution.ts";
-import { buildUnknownOutcome } from "../../../activities/tool/lost-execution.ts";
-import { findCall } from "../../../activities/tool/tool-result.ts";
-import { answerViewCall, type ViewAnswer } from "../../../activities/tool/view-call.ts";
+import { type Execution, toErrorExecution } from "../../../activities/tool/execution.ts";
+import type { ViewAnswer } from "../../../activities/tool/view-call.ts";
 import type { CallToolCommand } from "../../../core/machine/state/command.ts";
-import type { ToolCallContent } from "../../../schema/message.ts";
-import type { Tool, ViewTool } from "../../../tools/tool.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Deed } from "../schema.ts";
+import { beginCall } from "./perform-call.ts";
 import type { Stage } from "./stage.ts";
 import { beginChild, type Child, type Drive, mustDiffer } from "./sub-agents.ts";
 
@@ -51,37 +43,11 @@ export class RunningCalls {
       mustDiffer(this.#waiting.flatMap(({ child: one }) => one ?? []));
       return undefined;
     }
-    const { tools, transcript, notes } = this.#stage;
-    const { branch, answer, call: index, arguments: changed, toolName, toolCallId, generation } = command;
-    const tool = tools.get(toolName);
-    const call = findCall(transcript.getMessage(branch, answer), index, changed);
-    if (tool === undefined || call === undefined) throw new Error(`There is no tool or call ${toolName}`);
-    if (tool.kind === "view") return this.#ofView(tool, call, command);
-    if (generation > 0 && tool.replay === "unsafe") return this.#unknown();
-    const found = await argumentsOf(tool, call);
-    if ("misfit" in found) return found.misfit;
-    notes.ran.push({ call: toolCallId, tool: toolName, arguments: found.value });
-    const run = (deed: Deed) => executeCall(tool, call, () => done(deed, command.timeoutMs));
-    this.#waiting.push({ command, deed: this.#deedOf(toolName), run });
+    const begun = await beginCall(this.#stage, command);
+    if ("result" in begun) return begun.result;
+    this.#stage.results.claim(command);
+    this.#waiting.push({ command, deed: this.#deedOf(command.toolName), run: begun.run });
     return undefined;
-  }
-
-  #ofView(
-    tool: ViewTool,
-    call: ToolCallContent,
-    { branch, answer, call: index, view }: CallToolCommand,
-  ): ViewAnswer {
-    const { transcript } = this.#stage;
-    const written = findCall(transcript.getMessage(branch, answer), index);
-    if (view === undefined || written === undefined) throw new Error(`${tool.name} came without a view`);
-    const entries = transcript.listEntries(branch).slice(0, answer);
-    return answerViewCall({ tool, call, written, answer, atHand: view, entries });
-  }
-
-  /** As the worker that comes next finds it: scenarios' tools leave nothing running. */
-  #unknown(): Execution {
-    const lost = { generation: 0, process: "", startedAtMs: this.#stage.machine.nowMs };
-    return buildUnknownOutcome(lost, true, "nothing was running any more", []);
   }
 
   /** Which of them are seen to run now: Temporal schedules the others only when the quick ones, which are local, have ended. */
@@ -136,27 +102,4 @@ export class RunningCalls {
 
 function key({ call, generation }: CallToolCommand): string {
   return `${call}/${generation}`;
-}
-
-/** What the tool is run with, or what the model is told instead. */
-async function argumentsOf(
-  tool: Tool,
-  call: ToolCallContent,
-): Promise<{ readonly value: unknown } | { readonly misfit: Execution }> {
-  let found: { value: unknown } | undefined;
-  const execution = await executeCall(tool, call, (value) => {
-    found = { value };
-    return toErrorExecution("");
-  });
-  return found ?? { misfit: execution };
-}
-
-function done(deed: Deed, timeoutMs: number | undefined): Execution {
-  if (deed.hangs === true) return buildTimeoutExecution(timeoutMs);
-  if (deed.gives === undefined) return toErrorExecution(new Error(deed.fails ?? deed.throws));
-  return {
-    output: { content: [{ type: "text", text: deed.gives }] },
-    isError: false,
-    outcomeUnknown: false,
-  };
 }

@@ -25,7 +25,8 @@ import { createTool } from "../scenario-tool.ts";
 import type { Scenario, ScenarioSubAgent } from "../schema.ts";
 import { Machine } from "./machine.ts";
 import { People } from "./people.ts";
-import { PlainVendor } from "./vendor.ts";
+import { Results } from "./results.ts";
+import { PlainVendor, type StageVendor } from "./vendor.ts";
 
 /** The session of a scenario that is played without a server. */
 const SESSION = "scenario";
@@ -60,13 +61,30 @@ export type Notes = {
   continuedAsNew: number;
 };
 
+/** Definitions by their hashes. */
+type Definitions = Pick<ReadonlyMap<string, AgentDefinition>, "get">;
+
+/** What a stage may be given in place of what its scenario says: for tests that drive it step by step. */
+export type StageParts = {
+  readonly session?: string;
+  readonly definition?: AgentDefinition;
+  readonly definitionHash?: string;
+  /** Others that the run may be moved to, by their hashes. */
+  readonly definitions?: Definitions;
+  readonly tools?: ToolRegistry;
+  readonly vendor?: StageVendor;
+  /** A session that goes on. */
+  readonly transcript?: MemoryTranscript;
+  readonly nowMs?: number;
+};
+
 /**
  * All that plays a part without a server, by the names that activities have for theirs: what those share with the
  * plain driver takes it from here.
  */
 export class Stage {
   readonly scenario: Scenario;
-  readonly definition: AgentDefinition;
+  readonly definitions: Definitions;
   readonly tools: ToolRegistry;
   readonly filters = new FilterRegistry();
   readonly hooks = new HookRegistry();
@@ -85,6 +103,7 @@ export class Stage {
   readonly session: string;
   readonly transcript: MemoryTranscript;
   readonly machine: Machine;
+  readonly results: Results;
   readonly schedule: ScheduleStep[] = [];
   readonly notes: Notes;
   /** Runs of sub-agents, in the order of their calls. */
@@ -99,26 +118,34 @@ export class Stage {
   readonly people: People;
   /** How it ended; of a sub-agent's. */
   end: Outcome | undefined;
-  readonly vendor: PlainVendor;
+  readonly vendor: StageVendor;
+  #definition: AgentDefinition;
+  #definitionHash: string;
 
-  constructor(whole: Scenario, place?: Place) {
+  constructor(whole: Scenario, place?: Place, parts: StageParts = {}) {
     const scenario = place === undefined ? whole : { ...whole, hooks: [], ...partOf(place.part) };
     const caller = place?.caller;
     this.scenario = scenario;
     this.place = place;
-    this.definition =
-      place === undefined
+    this.#definition =
+      parts.definition ??
+      (place === undefined
         ? AgentDefinition.parse(buildDefinition(scenario, "http://127.0.0.1:1"))
-        : definitionOf(place);
-    this.session = place?.session ?? SESSION;
+        : definitionOf(place));
+    this.#definitionHash = parts.definitionHash ?? "scenario";
+    this.definitions = parts.definitions ?? new Map();
+    this.session = place?.session ?? parts.session ?? SESSION;
     this.path = place === undefined ? "" : `${place.caller.path}/${place.part.name}`;
-    this.machine = new Machine(caller?.machine.nowMs);
+    this.machine = new Machine(caller?.machine.nowMs ?? parts.nowMs);
     this.transcripts = caller?.transcripts ?? new Map();
     this.requests = caller?.requests ?? new Map();
-    this.transcript = new MemoryTranscript(this.session, ({ session, branch, position }) => {
-      const message = this.transcripts.get(session)?.getMessage(branch, position);
-      return message?.role === "assistant" ? getAnswerText(message) : undefined;
-    });
+    const fresh = () =>
+      new MemoryTranscript(this.session, ({ session, branch, position }) => {
+        const message = this.transcripts.get(session)?.getMessage(branch, position);
+        return message?.role === "assistant" ? getAnswerText(message) : undefined;
+      });
+    this.transcript = parts.transcript ?? fresh();
+    this.results = new Results(this.machine, this.transcript);
     this.transcripts.set(this.session, this.transcript);
     this.notes = {
       schedule: place === undefined ? this.schedule : scheduleOf(place),
@@ -129,11 +156,7 @@ export class Stage {
       refused: [],
       continuedAsNew: 0,
     };
-    this.tools = new ToolRegistry([
-      ...createViewTools(),
-      createReadFullMessageTool(),
-      ...scenario.tools.map((tool) => createTool(tool, () => "")),
-    ]);
+    this.tools = parts.tools ?? toolsOf(scenario);
     for (const filter of scenario.filters) this.filters.register(filter.name, createFilter(filter));
     this.hookScript = new HookScript(scenario.hooks, {
       countEvents: () => this.transcript.eventCount,
@@ -144,8 +167,30 @@ export class Stage {
       this.hooks.register(name, listens);
     }
     this.people = new People(scenario.arrives, this.machine, this.notes);
-    this.vendor = new PlainVendor(scenario.model, this);
+    this.vendor = parts.vendor ?? new PlainVendor(scenario.model, this);
     this.providers.register(this.vendor);
+  }
+
+  get definition(): AgentDefinition {
+    return this.#definition;
+  }
+
+  get definitionHash(): string {
+    return this.#definitionHash;
+  }
+
+  moveTo(definition: AgentDefinition, hash: string): void {
+    this.#definition = definition;
+    this.#definitionHash = hash;
+  }
+
+  /** A step that only writes: held up where something arrives meanwhile. */
+  hold(step: "open" | "close"): void {
+    const { nth, sent } = this.people.due(step);
+    if (sent.length === 0) return;
+    this.note({ type: "held", step, nth });
+    this.people.arrive(sent);
+    this.note({ type: "let-go", step, nth });
   }
 
   note(step: ScheduleStep): void {
@@ -155,6 +200,15 @@ export class Stage {
   noteStep({ type, number }: { readonly type: string; readonly number: number }): void {
     this.notes.steps.push({ kind: type, number });
   }
+}
+
+/** What agents of a scenario can call: its own tools, and those about the view. */
+function toolsOf({ tools }: Pick<Scenario, "tools">): ToolRegistry {
+  return new ToolRegistry([
+    ...createViewTools(),
+    createReadFullMessageTool(),
+    ...tools.map((tool) => createTool(tool, () => "")),
+  ]);
 }
 
 function partOf({ agent, model, arrives, subAgents }: ScenarioSubAgent) {

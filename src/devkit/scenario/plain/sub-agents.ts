@@ -3,6 +3,7 @@ import type { CallToolCommand } from "../../../core/machine/state/command.ts";
 import type { TaskReport, TaskRequest } from "../../../core/machine/task.ts";
 import type { Outcome } from "../../../schema/record.ts";
 import { ScenarioError } from "../scenario-error.ts";
+import type { Happening } from "./machine.ts";
 import { Stage } from "./stage.ts";
 
 /** A sub-agent at work: its first request is with the vendor, or it is over. */
@@ -19,12 +20,17 @@ export type Drive = (
   task: TaskRequest,
 ) => Promise<{ readonly outcome: Outcome; readonly report: TaskReport | undefined }>;
 
-/** Starts the sub-agent of a call, and lets it come to its first request. */
+/**
+ * Starts the sub-agent of a call, and lets it come to its first request.
+ *
+ * @param tell - Tells the caller's machine that it has begun.
+ */
 export async function beginChild(
   caller: Stage,
   command: CallToolCommand,
   given: TaskRequest["given"],
   drive: Drive,
+  tell: (happening: Happening) => void = (happening) => caller.machine.tell(happening),
 ): Promise<Child> {
   const { machine, scenario, subAgents, transcripts, transcript } = caller;
   const { call, toolName, toolCallId, loopId, turn, branch, answer, arguments: changed, summary } = command;
@@ -50,7 +56,7 @@ export async function beginChild(
   };
   const stage = new Stage(scenario, { caller, session, call: toolCallId, part, admitted });
   subAgents.push({ name: toolName, call: toolCallId, stage });
-  machine.tell({ type: "child-started", call, session });
+  tell({ type: "child-started", call, session });
   const end = drive(stage, request);
   await Promise.race([asked.opened, end]);
   return {

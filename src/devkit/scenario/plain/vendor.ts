@@ -7,16 +7,30 @@ import { Interrupted } from "./interrupted.ts";
 import type { Stage } from "./stage.ts";
 
 /** For whom a request is made. */
-type Asker = { readonly loop: number; readonly turn: number; readonly for: "answer" | "summary" };
+type Asker = {
+  readonly loop: number;
+  readonly turn: number;
+  /** Of the command. */
+  readonly number: number;
+  readonly for: "answer" | "summary";
+};
+
+/** Who answers on a stage. */
+export type StageVendor = Provider & {
+  asker: Asker;
+  /** So far. */
+  readonly requests: number;
+  stream(request: ModelRequest): Promise<AssistantMessage>;
+};
 
 type Asking = Pick<Stage, "notes" | "people" | "machine" | "definition" | "place" | "path" | "requests">;
 
 /** The scripted vendor: one reply a request, in order, whoever asks. */
-export class PlainVendor implements Provider {
+export class PlainVendor implements StageVendor {
   readonly id = "scenario";
   readonly protocol = "anthropic_messages";
   readonly selectOutputMode = () => "final-tool" as const;
-  asker: Asker = { loop: 0, turn: 0, for: "answer" };
+  asker: Asker = { loop: 0, turn: 0, number: 0, for: "answer" };
   readonly #replies: readonly ScenarioReply[];
   readonly #stage: Asking;
   readonly #requests: { count: number };
@@ -41,7 +55,8 @@ export class PlainVendor implements Provider {
     const { schedule, sent, bodies } = notes;
     const body = buildRequestBody(request);
     bodies.push(body);
-    sent.push({ ...this.asker, messages: parseSentMessages(body), tools: listToolNames(body) });
+    const { loop, turn, for: purpose } = this.asker;
+    sent.push({ loop, turn, for: purpose, messages: parseSentMessages(body), tools: listToolNames(body) });
     schedule.push({ type: "asked", firstUserText: getFirstUserText(body) });
     if (!this.#isAdmitted) await place?.admitted();
     this.#isAdmitted = true;

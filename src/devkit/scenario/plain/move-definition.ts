@@ -1,0 +1,42 @@
+import { buildChildFacts } from "../../../activities/open-loop/child-definitions.ts";
+import { buildPinnedDigest } from "../../../activities/open-loop/pinned-digest.ts";
+import { DefinitionError } from "../../../activities/step/failure.ts";
+import { compareDefinitions, findChangedLimits } from "../../../core/machine/definition-changes.ts";
+import type { UpdateDefinitionCommand } from "../../../core/machine/state/command.ts";
+import type { DefinitionUpdateDigest } from "../../../core/machine/state/digest.ts";
+import { checked } from "./open-loop.ts";
+import type { Made } from "./results.ts";
+import type { Stage } from "./stage.ts";
+
+/** Moves the run to one of the definitions that the stage knows by their hashes. */
+export function moveDefinition(stage: Stage, { to: hash }: UpdateDefinitionCommand, branch: string): Made {
+  try {
+    return { happening: { type: "definition-moved", digest: { ...moved(stage, hash), branch } } };
+  } catch (error) {
+    if (!(error instanceof DefinitionError)) throw error;
+    return kept(error.message, branch);
+  }
+}
+
+function moved(stage: Stage, hash: string): DefinitionUpdateDigest {
+  const from = stage.definition;
+  const to = stage.definitions.get(hash);
+  if (to === undefined) throw new DefinitionError(`There is no definition ${hash}`);
+  const { changes, warnings, refusals } = compareDefinitions(from, to);
+  if (refusals.length > 0) throw new DefinitionError(refusals.join("; "));
+  const { tools, warnings: found } = checked(to, stage);
+  stage.moveTo(to, hash);
+  return {
+    branch: "",
+    type: "moved",
+    pinned: buildPinnedDigest(to, hash, tools, buildChildFacts(to)),
+    limits: findChangedLimits(from.limits, to.limits),
+    changes,
+    warnings: [...warnings, ...found],
+    terms: hash,
+  };
+}
+
+function kept(reason: string, branch: string): Made {
+  return { happening: { type: "definition-moved", digest: { branch, type: "refused", reason } } };
+}

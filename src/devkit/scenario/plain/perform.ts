@@ -1,0 +1,89 @@
+import { findLastAnswer } from "../../../activities/close-loop/task-text.ts";
+import { buildClosedDigest, getMaxTextBytes } from "../../../activities/close-loop/write-steps.ts";
+import { filterMessages } from "../../../activities/filter-input/filter-input.ts";
+import { notifyLoopEnd } from "../../../activities/hooks/loop-hooks.ts";
+import type { CloseLoopCommand, FilterInputCommand } from "../../../core/machine/state/command.ts";
+import type { StepCommand } from "../../../core/machine/steps.ts";
+import { assertNever } from "../../../platform/text/assert-never.ts";
+import { callModel, compact } from "./call-model.ts";
+import type { Happening } from "./machine.ts";
+import { moveDefinition } from "./move-definition.ts";
+import { openLoop } from "./open-loop.ts";
+import { record } from "./record.ts";
+import type { Made } from "./results.ts";
+import { runHook } from "./run-hook.ts";
+import { type Stage, stepOf } from "./stage.ts";
+import { worldOf } from "./world.ts";
+
+/**
+ * Does a step as its activity does, and says what the machine is to be told of it.
+ *
+ * @throws Interrupted - Where its worker dies over it (`stage.results.dies`).
+ */
+export async function perform(stage: Stage, command: StepCommand): Promise<Happening> {
+  if (command.type === "open-loop") return await openLoop(stage, command);
+  return await stage.results.once(command, async (branch) => await made(stage, command, branch));
+}
+
+function made(
+  stage: Stage,
+  command: Exclude<StepCommand, { type: "open-loop" }>,
+  branch: string,
+): Promise<Made> | Made {
+  switch (command.type) {
+    case "call-model":
+      return callModel(stage, command, branch);
+    case "compact":
+      return compact(stage, command, branch);
+    case "run-hook":
+      return runHook(stage, command, branch);
+    case "move-definition":
+      return moveDefinition(stage, command, branch);
+    case "filter-input":
+      return filterInput(stage, command);
+    case "close-loop":
+      return closeLoop(stage, command, branch);
+    case "record":
+      return record(stage, command, branch);
+    default:
+      return assertNever(command);
+  }
+}
+
+async function closeLoop(stage: Stage, command: CloseLoopCommand, branch: string): Promise<Made> {
+  const { transcript, definition } = stage;
+  const { answer, isOutput, definitionHash } = command;
+  transcript.closeLoop({ ...command, branch });
+  stage.hold("close");
+  if (definitionHash !== undefined) await tellEnd(stage, command, branch);
+  const message = answer === undefined ? undefined : transcript.getMessage(branch, answer);
+  const output = isOutput === true ? definition.output : undefined;
+  const words = await wordsLeft(stage, command, branch);
+  const said = buildClosedDigest(message, answer, output, getMaxTextBytes(command));
+  const digest = { ...said, ...(words === undefined ? {} : { words }), branch };
+  return { happening: { type: "loop-closed", digest } };
+}
+
+/** Of a sub-agent: where the words stand that its caller is given. */
+async function wordsLeft(stage: Stage, { isTask, outbox }: CloseLoopCommand, branch: string) {
+  const end = outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
+  if (isTask !== true || end?.type !== "AgentEnd") return undefined;
+  return await findLastAnswer(stage.session, branch, end, worldOf(stage).transcript);
+}
+
+async function tellEnd(stage: Stage, command: CloseLoopCommand, branch: string): Promise<void> {
+  const { definition } = stage;
+  const end = command.outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
+  if (definition.hooks["after-loop"] === undefined || end?.type !== "AgentEnd") return;
+  const asking = { definition, dependencies: worldOf(stage), signal: new AbortController().signal };
+  const { from, to, usage } = end;
+  const { loopId } = command;
+  await notifyLoopEnd({ step: stepOf(command), loopId, usage }, { branch, from, to }, asking);
+}
+
+async function filterInput({ definition, filters, log }: Stage, command: FilterInputCommand): Promise<Made> {
+  const words = command.messages.map(({ id, text = "" }) => ({ id, text }));
+  const { signal } = new AbortController();
+  const verdicts = await filterMessages(words, definition.inputFilters, { filters, log }, signal);
+  return { happening: { type: "input-filtered", digest: { branch: "", verdicts } } };
+}
