@@ -7,7 +7,7 @@ import { setTimeout as delay } from "node:timers/promises";
 /** From SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000;
 
-const END_WITH_PARENT = new URL("end-with-parent.mjs", import.meta.url).href;
+const END_WITH_PARENT = new URL("exit-with-parent.mjs", import.meta.url).href;
 
 /**
  * Starts a program of ours that says in its first line, as JSON, that it is ready.

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const importBuilt = (name) => import(join(root, "dist", "config", "agent-file", name));
 const { schemaText } = await importBuilt("json-schema.js");
-const { withReference } = await importBuilt("reference.js");
+const { withReference } = await importBuilt("format-reference.js");
 
 const page = join(root, "docs", "agents.md");
 writeFileSync(join(root, "agent.schema.json"), schemaText());

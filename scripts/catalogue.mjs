@@ -36,7 +36,7 @@ function readText(folder, provider) {
 function buildFile(vendor) {
   const rows = buildRows(vendor).map((row) => `  ${JSON.stringify(row)},`);
   return `// Written by scripts/catalogue.mjs. Prices of ${AS_OF}, from ${PRICES.package} ${PRICES.version}.
-import type { Row } from "../row.ts";
+import type { Row } from "../catalogue-row.ts";
 
 export const ${vendor.provider.toUpperCase()}: readonly Row[] = [
 ${rows.join("\n")}

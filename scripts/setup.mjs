@@ -121,7 +121,7 @@ function build() {
 /** The module that finds and fetches the server; the quick look here only saves starting it. */
 function isServerReady() {
   if (process.env.HOLDFAST_TEMPORAL) return true;
-  const pin = readFileOr(join(root, "dist", "devserver", "server-binary.js"), "");
+  const pin = readFileOr(join(root, "dist", "devserver", "inspect-binary.js"), "");
   const version = /CLI_VERSION = "([^"]+)"/.exec(pin)?.[1];
   const cache = process.env.HOLDFAST_CACHE || join(homedir(), ".cache", "holdfast");
   return version !== undefined && existsSync(join(cache, `temporal-${version}`));

@@ -186,7 +186,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: WorkerParts): Pro
     dataConverter: {
       payloadCodecs: [new EncryptionCodec(encryption)],
       ...(encryption.payloads
-        ? { failureConverterPath: resolveBuiltFile("codec/failure-converter.js") }
+        ? { failureConverterPath: resolveBuiltFile("platform/encryption/failure-converter.js") }
         : {}),
     },
     activities: createActivities({

@@ -15,7 +15,7 @@ const OLD = {
 };
 
 function holding(stored: unknown): Definitions {
-  return new Definitions({ definition: async () => stored } as unknown as Transcript);
+  return new Definitions({ readDefinition: async () => stored } as unknown as Transcript);
 }
 
 test("a definition that an older release has stored is read with the defaults of today [CMP-16]", async () => {

@@ -77,7 +77,7 @@ test("a call that was overtaken does not begin", async () => {
 });
 
 test("time in which a tool waits for the store is not of its own time limit", async () => {
-  const claim = { note: () => sleep(400, "noted") } as unknown as Transcript;
+  const claim = { readNote: () => sleep(400, "noted") } as unknown as Transcript;
   const { execution } = running(async ({ memo }) => `${await memo?.get()}`, { timeoutMs: 150, claim });
   const done = await execution;
   expect([textOf(done), done.isError]).toEqual(["noted", false]);

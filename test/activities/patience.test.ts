@@ -11,12 +11,14 @@ const log = pino({ level: "silent" });
 function failing(times: number, fault: StoreFault = "unreachable") {
   let asked = 0;
   const store = {
-    text: async (hash: string) => {
+    readText: async (hash: string) => {
       asked += 1;
       if (asked <= times) throw new StoreError(fault, "away");
       return `text of ${hash}`;
     },
-    archive: { bytesOf: async () => (asked++ < times ? Promise.reject(new StoreError(fault, "away")) : 7) },
+    archive: {
+      countBytes: async () => (asked++ < times ? Promise.reject(new StoreError(fault, "away")) : 7),
+    },
   };
   return { store: store as unknown as Transcript, asked: () => asked };
 }

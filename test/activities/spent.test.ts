@@ -42,8 +42,8 @@ test("of a loop that was cut off each turn costs the price of the model that has
     ...turn(4),
   ];
   const transcript = {
-    definition: async (hash: string) => definitions[hash],
-    events: async () => bodies.map((body, sequence) => ({ loopId: "l", sequence, atMs: 0, body })),
+    readDefinition: async (hash: string) => definitions[hash],
+    readEvents: async () => bodies.map((body, sequence) => ({ loopId: "l", sequence, atMs: 0, body })),
   };
   const loop = { loopId: "l", definitionHash: "first" } as LoopRecord;
   expect(await readSpent(loop, transcript as never)).toEqual({

@@ -23,7 +23,7 @@ export function answer(turnIndex: number, loopId: string): AgentMessage {
 /** A transcript that is written to by the test. */
 export class EditableTranscript {
   readonly records: LoopRecord[] = [];
-  readonly eventCount = new Map<string, LoopEvent[]>();
+  readonly eventsByLoop = new Map<string, LoopEvent[]>();
   readonly messages: AgentMessage[] = [];
   evaluations: EvaluationRecord[] = [];
 
@@ -40,22 +40,22 @@ export class EditableTranscript {
       startedAtMs: 0,
       ...facts,
     });
-    this.eventCount.set(loopId, []);
+    this.eventsByLoop.set(loopId, []);
   }
 
   addEvent(loopId: string, body: EventBody): void {
-    const events = this.eventCount.get(loopId)!;
+    const events = this.eventsByLoop.get(loopId)!;
     events.push({ loopId, sequence: events.length, atMs: 0, body });
   }
 
   get transcript(): Transcript {
     return {
-      loops: async () => this.records,
-      evaluations: async () => this.evaluations,
-      definition: async () => undefined,
-      session: async () => undefined,
-      events: async (loopId: string, from: number) => this.eventCount.get(loopId)!.slice(from),
-      entries: async (_session: string, _branch: string, from: number, to: number) =>
+      readLoops: async () => this.records,
+      readEvaluations: async () => this.evaluations,
+      readDefinition: async () => undefined,
+      readSession: async () => undefined,
+      readEvents: async (loopId: string, from: number) => this.eventsByLoop.get(loopId)!.slice(from),
+      readEntries: async (_session: string, _branch: string, from: number, to: number) =>
         this.messages
           .map((message, position) => ({ position, message, origin: "model" as const, tokens: 0 }))
           .slice(from, to),

@@ -19,7 +19,7 @@ export class BackgroundReader {
   #polls = 0;
 
   constructor(link: ClientLink, from: string) {
-    const storage = { ...link.storage, existing: () => this.#countPolls(link) };
+    const storage = { ...link.storage, openExistingTranscript: () => this.#countPolls(link) };
     const own = { ...link, storage } as unknown as ClientLink;
     this.done = (async () => {
       for await (const event of streamSessionEvents(own, "s", { from, signal: this.#leaveController.signal }))
@@ -36,11 +36,11 @@ export class BackgroundReader {
   async #countPolls(link: ClientLink) {
     const transcript = await link.storage.openExistingTranscript();
     if (transcript === undefined) return undefined;
-    const loops = async (session: string) => {
+    const readLoops = async (session: string) => {
       this.#polls += 1;
       return transcript.readLoops(session);
     };
-    return { ...transcript, loops };
+    return { ...transcript, readLoops };
   }
 
   stop(): Promise<void> {
@@ -71,7 +71,7 @@ export class Timeline {
       result: () => ended,
     };
     this.link = {
-      storage: { existing: async () => this.book.transcript, hub: () => hub },
+      storage: { openExistingTranscript: async () => this.book.transcript, openHub: () => hub },
       client: { workflow: { getHandle: () => handle } },
       connection: {
         withAbortSignal: (signal: AbortSignal, ask: () => Promise<void>) => raceAbort(signal, ask()),

@@ -8,7 +8,7 @@ import { buildStartAttributes, formatSummary } from "../../src/client/runs/run-l
 function linkWithTexts(): { link: ClientLink; texts: string[] } {
   const texts: string[] = [];
   const putText = async (text: string) => `hash-${texts.push(text)}`;
-  return { link: { storage: { transcript: async () => ({ putText }) } } as unknown as ClientLink, texts };
+  return { link: { storage: { openTranscript: async () => ({ putText }) } } as unknown as ClientLink, texts };
 }
 
 test("words up to 32 KiB of UTF-8 travel inline, and never touch the transcript", async () => {

@@ -24,7 +24,7 @@ import {
 } from "./support/mcp-servers.ts";
 
 const { signal } = new AbortController();
-const HOLDER = join(import.meta.dirname, "support/holder.mjs");
+const HOLDER = join(import.meta.dirname, "support/pool-process.mjs");
 const SECRET = "s3cr3t-and-long";
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

@@ -16,8 +16,8 @@ test("SIGKILL in the middle of a write leaves the old content or the new, and th
   await build({
     stdin: {
       contents: `
-        import { writeFileTool } from "./src/tools/builtin/write-file-tool.ts";
-        const tool = writeFileTool();
+        import { createWriteFileTool } from "./src/tools/builtin/write-file-tool.ts";
+        const tool = createWriteFileTool();
         const context = { workspace: process.argv[2], idempotencyKey: "the-call", signal: new AbortController().signal };
         for (let round = 0; ; round += 1) {
           const content = "ab"[round % 2].repeat(${SIZE} + round % 2);

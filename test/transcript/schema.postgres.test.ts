@@ -14,7 +14,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
 
   test("many that start together, in several processes, find them made once", async () => {
     const script =
-      "const t = await PostgresTranscript.open({ url }); await t.signOut('x'); await t.close(); say('ok');";
+      "const t = await PostgresTranscript.open({ url }); await t.unregisterProcess('x'); await t.close(); say('ok');";
     const children = Array.from({ length: 2 }, () => spawnPostgresChild(bench.url, script));
     await Promise.all(Array.from({ length: 5 }, () => bench.open()));
     expect(await Promise.all(children.map(readLines))).toEqual(["ok", "ok"]);

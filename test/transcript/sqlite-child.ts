@@ -12,7 +12,7 @@ const SQL = new URL("../../dist/store/transcript/sqlite/sqlite-connection.js", i
 export function spawnSqliteChild(path: string, script: string): ChildProcess {
   const source = `
     import { SqliteTranscript } from ${JSON.stringify(ENTRY)};
-    import { Sql } from ${JSON.stringify(SQL)};
+    import { SqliteConnection as Sql } from ${JSON.stringify(SQL)};
     const path = ${JSON.stringify(path)};
     const say = (line) => process.stdout.write(line + "\\n");
     ${script}`;

@@ -51,7 +51,7 @@ describe("several processes on one file", () => {
 
   test("two processes that open a new file together find it made once", async () => {
     const script =
-      "const t = await SqliteTranscript.open({ path }); await t.signOut('x'); await t.close(); say('ok');";
+      "const t = await SqliteTranscript.open({ path }); await t.unregisterProcess('x'); await t.close(); say('ok');";
     const children = Array.from({ length: 3 }, () => spawnSqliteChild(bench.path, script));
     expect(await Promise.all(children.map(readLines))).toEqual(["ok", "ok", "ok"]);
     await Promise.all(children.map(waitForExit));
@@ -94,7 +94,7 @@ describe("several processes on one file", () => {
   test("an idle transcript does not keep its process alive", async () => {
     const idle = spawnSqliteChild(
       bench.path,
-      "await SqliteTranscript.open({ path }).then((t) => t.signOut('x')); say('ok');",
+      "await SqliteTranscript.open({ path }).then((t) => t.unregisterProcess('x')); say('ok');",
     );
     expect(await readLines(idle)).toBe("ok");
     idle.stdin?.end();

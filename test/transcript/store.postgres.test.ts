@@ -125,7 +125,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
         const { loopId } = await transcript.openLoop(opening());
         const writer = spawnPostgresChild(
           bench.url,
-          `const { arm } = await import(${JSON.stringify(KILL_POINT)});
+          `const { armKillPoints: arm } = await import(${JSON.stringify(KILL_POINT)});
          const transcript = await PostgresTranscript.open({ url });
          arm((passed) => { if (passed === "${point}") process.kill(process.pid, "SIGKILL"); });
          const step = { session: "s", run: "r1", number: 1, call: 0, kind: "t", generation: 1, process: "p" };
@@ -146,7 +146,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("a transcript in PostgreSQL
     test("an idle transcript does not keep its process alive", async () => {
       const idle = spawnPostgresChild(
         bench.url,
-        "await PostgresTranscript.open({ url }).then((t) => t.signOut('x')); say('ok');",
+        "await PostgresTranscript.open({ url }).then((t) => t.unregisterProcess('x')); say('ok');",
       );
       expect(await readLines(idle)).toBe("ok");
       idle.stdin?.end();

@@ -6,8 +6,8 @@ import { expect, test } from "vitest";
 import { resolveBuiltFile } from "../../src/testing/built-file.ts";
 
 const SCRIPT = `
-const { endOnSignals } = await import(process.argv[1]);
-endOnSignals({ shutdown: () => console.log("asked") });
+const { shutdownOnSignals } = await import(process.argv[1]);
+shutdownOnSignals({ shutdown: () => console.log("asked") });
 setInterval(() => {}, 1000);
 console.log("ready");
 `;
@@ -16,7 +16,7 @@ test.each([
   ["SIGTERM", 143],
   ["SIGINT", 130],
 ] as const)("the third %s leaves a worker that does not end", async (signal, code) => {
-  const file = pathToFileURL(resolveBuiltFile("worker/end-on-signals.js")).href;
+  const file = pathToFileURL(resolveBuiltFile("worker/shutdown-on-signals.js")).href;
   const child = spawn(process.execPath, ["--input-type=module", "-e", SCRIPT, file], {
     stdio: ["ignore", "pipe", "inherit"],
   });

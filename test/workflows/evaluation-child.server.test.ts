@@ -22,7 +22,7 @@ test("a workflow of an application has agents compared by a child workflow of th
     workflowsPath: fileURLToPath(new URL("./support/calling-workflow.ts", import.meta.url)),
   });
   const answer = await worker.runUntil(
-    stage.client.workflow.execute("callsEvaluation", {
+    stage.client.workflow.execute("callEvaluation", {
       workflowId: `caller-of-${contest.id}`.slice(0, 200),
       taskQueue: `${taskQueue}-own`,
       args: [contest.id, taskQueue, contest.createRequest("Go", { strategy: { type: "elaborate" } })],

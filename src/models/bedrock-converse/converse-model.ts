@@ -2,7 +2,7 @@ import type { ModelConfig } from "../../schema/model.ts";
 import { type ClaudeModel, describeClaudeModel } from "../claude-model.ts";
 
 // One API, many vendors' models: where they differ on the wire. Ids look like `anthropic.claude-…`, with a region before
-// (`us.`, `global.`) or an ARN around it. An ARN of one's own inference profile says nothing; `selectThinkingStyle` does.
+// (`us.`, `global.`) or an ARN around it. An ARN of one's own inference profile says nothing; `thinkingStyle` does.
 
 export type ConverseModel = {
   /** How it is told to think, which fields go back of what it thought. */

@@ -16,7 +16,7 @@ type Token =
 
 /** Whether the pattern stands for the whole path. */
 export function matchPathGlob(pattern: string, path: string): boolean {
-  const trimmed = pattern.startsWith("../../core/") ? pattern.slice(2) : pattern;
+  const trimmed = pattern.startsWith("./") ? pattern.slice(2) : pattern;
   const whole = trimmed.endsWith("/") ? `${trimmed}**` : trimmed;
   if (matchTokens(parsePathTokens(whole), path)) return true;
   return whole.endsWith("/**") && matchTokens(parsePathTokens(whole.slice(0, -3)), path);

@@ -121,7 +121,7 @@ function buildRipgrepCommand(command: string, request: SearchRequest, isFile: bo
     if (request.include !== undefined) args.push(`--glob=${request.include}`);
     args.push(...SKIPPED_FOLDERS.map((name) => `--glob=!**/${name}/**`));
   }
-  return { command, args: [...args, `--regexp=${request.pattern}`, "--", isFile ? "-" : "../"] };
+  return { command, args: [...args, `--regexp=${request.pattern}`, "--", isFile ? "-" : "./"] };
 }
 
 function buildGrepCommand(request: SearchRequest, isFile: boolean) {

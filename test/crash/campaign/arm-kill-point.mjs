@@ -12,7 +12,8 @@ const {
   HOLDFAST_KILL_LOG,
   HOLDFAST_KILL_WHEN: when,
 } = process.env;
-if (HOLDFAST_KILL_LOG === undefined) throw new Error("arm.mjs wants HOLDFAST_KILL_LOG, a file to write to");
+if (HOLDFAST_KILL_LOG === undefined)
+  throw new Error("arm-kill-point.mjs wants HOLDFAST_KILL_LOG, a file to write to");
 
 const split = HOLDFAST_KILL_AT.lastIndexOf(":");
 const wanted = {

@@ -1,6 +1,6 @@
 import { KILL_POINTS } from "../../../dist/platform/kill-point.js";
 
-/** Around what the server is told, which goes through the SDK; `arm.mjs` passes these. */
+/** Around what the server is told, which goes through the SDK; `arm-kill-point.mjs` passes these. */
 const SERVER_POINTS = ["activity", "workflow", "continue-as-new"].flatMap((kind) => [
   `${kind}:told-before`,
   `${kind}:told`,

@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import { startProgram } from "./process.mjs";
 
 const WORKER = fileURLToPath(new URL("../../../dist/worker.js", import.meta.url));
-const ARM = new URL("arm.mjs", import.meta.url).href;
+const ARM = new URL("arm-kill-point.mjs", import.meta.url).href;
 const TOOLS = fileURLToPath(new URL("tools.mjs", import.meta.url));
 
 /** What a worker says that is started while the server is away. */

@@ -16,8 +16,8 @@ type SupervisorOptions = {
 };
 
 // @ts-expect-error A script without types.
-const { Keeper } = (await import("../campaign/worker-supervisor.mjs")) as {
-  Keeper: new (
+const { WorkerSupervisor } = (await import("../campaign/worker-supervisor.mjs")) as {
+  WorkerSupervisor: new (
     options: SupervisorOptions,
   ) => { start(): Promise<void>; stop(signal: string): Promise<unknown>; readonly ownEnds: string[] };
 };
@@ -42,7 +42,7 @@ export async function superviseArmedWorker(
   const [killLog, log, when] = [join(home, "kills"), join(home, "worker.log"), join(home, "armed")];
   writeFileSync(killLog, "");
   writeFileSync(when, "");
-  const keeper = new Keeper({
+  const keeper = new WorkerSupervisor({
     ...{ address, namespace, home, taskQueue, killLog, log },
     kills: kills.map((point) => `${point}:1`),
     env: { HOLDFAST_KILL_WHEN: when, [TEST_KEY_NAME]: TEST_KEY },

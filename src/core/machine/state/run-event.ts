@@ -11,7 +11,7 @@ import type { InboundMessage } from "./state.ts";
 export type StepFailure =
   /**
    * The worker that did it is gone. `attempts`: times that the step was begun, over all generations; 0 if unknown.
-   * `orderBranches`: it did not die, it was asked to end and gave the step back. `late`: it did not report in time, and may live.
+   * `inOrder`: it did not die, it was asked to end and gave the step back. `late`: it did not report in time, and may live.
    */
   | {
       readonly type: "lost";

@@ -61,5 +61,5 @@ export function loadInThread(
 /** A thread runs what was built. */
 function resolveThreadFile(): string {
   const folder = import.meta.url.endsWith(".ts") ? "../../../../dist/tools/sources/openapi/" : "./";
-  return fileURLToPath(new URL(`${folder}thread.js`, import.meta.url));
+  return fileURLToPath(new URL(`${folder}load-thread.js`, import.meta.url));
 }

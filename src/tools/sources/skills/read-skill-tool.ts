@@ -117,7 +117,7 @@ async function readBytes(file: string, folder: string): Promise<Buffer | undefin
 /** Below the skill's folder. Nothing for a path that leads out of it. */
 function resolvePath({ folder }: PinnedSkill, { path = SKILL_FILE }: ReadSkillRequest): string | undefined {
   const below = normalize(isAbsolute(path) ? relative(folder, path) : path);
-  return below === ".." || below.startsWith("../../../") || isAbsolute(below) || below.includes("\0")
+  return below === ".." || below.startsWith("../") || isAbsolute(below) || below.includes("\0")
     ? undefined
     : below;
 }
