@@ -68,7 +68,7 @@ async function runKills({ stage, model, transcript, kills, args, log }) {
       const killedAtMs = Date.now();
       supervisor.kill();
       const next = await pollUntil(async () =>
-        (await transcript.steps(session)).find(
+        (await transcript.readSteps(session)).find(
           (step) => step.process !== before.process && step.startedAtMs >= killedAtMs,
         ),
       );
@@ -97,7 +97,7 @@ function createDefinition(model) {
 }
 
 async function waitForStep(transcript, session, kind) {
-  const steps = await transcript.steps(session);
+  const steps = await transcript.readSteps(session);
   return steps.find(
     (step) => step.kind === (kind === "stream" ? "model" : "bash") && step.storedAtMs === undefined,
   );

@@ -107,8 +107,8 @@ function describe(outcome) {
 async function measure({ stage, server, session, transcript, model, sent }) {
   const entries = await session.messages();
   const turns = entries.filter(({ message }) => message.role === "assistant").length;
-  const { headBranch } = await transcript.session(session.id);
-  const length = await transcript.length(session.id, headBranch);
+  const { headBranch } = await transcript.readSession(session.id);
+  const length = await transcript.countEntries(session.id, headBranch);
   const storedCounts = countMessages({
     sent,
     entries,
@@ -134,8 +134,8 @@ async function measure({ stage, server, session, transcript, model, sent }) {
 /** Entries that stand at a position which the session's head has from another branch. */
 async function countForked(transcript, session, length) {
   let written = 0;
-  for (const { id, parent } of await transcript.branches(session)) {
-    written += (await transcript.length(session, id)) - (parent?.position ?? 0);
+  for (const { id, parent } of await transcript.readBranches(session)) {
+    written += (await transcript.countEntries(session, id)) - (parent?.position ?? 0);
   }
   return written - length;
 }

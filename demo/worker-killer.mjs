@@ -80,7 +80,7 @@ export class WorkerKiller {
   async #waitForNextClaim(kill) {
     const { transcript, session } = this.#parts;
     for (;;) {
-      const claims = (await transcript.steps(session))
+      const claims = (await transcript.readSteps(session))
         .filter(({ process, startedAtMs }) => process !== kill.id && startedAtMs >= kill.atMs)
         .sort((a, b) => a.startedAtMs - b.startedAtMs);
       if (claims.length > 0) return claims[0];

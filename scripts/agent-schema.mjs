@@ -5,9 +5,9 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const importBuilt = (name) => import(join(root, "dist", "config", "agent-file", name));
-const { schemaText } = await importBuilt("json-schema.js");
-const { withReference } = await importBuilt("format-reference.js");
+const { formatPublishedSchema } = await importBuilt("json-schema.js");
+const { insertReference } = await importBuilt("format-reference.js");
 
 const page = join(root, "docs", "agents.md");
-writeFileSync(join(root, "agent.schema.json"), schemaText());
-writeFileSync(page, withReference(readFileSync(page, "utf8")));
+writeFileSync(join(root, "agent.schema.json"), formatPublishedSchema());
+writeFileSync(page, insertReference(readFileSync(page, "utf8")));

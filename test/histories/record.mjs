@@ -13,7 +13,7 @@ import {
   startTestServer,
   TEST_KEY_NAME,
 } from "../../dist/testing/index.js";
-import { SqliteTranscript } from "../../dist/transcript/sqlite/sqlite-transcript.js";
+import { SqliteTranscript } from "../../dist/store/transcript/sqlite/sqlite-transcript.js";
 import { createWorker } from "../../dist/worker.js";
 
 const asked = {};

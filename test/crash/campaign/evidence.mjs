@@ -27,7 +27,7 @@ export async function collectEvidence(run, { client, vendorLog, transcript }) {
     ...(error === undefined ? {} : { error }),
     vendor: vendorLog.of(session),
     branches: await readBranches(transcript, session, run.brought),
-    inbox: (await transcript.inbox(session)).map(({ id }) => id),
+    inbox: (await transcript.readInbox(session)).map(({ id }) => id),
     loops: (await readLoops(transcript, session)).slice(run.brought?.loops ?? 0),
     histories,
     effects: await readEffects(run.workspace),
@@ -36,14 +36,14 @@ export async function collectEvidence(run, { client, vendorLog, transcript }) {
 }
 
 async function readBranches(transcript, session, brought) {
-  const branches = await transcript.branches(session);
+  const branches = await transcript.readBranches(session);
   return await Promise.all(
     branches.map(async ({ id, parent, from }) => {
       // A session that was begun at a place of another one has what stands before it from there; so has one that was
       // brought in from a file.
       const begun = parent ?? from ?? (brought && { position: brought.entries });
-      const length = await transcript.length(session, id);
-      const entries = await transcript.entries(session, id, begun?.position ?? 0, length);
+      const length = await transcript.countEntries(session, id);
+      const entries = await transcript.readEntries(session, id, begun?.position ?? 0, length);
       const place = begun === undefined ? {} : { parent: begun };
       return { id, ...place, length, entries: entries.map(formatEntry) };
     }),
@@ -76,14 +76,14 @@ function formatEntry({ position, origin, messageId, message }) {
 }
 
 async function readLoops(transcript, session) {
-  const loops = await transcript.loops(session);
+  const loops = await transcript.readLoops(session);
   return await Promise.all(
     loops.map(async ({ loopId, status, outcome, branch }) => ({
       loopId,
       status,
       branch,
       outcome: outcome?.type,
-      events: (await transcript.events(loopId, 0)).map(({ sequence, body }) => [sequence, body.type]),
+      events: (await transcript.readEvents(loopId, 0)).map(({ sequence, body }) => [sequence, body.type]),
     })),
   );
 }

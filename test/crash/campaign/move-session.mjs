@@ -10,9 +10,9 @@ export async function moveSession(transcript, session, into) {
     yield* parts;
   };
   await importFile(transcript.archive, open, await checkFile(open), createIdMap([session], into));
-  const { headBranch } = await transcript.session(into);
+  const { headBranch } = await transcript.readSession(into);
   return {
-    entries: await transcript.length(into, headBranch),
-    loops: (await transcript.loops(into)).length,
+    entries: await transcript.countEntries(into, headBranch),
+    loops: (await transcript.readLoops(into)).length,
   };
 }
