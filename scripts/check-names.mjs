@@ -84,7 +84,7 @@ function listTypes(statement) {
 function checkFunction(source, name) {
   const [first] = splitWords(name.text);
   const isParticiple = first.endsWith("ed") && !VERBS_IN_ED.has(first);
-  if (isParticiple || NO_VERBS.has(first) || /(?:Of|In|From)$/.test(name.text) === "never") {
+  if (isParticiple || NO_VERBS.has(first)) {
     report(source, name, "is no verb: a function is named after what it does");
   }
   checkWords(source, name);
