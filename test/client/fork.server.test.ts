@@ -91,7 +91,7 @@ describe("a fork", () => {
     };
     expect(await said("fork", session.id, "--at", "9")).toMatch(/has 2 messages on its branch main/);
     expect(await said("fork", session.id, "--turn", "4")).toMatch(/no answer 4 in .*: 1 of its turns/);
-    expect(await said("fork", session.id, "--name", "back-1")).toMatch(/given by the transcript itself/);
+    expect(await said("fork", session.id, "--name", "back-1")).toMatch(/the transcript itself assigns/);
     expect(await said("fork", session.id, "--at", "1", "--turn", "0")).toMatch(/not both/);
     expect(await said("fork", session.id, "--at", "-1")).toMatch(/^2 .*whole number/s);
     expect(await said("fork", "nobody")).toMatch(/no session nobody/);

@@ -110,6 +110,6 @@ test("arguments that are nested without end stay text, and are refused in words 
 });
 
 test.each(["\ud800", "a\udfffb"])("a session cannot be named by half of a character: %j", (id) => {
-  expect(() => resolveSessionId(id)).toThrow(/cannot be a session's id: it holds half of a character/);
+  expect(() => resolveSessionId(id)).toThrow(/is not a valid session id: it contains half a character/);
   expect(resolveSessionId("😀")).toBe("😀");
 });

@@ -194,7 +194,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(await session.readResult()).toMatchObject({ text: "Here." });
     const gone = await runCommandLine(stage, "import", file);
     expect(gone).toMatchObject({ code: 2 });
-    expect(gone.err).toContain("is not what the file holds");
+    expect(gone.err).toContain("differs from the file");
 
     const imported = await other.import(file);
     expect(imported).toMatchObject({ session: session.id, already: false });

@@ -106,7 +106,7 @@ test("a run whose workspace cannot be kept goes on, and the record says why", as
   expect(newest).toMatchObject({ problem: expect.stringContaining("not in a git repository") });
   const { code, err } = await runCommandLine(stage, "fork", session.id, "--restore-workspace");
   expect(code).not.toBe(0);
-  expect(err).toMatch(/cannot be restored: it was not kept at #3: .* is not in a git repository/);
+  expect(err).toMatch(/cannot be restored: the snapshot at #3 was not stored: .* is not in a git repository/);
   expect(await stage.transcript.readBranches(session.id)).toHaveLength(1);
   const none = stage.session({ replies: [{ text: "Hi." }] });
   await none.run("Hello");
