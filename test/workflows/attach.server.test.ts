@@ -115,7 +115,7 @@ describe("attached to a session that runs elsewhere", () => {
         await shows("I see.");
       }
       expect(there("denied-there")).toBe(false);
-      expect((await session.readConversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
+      expect((await session.readConversation()).join("\n")).toContain("Denied by the user: not on a Sunday");
     },
   );
 

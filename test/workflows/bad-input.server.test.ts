@@ -76,7 +76,7 @@ thoroughTest.each([[" \n\t"], [""], [{ text: " " }]])(
       args: [{ prompt, definition: session.definition } as never],
     });
     const { message, result } = await session.readFailure();
-    expect(message).toMatch(/The prompt has no words. Start the session again with a text/);
+    expect(message).toMatch(/The prompt has no text. Start the session again with a text/);
     expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
     expect(session.listRequests()).toEqual([]);
   },

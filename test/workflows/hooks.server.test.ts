@@ -363,7 +363,7 @@ describe("a no", () => {
     });
     await session.run("Hello");
     expect((await session.readConversation()).slice(2, 4)).toEqual([
-      'toolResult: Refused by hook "guard": rm is closed',
+      'toolResult: Denied by hook "guard": rm is closed',
       "toolResult: talked",
     ]);
     const types = await session.readEventTypes();
@@ -535,7 +535,7 @@ describe("a command as a hook", () => {
     });
     await session.run("Hello");
     const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
-    expect(results).toEqual(["toolResult: talked", 'toolResult: Refused by hook "./guard.sh": not that one']);
+    expect(results).toEqual(["toolResult: talked", 'toolResult: Denied by hook "./guard.sh": not that one']);
     expect(readFileSync(join(workspace, "asked"), "utf8")).toBe("before-tool talk\nbefore-tool talk\n");
   });
 });

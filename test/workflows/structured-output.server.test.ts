@@ -58,7 +58,7 @@ describe("native", () => {
     const session = stage.session({ replies: [{ text: "Mild." }, { text: json(BAD) }], agent: NATIVE });
     await session.start("Weather?");
     const { message, result } = await session.readFailure();
-    expect(message).toContain(`schema-mismatch: The answer is not the output that was asked for: ${MISSING}`);
+    expect(message).toContain(`schema-mismatch: The answer is not the required output: ${MISSING}`);
     expect(result).toMatchObject({ outcome: { type: "failed", fault: "schema-mismatch" }, text: json(BAD) });
     expect(result).not.toHaveProperty("json");
     expect((await session.readConversation())[2]).toContain("The text holds no JSON object");

@@ -142,7 +142,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     const result = await team.result();
     expect(await team.readToolResults()).toEqual([
       "scout-1 has begun.",
-      "Not started: 1 tasks were handed out, and no more may be.",
+      "Not started: 1 tasks were delegated, which is the maximum.",
       'There is no agent "ghost"; there are: scout.',
       "[scout-1: completed] one\nok",
     ]);

@@ -32,7 +32,7 @@ const usage = { input: 1000, output: 1000 };
 const REFUSED = {
   name: "HoldfastError",
   message: expect.stringMatching(
-    /a cost limit cannot be kept: the price of .* is unknown\..*or leave the cost limit out/,
+    /a cost limit cannot be enforced: the price of .* is unknown\..*or remove the cost limit/,
   ),
 };
 
