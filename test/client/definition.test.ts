@@ -63,7 +63,7 @@ test("a key in the place of its reference is refused without being repeated", ()
 });
 
 test.each([
-  ["/no/such/folder", "there is no such folder"],
+  ["/no/such/folder", "the folder does not exist"],
   ["relative/folder", "not absolute"],
   [import.meta.filename, "it is not a folder"],
 ])("the workspace %s is refused: %s", async (workspace, said) => {

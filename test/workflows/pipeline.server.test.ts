@@ -177,7 +177,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     });
     await expect(holdfast.resumePipeline(job.id)).rejects.toMatchObject({
       code: "session-busy",
-      message: expect.stringContaining("still at work"),
+      message: expect.stringContaining("still running"),
     });
     expect(await job.stop("enough")).toBe(true);
     expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" }, at: "one" });
