@@ -90,7 +90,7 @@ test("a tool that is not built in is kept, with a warning and the nearest name",
   expect(agent.tools).toEqual(["bsh", "deploy"]);
   expect(warnings).toEqual([
     expect.stringContaining('Did you mean "bash"?'),
-    expect.stringContaining("Built in are"),
+    expect.stringContaining("Built-in tools: "),
   ]);
 });
 

@@ -27,10 +27,10 @@ test("inspect lists names, replay classes, and what is left out and why [OAPI-02
     "repos_list    pure        GET     /repos",
     "users_delete  idempotent  DELETE  /users/{id}",
     "",
-    "left out",
+    "skipped",
     "  POST  /repos  it has no operationId",
     "",
-    "2 tools, 1 left out",
+    "2 tools, 1 skipped",
     "",
   ]);
   expect(err).toBe("warning: openapi inspect: left out POST /repos: it has no operationId\n");

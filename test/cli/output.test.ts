@@ -41,7 +41,7 @@ test("a standard stream reaches no function but those of the output, a terminal'
     file.endsWith(".ts"),
   );
   const known =
-    /^(?:print|printJson|printJsonLine|flush|paletteFor|echoOf|eraseRows|TypingScreen|guardOutput|constructor|main|once)$/;
+    /^(?:print|printJson|printJsonLine|flush|createPalette|createEcho|eraseRows|InputScreen|guardOutput|constructor|main|once)$/;
   const handed = files
     .filter((file) => file !== "output.ts")
     .flatMap((file) =>

@@ -75,7 +75,7 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
     newest: [{ id: "late" }],
   });
   const shown = await runCommandLine(stage, "status", session.id);
-  expect(shown.out).toMatch(/refused +1 message, for the queue was full/);
+  expect(shown.out).toMatch(/rejected +1 message, because the queue was full/);
 
   gates.get("full").open();
   await session.readResult();

@@ -50,7 +50,7 @@ thoroughTest(
     await stage.startWorker();
     const shown = await runCommandLine(stage, "answer", session.id);
     expect(shown.out).toMatch(
-      /Waits for an answer: ask__elicit[\s\S]*Your name\?[\s\S]*- name: a text; "Ada" unless said/,
+      /Waits for an answer: ask__elicit[\s\S]*Your name\?[\s\S]*- name: a text; default "Ada"/,
     );
     await expect(
       holdfast.answer(session.id, "one", { values: { name: 7, copies: 2 } }),

@@ -205,7 +205,7 @@ max_turns = 7
     gates.get("table").open();
     await session.readResult();
     const again = await runCommandLine(stage, "update", session.id, "--definition", file);
-    expect([again.code, again.out]).toEqual([0, expect.stringContaining("has this definition already")]);
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining("already has this definition")]);
     expect((await runCommandLine(stage, "update", "nobody", "--definition", file)).code).toBe(2);
   });
 });
