@@ -165,7 +165,7 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
         "Wrong way",
         expect.any(String),
         "Back",
-        "You go on from n2 with your next answer.",
+        "You continue from n2 with your next answer.",
         "Tool nothing not found",
       ]);
       const branches = await stage.transcript.readBranches(session.id);
