@@ -106,7 +106,7 @@ export function toProblem(error: unknown, target: string): Problem {
   }
   const detail =
     "An internal error occurred, which is no fault of this request; the server has logged it. " +
-    "Retry. If the error persists, read the output of `holdfast serve`.",
+    "Retry. If the error persists, read the output of `holdfast serve`.";
   return buildProblem("internal", 500, detail, target, {});
 }
 
