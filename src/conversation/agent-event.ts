@@ -136,7 +136,7 @@ function isCompaction(message: AgentMessage | undefined): boolean {
  * when it had stored it, and the run ended before the machine heard of it.
  */
 function buildMissingAnswer(loopId: string, atMs: number, turn?: number): AssistantMessage {
-  const missing = buildNoAnswer("aborted", "The run ended while a compaction was under way", atMs);
+  const missing = buildNoAnswer("aborted", "The run ended during a compaction", atMs);
   return turn === undefined ? missing : { ...missing, turnId: { loopId, turnIndex: turn } };
 }
 

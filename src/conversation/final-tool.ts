@@ -9,7 +9,7 @@ export function buildFinalTool(output: StructuredOutput): ToolDefinition {
   return {
     name: outputName(output),
     description:
-      "Gives the final answer, and ends the task. Call it once, alone, when everything else is done.",
+      "Gives the final answer and ends the task. Call it once, alone, when everything else is done.",
     parameters: output.type === "json" ? ANY_OBJECT : output.schema,
   };
 }

@@ -14,11 +14,11 @@ export function findOrphan(messages: readonly AgentMessage[]): string | undefine
       continue;
     }
     const [left] = open;
-    if (left !== undefined) return `call ${left} has no result behind it`;
+    if (left !== undefined) return `call ${left} has no result after it`;
     open = message.role === "assistant" ? collectCallIds(message.content) : new Set();
   }
   const [left] = open;
-  return left === undefined ? undefined : `call ${left} has no result behind it`;
+  return left === undefined ? undefined : `call ${left} has no result after it`;
 }
 
 function collectCallIds(content: Extract<AgentMessage, { role: "assistant" }>["content"]): Set<string> {
@@ -27,7 +27,7 @@ function collectCallIds(content: Extract<AgentMessage, { role: "assistant" }>["c
 
 /** What an answer is told of a call that nobody ever answered, because its run was terminated. */
 export const UNANSWERED_CALL =
-  "No result: the run ended before this call was finished. Look before you repeat it.";
+  "No result: the run ended before this call finished. Check what the call has done before you repeat it.";
 
 /** Gives every call its result right behind its answer, and drops results that no answer asked for. */
 export function answerOrphans<Seen extends AgentMessage>(

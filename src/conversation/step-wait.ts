@@ -24,7 +24,7 @@ export type VendorWait = {
 export function formatWait(wait: StepWait, nowMs: number): string {
   if (wait.for === "store") {
     const seconds = Math.max(0, Math.round((nowMs - wait.sinceMs) / 1000));
-    return `waits for the transcript, which has not answered for ${seconds} s (${wait.fault}); it goes on by itself when the transcript is back`;
+    return `waits for the transcript, which has not answered for ${seconds} s (${wait.fault}); the run continues when the transcript answers`;
   }
   const { for: what, vendor, ahead, untilMs } = wait;
   const next =
@@ -34,7 +34,7 @@ export function formatWait(wait: StepWait, nowMs: number): string {
 }
 
 const WHY: Readonly<Record<VendorWait["for"], (vendor: string) => string>> = {
-  vendor: (vendor) => `${vendor} takes no more questions yet, as it has said`,
+  vendor: (vendor) => `${vendor} is accepting no more requests for now`,
   rate: (vendor) => `the limits for ${vendor} are used up for this minute`,
-  places: (vendor) => `as many questions to ${vendor} are under way as the limits allow`,
+  places: (vendor) => `the maximum number of requests to ${vendor} is in flight`,
 };

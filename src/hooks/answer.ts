@@ -24,7 +24,7 @@ export type HookAnswer<P extends HookPoint = HookPoint> =
 /** Of words for the model, in bytes. */
 const MAX_TEXT_BYTES = 2048;
 
-/** The reason of a hook that gives none. It stands after the hook's name: `Refused by hook "x": no reason given`. */
+/** The reason of a hook that gives none. It stands after the hook's name: `Denied by hook "x": no reason given`. */
 const NO_REASON = "no reason given";
 
 /** What a function of the application has answered, or the failure that its answer is. */

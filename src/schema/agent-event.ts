@@ -120,7 +120,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("ParallelLoopEnd"),
     sessionId: z.string(),
-    /** Empty, and -1, where all branches are kept. */
+    /** Empty, and -1, where all branches are retained. */
     selectedLoopId: z.string(),
     selectedConfigIndex: z.number().int().min(-1),
     evaluationUsage: Usage,

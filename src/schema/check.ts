@@ -78,7 +78,7 @@ export function formatExpected(issue: z.core.$ZodRawIssue): string | undefined {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}, not ${came}`;
     case "invalid_format":
-      return `must be ${FORMATS[issue.format] ?? `a text of the form ${issue.format}`}`;
+      return `must be ${FORMATS[issue.format] ?? `a text in the format ${issue.format}`}`;
     case "unrecognized_keys":
       return `has unknown keys: ${issue.keys.join(", ")}`;
     case "invalid_union":
@@ -167,7 +167,7 @@ function formatUnionIssue(issue: Raw<"invalid_union">, came: string): string {
         : [];
     }),
   );
-  if (kinds.length === 0) return "has none of the forms that it may have";
+  if (kinds.length === 0) return "matches none of the allowed forms";
   const must = formatChoices([...new Set(kinds)]);
   return issue.input === undefined ? `is missing; it must be ${must}` : `must be ${must}, not ${came}`;
 }

@@ -55,7 +55,7 @@ export const ContextConfig = z
   })
   .refine(hasRoom, {
     error:
-      "compactAtPct less budgetThresholdPct of maxContextTokens must be more than systemPromptTokens: no room is left for messages",
+      "compactAtPct less budgetThresholdPct of maxContextTokens must be more than systemPromptTokens; otherwise there is no room for messages",
     path: ["compaction"],
   });
 export type ContextConfig = z.infer<typeof ContextConfig>;

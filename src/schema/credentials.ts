@@ -20,20 +20,20 @@ export const Credential = z
     value: z
       .string()
       .min(1)
-      .refine((value) => !value.startsWith("${"), "holds the value itself; for a variable say environment")
+      .refine((value) => !value.startsWith("${"), "must be the value itself; for an environment variable, use environment")
       .optional(),
   })
   .refine(
     ({ command, file, environment, value }) =>
       [command, file, environment, value].filter((one) => one !== undefined).length === 1,
-    "say one of command, file, environment and value",
+    "specify exactly one of command, file, environment and value",
   );
 export type Credential = z.infer<typeof Credential>;
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** By the names that definitions use in `${NAME}`. */
-export const Credentials = z.record(z.string().regex(NAME, "a name is of letters, digits and _"), Credential);
+export const Credentials = z.record(z.string().regex(NAME, "a name consists of letters, digits and _, and does not begin with a digit"), Credential);
 export type Credentials = z.infer<typeof Credentials>;
 /** What an operator writes: everything with a default may be left out. */
 export type CredentialsInput = z.input<typeof Credentials>;

@@ -39,11 +39,11 @@ export function isLiteralSecret(text: string): boolean {
 /** What keeps a header from being sent, or nothing. The value is in no message. */
 export function findHeaderProblem(name: string, value: string): string | undefined {
   if (!HEADER_NAME.test(name)) {
-    return `${JSON.stringify(name.slice(0, 64))} is no name of a header: use letters, digits and "-"`;
+    return `${JSON.stringify(name.slice(0, 64))} is not a header name: use letters, digits and "-"`;
   }
-  if (/[\r\n]/.test(value)) return `the value of "${name}" has a line break, which no header may have`;
+  if (/[\r\n]/.test(value)) return `the value of "${name}" has a line break, which is not allowed in a header`;
   if (!HEADER_VALUE.test(value)) {
-    return `the value of "${name}" has a character that no header may have: use letters of Latin-1 without control characters`;
+    return `the value of "${name}" has a character that is not allowed in a header: use Latin-1 characters without control characters`;
   }
   return undefined;
 }
@@ -52,7 +52,7 @@ export function findHeaderProblem(name: string, value: string): string | undefin
 export const HeaderName = z
   .string()
   .max(200)
-  .regex(HEADER_NAME, 'a name of a header: letters, digits and "-"');
+  .regex(HEADER_NAME, 'must be a header name: letters, digits and "-"');
 
 /** Headers by name. A secret is a reference; anything else may be written out. */
 export const Headers = z.record(z.string(), z.string().max(MAX_VALUE)).superRefine((headers, context) => {
@@ -69,5 +69,5 @@ function findSecretProblem(name: string, value: string): string | undefined {
 
 /** For addresses: none that holds a secret in its query or before its host. */
 export const NO_SECRET_IN_ADDRESS = {
-  error: `leave keys and passwords out of the address; put a header in \`headers\` and ${BY_REFERENCE}`,
+  error: `remove keys and passwords from the address; put a header in \`headers\` and ${BY_REFERENCE}`,
 };

@@ -60,13 +60,13 @@ const CommandHook = z.strictObject({
 
 /** A name that the worker has registered, such as `audit` or `plug::audit`, or a command. */
 export const HookUse = z.union([HookName, NamedHook, CommandHook], {
-  error: `must be the name of a hook, {"name": …} or {"command": …}, both perhaps with ${SETTINGS}`,
+  error: `must be the name of a hook, {"name": …} or {"command": …}; objects may also have ${SETTINGS}`,
 });
 export type HookUse = z.infer<typeof HookUse>;
 
 const UpdateHookUse = HookUse.refine((use) => typeof use === "string" || "name" in use, {
   error:
-    'must be the name of a hook or {"name": …}: output passes here, and a command\'s answer takes too long',
+    'must be the name of a hook or {"name": …}: this point is called for streamed output, and a command\'s answer takes too long',
 });
 
 const buildUses = (point: HookPoint) =>
@@ -92,7 +92,7 @@ export type Hooks = z.infer<typeof Hooks>;
 function formatUnknownPoints(names: readonly string[]): string {
   const messages = names.map((name) => {
     const near = findNearestName(name, HOOK_POINTS);
-    return `there is no hook point "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
+    return `unknown hook point "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
   });
   return `${messages.join(", ")} (the points are ${HOOK_POINTS.join(", ")})`;
 }

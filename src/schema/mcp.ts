@@ -45,7 +45,7 @@ const Address = z
   .url({ protocol: /^https?$/, error: "an address that begins with http:// or https://" })
   .max(2048)
   .refine((text) => !/^https?:\/\/[^/?#]*@/i.test(text), {
-    error: `leave user name and password out of the address; put a header in \`headers\` and ${BY_REFERENCE}`,
+    error: `remove the user name and password from the address; put a header in \`headers\` and ${BY_REFERENCE}`,
   })
   .refine((text) => !holdsSecret(text), NO_SECRET_IN_ADDRESS);
 
@@ -68,7 +68,7 @@ const tokenEndpoint = { tokenUrl: Address.optional(), issuer: Address.optional()
 
 const NO_ENDPOINT_ERROR = {
   error:
-    "name `tokenUrl` or `issuer`: a server must not be the one to say where its client's secret is sent to",
+    "specify `tokenUrl` or `issuer`: a server must not decide where its client's secret is sent",
 };
 
 const ClientCredentials = z

@@ -39,7 +39,7 @@ export const Stage = z.strictObject({
 export type Stage = z.infer<typeof Stage>;
 
 const areUnique = (names: readonly string[]) => new Set(names).size === names.length;
-const UNIQUE = { message: "must have names of their own" };
+const UNIQUE = { message: "must have unique names" };
 
 const InteractiveMode = z.strictObject({
   type: z.literal("interactive"),

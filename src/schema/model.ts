@@ -61,7 +61,7 @@ export const SecretReference = z
   .string()
   .regex(
     /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
-    "name the environment variable that holds it, as ${NAME}; never the key itself",
+    "name the environment variable that holds the key, as ${NAME}; never write the key itself",
   );
 export type SecretReference = z.infer<typeof SecretReference>;
 
@@ -76,7 +76,7 @@ export const ModelConfig = z.strictObject({
   baseUrl: z
     .string()
     .url()
-    .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), "leave user and password out: use a key or headers")
+    .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), "remove the user and password: use a key or headers")
     .refine((url) => !holdsSecret(url), NO_SECRET_IN_ADDRESS),
   /** Absent where the server needs none. */
   apiKey: SecretReference.optional(),

@@ -20,7 +20,7 @@ export const OpenApiAuth = z.discriminatedUnion("type", [
     })
     .refine((auth) => auth.in === "query" || HeaderName.safeParse(auth.name).success, {
       path: ["name"],
-      error: 'a name of a header: letters, digits and "-"',
+      error: 'must be a header name: letters, digits and "-"',
     }),
   /** `Authorization: Basic …` */
   z.strictObject({
@@ -122,5 +122,5 @@ export const OpenApis = z
   .array(OpenApiSettings)
   .max(32)
   .refine((apis) => new Set(apis.map(({ name }) => name)).size === apis.length, {
-    message: "must be named apart: two APIs have the same name",
+    message: "must have unique names: two APIs have the same name",
   });

@@ -6,18 +6,18 @@ export const MAX_OUTPUT_SCHEMA_CHARS = 32 * 1024;
 /** What vendors take as the name of a tool, and of a response format. */
 const OutputName = z
   .string()
-  .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, - or _, as the name of a tool");
+  .regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, - or _, like the name of a tool");
 
 /** A JSON Schema (2020-12) whose root is an object: vendors take no other. */
 const OutputSchema = z.record(z.string(), z.unknown()).superRefine((schema, context) => {
   if (schema["type"] !== "object") {
     const found = schema["type"] === undefined ? "nothing" : JSON.stringify(schema["type"]);
-    const message = `its "type" must be "object", found ${found}: put a list, a text or a choice into a field of an object`;
+    const message = `its "type" must be "object", found ${found}: put a list, a text or a union into a field of an object`;
     context.addIssue({ code: "custom", message });
   }
   const { length } = JSON.stringify(schema);
   if (length > MAX_OUTPUT_SCHEMA_CHARS) {
-    const message = `it has ${length} characters as JSON, at most ${MAX_OUTPUT_SCHEMA_CHARS} go: shorten descriptions, or use $defs`;
+    const message = `it has ${length} characters as JSON, but at most ${MAX_OUTPUT_SCHEMA_CHARS} are allowed: shorten descriptions, or use $defs`;
     context.addIssue({ code: "custom", message });
   }
 });

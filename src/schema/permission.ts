@@ -37,7 +37,7 @@ const CommandPrefix = z
   .regex(/\S/, "must hold at least one word")
   .refine((prefix) => !/[;&|<>$`'"\\()*?]/.test(prefix), {
     message:
-      "must be plain words, such as `git status`; a prefix needs no wildcard, and each command of a list is judged by itself",
+      "must be plain words, such as `git status`; a prefix needs no wildcard, and each command of a list is decided separately",
   });
 
 /**

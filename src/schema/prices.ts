@@ -27,7 +27,7 @@ function listUnpriced({ model, fallbacks = [], subAgents = [] }: PricedAgent): r
 const MAX_NAMED = 5;
 
 const REMEDY =
-  "Give its prices in dollars per million tokens (`cost: { input, output }` of the model in code and HTTP, [provider.cost] in an agent file, --prices IN,OUT on the command line, models.toml for all of them; 0 for a model that is free), or leave the cost limit out";
+  "Give its prices in dollars per million tokens (`cost: { input, output }` of the model in code and HTTP, [provider.cost] in an agent file, --prices IN,OUT on the command line, models.toml for all of them; 0 for a model that is free), or remove the cost limit";
 
 /** Why a cost limit cannot be kept for these agents, with what to do; nothing when all prices are known. */
 export function findCostLimitProblem(agents: readonly PricedAgent[]): string | undefined {
@@ -35,5 +35,5 @@ export function findCostLimitProblem(agents: readonly PricedAgent[]): string | u
   if (names.length === 0) return undefined;
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
   const named = names.slice(0, MAX_NAMED).join(", ");
-  return `a cost limit cannot be kept: the price of ${named}${more} is unknown. ${REMEDY}`;
+  return `a cost limit cannot be enforced: the price of ${named}${more} is unknown. ${REMEDY}`;
 }

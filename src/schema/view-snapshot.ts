@@ -18,7 +18,7 @@ const Span = z
     words: z.literal(true).optional(),
     memos: z.array(MemoRef).optional(),
   })
-  .refine(({ from, to }) => from <= to, { message: "must end where it begins, or later" });
+  .refine(({ from, to }) => from <= to, { message: "must not end before it begins" });
 
 const category = z.enum(["failure", "tangent"]);
 

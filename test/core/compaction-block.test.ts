@@ -382,7 +382,7 @@ describe("the default plan", () => {
     expect(cut?.tokens).toBeLessThanOrEqual(whole / 2);
     expect(planned(asked, config(), 40, WINDOW)).toEqual({
       ok: false,
-      problem: `The words of people that this loop answers (1 message, ${whole} tokens) and what the model has not read yet do not fit into 40 tokens, not even cut to their beginnings and ends`,
+      problem: `The user messages that this loop answers (1 message, ${whole} tokens) and what the model has not read yet do not fit into 40 tokens, not even cut to their beginnings and ends`,
     });
   });
 

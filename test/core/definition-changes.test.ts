@@ -78,7 +78,7 @@ describe("what another definition changes [3.8]", () => {
     const laxer = between(strict, { permissions: { rules, otherwise: "allow" } });
     expect([laxer.refusals, laxer.warnings]).toEqual([
       [],
-      [expect.stringMatching(/was decided by "ask-unsafe", and is by "allow" now/)],
+      [expect.stringMatching(/were decided by "ask-unsafe", and are now decided by "allow"/)],
     ]);
   });
 
@@ -101,7 +101,7 @@ describe("what another definition changes [3.8]", () => {
     const names = listToolNames({ tools: ["file_read"] });
     expect(findMissingTools([{ tool: "read_file", toolCallId: "1" }], names)).toEqual([]);
     expect(findMissingTools([{ tool: "bash", toolCallId: "1" }], names)).toEqual([
-      expect.stringContaining("The call 1 of bash waits for a person"),
+      expect.stringContaining("The call 1 of bash waits for approval"),
     ]);
   });
 

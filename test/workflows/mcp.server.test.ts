@@ -129,7 +129,7 @@ describe("an agent with MCP servers", () => {
 
     const notice =
       "user: The MCP server nasty offers different tools than when you started. New: nasty__fresh. No longer offered: " +
-      "nasty__goes. Described anew: nasty__changes.";
+      "nasty__goes. Changed: nasty__changes.";
     const heard = (nth: number) =>
       session.listSeenMessages(nth).filter((line) => line.startsWith(notice)).length;
     expect([0, 1, 2, 3].map(heard)).toEqual([0, 1, 1, 1]);

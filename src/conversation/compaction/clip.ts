@@ -97,11 +97,11 @@ export function clipText(text: string, maxChars: number, position: number): stri
 }
 
 function formatTextMarker(position: number, from: number, omitted: number): string {
-  return `\n\n[... ${omitted} characters left out; to read them, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${from}} ...]\n\n`;
+  return `\n\n[... ${omitted} characters omitted; to read them, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${from}} ...]\n\n`;
 }
 
 function formatImageMarker(position: number, index: number): string {
-  return `[An image is left out; to see it, call ${READ_FULL_TOOL} with {"message": ${position}, "image": ${index}}]`;
+  return `[An image is omitted; to see it, call ${READ_FULL_TOOL} with {"message": ${position}, "image": ${index}}]`;
 }
 
 /** No half of a character is left standing. */

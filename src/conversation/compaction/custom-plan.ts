@@ -70,12 +70,12 @@ export function checkPlan(
     const end = entries.findIndex(({ position }, index) => index >= at && position >= to);
     const own = entries.slice(at, end === -1 ? entries.length : end);
     if (own.length === 0) return rejectPlan(`${name} holds no entry`);
-    if (isText(as) && as.summary.trim() === "") return rejectPlan(`${name} has a text without words`);
+    if (isText(as) && as.summary.trim() === "") return rejectPlan(`${name} has a blank text`);
     const made = buildSections(own, as, findTurnStarts(entries));
     const tokens = sumSectionTokens(made);
     if (isText(as) && tokens > maxTextTokens) {
       return rejectPlan(
-        `${name} has a text of ${tokens} tokens; ${maxTextTokens} are the most (maxSummaryTokens)`,
+        `${name} has a text of ${tokens} tokens; at most ${maxTextTokens} are allowed (maxSummaryTokens)`,
       );
     }
     sections.push(...made);
@@ -85,7 +85,7 @@ export function checkPlan(
   const left = entries[at];
   if (left !== undefined) return rejectPlan(formatLeftOut(left));
   if (sections.length > MAX_SECTIONS)
-    return rejectPlan(`has ${sections.length} sections; ${MAX_SECTIONS} are the most`);
+    return rejectPlan(`has ${sections.length} sections; at most ${MAX_SECTIONS} are allowed`);
   return fitBudget(sections, entries, budget);
 }
 
@@ -105,7 +105,7 @@ function fitBudget(sections: readonly Section[], entries: readonly Entry[], budg
   if (chars !== undefined) return { ok: true, sections: cut(chars) };
   const tokens = sumSectionTokens(sections);
   const more = sumSectionTokens(whole) - tokens;
-  const suffix = more === 0 ? "" : `, and words of people that the loop answers have ${more} more`;
+  const suffix = more === 0 ? "" : `, and the user messages that the loop answers have ${more} more`;
   return rejectPlan(`has ${tokens} tokens${suffix}; the budget is ${budget}`);
 }
 
@@ -125,7 +125,7 @@ function rejectPlan(problem: string): CheckedPlan {
 }
 
 function formatLeftOut({ position }: Entry): string {
-  return `leaves out the entry at ${position}: let a text stand for what is not to be seen`;
+  return `leaves out the entry at ${position}: cover entries that the model must not see with a text`;
 }
 
 function findTurnStarts(entries: readonly Entry[]): ReadonlySet<number> {

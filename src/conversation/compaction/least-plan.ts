@@ -196,5 +196,5 @@ export function getFullText(message: Exclude<AgentMessage, { role: "extension" }
 function formatTooLittle(plan: SectionBuilder, userEntries: readonly Entry[], budget: number): string {
   const tokens = userEntries.reduce((sum, entry) => sum + plan.countEntryTokens(entry, "whole"), 0);
   const messages = userEntries.length === 1 ? "1 message" : `${userEntries.length} messages`;
-  return `The words of people that this loop answers (${messages}, ${tokens} tokens) and what the model has not read yet do not fit into ${budget} tokens, not even cut to their beginnings and ends`;
+  return `The user messages that this loop answers (${messages}, ${tokens} tokens) and what the model has not read yet do not fit into ${budget} tokens, not even cut to their beginnings and ends`;
 }

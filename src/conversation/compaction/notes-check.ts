@@ -26,12 +26,12 @@ export function findNotesProblem(notes: string, stopReason: StopReason, record: 
   if (stopReason === "length") return "were cut off at the output limit";
   if (stopReason !== "stop" && stopReason !== "toolUse") return `ended with "${stopReason}"`;
   if (trimmed === "") return "have no text";
-  if (isRefusal(trimmed)) return "refuse to sum up";
+  if (isRefusal(trimmed)) return "refuse to summarize";
   const telling = extractDistinctiveWords(record);
   if (telling.size < MIN_DISTINCTIVE_WORDS) return undefined;
   if (trimmed.length < MIN_CHARS) return `have ${trimmed.length} characters only`;
   const isAbout = [...extractDistinctiveWords(trimmed)].some((word) => telling.has(word));
-  return isAbout || !hasLatin(trimmed) ? undefined : "repeat not one word of what they sum up";
+  return isAbout || !hasLatin(trimmed) ? undefined : "do not repeat a single word of the text that they summarize";
 }
 
 function isRefusal(notes: string): boolean {

@@ -65,5 +65,5 @@ function estimateTokens(texts: readonly string[]): number {
 }
 
 function formatWarning(material: JudgeMaterial, budget: number): string {
-  return `Prior context and ${material.responses.length} responses are too large for the judge even when shortened: about ${estimateSize(material)} tokens, where ${budget} fit. They are judged all the same; give the judge a larger context window, or compare fewer branches.`;
+  return `Prior context and ${material.responses.length} responses are too large for the judge even when shortened: about ${estimateSize(material)} tokens, but only ${budget} fit. They are judged anyway. Give the judge a larger context window, or compare fewer branches.`;
 }

@@ -24,9 +24,9 @@ export function decideWithoutJudge(outcomes: readonly BranchOutcome[]): Decision
   const usable = filterUsable(outcomes);
   const [only] = usable;
   if (only === undefined)
-    return buildFallbackDecision(outcomes, "No branch answered, and the judge was not asked.");
+    return buildFallbackDecision(outcomes, "No branch answered, so the judge was not called.");
   if (usable.length > 1) return undefined;
-  const reason = `Branch ${only.index + 1} is the only one that answered; the judge was not asked.`;
+  const reason = `Branch ${only.index + 1} is the only one that answered, so the judge was not called.`;
   return buildDecision(outcomes, only.index, reason);
 }
 
@@ -48,7 +48,7 @@ export function parseJudgeReply(outcomes: readonly BranchOutcome[], { status, te
   const quoted = truncateForPreview(redact(text), MAX_REPEATED_BYTES);
   return buildFallbackDecision(
     outcomes,
-    `The judge replied "${quoted}" where a number from 1 to ${judged.length} was asked for.`,
+    `The judge replied "${quoted}" instead of a number from 1 to ${judged.length}.`,
   );
 }
 

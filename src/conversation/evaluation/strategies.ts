@@ -16,7 +16,7 @@ export type StrategyType = EvaluationStrategy["type"];
 
 /** Why an evaluation cannot begin, or nothing. To be asked before a branch is started. */
 export function findStrategyProblem(strategy: StrategyType, branches: number): string | undefined {
-  if (branches < 1) return "An evaluation needs at least one configuration, and was given none.";
+  if (branches < 1) return "An evaluation needs at least one configuration, but none was given.";
   if (strategy === "transparent" && branches > 1) {
     return `The strategy "transparent" passes one branch through and cannot choose among ${branches}. Give one configuration, or another strategy.`;
   }
@@ -83,6 +83,6 @@ export function checkCustomChoice(
   const indices = usable.map(({ index }) => index).join(", ");
   return buildFallbackDecision(
     outcomes,
-    `Strategy "${name}" gave ${found}; the index of a branch that answered was expected (${indices}).`,
+    `Strategy "${name}" returned ${found} instead of the index of a branch that answered (${indices}).`,
   );
 }

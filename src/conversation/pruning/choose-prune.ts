@@ -34,10 +34,10 @@ export function choosePrune(
   memoTokens?: number,
 ): PruneChoice {
   const nothing = (reason: string): PruneChoice => ({ type: "nothing", why: reason });
-  if (reverted === true) return nothing("this answer goes back to an earlier entry already");
+  if (reverted === true) return nothing("this answer already goes back to an earlier entry");
   const memos = view.spans.reduce((count, span) => count + (span.memos?.length ?? 0), 0);
   if (memoTokens !== undefined && memos >= MAX_MEMOS) {
-    return nothing(`${MAX_MEMOS} memos stand in the context already: prune without one`);
+    return nothing(`${MAX_MEMOS} memos are in the context already: prune without a memo`);
   }
   const liveFrom = view.liveFrom ?? 0;
   const whole = view.spans.filter(isWhole);
@@ -52,7 +52,7 @@ export function choosePrune(
   );
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined) {
-    return nothing("only words of people, a compaction's texts and this answer are left");
+    return nothing("only user messages, a compaction's texts and this answer remain");
   }
   const touched = view.spans.filter(({ from, to }) => to > first.from && from < last.to);
   const between = { from: touched[0]?.from ?? first.from, to: touched.at(-1)?.to ?? last.to };
@@ -60,7 +60,7 @@ export function choosePrune(
     touched.flatMap((span) => (isWhole(span) ? splitSpan(span, ranges, entries) : [span])),
   );
   if (view.spans.length - touched.length + spans.length > MAX_PRUNED_SPANS) {
-    return nothing("the context is in too many pieces; it is made smaller as a whole when it has grown");
+    return nothing("the context is in too many pieces; the next compaction makes it smaller");
   }
   return {
     type: "pruned",

@@ -36,7 +36,7 @@ export function chooseRevert(
     ...(target === undefined ? {} : { target }),
     reason,
   });
-  if (reverted === true) return refused("another call of the same answer goes back already");
+  if (reverted === true) return refused("another call of the same answer already goes back");
   const at = new Map(entries.map((entry) => [entry.position, entry]));
   const isNamed = (position: number): boolean => {
     const entry = at.get(position);
@@ -55,13 +55,13 @@ export function chooseRevert(
   let fork = target + 1;
   while (fork < answer && isTagOf(at.get(fork), target) && findSpan(view.spans, fork)?.instead === undefined)
     fork++;
-  if (fork < loopFrom) return refused(`${formatLabel(target)} lies before this loop`, target);
+  if (fork < loopFrom) return refused(`${formatLabel(target)} is before this loop`, target);
   const spoken = entries.find(
     (entry) => entry.position >= fork && entry.position < answer && isFromUser(entry),
   );
   if (spoken !== undefined) {
     return refused(
-      `a person has spoken since (${formatLabel(spoken.position)}): go back to that entry or a later one`,
+      `the user has sent a message since (${formatLabel(spoken.position)}): go back to that entry or a later one`,
       target,
     );
   }

@@ -65,7 +65,7 @@ export function findReachedLimit(limits: Limits, spent: Spent): string | undefin
     const { name, getSpent: spentOf, format: show } = LIMITS[limitName];
     const amount = spentOf(spent);
     const both = `(${show(amount)}/${show(limit)})`;
-    if (amount === null) return `Max ${name} cannot be kept: what was spent is unknown ${both}`;
+    if (amount === null) return `Max ${name} cannot be enforced: the amount spent is unknown ${both}`;
     if (amount >= limit) return `Max ${name} reached ${both}`;
   }
   return undefined;

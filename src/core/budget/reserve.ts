@@ -36,7 +36,7 @@ export function reserve(
 ): { readonly account: Account; readonly reservations: readonly Reservation[] } {
   const known = new Set(Object.keys(account.open));
   for (const { id } of asked) {
-    if (known.has(id)) throw new ProtocolError(`Child ${id} was reserved for already.`);
+    if (known.has(id)) throw new ProtocolError(`Child ${id} already has a reservation.`);
     known.add(id);
   }
   const before = computeRemaining(account, spent, nowMs);

@@ -16,9 +16,9 @@ const NAMES = {
 export function formatShortage(shortage: Shortage, account: Account, spent: Spent, nowMs: number): string {
   switch (shortage) {
     case "depth":
-      return "Not started: no further agent may stand below this one (maxDepth). Do the task yourself.";
+      return "Not started: this agent may have no sub-agents (maxDepth). Do the task yourself.";
     case "time":
-      return "Not started: the time of this agent is over.";
+      return "Not started: this agent has no time left.";
     default: {
       const rest = formatAmount(shortage, computeRemaining(account, spent, nowMs)[shortage] ?? 0);
       return `Not started: too few ${NAMES[shortage]} are left for one more agent, ${rest} of ${formatTally(account, spent, shortage)}. ${formatAdvice(account)}`;
@@ -36,7 +36,7 @@ export function findExhaustedBudget(account: Account, spent: Spent, nowMs: numbe
   const rest = computeRemaining(account, spent, nowMs);
   for (const part of ["turns", "tokens", "nanoUsd"] as const) {
     if (part === "nanoUsd" && rest.nanoUsd === 0 && sumUsed(account, spent).nanoUsd === null) {
-      return `Budget of dollars cannot be kept: what was spent of ${formatAmount(part, getAllowance(account).nanoUsd)} is unknown`;
+      return `Budget of dollars cannot be enforced: the amount spent of ${formatAmount(part, getAllowance(account).nanoUsd)} is unknown`;
     }
     if (rest[part] === 0)
       return `Budget of ${NAMES[part]} reached: none left of ${formatTally(account, spent, part)}`;
@@ -48,7 +48,7 @@ function formatTally(account: Account, spent: Spent, part: CountedKind): string 
   const whole = formatAmount(part, getAllowance(account)[part] ?? 0);
   const spentText = formatAmount(part, sumUsed(account, spent)[part]);
   const aside = sumReserved(account)[part];
-  const waiting = aside === 0 ? "" : `, ${formatAmount(part, aside)} set aside for agents at work`;
+  const waiting = aside === 0 ? "" : `, ${formatAmount(part, aside)} reserved for running agents`;
   return `${whole} (${spentText} spent${waiting})`;
 }
 
@@ -58,6 +58,6 @@ function formatAmount(part: CountedKind, value: number | null): string {
 
 function formatAdvice({ open }: Account): string {
   return Object.keys(open).length === 0
-    ? "Do the task yourself, or end with what there is."
-    : "Wait for those that are at work: what they do not use comes back.";
+    ? "Do the task yourself, or finish with the results that you have."
+    : "Wait for the agents that are running: you get back what they do not use.";
 }

@@ -46,7 +46,7 @@ export function toBranchStatus(outcome: Outcome): BranchStatus {
     case "rejected":
       return { type: "failed", reason: `Input rejected: ${outcome.reason}` };
     case "delivered":
-      return { type: "failed", reason: "Nothing was asked of it." };
+      return { type: "failed", reason: "It received no prompt." };
   }
 }
 

@@ -4,7 +4,7 @@ import { type BranchOutcome, isUsable } from "./branch-outcome.ts";
 export type Decision = {
   /** The branch's index, from 0; -1 where none was to be chosen. */
   readonly selected: number;
-  /** `fallback`: the strategy gave no usable choice. `nobody`: all branches are kept. */
+  /** `fallback`: the strategy gave no usable choice. `nobody`: all branches are retained. */
   readonly by: "strategy" | "fallback" | "nobody";
   /** Whole sentences for people; branches are counted from 1. */
   readonly reason: string;
@@ -35,7 +35,7 @@ export function buildFallbackDecision(outcomes: readonly BranchOutcome[], cause:
       ? "the first that answered"
       : worded !== undefined
         ? "the first that left a text"
-        : "the first of all, which left no text either";
+        : "the first branch, which left no text either";
   const reason = [cause, `Branch ${selected + 1} is taken, ${rank}.`, ...describeUnusable(outcomes)].join(
     " ",
   );
@@ -45,7 +45,7 @@ export function buildFallbackDecision(outcomes: readonly BranchOutcome[], cause:
 /** HITL-03. */
 export function buildKeepAllDecision(outcomes: readonly BranchOutcome[]): Decision {
   const reason =
-    outcomes.length === 1 ? "The one branch is kept." : `All ${outcomes.length} branches are kept.`;
+    outcomes.length === 1 ? "The only branch is retained." : `All ${outcomes.length} branches are retained.`;
   return { selected: -1, by: "nobody", reason: [reason, ...describeUnusable(outcomes)].join(" ") };
 }
 

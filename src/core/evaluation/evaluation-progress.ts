@@ -102,10 +102,10 @@ function formatStatusText(
       return "opening the evaluation";
     case "comparing": {
       const endedCount = branches.filter(({ state }) => state === "done").length;
-      return `running ${branches.length} branches, ${endedCount} of them over`;
+      return `running ${branches.length} branches, ${endedCount} of them ended`;
     }
     case "judging":
-      return "asking the judge";
+      return "calling the judge";
     case "deciding":
       return "choosing a branch";
     case "ended":

@@ -73,12 +73,12 @@ export function branchEnd(loopId: string, end: PartEnd): BranchEnd {
 export function lostStatus({ how, cause }: LostPart): BranchStatus {
   switch (cause) {
     case "taken":
-      return { type: "failed", reason: "There is a run of its name already" };
+      return { type: "failed", reason: "A run with the same name already exists" };
     case "not-begun":
       return { type: "stopped", reason: "It was stopped before it began" };
     case "given-up":
       return { type: "stopped", reason: how };
     case "ended":
-      return { type: "stopped", reason: `It was ended from outside: ${how}` };
+      return { type: "stopped", reason: `Its run ended without a result: ${how}` };
   }
 }

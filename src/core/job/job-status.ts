@@ -129,8 +129,8 @@ function getStatusCode({ outcome, stop }: JobState, job: ModeStatus["job"]): Sta
 
 function formatStatusText({ outcome, doing: said, parts, counts }: JobState): string {
   if (outcome !== undefined) return "nothing: the job has ended";
-  if (counts.running === 0) return said || "deciding what comes next";
-  if (counts.running > MOST_NAMED) return `${counts.running} parts are at work`;
+  if (counts.running === 0) return said || "deciding the next step";
+  if (counts.running > MOST_NAMED) return `${counts.running} parts are running`;
   const running = parts.filter(({ state }) => state === "running").map(({ name }) => name);
   return `at work: ${running.join(", ")}`;
 }

@@ -140,7 +140,7 @@ function comeTo(end: PartEnd): Partial<JobPart> {
 
 export function outcomeOf(end: PartEnd): Outcome {
   if (end.type === "reported") return end.report.outcome;
-  return { type: "failed", fault: "lost", message: `It did not come to an end: ${end.how}` };
+  return { type: "failed", fault: "lost", message: `It ended without a result: ${end.how}` };
 }
 
 export function restOf({ report }: PartEnd): NextRound | undefined {

@@ -40,7 +40,7 @@ export function decideAfterRound(
   const now = idle + 1;
   if (now < maxIdleRounds) return { type: "round", idle: now };
   return endAtLimit(
-    `${now} rounds in a row have ended without a call of finish_work or sleep (maxIdleRounds ${maxIdleRounds})`,
+    `${now} consecutive rounds ended without a call to finish_work or sleep (maxIdleRounds ${maxIdleRounds})`,
   );
 }
 
@@ -50,10 +50,10 @@ function endAtLimit(reason: string): AfterRound {
 
 /** What an agent is told when a round begins that nobody has given words for. */
 export const ROUND_PROMPTS = {
-  slept: "The time that you wanted to sleep for has passed. Go on with your work.",
-  woken: "You were woken before your time. Look at what has changed, and go on with your work.",
+  slept: "Your sleep is over. Continue your work.",
+  woken: "You were woken early. Check what has changed, and continue your work.",
   "go-on":
-    "Nobody is here to answer: you work by yourself. Go on. Call finish_work when the whole task is done or cannot be done, or sleep to wait for something.",
+    "No user is available to answer: you work autonomously. Continue. Call finish_work when the whole task is done or cannot be done, or call sleep to wait for something.",
 } as const satisfies Record<Exclude<RoundCause, "task">, string>;
 
 /** Where an autonomous agent stands. */

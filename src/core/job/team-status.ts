@@ -120,7 +120,7 @@ function formatStatusText(state: JobState): string {
   const running = membersAtWork(state);
   if (state.outcome !== undefined) return "nothing: the job has ended";
   if (!isLeading(state)) return `ending ${running} agents`;
-  return running === 0 ? "the lead is at work" : `the lead and ${running} agents are at work`;
+  return running === 0 ? "the lead is running" : `the lead and ${running} agents are running`;
 }
 
 function toChildRow({ session, agent, task = "", state, outcome }: JobPart): ChildRow {

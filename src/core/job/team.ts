@@ -82,14 +82,14 @@ export function beginMember(
 ): Handed {
   if (!agents.some(({ name }) => name === agent)) {
     const known = agents.map(({ name }) => name).join(", ");
-    return { type: "refused", reason: `There is no agent "${agent}"; there are: ${known}.` };
+    return { type: "refused", reason: `Unknown agent "${agent}". Known agents: ${known}.` };
   }
-  if (isEnding(state)) return { type: "refused", reason: "The job is ending: nothing new is begun." };
+  if (isEnding(state)) return { type: "refused", reason: "The job is ending, so no new task can start." };
   const members = membersOf(state);
   if (members.length >= maxAgents) {
     return {
       type: "refused",
-      reason: `Not started: ${maxAgents} tasks were handed out, and no more may be.`,
+      reason: `Not started: ${maxAgents} tasks were delegated, which is the maximum.`,
     };
   }
   const idle = agents.length - membersAtWork(state);
@@ -139,7 +139,7 @@ export function memberOf(part: JobPart): Member {
 }
 
 function getReason({ outcome, lost }: JobPart): string | undefined {
-  if (lost !== undefined) return `it did not come to an end: ${lost.how}`;
+  if (lost !== undefined) return `it ended without a result: ${lost.how}`;
   if (outcome?.type === "failed") return `${outcome.fault}: ${outcome.message}`;
   return outcome !== undefined && "reason" in outcome ? outcome.reason : undefined;
 }
