@@ -20,7 +20,7 @@ export function formatFrame({ id, event, data }: Frame): string {
   return `${head}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** Formats a comment. No client displays it: it keeps a connection open, or tells a developer why it ends. */
+/** Formats a comment. No client displays it: it holds a connection open, or informs a developer why it ends. */
 export function formatComment(text: string): string {
   return `: ${toOneLine(text)}\n\n`;
 }

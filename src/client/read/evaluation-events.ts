@@ -22,7 +22,7 @@ export class EvaluationEvents {
   readonly #delivered = new Map<string, DeliveredParts>();
   #records: readonly EvaluationRecord[] = [];
 
-  /** Takes the current evaluations. Call it before you read the loops: the loops of a closed evaluation are recorded then. */
+  /** Takes the current evaluations. Call it before you read the loops: a closed evaluation's loops are recorded then. */
   read(records: readonly EvaluationRecord[]): void {
     this.#records = records;
   }

@@ -71,7 +71,7 @@ export async function readLoopHistory(
     }),
   );
   const last = read.at(-1);
-  if (last === undefined) throw new RangeError("No loop is asked about");
+  if (last === undefined) throw new RangeError("No loop is given");
   return {
     traces: read.map(({ trace }) => trace),
     branches,

@@ -105,7 +105,7 @@ async function buildRecord(
   };
 }
 
-/** The origin is a requested fork. */
+/** Converts the origin. A fork counts as an explicit start, because a caller requested it. */
 function toRecordedFormation({ formation, createdAtMs }: SessionRecord): RecordedSession["formation"] {
   const at = { timestamp: formatTimestamp(createdAtMs) };
   switch (formation.type) {
@@ -230,7 +230,7 @@ async function createEventContext(
   };
 }
 
-/** Returns what the last compaction of each loop keeps of it and of earlier loops (PER-03). */
+/** Returns what the last compaction of each loop retains of it and of earlier loops (PER-03). */
 async function readCompactionBlocks(
   transcript: Transcript,
   { id }: SessionRecord,

@@ -30,7 +30,7 @@ import { readSessionStatus, type SessionStatus } from "./session-status.ts";
 
 /** One of several branches from the same position: how it differs. */
 export type ExploredBranch = {
-  /** If omitted, the model is asked again. */
+  /** If omitted, the model answers again. */
   readonly prompt?: string;
   /** Replaces the session's definition. */
   readonly agent?: AgentDefinitionInput;

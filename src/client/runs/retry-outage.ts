@@ -11,8 +11,8 @@ import type { Storage } from "../sessions/storage.ts";
 const PAUSE_MS = { first: 250, longest: 5_000 };
 
 /**
- * The status codes of a Temporal server that restarts, has lost its own database, or is overloaded. Their definition says
- * that the same request may succeed later.
+ * The status codes of a Temporal server that restarts, has lost its own database, or is overloaded. By their definition,
+ * the same request may succeed later.
  */
 const TRANSIENT_CODES: ReadonlySet<number | undefined> = new Set<number>([
   GRPC.unknown,

@@ -28,7 +28,7 @@ export const BackupManifest = z.strictObject({
     /** The number of loops that were running. */
     running: z.number().int(),
   }),
-  /** The dev server's store at the same moment; absent where the server keeps its store elsewhere. */
+  /** The dev server's store at the same moment; absent where the server has its store elsewhere. */
   server: CopiedFile.optional(),
   /** How long writers of the transcript waited for the backup. */
   heldMs: z.number(),

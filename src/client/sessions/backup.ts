@@ -32,8 +32,8 @@ const WAIT_MS = 60_000;
  * Copies the transcript and the dev server's store as they were at one moment, while runs are in progress.
  *
  * Other writers of the transcript wait until the copies are complete. A step is stored in the transcript before it is
- * reported to Temporal. While nobody can write to the transcript, Temporal's store cannot get ahead of it: the two copies are as
- * consistent as after a crash of everything.
+ * reported to Temporal. While nobody can write to the transcript, Temporal's store cannot get ahead of it: the two copies
+ * are as consistent as after a crash of everything.
  */
 export async function writeBackup({ home, folder, version }: BackupOptions): Promise<BackupManifest> {
   const target = resolve(folder);

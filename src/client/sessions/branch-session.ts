@@ -13,7 +13,7 @@ import { getSessionRecord } from "../runs/get-session-record.ts";
 import { launchByHash, type StartResult, startRun } from "../runs/start-run.ts";
 
 export type BranchOptions = PositionOptions & {
-  /** The prompt at the position; at a loop's first turn, it replaces the loop's prompt. By default, the model is asked again. */
+  /** The prompt at the position; at a loop's first turn, it replaces the loop's prompt. Default: the model answers again. */
   readonly prompt?: string;
   /** Replaces the session's definition. */
   readonly agent?: AgentDefinitionInput;

@@ -10,7 +10,7 @@ import { stopSession } from "../runs/queue-message.ts";
 import { findDescendants } from "./find-descendants.ts";
 
 export type DeleteOptions = {
-  /** Also deletes Temporal's history of the runs, asynchronously. By default, the server's retention period applies to it. */
+  /** Also deletes Temporal's history of the runs, asynchronously. By default, the server's retention period applies. */
   readonly history?: boolean;
   /** Stops an open run first. By default, an open run is an error. */
   readonly stop?: boolean;
