@@ -198,7 +198,7 @@ describe("a rewind", () => {
     await gates.get("open").arrived;
     const refused = await cli("rewind", session.id, "--to", "0");
     expect(refused.code).not.toBe(0);
-    expect(refused.err).toContain("a run of it is open");
+    expect(refused.err).toContain("it has an open run");
     expect(refused.err).toContain(`holdfast stop ${session.id}`);
     await session.handle.terminate("by hand");
     gates.get("open").open();
