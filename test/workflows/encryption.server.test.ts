@@ -125,7 +125,7 @@ thoroughTest(
     const said = await eventually(
       async () => {
         const found = await historyOf(session.id);
-        return /Sealed with key "k1".*which has none/.exec(found)?.[0];
+        return /Encrypted with key "k1".*which has none/.exec(found)?.[0];
       },
       { what: "the reason in the history" },
     );

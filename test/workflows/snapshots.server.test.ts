@@ -90,7 +90,7 @@ test("files are kept with each turn, and a fork brings them back as they were th
   expect(existsSync(join(folder, "more.txt"))).toBe(false);
   writeFileSync(join(folder, "notes.txt"), "by hand\n");
   const dirty = await runCommandLine(stage, "fork", session.id, "--at", "3", "--restore-in-place");
-  expect(dirty.err).toContain("neither committed nor held by a snapshot");
+  expect(dirty.err).toContain("neither committed nor part of a snapshot");
   expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("by hand\n");
 });
 
