@@ -55,9 +55,9 @@ test("check says what is wrong with file and line, and ends with 1 [SKL-02]", as
   const { code, out } = await runHoldfast(["skills", "check", bad, join(home, "more/note")]);
   expect(code).toBe(1);
   expect(out.trim().split("\n")).toEqual([
-    `${bad}/Loud/SKILL.md:2: error: name: "Loud" may hold small letters (a-z), digits and hyphens alone`,
-    `${bad}/none/SKILL.md:1: error: description: there is no description`,
-    `${bad}/odd/SKILL.md:4: warning: licence: the form knows no such key; did you mean "license"?`,
+    `${bad}/Loud/SKILL.md:2: error: name: "Loud" may contain only lowercase letters (a-z), digits and hyphens`,
+    `${bad}/none/SKILL.md:1: error: description: description is missing`,
+    `${bad}/odd/SKILL.md:4: warning: licence: the format does not define this key; did you mean "license"?`,
     `ok  odd: ${bad}/odd`,
     `ok  note: ${home}/more/note`,
     "2 errors, 1 warning",
