@@ -23,12 +23,12 @@ beforeEach(async () => {
   await write(
     "scripts/build.mjs",
     `import { appendFileSync, mkdirSync, writeFileSync } from "node:fs";
-     import { BUILD_STAMP, sourceHash } from "./build-stamp.mjs";
+     import { BUILD_STAMP, hashSources } from "./build-stamp.mjs";
      appendFileSync("ran", "build\\n");
      if (process.env.BUILD_FAILS) process.exit(2);
      mkdirSync("dist/devserver", { recursive: true });
      writeFileSync("dist/devserver/fetch-main.js", 'import { appendFileSync } from "node:fs"; appendFileSync("ran", "fetch\\\\n"); process.exitCode = process.env.FETCH_FAILS ? 1 : 0;');
-     writeFileSync(BUILD_STAMP, sourceHash(process.cwd()));`,
+     writeFileSync(BUILD_STAMP, hashSources(process.cwd()));`,
   );
   await write(
     "npm-cli.js",
@@ -177,5 +177,5 @@ test("an old Node gets a sentence, not a stack", () => {
 });
 
 test("a step that does not exist is named", () => {
-  expect(setUp({}, "everything").stderr).toContain('no step is called "everything"');
+  expect(setUp({}, "everything").stderr).toContain('no step has the name "everything"');
 });
