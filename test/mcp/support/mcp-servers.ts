@@ -12,7 +12,7 @@ const ROOT = resolve(import.meta.dirname, "../../..");
 export const resolveOfficialServer = (name: "everything" | "filesystem" | "memory"): string =>
   join(ROOT, `node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 
-export const MISBEHAVING_SERVER = join(import.meta.dirname, "nasty-server.mjs");
+export const MISBEHAVING_SERVER = join(import.meta.dirname, "misbehaving-server.mjs");
 const ONLY_LOOPBACK = join(import.meta.dirname, "only-loopback.cjs");
 
 export type LogLine = { readonly facts: Record<string, unknown>; readonly message: string };

@@ -1,6 +1,6 @@
 // A server of our own that misbehaves, by hand on standard input and output: no library would let it.
 //
-//   node nasty-server.mjs [slow-start=MS] [junk] [hang] [die=CODE] [stubborn] [child=FILE] [change-when=FILE]
+//   node misbehaving-server.mjs [slow-start=MS] [junk] [hang] [die=CODE] [stubborn] [child=FILE] [change-when=FILE]
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline";

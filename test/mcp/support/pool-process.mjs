@@ -8,7 +8,7 @@ import { McpPool } from "../../../dist/tools/sources/mcp/mcp-pool.js";
 const silent = () => {};
 const log = { debug: silent, info: silent, warn: silent };
 const pool = new McpPool({ secrets: () => undefined, version: "0", log });
-const args = [join(import.meta.dirname, "nasty-server.mjs"), "stubborn", `child=${process.argv[2]}`];
+const args = [join(import.meta.dirname, "misbehaving-server.mjs"), "stubborn", `child=${process.argv[2]}`];
 const server = McpServer.parse({
   name: "held",
   transport: { type: "stdio", command: process.execPath, args },
