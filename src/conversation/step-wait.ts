@@ -1,4 +1,4 @@
-/** What a step waits for, as the server knows it from its heartbeat: its turn to ask a vendor, or the store. */
+/** What a step waits for, as its heartbeat reports it to the server: its turn to call a vendor, or the store. */
 export type StepWait = VendorWait | StoreWait;
 
 type StoreWait = {
@@ -10,14 +10,14 @@ type StoreWait = {
 };
 
 export type VendorWait = {
-  /** The vendor has said that it takes no question now; or so many a minute, or at once, are what a worker's limits allow. */
+  /** `vendor`: the vendor accepts no request now. `rate`, `places`: the worker's limit per minute, or at once, is reached. */
   readonly for: "vendor" | "rate" | "places";
   readonly vendor: string;
-  /** Questions of the same worker that wait before it. */
+  /** The number of requests of the same worker that wait before it. */
   readonly ahead: number;
   /** Unix milliseconds. */
   readonly sinceMs: number;
-  /** Of the moment at which the next may go; absent where that depends on others. */
+  /** When the next request may be sent; absent when that depends on others. */
   readonly untilMs?: number;
 };
 

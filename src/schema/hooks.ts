@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { findNearestName } from "../platform/text/nearest-name.ts";
 
-// Where an application is asked or told while an agent works, and whom it has put there (CB-01, CB-09). The meaning of
-// each point is written in docs/hooks.md.
+// The points at which an application's hooks are called while an agent works, and their settings (CB-01, CB-09).
+// docs/hooks.md describes each point.
 
-/** `asks`: what is about to happen hangs on the answer. `tells`: it has happened. */
+/** `asks`: the answer decides whether the event happens. `tells`: the event has happened. */
 const KINDS = {
   "before-task": "asks",
   "after-task": "tells",
@@ -37,12 +37,12 @@ export function isUpdatePoint(point: HookPoint): point is UpdatePoint {
   return point === "before-tool-update" || point === "after-tool-update";
 }
 
-/** Of one point. */
+/** The maximum at one point. */
 const MAX_HOOKS = 16;
 
 const policy = {
   timeoutMs: z.number().int().positive().max(600_000).optional(),
-  /** What a failure means: `stop` before something happens and `go-on` after it, unless said. */
+  /** What a failure means: by default `stop` before an event and `go-on` after it. */
   onFailure: z.enum(["stop", "go-on"]).optional(),
 };
 
@@ -52,7 +52,7 @@ const HookName = z.string().min(1).max(128);
 
 const NamedHook = z.strictObject({ name: HookName, ...policy });
 
-/** No shell reads it: one line that is cut into words, or the words. */
+/** Runs without a shell: one line that is split into words, or the words. */
 const CommandHook = z.strictObject({
   command: z.union([z.string().min(1).max(2048), z.array(z.string()).min(1).max(64)]),
   ...policy,
@@ -77,7 +77,7 @@ const buildUses = (point: HookPoint) =>
 
 type HookShape = { [P in HookPoint]: z.ZodOptional<z.ZodArray<typeof HookUse>> };
 
-/** Asked or told in the order given. */
+/** Called in the given order. */
 export const Hooks = z.strictObject(
   Object.fromEntries(HOOK_POINTS.map((point) => [point, buildUses(point)])) as HookShape,
   {

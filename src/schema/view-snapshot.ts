@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-// What a loop has left of its view, as it stands in a file. The type is `ViewSnapshot` of src/core/view/view.ts.
+// What a loop has left of its view, in its form in a file. The type is `ViewSnapshot` of src/core/view/view.ts.
 
 const count = z.number().int().nonnegative();
 const tokens = z.number().nonnegative();

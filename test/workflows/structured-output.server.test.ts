@@ -146,7 +146,7 @@ describe("a final tool", () => {
     });
     expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), position: 4 });
     const told = await session.readConversation();
-    expect(told[2]).toContain("Not accepted: final_answer was called together with other tools");
+    expect(told[2]).toContain("Not judged: final_answer was called together with other tools");
     expect(told[3]).toContain("ran");
     expect(bodyOf(session, 1)).not.toHaveProperty("tool_choice");
   });

@@ -17,38 +17,38 @@ import {
 } from "./plan.ts";
 import { groupTurns } from "./turns.ts";
 
-// A view as an application wants it: what its strategy has said is checked, and counted anew.
+// A view as an application wants it: the result of its strategy is checked and counted again.
 //
-// Invariants, of a plan that is taken
+// Invariants of an accepted plan
 //   C1. Each entry that was given is in exactly one section; sections are in order and do not overlap.
 //   C2. An answer and the results of its calls are in one section.
 //   C3. The sections together have at most the budget, and a text at most its own.
-//   C4. An entry that was not given is in no section that is shown: a section is divided at a hole in the positions.
-//   C5. Words of people that the loop at work answers follow a text that stands for them (docs/loop.md, rule 1).
+//   C4. An entry that was not given is in no visible section: a section is divided at a gap in the positions.
+//   C5. User messages that the running loop answers follow a text that stands for them (docs/loop.md, rule 1).
 
 export type PlanBounds = {
-  /** Tokens of all sections together. */
+  /** The tokens of all sections together. */
   readonly budget: number;
-  /** Of one text. */
+  /** The tokens of one text. */
   readonly maxTextTokens: number;
 };
 
 /** A problem is a sentence without its subject: "leaves out the entry at 4". */
 export type CheckedPlan = Plan;
 
-/** A view has room for more, of turns that come later, before its oldest are joined. */
+/** A view has room for more sections, of later turns, before its oldest are joined. */
 const MAX_SECTIONS = 32;
 
-/** What a strategy is given: no entries that the machine keeps for people. */
+/** Returns the entries that a strategy receives: none that the machine stores for users. */
 export function selectPlannableEntries(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter(({ message }) => !isForUsersOnly(message));
 }
 
 /**
- * A list without sections wants nothing shown: a line that counts what is gone stands for all entries, since no vendor
- * takes a request without a message (CTX-16).
+ * Checks a plan. An empty list of sections wants nothing visible: a line that counts the omitted entries stands for all
+ * of them, because no vendor accepts a request without a message (CTX-16).
  *
- * @param entries - As `selectPlannableEntries` gave them.
+ * @param entries - As `selectPlannableEntries` returned them.
  */
 export function checkPlan(
   wanted: readonly WantedSection[],
@@ -95,7 +95,7 @@ function hideAllEntries(entries: readonly Entry[]): readonly Section[] {
     : buildSections(entries, { summary: formatRemoved(entries.length) }, findTurnStarts(entries));
 }
 
-/** Words that the loop answers come on top of the texts that stand for them; they are cut where there is no room for them. */
+/** Adds the user messages that the loop answers after the texts for them, and cuts them where there is no room. */
 function fitBudget(sections: readonly Section[], entries: readonly Entry[], budget: number): Plan {
   const userEntries = getMessagesToAnswer(findCurrentWork(entries));
   const whole = sections.map((section) => addUserText(section, userEntries));
@@ -132,7 +132,7 @@ function findTurnStarts(entries: readonly Entry[]): ReadonlySet<number> {
   return new Set(groupTurns(entries).flatMap((turn) => turn.entries[0]?.position ?? []));
 }
 
-/** One for a text; for what is shown, one for each run of positions without a hole. */
+/** Builds one section for a text, and otherwise one for each run of positions without a gap. */
 function buildSections(
   own: readonly Entry[],
   as: WantedForm,

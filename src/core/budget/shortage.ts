@@ -2,7 +2,7 @@ import { type Account, computeRemaining, getAllowance, sumReserved, sumUsed } fr
 import { type CountedKind, toUsd } from "./amounts.ts";
 import { formatDollars, type Spent } from "./limits.ts";
 
-/** What there is too little of. */
+/** What is short. */
 export type Shortage = CountedKind | "depth" | "time";
 
 const NAMES = {
@@ -12,7 +12,7 @@ const NAMES = {
   children: "sub-agents",
 } satisfies Record<CountedKind, string>;
 
-/** Why a child may not begin, for the model that wanted it. */
+/** Formats why a child may not begin, for the model that requested it. */
 export function formatShortage(shortage: Shortage, account: Account, spent: Spent, nowMs: number): string {
   switch (shortage) {
     case "depth":
@@ -27,10 +27,10 @@ export function formatShortage(shortage: Shortage, account: Account, spent: Spen
 }
 
 /**
- * Why an agent may begin no further step though its own limits would let it: what its parent gave it, or what is spent
- * and set aside below it. Nothing while something of everything is left.
+ * Returns why an agent may begin no further step although its own limits allow it: its parent's reservation, or what is
+ * spent and reserved below it, is used up. Nothing while something of everything is left.
  *
- * It is to be asked behind `findReachedLimit`, which says the same of the agent's own limits and own spending.
+ * Call it after `findReachedLimit`, which checks the agent's own limits and own spending.
  */
 export function findExhaustedBudget(account: Account, spent: Spent, nowMs: number): string | undefined {
   const rest = computeRemaining(account, spent, nowMs);

@@ -27,7 +27,7 @@ export const REPAIR_TEXT = "Your answer was not accepted: ";
 
 /** Formats why a call of the final tool beside others gets no verdict: the model had not seen their results. */
 export function formatNotAlone({ name }: Pick<CallDigest, "name">): string {
-  return `Not accepted: ${name} was called together with other tools. Read their results, then call ${name} alone.`;
+  return `Not judged: ${name} was called together with other tools. Read their results, then call ${name} alone.`;
 }
 
 export function formatVerdict(verdict: OutputVerdict): string {
