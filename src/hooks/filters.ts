@@ -90,7 +90,7 @@ export class FilterRegistry {
   ): Promise<FilterResult | HookFailure> {
     const registered = this.#filters.get(name);
     if (registered === undefined) {
-      const known = this.names.length === 0 ? "none is" : `registered: ${this.names.join(", ")}`;
+      const known = this.names.length === 0 ? "none is registered" : `registered: ${this.names.join(", ")}`;
       return buildFailure("not-found", `There is no input filter "${name}" on this worker; ${known}`);
     }
     const answer = await askWithTimeout(

@@ -189,7 +189,7 @@ export class HookRegistry {
   #getFunction<P extends HookPoint>(name: string, point: P): HookFunction<P> | HookVerdict {
     const registered = this.#hooks.get(name);
     if (registered === undefined) {
-      const known = this.names.length === 0 ? "none is" : `registered: ${this.names.join(", ")}`;
+      const known = this.names.length === 0 ? "none is registered" : `registered: ${this.names.join(", ")}`;
       return buildFailure("not-found", `There is no hook "${name}" on this worker; ${known}`);
     }
     const hook = registered.functions[point];

@@ -53,7 +53,7 @@ export class Drain {
     this.#startedMs = Date.now();
     this.#logProgress("Asked to end: no new work");
     this.#timers.push(
-      setInterval(() => this.#logProgress("Ending"), LOG_INTERVAL_MS).unref(),
+      setInterval(() => this.#logProgress("Shutting down"), LOG_INTERVAL_MS).unref(),
       setTimeout(() => this.releaseNow(), this.#drainMs + CANCEL_TIMEOUT_MS).unref(),
     );
   }

@@ -82,7 +82,7 @@ function readFailedPart(
     cause: givenUp !== undefined ? "given-up" : error instanceof CancelledFailure ? "not-begun" : "ended",
   };
   if (session === undefined) return givenUp?.then(() => lost) ?? lost;
-  const look = () => inspectChild(session, "it is gone");
+  const look = () => inspectChild(session, "it ended without a report");
   return CancellationScope.nonCancellable(() => givenUp?.then(look) ?? look()).then(
     (report) => (report === null ? lost : { ...lost, report }),
     (problem) => {

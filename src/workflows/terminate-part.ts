@@ -9,7 +9,7 @@ const STOP_TIMEOUT_MS = 7_000;
 const PART_STOP_TIMEOUT_MS = 5_500;
 
 /** The description of a part that was terminated. */
-export const TERMINATED_TEXT = "it did not answer the stop and was terminated";
+export const TERMINATED_TEXT = "it did not respond to the stop and was terminated";
 
 /**
  * Terminates a part and everything below it when the part does not end after a cancellation of the surrounding scope.
@@ -43,6 +43,6 @@ function getStopTimeout(): number {
 /** Terminates a part. If that fails, the run waits for the part. */
 function terminatePart(workflow: string): Promise<void> {
   return CancellationScope.nonCancellable(() =>
-    scheduleActivity<void>("end-part", [{ workflow }], buildWriteOptions("it does not answer the stop")),
+    scheduleActivity<void>("end-part", [{ workflow }], buildWriteOptions("it does not respond to the stop")),
   ).catch(() => undefined);
 }

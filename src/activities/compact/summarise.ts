@@ -24,7 +24,7 @@ export function buildGroupKey({ turns }: Pick<Group, "turns">): string {
   return `${first}-${turns.at(-1)?.entries.at(-1)?.position ?? first}`;
 }
 
-/** The texts by group, under the key of `keyOf`. */
+/** The texts by group, under the key of `buildGroupKey`. */
 export type Notes = {
   readonly texts: ReadonlyMap<string, string>;
   /**

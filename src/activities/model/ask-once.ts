@@ -11,7 +11,7 @@ import { DefinitionError } from "../step/failure.ts";
  * Calls a model, and once more if the vendor rejects the key and another key is available (CRED-01).
  *
  * @param request - Builds the request with the secrets at that time.
- * @param again - Called before the second attempt.
+ * @param onRetry - Called before the second attempt.
  */
 export async function askOnce(
   model: ModelConfig,
