@@ -116,7 +116,7 @@ function buildUnreachableError(address: string, cause: unknown): Error {
   const causeText = cause instanceof Error ? cause.message : String(cause);
   const reason = /message: "([^"]+)"/.exec(causeText)?.[1] ?? causeText;
   const advice = "Start one with `holdfast dev`, or name another with --address or TEMPORAL_ADDRESS.";
-  return new Error(`Cannot reach a Temporal server at ${address}: ${reason}. ${advice}`, { cause });
+  return new Error(`No Temporal server can be reached at ${address}: ${reason}. ${advice}`, { cause });
 }
 
 /**

@@ -164,7 +164,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
       /2 calls wait for the user; specify one with toolCallId/,
     );
     expect(await say({ answer: "approve", toolCallId: "nope" })).toMatch(/No call nope waits.*touch a/);
-    expect(await say({ answer: "approve", arguments: "ls" })).toContain("`arguments` is an object");
+    expect(await say({ answer: "approve", arguments: "ls" })).toContain("`arguments` must be an object");
     await session.handle.signal(stopSignal, "enough");
     expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
     expect(

@@ -174,6 +174,6 @@ thoroughTest("a worker for a namespace that does not exist says so and ends", as
 
 thoroughTest("a worker without a server says where it looked and how to have one", () =>
   expect(createWorker({ address: "127.0.0.1:1" })).rejects.toThrow(
-    /^Cannot reach a Temporal server at 127\.0\.0\.1:1: .*refused.* Start one with `holdfast dev`/,
+    /^No Temporal server can be reached at 127\.0\.0\.1:1: .*refused.* Start one with `holdfast dev`/,
   ),
 );

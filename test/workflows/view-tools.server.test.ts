@@ -88,7 +88,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
       "assistant: calls prun_with_memo",
       "assistant: calls prun",
       "assistant: calls prun",
-      expect.stringMatching(/Reclaimed \d+ tokens: 2 messages .* Your memo stands/),
+      expect.stringMatching(/Reclaimed \d+ tokens: 2 messages .* Your memo replaces/),
       expect.stringMatching(/Reclaimed \d+ tokens: 2 messages/),
       expect.stringMatching(/Reclaimed 0 tokens/),
     ]);
