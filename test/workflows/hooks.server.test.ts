@@ -425,7 +425,9 @@ describe("answers of their own", () => {
         },
       });
       await session.run("Hello");
-      expect((await session.readConversation())[2]).toContain('"inject", which is not allowed at before-tool');
+      expect((await session.readConversation())[2]).toContain(
+        '"inject", which is not allowed at before-tool',
+      );
       const digest = await stage.client.workflow.getHandle(session.id).fetchHistory();
       const results = (digest.events ?? []).flatMap(
         ({ activityTaskCompletedEventAttributes: done }) =>

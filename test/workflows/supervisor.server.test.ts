@@ -75,9 +75,11 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     await stage.model.waitForHold("end");
     const [, , steered, stopped, ended, late, seen] = await team.readToolResults();
     expect(steered).toBe("writer-1 reads the message before its next answer.");
-    expect(stopped).toContain("idler-1 is being stopped");
+    expect(stopped).toContain("idler-1 is stopping");
     expect(ended).toBe("[idler-1: stopped (its lead stopped it: no need)] Idle\n(it has no answer)");
-    expect(late).toBe(`The timeout has passed; agents that still run: 1.\n\n[writer-1: running] Write\n\n${ended}`);
+    expect(late).toBe(
+      `The timeout has passed; agents that still run: 1.\n\n[writer-1: running] Write\n\n${ended}`,
+    );
     expect(seen).toContain("[idler-1: stopped");
     expect(await team.status()).toMatchObject({
       status: "running",
