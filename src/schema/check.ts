@@ -102,8 +102,8 @@ const KINDS: Readonly<Record<string, string>> = {
   boolean: "true or false",
   null: "null",
   nan: "no number",
-  undefined: "left out",
-  never: "left out",
+  undefined: "omitted",
+  never: "omitted",
   date: "a date",
 };
 

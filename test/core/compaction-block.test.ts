@@ -130,7 +130,7 @@ describe("the line of a turn", () => {
       "[Summary] User: fix the tests Assistant: on it",
     );
     expect(lineOf(answer("", ["a", "b"]))).toBe("[Summary] Assistant: [Assistant used 2 tool(s)]");
-    expect(lineOf(result("a", "x"))).toBe("[Summary] [No words]");
+    expect(lineOf(result("a", "x"))).toBe("[Summary] [No text]");
     expect(lineOf(user("hi"), extension("own"), answer("yes"))).toBe("[Summary] User: hi Assistant: yes");
   });
 

@@ -86,7 +86,7 @@ describe("dashboard", () => {
       "- **Budget**: turns 0 of 9",
       expect.stringMatching(/^- \*\*Context\*\*: about \d+ tokens$/),
       "- **Queued**: 0 steering, 0 follow-up",
-      "- **Last words**: calling ...",
+      "- **Last text**: calling ...",
     ]);
     expect(formatDashboard(play({ held: true }).state)).toContain("none yet");
   });

@@ -172,7 +172,7 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     await stage.model.waitForHold("slow-stage");
     expect(await job.status()).toMatchObject({
       status: "running",
-      doing: "at work: one",
+      doing: "running: one",
       job: { mode: "pipeline", parts: [{ status: "running" }, { status: "waiting" }] },
     });
     await expect(holdfast.resumePipeline(job.id)).rejects.toMatchObject({

@@ -9,7 +9,7 @@ const MAX_LINE_CHARS = 2 * MAX_REPEATED_CHARS + 40;
 /** Formats one line for a turn: the user messages, and what the answer said or did. */
 export function formatTurn(turn: Turn): string {
   const parts = turn.entries.flatMap(({ message }) => listMessageTexts(message));
-  return clip(`[Summary] ${parts.length === 0 ? "[No words]" : parts.join(" ")}`, MAX_LINE_CHARS);
+  return clip(`[Summary] ${parts.length === 0 ? "[No text]" : parts.join(" ")}`, MAX_LINE_CHARS);
 }
 
 function listMessageTexts(message: AgentMessage): readonly string[] {

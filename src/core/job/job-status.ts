@@ -132,7 +132,7 @@ function formatStatusText({ outcome, doing: said, parts, counts }: JobState): st
   if (counts.running === 0) return said || "deciding the next step";
   if (counts.running > MOST_NAMED) return `${counts.running} parts are running`;
   const running = parts.filter(({ state }) => state === "running").map(({ name }) => name);
-  return `at work: ${running.join(", ")}`;
+  return `running: ${running.join(", ")}`;
 }
 
 /** The maximum number of running parts that are named. */

@@ -1,6 +1,6 @@
 // The messages from the tools of a lead to the job: wire names, pinned by tests.
 
-/** An update: `DelegateRequest`, answered by `Delegated`. */
+/** An update: `DelegateRequest`, answered by a `DelegateResult`. */
 export const DELEGATE_UPDATE = "delegate";
 /** A query: ids, answered by a `TeamView`. */
 export const TEAM_QUERY = "team";

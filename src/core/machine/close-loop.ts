@@ -108,7 +108,7 @@ function countDelivered(last: LastLoop | undefined, more: number): LastLoop {
 
 /**
  * Reports whether queued messages wait for the next prompt: all of them after rejected prompts, follow-ups after a limit.
- * Follow-ups were meant for an agent that is done, and a loop that began at once would have all its limits anew.
+ * Follow-ups were meant for an agent that is done, and a loop that began at once would start with all its limits unused.
  * Steering was sent to the running agent, so it is answered.
  */
 function keepsQueueWaiting({ last, queues }: State): boolean {

@@ -25,7 +25,7 @@ export function formatDashboard(state: State): string {
     ...(status.budget === undefined ? [] : [["Budget", formatBudget(status.budget)] as const]),
     ["Context", `about ${status.contextTokens} tokens`],
     ["Queued", `${status.queued.steering} steering, ${status.queued.followUps} follow-up`],
-    ...(isWordless ? [] : [["Last words", status.lastText || "none yet"] as const]),
+    ...(isWordless ? [] : [["Last text", status.lastText || "none yet"] as const]),
     ...(status.children === undefined ? [] : [["Sub-agents", formatChildCounts(status.children)] as const]),
   ] as const;
   const children = status.children?.rows.slice(0, MAX_CHILDREN) ?? [];

@@ -10,7 +10,7 @@ import type { StepFailure } from "./state/run-event.ts";
 import type { Resume, State } from "./state/state.ts";
 import { startNextTurn } from "./turn-end.ts";
 
-// How a run continues after it was updated to another definition, or kept its own.
+// How a run continues after a definition update, whether it was applied or rejected.
 
 /** What was spent, what hooks have admitted and what the user has allowed stays unchanged. */
 export function applyDefinitionUpdate(

@@ -21,7 +21,7 @@ export function describeChange(from: unknown, to: unknown): string {
   if (isShort(from) && isShort(to)) return `${formatValue(from)} → ${formatValue(to)}`;
   if (typeof from === "string" && typeof to === "string") return describeTextChange(from, to);
   if (from === undefined || from === null) return "added";
-  return to === undefined || to === null ? "taken out" : "changed";
+  return to === undefined || to === null ? "removed" : "changed";
 }
 
 /** Describes the change of a list of named items. */
@@ -48,7 +48,7 @@ function describeListChange(from: readonly string[], to: readonly string[]): str
   const gone = from.filter((name) => !to.includes(name));
   const parts = [
     ...(added.length === 0 ? [] : [`added ${added.join(", ")}`]),
-    ...(gone.length === 0 ? [] : [`taken out ${gone.join(", ")}`]),
+    ...(gone.length === 0 ? [] : [`removed ${gone.join(", ")}`]),
   ];
   return parts.length === 0 ? REORDERED : parts.join("; ");
 }

@@ -154,7 +154,7 @@ export function next(state: State): Command {
     case "turn-due":
     case "turn-over":
     case "loop-over":
-      throw new ProtocolError(`A run was left in phase ${phase.type}`);
+      throw new ProtocolError(`A run was left in the transient phase ${phase.type}`);
     default:
       return assertNever(phase);
   }

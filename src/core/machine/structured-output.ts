@@ -16,7 +16,7 @@ import type { State } from "./state/state.ts";
 //   does not fit, and the vendor has filtered it  | the loop fails at once: a repeated request would be filtered too
 //   calls the final tool beside other tools       | those run; the final call must be repeated with their results
 //
-// A waiting user message is read instead of a repair or a failure, and the answer to it is judged anew.
+// A waiting user message is read instead of a repair or a failure, and the answer to it is judged again.
 
 /** The fault of a loop whose answer does not match. */
 const SCHEMA_MISMATCH = "schema-mismatch";

@@ -29,7 +29,7 @@ export type PruneRequest = {
   readonly pruned: readonly PositionRange[];
   readonly tokens: number;
   readonly messages: number;
-  /** Estimated tokens of the memo, which is at the first pruned position; its text is the call's argument. */
+  /** The estimated tokens of the memo, which is at the first pruned position; its text is the call's argument. */
   readonly memoTokens?: number;
   /** The borders of the view between which the new spans replace the old ones. */
   readonly between: PositionRange;
