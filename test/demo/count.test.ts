@@ -6,9 +6,9 @@ type Count = { lost: number; duplicated: number };
 type Entries = readonly { position: number; messageId?: string; message: object }[];
 type Sent = readonly { id: string; text: string }[];
 
-const { countAnswers, countMessages, countShown, countUnsafe } = plainCount as {
+const { countAnswers, countMessages, countModelMessages, countUnsafe } = plainCount as {
   countMessages(counted: { sent: Sent; entries: Entries; length: number; forked: number }): Count;
-  countShown(counted: { sent: Sent; entries: Entries; body: object }): Count;
+  countModelMessages(counted: { sent: Sent; entries: Entries; body: object }): Count;
   countUnsafe(lines: readonly string[], asked: number): number;
   countAnswers(ledger: object): { paid: number; repaid: number; again: { turn: number; before: string }[] };
 };
@@ -62,7 +62,7 @@ test("what the model was shown is held against what was sent", () => {
   const use = (id: string) => ({ type: "tool_use", id });
   const result = (id: string) => ({ type: "tool_result", tool_use_id: id });
   const shown = (...blocks: object[]) =>
-    countShown({ sent: SENT, entries: conversation(), body: { messages: [{ content: blocks }] } });
+    countModelMessages({ sent: SENT, entries: conversation(), body: { messages: [{ content: blocks }] } });
   const whole = [text("repair it"), use("a"), use("b"), result("a"), result("b"), text("and note it")];
   expect(shown(...whole)).toEqual({ lost: 0, duplicated: 0 });
   expect(shown(...whole.slice(0, -1))).toEqual({ lost: 1, duplicated: 0 });
