@@ -237,7 +237,7 @@ describe("the permission policy, with facts from the activity [PERM-01]", () => 
     await session.run("Go");
     const conversation = (await session.readConversation()).join("\n");
     expect(conversation).toContain("allowed");
-    expect(conversation).toContain("Refused: secrets stay closed");
+    expect(conversation).toContain("Denied by the policy: secrets stay closed");
     const permissions = (await session.readEvents()).flatMap(({ body }) =>
       "permission" in body && body.permission !== undefined ? [body.permission] : [],
     );

@@ -138,7 +138,7 @@ function findCallFailure(state: State, call: Call, refusal: HookDenial | undefin
   if (!isDenied && refusal === undefined) return undefined;
   const text =
     isDenied || refusal === undefined
-      ? `Refused: ${reason}`
+      ? `Denied by the policy: ${reason}`
       : `Denied by hook "${refusal.hook}": ${refusal.reason}`;
   const reasonText = `${text} ${call.summary}`;
   return { text, why: reasonText, written: false, ...(isDenied ? { permission } : {}) };
