@@ -122,7 +122,7 @@ thoroughTest(
           for (const file of files) renameSync(`${file}.away`, file);
         };
       },
-      /the file was there and is gone/,
+      /the file no longer exists/,
     );
     expect(doctor.out).toMatch(/transcript +.*\(created when needed\)/);
   },

@@ -187,7 +187,7 @@ describe("a store with keys [TMP-09]", () => {
       );
     expect(await refused("")).toMatch(/Encrypted with key "a".*which has none.*HOLDFAST_ENCRYPTION_KEYS/);
     expect(await refused("b=env:TEST_STORE_B")).toMatch(/key "a".*has "b"/);
-    expect(await refused("a=env:TEST_STORE_B")).toMatch(/key "a".*another key/);
+    expect(await refused("a=env:TEST_STORE_B")).toMatch(/key "a".*different key/);
     expect(await refused("a=env:NOT_SET")).toMatch(/cannot be opened: Key "a": NOT_SET/);
     expect(await readAll(await bench.open({ encryption: BA }))).toContain(LONG);
     expect(await readAll(await bench.open({ encryption: PLAIN_FIRST }))).toContain(LONG);
