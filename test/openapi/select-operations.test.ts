@@ -173,5 +173,5 @@ test("defaults are those of the sources, and names are apart [OAPI-04]", () => {
   expect(OpenApis.safeParse([createSettings(), createSettings()]).error?.issues[0]?.message).toMatch(
     /named apart/,
   );
-  expect(() => createSettings({ auth: { type: "bearer", token: "sk-1" } })).toThrow(/never the key itself/);
+  expect(() => createSettings({ auth: { type: "bearer", token: "sk-1" } })).toThrow(/never write the key itself/);
 });

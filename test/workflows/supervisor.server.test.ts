@@ -145,7 +145,7 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     expect(await team.readToolResults()).toEqual([
       "scout-1 has started.",
       "Not started: 1 tasks were delegated, which is the maximum.",
-      'There is no agent "ghost"; there are: scout.',
+      'Unknown agent "ghost". Known agents: scout.',
       "[scout-1: completed] one\nok",
     ]);
     expect(result).toMatchObject({ outcome: { type: "answered" }, turns: 4 });
