@@ -171,7 +171,7 @@ test("defaults are those of the sources, and names are apart [OAPI-04]", () => {
     allowRemoteRefs: false,
   });
   expect(OpenApis.safeParse([createSettings(), createSettings()]).error?.issues[0]?.message).toMatch(
-    /named apart/,
+    /unique names/,
   );
   expect(() => createSettings({ auth: { type: "bearer", token: "sk-1" } })).toThrow(/never write the key itself/);
 });
