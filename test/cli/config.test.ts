@@ -63,7 +63,7 @@ test("check refuses a literal key in a header and a header that cannot be sent, 
   const { code, out } = await runHoldfast(["config", "check", path]);
   expect(code).toBe(2);
   expect(out).toContain('"Authorization" looks like a secret; write a reference to it, as ${NAME}');
-  expect(out).toContain("is is not a header name");
+  expect(out).toContain("is not a header name");
   expect(out).not.toContain(key);
 });
 

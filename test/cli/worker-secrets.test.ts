@@ -10,7 +10,7 @@ type WorkerChildModule = typeof import("../../src/apps/cli/worker-child.ts");
 test.runIf(existsSync("/proc/self/environ"))(
   "a worker gets its secrets through a pipe: /proc never shows them",
   async () => {
-    const url = pathToFileURL(resolveBuiltFile("cli/worker-child.js")).href;
+    const url = pathToFileURL(resolveBuiltFile("apps/cli/worker-child.js")).href;
     const { spawnWorker } = (await import(url)) as WorkerChildModule;
     let said = "";
     const child = spawnWorker(
