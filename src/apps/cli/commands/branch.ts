@@ -54,7 +54,7 @@ export function addBranchCommand(program: Command, runAction: RunAction): void {
 Examples:
   $ holdfast show 5f0c… --turn 7 --as-sent
   $ holdfast branch 5f0c… --turn 7 --model openai/gpt-5
-  $ holdfast branch 5f0c… --turn 7 --prompt "Look at the tests first"
+  $ holdfast branch 5f0c… --turn 7 --prompt "Read the tests first"
   $ holdfast branch 5f0c… --at 12 --agent stricter.toml --detach
 
 At a loop's first turn, the prompt replaces the loop's own prompt. The original turn stays in the record. Files are not

@@ -37,7 +37,7 @@ export function addScheduleCommand(program: Command, runAction: RunAction): void
       `
 Examples:
   $ holdfast schedule create nightly --cron "0 2 * * *" --agent team.toml "Review the day's commits"
-  $ holdfast schedule create poll --every 15m --wake 5f0c… "Look at the build"
+  $ holdfast schedule create poll --every 15m --wake 5f0c… "Check the build"
   $ holdfast schedule list
   $ holdfast schedule pause nightly`,
     );
