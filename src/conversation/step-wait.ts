@@ -10,7 +10,7 @@ type StoreWait = {
 };
 
 export type VendorWait = {
-  /** `vendor`: the vendor accepts no request now. `rate`, `places`: the worker's limit per minute, or at once, is reached. */
+  /** `vendor`: the vendor accepts no request now. `rate`, `places`: the worker's limit per minute or at once is reached. */
   readonly for: "vendor" | "rate" | "places";
   readonly vendor: string;
   /** The number of requests of the same worker that wait before it. */
