@@ -22,7 +22,7 @@ export async function failPendingActivities(
       activityId: activityId ?? "",
       identity: "scenario",
       failure: {
-        message: "The worker process is gone",
+        message: "The worker process died",
         source: "holdfast",
         applicationFailureInfo: {
           type: "WorkerLost",
