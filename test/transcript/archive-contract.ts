@@ -147,7 +147,9 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await archive.listUnfinished()).toEqual([{ session: "s", what: "importing" }]);
       await expect(other.transcript.openLoop(opening())).rejects.toThrow("is being imported");
       await archive.beginImport("two", ["s"], 1);
-      await expect(archive.importLines("one", lines.slice(9), Date.now())).rejects.toThrow("has replaced this one");
+      await expect(archive.importLines("one", lines.slice(9), Date.now())).rejects.toThrow(
+        "has replaced this one",
+      );
       await archive.importLines("two", lines, Date.now());
       await archive.finishImport("two", ["s"], "d");
       expect(await listLines(other.transcript, "s")).toEqual(lines);

@@ -270,7 +270,9 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
       sessions: ["s"],
     };
     const error = await refused(`${sums.addChecksum(JSON.stringify(header))}\n`);
-    expect(error.message).toContain("the file has version 2, but this Holdfast reads versions up to 1: update it");
+    expect(error.message).toContain(
+      "the file has version 2, but this Holdfast reads versions up to 1: update it",
+    );
   });
 
   test("under another id all names follow, and both stand side by side [HITL-03]", async () => {

@@ -331,7 +331,7 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
       [1, 2],
     ]);
     expect(loops[1]?.parentLoopId).toBe(loops[0]?.loopId);
-    await expect(client.withMessages({ agent, session: id, messages })).rejects.toThrow("is there already");
+    await expect(client.withMessages({ agent, session: id, messages })).rejects.toThrow("already exists");
     expect(await begun.messages()).toHaveLength(4);
   });
 

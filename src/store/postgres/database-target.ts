@@ -93,7 +93,9 @@ function parseUrl(address: string): URL {
     // The URL parser recognises hosts and passwords only in known schemes.
     url = new URL(address.replace(/^postgres(ql)?:\/\/(?=[/?]|$|[^@/]*@[/?])/, "postgresql://"));
   } catch {
-    throw createTargetError("cannot be parsed: it must have the form postgresql://user:password@host:5432/database");
+    throw createTargetError(
+      "cannot be parsed: it must have the form postgresql://user:password@host:5432/database",
+    );
   }
   if (url.protocol !== "postgresql:" && url.protocol !== "postgres:") {
     throw createTargetError(`begins with ${url.protocol}//, but must begin with postgresql://`);

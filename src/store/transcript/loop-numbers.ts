@@ -1,6 +1,6 @@
 /**
  * Assigns numbers to the loops of one evaluation, first its branches in order, then its judge:
-  * "{session}.{segment}.{number}".
+ * "{session}.{segment}.{number}".
  *
  * They increase by one from loop to loop, for all segments, and begin after the highest number of any of the segments in
  * the session, so that two equal configurations never share an id (X-16, PAR-13). A new session gives 1, 2, 3.

@@ -33,7 +33,9 @@ export class ExportChecker {
     const section = this.#section;
     if (section === undefined) throw new Error("the first line must be a session");
     if ("session" in line && line.session !== section.id) {
-      throw new Error(`it belongs to session ${line.session}, but is among the lines of session ${section.id}`);
+      throw new Error(
+        `it belongs to session ${line.session}, but is among the lines of session ${section.id}`,
+      );
     }
     switch (line.type) {
       case "loop":
@@ -116,7 +118,9 @@ export class ExportChecker {
     const loop = loops.get(loopId);
     if (loop === undefined) throw new Error(`loop ${loopId} is missing`);
     if (sequence !== loop.next || sequence >= loop.events) {
-      throw new Error(`the next event of loop ${loopId} is ${loop.next} of ${loop.events}, found ${sequence}`);
+      throw new Error(
+        `the next event of loop ${loopId} is ${loop.next} of ${loop.events}, found ${sequence}`,
+      );
     }
     loop.next += 1;
   }

@@ -122,13 +122,9 @@ export class EncryptedColumns {
       };
     } catch (error) {
       if (!(error instanceof KeyError)) throw error;
-      throw new StoreError(
-        "other",
-        `The transcript cannot be read at ${associatedData}: ${error.message}`,
-        {
-          cause: error,
-        },
-      );
+      throw new StoreError("other", `The transcript cannot be read at ${associatedData}: ${error.message}`, {
+        cause: error,
+      });
     }
   }
 }

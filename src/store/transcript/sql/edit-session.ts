@@ -109,7 +109,8 @@ function* getOrCreateSession({ session, after, create, atMs, key }: SessionEdit)
     yield* createSession({ ...create, step, atMs });
     return (yield* get<SessionRow>(SESSION_QUERY, session))!;
   }
-  if (row === undefined) throw new StoreError("other", `Session ${session} does not exist, so it cannot be changed.`);
+  if (row === undefined)
+    throw new StoreError("other", `Session ${session} does not exist, so it cannot be changed.`);
   if (after !== undefined && row.last_loop_id !== after) {
     const found = `its last loop was ${after} and is now ${row.last_loop_id}`;
     throw new StoreError(
@@ -164,6 +165,7 @@ function* writeLoopEvents(
 
 export function* setScope(session: string, scope: "ephemeral" | "persistent"): Work<void> {
   const row = yield* get("SELECT 1 AS there FROM sessions WHERE id = ? AND hidden IS NULL", session);
-  if (row === undefined) throw new StoreError("other", `Session ${session} does not exist, so its scope cannot be set.`);
+  if (row === undefined)
+    throw new StoreError("other", `Session ${session} does not exist, so its scope cannot be set.`);
   yield* exec("UPDATE sessions SET scope = ? WHERE id = ?", scope === "persistent" ? scope : null, session);
 }

@@ -244,7 +244,8 @@ export function* closeLoop(closing: LoopClosing): Work<StoreResult> {
     const { loopId, status, atMs, step } = closing;
     const grants = closing.grants === undefined ? null : json(closing.grants);
     const loop = yield* get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
-    if (loop === undefined) throw createBehindError(`it does not contain loop ${loopId}, which this run closes`);
+    if (loop === undefined)
+      throw createBehindError(`it does not contain loop ${loopId}, which this run closes`);
     if ((yield* addRun(loop.ref, step.run)).ordinal !== (yield* readNewestOrdinal(loop.ref))) return;
     yield* exec(
       `UPDATE loops SET status = ?, ended_at_ms = ?, outcome = ?, usage = ?, cost_usd = ?, turns = ?, grants = ?

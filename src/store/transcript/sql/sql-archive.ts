@@ -62,8 +62,7 @@ export class SqlArchive implements Archive {
 
   async beginImport(_token: string, sessions: readonly string[], atMs: number): Promise<void> {
     for (const session of sessions) {
-      if (await this.#isVisible(session))
-        throw new StoreError("other", `Session ${session} already exists.`);
+      if (await this.#isVisible(session)) throw new StoreError("other", `Session ${session} already exists.`);
     }
     for (const session of sessions) await this.#discard(session, atMs);
   }

@@ -26,8 +26,7 @@ export class FileIdentity {
   isUnchanged(): boolean {
     if (this.#recorded === undefined) return true;
     const found = this.#readIdentity();
-    if (found === undefined)
-      throw createStoreError("unreachable", this.#path, "the file no longer exists");
+    if (found === undefined) throw createStoreError("unreachable", this.#path, "the file no longer exists");
     return found.inode === this.#recorded.inode && found.device === this.#recorded.device;
   }
 

@@ -18,8 +18,7 @@ const MAX_BYTES_ON_REQUEST = 1024 * 1024 * 1024;
 export function assertIntact(sql: SqliteConnection, path: string, maxBytes = MAX_BYTES_AT_OPEN): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxBytes) return;
   const found = sql.get<{ quick_check: string }>("PRAGMA quick_check(1)")?.quick_check ?? "ok";
-  if (found !== "ok")
-    throw createStoreError("damaged", path, `the file is inconsistent: ${found.trim()}`);
+  if (found !== "ok") throw createStoreError("damaged", path, `the file is inconsistent: ${found.trim()}`);
 }
 
 export type IntegrityResult =
