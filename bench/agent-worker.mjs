@@ -1,4 +1,4 @@
-// A worker as in production; only the model's answers come from this process, and tools that do nothing.
+// A worker as in production, except that this process provides the model's answers, and tools that do nothing.
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -12,14 +12,14 @@ const { values } = parseArgs({
     namespace: { type: "string" },
     home: { type: "string" },
     "task-queue": { type: "string", default: "agents" },
-    /** Other workflows than ours over the same activities. */
+    /** Other workflows than Holdfast's, with the same activities. */
     workflows: { type: "string" },
   },
 });
 
 const USAGE = { input: 100, output: 10, reasoning: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 110 };
 
-/** Calls the tool that the system prompt names, until there are as many answers as it says; then a last word. */
+/** A model that calls the system prompt's tool until the number of answers is reached, then gives a final answer. */
 const nullModel = {
   id: "null",
   protocol: "anthropic_messages",

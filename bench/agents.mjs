@@ -1,10 +1,10 @@
-// Starting agents of the benchmarks.
+// Creates and starts the agents of the benchmarks.
 import { randomUUID } from "node:crypto";
 import { buildStartAttributes } from "../dist/client/runs/run-labels.js";
 
 /**
- * A definition whose model is the worker's own: it calls `tool` until there are `turns` answers, `calls` times in each,
- * with a task where one is given, and takes `answerMs` for an answer.
+ * Creates a definition with the benchmark worker's own model: it calls `tool` until there are `turns` answers, `calls`
+ * times in each, with the task if one is given, and takes `answerMs` for an answer.
  */
 export function createNullAgent({
   turns,
@@ -30,7 +30,7 @@ export function createNullAgent({
   };
 }
 
-/** As the client starts one. */
+/** Starts an agent as the client does. */
 export function startAgent(client, definition, prompt = "go", taskQueue = "agents") {
   const workflowId = randomUUID();
   return client.workflow.start("agent", {
@@ -42,7 +42,7 @@ export function startAgent(client, definition, prompt = "go", taskQueue = "agent
   });
 }
 
-/** An evaluation that takes the first of so many agents, without a prompt that a model would read. */
+/** Starts an evaluation that selects the first agent, without a prompt that a model would read. */
 export function startEvaluation(client, agents) {
   const workflowId = randomUUID();
   return client.workflow.start("evaluation", {

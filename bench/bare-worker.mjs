@@ -1,4 +1,4 @@
-// A bare Temporal worker with the same settings as ours: the floor that a turn is compared with.
+// A bare Temporal worker with the same settings as Holdfast's: the baseline for a turn.
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { NativeConnection, Worker } from "@temporalio/worker";

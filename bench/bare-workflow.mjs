@@ -2,7 +2,7 @@ import { proxyActivities } from "@temporalio/workflow";
 
 const { first, second } = proxyActivities({ startToCloseTimeout: "1 minute" });
 
-/** What any agent loop on Temporal does at least: two activities a turn, one after the other. */
+/** Runs the minimum of any agent loop on Temporal: two sequential activities a turn. */
 export async function runBareLoop(turns) {
   for (let turn = 0; turn < turns; turn++) {
     await first();

@@ -7,7 +7,7 @@ import { computeQuantile, openEnvironment } from "./environment.mjs";
 const WORKER = fileURLToPath(new URL("../dist/worker.js", import.meta.url));
 const POLL_INTERVAL_MS = 10;
 
-/** From the start of the process until the server knows its poll; the median of several starts. */
+/** Measures the time from the start of the process until the server reports its poll; the median of several starts. */
 export async function measure({ log, quick }) {
   const stage = await openEnvironment();
   try {

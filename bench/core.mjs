@@ -1,4 +1,4 @@
-// The machine alone: no server, no store, no text. One tool a turn, a compaction whenever the context has grown.
+// Measures the machine alone, without server, store and text. One tool call a turn, and a compaction when the context grows.
 import { apply } from "../dist/core/machine/apply.js";
 import { next } from "../dist/core/machine/next.js";
 import { buildInitialState } from "../dist/core/machine/start.js";
@@ -9,7 +9,7 @@ const USAGE = { input: 0, output: 0, reasoning: 0, cacheRead: 0, cacheWrite: 0, 
 const ANSWER_TOKENS = 300;
 const RESULT_TOKENS = 900;
 const COMPACTION_TOKENS = 81_000;
-/** Turns that a compaction leaves as they are. */
+/** The number of newest turns that a compaction does not change. */
 const KEPT_TURNS = 10;
 
 export async function measure({ log, quick }) {
@@ -38,14 +38,14 @@ export async function measure({ log, quick }) {
   };
 }
 
-/** Nanoseconds of one kill point where no campaign has armed it. */
+/** Measures the nanoseconds of a kill point that no campaign has armed. */
 function measureKillPoint(times) {
   const from = performance.now();
   for (let n = 0; n < times; n++) reachKillPoint("claim:before");
   return ((performance.now() - from) * 1e6) / times;
 }
 
-/** Bytes a turn, from the fiftieth turn on: until then the view's newest turns are still filling up. */
+/** Measures the bytes a turn from the fiftieth turn on: before that, the view's newest turns are incomplete. */
 function computeGrowth(bytes) {
   const from = Math.min(50, bytes.length - 2);
   return (bytes.at(-1) - bytes[from]) / (bytes.length - 1 - from);
@@ -98,7 +98,7 @@ function play({ turns, compactAbove }) {
       case "finish":
         return { steps, bytes, compactions };
       default:
-        throw new Error(`The benchmark knows no ${command.type}`);
+        throw new Error(`The benchmark does not implement ${command.type}`);
     }
   }
 }
@@ -146,7 +146,7 @@ function createResult({ branch }) {
   return { branch, isError: false, tokens: RESULT_TOKENS, preview: "ok" };
 }
 
-/** As the default strategy does: a text for all but the newest turns. */
+/** Compacts as the default strategy does: one text replaces all turns except the newest. */
 function compactSpans({ branch, position, tokens }, spans) {
   const old = spans.slice(0, -KEPT_TURNS);
   const retained = spans.slice(-KEPT_TURNS);

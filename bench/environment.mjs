@@ -1,5 +1,5 @@
-// What every benchmark stands on: a dev server as `holdfast dev` starts it, a home folder, a client, workers as
-// processes of their own.
+// The environment of every benchmark: a dev server as `holdfast dev` starts it, a home folder, a client, and workers in
+// separate processes.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -17,7 +17,7 @@ export async function openEnvironment() {
   const client = new Client({ connection, namespace: server.namespace });
   const children = new Set();
 
-  /** Starts a script of this folder as a process; resolves with it when it has said that it is ready. */
+  /** Starts a script of this folder as a process; resolves when the script reports that it is ready. */
   async function start(script, args = [], env = {}) {
     const path = fileURLToPath(new URL(script, import.meta.url));
     const child = spawn(
@@ -68,7 +68,7 @@ export async function openEnvironment() {
   };
 }
 
-/** The value that a share of the others does not pass: `quantile(values, 0.5)` is the median. */
+/** Computes a quantile: `computeQuantile(values, 0.5)` is the median. */
 export function computeQuantile(values, share) {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)];

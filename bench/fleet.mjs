@@ -4,7 +4,7 @@ import { openEnvironment, round } from "./environment.mjs";
 
 const TURNS = 10;
 
-/** Started this many at a time, so that the client is not what is measured. */
+/** How many agents start at a time, so that the client does not limit the result. */
 const STARTS_AT_ONCE = 50;
 
 export async function measure({ log, quick }) {
@@ -19,7 +19,7 @@ export async function measure({ log, quick }) {
       await stage.end(worker);
       return ran;
     }
-    // Before and after: the server's file grows and its timers of a minute ago come due, so that the later is slower.
+    // Measured before and after: the server's file grows and its earlier timers fire, so that later runs are slower.
     const before = await bare();
     const worker = await stage.start("./agent-worker.mjs");
     const definition = createNullAgent({ turns: TURNS, tool: "null_unsafe" });

@@ -6,9 +6,9 @@ import { openEnvironment, round } from "./environment.mjs";
 const { temporal } = proto;
 
 const CONTEXT_BYTES = 100 * 1024;
-/** Turns on each side of the one that is looked at. */
+/** The number of turns on each side of the measured turn. */
 const WINDOW = 5;
-/** The run that holds the last of them must be a whole one, so that what it carries is spread as it is in life. */
+/** The run with the last measured turn must be complete, so that its overhead is spread as in production. */
 const WHOLE_RUN_TURN = 200;
 
 export async function measure({ log, quick }) {
@@ -37,7 +37,7 @@ export async function measure({ log, quick }) {
   }
 }
 
-/** Bytes and events of each turn; what opens and closes a run of the chain is spread over the run's turns. */
+/** Computes bytes and events of each turn; the cost of opening and closing a run is spread over its turns. */
 async function measureTurns(client, workflowId, firstRun, log) {
   const turns = [];
   for (let runId = firstRun, runs = 1; runId; runs++) {
@@ -45,7 +45,7 @@ async function measureTurns(client, workflowId, firstRun, log) {
     const own = [];
     let around = 0;
     let nextRun = "";
-    // What comes behind the last turn gets the run ready to continue as new, or closes it.
+    // Events after the last turn prepare continue-as-new, or close the run.
     let ending = false;
     for (const event of events) {
       const bytes = temporal.api.history.v1.HistoryEvent.encode(event).finish().length;

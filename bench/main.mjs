@@ -1,4 +1,4 @@
-// npm run bench -- NAME [--json]: figures of one run on one server; see docs/benchmarks.md.
+// npm run bench -- NAME [--json]: measures one run on one server; see docs/benchmarks.md.
 import { parseArgs } from "node:util";
 
 const BENCHES = {
@@ -7,7 +7,7 @@ const BENCHES = {
   sealed: "a turn with both encryptions against one with neither",
   fleet: "1,000 agents of 10 turns on one worker against 1,000 bare workflows",
   recovery: "time from SIGKILL of the worker to the next step",
-  tree: "a sub-agent call against a plain child workflow with the same activities; many side by side",
+  tree: "a sub-agent call against a plain child workflow with the same activities; many concurrent calls",
   stream: "first token and tokens a second at watchers, and what the hub costs a run",
   core: "steps of the machine a second, and bytes of its state",
   store: "claims and results a second, in a file and in PostgreSQL (HOLDFAST_DATABASE_URL)",
@@ -22,7 +22,7 @@ ${Object.entries(BENCHES)
   .join("\n")}
 
   --json     the last line of standard output is one JSON object
-  --quick    a smaller run, to see that it works; its figures mean little
+  --quick    a smaller run that only checks that the benchmark works; its figures are not meaningful
 
 Examples:
   npm run bench -- turn
@@ -37,7 +37,7 @@ const [name] = positionals;
 if (values.help || name === undefined || !Object.hasOwn(BENCHES, name)) {
   const unknown = name !== undefined && !values.help;
   (unknown ? process.stderr : process.stdout).write(
-    unknown ? `There is no benchmark "${name}".\n\n${USAGE}` : USAGE,
+    unknown ? `Unknown benchmark "${name}".\n\n${USAGE}` : USAGE,
   );
   process.exit(values.help ? 0 : 2);
 }

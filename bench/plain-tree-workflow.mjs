@@ -1,12 +1,12 @@
 import { executeChild, proxyActivities, workflowInfo } from "@temporalio/workflow";
 
-// What a sub-agent call is without an agent around it: a child workflow with the same activities, in the same order.
+// The plain equivalent of a sub-agent call: a child workflow with the same activities in the same order.
 
 const activities = proxyActivities({ startToCloseTimeout: "1 minute", heartbeatTimeout: "5 seconds" });
 
 const NOTHING = { entries: [], events: [] };
 
-/** Asks, has its answer's task done, until so many are done; then a last answer. */
+/** Calls the model and runs the answer's task until the number of calls is reached, then gets a final answer. */
 export async function runPlainTree({ definitionHash, childHash, calls }) {
   const session = workflowInfo().workflowId;
   const prompt = { id: "prompt", text: "go", atMs: Date.now(), origin: "prompt" };

@@ -11,7 +11,7 @@ import { computeQuantile, openEnvironment } from "./environment.mjs";
 const WORKER = fileURLToPath(new URL("../dist/worker.js", import.meta.url));
 const POLL_INTERVAL_MS = 5;
 
-/** Kills in turn in a model stream and in a tool; a supervisor starts the next worker at once. */
+/** Kills the worker alternately in a model stream and in a tool; a supervisor starts the next worker immediately. */
 export async function measure({ log, quick }) {
   const kills = quick ? 4 : 30;
   const lostKills = quick ? 2 : 12;
@@ -26,7 +26,7 @@ export async function measure({ log, quick }) {
   const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
   try {
     const recognised = await runKills({ stage, model, transcript, kills, args: [], log });
-    log("recognition off, as for a host that is gone:");
+    log("dead-worker detection off, as on a lost host:");
     const lost = await runKills({
       stage,
       model,
@@ -63,7 +63,7 @@ async function runKills({ stage, model, transcript, kills, args, log }) {
         args: [{ prompt: `${kind} ${n}`, definition: createDefinition(model) }],
       });
       const before = await pollUntil(() => waitForStep(transcript, session, kind));
-      // The claim stands before the request or the process does: a little later it is in the middle of it.
+      // The claim precedes the request or the process; shortly after, the worker is in the middle of it.
       await new Promise((resolve) => setTimeout(resolve, 300));
       const killedAtMs = Date.now();
       supervisor.kill();

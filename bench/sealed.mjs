@@ -8,7 +8,7 @@ import { computeQuantile, openEnvironment, round } from "./environment.mjs";
 
 const KEYS = "bench=env:BENCH_KEY";
 
-/** Both encryptions, of what Temporal stores and of the transcript, against neither: interleaved rounds. */
+/** Measures encryption of both Temporal's data and the transcript against no encryption, in interleaved rounds. */
 export async function measure({ log, quick }) {
   const turns = quick ? 10 : 60;
   const rounds = quick ? 2 : 11;

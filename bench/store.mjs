@@ -1,5 +1,5 @@
-// What a step costs the store: claim and result of steps of many sessions, in a file and in PostgreSQL, one after the
-// other in one run. HOLDFAST_DATABASE_URL names the database; a schema of its own is made in it and dropped again.
+// Measures the store's cost of a step: claim and result of steps of many sessions, in a file and in PostgreSQL, one after
+// the other in one run. HOLDFAST_DATABASE_URL specifies the database, in which a temporary schema is created and dropped.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -46,7 +46,7 @@ export async function measure({ log, quick }) {
   }
 }
 
-/** Each in-flight line is a session of its own, as agents are. */
+/** Each concurrent line of steps has its own session, as agents do. */
 async function measurePairs(transcript, name, inFlight, steps) {
   const lines = await Promise.all(
     Array.from({ length: inFlight }, async (_, line) => {

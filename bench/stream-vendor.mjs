@@ -1,5 +1,5 @@
-// A scripted vendor in a process of its own. The first words of an answer say when they were asked for. What an agent is
-// told by its system prompt: how many pieces, how far apart, and the gate at which the answer waits before its end.
+// A scripted vendor in its own process. The beginning of an answer contains the time of its request. The agent's system
+// prompt specifies the number of chunks, their interval, and the gate at which the answer waits before its end.
 import { startModelServer } from "../dist/testing/model-server/server.js";
 
 export const CHUNK_TEXT = "four plain words here ";

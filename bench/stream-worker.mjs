@@ -1,4 +1,4 @@
-// A worker as in production, with the hub or with one that keeps nothing.
+// A worker as in production, with the hub or with a hub that stores nothing.
 import { parseArgs } from "node:util";
 import { NullHub } from "../dist/store/stream/null-hub.js";
 import { createWorker } from "../dist/worker.js";

@@ -4,12 +4,12 @@ import { connect } from "../dist/client/index.js";
 import { startAgent } from "./agents.mjs";
 import { computeQuantile, openEnvironment, round } from "./environment.mjs";
 
-/** As many tokens as a piece of the vendor has words. */
+/** The number of tokens in a vendor's chunk, which is its number of words. */
 const TOKENS_PER_CHUNK = 4;
 const WATCHERS = [1, 10, 100];
 const now = () => performance.timeOrigin + performance.now();
 
-/** Vendor, worker and watchers are processes of their own; what is compared alternates. */
+/** Measures with vendor, worker and watchers in separate processes; the compared variants alternate. */
 export async function measure({ log, quick }) {
   const stage = await openEnvironment();
   const vendor = await stage.start("./stream-vendor.mjs");
@@ -52,7 +52,7 @@ function createAgent(url, reply) {
   };
 }
 
-/** From the vendor's being asked to the first token, at a watcher and at a plain reader. Both have long been there. */
+/** Measures the time from the request to the first token, at a watcher and at a plain reader, which both started before. */
 async function measureFirstTokens({ stage, holdfast, url, log }, rounds) {
   const reply = { pieces: 5, chunkDelayMs: 5, firstByteDelayMs: 150 };
   const added = [];
@@ -85,7 +85,7 @@ async function measureDirectRead(url, reply) {
     const text = JSON.parse(line.slice(6)).delta?.text;
     if (text) return now() - Number(text);
   }
-  throw new Error("The vendor has said nothing");
+  throw new Error("The vendor sent no text");
 }
 
 async function waitForFirstToken(holdfast, session) {
@@ -96,7 +96,7 @@ async function waitForFirstToken(holdfast, session) {
   return after;
 }
 
-/** Tokens a second that each of so many watchers in one process is given; the answer does not end before they have all. */
+/** Measures the tokens a second that each of `count` watchers in one process receives; the answer waits for all of them. */
 async function measureThroughput({ stage, holdfast, url, log }, count, pieces) {
   const gate = `watchers-${count}`;
   const reply = { pieces, gate, firstByteDelayMs: 500 };
@@ -110,7 +110,7 @@ async function measureThroughput({ stage, holdfast, url, log }, count, pieces) {
       tokenCount += 1;
       if (tokenCount === pieces) return performance.now();
     }
-    throw new Error(`A watcher has seen ${tokenCount} of ${pieces} pieces`);
+    throw new Error(`A watcher received ${tokenCount} of ${pieces} chunks`);
   };
   const ends = await Promise.all(Array.from({ length: count }, watch));
   const seconds = (Math.max(...ends) - begun) / 1000;
@@ -121,7 +121,7 @@ async function measureThroughput({ stage, holdfast, url, log }, count, pieces) {
   return { watchers: count, tokensPerSecond };
 }
 
-/** What the hub adds to a turn of 40 pieces, 5 ms apart: faster than vendors stream. */
+/** Measures what the hub adds to a turn of 40 chunks at 5 ms intervals, which is faster than vendors stream. */
 async function measureHubCost({ stage, url, log }, rounds) {
   const agent = createAgent(url, { pieces: 40, chunkDelayMs: 5 });
   const spent = { live: [], null: [] };

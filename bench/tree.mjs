@@ -7,10 +7,10 @@ import { computeQuantile, openEnvironment, round } from "./environment.mjs";
 const { temporal } = proto;
 
 const CONCURRENCIES = [1, 10, 50];
-/** How long who works side by side with others takes to answer: what there is to wait for. */
+/** The answer time of each concurrent sub-agent. */
 const ANSWER_MS = 500;
 
-/** A sub-agent call against a plain child workflow with the same activities; and what many side by side take. */
+/** Measures a sub-agent call against a plain child workflow with the same activities, and many concurrent calls. */
 export async function measure({ log, quick }) {
   const calls = quick ? 4 : 10;
   const rounds = quick ? 2 : 9;
@@ -26,7 +26,7 @@ export async function measure({ log, quick }) {
     const { client } = stage;
     const transcript = await SqliteTranscript.open({ path: `${stage.home}/transcript.db` });
     const oneByOne = createCaller({ turns: calls + 1, calls: 1 });
-    // A run of ours keeps the definitions that the plain one names.
+    // A Holdfast run first stores the definitions that the plain one uses.
     await (await startAgent(client, oneByOne)).result();
     const [session] = await transcript.findSessions({ limit: 1, agentName: "bench" });
     const [child] = await transcript.findSessions({ limit: 1, agentName: "scout" });
@@ -80,19 +80,26 @@ export async function measure({ log, quick }) {
   }
 }
 
-/** An agent that hands out so many tasks with each answer but its last. */
+/** Creates an agent that delegates `calls` tasks with each answer except the last. */
 function createCaller({ turns, calls, answerMs = 0 }) {
-  const { tools: _, ...definition } = createNullAgent({ turns, tool: "scout", calls, task: "Look around" });
+  const { tools: _, ...definition } = createNullAgent({
+    turns,
+    tool: "scout",
+    calls,
+    task: "Explore the folder",
+  });
   const { limits, ...scout } = createNullAgent({ turns: 1, tool: "", answerMs });
   return {
     ...definition,
     tools: [],
-    subAgents: [{ name: "scout", description: "Looks around", limits, agent: { ...scout, tools: [] } }],
+    subAgents: [
+      { name: "scout", description: "Explores the folder", limits, agent: { ...scout, tools: [] } },
+    ],
     delegation: { maxDepth: 1, maxChildren: null },
   };
 }
 
-/** From the start to the end, and the history of the one that waits for all of them. */
+/** Measures the total time, and the history of the parent that waits for all sub-agents. */
 async function measureConcurrent(what, start, rounds, log) {
   const times = [];
   let parentBytes = 0;

@@ -2,7 +2,7 @@ import { startModelServer } from "../dist/testing/model-server/server.js";
 import { createNullAgent, startAgent, startBare } from "./agents.mjs";
 import { computeQuantile, openEnvironment, round } from "./environment.mjs";
 
-/** Interleaved rounds: what the machine does meanwhile touches all of them alike. */
+/** Measures in interleaved rounds, so that other load of the machine affects all variants equally. */
 export async function measure({ log, quick }) {
   const turns = quick ? 10 : 60;
   const rounds = quick ? 2 : 11;
@@ -43,7 +43,7 @@ export async function measure({ log, quick }) {
             .join(", ")} ms a turn`,
         );
     }
-    // Medians: a round in which the machine did something else says nothing about us.
+    // Medians, because other load of the machine can distort single rounds.
     const median = (kind) => computeQuantile(spent[kind], 0.5);
     const ratio = (kind) =>
       computeQuantile(

@@ -1,4 +1,4 @@
-// What the wire benchmark needs of each protocol: the bytes of an answer, and the vendor's own reader of them.
+// The parts of the wire benchmark for each protocol: the bytes of an answer, and the vendor SDK's reader.
 import { Readable } from "node:stream";
 import Anthropic from "@anthropic-ai/sdk";
 import { BedrockRuntimeClient, ConverseStreamCommand } from "@aws-sdk/client-bedrock-runtime";
@@ -24,7 +24,7 @@ const createResponse = (slices) =>
     { status: 200, headers: STREAM },
   );
 
-/** The frames of a scripted answer, as bytes. */
+/** Builds the frames of a scripted answer, as bytes. */
 const encodeFrames = (wire) => (reply) => {
   const question = {
     model: "m",
@@ -71,13 +71,13 @@ const readConverse = async (slices) => {
   return events;
 };
 
-/** With a token that is there already nobody is asked for one. */
+/** A client with a given token, which makes no requests for one. */
 const authorizedOptions = {
   authClient: { getRequestHeaders: async () => new Headers({ authorization: "Bearer t" }) },
 };
 const place = { project: "p", location: "l" };
 
-/** An adapter joins with an entry here; `read` gives what the SDK makes of a whole answer. */
+/** The measured protocols. To add an adapter, add an entry; `read` returns the SDK's result for a whole answer. */
 export const VENDORS = {
   anthropic_messages: {
     provider: "anthropic",

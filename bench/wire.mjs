@@ -1,12 +1,12 @@
-// Answers read by our adapters against the vendors' own SDKs, on the same bytes in one run; see docs/benchmarks.md.
+// Compares Holdfast's adapters with the vendors' own SDKs on the same bytes in one run; see docs/benchmarks.md.
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { ProviderRegistry } from "../dist/models/provider-registry.js";
 import { VENDORS } from "./wire-vendors.mjs";
 
-/** Bytes that one read of a socket brings. */
+/** The number of bytes in one read of a socket. */
 const SLICE = 16 * 1024;
-/** Characters of a delta: about what vendors send. */
+/** The number of characters in a delta, about what vendors send. */
 const CHUNK = 12;
 const MB = 2 ** 20;
 
@@ -17,7 +17,7 @@ export async function measure({ log, quick }) {
   for (const protocol of ProviderRegistry.createDefault().listProtocols()) {
     const vendor = VENDORS[protocol];
     if (vendor === undefined) {
-      log(`${protocol}: not measured, it has no entry in bench/wire-vendors.mjs`);
+      log(`${protocol}: not measured, because it has no entry in bench/wire-vendors.mjs`);
       continue;
     }
     const { ratio, ours, theirs, mb } = await compareParsers(protocol, vendor, size);
@@ -44,7 +44,7 @@ async function compareParsers(protocol, vendor, { text, rounds }) {
     times.ours.push(await measureMs(() => readAnswer(protocol, vendor, slices)));
     times.theirs.push(await measureMs(() => vendor.read(slices)));
   }
-  // The first rounds are compiled while they run.
+  // The first rounds include JIT compilation.
   const ours = computeMedian(times.ours.slice(2));
   const theirs = computeMedian(times.theirs.slice(2));
   return {
@@ -55,7 +55,7 @@ async function compareParsers(protocol, vendor, { text, rounds }) {
   };
 }
 
-/** What is alive while a long answer goes through, over what was before: the answer itself, and what is kept of its way. */
+/** Measures the additional live memory while a long answer is read: the answer itself, and buffers. */
 async function measureMemory(protocol, vendor, wanted) {
   const collect = createCollector();
   const sample = "word ".repeat(200);
@@ -78,7 +78,7 @@ async function measureMemory(protocol, vendor, wanted) {
   return roundValue((most - before) / MB);
 }
 
-/** Our adapter, with the slices in place of a network. */
+/** Reads an answer with Holdfast's adapter, from slices instead of a network. */
 function readAnswer(protocol, vendor, slices) {
   const bytes = (async function* () {
     yield* slices;

@@ -4,17 +4,17 @@ import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
 import { setTimeout as delay } from "node:timers/promises";
 
-/** From SIGTERM to SIGKILL. */
+/** The time from SIGTERM to SIGKILL. */
 const GRACE_MS = 2_000;
 
 const END_WITH_PARENT = new URL("exit-with-parent.mjs", import.meta.url).href;
 
 /**
- * Starts a program of ours that says in its first line, as JSON, that it is ready.
+ * Starts one of the demo's programs, whose first line reports as JSON that it is ready.
  *
- * It has a process group of its own, so that a Ctrl-C at the terminal reaches the demo alone.
+ * The program has its own process group, so that a Ctrl-C at the terminal reaches only the demo.
  *
- * @param log - File that takes its standard error.
+ * @param log - The file for the program's standard error.
  */
 export function startChild(file, args, { env, log }) {
   const errors = openSync(log, "a", 0o600);

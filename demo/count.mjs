@@ -1,7 +1,7 @@
-// Everything the demo promises is counted from what was written down: the transcript, the model server's own
-// ledger, the file of the unsafe command. Pure, so that a test can show that each count can be other than 0.
+// Counts everything that the demo promises from records: the transcript, the model server's ledger, and the file of the
+// unsafe command. The functions are pure, so that a test can prove that each count can differ from 0.
 
-/** @param sent - `{ id, text }` of each message that a person has sent. */
+/** @param sent - `{ id, text }` of each message that the user sent. */
 export function countMessages({ sent, entries, length, forked }) {
   const ids = countValues(entries.flatMap(({ messageId }) => messageId ?? []));
   const positions = countValues(entries.map(({ position }) => position));
@@ -20,7 +20,7 @@ export function countMessages({ sent, entries, length, forked }) {
   };
 }
 
-/** Each call of an answer has one result before the next answer. */
+/** Checks that each call of an answer has one result before the next answer. */
 function countResults(entries) {
   let unanswered = 0;
   let answeredTwice = 0;
@@ -38,7 +38,7 @@ function countResults(entries) {
   return { unanswered, answeredTwice };
 }
 
-/** What the model itself was shown last, held against what was sent and what the transcript holds. */
+/** Compares the newest request to the model with the sent messages and with the transcript. */
 export function countModelMessages({ sent, entries, body }) {
   const blocks = body.messages.flatMap(({ content }) =>
     typeof content === "string" ? [{ type: "text", text: content }] : content,
@@ -64,18 +64,18 @@ export function countModelMessages({ sent, entries, body }) {
 }
 
 /**
- * How often an unsafe command has run without having been asked for.
+ * Counts how often an unsafe command ran without a call that requested it.
  *
- * @param lines - Of the file that each start appends to; a line names the call.
- * @param asked - How many tool calls of the transcript ask for the command.
+ * @param lines - The lines of the file to which each start appends; a line contains the call's id.
+ * @param approvedCount - How many tool calls of the transcript request the command.
  */
 export function countUnsafe(lines, approvedCount) {
   return Math.max(countExcess(countValues(lines)), lines.length - approvedCount, 0);
 }
 
 /**
- * Paid: delivered completely. Repaid: delivered completely once more. Asked again: every further request of a turn,
- * with what had become of the one before it.
+ * Counts answers. Paid: delivered completely. Repaid: delivered completely once more. Asked again: every further request
+ * of a turn, with the outcome of the previous one.
  */
 export function countAnswers({ answersPaid, answersRepaid, requests }) {
   const last = new Map();

@@ -9,7 +9,7 @@ import { WorkerSupervisor } from "./worker-supervisor.mjs";
 const PROJECT = fileURLToPath(new URL("project", import.meta.url));
 const TAIL_BYTES = 2_000;
 
-/** The demo's processes and folders. What was started is ended in reverse order. */
+/** The demo's processes and folders. They end in reverse order of their start. */
 export class DemoEnvironment {
   #endings = [];
   #logs = {};
@@ -20,7 +20,7 @@ export class DemoEnvironment {
     stage.home = join(stage.folder, "home");
     stage.workspace = join(stage.folder, "project");
     await cp(PROJECT, stage.workspace, { recursive: true });
-    // The demo talks to its own server, whatever Temporal's configuration on this machine says.
+    // The demo uses its own server, independent of Temporal's configuration on this machine.
     const config = join(stage.folder, "temporal.toml");
     await writeFile(config, "[profile.default]\n");
     for (const name of Object.keys(process.env)) if (name.startsWith("TEMPORAL_")) delete process.env[name];
@@ -57,12 +57,12 @@ export class DemoEnvironment {
     return keeper;
   }
 
-  /** @param ending - Closes something that is used together with the processes. */
+  /** @param ending - Closes a resource that is used together with the processes. */
   finally(ending) {
     this.#endings.push(ending);
   }
 
-  /** The ends of the logs, for who wants to know why nothing goes on. */
+  /** Returns the ends of the logs, to diagnose a demo that does not continue. */
   async tails() {
     const tails = await Promise.all(
       Object.entries(this.#logs).map(async ([name, file]) => [name, await readTail(file)]),

@@ -1,6 +1,6 @@
 import { isMainThread } from "node:worker_threads";
 
-// Loaded into the demo's processes: ends them when the demo is gone, however it went. Its end closes the pipe.
+// Loaded into the demo's processes: ends them when the demo ends for any reason, because that closes the pipe.
 if (isMainThread) {
   process.stdin.on("error", () => {}).once("close", () => process.kill(process.pid, "SIGKILL"));
   process.stdin.resume();

@@ -2,7 +2,7 @@ const WIDTH = 112;
 const NAME_WIDTH = 11;
 const CODES = { red: 31, green: 32, yellow: 33, blue: 34, cyan: 36, grey: 90, bold: 1 };
 
-/** Writes lines with the time since the start and who speaks; in colours on a terminal that wants them. */
+/** Prints lines with the time since the start and the speaker; in colours on a terminal that supports them. */
 export class LinePrinter {
   #out;
   #startedAt = Date.now();
@@ -14,7 +14,7 @@ export class LinePrinter {
     this.#colours = out.isTTY === true && !process.env.NO_COLOR;
   }
 
-  /** Room for text behind time and name. */
+  /** The width for text after the time and the name. */
   get width() {
     return Math.max(40, Math.min(this.#out.columns ?? WIDTH, WIDTH) - 8 - NAME_WIDTH);
   }
@@ -23,12 +23,12 @@ export class LinePrinter {
     return this.#colours ? `\u001b[${CODES[colour]}m${text}\u001b[0m` : text;
   }
 
-  /** One paragraph, wrapped. */
+  /** Prints one wrapped paragraph. */
   say(name, text, colour) {
     for (const line of wrapText(text, this.width)) this.line(name, line, colour);
   }
 
-  /** One line, cut off where the terminal ends. */
+  /** Prints one line, truncated at the terminal's width. */
   line(name, text, colour) {
     const seconds = ((Date.now() - this.#startedAt) / 1000).toFixed(1).padStart(5);
     const shown = name === this.#lastName ? "" : name;
@@ -40,7 +40,7 @@ export class LinePrinter {
     );
   }
 
-  /** As it stands. */
+  /** Prints the text unchanged. */
   plain(text = "") {
     this.#lastName = "";
     this.#out.write(`${text}\n`);

@@ -5,7 +5,7 @@ import { HELP, readOptions, UsageError } from "./options.mjs";
 import { formatRows, listBrokenPromises, toJson, UNFINISHED_REPORT } from "./report.mjs";
 import { runStory } from "./story.mjs";
 
-/** The scripted job takes half a minute; a vendor's model thinks longer. */
+/** The time limits: the scripted job takes half a minute; a vendor's model takes longer. */
 const LIMIT_MS = 120_000;
 const VENDOR_LIMIT_MS = 600_000;
 
@@ -13,7 +13,7 @@ const EXIT = { ok: 0, broken: 1, usage: 2, interrupted: 130 };
 
 class InterruptedError extends Error {}
 
-/** Resolves at Ctrl-C and its like; a second one ends at once. */
+/** Resolves at Ctrl-C or SIGTERM; a second signal ends the process immediately. */
 const interrupted = new Promise((resolve) => {
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) {
     process.once(signal, () => {
@@ -41,7 +41,7 @@ async function main(args) {
   const teller = new LinePrinter(options.json ? process.stderr : process.stdout);
   const stage = await DemoEnvironment.create();
   const code = await runDemo(stage, options, teller);
-  if (code === EXIT.broken) teller.plain(`Transcript, logs and project stay in ${stage.folder}`);
+  if (code === EXIT.broken) teller.plain(`Transcript, logs and project are in ${stage.folder}`);
   await stage.end({ keepFolder: code === EXIT.broken });
   return code;
 }
@@ -56,7 +56,7 @@ async function runDemo(stage, options, teller) {
     return listBrokenPromises(report).length === 0 ? EXIT.ok : EXIT.broken;
   } catch (error) {
     if (error instanceof InterruptedError) {
-      teller.plain("\nInterrupted: ending server, workers and model.");
+      teller.plain("\nInterrupted: stopping server, workers and model.");
       return EXIT.interrupted;
     }
     teller.plain(`\n${teller.paint("red", `The demo failed: ${error.stack ?? error}`)}`);
@@ -68,11 +68,11 @@ async function runDemo(stage, options, teller) {
   }
 }
 
-/** @throws Interrupted at Ctrl-C; an `Error` that says so when the time is over. */
+/** @throws Interrupted at Ctrl-C; an `Error` when the time limit is exceeded. */
 async function withTimeLimit(limitMs, work) {
   let timer;
   const late = new Promise((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`it was not done after ${limitMs / 1000} s`)), limitMs);
+    timer = setTimeout(() => reject(new Error(`the job was not done after ${limitMs / 1000} s`)), limitMs);
   });
   const stopped = interrupted.then(() => {
     throw new InterruptedError();
@@ -102,7 +102,7 @@ function printReport(report, { keep }, teller) {
   teller.plain(`The run in the Temporal UI: ${report.page}`);
   teller.plain(
     keep
-      ? "Server and worker stay until you press Ctrl-C."
-      : "The server ends with this demo, and the page with it; `npm run demo -- --keep` leaves it running until Ctrl-C.",
+      ? "Server and worker keep running until you press Ctrl-C."
+      : "The server and this page end with the demo; `npm run demo -- --keep` keeps them until Ctrl-C.",
   );
 }

@@ -5,16 +5,16 @@ import { startChild } from "./child.mjs";
 const MODEL_SERVER = fileURLToPath(new URL("../dist/testing/model-server/main.js", import.meta.url));
 const SCRIPT = fileURLToPath(new URL("script.json", import.meta.url));
 
-/** The answer with this index streams slowly and, in the middle, waits at the gate. */
+/** The index of the answer that streams slowly and waits at the gate in the middle. */
 const SLOW_TURN = 3;
 const GATE = "worker-killed";
 const KEY = "HOLDFAST_DEMO_KEY";
 
 /**
- * Who answers the agent.
+ * Starts the scripted model.
  *
- * `strike` says when a stream is worth a kill: from which turn on, and after how many characters. `ledger` is what
- * the vendor itself has counted; null where nobody can ask it.
+ * `strike` specifies when to kill the worker in a stream: from which turn, and after how many characters. `ledger`
+ * returns the vendor's own counts; null if they are not available.
  */
 export async function createScriptedModel({ log }) {
   const child = startChild(MODEL_SERVER, ["--script", SCRIPT], { env: process.env, log });
@@ -32,7 +32,7 @@ export async function createScriptedModel({ log }) {
     },
     env: { [KEY]: "the-scripted-model-takes-any-key" },
     strike: { turn: SLOW_TURN, characters: 150 },
-    /** A worker was killed: the answer that waits, or its repetition, may go on. */
+    /** Call this after a worker was killed: the waiting answer, or its repetition, continues. */
     struck: async () => {
       await fetch(`${url}/__release`, { method: "POST", body: JSON.stringify({ name: GATE }) });
     },
@@ -41,11 +41,11 @@ export async function createScriptedModel({ log }) {
   };
 }
 
-/** A vendor's own model; its key stays in the environment, where the worker finds it. */
+/** Configures a vendor's model; its key stays in the environment, from which the worker reads it. */
 export function createVendorModel(name) {
   const config = parseModel(name);
   const key = /^\$\{(\w+)\}$/.exec(config.apiKey ?? "")?.[1];
-  if (key !== undefined && !process.env[key]) throw new Error(`${name} needs its key in ${key}`);
+  if (key !== undefined && !process.env[key]) throw new Error(`${name} needs a key: set ${key}`);
   return {
     name,
     config,

@@ -1,18 +1,18 @@
 const LIVE_LINES = 8;
 const RESULT_LINES = 2;
 
-/** What a test runner or npm prints beside the point. */
+/** Irrelevant output of test runners and npm. */
 const NOISE = /^\s*$|^>|^npm (?:warn|notice)|^✔|^▶|^\s|^ℹ (?!pass|fail)|^✖ failing tests/;
 const LAST_WORD = /^ℹ fail/;
 
-/** Tells what a watched session does: answers as they stream, tool calls, what they print, what became of them. */
+/** Prints the activity of a watched session: streamed answers, tool calls, their output and their results. */
 export class Narrator {
   #teller;
   #turn = "";
-  /** Streamed text of the open answer that is not told yet, and whether any was told. */
+  /** The streamed text of the open answer that is not yet printed, and whether any was printed. */
   #text = "";
   #streamed = false;
-  /** By tool call: the line that is not whole yet, and how many were told. */
+  /** For each tool call: the incomplete line, and how many lines were printed. */
   #calls = new Map();
 
   constructor(teller) {

@@ -2,14 +2,14 @@ import { parseArgs } from "node:util";
 
 export const HELP = `npm run demo [-- OPTIONS]
 
-An agent repairs a small project on a real Temporal server. On the way its worker is killed twice with SIGKILL: in the
-middle of a model's answer, and in the middle of a shell command. The demo counts what that has cost.
+An agent repairs a small project on a real Temporal server. The demo kills its worker twice with SIGKILL: in the middle of
+a model's answer, and in the middle of a shell command. Then it counts what the kills cost.
 
   --model NAME   the same job with a vendor's model, such as anthropic/claude-sonnet-4-5; costs a few cents.
-                 Without it a scripted model answers, over HTTP, in a process of its own
-  --keep         leaves server and worker running until Ctrl-C, to look round in the Temporal UI
+                 Without it, a scripted model answers over HTTP from its own process
+  --keep         keep server and worker running until Ctrl-C, so that you can inspect the run in the Temporal UI
   --json         progress goes to standard error; the last line of standard output is one JSON object
-  --help         this
+  --help         this text
 
 Examples:
   npm run demo
@@ -17,10 +17,10 @@ Examples:
   npm run --silent demo -- --json | tail -n 1
   ANTHROPIC_API_KEY=sk-ant-... npm run demo -- --model anthropic/claude-sonnet-4-5
 
-Exit code: 0 when everything is as promised, 1 when not, 2 for wrong arguments, 130 after Ctrl-C.
+Exit code: 0 everything is as promised, 1 not everything is, 2 bad arguments, 130 after Ctrl-C.
 `;
 
-/** Wrong arguments: `message` says which. */
+/** Thrown for bad arguments. */
 export class UsageError extends Error {}
 
 export function readOptions(args) {

@@ -2,10 +2,10 @@ const MAX_RECOVERY_MS = 6_000;
 const MAX_HISTORY_BYTES = 6 * 1024;
 
 /**
- * What is promised, field by field of the JSON object. null: nobody can know it, or there was nothing to count.
+ * The promised values of the JSON object's fields. null: the value is unavailable, or there was nothing to count.
  *
- * `answersRepaid` counts answers that were delivered completely and were then delivered completely once more. A
- * stream that a kill has cut is asked again; that costs what the vendor had written until then, and is told apart.
+ * `answersRepaid` counts answers that were delivered completely and then delivered completely once more. A stream that a
+ * kill cuts is requested again; that costs the output that the vendor had written by then, and is reported separately.
  */
 const LIMITS = {
   turns: (turns) => turns !== null && turns >= 6,
@@ -21,18 +21,18 @@ const LIMITS = {
 };
 const FIELDS = Object.keys(LIMITS);
 
-/** The demo did not come to its end. */
+/** The report of a demo that did not finish. */
 export const UNFINISHED_REPORT = {
   ...Object.fromEntries(FIELDS.map((field) => [field, null])),
   recoveryMs: [],
 };
 
-/** Names of the fields that are not as promised. */
+/** Returns the names of the fields that differ from the promise. */
 export function listBrokenPromises(report) {
   return FIELDS.filter((field) => !LIMITS[field](report[field]));
 }
 
-/** The object of `--json`. */
+/** Returns the object of `--json`. */
 export function toJson(report) {
   const fields = Object.fromEntries(FIELDS.map((field) => [field, report[field]]));
   return { ...fields, ok: listBrokenPromises(report).length === 0 };
@@ -44,7 +44,7 @@ const REASONS = {
   open: "while it was still open",
 };
 
-/** Rows of the table: what, how much, and the field that it stands for. */
+/** Formats the table's rows: label, value, and the field that they display. */
 export function formatRows(report) {
   const seconds = (ms) => (ms === null ? "never" : `${(ms / 1000).toFixed(1)} s`);
   const { answers } = report;

@@ -15,7 +15,7 @@ const KILL_LOCATIONS = {
   tool: "in the middle of a bash command",
 };
 
-/** Plays the whole story on a stage and gives the report of what it has cost. */
+/** Runs the whole demo and returns the report. */
 export async function runStory(stage, { model: modelName }, teller) {
   const server = await stage.startServer();
   teller.line("server", `Temporal at ${server.address}, its UI at ${server.uiUrl}`);
@@ -56,7 +56,7 @@ export async function runStory(stage, { model: modelName }, teller) {
       narrator.cut();
       teller.line("SIGKILL", `worker ${number} (pid ${pid}) ${KILL_LOCATIONS[where]}`, "red");
       if (where === "tool") {
-        teller.say("steering", `sent while no worker lives: “${steering.text}”`, "cyan");
+        teller.say("steering", `sent while no worker runs: “${steering.text}”`, "cyan");
         sent.push(steering);
         await session.steer(steering.text, { messageId: steering.id });
       }
@@ -65,7 +65,7 @@ export async function runStory(stage, { model: modelName }, teller) {
     onRecovery: ({ worker, ms }, { kind }) =>
       teller.line(
         "recovered",
-        `worker ${worker + 1} has taken the next step (${kind}) ${(ms / 1000).toFixed(1)} s after the kill`,
+        `worker ${worker + 1} started the next step (${kind}) ${(ms / 1000).toFixed(1)} s after the kill`,
         "green",
       ),
   });
@@ -87,7 +87,7 @@ export async function runStory(stage, { model: modelName }, teller) {
     result.outcome.type === "answered" ? "green" : "red",
   );
 
-  teller.line("tests", "node --test in the workspace, by the demo itself");
+  teller.line("tests", "the demo runs node --test in the workspace");
   const testsPassed = await runProjectTests(stage.workspace);
   return {
     ...(await measure({ stage, server, session, transcript, model, sent })),
@@ -131,7 +131,7 @@ async function measure({ stage, server, session, transcript, model, sent }) {
   };
 }
 
-/** Entries that stand at a position which the session's head has from another branch. */
+/** Returns entries at a position that the session's head inherits from another branch. */
 async function countForked(transcript, session, length) {
   let written = 0;
   for (const { id, parent } of await transcript.readBranches(session)) {
@@ -140,7 +140,7 @@ async function countForked(transcript, session, length) {
   return written - length;
 }
 
-/** null when the command was never started, so that there is nothing to count. */
+/** Returns null if the command was never started, so that there is nothing to count. */
 async function countUnsafeRepeats(workspace, entries) {
   const text = await readFile(join(workspace, UNSAFE_LOG), "utf8").catch(() => "");
   const lines = text.split("\n").filter((line) => line !== "");

@@ -5,13 +5,13 @@ import { UNSAFE_LOG } from "./job.mjs";
 
 const POLL_INTERVAL_MS = 20;
 
-/** Pieces of output behind the unsafe command's own mark: then it is in its middle. */
+/** After this many output chunks since the unsafe command's mark, the command is in its middle. */
 const CHUNKS_BEFORE_KILL = 2;
 
 /**
- * Watches for the two worst moments, kills the worker there, and takes the time until another one goes on.
+ * Kills the worker at the two worst moments, and measures the time until another worker continues.
  *
- * Once in the middle of a model's stream, once in the middle of the command that must not run twice.
+ * The moments are the middle of a model's stream, and the middle of the command that must not run twice.
  */
 export class WorkerKiller {
   #parts;
@@ -21,7 +21,7 @@ export class WorkerKiller {
   #busy = false;
   #fail;
   recoveries = [];
-  /** Rejects when a strike goes wrong. */
+  /** Rejects when a kill fails. */
   failed = new Promise((_, reject) => {
     this.#fail = reject;
   });
@@ -76,7 +76,7 @@ export class WorkerKiller {
     onRecovery(recovery, claim);
   }
 
-  /** The first step that another process has taken since the kill. */
+  /** Finds the first step that another process took after the kill. */
   async #waitForNextClaim(kill) {
     const { transcript, session } = this.#parts;
     for (;;) {

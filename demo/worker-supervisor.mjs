@@ -3,22 +3,22 @@ import { startChild } from "./child.mjs";
 
 const WORKER = fileURLToPath(new URL("../dist/worker.js", import.meta.url));
 
-/** A worker that ends by itself more often than this will not be better the next time. */
+/** After this many unexpected ends, further starts do not help. */
 const MAX_UNEXPECTED_EXITS = 3;
 
-/** Keeps one worker process alive: whenever it dies, the next is started at once. */
+/** Supervises one worker process: whenever it dies, starts the next immediately. */
 export class WorkerSupervisor {
   #options;
   #worker;
   #stopping = false;
   #unexpectedExits = 0;
   #fail;
-  /** Rejects when workers keep ending by themselves. */
+  /** Rejects when workers repeatedly end by themselves. */
   failed = new Promise((_, reject) => {
     this.#fail = reject;
   });
 
-  /** @param options.onReady, options.onOwnEnd - Told of each worker. */
+  /** @param options.onReady, options.onOwnEnd - Called for each worker that becomes ready, or ends by itself. */
   constructor(options) {
     this.#options = options;
     this.failed.catch(() => {});
@@ -29,7 +29,7 @@ export class WorkerSupervisor {
     await Promise.race([this.#worker.ready, this.failed]);
   }
 
-  /** SIGKILL: no last word, no clean-up. Gives who was killed and when, once the process is gone. */
+  /** Sends SIGKILL, which allows no clean-up. Returns the killed worker and the time when the process has ended. */
   async kill() {
     const worker = this.#worker;
     const { id } = await worker.ready;

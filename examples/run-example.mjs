@@ -1,5 +1,5 @@
-// What every example stands on: a server and a worker of its own, a folder that goes away, and a model. The model is a
-// scripted one that costs nothing; with `--real` it is the vendor that the agent file names, and its key is needed.
+// The environment of every example: its own server and worker, a temporary folder, and a model. By default the model is
+// scripted and costs nothing; with `--real` it is the vendor's model from the agent file, which needs a key.
 import { cp, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,12 +9,12 @@ import { connect, readAgents } from "holdfast/client";
 import { startModelServer, startTestServer } from "holdfast/testing";
 import { createWorker } from "holdfast/worker";
 
-// Temporal tells of every worker that starts and ends; here only what goes wrong is of interest.
+// Temporal logs the start and end of every worker; the examples print only warnings and errors.
 Runtime.install({ logger: new DefaultLogger("WARN") });
 
 /**
  * @param here - `import.meta.url` of the example, whose folder may hold `script.json` and `project/`.
- * @param work - Is given the stage. What it has started ends behind it, however it ends.
+ * @param work - Receives the environment. Everything that was started ends after it, also when it fails.
  */
 export async function runExample(here, work) {
   const real = process.argv.includes("--real");
@@ -49,20 +49,20 @@ export async function runExample(here, work) {
   }
 }
 
-/** What the model answers; `{here}` in it is the example's own folder. */
+/** Reads the model's script; `{here}` in it is the example's own folder. */
 function readScript(text, folder) {
   const here = JSON.stringify(folder.replace(/[\\/]$/, "")).slice(1, -1);
   return JSON.parse(text.replaceAll("{here}", here));
 }
 
-/** The agents of a file, by name, at work in a folder; with a scripted model in place of every vendor. */
+/** Reads the agents of a file by name, with the given workspace, and with a scripted model instead of every vendor. */
 function readAgentsOfFile(file, workspace, baseUrl) {
   const { agents, problems } = readAgents(file, { cwd: workspace, env: process.env });
   for (const { message } of problems) console.error(`${file}: ${message}`);
   return Object.fromEntries(agents.map(({ name, definition }) => [name, withBaseUrl(definition, baseUrl)]));
 }
 
-/** A definition is a plain value: another one is made of it by saying what is different. */
+/** Copies a definition, which is a plain value, with another base URL. */
 function withBaseUrl(definition, baseUrl) {
   if (baseUrl === undefined) return definition;
   const { model, subAgents } = definition;
@@ -75,7 +75,7 @@ function withBaseUrl(definition, baseUrl) {
   };
 }
 
-/** Says what was expected and is not there, and ends with 1. */
+/** Prints whether an expectation holds; if not, sets the exit code to 1. */
 export function check(what, holds) {
   console.log(`${holds ? "✓" : "✗"} ${what}`);
   if (!holds) process.exitCode = 1;

@@ -1,4 +1,4 @@
-// Runs every example of this folder, one after the other, against the scripted model: `npm run examples`.
+// Runs every example of this folder in order, with the scripted model: `npm run examples`.
 import { spawnSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";

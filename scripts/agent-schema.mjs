@@ -1,4 +1,4 @@
-// Writes agent.schema.json, for editors, and the reference of the format in docs/agents.md. Needs a build.
+// Writes agent.schema.json for editors, and the reference of the format in docs/agents.md. Needs a build.
 import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

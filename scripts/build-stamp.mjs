@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, sep } from "node:path";
 
-/** Where the build leaves the hash of what it was made from. */
+/** The file to which the build writes the hash of its sources. */
 export const BUILD_STAMP = join("dist", ".build-stamp");
 
 const BUILD_INPUTS = [
@@ -12,7 +12,7 @@ const BUILD_INPUTS = [
   join("scripts", "build.mjs"),
 ];
 
-/** Hash of everything the build reads; contents, not times, so that changing a branch and back costs nothing. */
+/** Hashes everything that the build reads: contents, not times, so that switching branches and back needs no build. */
 export function hashSources(root) {
   const hash = createHash("sha256");
   for (const file of [...BUILD_INPUTS, ...listSourceFiles(root)]) {
@@ -24,7 +24,7 @@ export function hashSources(root) {
   return hash.digest("hex");
 }
 
-/** Every file below src, sorted. */
+/** Lists every file below src, sorted. */
 export function listSourceFiles(root) {
   return readdirSync(join(root, "src"), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())

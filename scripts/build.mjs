@@ -20,12 +20,12 @@ writeFileSync(BUILD_STAMP, hash);
 function compile() {
   const tsc = join("node_modules", "typescript", "bin", "tsc");
   const { status } = spawnSync(process.execPath, [tsc, "-p", "tsconfig.build.json"], { stdio: "inherit" });
-  if (status !== 0) fail("the sources do not compile (tsc -p tsconfig.build.json); see above");
+  if (status !== 0) fail("the sources do not compile (tsc -p tsconfig.build.json); see the errors above");
 }
 
 async function bundleWorkflows() {
   if (!existsSync("dist/workflows/index.js")) {
-    console.error("build: no workflow bundle: src/workflows/index.ts is not there");
+    console.error("build: no workflow bundle: src/workflows/index.ts does not exist");
     return;
   }
   const { bundleWorkflowCode, DefaultLogger } = await import("@temporalio/worker");
@@ -34,7 +34,7 @@ async function bundleWorkflows() {
     payloadConverterPath: join(root, "dist", "workflows", "payload-converter.js"),
     failureConverterPath: join(root, "dist", "workflows", "failure-converter.js"),
     logger: new DefaultLogger("WARN"),
-    // Numbers in place of paths: the code neither grows nor changes with the names of folders.
+    // Numbers instead of paths, so that the code does not depend on folder names.
     webpackConfigHook: (config) => ({
       ...config,
       optimization: { ...config.optimization, moduleIds: "deterministic" },
@@ -43,7 +43,7 @@ async function bundleWorkflows() {
   writeFileSync("dist/workflow-bundle.js", code);
 }
 
-/** The compiler leaves what it wrote for sources that are gone, and the bundler would find it. */
+/** Removes the output of deleted sources, which the compiler leaves and the bundler would include. */
 function removeOrphans() {
   if (!existsSync("dist")) return;
   const sources = new Set(listSourceFiles(root).map((file) => file.replace(/^src.|\.ts$/g, "")));

@@ -1,17 +1,17 @@
-// What the price list does not say of models: which of them are listed, output limits, abilities, with the pages that
-// say so. `node scripts/catalogue.mjs` puts both together.
+// Facts about models that the price list does not have: which models are listed, output limits and capabilities, with the
+// source pages. `node scripts/catalogue.mjs` combines both.
 
-/** The day for which prices are taken, where the list knows several. */
+/** The day whose prices apply, if the list has several. */
 export const AS_OF = "2026-11-22";
 
-/** When the version of the price list that we build against was published. */
+/** The version of the price list, and its date of publication. */
 export const PRICES = { package: "@pydantic/genai-prices", version: "0.1.8", date: "2026-09-23" };
 
 const CLAUDE = "platform.claude.com/docs/en/about-claude/models/overview";
 const GPT = "developers.openai.com/api/docs/models";
 const GEMINI = "ai.google.dev/gemini-api/docs/models";
 
-/** First match wins, in all vendors' names for a model. `output`: tokens that one answer may have. */
+/** The first match in any vendor's name of a model applies. `output`: the maximum number of tokens in an answer. */
 export const FACTS = [
   { id: /claude-(?:opus-4(?:-[01]|\b(?![-.]))|opus-4-\d{8})/, output: 32_000, from: CLAUDE },
   { id: /claude-(?:opus|haiku|sonnet)-4[-.]5/, output: 64_000, from: CLAUDE },
@@ -27,7 +27,7 @@ export const FACTS = [
   { id: /gemini-(?:2\.5|3)/, output: 65_536, window: 1_048_576, from: GEMINI },
 ];
 
-/** How a model is told to think; `none` does not. */
+/** Returns how thinking is configured for a model; `none` for models without thinking. */
 export function getThinking(id) {
   if (/claude/.test(id))
     return /claude-(?:opus|sonnet|haiku)-4(?![-.][7-9](?!\d))/.test(id) ? "budget" : "adaptive";
@@ -38,14 +38,14 @@ export function getThinking(id) {
   return /nova-2-/.test(id) ? "effort" : "none";
 }
 
-/** Tools all have that are listed. `schema`: an answer can be held to one. */
+/** Returns a model's capabilities. All listed models have tools. `schema`: the model supports structured output. */
 export function getAbilities(id) {
   const blind = /gpt-oss|nova-micro|qwen3(?!-vl)|o3-mini|deepseek/.test(id);
   const loose = /nova|llama|qwen|claude-(?:opus|sonnet)-4(?:-[01]|-\d{8}|$)/.test(id);
   return [...(blind ? [] : ["images"]), ...(loose ? [] : ["schema"])];
 }
 
-/** Which models of a vendor's list are current. What makes images, sounds or vectors is no agent's model. */
+/** The current models of each vendor. Models for images, audio and embeddings are excluded. */
 const OTHER =
   /image|audio|realtime|transcribe|tts|live|sonic|embed|search|research|codex-mini-latest|ft-|:|-fast$/;
 export const VENDORS = [

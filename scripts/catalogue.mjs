@@ -1,5 +1,5 @@
-// Writes src/config/catalogue/data: the models that are current, from the price list of @pydantic/genai-prices (MIT)
-// and from catalogue-facts.mjs. With --check it says whether what is there is what would be written.
+// Writes src/config/catalogue/data: the current models, from the price list of @pydantic/genai-prices (MIT)
+// and from catalogue-facts.mjs. With --check, it reports whether the files are up to date.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,18 +13,18 @@ const { version } = JSON.parse(
   readFileSync(join(root, "node_modules", PRICES.package, "package.json"), "utf8"),
 );
 if (version !== PRICES.version) {
-  fail(`${PRICES.package} is ${version}; say its version and date in scripts/catalogue-facts.mjs first`);
+  fail(`${PRICES.package} is ${version}; first write its version and date into scripts/catalogue-facts.mjs`);
 }
 
 const check = process.argv.includes("--check");
-// Beside the data, so that the same rules of form hold for it.
+// A temporary file next to the data, so that the same formatting rules apply.
 const folder = check ? mkdtempSync(join(target, "..", "check-")) : target;
 mkdirSync(folder, { recursive: true });
 try {
   for (const vendor of VENDORS) writeFileSync(join(folder, `${vendor.provider}.ts`), buildFile(vendor));
   format(folder);
   const stale = VENDORS.filter(({ provider }) => readText(folder, provider) !== readText(target, provider));
-  if (stale.length > 0) fail(`not as written: ${stale.map(({ provider }) => provider).join(", ")}`);
+  if (stale.length > 0) fail(`not up to date: ${stale.map(({ provider }) => provider).join(", ")}`);
 } finally {
   if (check) rmSync(folder, { recursive: true });
 }
@@ -66,14 +66,15 @@ function buildRow(id, window, { rates, dearer }) {
   return dearer === undefined ? whole : [...whole, dearer];
 }
 
-/** Where a cache has no price of its own, its tokens cost what others do. */
+/** Cached tokens without a separate price cost as much as other tokens. */
 function getRates(prices) {
   const now = Array.isArray(prices) ? getLatestPrices(prices) : prices;
   const rates = getFourRates((key) => (typeof now[key] === "object" ? now[key].base : now[key]));
   const tiers = Object.values(now).filter((price) => typeof price === "object");
   if (tiers.length === 0) return { rates };
   const starts = new Set(tiers.flatMap((price) => price.tiers.map(({ start }) => start)));
-  if (starts.size > 1) fail(`prices change at several sizes, of which one can be written: ${[...starts]}`);
+  if (starts.size > 1)
+    fail(`prices change at several sizes, but the catalogue supports only one: ${[...starts]}`);
   const dearer = getFourRates((key) => (typeof now[key] === "object" ? now[key].tiers[0].price : now[key]));
   return { rates, dearer: [Math.round([...starts][0] / 1000) * 1000, ...dearer] };
 }

@@ -1,4 +1,4 @@
-// npm run chaos: plays faults of the world on real parts, one after another, and judges each; see docs/chaos.md.
+// npm run chaos: injects faults into a real system, one after another, and checks the result of each; see docs/chaos.md.
 import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -9,17 +9,17 @@ import { sumReports } from "../test/chaos/findings.mjs";
 
 const USAGE = `Usage: npm run chaos -- [--json] [--quick] [--only NAME]
 
-Plays faults of the world on a real Temporal server, real PostgreSQL and real workers, and judges what becomes of the
-agents. Without options: every scenario.
+Injects faults into a real Temporal server, real PostgreSQL and real workers, and checks the results of the agents.
+Without options: every scenario.
 
   --json        the last line of standard output is one JSON object of numbers; everything else goes to standard error
   --quick       only the quick scenarios: about two minutes on two idle cores
   --only NAME   only this scenario; may be repeated
-  --list        lists the scenarios: what each plays and what is promised
+  --list        list the scenarios: the faults and the promises of each
   --help        this text
 
-Exit code 0 when every promise was kept, 1 when one was not, 2 for bad arguments, 130 after Ctrl-C. A scenario that this
-machine cannot play is named, and fails where CI=true.
+Exit code: 0 every promise was kept, 1 at least one was not, 2 bad arguments, 130 after Ctrl-C. A scenario that cannot run
+on this machine is reported, and fails if CI=true.
 `;
 
 const EVIDENCE = join(".holdfast", "chaos");
@@ -53,7 +53,7 @@ async function main() {
   }
   const unknown = options.only?.find((name) => !all.some((scenario) => scenario.name === name));
   if (unknown !== undefined)
-    return exitWithUsage(`no scenario is called "${unknown}"; --list names them all`);
+    return exitWithUsage(`no scenario has the name "${unknown}"; --list lists them all`);
   const chosen = all.filter(
     ({ name, isQuick }) => options.only?.includes(name) ?? (!options.quick || isQuick === true),
   );
@@ -70,13 +70,13 @@ async function playChosen(scenarios, { isJson }) {
   const isCi = process.env.CI === "true";
   const root = mkdtempSync(join(tmpdir(), ROOT_PREFIX));
   const mark = `${process.pid}-${Date.now()}/`;
-  // However this process ends, short of SIGKILL, nothing of it is left.
+  // Whenever this process ends, except by SIGKILL, it removes everything that it created.
   process.once("exit", () => removeEverything({ mark, root }));
   const interrupt = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"])
     process.on(signal, () => {
       if (interrupt.signal.aborted) process.exit(130);
-      say("Ending what runs; once more ends it at once.");
+      say("Ending the running scenario. Press Ctrl-C again to end it immediately.");
       interrupt.abort();
     });
   const startedAtMs = performance.now();

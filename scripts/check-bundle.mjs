@@ -1,27 +1,27 @@
-// Checks the built workflow bundle: what it holds, and its size.
+// Checks the contents and the size of the built workflow bundle.
 import { existsSync, readFileSync } from "node:fs";
 import { builtinModules } from "node:module";
 import { join } from "node:path";
 import ts from "typescript";
 
 /**
- * Largest workflow bundle, in bytes of JavaScript without comments and source map.
+ * The maximum size of the workflow bundle, in bytes of JavaScript without comments and source map.
  *
  * It has 966 kB, half of them the bare SDK's; a sixth are the workflows that drive several agents (work modes, supervisor,
- * evaluations). 20 came with retention, exploring, the shapes of keys and sealed failures, 6 with questions that tools ask
- * people; 14 check what a workflow is started with, 12 decide what `always` and rules by host cover, 8 wait for a vendor
- * within a run's limits, bound the queues, and end a loop whose calls fail in the same way. Every worker thread compiles all
- * of it, so growth is a decision; what only activities run, such as making messages of a view, stays out. Zod alone would
- * add 300 to 480 kB.
+ * evaluations). 20 are for retention, exploration, the formats of keys and encrypted failures, 6 for questions of tools to
+ * the user, 14 for checks of a workflow's input, 12 for the coverage of `always` and of rules by host, and 8 for waits for a
+ * vendor within a run's limits, bounded queues, and the end of a loop whose calls fail repeatedly. Every worker thread
+ * compiles the whole bundle, so growth needs a decision; code that only activities run, such as building messages of a
+ * view, stays out. Zod alone would add 300 to 480 kB.
  */
 const MAX_BUNDLE_BYTES = 972_000;
 
-/** Builtins that the SDK replaces with versions of its own, fit for the sandbox. */
+/** Builtins that the SDK replaces with its own versions for the sandbox. */
 const REPLACED_BUILTINS = ["assert", "url", "util"];
 
 const file = process.argv[2] ?? join("dist", "workflow-bundle.js");
 if (!existsSync(file)) {
-  console.error(`${file} is not there. What to do: npm run build`);
+  console.error(`${file} does not exist. What to do: npm run build`);
   process.exit(1);
 }
 const problems = findBundleProblems(readFileSync(file, "utf8"));
@@ -33,12 +33,12 @@ function findBundleProblems(bundle) {
   // The bundler writes a comment with the module's path, or the builtin's bare name, before each module.
   const ids = [...code.matchAll(/^ {2}!\*{3} (.+) \*{3}!$/gm)].map((match) => match[1]);
   const found = [];
-  if (ids.length === 0) found.push("no module ids are found in it, so nothing can be checked");
+  if (ids.length === 0) found.push("it contains no module ids, so nothing can be checked");
   const zod = [...ids, ...sources].find((id) => /(^|\/)node_modules\/zod\//.test(id));
   if (zod !== undefined)
-    found.push(`it holds zod (${zod}); workflows and core may import schema as types only`);
+    found.push(`it contains zod (${zod}); workflows and core may import schema only as types`);
   const builtin = ids.find(isBuiltin);
-  if (builtin !== undefined) found.push(`it asks for the Node builtin ${builtin}`);
+  if (builtin !== undefined) found.push(`it imports the Node builtin ${builtin}`);
   const bytes = Buffer.byteLength(stripComments(code));
   console.log(
     `${file}: ${bytes} bytes of JavaScript without comments in ${ids.length} modules (at most ${MAX_BUNDLE_BYTES})`,
@@ -47,7 +47,7 @@ function findBundleProblems(bundle) {
   return found;
 }
 
-/** A worker compiles no comment: what it costs is what is left. */
+/** Removes comments, which a worker does not compile. */
 function stripComments(code) {
   const compilerOptions = { removeComments: true, target: ts.ScriptTarget.ESNext };
   return ts.transpileModule(code, { compilerOptions }).outputText;
@@ -61,7 +61,7 @@ function isBuiltin(id) {
   return builtinModules.includes(name) && !REPLACED_BUILTINS.includes(name);
 }
 
-/** Parts the code from the source map at its end. */
+/** Separates the code from the source map at its end. */
 function splitSourceMap(bundle) {
   const mark = bundle.lastIndexOf("//# sourceMappingURL=");
   if (mark < 0) return { code: bundle, sources: [] };

@@ -1,5 +1,5 @@
-// Checks a compose file, and the Dockerfiles that it builds, without a container engine: the Compose schema, and what we
-// promise beyond it.
+// Checks a compose file, and the Dockerfiles that it builds, without a container engine: the Compose schema, and the
+// project's own rules.
 //
 //   node scripts/check-compose.mjs [docker-compose.yml]
 import { existsSync, readFileSync } from "node:fs";
@@ -36,10 +36,11 @@ function findComposeProblems(text) {
     if (service.build !== undefined) found.push(...findDockerfileProblems(name, service.build));
     else if (!isPinned(service.image)) found.push(`${name} has no pinned image version (${service.image})`);
     const endsByItself = oneShots.has(name) || service.restart === "no";
-    if (!endsByItself && !hasHealthCheck(service)) found.push(`${name} runs on and has no health check`);
+    if (!endsByItself && !hasHealthCheck(service))
+      found.push(`${name} is a long-running service and has no health check`);
     for (const [needed, { condition }] of Object.entries(service.depends_on ?? {})) {
       const other = compose.services[needed];
-      if (other === undefined) found.push(`${name} depends on ${needed}, which is not there`);
+      if (other === undefined) found.push(`${name} depends on ${needed}, which does not exist`);
       else if (condition === "service_healthy" && !hasHealthCheck(other)) {
         found.push(`${name} waits for the health of ${needed}, which has no health check`);
       }
@@ -56,12 +57,12 @@ function findSchemaProblems(compose) {
   return valid.errors.map(({ instancePath, message }) => `${instancePath || "/"} ${message}`);
 }
 
-/** An image that is built here: of pinned ones, run by somebody who is not root, able to say how it is. */
+/** Checks an image that is built here: its base images are pinned, its user is not root, and it has a health check. */
 function findDockerfileProblems(name, build) {
   const { context = ".", dockerfile = "Dockerfile" } = typeof build === "string" ? { context: build } : build;
   const path = join(dirname(file), context, dockerfile);
-  if (!existsSync(path)) return [`${name} is built of ${join(context, dockerfile)}, which is not there`];
-  // A line that ends in a backslash goes on in the next one.
+  if (!existsSync(path)) return [`${name} is built from ${join(context, dockerfile)}, which does not exist`];
+  // A backslash at the end of a line continues the line.
   const lines = readFileSync(path, "utf8").replace(/\\\n/g, " ").split("\n");
   const of = (word) =>
     lines.map((line, at) => ({ at, words: line.trim().split(/\s+/) })).filter((one) => one.words[0] === word);
@@ -69,7 +70,7 @@ function findDockerfileProblems(name, build) {
   const names = stages.flatMap(({ words }) => (words[2]?.toUpperCase() === "AS" ? [words[3]] : []));
   const found = stages
     .filter(({ words }) => !isPinned(words[1]) && !names.includes(words[1]))
-    .map(({ words }) => `${name} is built on ${words[1]}, which is no pinned version`);
+    .map(({ words }) => `${name} is built on ${words[1]}, which is not a pinned version`);
   const last = stages.at(-1)?.at ?? 0;
   const user = of("USER").findLast(({ at }) => at > last)?.words[1];
   if (user === undefined || /^(root|0)(:|$)/.test(user)) found.push(`${name}'s image runs as root`);
@@ -84,7 +85,7 @@ function isLoopback(port) {
   return /^127\.0\.0\.1:\d+:\d+(\/(tcp|udp))?$/.test(String(port));
 }
 
-/** A version of at least major and minor number, or a digest. */
+/** Reports whether an image has a version with at least major and minor number, or a digest. */
 function isPinned(image) {
   return (
     typeof image === "string" && (/:v?\d+\.\d+[\w.-]*$/.test(image) || /@sha256:[0-9a-f]{64}$/.test(image))

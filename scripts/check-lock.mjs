@@ -1,8 +1,8 @@
-// The lock file must name no registry host: an install uses the registry configured where it runs. And each of its
-// packages must have a checksum, so that every install gets the same bytes, whatever registry they come from.
+// The lock file must not contain registry hosts: an install uses the registry that is configured where it runs. Each
+// package must have a checksum, so that every install gets the same bytes from any registry.
 //
-// `node scripts/check-lock.mjs --complete` asks the registry for checksums that are missing and writes them in. Where it
-// has none, the registry lacks that build for another platform: lock the newest version that it has for all of them.
+// `node scripts/check-lock.mjs --complete` reads missing checksums from the registry and writes them. If the registry
+// has none, it lacks that package for another platform: lock the newest version that exists for all platforms.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 
@@ -18,20 +18,20 @@ const faults = [];
 const named = entries.filter(([, entry]) => /^[a-z+]+:\/\//.test(entry.resolved ?? "")).map(([path]) => path);
 if (named.length > 0) {
   faults.push(
-    `${named.length} packages name a registry in "resolved", the first is ${named[0]}.`,
+    `${named.length} packages contain a registry in "resolved"; the first is ${named[0]}.`,
     "What to do: npm install --package-lock-only --omit-lockfile-registry-resolved",
   );
 }
 
 if (complete) completeLock();
 
-// A bundled package comes in its bundle, which has a checksum of its own.
+// A bundled package is part of its bundle, which has its own checksum.
 const missing = entries.filter(
   ([, { integrity = "", inBundle }]) => !(inBundle || ALGORITHM.test(integrity)),
 );
 if (missing.length > 0) {
   faults.push(
-    `${missing.length} packages have no sha512 "integrity", the first is ${getId(missing[0])}.`,
+    `${missing.length} packages have no sha512 "integrity"; the first is ${getId(missing[0])}.`,
     "What to do: node scripts/check-lock.mjs --complete",
   );
 }
@@ -44,7 +44,7 @@ function getId([path, { version }]) {
   return `${path.slice(path.lastIndexOf("node_modules/") + "node_modules/".length)}@${version}`;
 }
 
-/** Adds what the registry says; a version is never changed. */
+/** Adds the registry's checksums; never changes a version. */
 function completeLock() {
   let added = 0;
   for (const [path, entry] of entries) {

@@ -1,12 +1,12 @@
-// Packs the package, installs it into an empty folder as a stranger would, and runs what the README promises there.
+// Packs the package, installs it into an empty folder as a user would, and runs the README's example there.
 //
 // The README marks its first runnable block:
 //
 //   <!-- example: run -->
 //   ```ts
 //
-// The block runs as it is written, against a Temporal server and a scripted model started here. What it needs beyond
-// its own words it gets from the environment: TEMPORAL_ADDRESS, and what `scripts/example-environment.mjs` adds.
+// The block runs unchanged against a Temporal server and a scripted model that this script starts. The environment has the
+// variables that it needs: TEMPORAL_ADDRESS, and those of `scripts/example-environment.mjs`.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -29,7 +29,7 @@ import {
   readSourceState,
 } from "./sbom.mjs";
 
-/** The example drives a whole small run; a cold machine needs some of this for its worker. */
+/** The time limit of the example: it performs a whole small run, and its worker may start slowly. */
 const EXAMPLE_TIMEOUT_MS = 120_000;
 const MARKER = /<!--\s*example: run\s*-->\s*```(?:ts|typescript)[^\n]*\n([\s\S]*?)\n```/;
 
@@ -46,7 +46,7 @@ try {
   checkHelp();
   checkExports();
   await runExample(example);
-  console.log("package: help, doors and the README's example work in an empty folder");
+  console.log("package: help, entry points and the README's example work in an empty folder");
 } catch (error) {
   if (!(error instanceof PackageError)) throw error;
   console.error(`package: ${error.message}`);
@@ -60,7 +60,7 @@ function readExample() {
   const text = existsSync(file) ? readFileSync(file, "utf8") : "";
   const example = MARKER.exec(text)?.[1];
   if (example === undefined) {
-    throw new PackageError("README.md marks no example: <!-- example: run --> goes before a ```ts block");
+    throw new PackageError("README.md marks no example: put <!-- example: run --> before a ```ts block");
   }
   return example;
 }
@@ -68,11 +68,11 @@ function readExample() {
 function pack() {
   run("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], root);
   const name = readdirSync(folder).find((file) => file.endsWith(".tgz"));
-  if (name === undefined) throw new PackageError("npm pack left no archive");
+  if (name === undefined) throw new PackageError("npm pack created no archive");
   return join(folder, name);
 }
 
-/** The bill of materials names all that an install brings along, and the statement names this archive. */
+/** Checks that the bill of materials contains every installed package, and that the statement is about this archive. */
 function checkProvenance(archive) {
   const named = new Set(buildBillOfMaterials().components.map(({ purl }) => normalizePurl(purl)));
   const missing = listProductionPackages().filter((purl) => !named.has(purl));
@@ -84,7 +84,8 @@ function checkProvenance(archive) {
   const now = new Date().toISOString();
   const { subject } = buildProvenance(archive, { ...readSourceState(), startedOn: now, finishedOn: now });
   const sha512 = createHash("sha512").update(readFileSync(archive)).digest("hex");
-  if (subject[0].digest.sha512 !== sha512) throw new PackageError("the statement names another archive");
+  if (subject[0].digest.sha512 !== sha512)
+    throw new PackageError("the provenance statement is about another archive");
 }
 
 function install(archive) {
@@ -101,11 +102,11 @@ function checkHelp() {
   if (!/usage/i.test(helpText)) throw new PackageError(`holdfast --help prints no usage:\n${helpText}`);
 }
 
-/** Every door of the export map opens. */
+/** Checks that every entry point of the export map can be imported. */
 function checkExports() {
   const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   for (const door of Object.keys(exports)) {
-    // Workflow code runs in Temporal's sandbox; outside it the door need only be there.
+    // Workflow code runs only in Temporal's sandbox, so its entry point only has to exist.
     if (door === "./workflows" || door.endsWith(".json")) continue;
     const name = `holdfast${door.slice(1)}`;
     run(
@@ -146,7 +147,7 @@ async function runExample(example) {
   }
 }
 
-/** What the example needs and a stranger would have: a vendor's answers, here from the scripted model. */
+/** Provides the vendor that the example needs, here a scripted model. */
 async function buildExampleEnvironment(app, server) {
   const file = join(root, "scripts", "example-environment.mjs");
   if (!existsSync(file)) return { env: {}, stop: async () => {} };
@@ -161,7 +162,7 @@ async function transpile(source) {
   });
 }
 
-/** Runs without blocking this process: the scripted model may live in it. */
+/** Runs a program without blocking this process, in which the scripted model may run. */
 async function runAlongside(command, args, cwd, env) {
   const { execFile } = await import("node:child_process");
   return new Promise((resolve, reject) => {

@@ -1,12 +1,12 @@
-// npm run conform -- FOLDER [--json]: what our adapters make of recorded replies of vendors.
+// npm run conform -- FOLDER [--json]: replays recorded replies of vendors to Holdfast's adapters.
 import { parseArgs } from "node:util";
 
 const USAGE = `Usage: npm run conform -- FOLDER [--json] [--generating-only]
 
-Replays recorded replies of model vendors to the adapter of their protocol, over HTTP on this machine, and says what it
-made of each. FOLDER holds the files and an index.json: a list of {id, host, uri, status, ct, kind, file}.
+Replays recorded replies of model vendors to the adapter of their protocol, over HTTP on this machine, and prints the
+result of each. FOLDER contains the files and an index.json: a list of {id, host, uri, status, ct, kind, file}.
 
-The protocol follows from the path, whoever the host is, so that gateways count too:
+The path determines the protocol, whatever the host, so recordings of gateways are included:
   .../messages                                       anthropic_messages
   .../chat/completions                               openai_completions
   .../responses                                      openai_responses; azure_openai_responses at Azure's hosts,
@@ -14,17 +14,17 @@ The protocol follows from the path, whoever the host is, so that gateways count 
   .../models/ID:streamGenerateContent                google_generative_ai; google_vertex at aiplatform hosts,
   (or :generateContent)                              or below /publishers/
   .../model/ID/converse-stream (or converse)         bedrock_converse_stream
-At the vendors' own hosts the other endpoints count too (counting of tokens, embeddings, lists of models): what comes
-from there is an error, the vendor's or one of form. At api.openai.com that is openai_responses, at the hosts of
-OpenRouter, DeepSeek, Mistral, Groq, xAI and Cerebras openai_completions. Everything else is left out, such as MCP.
+At the vendors' own hosts, other endpoints are included too (token counting, embeddings, model lists): their replies are
+errors, of the vendor or of the format. At api.openai.com the protocol is openai_responses, at the hosts of OpenRouter,
+DeepSeek, Mistral, Groq, xAI and Cerebras openai_completions. Everything else, such as MCP, is skipped.
 
-  --json             a JSON line for each: {id, file, protocol, ok, message, usage, stopReason} or
+  --json             a JSON line for each reply: {id, file, protocol, ok, message, usage, stopReason} or
                      {id, file, protocol, ok, error}
                      with error {fault, status, message, retryAfterMs, type}
   --generating-only  only the paths above, without the other endpoints
 
-Exit code: 0 all were replayed (a vendor's error that was understood is no failure), 1 a protocol has no adapter, a
-file cannot be read or an adapter crashed, 2 the folder cannot be used.
+Exit code: 0 all were replayed (a recognised vendor error is not a failure), 1 a protocol has no adapter, a file cannot be
+read or an adapter crashed, 2 the folder is not usable.
 
 Example:
   npm run conform -- ../shared/vectors --json

@@ -1,14 +1,14 @@
-// Which requirement is proven by which test: writes docs/conformance.md from the titles of the tests.
+// Writes docs/conformance.md: which test proves which requirement, derived from the titles of the tests.
 //
 //   node scripts/conformance.mjs            writes the document
-//   node scripts/conformance.mjs --check    fails when the document is not what the tests say
+//   node scripts/conformance.mjs --check    fails when the document is out of date
 //
-// Both fail when a title names an id that there is not, and when a requirement of a finished area has no test.
-// `--root FOLDER` looks at another folder of the same shape.
+// Both fail when a title contains an unknown id, and when a requirement of a finished area has no test.
+// `--root FOLDER` reads another folder with the same structure.
 //
-// A title names the ids that its test proves in brackets at any place: "... [LOOP-01, PHI-13a]", "... (OVF-02)".
-// The sources are read, not run, so that this takes a second: titles that are put together at run time count by
-// their fixed parts. A test or describe that is skipped, planned or expected to fail proves nothing.
+// A title contains the ids that its test proves in brackets at any position: "... [LOOP-01, PHI-13a]", "... (OVF-02)".
+// The script reads the sources without running them, so that it takes a second: only the fixed parts of titles that are
+// built at run time count. A test or describe that is skipped, planned or expected to fail proves nothing.
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -51,7 +51,7 @@ if (values.check) {
 for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
-/** Paths below the root with forward slashes, in an order that depends on nothing but them. */
+/** Lists paths below the root with forward slashes, in a deterministic order. */
 function listTestFiles() {
   return readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
     .filter((file) => /\.[cm]?ts$/.test(file))
@@ -59,7 +59,7 @@ function listTestFiles() {
     .sort();
 }
 
-/** Titles of tests and describes in the order of the source, each behind those of the describes around it. */
+/** Collects the titles of tests in source order, each after the titles of the enclosing describes. */
 function readTitles(file) {
   const text = readFileSync(join(root, file), "utf8");
   const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
@@ -105,14 +105,14 @@ function readTitle(node) {
   return undefined;
 }
 
-/** The brackets of a title that name ids: those in which at least one word has the form of an id of an area. */
+/** Finds the brackets of a title that contain ids: at least one word has the form of an area's id. */
 function parseTags(title) {
   return [...title.matchAll(/[[(]([^[\]()]*)[\])]/g)].flatMap(([whole, inner]) => {
     const ids = inner
       .split(",")
       .map((word) => word.trim())
       .filter((word) => ID.test(word));
-    // Square brackets are for ids alone; (UTF-8) may be a word like others.
+    // Square brackets contain only ids; (UTF-8) may be an ordinary word.
     const named = whole.startsWith("[") ? ids : ids.filter((id) => areaNames.includes(id.match(ID)[1]));
     return named.length === 0 ? [] : [{ whole, ids: named }];
   });
@@ -145,7 +145,7 @@ function getState({ id, issues, needsNoTest }) {
   return issues.some((issue) => issuesUnderWay.includes(issue)) ? "not yet" : "another area's";
 }
 
-/** PHI-13 is proven by PHI-13a to PHI-13m. */
+/** A requirement with parts is proven by them: PHI-13 by PHI-13a to PHI-13m. */
 function listParts(id) {
   return requirements
     .map((requirement) => requirement.id)

@@ -1,5 +1,5 @@
-// npm run crash: kills workers at every step of many agents, and judges what has become of each; with --postgres it kills
-// the database under many writers. See docs/crash-contract.md.
+// npm run crash: kills workers at every step of many agents, and checks the result of each agent; with --postgres, it
+// kills the database under many writers. See docs/crash-contract.md.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -11,25 +11,25 @@ import { POINTS } from "../test/crash/campaign/points.mjs";
 const USAGE = `Usage: npm run crash -- [--quick] [--json]
        npm run crash -- --postgres [--quick] [--kills N] [--seed N] [--json]
 
-Without options: at least 5,000 kills; ended and started again, it goes on where it was.
+Without options: at least 5,000 kills. If you end the campaign and start it again, it resumes.
 
-  --quick          at least 300 kills, every point once; 7 minutes at the longest
+  --quick          at least 300 kills, every point once; at most 7 minutes
   --json           the last line of standard output is one JSON object
-  --kills N        so many kills instead
-  --minutes N      no new wave behind this time
-  --runs N         agents at once in a wave
-  --seed N         other moments, scenarios and pairs of kills
-  --fresh          forgets what was played before
-  --at KILLS       one wave with these kills, as a campaign has named it: \`store:after:7,claim:before:2\`; one worker's
-                   lives with commas, another worker's behind a semicolon
-  --scenarios S,S  with --at: what the agents of the wave play, one each; those of the first wave unless said
-  --points         lists the points
+  --kills N        this number of kills instead
+  --minutes N      start no new wave after this time
+  --runs N         the number of concurrent agents in a wave
+  --seed N         select other moments, scenarios and pairs of kills
+  --fresh          discard the results of earlier waves
+  --at KILLS       one wave with these kills, as printed by a campaign: \`store:after:7,claim:before:2\`; commas separate
+                   the lives of one worker, semicolons the workers
+  --scenarios S,S  with --at: the scenarios of the wave's agents, one each (default: those of the first wave)
+  --points         list the points
 
-  --postgres       kills PostgreSQL instead, 100 times: SIGKILL, immediate shutdown and failover to a streaming standby, at
-                   random moments under many writers, and compares what was acknowledged with what is there. With --quick
-                   5 to 10 times, in about a minute. The last line is one JSON object. Needs PostgreSQL's programs.
+  --postgres       kill PostgreSQL instead, 100 times: SIGKILL, immediate shutdown and failover to a streaming standby, at
+                   random moments under many writers, and compare the acknowledged data with the stored data. With
+                   --quick 5 to 10 times, in about a minute. The last line is one JSON object. Needs PostgreSQL's programs.
 
-Exit code: 0 nothing was lost or done twice, 1 something was, or fewer kills were played than asked for.
+Exit code: 0 nothing was lost or done twice, 1 something was, or there were fewer kills than requested.
 
 A kill counts once for each run that it hits.
 `;
@@ -60,7 +60,7 @@ const seed = Number(values.seed);
 if (values.postgres) {
   const isQuick = values.quick && values.kills === undefined;
   const kills = Number(values.kills ?? (values.quick ? 10 : 100));
-  // A short campaign has one failover at least, however slow the machine is.
+  // A short campaign has at least one failover, even on a slow machine.
   process.exit(await killPostgres(kills, isQuick ? 5 : kills));
 }
 
@@ -68,7 +68,7 @@ const runs = Number(values.runs ?? (values.quick ? 14 : 48));
 const isOne = values.at !== undefined;
 const targetKills = Number(values.kills ?? (isOne ? 1 : values.quick ? 300 : 5000));
 const minutes = Number(values.minutes ?? (values.quick ? 7 : 600));
-// A short campaign plays all points; its few kills too many do no harm.
+// A short campaign plays all points, even if that exceeds the requested number of kills.
 const atLeastWaves = values.quick && values.kills === undefined ? Math.ceil(POINTS.length / 2) : 0;
 const state = values.quick || isOne ? undefined : join(".holdfast", "crash", `${seed}-${runs}.jsonl`);
 if (values.fresh && state !== undefined) await rm(state, { force: true });

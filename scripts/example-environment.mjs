@@ -1,4 +1,4 @@
-// What the README's example finds where it runs: a vendor that answers, here scripted, and a key that is nobody's.
+// The environment of the README's example: a scripted vendor, and a key that belongs to nobody.
 import { startModelServer } from "../dist/testing/model-server/server.js";
 
 export async function createExampleEnvironment() {

@@ -1,4 +1,4 @@
-// Real binaries of other versions of Node, as npm carries them.
+// Downloads binaries of other Node versions from npm.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync } from "node:fs";
 import { homedir } from "node:os";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 
 const cache = process.env.HOLDFAST_CACHE || join(homedir(), ".cache", "holdfast");
 
-/** Gives the path of the binary, from the cache or from npm. */
+/** Returns the path of the binary, from the cache or from npm. */
 export function fetchNode(version) {
   const name = `node-${process.platform === "win32" ? "win" : process.platform}-${process.arch}`;
   const folder = join(cache, `node-${version}`);

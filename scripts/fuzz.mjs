@@ -1,16 +1,16 @@
-// npm run fuzz -- [--inputs N] [--seed S]: streams that no vendor would send, to every adapter.
+// npm run fuzz -- [--inputs N] [--seed S]: sends malformed streams to every adapter.
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
 
 const USAGE = `Usage: npm run fuzz -- [--inputs N] [--seed S]
 
-Feeds N changed streams to the adapters, as many to each. Every one must end in a message or in a classified error, at
-once, and leave nothing in memory. What fails is printed with its number and its seed, and can be had again with them.
+Feeds N modified streams to the adapters, equally many to each. Every stream must immediately end in a message or in a
+classified error, and leave nothing in memory. Failures are printed with their number and seed, which reproduce them.
 
-  --inputs N  how many; 1000000 unless said (some minutes)
-  --seed S    a whole number; another for each day unless said
+  --inputs N  the number of streams (default: 1000000, which takes some minutes)
+  --seed S    a whole number (default: a different one each day)
 
-Exit code: 0 nothing was found, 1 something was, 2 wrong arguments.
+Exit code: 0 no failures, 1 failures, 2 bad arguments.
 
 Example:
   npm run fuzz -- --inputs 100000 --seed 7

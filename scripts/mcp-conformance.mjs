@@ -1,8 +1,8 @@
-// Runs the official conformance scenarios for clients of the Model Context Protocol against a client of ours.
+// Runs the official conformance scenarios for clients of the Model Context Protocol against Holdfast's client.
 //
 //   npm run conformance:mcp [-- SCENARIO...] [--json]
 //
-// The runner needs Node 22: the npm package of it carries one. The client runs on the Node that runs this.
+// The runner needs Node 22, which an npm package contains. The client runs on the Node version that runs this script.
 import { spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { fetchNode } from "./fetch-node.mjs";
 
 const RUNNER_NODE = "22.23.3";
 
-/** Every client scenario of the versions that are spoken, and the version that it is run at. */
+/** Every client scenario of the supported protocol versions, with the version at which it runs. */
 export const SCENARIOS = [
   ["auth/2025-03-26-oauth-metadata-backcompat", "2025-03-26"],
   ["auth/2025-03-26-oauth-endpoint-fallback", "2025-03-26"],
@@ -55,7 +55,7 @@ const runner = join(root, "node_modules/@modelcontextprotocol/conformance/dist/i
 export async function runScenarios(names = []) {
   const node = fetchNode(RUNNER_NODE);
   if (node === undefined)
-    throw new Error(`there is no Node ${RUNNER_NODE} to run the conformance runner with`);
+    throw new Error(`Node ${RUNNER_NODE}, which the conformance runner needs, is not available`);
   const remaining = SCENARIOS.filter(([name]) => names.length === 0 || names.includes(name));
   const rows = [];
   const runNext = async () => {

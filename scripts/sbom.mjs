@@ -1,11 +1,11 @@
-// Writes what a release is made of and where it comes from, beside the packed package:
+// Writes the bill of materials and the provenance of a release next to the packed package:
 //
 //   release/holdfast-VERSION.tgz
-//   release/sbom.cdx.json           a bill of materials of the package and what it depends on (CycloneDX)
+//   release/sbom.cdx.json           a bill of materials of the package and its dependencies (CycloneDX)
 //   release/provenance.intoto.json  source, lock file and builder of that archive (in-toto, SLSA 1.0), unsigned
 //
-// Nothing is fetched: the bill is made of the lock file. Whoever publishes signs the statement, or replaces it by that of
-// the registry (`npm publish --provenance`).
+// The script downloads nothing: it derives the bill from the lock file. The publisher signs the statement, or replaces it
+// with the registry's (`npm publish --provenance`).
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -15,10 +15,10 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
 /**
- * The bill of the production dependencies that the lock file of a folder names.
+ * Builds the bill of the production dependencies in the lock file of a folder.
  *
- * npm's own `--omit dev` leaves out much of what is no development dependency: the bill is made of everything and shortened
- * by what the lock file says.
+ * npm's own `--omit dev` omits many packages that are not development dependencies. Therefore the bill starts with all
+ * packages, and the lock file determines which ones are removed.
  */
 export function buildBillOfMaterials(folder = root) {
   const args = ["sbom", "--package-lock-only", "--sbom-format", "cyclonedx", "--sbom-type", "library"];
@@ -32,7 +32,7 @@ export function buildBillOfMaterials(folder = root) {
   return { ...bill, components, dependencies };
 }
 
-/** What an install of the package brings along on some platform, as package URLs. */
+/** Lists the packages that an install brings along on any platform, as package URLs. */
 export function listProductionPackages(folder = root) {
   const { packages } = JSON.parse(readFileSync(join(folder, "package-lock.json"), "utf8"));
   const entries = Object.entries(packages).filter(([path, entry]) => path !== "" && entry.dev !== true);
@@ -42,12 +42,12 @@ export function listProductionPackages(folder = root) {
   );
 }
 
-/** Without its escapes and qualifiers. */
+/** Removes escapes and qualifiers from a package URL. */
 export function normalizePurl(purl) {
   return decodeURIComponent(purl).replace(/\?.*$/, "");
 }
 
-/** A statement about an archive: which source and which lock file it was made of. */
+/** Builds a statement about an archive: its source commit and its lock file. */
 export function buildProvenance(archive, { commit, isClean, startedOn, finishedOn }) {
   const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const lock = readFileSync(join(root, "package-lock.json"));
@@ -75,7 +75,7 @@ export function buildProvenance(archive, { commit, isClean, startedOn, finishedO
   };
 }
 
-/** The commit that a folder is at, and whether it has nothing besides. */
+/** Reads a folder's commit, and whether the folder has no other changes. */
 export function readSourceState(folder = root) {
   const commit = run("git", ["rev-parse", "HEAD"], folder).trim();
   return { commit, isClean: run("git", ["status", "--porcelain"], folder).trim() === "" };

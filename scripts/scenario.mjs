@@ -6,13 +6,13 @@ import { parseArgs } from "node:util";
 
 const USAGE = `Usage: npm run scenario -- FILE [--server] [--json] [--only NAME]
 
-Plays the scenarios of a JSON file, one or a list, and prints events, hook calls and what the model was sent.
+Plays the scenarios of a JSON file, one or a list, and prints events, hook calls and the requests to the model.
 
-  --server     on the real stack too (Temporal server, worker, scripted vendor); both must tell the same
-  --json       a JSON line for each event, hook call and request, and a last one of type "result" for each scenario
-  --only NAME  the scenario of this name alone
+  --server     also on the real stack (Temporal server, worker, scripted vendor); both results must be equal
+  --json       a JSON line for each event, hook call and request, and finally one of type "result" for each scenario
+  --only NAME  only the scenario with this name
 
-Exit code: 0 all expectations are met, 1 one is not, 2 the file or a scenario in it cannot be used.
+Exit code: 0 all expectations are met, 1 at least one is not, 2 the file or a scenario in it is not valid.
 
 Example:
   npm run scenario -- test/scenarios/turns.json --only "one prompt, one answer"
@@ -77,7 +77,7 @@ function selectByName(scenarios, name, { ScenarioError }) {
   const found = scenarios.filter((scenario) => scenario.name === name);
   if (found.length > 0) return found;
   const names = scenarios.map((scenario) => `"${scenario.name}"`).join(", ");
-  throw new ScenarioError([`--only: no scenario is called "${name}"; there are ${names}`]);
+  throw new ScenarioError([`--only: no scenario has the name "${name}"; the scenarios are ${names}`]);
 }
 
 async function openScenarioStack(kit, scenarios) {
@@ -85,7 +85,7 @@ async function openScenarioStack(kit, scenarios) {
   const { status } = spawnSync(process.execPath, [join(root, "scripts", "setup.mjs")], {
     stdio: ["ignore", "ignore", "inherit"],
   });
-  if (status !== 0) throw new Error("The set-up of the server failed; see above.");
+  if (status !== 0) throw new Error("The setup of the server failed; see the output above.");
   const { DefaultLogger, Runtime } = await import("@temporalio/worker");
   const { startTestServer } = await import("../dist/testing/test-server.js");
   const { createWorker } = await import("../dist/worker.js");

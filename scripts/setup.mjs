@@ -1,8 +1,8 @@
-// Brings a bare machine to where a command can run: packages, build, Temporal server. Needs Node and npm only.
+// Prepares a machine for the repository's commands: packages, build, Temporal server. Needs only Node and npm.
 //
 //   node scripts/setup.mjs [packages | build | server]     up to and including the named step; default: all
 //
-// What is there already is skipped without a word. Safe to run twice at once.
+// Completed steps are skipped without output. Concurrent runs are safe.
 import { spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -15,9 +15,9 @@ const OLDEST_NODE = [20, 19];
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const PACKAGES_STAMP = join(root, "node_modules", ".holdfast-setup");
 
-/** An install on a slow line takes minutes; nobody waits longer than this for another set-up. */
+/** The longest wait for a concurrent setup. An install on a slow connection takes minutes. */
 const LOCK_WAIT_MS = 20 * 60_000;
-/** A lock without an owner's file is one being made; after this long its maker must have died. */
+/** A lock without an owner's file is being created; after this time, its creator must have died. */
 const INCOMPLETE_LOCK_MS = 2_000;
 
 const STEPS = [
@@ -33,7 +33,9 @@ try {
   const last = process.argv[2] ?? "server";
   const until = STEPS.findIndex((step) => step.name === last);
   if (until < 0)
-    throw new SetupError(`no step is called "${last}"; there are ${STEPS.map((s) => s.name).join(", ")}`);
+    throw new SetupError(
+      `no step has the name "${last}"; the steps are ${STEPS.map((s) => s.name).join(", ")}`,
+    );
   const steps = STEPS.slice(0, until + 1);
   if (!steps.every((step) => step.ready())) {
     withLock(join(root, ".holdfast", "setup.lock"), () => {
@@ -42,7 +44,7 @@ try {
   }
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
-  console.error(`\nset-up failed: ${error.message}`);
+  console.error(`\nsetup failed: ${error.message}`);
   process.exit(1);
 }
 
@@ -57,7 +59,7 @@ function checkNode() {
 
 // --- packages ---------------------------------------------------------------------------------------------------
 
-/** Native packages here speak Node-API, which is stable across Node versions, so the Node version is not part of it. */
+/** The native packages use Node-API, which is stable across Node versions, so the hash excludes the Node version. */
 function hashPackages() {
   const lock = readFileSync(join(root, "package-lock.json"));
   return createHash("sha256").update(lock).update(`${process.platform}-${process.arch}`).digest("hex");
@@ -71,7 +73,7 @@ function arePackagesReady() {
   return true;
 }
 
-/** npm notes what it installed; packages installed by hand from the same lock file need no second install. */
+/** npm records what it installed; packages that you installed from the same lock file need no second install. */
 function isInstalledAsLocked() {
   const installed = readJson(join(root, "node_modules", ".package-lock.json"))?.packages;
   const locked = readJson(join(root, "package-lock.json"))?.packages;
@@ -97,7 +99,9 @@ function installPackages() {
     todo: "check that npm reaches its registry (npm ping), then run the command again",
   });
   if (!isInstalledAsLocked()) {
-    throw new SetupError("npm ci ended well, but node_modules does not match package-lock.json.");
+    throw new SetupError(
+      "npm ci succeeded, but node_modules does not match package-lock.json. What to do: remove node_modules and run this again.",
+    );
   }
   writeFileSync(PACKAGES_STAMP, hashPackages());
 }
@@ -112,13 +116,13 @@ function build() {
   say("building dist");
   run(process.execPath, [join(root, "scripts", "build.mjs")], {
     tried: "node scripts/build.mjs",
-    todo: "mend what the compiler or the bundler says above",
+    todo: "fix the errors of the compiler or the bundler above",
   });
 }
 
 // --- Temporal server --------------------------------------------------------------------------------------------
 
-/** The module that finds and fetches the server; the quick look here only saves starting it. */
+/** The module that finds or downloads the server; the check here only avoids starting it. */
 function isServerReady() {
   if (process.env.HOLDFAST_TEMPORAL) return true;
   const pin = readFileOr(join(root, "dist", "devserver", "inspect-binary.js"), "");
@@ -130,7 +134,7 @@ function isServerReady() {
 function fetchServer() {
   run(process.execPath, [join(root, "dist", "devserver", "fetch-main.js")], {
     tried: "node dist/devserver/fetch-main.js",
-    todo: "see above",
+    todo: "see the output above",
   });
 }
 
@@ -151,9 +155,11 @@ function withLock(lock, work) {
     const owner = Number(readFileOr(join(lock, "pid"), ""));
     if (isStale(lock)) breakLock(lock);
     else if (Date.now() > until)
-      throw new SetupError(`process ${owner} holds ${lock}. What to do: wait, or end it.`);
+      throw new SetupError(
+        `process ${owner} holds the lock ${lock}. What to do: wait for that process, or end it.`,
+      );
     else {
-      if (!isReported) say(`waiting for another set-up (process ${owner})`);
+      if (!isReported) say(`waiting for another setup (process ${owner})`);
       isReported = true;
       sleep(100);
     }
@@ -170,7 +176,7 @@ function takeLock(lock) {
     mkdirSync(lock);
   } catch (error) {
     if (error.code === "EEXIST") return false;
-    throw new SetupError(`${lock} cannot be made: ${error.message}`);
+    throw new SetupError(`the lock ${lock} cannot be created: ${error.message}`);
   }
   writeFileSync(join(lock, "pid"), String(process.pid));
   return true;
@@ -183,7 +189,7 @@ function isStale(lock) {
   return made !== undefined && Date.now() - made.mtimeMs > INCOMPLETE_LOCK_MS;
 }
 
-/** Moves the lock away before removing it: in place, a quicker process's new lock could be removed. */
+/** Moves the lock away before removing it: removing it in place could remove another process's new lock. */
 function breakLock(lock) {
   const aside = `${lock}.broken-${process.pid}`;
   try {

@@ -1,7 +1,7 @@
-// npm run test:loaded: the tests of `npm test` while two other processes keep the processors busy. A test that fails here and
-// not on an idle machine measures the machine.
+// npm run test:loaded: the tests of `npm test` while two other processes keep the processors busy. A test that fails here but
+// not on an idle machine depends on timing.
 //
-//   npm run test:loaded [-- --times N] [-- ARGUMENTS FOR VITEST]     N runs, one by default; ends at the first that fails
+//   npm run test:loaded [-- --times N] [-- ARGUMENTS FOR VITEST]     N runs, one by default; ends at the first failure
 import { spawn, spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -13,11 +13,11 @@ const rest = process.argv.slice(2);
 const at = rest.indexOf("--times");
 const times = at < 0 ? 1 : Number(rest.splice(at, 2)[1]);
 if (!Number.isInteger(times) || times < 1) {
-  console.error("test:loaded: --times takes a whole number from 1 on, such as --times 3");
+  console.error("test:loaded: --times must be a whole number of 1 or more, such as --times 3");
   process.exit(2);
 }
 
-// A busy loop looks once a second whether its starter is still there, so that none outlives a killed run.
+// A busy loop checks once a second whether its parent process exists, so that it does not outlive a killed run.
 const BUSY = `const starter = process.ppid;
 for (;;) {
   const until = Date.now() + 1000;

@@ -1,8 +1,8 @@
-// Runs the tests on every Node line we support, with the real binaries that npm carries.
+// Runs the tests on every supported Node release line, with binaries from npm.
 //
 //   npm run test:nodes [-- ARGUMENTS FOR VITEST]
 //
-// HOLDFAST_NODES=22,24 runs some of them only.
+// HOLDFAST_NODES=22,24 runs only these.
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -40,7 +40,7 @@ function runOn(version) {
   const node = fetchNode(version);
   if (node === undefined) return row({ note: "no binary" });
   const versionOutput = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout?.trim();
-  if (versionOutput !== `v${version}`) return row({ note: `its binary says ${versionOutput}` });
+  if (versionOutput !== `v${version}`) return row({ note: `its binary reports ${versionOutput}` });
 
   console.log(`\n=== Node ${version}`);
   const output = join(report, `${version}.json`);

@@ -70,7 +70,7 @@ test("a long-running service without a health check is caught", () => {
     "",
   );
   expect(without).not.toBe(COMPOSE);
-  expect(check(without).said).toMatch(/temporal-ui runs on and has no health check/);
+  expect(check(without).said).toMatch(/temporal-ui is a long-running service and has no health check/);
 });
 
 thoroughTest.each([

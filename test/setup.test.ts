@@ -177,5 +177,5 @@ test("an old Node gets a sentence, not a stack", () => {
 });
 
 test("a step that does not exist is named", () => {
-  expect(setUp({}, "everything").stderr).toContain('no step is called "everything"');
+  expect(setUp({}, "everything").stderr).toContain('no step has the name "everything"');
 });

@@ -1,4 +1,4 @@
-// Three agents answer one question, and a judge chooses. Run it: node examples/comparison/main.mjs [--real]
+// Three agents answer one question, and a judge selects the best. Run it: node examples/comparison/main.mjs [--real]
 import { createJudgeStrategy } from "holdfast/client";
 import { check, runExample } from "../run-example.mjs";
 
@@ -13,14 +13,17 @@ await runExample(import.meta.url, async ({ holdfast, agents, model }) => {
   const { decision, text, losers, usage } = await evaluation.result();
   console.log(`${decision.reason}\n\n${text}\n`);
 
-  check("a branch was chosen by the judge", decision.by === "strategy");
-  check("the others are there to be looked at", losers.length === 2);
-  check("what all of it took is counted", usage.totalTokens > 0);
+  check("the judge selected a branch", decision.by === "strategy");
+  check("the other branches can be inspected", losers.length === 2);
+  check("the tokens of all branches are counted", usage.totalTokens > 0);
   const messages = await holdfast.messages(evaluation.session);
   const last = messages.at(-1)?.message;
-  check("the session goes on behind the winner", last?.role === "assistant" && getText(last) === text);
+  check(
+    "the session continues after the selected branch",
+    last?.role === "assistant" && getText(last) === text,
+  );
   if (model !== undefined) {
-    check("it is the one that has looked and explains", decision.selected === 1);
+    check("it is the branch that read the code and explains", decision.selected === 1);
     check("no answer was paid for twice", model.answersRepaid() === 0);
   }
 });

@@ -1,4 +1,4 @@
-// Help articles, served over MCP: the worker starts this program and speaks to it over its input and output.
+// Serves help articles over MCP: the worker starts this program and communicates over its standard input and output.
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StdioServerTransport } from "@modelcontextprotocol/sdk/server/stdio.js";
 import { z } from "zod";
@@ -22,7 +22,7 @@ const createTextResult = (text) => ({ content: [{ type: "text", text }] });
 server.registerTool(
   "search",
   {
-    description: "Finds help articles by words, and gives their ids and titles",
+    description: "Finds help articles by words. Returns their ids and titles.",
     inputSchema: { words: z.string() },
     annotations: { readOnlyHint: true },
   },
@@ -32,7 +32,7 @@ server.registerTool(
       wanted.some((word) => `${title} ${text}`.toLowerCase().includes(word)),
     );
     return createTextResult(
-      found.map(({ id, title }) => `${id}: ${title}`).join("\n") || "Nothing is written about that.",
+      found.map(({ id, title }) => `${id}: ${title}`).join("\n") || "No article matches.",
     );
   },
 );
@@ -40,11 +40,15 @@ server.registerTool(
 server.registerTool(
   "read",
   {
-    description: "Gives one help article by its id",
+    description: "Returns the text of one help article by its id.",
     inputSchema: { id: z.string() },
     annotations: { readOnlyHint: true },
   },
-  ({ id }) => createTextResult(ARTICLES.find((one) => one.id === id)?.text ?? `There is no article "${id}".`),
+  ({ id }) =>
+    createTextResult(
+      ARTICLES.find((one) => one.id === id)?.text ??
+        `Article "${id}" does not exist. Use an id that search returned.`,
+    ),
 );
 
 await server.connect(new StdioServerTransport());

@@ -28,20 +28,20 @@ await runExample(import.meta.url, async ({ holdfast, agents, model }) => {
     });
   check("the letter is answered", outcome.type === "answered");
   check("the shop's API knew the order", gave("shop__getOrder", "Desk lamp, brass"));
-  check("the MCP server was asked for articles", gave("articles__", ""));
+  check("the MCP server was searched for articles", gave("articles__", ""));
   check(
     "the skill was read, and its script run",
     gave("read_skill", "amount.mjs") && gave("bash", "4200 cents"),
   );
   const refunds = shop.refunds().map(({ order, cents }) => `${order} ${cents}`);
-  check("one refund was made, of what was due", refunds.join() === "A-1042 4200");
+  check("exactly one refund was made, of the amount due", refunds.join() === "A-1042 4200");
   check("the shop's token is in no message", !JSON.stringify(messages).includes(token));
   if (model !== undefined) {
     check(
-      "no call has failed",
+      "no call failed",
       results.every(({ isError }) => !isError),
     );
-    check("what the article says is in the answer", text.includes("Keep it"));
+    check("the answer contains the article's advice", text.includes("Keep it"));
     check("no answer was paid for twice", model.answersRepaid() === 0);
   }
 }).finally(() => shop.stop());

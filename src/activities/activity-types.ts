@@ -13,10 +13,10 @@ import type { LoopDigest, ToolDigest } from "../core/machine/state/digest.ts";
 import type { StepActivities, StepInput } from "../core/machine/steps.ts";
 import type { TaskInput, TaskReport } from "../core/machine/task.ts";
 
-// What crosses history: the inputs are commands without what only the driver needs.
+// The payloads that cross history. The inputs are commands without the fields that only the driver needs.
 
 export type OpenLoopInput = StepInput<"open-loop"> & {
-  /** Of the chain of runs that this one belongs to, where it is not this one itself: it was continued, or reset. */
+  /** The first run of the chain that this run belongs to, if that is another run: this run was continued or reset. */
   readonly firstRun?: string;
 };
 export type CallModelInput = StepInput<"call-model">;
@@ -32,29 +32,29 @@ export type ToolInput = Omit<
   "local" | "session" | "timeoutMs" | "queue" | "summary" | "toolName"
 > & { readonly session?: string };
 
-/** A sub-agent that is gone without a report. */
+/** A sub-agent that ended without a report. */
 export type InspectChildInput = { readonly session: string };
 
-/** A run that does not answer the one that it is a part of. */
+/** A run that does not respond to its parent run. */
 export type TerminatePartInput = { readonly workflow: string };
 
-/** Where an answer stands whose words are wanted. */
+/** The position of the answer whose text is read. */
 export type ReadAnswerInput = {
   readonly session: string;
   readonly branch: string;
   readonly position: number;
 };
-/** What one agent of a job has said, for the next; for whoever asked when `to` is absent. */
+/** Passes the output of one agent of a job to the next; to the caller when `to` is absent. */
 export type PassOutputInput = {
   readonly task: TaskInput;
-  /** Absent: the task is handed over. */
+  /** If absent, the task is passed on. */
   readonly from?: {
     readonly name: string;
     readonly session: string;
     readonly definitionHash: string;
     readonly branch?: string;
     readonly loopId?: string;
-    /** It has said so by a call, whose summary is the result. */
+    /** The agent has ended its work with a call, whose summary is the result. */
     readonly finished?: true;
   };
   readonly to?: {
@@ -64,14 +64,14 @@ export type PassOutputInput = {
   };
 };
 export type PassOutputDigest = {
-  /** Of the words, in the transcript. */
+  /** The hash of the text in the transcript. */
   readonly ref: string;
   readonly bytes: number;
-  /** At most 32 KiB, for whoever asked. */
+  /** At most 32 KiB, for the caller. */
   readonly text?: string;
 };
 
-/** Parts of a fan-out that are over. */
+/** The ended parts of a fan-out. */
 export type ReduceInput = {
   readonly reducer: string;
   readonly parts: readonly {
@@ -79,14 +79,17 @@ export type ReduceInput = {
     readonly agent: string;
     readonly session: string;
     readonly definitionHash: string;
-    /** How it ended. */
+    /** The outcome of the part. */
     readonly outcome: string;
     readonly branch?: string;
     readonly loopId?: string;
   }[];
 };
 
-/** What each activity takes and gives. One whose name is not in `ACTIVITY_NAMES` is not part of `Activities`. */
+/**
+ * The input and output of each activity. An activity whose name is not in `ACTIVITY_NAMES` is not part of
+ * `Activities`.
+ */
 type ActivitySignatures = Omit<StepActivities, "open-loop"> & {
   readonly "open-loop": (input: OpenLoopInput) => Promise<LoopDigest>;
   readonly "look-at-child": (input: InspectChildInput) => Promise<TaskReport | null>;

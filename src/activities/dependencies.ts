@@ -15,7 +15,7 @@ import type { ToolRegistry } from "../tools/tool-registry.ts";
 import type { Conversations } from "./step/conversations.ts";
 import type { Definitions } from "./step/definitions.ts";
 
-/** What the activities work with; put together in `worker.ts`. */
+/** What the activities work with; `worker.ts` builds it. */
 export type Dependencies = {
   readonly transcript: Transcript;
   readonly hub: StreamHub;
@@ -32,9 +32,9 @@ export type Dependencies = {
   readonly outages: Outages;
   readonly definitions: Definitions;
   readonly conversations: Conversations;
-  /** This worker, as it signed in. */
+  /** The id under which this worker is registered. */
   readonly process: string;
-  /** Where runs work whose definition names no folder. */
+  /** The workspace of runs whose definition names no folder. */
   readonly defaultWorkspace: string;
   readonly log: Logger;
 };

@@ -22,7 +22,7 @@ import { updateDefinition } from "./update-definition/update-definition.ts";
 
 const getNoDetails = () => undefined;
 
-/** The activities of a worker. `default` receives every tool call: its activity type is the tool's own name. */
+/** Creates the activities of a worker. `default` receives every tool call: its activity type is the tool's own name. */
 export function createActivities(
   dependencies: Dependencies,
 ): Activities & { readonly default: ToolActivity } {

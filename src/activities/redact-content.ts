@@ -1,10 +1,13 @@
 import type { ModelDigest, ToolDigest } from "../core/machine/state/digest.ts";
 
-// What crosses history of a run whose words are not shown. The transcript has them all the same.
+// The parts of digests that cross history in a run with redacted content. The transcript still contains everything.
 
 type RedactionOption = { readonly words?: "none" };
 
-/** What a vendor has refused with is a failure's message: it stays, and so do arguments that do not fit, for the model. */
+/**
+ * Redacts the digest of an answer. The message of a vendor's failure stays, and so do invalid arguments, which the
+ * model needs.
+ */
 export function redactAnswer({ words: redactContent }: RedactionOption, digest: ModelDigest): ModelDigest {
   if (redactContent !== "none") return digest;
   const calls = digest.calls.map((call) => ({ ...call, summary: "" }));

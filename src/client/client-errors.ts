@@ -12,10 +12,10 @@ import { ANSWER_TIMEOUT_MS, type ClientLink } from "./connection/client-link.ts"
 import { GRPC, getGrpcCode } from "./connection/grpc-status.ts";
 import { getErrorMessage, HoldfastError } from "./holdfast-error.ts";
 
-/** STEER-12, as a run says it too. */
+/** The text that STEER-12 requires. A run uses the same one. */
 export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up().";
 
-/** Types of the failures that a run refuses an update with. */
+/** Failure types of the updates that a run rejects. */
 const BUSY = "holdfast/busy";
 const INVALID_MESSAGE = "holdfast/invalid-message";
 const QUEUE_FULL = "holdfast/queue-full";
@@ -25,7 +25,7 @@ const INVALID_APPROVAL = "holdfast/invalid-approval";
 const UPDATE_REJECTED = "holdfast/update-refused";
 const INVALID_LIMITS = "holdfast/invalid-limits";
 
-/** Turns what the SDK throws into one of ours; what is ours already passes. */
+/** Converts an error of the SDK to a `HoldfastError`. Returns a `HoldfastError` unchanged. */
 export function toHoldfastError(error: unknown, link: ClientLink, session: string): HoldfastError {
   const { address, namespace, taskQueue } = link;
   if (error instanceof HoldfastError) return error;
@@ -48,23 +48,24 @@ export function toHoldfastError(error: unknown, link: ClientLink, session: strin
     return new HoldfastError(
       "unreachable",
       `The Temporal server at ${address} stopped answering: ${getErrorMessage(error)}. ` +
-        "Running agents are not lost; they go on when it is back.",
+        "Running agents are not lost; they continue when the server is back.",
       { address, cause: error },
     );
   }
   return new HoldfastError(
     "server-refused",
-    `The Temporal server at ${address} (namespace "${namespace}") refused the request for session ${session}: ${getErrorMessage(error)}`,
+    `The Temporal server at ${address} (namespace "${namespace}") rejected the request for session ${session}: ` +
+      getErrorMessage(error),
     { address, namespace, taskQueue, session, cause: error },
   );
 }
 
-/** No run of this id is open, or none ever was. */
+/** Tells whether no run with this id is open, or none ever existed. */
 export function isRunNotFound(error: unknown): boolean {
   return error instanceof WorkflowNotFoundError || getGrpcCode(error) === GRPC.notFound;
 }
 
-/** The run ended between taking an update and answering it. */
+/** Tells whether the run ended after it accepted an update and before it answered. */
 export function hasRunEnded(error: unknown): boolean {
   if (isRunNotFound(error)) return true;
   const cause = error instanceof WorkflowUpdateFailedError ? error.cause : undefined;
@@ -86,9 +87,9 @@ export function createQueueFullError(
   const command = `holdfast status ${session}`;
   return new HoldfastError(
     "queue-full",
-    `Session ${session} did not take the message: ${messages} messages with ${bytes} bytes wait already, and at most ` +
-      `${MAX_WAITING_MESSAGES} messages with ${MAX_WAITING_BYTES} bytes may wait. Send it again when the agent has read ` +
-      `some of them (\`${command}\` shows how many wait), or empty the queues with session.clearQueues("all").`,
+    `Session ${session} rejected the message: its queues are full. ${messages} messages with ${bytes} bytes are waiting, ` +
+      `and at most ${MAX_WAITING_MESSAGES} messages with ${MAX_WAITING_BYTES} bytes may wait. Retry after the agent has read ` +
+      `some of them (\`${command}\` displays how many are waiting), or empty the queues with session.clearQueues("all").`,
     {
       session,
       waiting: messages,
@@ -101,13 +102,13 @@ export function createQueueFullError(
   );
 }
 
-/** A session without a run keeps its messages in the transcript. */
+/** The error for a full inbox. A session without a run stores its messages in the transcript. */
 export function createInboxFullError(session: string, messages: number): HoldfastError {
   const command = `holdfast continue ${session}`;
   return new HoldfastError(
     "queue-full",
-    `Session ${session} did not take the message: no run is open, and its inbox holds ${messages} messages already, of ` +
-      `at most ${MAX_WAITING_MESSAGES}. The next run reads them: start one with \`${command}\`, then send it again.`,
+    `Session ${session} rejected the message: its inbox is full. No run is open, and ${messages} messages are waiting, of ` +
+      `at most ${MAX_WAITING_MESSAGES}. The next run reads them: start one with \`${command}\`, then retry.`,
     { session, waiting: messages, maxWaiting: MAX_WAITING_MESSAGES, command },
   );
 }
@@ -125,7 +126,7 @@ export function createUnknownSessionError(
 ): HoldfastError {
   return new HoldfastError(
     "session-unknown",
-    `There is no session ${session} in namespace "${namespace}" at ${address}. \`holdfast list\` shows those there are.`,
+    `There is no session ${session} in namespace "${namespace}" at ${address}. List the sessions with \`holdfast list\`.`,
     { session, address, namespace, ...(cause === undefined ? {} : { cause }) },
   );
 }
@@ -137,7 +138,8 @@ export function createUnknownJobError(
 ): HoldfastError {
   return new HoldfastError(
     "session-unknown",
-    `There is no job ${job} in namespace "${namespace}" at ${address}. A job's id is what \`holdfast run --agent FILE\` prints for a file with a [mode].`,
+    `There is no job ${job} in namespace "${namespace}" at ${address}. ` +
+      "`holdfast run --agent FILE` prints the job's id when the file has a [mode].",
     { session: job, address, namespace, cause },
   );
 }
@@ -150,7 +152,7 @@ export function createNoWorkerError(
   return new HoldfastError(
     "no-worker",
     `No worker answered for session ${session} within ${ANSWER_TIMEOUT_MS / 1000} s (task queue "${taskQueue}", ` +
-      `namespace "${namespace}"). Start one with \`holdfast worker\`, or look with \`holdfast doctor\`.`,
+      `namespace "${namespace}"). Start one with \`holdfast worker\`, or run \`holdfast doctor\` to find the cause.`,
     { session, taskQueue, namespace, command: "holdfast worker", ...(cause === undefined ? {} : { cause }) },
   );
 }
@@ -166,13 +168,9 @@ function createUpdateRejectedError(error: WorkflowUpdateFailedError, session: st
     case INVALID_MESSAGE:
       return new HoldfastError("input-invalid", message, facts);
     case INVALID_LIMITS:
-      return new HoldfastError(
-        "input-invalid",
-        `Session ${session} did not take the limits: ${message}.`,
-        facts,
-      );
+      return new HoldfastError("input-invalid", `Session ${session} rejected the limits: ${message}.`, facts);
     case UPDATE_REJECTED:
-      return new HoldfastError("update-refused", `Session ${session} keeps its definition: ${message}.`, {
+      return new HoldfastError("update-refused", `Session ${session} retains its definition: ${message}.`, {
         ...facts,
         problems: [message],
       });
@@ -180,37 +178,29 @@ function createUpdateRejectedError(error: WorkflowUpdateFailedError, session: st
       return createNothingPendingError(session, message, error);
     case WHICH_APPROVAL:
     case INVALID_APPROVAL:
-      return new HoldfastError(
-        "input-invalid",
-        `Session ${session} did not take the answer: ${message}.`,
-        facts,
-      );
+      return new HoldfastError("input-invalid", `Session ${session} rejected the answer: ${message}.`, facts);
     default:
-      return new HoldfastError(
-        "session-ended",
-        `Session ${session} did not take the message: ${message}`,
-        facts,
-      );
+      return new HoldfastError("session-ended", `Session ${session} rejected the message: ${message}`, facts);
   }
 }
 
-/** An answer came for a session that has no run. */
+/** The error for an answer to a session that has no run. */
 export function createNoCallWhileIdleError(session: string, cause: unknown): HoldfastError {
   return new HoldfastError(
     "approval-unknown",
-    `Session ${session} did not take the answer: it is at rest, and no call of it waits. ` +
-      `\`holdfast show ${session}\` shows what came of it.`,
+    `Session ${session} rejected the answer: the session is idle, and none of its calls is pending. ` +
+      `Run \`holdfast show ${session}\` to see the outcome.`,
     { session, command: `holdfast show ${session}`, cause },
   );
 }
 
-/** Limits came for a session that has no run. */
+/** The error for new limits for a session that has no run. */
 export function createNoLoopWhileIdleError(session: string, cause: unknown): HoldfastError {
   const command = `holdfast continue ${session}`;
   return new HoldfastError(
     "session-ended",
-    `Session ${session} did not take the limits: it is at rest, and no loop of it runs that they could be raised for. ` +
-      `Continue it with more: \`${command}\`, which takes the same limits.`,
+    `Session ${session} is idle; it has no running loop whose limits can be raised. ` +
+      `Continue it with \`${command}\`, which accepts the same limits.`,
     { session, command, cause },
   );
 }
@@ -219,8 +209,8 @@ export function createNothingPendingError(session: string, message: string, caus
   const command = `holdfast status ${session}`;
   return new HoldfastError(
     "approval-unknown",
-    `Session ${session} did not take the answer: ${message}. \`${command}\` shows what waits; ` +
-      "it may have been answered elsewhere, or its time has run out.",
+    `Session ${session} rejected the answer: ${message}. \`${command}\` lists the pending calls. ` +
+      "The call may have been answered elsewhere, or its deadline may have passed.",
     { session, command, ...(cause === undefined ? {} : { cause }) },
   );
 }

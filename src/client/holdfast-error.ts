@@ -1,59 +1,59 @@
 import type { SearchAttributeName } from "../schema/search-attributes.ts";
 
-/** What went wrong, as code reads it. */
+/** The kind of error, for code to branch on. */
 export type HoldfastErrorCode =
-  /** Nothing answers at the address. */
+  /** No server answers at the address. */
   | "unreachable"
-  /** The server answers and refuses us, or cannot do what was asked. */
+  /** The server rejects the request, or cannot do what it asks for. */
   | "server-refused"
   | "namespace-unknown"
-  /** A Temporal profile, `TEMPORAL_*` or `HOLDFAST_*` cannot be used. */
+  /** A Temporal profile, a `TEMPORAL_*` or a `HOLDFAST_*` variable has an unusable value. */
   | "configuration-invalid"
   | "search-attributes-missing"
   | "definition-invalid"
-  /** It came with an import, and nobody has accepted it here. */
+  /** The definition arrived with an import, and nobody has accepted it here. */
   | "definition-unaccepted"
   | "workspace-invalid"
   | "input-invalid"
   | "input-too-large"
   /** A loop of the session is running. */
   | "session-busy"
-  /** So many messages wait for the session's agent that it takes no more; `waiting` and `bytes` say what waits. */
+  /** The queues of the session's agent are full; `waiting` and `bytes` give their size. */
   | "queue-full"
   | "session-unknown"
-  /** Someone else is saving it. */
+  /** Another process is saving the session. */
   | "session-locked"
-  /** No call of the session waits for a person, or not that one. */
+  /** No call of the session waits for an answer, or not the given one. */
   | "approval-unknown"
-  /** The session keeps the definition that it has; the problems say why. */
+  /** The session retains its current definition; `problems` lists the reasons. */
   | "update-refused"
-  /** The run was ended before it took what was sent, or there was none. */
+  /** The run ended before it accepted the message, or there was no run. */
   | "session-ended"
-  /** Whoever waited has given the wait up, with a signal of its own. What was waited for goes on. */
+  /** The caller cancelled the wait with its own signal. The run continues. */
   | "wait-cancelled"
-  /** No worker took the request in time. */
+  /** No worker took the request before the timeout. */
   | "no-worker"
-  /** The run was ended from outside: there is no result. */
+  /** The run was terminated from outside: there is no result. */
   | "run-terminated"
   | "run-timed-out"
-  /** The run failed in a way that is not an outcome of ours. */
+  /** The run failed in a way that is not one of Holdfast's outcomes. */
   | "run-broken"
-  /** A structured output does not fit the client's own schema. */
+  /** A structured output does not match the client's own schema. */
   | "output-invalid"
-  /** A structured output is too long for a result, and the transcript is elsewhere. */
+  /** A structured output is too long for a result, and the transcript is not on this machine. */
   | "output-unreadable"
-  /** The workers of the queue have other keys than this process. */
+  /** The workers of the queue use other encryption keys than this process. */
   | "keys-differ"
-  /** Something is sealed with a key that is not here, or is another one here. */
+  /** A value is encrypted with a key that this process does not have, or has with other bytes. */
   | "key-missing"
   /** The transcript cannot be read or written. */
   | "store-failed";
 
-/** The facts of an error; which of them are there depends on its code. */
+/** The facts of an error. The code determines which of them are present. */
 export type HoldfastErrorFacts = {
   readonly address?: string;
   readonly namespace?: string;
-  /** The namespaces that the server has. */
+  /** The namespaces of the server. */
   readonly namespaces?: readonly string[];
   readonly taskQueue?: string;
   readonly session?: string;
@@ -61,16 +61,16 @@ export type HoldfastErrorFacts = {
   readonly problems?: readonly string[];
   readonly missing?: readonly SearchAttributeName[];
   readonly wrongType?: readonly SearchAttributeName[];
-  /** What to type. */
+  /** The command that resolves the problem. */
   readonly command?: string;
-  /** Messages that wait, and how many may. */
+  /** The number of waiting messages, and the maximum. */
   readonly waiting?: number;
   readonly maxWaiting?: number;
   readonly bytes?: number;
   readonly maxBytes?: number;
 };
 
-/** Everything that the client refuses or fails at. The message is for a person; code reads `code` and `facts`. */
+/** Every error of the client. The message is for people; code reads `code` and `facts`. */
 export class HoldfastError extends Error {
   override readonly name = "HoldfastError";
   readonly code: HoldfastErrorCode;
@@ -88,7 +88,7 @@ export class HoldfastError extends Error {
   }
 }
 
-/** The last sentence that something says about itself, for the middle of ours. */
+/** Returns the innermost message of an error, for use inside a longer message. */
 export function getErrorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const details = (error as { details?: unknown }).details;

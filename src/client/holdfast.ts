@@ -52,7 +52,7 @@ export type PreloadOptions = {
   readonly session?: string;
 };
 
-/** An open connection to where agents run. Made by `connect`. */
+/** An open connection to a Temporal server and a transcript. Created by `connect`. */
 export class Holdfast {
   readonly address: string;
   readonly namespace: string;
@@ -66,9 +66,9 @@ export class Holdfast {
     this.taskQueue = link.taskQueue;
   }
 
-  /** Starts a run in a new session, or the next run of one at rest. */
+  /** Starts a run in a new session, or the next run of an idle one. */
   start(options: StartOptions): Promise<Session>;
-  /** @param options.output - What the last answer must be: in place of `agent.output`, and the type of the result's. */
+  /** @param options.output - The schema of the last answer. Replaces `agent.output` and types the result's output. */
   start<Schema extends ZodType>(
     options: StartOptions & { readonly output: Schema },
   ): Promise<Session<z.output<Schema>>>;
@@ -80,13 +80,13 @@ export class Holdfast {
     return new Session(this.#link, session, runId, output);
   }
 
-  /** Runs several agents side by side from where a session stands, and goes on with one of them. */
+  /** Runs several agents side by side on the conversation of a session, and continues with one of them. */
   async evaluate(options: EvaluateOptions): Promise<Evaluation> {
     checkOptions(EvaluationOptions, options, "evaluate()");
     return await startEvaluation(this.#link, options);
   }
 
-  /** A handle; asks nobody whether the session is there. @param options.output - What its results are read as. */
+  /** Returns a handle without checking that the session exists. @param options.output - The schema of its results. */
   session<Output = unknown>(
     id: string,
     options: { readonly output?: ZodType<Output>; readonly runId?: string } = {},
@@ -178,62 +178,62 @@ export class Holdfast {
     return this.session(session).clearQueues(queue);
   }
 
-  /** Starts agents that work together: a pipeline, a fan-out, an autonomous agent, a supervisor, or one that waits for prompts. */
+  /** Starts agents that work together: a pipeline, a fan-out, an autonomous agent, a supervisor, or an interactive agent. */
   async startJob(options: StartJobOptions): Promise<Job> {
     checkOptions(JobOptions, options, "startJob()");
     const { job, runId } = await startJob(this.#link, options);
     return new Job(this.#link, job, runId);
   }
 
-  /** A handle; asks nobody whether the job is there. */
+  /** Returns a handle without checking that the job exists. */
   job(id: string): Job {
     return new Job(this.#link, resolveSessionId(id));
   }
 
-  /** Goes on with a pipeline that has ended early: at the first stage without an answer, unless said. */
+  /** Resumes a pipeline that has ended early, by default at the first stage without an answer. */
   async resumePipeline(job: string, options?: ResumePipelineOptions): Promise<Job> {
     const { runId } = await resumePipeline(this.#link, resolveSessionId(job), options);
     return new Job(this.#link, job, runId);
   }
 
-  /** Agents that are started by the clock. */
+  /** Starts agents on a schedule. */
   get schedules(): Schedules {
     return new Schedules(this.#link);
   }
 
-  /** Sessions of the transcript by what is known of them, in pages; `list` asks the server too. */
+  /** Finds sessions in the transcript by their properties, in pages; `list` also asks the server. */
   sessions(options?: SessionsOptions): Promise<SessionsPage> {
     return findSessions(this.#link, options);
   }
 
-  /** Messages that hold all words. */
+  /** Finds messages that contain all words of the query. */
   search(query: string, options?: SearchOptions): Promise<readonly SearchHit[]> {
     return searchMessages(this.#link, query, options);
   }
 
-  /** Brings in what `session.export()` has given: all of it, or nothing. @param file - A path, or what opens it anew. */
+  /** Imports what `session.export()` wrote: all of it, or nothing. @param file - A path, or a function that opens it. */
   import(file: string | OpenFile, options?: ImportOptions): Promise<ImportResult> {
     return importSessions(this.#link, file, options);
   }
 
-  /** Accepts the agent that an imported session came with: runs may be started with it from now on. */
+  /** Accepts the agent that an imported session arrived with: runs may be started with it from then on. */
   acceptDefinition(session: string): Promise<AcceptResult> {
     return acceptDefinition(this.#link, resolveSessionId(session));
   }
 
-  /** Brings in a session as the sources save it. */
+  /** Imports a session from the sources' saved format. */
   restoreSession(saved: RecordedSession, options: RestoreSessionOptions): Promise<ImportResult> {
     return restoreSession(this.#link, saved, options);
   }
 
-  /** A session that begins with messages. */
+  /** Creates a session that begins with the given messages. */
   async withMessages(options: PreloadOptions): Promise<Session> {
     const id = resolveSessionId(options.session);
     await preloadSession(this.#link, id, options.agent, options.messages);
     return new Session(this.#link, id);
   }
 
-  /** A session that goes on from where another one stood, here or elsewhere. */
+  /** Creates a session that continues from a checkpoint of another one, on this machine or elsewhere. */
   async resume(
     snapshot: AgentSnapshot,
     options: { readonly agent: AgentDefinitionInput; readonly session?: string },
@@ -241,17 +241,17 @@ export class Holdfast {
     return new Session(this.#link, await resumeSnapshot(this.#link, snapshot, options));
   }
 
-  /** How long sessions are kept. */
+  /** Sets how long sessions are retained. */
   get retention(): Retention {
     return new Retention(this.#link);
   }
 
-  /** What an operator wants to know before anything is started. */
+  /** Checks what an operator needs to know before anything is started. */
   health(options?: HealthOptions): Promise<Health> {
     return checkHealth(this.#link, options);
   }
 
-  /** Runs go on; only this connection ends. */
+  /** Closes this connection. Runs continue. */
   async close(): Promise<void> {
     await this.#link.storage.close();
     await this.#link.connection.close();

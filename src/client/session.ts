@@ -64,10 +64,10 @@ import { type ExportOptions, exportSession } from "./sessions/export-session.ts"
 import { type ForkedBranch, type ForkOptions, forkSession } from "./sessions/fork-session.ts";
 import { type RewindResult, rewindSession } from "./sessions/rewind-session.ts";
 
-/** One session: a conversation that goes on over any number of runs. `Output` is what its results are read as. */
+/** One session: a conversation that spans any number of runs. `Output` is the type of its structured output. */
 export class Session<Output = unknown> {
   readonly id: string;
-  /** The run that this handle has started; `result`, `events` and `watch` are about it. Else about the newest. */
+  /** The run that this handle has started. `result`, `events` and `watch` refer to it, or to the newest run if absent. */
   readonly runId: string | undefined;
   readonly #link: ClientLink;
   readonly #output: ZodType<Output> | undefined;
@@ -83,95 +83,98 @@ export class Session<Output = unknown> {
     return promptSession(this.#link, this.id, text, options);
   }
 
-  /** One message, whatever the session is doing: it opens, continues or prompts it; a running one is steered if you say so. */
+  /** Sends one message, whatever the session's state: opens, continues or prompts it, or steers a running one on request. */
   send(text: string, options?: SendMessageOptions): Promise<SendMessageResult> {
     return sendMessage(this.#link, this.id, text, options);
   }
 
-  /** Words that the agent reads before its next answer. */
+  /** Queues a message that is delivered before the agent's next answer. */
   steer(text: string, options?: SendOptions): Promise<SendResult> {
     return queueMessage(this.#link, "steer", this.id, text, options);
   }
 
-  /** Words that the agent reads when it would stop. */
+  /** Queues a message that is delivered when the agent would otherwise stop. */
   followUp(text: string, options?: SendOptions): Promise<SendResult> {
     return queueMessage(this.#link, "follow-up", this.id, text, options);
   }
 
-  /** Ends the run: the request to the vendor, the tools, then the loop. Gives whether a run was open. */
+  /** Stops the run: the request to the vendor, the tools, then the loop. Returns whether a run was open. */
   stop(reason?: string): Promise<boolean> {
     return stopSession(this.#link, this.id, reason);
   }
 
-  /** The calls that wait for a person, its own and those of all agents below it, with their arguments where the transcript lies on this machine. */
+  /**
+   * Lists the pending calls of the session and of all agents below it. Includes their arguments if the transcript is on this
+   * machine.
+   */
   approvals(): Promise<readonly WaitingCall[]> {
     return listWaitingCalls(this.#link, this.id);
   }
 
-  /** Lets a call run that waits for a person; which one may be left out while only one waits. */
+  /** Approves a pending call. You may omit its id while only one call is pending. */
   approve(toolCallId?: string, options?: ApproveOptions): Promise<AnswerResult> {
     return approveCall(this.#link, this.id, toolCallId, options);
   }
 
-  /** Answers a call that waits for a person with no; the model is told the reason. */
+  /** Denies a pending call; the model receives the reason. */
   deny(toolCallId?: string, options?: DenyOptions): Promise<AnswerResult> {
     return denyCall(this.#link, this.id, toolCallId, options);
   }
 
-  /** Answers what the tool of a waiting call asks a person; which call may be left out while only one waits. */
+  /** Answers the question of a pending call's tool. You may omit the call's id while only one call is pending. */
   answer(toolCallId?: string, options?: AnswerOptions): Promise<AnswerResult> {
     return answerCall(this.#link, this.id, toolCallId, options);
   }
 
-  /** Makes the context smaller: before the next answer of an open run, at once when the session is at rest. */
+  /** Compacts the context: an open run does so before its next answer, an idle session at once. */
   compact(options?: { readonly focus?: string }): Promise<CompactResult> {
     return compactSession(this.#link, this.id, options);
   }
 
-  /** Moves it to another definition: a run that is at work before its next turn, a session at rest with its next run. */
+  /** Changes the session's definition: an open run takes it before its next turn, an idle session with its next run. */
   update(definition: AgentDefinitionInput, options?: UpdateOptions): Promise<UpdateResult> {
     return updateSession(this.#link, this.id, definition, options);
   }
 
-  /** Goes on with the session at rest as it stands, without a new prompt. */
+  /** Continues the idle session as it is, without a new prompt. */
   async continue(options?: ContinueOptions): Promise<Session<Output>> {
     const { runId } = await continueSession(this.#link, this.id, options);
     return new Session(this.#link, this.id, runId, this.#output);
   }
 
-  /** Has the prompts of a loop answered once more, on a branch of its own. */
+  /** Answers the prompts of a loop again, on a new branch. */
   async rerun(options?: RerunOptions): Promise<Session<Output>> {
     const { runId } = await rerunLoop(this.#link, this.id, options);
     return new Session(this.#link, this.id, runId, this.#output);
   }
 
-  /** Begins a branch at a place, by reference. Nothing else changes; start, prompt and continue take its name. */
+  /** Begins a branch at a position, by reference. Nothing else changes; pass its name to start, prompt or continue. */
   fork(options?: ForkOptions): Promise<ForkedBranch> {
     return forkSession(this.#link, this.id, options);
   }
 
-  /** Starts again from a place of the past, with another prompt, model or definition if you like. Files stay as they are. */
+  /** Starts a new branch at a past position, optionally with another prompt, model or definition. Files remain unchanged. */
   async branch(options?: BranchOptions): Promise<Session<Output>> {
     const { runId } = await branchSession(this.#link, this.id, options);
     return new Session(this.#link, this.id, runId, this.#output);
   }
 
-  /** Starts several branches from one place side by side, each with its own prompt or definition; all are kept. */
+  /** Starts several branches side by side at one position, each with its own prompt or definition. Retains all of them. */
   explore(branches: readonly ExploredBranch[], options?: ExploreOptions): Promise<Exploration> {
     return exploreSession(this.#link, this.id, branches, options);
   }
 
-  /** Moves the head of the session at rest to a place, back or forward again. The record keeps everything; files stay. */
+  /** Moves the head of the idle session to a position, backward or forward. The record and the files remain unchanged. */
   rewind({ to }: { readonly to: PositionOptions }): Promise<RewindResult> {
     return rewindSession(this.#link, this.id, to);
   }
 
-  /** Its branches: where they begin, which loops are on them, which is the head. */
+  /** Lists the branches: where they begin, which loops are on them, and which one is the head. */
   branches(): Promise<BranchTree> {
     return readBranchTree(this.#link, this.id);
   }
 
-  /** A new session of the same agent: its definition goes on, the conversation does not. */
+  /** Creates a session with the same definition and an empty conversation. */
   async newSession(id?: string): Promise<Session<Output>> {
     return new Session(
       this.#link,
@@ -181,13 +184,13 @@ export class Session<Output = unknown> {
     );
   }
 
-  /** A new session when this one was idle for longer; else nothing. */
+  /** Creates a session if this one has been idle for longer than `idleMs`; otherwise does nothing. */
   async rotateAfter(idleMs: number): Promise<Session<Output> | undefined> {
     const { session, isNew } = await findCurrentSession(this.#link, this.id, idleMs);
     return isNew ? new Session(this.#link, session, undefined, this.#output) : undefined;
   }
 
-  /** Lets the loop that runs have more. Gives the limits that hold now. */
+  /** Raises the limits of the running loop. Returns the limits that apply from then on. */
   raiseLimits(limits: Partial<Limits>): Promise<Limits> {
     return raiseLimits(this.#link, this.id, limits);
   }
@@ -205,19 +208,19 @@ export class Session<Output = unknown> {
     return readMessages(this.#link, this.id, options);
   }
 
-  /** All loops that were recorded, with their events as they are stored. */
+  /** Reads all recorded loops, with their events as stored. */
   loops(): Promise<readonly LoopHistory[]> {
     return readLoops(this.#link, this.id);
   }
 
-  /** What the model was sent for one answer, with where every block of it came from. */
+  /** Reads what the model received for one answer, with the origin of every block. */
   request(options?: RequestOptions): Promise<TurnRequest> {
     return readTurnRequest(this.#link, this.id, options);
   }
 
   /**
-   * What happens, as it happens: events that say all by themselves, answers in the making among them, each with the cursor
-   * from which a later reader, here or in another process, goes on.
+   * Follows the session as self-contained events, partial answers included. Each event carries the cursor from which a later
+   * reader, in this process or another, resumes.
    */
   events(options: EventsOptions = {}): AsyncIterable<SessionEvent> {
     return streamSessionEvents(this.#link, this.id, {
@@ -226,7 +229,7 @@ export class Session<Output = unknown> {
     });
   }
 
-  /** What `events` is made of: recorded events as they are stored, and every piece of live output with its marks. */
+  /** Follows what `events` is built from: recorded events as stored, and every chunk of live output with its offset. */
   watch(options: WatchOptions = {}): AsyncIterable<WatchItem> {
     return watchSession(this.#link, this.id, {
       ...(this.runId === undefined ? {} : { runId: this.runId }),
@@ -242,27 +245,27 @@ export class Session<Output = unknown> {
     return clearQueues(this.#link, this.id, queue);
   }
 
-  /** The session whole: its loops with their messages, turns and events, how they hang together, and what it comes to. */
+  /** Reads the whole session: its loops with their messages, turns and events, how they are linked, and the totals. */
   record(): Promise<SessionRecordWithTotals> {
     return readSessionRecord(this.#link, this.id);
   }
 
-  /** The lines of a file that `import` reads, here or elsewhere; safe while a run is open. */
+  /** Yields the lines of a file that `import` reads, here or elsewhere; safe while a run is open. */
   export(options?: ExportOptions): AsyncIterable<string> {
     return exportSession(this.#link, this.id, options);
   }
 
-  /** With all agents below it. */
+  /** Deletes the session and those of all agents below it. */
   delete(options?: DeleteOptions): Promise<DeleteResult> {
     return deleteSession(this.#link, this.id, options);
   }
 
-  /** No retention policy takes it, or one may again. */
+  /** Exempts the session from every retention policy, or ends the exemption. */
   setRetained(isRetained = true): Promise<void> {
     return setSessionRetained(this.#link, this.id, isRetained);
   }
 
-  /** Where it stands, to go on from later, here with `restore` or elsewhere with `resume`. */
+  /** Creates a checkpoint, to continue from later: here with `restore`, or elsewhere with `resume`. */
   checkpoint(): Promise<AgentSnapshot> {
     return createCheckpoint(this.#link, this.id);
   }
@@ -271,12 +274,12 @@ export class Session<Output = unknown> {
     return restoreCheckpoint(this.#link, this.id, snapshot);
   }
 
-  /** The conversation as a JSON array. */
+  /** Returns the conversation as a JSON array. */
   saveMessages(): Promise<string> {
     return saveMessages(this.#link, this.id);
   }
 
-  /** Goes on from these instead, on a branch of their own; at rest only, as all that changes a conversation from outside. */
+  /** Continues from these messages on a new branch. Like every change from outside, it requires an idle session. */
   restoreMessages(saved: string | readonly AgentMessage[]): Promise<EditResult> {
     return restoreMessages(this.#link, this.id, saved);
   }
@@ -289,12 +292,12 @@ export class Session<Output = unknown> {
     return appendMessages(this.#link, this.id, messages);
   }
 
-  /** Begins with nothing, on a branch of its own: what was said stays in the record. */
+  /** Begins an empty conversation on a new branch; the earlier messages stay in the record. */
   clearMessages(): Promise<EditResult> {
     return clearMessages(this.#link, this.id);
   }
 
-  /** Stops what runs, lets go of all that waits, and begins with nothing. */
+  /** Stops the run, discards all waiting messages, and begins an empty conversation. */
   reset(): Promise<EditResult> {
     return resetSession(this.#link, this.id);
   }

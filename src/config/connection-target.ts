@@ -1,10 +1,10 @@
 import { DEFAULT_TASK_QUEUE } from "./home.ts";
 
-/** Where a Temporal server is when nobody says otherwise. */
+/** The default address of the Temporal server. */
 export const DEFAULT_ADDRESS = "127.0.0.1:7233";
 const DEFAULT_NAMESPACE = "default";
 
-/** Who said where the server is: who asks for help must know what to change. */
+/** The source of the address. Error messages use it to name the setting to change. */
 type AddressSource = "option" | "profile" | "default";
 
 export type ConnectionTarget = {
@@ -20,13 +20,13 @@ export type TargetOptions = {
   readonly taskQueue?: string | undefined;
 };
 
-/** What a Temporal profile and `TEMPORAL_*` say, as the SDK has read them. */
+/** The values of a Temporal profile and of `TEMPORAL_*`, as the SDK reads them. */
 export type TargetProfile = {
   readonly address?: string | undefined;
   readonly namespace?: string | undefined;
 };
 
-/** Options come first, then the profile with `TEMPORAL_*` over it, then the defaults. An empty word is no word. */
+/** Resolves the target: options first, then `TEMPORAL_*`, the profile, and the defaults. Empty values are ignored. */
 export function resolveConnectionTarget(options: TargetOptions, profile: TargetProfile): ConnectionTarget {
   const requested = getNonEmpty(options.address);
   const read = getNonEmpty(profile.address);

@@ -1,7 +1,7 @@
-/** Names the address of the database that workers and clients of several hosts share. */
+/** The variable with the address of the database that workers and clients on several hosts share. */
 export const DATABASE_URL = "HOLDFAST_DATABASE_URL";
 
-/** The address as it was named, else as the environment has it. An empty word names none: all lies in the home folder. */
+/** Returns the given address, or else the environment's. An empty address means none: all data is in the home folder. */
 export function getDatabaseUrl(
   givenUrl: string | undefined,
   env: NodeJS.ProcessEnv = process.env,

@@ -1,4 +1,4 @@
-/** A million tokens in, and since 2.5 some 65 thousand out; older models say no more than others of which nothing is said. */
+/** Returns the limits of a Gemini model: a million input tokens, since 2.5 also 65,536 output tokens. */
 export function getGeminiLimits(id: string): { readonly contextWindow: number; readonly maxTokens?: number } {
   const recent = /^gemini-(?:2\.5|[3-9]|\d{2}|[a-z])/.test(id);
   return { contextWindow: 1_000_000, ...(recent && { maxTokens: 65_536 }) };
@@ -7,8 +7,8 @@ export function getGeminiLimits(id: string): { readonly contextWindow: number; r
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The base address of Vertex as Google's own tools are told of it. Nothing where no project is named, unless a key is
- * there, which belongs to one.
+ * Returns the base address of Vertex, from the variables of Google's own tools. Without a project it is undefined, unless
+ * there is a key, which implies a project.
  */
 export function getVertexBaseUrl(environment: Environment, hasKey: boolean): string | undefined {
   const { GOOGLE_CLOUD_PROJECT: project, GOOGLE_VERTEX_BASE_URL: baseUrl } = environment;
@@ -18,7 +18,7 @@ export function getVertexBaseUrl(environment: Environment, hasKey: boolean): str
   return hasKey ? `${root(getVertexHost("global"))}/v1` : undefined;
 }
 
-/** Where several regions serve together. */
+/** Locations that combine several regions. */
 const MULTI_REGIONS = new Set(["us", "eu"]);
 
 function getVertexHost(location: string): string {

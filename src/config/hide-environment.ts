@@ -2,24 +2,24 @@ import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { isMainThread } from "node:worker_threads";
 import { findSecretVariables } from "./secret-variables.ts";
 
-// Linux shows the environment that a process was started with to every process of the same user, in /proc/PID/environ,
-// and `delete process.env.NAME` changes nothing about it: the kernel reads the memory that it has once filled. That memory
-// is the process's own, so it can write over it, through /proc/self/mem.
+// Linux exposes the initial environment of a process to every process of the same user, in /proc/PID/environ.
+// `delete process.env.NAME` does not change that: the kernel reads the memory that it filled at the start. The process
+// owns that memory, so it can overwrite it through /proc/self/mem.
 
-/** Fields of /proc/PID/stat, counted behind the program's name: where the environment begins and ends. */
+/** Indexes of fields of /proc/PID/stat, counted after the program's name: the start and end of the environment. */
 const ENV_START = 47;
 const ENV_END = 48;
 
 const MASK = "*".charCodeAt(0);
 
 /**
- * Hides the values of the variables that hold secrets from other processes. This process keeps them: in `process.env`,
- * for its libraries, and for what it starts.
+ * Hides the values of secret variables from other processes. This process retains them in `process.env`, for its
+ * libraries and for the programs that it starts.
  *
- * @returns The names of those that are still shown; none where there is no such file, as on other systems than Linux.
+ * @returns The names of the secret variables that are still visible; empty on systems without /proc/self/environ.
  */
 export function hideEnvironment(env: NodeJS.ProcessEnv = process.env): readonly string[] {
-  // In a thread `process.env` is a copy, and the memory would be written over while the process still reads it.
+  // In a thread `process.env` is a copy, and this would overwrite memory that the process still reads.
   if (!isMainThread) return [];
   const names = new Set(findSecretVariables(env).map(({ name }) => name));
   if (names.size === 0) return [];
@@ -29,7 +29,7 @@ export function hideEnvironment(env: NodeJS.ProcessEnv = process.env): readonly 
   try {
     const { start, end } = readEnvironmentRange();
     if (end - start !== visibleNames.length) return values.map(({ name }) => name);
-    // Setting a variable moves it to memory that nobody is shown; only then may its old place change.
+    // Setting a variable moves it to memory that is not exposed; only then is it safe to overwrite the old memory.
     for (const { name } of values) process.env[name] = env[name] ?? "";
     const memory = openSync("/proc/self/mem", "r+");
     try {
@@ -40,7 +40,7 @@ export function hideEnvironment(env: NodeJS.ProcessEnv = process.env): readonly 
       closeSync(memory);
     }
   } catch {
-    // A system that forbids it: whoever asked is told by what is still there.
+    // The system forbids it; the result lists the variables that are still visible.
   }
   const left = readInitialEnvironment();
   return left === undefined ? [] : findValues(left, names).map(({ name }) => name);
@@ -56,7 +56,7 @@ function readInitialEnvironment(): Buffer | undefined {
 
 type Value = { readonly name: string; readonly from: number; readonly length: number };
 
-/** Where the values of these variables stand; not those that have been written over. */
+/** Finds the positions of the values of these variables, except for overwritten ones. */
 function findValues(environment: Buffer, names: ReadonlySet<string>): readonly Value[] {
   const values: Value[] = [];
   for (let at = 0; at < environment.length; ) {

@@ -1,18 +1,18 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** Where one machine keeps what belongs together: everything below one folder. */
+/** The locations of one machine's data, all below one folder. */
 export type Home = {
   readonly folder: string;
-  /** The transcript of every session. */
+  /** The database of the transcripts of all sessions. */
   readonly transcript: string;
-  /** Live output, and what else is not a record. */
+  /** Live output, and other data that is not part of a transcript. */
   readonly live: string;
   /** The dev server's own database and log. */
   readonly server: string;
 };
 
-/** @param folder - Else `HOLDFAST_HOME`, else `.holdfast` in the user's home. */
+/** @param folder - By default `HOLDFAST_HOME`, or else `.holdfast` in the user's home folder. */
 export function resolveHome(folder = process.env["HOLDFAST_HOME"] ?? join(homedir(), ".holdfast")): Home {
   const root = resolve(folder);
   return {
@@ -23,10 +23,10 @@ export function resolveHome(folder = process.env["HOLDFAST_HOME"] ?? join(homedi
   };
 }
 
-/** Where Temporal's dev server keeps its state, below the folder of its own. */
+/** Returns the path of the Temporal dev server's database in the server's folder. */
 export function getServerDatabasePath(folder: string): string {
   return join(folder, "temporal.sqlite");
 }
 
-/** The task queue that workers poll and clients start runs on, unless said otherwise. */
+/** The default task queue of workers and clients. */
 export const DEFAULT_TASK_QUEUE = "holdfast";

@@ -34,24 +34,26 @@ const FACTORIES = {
     const { id, url: said } = parseUrlSuffix(rest);
     const url = options.baseUrl ?? said;
     if (url === undefined || id === "") {
-      throw new ModelError(`Say where the model is served, as local/${id || "ID"}@http://127.0.0.1:8080/v1`);
+      throw new ModelError(
+        `The model's address is missing: write local/${id || "ID"}@http://127.0.0.1:8080/v1`,
+      );
     }
     return local(trimTrailingSlash(url), id, options, catalogue);
   },
 } as const satisfies Record<string, (id: string, options: ModelOptions, catalogue: Catalogue) => ModelConfig>;
 
-/** `ID@http://HOST` to its parts. */
+/** Splits `ID@http://HOST` into its parts. */
 function parseUrlSuffix(rest: string): { readonly id: string; readonly url: string | undefined } {
   const at = rest.search(/@https?:\/\//);
   return at < 0 ? { id: rest, url: undefined } : { id: rest.slice(0, at), url: rest.slice(at + 1) };
 }
 
 /**
- * `anthropic/ID`, `openai/ID`, `openai-responses/ID`, `azure/DEPLOYMENT`, `openrouter/VENDOR/ID`, `google/ID`, `vertex/ID`,
- * `bedrock/ID`, `local/ID@http://HOST:PORT/v1`. What the options do not say comes from the catalogue, and of a model that it
- * does not know from the factory of its vendor.
+ * Parses the name of a model: `anthropic/ID`, `openai/ID`, `openai-responses/ID`, `azure/DEPLOYMENT`,
+ * `openrouter/VENDOR/ID`, `google/ID`, `vertex/ID`, `bedrock/ID`, `local/ID@http://HOST:PORT/v1`. The catalogue supplies
+ * values that the options do not set; for a model that is not in it, the factory of its vendor does.
  *
- * @param catalogue - What is built in and the user's own file, unless given.
+ * @param catalogue - By default the built-in catalogue and the user's own file.
  */
 export function parseModel(
   name: string,
@@ -69,7 +71,6 @@ export function parseModel(
     );
   }
   const id = slash < 0 ? "" : name.slice(slash + 1).trim();
-  if (id === "")
-    throw new ModelError(`Model "${name}" names a provider but no model, as ${provider}/ID does`);
+  if (id === "") throw new ModelError(`Model "${name}" has a provider but no model id: write ${provider}/ID`);
   return FACTORIES[provider as keyof typeof FACTORIES](id, options, catalogue);
 }

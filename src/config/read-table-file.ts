@@ -6,17 +6,17 @@ import { readSource } from "./source/source-file.ts";
 import type { Path } from "./source/source-node.ts";
 
 export type TableFile<Schema extends z.ZodType> = {
-  /** What is read, as an error names it: "The credentials". */
+  /** The file's content as named in errors: "The credentials". */
   readonly what: string;
-  /** The variable that names the file, where one does. */
+  /** The variable that specifies the file. */
   readonly variable: string;
   readonly schema: Schema;
   readonly isSecret?: (path: Path) => boolean;
 };
 
 /**
- * A TOML, YAML or JSON file of tables, checked. Keys of its tables may be spelt with underscores. An error says all that
- * is wrong with it.
+ * Reads and checks a TOML, YAML or JSON file of tables. Keys of its tables may contain underscores. An error lists all
+ * problems.
  */
 export function readTableFile<Schema extends z.ZodType>(
   path: string,

@@ -1,14 +1,14 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
-/** No agent, prompt or table of keys is longer. */
+/** The maximum size of an agent file, a prompt, or a table of keys. */
 const MAX_TEXT_BYTES = 2 * 1024 * 1024;
 
 /**
- * The text of a regular file of a bounded size. A pipe, which may never give anything, and a device, which may never end,
- * are refused before they are read. The error's message is a reason: "it is a folder".
+ * Reads the text of a regular file of a bounded size. Pipes and devices are rejected before they are read, because they
+ * may block or never end. The error's message is a reason: "it is a folder".
  */
 export function readTextFile(path: string, maxBytes = MAX_TEXT_BYTES): string {
-  // Opening a pipe would wait for somebody who writes to it.
+  // Without O_NONBLOCK, opening a pipe would wait for a writer.
   const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
     const stat = fstatSync(file);
@@ -16,7 +16,7 @@ export function readTextFile(path: string, maxBytes = MAX_TEXT_BYTES): string {
     if (!stat.isFile()) throw new Error("it is not a regular file, but a pipe, a socket or a device");
     const bytes = Buffer.alloc(maxBytes + 1);
     let length = 0;
-    // Files of /proc say that they are empty: what counts is what comes.
+    // Files of /proc report a size of 0, so only the bytes read count.
     while (length < bytes.length) {
       const read = readSync(file, bytes, length, bytes.length - length, null);
       if (read === 0) return bytes.toString("utf8", 0, length);

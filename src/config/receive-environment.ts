@@ -1,9 +1,9 @@
 import { closeSync, readFileSync } from "node:fs";
 
-/** Names the descriptor of a pipe that the rest of a process's environment comes through: what /proc must not show. */
+/** The variable with the descriptor of the pipe that delivers secret variables, which /proc must not expose. */
 export const SECRETS_PIPE = "HOLDFAST_SECRETS_PIPE";
 
-/** Takes the variables that the starting process has sent. They never stand in the memory that /proc shows. */
+/** Reads the variables that the starting process sends. They never enter the memory that /proc exposes. */
 export function receiveEnvironment(env: NodeJS.ProcessEnv = process.env): void {
   const descriptor = Number(env[SECRETS_PIPE]);
   if (!Number.isInteger(descriptor) || descriptor < 3) return;

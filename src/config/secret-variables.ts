@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { findSecrets, redact } from "../platform/text/redact.ts";
 
-// Which variables of an environment hold a secret: by their names, by what their values look like, and those that name
-// the keys of a key ring. Rather one too many: hiding a word that is no secret costs a reader less than showing a key.
+// Finds the environment variables that contain a secret: by their names, by the shape of their values, and by the
+// references of a key ring. A false positive only hides harmless text; a false negative exposes a key.
 
-/** Parts of a name that say that its value is secret: `GITHUB_TOKEN`, `apiKey`, `DB_PASS`. */
+/** Parts of a name that mark its value as secret: `GITHUB_TOKEN`, `apiKey`, `DB_PASS`. */
 const SECRET_PARTS: ReadonlySet<string> = new Set([
   "KEY",
   "KEYS",
@@ -35,7 +35,7 @@ const SECRET_PARTS: ReadonlySet<string> = new Set([
 ]);
 const SECRET_ENDING = /(?:PASSWORD|PASSWD|SECRET|TOKEN|APIKEY|ACCESSKEY|PRIVATEKEY|CREDENTIALS)$/;
 
-/** Last parts of names that say of a secret where it is, how long it lasts, who it is for, and not what it is. */
+/** Final parts of names whose value describes a secret (its location, lifetime, audience) and does not contain it. */
 const REFERENCE_ENDING: ReadonlySet<string> = new Set([
   "FILE",
   "PATH",
@@ -68,10 +68,10 @@ const REFERENCE_ENDING: ReadonlySet<string> = new Set([
   "AUDIENCE",
 ]);
 
-/** Names that look like one and are none: folders, and which key it is instead of the key. */
+/** Names that look secret but are not: folders, public keys, and ids of keys. */
 const NEVER_SECRET = /^(?:OLD)?PWD$|PUBLIC_?KEY|KEY_?ID$|^HOLDFAST_ENCRYPTION_KEYS$/;
 
-/** Values of these are no secrets, and are passed on to what tools start. */
+/** Variables whose values are not secret; programs that tools start receive them. */
 const PUBLIC_VALUES = ["HOME", "USER", "LOGNAME", "SHELL", "PWD", "HOSTNAME", "LANG", "TERM", "PATH"];
 
 const PASSWORDS = /PASS|PWD|PIN$/;
@@ -82,16 +82,16 @@ const SWITCH_VALUE =
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Shorter values are found in every second text; `core/secret-forms.ts` leaves them out too. */
+/** Shorter values occur in ordinary text; `platform/text/secret-forms.ts` skips them too. */
 const MIN_LENGTH = 6;
 
 export type SecretVariable = {
   readonly name: string;
-  /** The whole value, or the parts of it that are secret: the password of an address. */
+  /** The whole value, or only its secret parts, such as the password of an address. */
   readonly secrets: readonly string[];
 };
 
-/** The variables that hold a secret, in the environment's order. */
+/** Finds the variables that contain a secret, in the environment's order. */
 export function findSecretVariables(env: Environment): readonly SecretVariable[] {
   const ofKeyRing = new Set(
     [...(env["HOLDFAST_ENCRYPTION_KEYS"] ?? "").matchAll(KEY_REFERENCE)].map(([, name]) => name),
@@ -110,7 +110,7 @@ export function findSecretVariables(env: Environment): readonly SecretVariable[]
   });
 }
 
-/** By its name alone. */
+/** Decides by the name alone whether a variable is secret. */
 export function isSecretName(name: string): boolean {
   const parts = name
     .replace(/([a-z0-9])([A-Z])/g, "$1_$2")
@@ -130,7 +130,7 @@ function mayBeSecret(name: string, value: string): boolean {
   return !(isPath && (value.startsWith("~") || value.startsWith(".") || existsSync(value)));
 }
 
-/** Passwords of addresses, and whatever looks like a key wherever it stands. */
+/** Finds passwords of addresses, and text that looks like a key. */
 function findSecretsWithin(value: string): readonly string[] {
   const passwords = [...value.matchAll(ADDRESS_WITH_PASSWORD)].flatMap(([, password = ""]) => [
     password,
@@ -147,7 +147,7 @@ function decodeText(text: string): string {
   }
 }
 
-/** The bytes of a key in the other way of writing them: base64 for hex, and hex for base64. */
+/** Returns the other encodings of a key's bytes: base64 for hex, and hex for base64. */
 function getOtherEncodings(text: string): readonly string[] {
   const key = text.trim();
   const bytes = Buffer.from(key, /^[0-9a-f]{64}$/i.test(key) ? "hex" : "base64");

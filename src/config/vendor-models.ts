@@ -5,7 +5,7 @@ import { toKnownModel } from "./catalogue/catalogue-entry.ts";
 import { readCatalogue } from "./catalogue/user-file.ts";
 import { getGeminiLimits, getVertexBaseUrl } from "./google-endpoint.ts";
 
-/** What may differ from a factory's choice. Everything else comes from the vendor. */
+/** Values that override those of a factory. Everything else comes from the vendor. */
 export type ModelOptions = Partial<
   Pick<
     ModelConfig,
@@ -27,7 +27,7 @@ export type ModelOptions = Partial<
   >
 >;
 
-/** A model's name as people write it, or an option of it, does not say what it must. */
+/** A model's name or one of its options is invalid or incomplete. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
 }
@@ -35,8 +35,8 @@ export class ModelError extends Error {
 type VendorModel = Omit<ModelConfigInput, "id">;
 
 /**
- * A vendor's model. What the options do not say comes from the catalogue; of a model that the catalogue does not know,
- * from the vendor's usual values, and its prices are unknown.
+ * Builds the configuration of a vendor's model. The catalogue supplies values that the options do not set. For a model
+ * that is not in the catalogue, the vendor's usual values apply, and its prices are unknown.
  */
 function buildModel(
   factory: string,
@@ -46,7 +46,7 @@ function buildModel(
   catalogue?: Catalogue,
 ): ModelConfig {
   const givenOptions = Object.fromEntries(
-    // A key that is left out on purpose is none; anything else that is undefined says nothing.
+    // An undefined key explicitly means no key; other undefined options are ignored.
     Object.entries(options ?? {}).filter(([key, value]) => value !== undefined || key === "apiKey"),
   );
   const entry =
@@ -58,12 +58,12 @@ function buildModel(
   throw new ModelError(`The model ${what} cannot be used: ${checked.problems.join("; ")}.`);
 }
 
-/** The reference to a key, resolved at the moment of use. */
+/** Returns a reference to a variable. It is resolved on each use. */
 function toVariableReference(name: string): string {
   return `\${${name}}`;
 }
 
-/** A proxy in front of the vendor, named as the vendors' own SDKs name it. */
+/** Reads the address of a proxy from the variable that the vendor's own SDK uses. */
 function readProxyUrl(variable: string, vendor: string): string {
   return process.env[variable] || vendor;
 }
@@ -85,7 +85,7 @@ export function anthropic(id: string, options: ModelOptions = {}, catalogue?: Ca
   );
 }
 
-/** Models of OpenAI that think before they answer, unless they are ChatGPT's. */
+/** Checks whether an OpenAI model reasons before it answers. ChatGPT's models do not. */
 function isReasoningModel(id: string): boolean {
   return /^(?:o\d|gpt-[5-9])/.test(id) && !/-chat(?:-|$)/.test(id);
 }
@@ -111,20 +111,20 @@ export function openai(
   );
 }
 
-/** OpenAI's newer protocol: the one in which its models reason and call tools at once. */
+/** Builds a model for OpenAI's Responses protocol, in which models reason and call tools in the same answer. */
 export function openaiResponses(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
   return openai(id, { ...options, api: "openai_responses" }, catalogue);
 }
 
 /**
- * A deployment in Azure. Where it is comes from `AZURE_OPENAI_BASE_URL`, `AZURE_OPENAI_ENDPOINT` or
- * `AZURE_OPENAI_RESOURCE_NAME` unless given. With an `authorization` header (Entra ID) it goes without a key.
+ * Builds a model for a deployment in Azure. Without a base URL, its address comes from `AZURE_OPENAI_BASE_URL`,
+ * `AZURE_OPENAI_ENDPOINT` or `AZURE_OPENAI_RESOURCE_NAME`. With an `authorization` header (Entra ID) it needs no key.
  */
 export function azure(deployment: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
   const baseUrl = options.baseUrl ?? readAzureUrlFromEnvironment();
   if (baseUrl === undefined) {
     throw new ModelError(
-      `Say where ${deployment} is deployed: as azure/${deployment}@https://RESOURCE.openai.azure.com, or with AZURE_OPENAI_ENDPOINT in the environment`,
+      `The address of the Azure deployment ${deployment} is missing: write azure/${deployment}@https://RESOURCE.openai.azure.com, or set AZURE_OPENAI_ENDPOINT`,
     );
   }
   const signedIn = Object.keys(options.headers ?? {}).some((name) => name.toLowerCase() === "authorization");
@@ -167,8 +167,8 @@ export function openrouter(id: string, options: ModelOptions = {}, catalogue?: C
 }
 
 /**
- * Amazon Bedrock, in the region that is named here. With the bearer key or the credentials that are named here, else with
- * those of the machine that the worker runs on.
+ * Builds a model for Amazon Bedrock in the region of this environment. It uses the bearer key or the credentials of this
+ * environment, if any, or else those of the worker's machine.
  */
 export function bedrock(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
   const region = process.env["AWS_REGION"] || process.env["AWS_DEFAULT_REGION"] || "us-east-1";
@@ -213,14 +213,14 @@ export function google(id: string, options: ModelOptions = {}, catalogue?: Catal
 }
 
 /**
- * Gemini on Google Cloud, in the project and at the location that the environment names. Without a key the worker's
- * own credentials are used; an API key needs no project.
+ * Builds a model for Gemini on Google Cloud, in the environment's project and location. Without a key, the worker's own
+ * credentials are used. An API key needs no project.
  */
 export function vertex(id: string, options: ModelOptions = {}, catalogue?: Catalogue): ModelConfig {
   const baseUrl = options.baseUrl ?? getVertexBaseUrl(process.env, options.apiKey !== undefined);
   if (baseUrl === undefined) {
     throw new ModelError(
-      "Say which project of Google Cloud pays: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global unless said), or a base URL",
+      "The Google Cloud project is missing: set GOOGLE_CLOUD_PROJECT (and GOOGLE_CLOUD_LOCATION, global by default), or specify a base URL",
     );
   }
   return buildModel(
@@ -238,7 +238,7 @@ export function vertex(id: string, options: ModelOptions = {}, catalogue?: Catal
   );
 }
 
-/** Any server that speaks chat completions: llama.cpp, Ollama, vLLM, LM Studio, … Without a key unless given one. */
+/** Builds a model for any chat completions server: llama.cpp, Ollama, vLLM, LM Studio, … The key is optional. */
 export function local(
   url: string,
   id: string,

@@ -7,7 +7,7 @@ import type { ContinuationKind, EventBody, LoopEvent } from "../schema/record.ts
 import { COMPACTION_KIND } from "./message-visibility.ts";
 import { formatMemo } from "./pruning/memo.ts";
 
-/** What an event's record says for all of its events. */
+/** The fields that a loop's record has for all of its events. */
 export type EventContext = {
   readonly agentId: string;
   readonly agentName?: string | undefined;
@@ -18,7 +18,7 @@ export type EventContext = {
   readonly config?: ConfigSnapshot | undefined;
 };
 
-/** The entries that an event speaks of: from a position up to, not including, another. Empty for none. */
+/** Returns the range of entries that an event refers to, end exclusive. Empty for none. */
 export function getPositionRange(body: EventBody): { readonly from: number; readonly to: number } {
   if (body.type === "AgentEnd") return { from: body.from, to: body.to };
   if (body.type === "TurnEnd") return { from: body.position, to: body.position + 1 + body.results };
@@ -31,9 +31,9 @@ export function getPositionRange(body: EventBody): { readonly from: number; read
 }
 
 /**
- * A recorded event, whole.
+ * Builds a complete event from a recorded one.
  *
- * @param messages - Those at `getPositionRange` the event, in order.
+ * @param messages - The messages at the event's `getPositionRange`, in order.
  */
 export function buildAgentEvent(
   place: EventContext,
@@ -132,11 +132,11 @@ function isCompaction(message: AgentMessage | undefined): boolean {
 }
 
 /**
- * What stands for the word that there is no answer, where the record has the compaction before it: its worker was lost
- * when it had stored it, and the run ended before the machine heard of it.
+ * Builds an answer that is missing where the record has the compaction before it: the worker was lost after it had
+ * stored the compaction, and the run ended before the machine received the result.
  */
 function buildMissingAnswer(loopId: string, atMs: number, turn?: number): AssistantMessage {
-  const missing = buildNoAnswer("aborted", "The run ended while a compaction was under way", atMs);
+  const missing = buildNoAnswer("aborted", "The run ended during a compaction", atMs);
   return turn === undefined ? missing : { ...missing, turnId: { loopId, turnIndex: turn } };
 }
 

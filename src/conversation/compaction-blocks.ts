@@ -11,8 +11,8 @@ type Section = { readonly from: number; readonly to: number; readonly text: stri
 type SectionView = { readonly from: number; readonly to: number; readonly messages: readonly AgentMessage[] };
 
 /**
- * What a compaction shows of each loop, by loop id (PER-03): its first turns, words in place of its middle, its last turns.
- * A loop of which nothing was left out has no block.
+ * Builds what a compaction leaves of each loop, by loop id (PER-03): its first turns, texts for its middle, its last turns.
+ * A loop of which nothing was omitted has no block.
  *
  * @param entries - From the branch's first up to the compaction's own, at `position`.
  */
@@ -72,7 +72,7 @@ function buildBlock(
   };
 }
 
-/** The turns that such stretches touch; nothing when they touch none. */
+/** Returns the turns that these sections touch; nothing when they touch none. */
 function findTurnSpan(turns: readonly Turn[], stretches: readonly SectionView[]) {
   const touches = ({ from, to }: SectionView, { entries }: Turn) =>
     entries.some(({ position }) => position >= from && position < to);
@@ -93,7 +93,7 @@ function getMessages(turns: readonly Turn[], range: ViewRange): readonly AgentMe
   return getEntries(turns, range).map((entry) => formatEntry(entry, range));
 }
 
-/** Words of people that a text has behind it. */
+/** Returns the user messages that follow a text. */
 function getUserMessages(turns: readonly Turn[], range: ViewRange | undefined): readonly AgentMessage[] {
   if (range?.wordsFrom === undefined) return [];
   const { wordsFrom } = range;

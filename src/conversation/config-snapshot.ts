@@ -2,8 +2,8 @@ import type { ConfigSnapshot } from "../schema/agent-event.ts";
 import type { AgentDefinition } from "../schema/definition.ts";
 
 /**
- * With what a loop asks its model (SES-04): what is not set is left out. Keys and headers are not among it; of an address,
- * neither are names, passwords and queries.
+ * Builds the configuration with which a loop calls its model (SES-04), without unset fields. It contains no keys and
+ * headers, and addresses contain no user names, passwords or queries.
  */
 export function buildConfigSnapshot(definition: AgentDefinition, definitionHash: string): ConfigSnapshot {
   const { model, thinking, temperature, configId, maxTokens } = definition;
@@ -23,7 +23,7 @@ export function buildConfigSnapshot(definition: AgentDefinition, definitionHash:
   };
 }
 
-/** Scheme, host and path. */
+/** Returns scheme, host and path. */
 function stripAddress(address: string): string {
   const [, scheme = "", authority = "", path = ""] =
     /^([a-z][a-z0-9+.-]*:\/\/)([^/?#]*)([^?#]*)/i.exec(address) ?? [];

@@ -1,33 +1,33 @@
 import { outputName, type StructuredOutput } from "../schema/output.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 
-/** A schema that any object fits. */
+/** A schema that any object matches. */
 const ANY_OBJECT = { type: "object", properties: {}, additionalProperties: true } as const;
 
-/** The tool whose arguments are the output, for vendors that know no other way (SO-01). */
+/** Builds the tool whose arguments are the output, for vendors without another way (SO-01). */
 export function buildFinalTool(output: StructuredOutput): ToolDefinition {
   return {
     name: outputName(output),
     description:
-      "Gives the final answer, and ends the task. Call it once, alone, when everything else is done.",
+      "Gives the final answer and ends the task. Call it once, alone, when everything else is done.",
     parameters: output.type === "json" ? ANY_OBJECT : output.schema,
   };
 }
 
-/** What a system prompt must say of the output, behind its own words. */
+/** Formats what a system prompt must say about the output, after its own text. */
 function formatOutputInstruction(output: StructuredOutput, mode: "native" | "final-tool"): string {
   if (mode === "final-tool")
     return `Give your final answer by calling the tool ${outputName(output)}; an answer that is only text is not accepted.`;
-  // Vendors refuse this format when no message speaks of JSON.
+  // Vendors reject this format when no message mentions JSON.
   return output.type === "json" ? "Your final answer must be one JSON object, and nothing else." : "";
 }
 
 type RequestParts = { readonly systemPrompt: string; readonly tools: readonly ToolDefinition[] };
 
 /**
- * The parts of a request that an output changes.
+ * Adds to a request what the output requires.
  *
- * @param isRepair - The answer before did not fit.
+ * @param isRepair - The previous answer did not match.
  */
 export function addOutputToRequest(
   { output, road: mode }: { readonly output: StructuredOutput; readonly road: "native" | "final-tool" },

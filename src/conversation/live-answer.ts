@@ -2,16 +2,16 @@ import { NO_USAGE } from "../core/budget/usage.ts";
 import type { StreamDelta } from "../schema/agent-event.ts";
 import type { AssistantMessage, Content, TurnId } from "../schema/message.ts";
 
-// An answer while it arrives: what a MessageUpdate shows. The message that ends it comes from the record, never from
+// An answer while it arrives, as a MessageUpdate contains it. The message that ends it comes from the record, never from
 // here (EVT-16).
 
 export type LivePiece = StreamDelta & {
-  /** Of a piece of a call. */
+  /** Present for a piece of a call. */
   readonly toolCallId?: string;
   readonly toolName?: string;
 };
 
-/** An answer of which nothing has come yet. */
+/** Builds an answer of which nothing has arrived yet. */
 export function buildEmptyAnswer(
   model: string,
   provider: string,
@@ -30,7 +30,7 @@ export function buildEmptyAnswer(
   };
 }
 
-/** The answer with one more piece. The arguments of a call are the text that has come of them. */
+/** Adds one piece to the answer. The arguments of a call are the text that has arrived so far. */
 export function addPiece(answer: AssistantMessage, piece: LivePiece): AssistantMessage {
   const at = findContentIndex(answer.content, piece);
   const before = answer.content[at];
@@ -42,7 +42,7 @@ export function addPiece(answer: AssistantMessage, piece: LivePiece): AssistantM
   return { ...answer, content };
 }
 
-/** Text and thinking go on until something else begins; a call is found by its id. */
+/** Finds the content that a piece belongs to: text and thinking continue until other content begins; calls have an id. */
 function findContentIndex(content: readonly Content[], piece: LivePiece): number {
   const last = content.length - 1;
   if (piece.type !== "toolCall") return content[last]?.type === piece.type ? last : content.length;

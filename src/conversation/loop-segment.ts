@@ -1,9 +1,9 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 
 /**
- * The middle of a loop id (ID-02): the definition's own `configId`, else `{provider}.{model}[.thinking]`.
+ * Builds the middle of a loop id (ID-02): the definition's own `configId`, or `{provider}.{model}[.thinking]`.
  *
- * The thinking level is there when it is not off.
+ * The thinking level is included when it is not off.
  */
 export function buildLoopSegment(
   definition: Pick<AgentDefinition, "configId" | "model" | "thinking">,

@@ -2,17 +2,17 @@ import { addUsage, NO_USAGE } from "../core/budget/usage.ts";
 import type { Usage } from "../schema/message.ts";
 import type { ContinuationKind } from "../schema/record.ts";
 
-// The loops of a session as a tree, by the parent that each names (SES-08, SES-09). Of loops that an evaluation has run
-// side by side, one was chosen: what came behind it goes back to that one.
+// The loops of a session as a tree, by the parent of each (SES-08, SES-09). Of the loops that an evaluation has run side
+// by side, one was chosen: later loops continue from that one.
 
-/** A loop, as far as its place in the tree hangs on it. */
+/** The fields of a loop that determine its position in the tree. */
 export type TreeLoop = {
   readonly loopId: string;
   readonly session: string;
   readonly parentLoopId?: string | undefined;
   readonly kind: ContinuationKind;
   readonly usage?: Usage | undefined;
-  /** The evaluation that it is one of. */
+  /** The evaluation that the loop is a branch of. */
   readonly evaluation?: string | undefined;
   readonly parallel?: { readonly isSelected: boolean } | undefined;
 };
@@ -20,19 +20,19 @@ export type TreeLoop = {
 /** `prompted`: a later prompt of the session opened it. */
 export type LoopOrigin = "fresh" | "sub-agent" | "prompted" | Exclude<ContinuationKind["type"], "initial">;
 
-/** How a loop came to be, told from its fields alone. */
+/** Returns how a loop began, from its fields alone. */
 export function getLoopOrigin({ kind, parentLoopId, session }: TreeLoop): LoopOrigin {
   if (kind.type !== "initial") return kind.type;
   if (parentLoopId === undefined) return "fresh";
   return isLoopOfSession(session, parentLoopId) ? "prompted" : "sub-agent";
 }
 
-/** Whether a loop's id is one of a session's: `{session}.{segment}.{N}`. Ids of sub-agents begin with their caller's. */
+/** Reports whether a loop's id is one of a session's: `{session}.{segment}.{N}`. Sub-agents' ids begin with the caller's. */
 function isLoopOfSession(session: string, loopId: string): boolean {
   return loopId.startsWith(`${session}.`);
 }
 
-/** Those whose parent is none of these loops, in order of start. */
+/** Returns the loops whose parent is none of these loops, in order of start. */
 export function findRootLoops<Loop extends TreeLoop>(loops: readonly Loop[]): readonly Loop[] {
   const known = new Set(loops.map(({ loopId }) => loopId));
   return loops.filter(({ parentLoopId }) => parentLoopId === undefined || !known.has(parentLoopId));
@@ -42,7 +42,7 @@ export function findChildren<Loop extends TreeLoop>(loops: readonly Loop[], loop
   return loops.filter(({ parentLoopId }) => parentLoopId === loopId);
 }
 
-/** The branches of the evaluation that a loop is a branch of, itself included; none of any other loop. */
+/** Returns the branches of the loop's evaluation, including the loop itself; none for other loops. */
 export function findParallelSiblings<Loop extends TreeLoop>(
   loops: readonly Loop[],
   loopId: string,
@@ -58,12 +58,12 @@ export function findLoop<Loop extends TreeLoop>(loops: readonly Loop[], loopId: 
   return loops.find((loop) => loop.loopId === loopId);
 }
 
-/** Of all loops that are over, those that nobody chose included. */
+/** Sums the usage of all ended loops, including branches that were not chosen. */
 export function sumUsage(loops: readonly TreeLoop[]): Usage {
   return loops.reduce((sum, { usage }) => addUsage(sum, usage ?? NO_USAGE), NO_USAGE);
 }
 
-/** From the root down to a loop, which is the last; what an evaluation has not chosen stands on no way but its own. */
+/** Returns the path from the root to a loop, which is last. A branch that was not chosen is only on its own path. */
 export function buildLoopChain<Loop extends TreeLoop>(
   loops: readonly Loop[],
   loopId: string,
@@ -79,7 +79,7 @@ export function buildLoopChain<Loop extends TreeLoop>(
   return chain;
 }
 
-/** The loop itself, or the one of its siblings that the session went on with. */
+/** Returns the loop itself, or the sibling with which the session continued. */
 function findSelectedSibling<Loop extends TreeLoop>(
   loops: readonly Loop[],
   loopId: string,

@@ -11,15 +11,15 @@ import { COMPACTION_KIND, isForApplication, isSent } from "./message-visibility.
 import { answerOrphans } from "./orphans.ts";
 import { formatMemo } from "./pruning/memo.ts";
 
-// A view and the entries that it speaks of, made into the messages that are seen.
+// Builds the visible messages from a view and the entries that it refers to.
 
 /**
- * The messages that a model sees, in order of position.
+ * Builds the messages that a model sees, in order of position.
  *
- * Failed, aborted and filtered answers stay in the record and out of the view (X-09), extension messages too. A call without
- * a result gets one that says so: vendors refuse an orphan.
+ * Failed, aborted and filtered answers stay in the record but not in the view (X-09), like extension messages. A call
+ * without a result gets one that says so, because vendors reject an orphan.
  *
- * @param entries - In order of position; those outside the view are left out. With the entries of the compactions
+ * @param entries - In order of position; those outside the view are skipped. They include the entries of the compactions
  * and the answers whose texts the view shows.
  */
 export function materialise(
@@ -32,7 +32,7 @@ export function materialise(
   return options.labels === true ? addLabels(whole, positions) : whole;
 }
 
-/** The same, with what an application keeps in the conversation for itself. */
+/** Builds the same messages, and those that an application stores in the conversation for itself. */
 export function materialiseAll(
   view: ViewRanges,
   entries: readonly Entry[],
@@ -43,7 +43,7 @@ export function materialiseAll(
   return options.labels === true ? addLabels(whole, positions) : whole;
 }
 
-/** @param at - Told where each message stands that may have a name. */
+/** @param at - Called with the position of each message that may have a label. */
 function buildMessages<Seen extends AgentMessage>(
   { ranges, faded }: ViewRanges,
   entries: readonly Entry[],
@@ -72,7 +72,8 @@ function buildMessages<Seen extends AgentMessage>(
   });
 }
 
-/** Words of people that stay where a text stands for all else. They have no label: nobody goes back to them. */
+/** Returns user messages that stay where a text replaces everything else. They have no label: a model never goes back to
+ * them. */
 function getUserMessages<Seen extends AgentMessage>(
   range: ViewRange,
   entries: readonly Entry[],
@@ -85,23 +86,23 @@ function getUserMessages<Seen extends AgentMessage>(
 }
 
 export type MaterialiseOptions = {
-  /** Entries are shown with the names that the model may call them by (PHI-05). */
+  /** Entries have the labels by which the model may refer to them (PHI-05). */
   readonly labels?: boolean;
-  /** Messages of other branches, whose texts the view shows. */
+  /** Reads messages of other branches whose texts the view shows. */
   readonly readMessage?: (branch: string, position: number) => AgentMessage | undefined;
 };
 
-/** What is left in a range of its own entries, or of those that a text stands for: all but what was pruned. */
+/** Reports whether a range, or the text that replaces it, includes an entry: all but pruned ones. */
 export function isVisible(range: ViewRange, entry: Entry, faded: FadedBefore | undefined): boolean {
   return (range.words === undefined || entry.message.role === "user") && !isFaded(entry, faded);
 }
 
-/** Entries from `from` up to, not including, `to`; found by halving, for lists are long. */
+/** Returns the entries from `from` (inclusive) to `to` (exclusive), by binary search, because lists are long. */
 function sliceEntries(entries: readonly Entry[], { from, to }: ViewRange): readonly Entry[] {
   return entries.slice(findEntryIndex(entries, from), findEntryIndex(entries, to));
 }
 
-/** The index of the first entry at this position or behind it. */
+/** Returns the index of the first entry at or after this position. */
 function findEntryIndex(entries: readonly Entry[], position: number): number {
   let low = 0;
   let high = entries.length;

@@ -1,5 +1,5 @@
-// The spelling of messages in files (PER-02): camelCase but for the counters of usage; an application's own message is flat.
-// What people, models and tools have put into a message is left as it is, whatever its keys are called.
+// The format of messages in files (PER-02): camelCase except for the counters of usage; an application's message is flat.
+// What users, models and tools have put into a message stays unchanged, whatever its keys are.
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -9,7 +9,7 @@ const USAGE_KEYS = {
   totalTokens: "total_tokens",
 } as const;
 
-/** Read in place of the spelling that we write. */
+/** Accepted in place of the keys that we write. */
 const ALTERNATE_KEYS: Readonly<Record<string, string>> = {
   stop_reason: "stopReason",
   error_message: "errorMessage",
@@ -39,7 +39,7 @@ const NO_USAGE: JsonObject = {
   totalTokens: 0,
 };
 
-/** As a message stands in a file. */
+/** Converts a message to its form in a file. */
 export function encodeMessage(message: object): object {
   const { usage, ...rest } = message as JsonObject;
   return usage === undefined ? rest : { ...rest, usage: encodeUsage(usage as object) };
@@ -51,7 +51,7 @@ export function encodeUsage(usage: object): object {
   );
 }
 
-/** As we have a message, from either spelling; what older files leave out is filled in (PER-04). */
+/** Converts a message in either format to ours, and fills in what older files omit (PER-04). */
 export function decodeMessage(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const message = renameKeys(value);
@@ -97,7 +97,7 @@ function buildTextPart(content: string): JsonObject {
   return { type: "text", text: content };
 }
 
-/** `tool_use` is `toolUse`. */
+/** Converts a stop reason: `tool_use` is `toolUse`. */
 function decodeStopReason(value: unknown): unknown {
   if (typeof value !== "string") return "stop";
   return value.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());

@@ -1,8 +1,8 @@
 import type { AgentMessage, ToolResultMessage } from "../schema/message.ts";
 
 /**
- * What a vendor would refuse of these messages: a call without a result right behind its answer, or a result that no
- * answer asks for; nothing when all pairs are whole. An application's own messages are overlooked.
+ * Returns why a vendor would reject these messages: a call without a result right after its answer, or a result that no
+ * answer requests. Nothing when all pairs are complete. An application's own messages are ignored.
  */
 export function findOrphan(messages: readonly AgentMessage[]): string | undefined {
   let open = new Set<string>();
@@ -14,22 +14,22 @@ export function findOrphan(messages: readonly AgentMessage[]): string | undefine
       continue;
     }
     const [left] = open;
-    if (left !== undefined) return `call ${left} has no result behind it`;
+    if (left !== undefined) return `call ${left} has no result after it`;
     open = message.role === "assistant" ? collectCallIds(message.content) : new Set();
   }
   const [left] = open;
-  return left === undefined ? undefined : `call ${left} has no result behind it`;
+  return left === undefined ? undefined : `call ${left} has no result after it`;
 }
 
 function collectCallIds(content: Extract<AgentMessage, { role: "assistant" }>["content"]): Set<string> {
   return new Set(content.flatMap((part) => (part.type === "toolCall" ? [part.id] : [])));
 }
 
-/** What an answer is told of a call that nobody ever answered, because its run was terminated. */
+/** The result of a call that was never answered, because its run was terminated. */
 export const UNANSWERED_CALL =
-  "No result: the run ended before this call was finished. Look before you repeat it.";
+  "No result: the run ended before this call finished. Check what the call has done before you repeat it.";
 
-/** Gives every call its result right behind its answer, and drops results that no answer asked for. */
+/** Gives every call its result right after its answer, and drops results that no answer requests. */
 export function answerOrphans<Seen extends AgentMessage>(
   messages: readonly Seen[],
 ): readonly (Seen | ToolResultMessage)[] {

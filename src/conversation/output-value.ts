@@ -2,7 +2,7 @@ import { type ExtractedJson, extractJson } from "../platform/text/extract-json.t
 import type { AssistantMessage } from "../schema/message.ts";
 
 /**
- * The structured output in an answer that was accepted as one: the arguments of its one call, or the JSON value of its
+ * Returns the structured output of an accepted answer: the arguments of its only call, or the JSON value in its
  * text.
  *
  * @param fits - Chooses among several values of a text.

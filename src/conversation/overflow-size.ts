@@ -1,23 +1,23 @@
-// The numbers in a vendor's words that a context does not fit.
+// Reads the numbers in a vendor's message that a context does not fit.
 
-/** Tokens of the input, as the vendor has counted them, and how many it takes. */
+/** The tokens of the input, as the vendor has counted them, and how many it takes. */
 export type OverflowSize = { readonly asked: number; readonly limit: number };
 
 /** "184915 + 20000 > 204648": the input, the room for the answer, the window. */
 const SUM = /(\d+) \+ (\d+) > (\d+)/;
 
-/** "(6000 in the messages, 4000 in the completion)", in the words of OpenAI and of those that imitate it. */
+/** "(6000 in the messages, 4000 in the completion)", in the format of OpenAI and of compatible servers. */
 const PARTS =
   /(\d+)(?: tokens)? (?:in|of|from) (?:the )?(?:messages|prompt|text input|input)\b.*?(\d+)(?: tokens)? (?:in|of|for|from) the (?:completion|output)/;
 
-/** A number by itself: no part of a name, a version, an id. */
+/** A separate number: not part of a name, a version or an id. */
 const NUMBER = /(?<![\w.-])\d+(?![\w-]|\.\d)/g;
 
-/** Smaller numbers, and statuses of HTTP, are no sizes. */
+/** Smaller numbers, and HTTP status codes, are not sizes. */
 const MIN_SIZE = 64;
 const STATUSES: ReadonlySet<number> = new Set([400, 413, 422, 429]);
 
-/** What the vendor says of the sizes, or nothing. */
+/** Returns the sizes in the vendor's message, or nothing. */
 export function parseOverflowSize(vendorText: string): OverflowSize | undefined {
   const text = vendorText.toLowerCase().replace(/(?<=\d)[,_](?=\d{3})/g, "");
   const sum = SUM.exec(text);

@@ -3,59 +3,59 @@ import type { Message } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 import { type MaterialiseOptions, materialise } from "./materialise.ts";
 
-// Where every message of a request has come from (PHI-07).
+// Where every message of a request comes from (PHI-07).
 
 /** Where a block of a request comes from. Positions are those of the view's branch. */
 export type BlockOrigin =
   | { readonly type: "system-prompt" }
-  /** Words of a person, by the way that they came. */
+  /** A user message, by the way in which it arrived. */
   | (EntryLocation & {
       readonly type: "prompt" | "steering" | "follow-up" | "inbox";
       readonly messageId?: string;
     })
   /** An answer, or the result of one of its calls. */
   | (EntryLocation & { readonly type: "turn"; readonly role: "assistant" | "toolResult" })
-  /** Words of the machine; without a position they were never recorded, because they say that a result is missing. */
+  /** A text of the machine. Without a position it was never recorded, because it states that a result is missing. */
   | (Partial<EntryLocation> & { readonly type: "machine" })
-  /** A text in place of the entries from `from` up to, not including, `to`. */
+  /** A text in place of the entries from `from` (inclusive) to `to` (exclusive). */
   | {
       readonly type: "compaction";
       readonly position: number;
       readonly section: number;
       readonly from: number;
       readonly to: number;
-      /** Where the compaction lies, when the model has left it by going back. */
+      /** The branch of the compaction, when the model has left it by going back. */
       readonly branch?: string;
     }
-  /** What the model has put in place of what it had pruned at `at`: an argument of a call of the answer at `position`. */
+  /** The memo for what the model has pruned at `at`: an argument of a call of the answer at `position`. */
   | {
       readonly type: "memo";
       readonly at: number;
       readonly position: number;
       readonly call: number;
-      /** Where that answer lies, when the model has left it by going back. */
+      /** The branch of that answer, when the model has left it by going back. */
       readonly branch?: string;
     }
   | (Partial<EntryLocation> & { readonly type: "unknown" });
 
 type EntryLocation = {
   readonly position: number;
-  /** The loop and the turn in it that the message was made in. */
+  /** The loop and its turn in which the message was made. */
   readonly loopId?: string;
   readonly turn?: number;
-  /** The text of a result was cut to about so many lines by a compaction. */
+  /** A compaction has cut the text of a result to about this many lines. */
   readonly cut?: number;
-  /** A longer text was cut to about so many characters by a compaction. */
+  /** A compaction has cut a longer text to about this many characters. */
   readonly chars?: number;
 };
 
 export type SourcedMessage = { readonly message: Message; readonly origin: BlockOrigin };
 
-/** Travels with a message through `materialise`, which copies what it cuts; what it makes itself has none. */
+/** Stays with a message through `materialise`, which copies what it cuts. Messages that it creates itself have none. */
 const SOURCE = Symbol("source");
 type Tagged = { readonly [SOURCE]?: Entry };
 
-/** The messages that `materialise` gives for the same view and entries, each with where it comes from. */
+/** Returns the messages of `materialise` for the same view and entries, each with its origin. */
 export function traceMessages(
   view: ViewRanges,
   entries: readonly Entry[],
@@ -71,7 +71,7 @@ export function traceMessages(
   });
 }
 
-/** Texts stand in the order of their ranges, and are the only words of the user's side that no entry holds. */
+/** Lists the texts in the order of their ranges. They are the only user-side messages that no entry has. */
 function listTextOrigins({ memos = [], instead, from, to }: ViewRange): readonly BlockOrigin[] {
   const kept = memos.map(({ tokens: _, ...memo }): BlockOrigin => ({ type: "memo", at: from, ...memo }));
   return instead === undefined ? kept : [...kept, { type: "compaction", ...instead, from, to }];

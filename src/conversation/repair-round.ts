@@ -2,10 +2,10 @@ import { ACCEPTED_TEXT, NOT_ACCEPTED, REPAIR_TEXT } from "../core/machine/struct
 import type { Entry } from "../schema/record.ts";
 
 /**
- * Whether what has joined the conversation since the loop began ends in a repair round: an answer did not fit, and
- * nobody has spoken since.
+ * Reports whether the entries since the loop began end in a repair round: an answer did not match, and no user message
+ * has arrived since.
  *
- * @param told - In the order in which they came, also those that the model has left since by going back.
+ * @param entries - In the order of arrival, including entries that the model has abandoned since by going back.
  */
 export function isInRepairRound(entries: readonly Entry[], outputName: string): boolean {
   return entries.reduce<boolean>((repairing, { origin, message }) => {

@@ -1,4 +1,4 @@
-/** What a step waits for, as the server knows it from its heartbeat: its turn to ask a vendor, or the store. */
+/** What a step waits for, as its heartbeat reports it to the server: its turn to call a vendor, or the store. */
 export type StepWait = VendorWait | StoreWait;
 
 type StoreWait = {
@@ -10,21 +10,21 @@ type StoreWait = {
 };
 
 export type VendorWait = {
-  /** The vendor has said that it takes no question now; or so many a minute, or at once, are what a worker's limits allow. */
+  /** `vendor`: the vendor accepts no request now. `rate`, `places`: the worker's limit per minute or at once is reached. */
   readonly for: "vendor" | "rate" | "places";
   readonly vendor: string;
-  /** Questions of the same worker that wait before it. */
+  /** The number of requests of the same worker that wait before it. */
   readonly ahead: number;
   /** Unix milliseconds. */
   readonly sinceMs: number;
-  /** Of the moment at which the next may go; absent where that depends on others. */
+  /** When the next request may be sent; absent when that depends on others. */
   readonly untilMs?: number;
 };
 
 export function formatWait(wait: StepWait, nowMs: number): string {
   if (wait.for === "store") {
     const seconds = Math.max(0, Math.round((nowMs - wait.sinceMs) / 1000));
-    return `waits for the transcript, which has not answered for ${seconds} s (${wait.fault}); it goes on by itself when the transcript is back`;
+    return `waits for the transcript, which has not answered for ${seconds} s (${wait.fault}); the run continues when the transcript answers`;
   }
   const { for: what, vendor, ahead, untilMs } = wait;
   const next =
@@ -34,7 +34,7 @@ export function formatWait(wait: StepWait, nowMs: number): string {
 }
 
 const WHY: Readonly<Record<VendorWait["for"], (vendor: string) => string>> = {
-  vendor: (vendor) => `${vendor} takes no more questions yet, as it has said`,
+  vendor: (vendor) => `${vendor} is accepting no more requests for now`,
   rate: (vendor) => `the limits for ${vendor} are used up for this minute`,
-  places: (vendor) => `as many questions to ${vendor} are under way as the limits allow`,
+  places: (vendor) => `the maximum number of requests to ${vendor} is in flight`,
 };

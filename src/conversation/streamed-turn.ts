@@ -1,12 +1,12 @@
-// Puts the answer of a model together while it arrives, whatever pieces it is cut into: what is there so far, which
-// parts are whole, and, when the stream breaks off, which call is not.
+// Assembles the answer of a model while it arrives, however it is divided: what has arrived so far, which parts are
+// complete, and, when the stream breaks, which call is not.
 //
 // Invariants
-//   S1. The parts depend on what was said, not on where it was cut into deltas.
-//   S2. A part is given as whole when nothing more of it is expected: text and thinking when another part begins, a
-//       call when its arguments are a whole JSON object, and everything that is left when the turn ends. One that
-//       goes on nevertheless is given again, with all of its text.
-//   S3. A turn that was cut has at most one part that may lack its end: the one that arrived last.
+//   S1. The parts depend on the content, not on how it was divided into deltas.
+//   S2. A part is reported as whole when nothing more of it is expected: text and thinking when another part begins, a
+//       call when its arguments are a complete JSON object, and everything that is left when the turn ends. A part
+//       that continues anyway is reported again, with its complete text.
+//   S3. A turn that was cut has at most one part that may be incomplete: the one that arrived last.
 
 /** A piece of an answer. `index` is the part that it belongs to. */
 export type TurnDelta =
@@ -35,15 +35,15 @@ export type TurnPart =
 export type PartialTurn = {
   /** By index. */
   readonly parts: readonly TurnPart[];
-  /** Of the part that the newest delta belongs to. */
+  /** The index of the part that the newest delta belongs to. */
   readonly newest: number | undefined;
-  /** Indices of the parts that were given as whole. */
+  /** Indices of the parts that were reported as whole. */
   readonly given: readonly number[];
 };
 
 export type StreamedTurn = {
   readonly parts: readonly TurnPart[];
-  /** The call whose arguments broke off: it must not be run (GAP-05, PHI-13m). */
+  /** The call whose arguments are incomplete: it must not be run (GAP-05, PHI-13m). */
   readonly incomplete: Extract<TurnPart, { type: "toolCall" }> | undefined;
 };
 
@@ -60,7 +60,7 @@ export function applyDelta(turn: PartialTurn, delta: TurnDelta): StreamStep {
   const part = extendPart(before, delta);
   const others = turn.parts.filter(({ index }) => index !== delta.index);
   const parts = [...others, part].sort((left, right) => left.index - right.index);
-  // An empty fragment adds nothing: what was whole still is.
+  // An empty fragment adds nothing, so a whole part stays whole.
   const changed = before === undefined || part.text !== before.text;
   const given = changed ? turn.given.filter((index) => index !== delta.index) : turn.given;
   return completeParts({ parts, newest: delta.index, given }, (one) =>
@@ -68,7 +68,7 @@ export function applyDelta(turn: PartialTurn, delta: TurnDelta): StreamStep {
   );
 }
 
-/** @param isCut - The stream broke off, or the vendor says that the answer met the output limit. */
+/** @param isCut - The stream broke, or the vendor reports that the answer reached the output limit. */
 export function endStream(turn: PartialTurn, isCut: boolean): StreamedTurn & Pick<StreamStep, "whole"> {
   const last = isCut ? turn.parts.find(({ index }) => index === turn.newest) : undefined;
   const incomplete = last?.type === "toolCall" && !isWholeObject(last.text) ? last : undefined;
@@ -83,7 +83,7 @@ function extendPart(before: TurnPart | undefined, delta: TurnDelta): TurnPart {
   const text = (before?.text ?? "") + delta.delta;
   if (delta.type !== "toolCall") return { type: delta.type, index: delta.index, text };
   const known = before?.type === "toolCall" ? before : undefined;
-  // Vendors say id and name once, and leave them empty or repeat them in what follows.
+  // Vendors send id and name once, and omit or repeat them in later deltas.
   const id = delta.id === "" ? (known?.id ?? "") : delta.id;
   const name = delta.name === "" ? (known?.name ?? "") : delta.name;
   return { type: "toolCall", index: delta.index, id, name, text };
@@ -95,7 +95,7 @@ function completeParts(turn: PartialTurn, isWhole: (part: TurnPart) => boolean):
   return { turn: whole.length === 0 ? turn : { ...turn, given }, whole };
 }
 
-/** Every bracket is closed: nothing that is JSON can follow. */
+/** Reports whether every bracket is closed, so that no more JSON can follow. */
 function isWholeObject(text: string): boolean {
   if (!text.trimEnd().endsWith("}")) return false;
   try {

@@ -1,6 +1,6 @@
 import type { AgentDefinition } from "../schema/definition.ts";
 
-/** What a model is told first: the definition's words, then those of its sources. */
+/** Builds the system prompt: the definition's text, followed by those of its sources. */
 export function buildSystemPrompt({
   systemPrompt,
   pinned,

@@ -6,21 +6,21 @@ import { dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { CLI_VERSION } from "./inspect-binary.ts";
 
-/** Where fetched binaries are kept: `HOLDFAST_CACHE`, or `~/.cache/holdfast`. */
+/** Returns the folder of downloaded binaries: `HOLDFAST_CACHE`, or `~/.cache/holdfast`. */
 export function getCacheFolder(env: NodeJS.ProcessEnv = process.env): string {
   const configured = env["HOLDFAST_CACHE"];
   return configured === undefined || configured === "" ? join(homedir(), ".cache", "holdfast") : configured;
 }
 
-/** The name carries the version, so that a new pin never meets an old file. */
+/** Returns the path of the binary. Its name contains the version, so that a new pin never finds an old file. */
 export function getCachedBinaryPath(folder: string): string {
   return join(folder, `temporal-${CLI_VERSION}`);
 }
 
 /**
- * Runs `work` with an empty folder on the cache's own file system, and removes it afterwards.
+ * Runs `work` with an empty folder on the cache's own file system, and removes the folder afterwards.
  *
- * Being on the same file system makes the final rename atomic.
+ * On the same file system, the final rename is atomic.
  */
 export async function withStagingFolder<T>(cache: string, work: (folder: string) => Promise<T>): Promise<T> {
   const folder = join(cache, `staging-${process.pid}-${randomUUID().slice(0, 8)}`);
@@ -32,7 +32,7 @@ export async function withStagingFolder<T>(cache: string, work: (folder: string)
   }
 }
 
-/** Marks the file executable and renames it into its place: readers see the whole file or none. */
+/** Marks the file executable and renames it to its final path: readers see the whole file or none. */
 export async function installFile(file: string, target: string): Promise<void> {
   await chmod(file, 0o755);
   await mkdir(dirname(target), { recursive: true });

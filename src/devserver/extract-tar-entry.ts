@@ -6,7 +6,7 @@ import { createGunzip } from "node:zlib";
 
 const BLOCK_BYTES = 512;
 
-/** Writes one file of a gzipped tar archive to a path. Rejects when it is not there, or larger than allowed. */
+/** Writes one file of a gzipped tar archive to a path. Rejects if the file is absent or larger than allowed. */
 export async function extractTarEntry(
   archive: Readable,
   entry: string,
@@ -15,7 +15,7 @@ export async function extractTarEntry(
 ): Promise<void> {
   const unzipped = archive.on("error", (error) => unzipped.destroy(error)).pipe(createGunzip());
   let buffered = Buffer.alloc(0);
-  /** Of the file under way, its padding included. */
+  /** The remaining bytes of the current file, including its padding. */
   let remaining = 0;
   let read = 0;
   for await (const chunk of unzipped) {
@@ -33,7 +33,7 @@ export async function extractTarEntry(
       remaining = Math.ceil(size / BLOCK_BYTES) * BLOCK_BYTES;
     }
   }
-  throw new Error(`the archive holds no ${entry}`);
+  throw new Error(`the archive does not contain ${entry}`);
 }
 
 async function writeEntry(from: Readable, first: Buffer, size: number, path: string): Promise<void> {
@@ -55,12 +55,12 @@ async function writeEntry(from: Readable, first: Buffer, size: number, path: str
   }
   file.end();
   await done;
-  if (remaining > 0) throw new Error("the archive is cut off");
+  if (remaining > 0) throw new Error("the archive is truncated");
 }
 
 function parseHeader(block: Buffer): { readonly name: string; readonly size: number } {
   const text = (from: number, to: number) => block.toString("utf8", from, to).replace(/\0[\s\S]*$/, "");
   const size = Number.parseInt(text(124, 136).trim() || "0", 8);
-  if (!Number.isFinite(size)) throw new Error("this is no tar archive");
+  if (!Number.isFinite(size)) throw new Error("this is not a tar archive");
   return { name: text(0, 100).replace(/^\.\//, ""), size };
 }

@@ -6,7 +6,7 @@ import { createInflateRaw } from "node:zlib";
 const END_OF_DIRECTORY = 0x06054b50;
 const DIRECTORY_ENTRY = 0x02014b50;
 const LOCAL_ENTRY = 0x04034b50;
-/** The end record is 22 bytes, and a comment of at most 65,535 may follow it. */
+/** The end record has 22 bytes. A comment of at most 65,535 bytes can follow it. */
 const LONGEST_END_BYTES = 22 + 65_535;
 const METHOD_STORED = 0;
 const METHOD_DEFLATED = 8;
@@ -20,7 +20,7 @@ interface Entry {
 /**
  * Writes one entry of a zip archive to a file.
  *
- * Knows what wheels use: stored or deflated entries, no encryption, no zip64. Checksums are the caller's business.
+ * Supports the features that wheels use: stored or deflated entries, no encryption, no zip64. It does not verify checksums.
  */
 export async function extractZipEntry(archive: string, name: string, target: string): Promise<void> {
   const handle = await open(archive, "r");
@@ -31,7 +31,7 @@ export async function extractZipEntry(archive: string, name: string, target: str
     const start = entry.localOffset + 30 + local.readUInt16LE(26) + local.readUInt16LE(28);
     const { method } = entry;
     if (method !== METHOD_STORED && method !== METHOD_DEFLATED)
-      throw new Error(`zip method ${method} is not known`);
+      throw new Error(`unknown zip method ${method}`);
     const packed = createReadStream(archive, { start, end: start + entry.packedBytes - 1 });
     const out = createWriteStream(target, { flags: "wx" });
     if (method === METHOD_STORED) await pipeline(packed, out);
@@ -60,12 +60,12 @@ async function findEntry(handle: FileHandle, name: string): Promise<Entry> {
     }
     at += 46 + nameBytes + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
   }
-  throw new Error(`the zip archive holds no ${name}`);
+  throw new Error(`the zip archive does not contain ${name}`);
 }
 
 async function readBytes(handle: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.alloc(length);
   const { bytesRead } = await handle.read(buffer, 0, length, position);
-  if (bytesRead !== length) throw new Error("damaged zip archive: it ends too early");
+  if (bytesRead !== length) throw new Error("damaged zip archive: it is truncated");
   return buffer;
 }

@@ -6,10 +6,10 @@ import { extractTarEntry } from "./extract-tar-entry.ts";
 import { BINARY_SHA256, CLI_VERSION } from "./inspect-binary.ts";
 import type { Attempt } from "./server-not-found-error.ts";
 
-/** A slow line may need this long for 45 MB; a closed one answers at once or is noticed by the silence below. */
+/** A slow connection may need this long for 45 MB. A dead one fails at once, or after `SILENCE_MS`. */
 const DOWNLOAD_TIMEOUT_MS = 300_000;
 
-/** No new byte for this long, and the line counts as dead. */
+/** A connection without new bytes for this long counts as dead. */
 const SILENCE_MS = 20_000;
 
 /** The archive has 45 MB and unpacks to about 130 MB. */
@@ -19,7 +19,7 @@ const MAX_REDIRECTS = 5;
 const DOWNLOAD_URL = "vendor's download (temporal.download)";
 const ENTRY = "temporal";
 
-/** What is downloaded, and how its binary is checked; tests bring their own. */
+/** The archive to download, and the checksum of its binary. Tests use their own. */
 export interface ArchivePin {
   readonly url: string;
   readonly sha256: string | undefined;
@@ -33,8 +33,8 @@ const PINNED_ARCHIVE: ArchivePin = {
 };
 
 /**
- * Fetches the vendor's own archive of the release and moves its binary into the cache. It is run by nobody before its
- * sha256 is that of the release. An empty list means that it is there.
+ * Downloads the vendor's own archive of the release and moves its binary into the cache, but only if its sha256 is that
+ * of the release. An empty list means success.
  */
 export async function fetchFromVendor(
   cache: string,
@@ -42,7 +42,8 @@ export async function fetchFromVendor(
   { url, sha256 }: ArchivePin = PINNED_ARCHIVE,
 ): Promise<readonly Attempt[]> {
   const createFailure = (message: string): readonly Attempt[] => [{ place: DOWNLOAD_URL, said: message }];
-  if (sha256 === undefined) return createFailure(`none is pinned for ${process.platform} ${process.arch}`);
+  if (sha256 === undefined)
+    return createFailure(`no release is pinned for ${process.platform} ${process.arch}`);
   const dispatcher = createProxyDispatcher(env);
   try {
     return await withStagingFolder(cache, async (folder) => {
@@ -69,7 +70,7 @@ function createProxyDispatcher(env: NodeJS.ProcessEnv): EnvHttpProxyAgent {
     getVariable("no_proxy"),
   ];
   return new EnvHttpProxyAgent({
-    // An empty word keeps the environment of this process out of it.
+    // An empty string overrides the environment of this process.
     httpProxy: httpProxy ?? "",
     httpsProxy: httpsProxy ?? "",
     noProxy: noProxy ?? "",
@@ -88,7 +89,7 @@ async function openDownload(url: string, dispatcher: EnvHttpProxyAgent): Promise
     if (statusCode === 200) return body;
     await body.dump();
     if (statusCode < 300 || statusCode >= 400 || typeof location !== "string") {
-      throw new Error(`${new URL(address).host} answered ${statusCode}`);
+      throw new Error(`${new URL(address).host} returned status ${statusCode}`);
     }
     address = new URL(location, address).href;
   }

@@ -1,6 +1,6 @@
 import { findServer } from "./find-server.ts";
 
-// Makes sure that a Temporal server binary is on this machine; silent when one is.
+// Ensures that this machine has a Temporal server binary. Prints nothing if it already has one.
 try {
   await findServer({ onProgress: (line) => process.stderr.write(`holdfast: ${line}\n`) });
 } catch (error) {

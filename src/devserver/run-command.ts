@@ -1,18 +1,18 @@
 import { spawn } from "node:child_process";
 
-/** How much of a command's words is kept for a message. */
+/** The length of a command's output that a message contains. */
 const MAX_OUTPUT_CHARS = 2_000;
 
 export interface CommandResult {
   readonly ok: boolean;
-  /** The end of what it printed, both streams together, or why it could not run. */
+  /** The end of its output, both streams combined, or why it could not run. */
   readonly said: string;
 }
 
 /**
  * Runs a command to its end with a time limit; never throws.
  *
- * @param giveUp - Asked every second: a reason to stop early, or undefined to go on.
+ * @param giveUp - Called every second; returns a reason to stop early, or undefined to continue.
  */
 export function runCommand(
   file: string,

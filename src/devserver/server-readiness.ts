@@ -5,21 +5,21 @@ import { Connection } from "@temporalio/client";
 const WORKFLOW_SERVICE = "temporal.api.workflowservice.v1.WorkflowService";
 const SERVING = 1;
 
-/** On loopback a listener answers at once. */
+/** On loopback a listener accepts at once. */
 const LISTEN_TIMEOUT_MS = 1_000;
 
-/** What a server must show before it counts as ready. */
+/** The conditions under which a server counts as ready. */
 export interface ExpectedReadiness {
   readonly address: string;
   readonly namespace: string;
-  /** Search attributes that must be there, by name. */
+  /** Names of required search attributes. */
   readonly attributes?: readonly string[];
 }
 
 /**
- * Asks a server once.
+ * Checks a server once.
  *
- * @returns What is missing, or undefined when it is ready.
+ * @returns What is missing, or undefined if the server is ready.
  */
 export async function findReadinessProblem(
   expected: ExpectedReadiness,
@@ -40,7 +40,7 @@ export async function findReadinessProblem(
         namespace: expected.namespace,
       });
       const missing = expected.attributes.filter((name) => customAttributes?.[name] === undefined);
-      return missing.length === 0 ? undefined : `search attributes ${missing.join(", ")} are not there yet`;
+      return missing.length === 0 ? undefined : `search attributes ${missing.join(", ")} do not exist yet`;
     });
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
@@ -49,7 +49,7 @@ export async function findReadinessProblem(
   }
 }
 
-/** Cheaper than gRPC, which waits and backs off while nothing is there. */
+/** Checks whether a port accepts connections. This is cheaper than gRPC, which backs off if nothing listens. */
 export function isListening(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: LISTEN_TIMEOUT_MS });

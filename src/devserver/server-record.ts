@@ -1,7 +1,7 @@
 import { readFile, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** What a data folder knows of the server that uses it; two servers must never share one SQLite file. */
+/** The record of the server that uses a data folder. Two servers must never share one SQLite file. */
 export interface ServerRecord {
   readonly pid: number;
   readonly address: string;
@@ -10,7 +10,7 @@ export interface ServerRecord {
 
 const RECORD_FILE = "server.json";
 
-/** Gives undefined when there is none, or none that can be read: then no server of ours is known. */
+/** Returns undefined if the record is absent or unreadable. */
 export async function readRecord(dataDir: string): Promise<ServerRecord | undefined> {
   try {
     const record: unknown = JSON.parse(await readFile(join(dataDir, RECORD_FILE), "utf8"));

@@ -1,4 +1,4 @@
-/** What is needed to look into a server that did not come up. */
+/** The facts needed to diagnose a server that did not start. */
 export interface ServerStartFacts {
   readonly binary: string;
   readonly args: readonly string[];
@@ -6,7 +6,7 @@ export interface ServerStartFacts {
   readonly logTail: string;
 }
 
-/** The Temporal dev server did not come up. */
+/** The Temporal dev server did not start. */
 export class ServerStartError extends Error {
   override readonly name = "ServerStartError";
   readonly facts: ServerStartFacts;
@@ -17,7 +17,7 @@ export class ServerStartError extends Error {
       [
         `The Temporal dev server did not start: ${problem}.`,
         ...(facts.binary === "" ? [] : [`Command: ${[facts.binary, ...facts.args].join(" ")}`]),
-        `Log (${facts.logFile}), its end:`,
+        `End of the log (${facts.logFile}):`,
         log,
       ].join("\n"),
     );

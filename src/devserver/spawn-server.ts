@@ -5,17 +5,17 @@ import { constants } from "node:os";
 import { isAlive } from "./folder-lock.ts";
 
 // Invariants
-//   I1. The server ends when this process does, however it ends: it lives as long as a pipe from us stays open.
+//   I1. The server ends when this process ends, in whatever way: it runs as long as a pipe from this process is open.
 //   I2. A Ctrl-C at the terminal does not reach the server: workers drain first.
-//   I3. A throw-away folder is removed after the server's end, also when nobody of ours is left to do it.
+//   I3. A temporary folder is removed after the server's end, even if this process has died.
 
-/** Longest wait for an orderly end before the server is killed, in tenths of a second. */
+/** The longest wait for an orderly shutdown before the server is killed, in tenths of a second. */
 const GRACE_TENTHS = 50;
 
 /**
- * Runs the server ($2...) and waits for it; when stdin breaks, ends it. $1 is a folder to remove, or empty.
+ * Runs the server ($2...) and waits for it. Stops it when stdin is closed. $1 is a folder to remove, or empty.
  *
- * The reader of the pipe is a second shell, because a waiting shell cannot read.
+ * A second shell reads the pipe, because a shell that waits cannot read.
  */
 const SUPERVISOR_SCRIPT = `
 folder=$1; shift
@@ -41,20 +41,20 @@ kill "$reader" 2>/dev/null
 exit "$code"
 `;
 
-/** The keeper's name in its command line. */
+/** The supervisor's name in its command line. */
 const SUPERVISOR_NAME = "holdfast-server";
 
-/** A running server and its keeper. */
+/** A running server and its supervisor. */
 export interface ServerProcess {
-  /** The keeper's process id; it outlives the server by a moment. */
+  /** The supervisor's process id. It ends shortly after the server. */
   readonly pid: number;
-  /** Settles when the server and its keeper are gone: how the server ended, in words. */
+  /** Resolves when the server and its supervisor have ended, with a text that says how the server ended. */
   readonly ended: Promise<string>;
   isRunning(): boolean;
   stop(): Promise<void>;
 }
 
-/** @param throwAway - Folder to remove once the server has ended. */
+/** @param temporaryFolder - A folder to remove after the server's end. */
 export async function spawnServer(
   binary: string,
   args: readonly string[],
@@ -74,14 +74,14 @@ export async function spawnServer(
   }
   const ended = new Promise<string>((resolve) => {
     child.once("close", (code, signal) => resolve(formatExit(code, signal)));
-    // Also when it cannot be signalled later.
+    // Also emitted later if the process cannot be signalled.
     child.on("error", (error) => resolve(error.message));
   });
   await new Promise<void>((resolve, reject) => {
     child.once("spawn", resolve);
     child.once("error", reject);
   });
-  // Neither the child nor the pipe keeps our process alive; when it exits, the pipe breaks and I1 does the rest.
+  // Neither the child nor the pipe keeps this process alive. When it exits, the pipe breaks, and the server ends (I1).
   child.unref();
   (child.stdin as unknown as { unref(): void }).unref();
   child.stdin?.on("error", () => {});
@@ -97,7 +97,7 @@ export async function spawnServer(
   };
 }
 
-/** A shell says of a program that a signal has ended: 128 and the signal's number. */
+/** Formats an exit. A shell reports a program that a signal ended as 128 plus the signal's number. */
 function formatExit(code: number | null, signal: NodeJS.Signals | null): string {
   const number = code !== null && code > 128 ? code - 128 : undefined;
   const signalName = Object.entries(constants.signals).find(([, value]) => value === number)?.[0];
@@ -105,7 +105,7 @@ function formatExit(code: number | null, signal: NodeJS.Signals | null): string 
   return by === undefined ? `with code ${code}` : `by ${by}`;
 }
 
-/** Whether a process id, maybe from an earlier life of the machine, is a keeper's. */
+/** Checks whether a process id, possibly recorded before a reboot, is that of a supervisor. */
 export async function isSupervisor(pid: number): Promise<boolean> {
   if (!isAlive(pid)) return false;
   if (process.platform !== "linux") return true;
@@ -113,7 +113,7 @@ export async function isSupervisor(pid: number): Promise<boolean> {
   return command.split("\0").includes(SUPERVISOR_NAME);
 }
 
-/** The end of a log file, for an error message. */
+/** Reads the end of a log file, for an error message. */
 export async function readLogTail(logFile: string, bytes = 2_000): Promise<string> {
   try {
     const handle = await open(logFile, "r");

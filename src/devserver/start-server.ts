@@ -12,36 +12,36 @@ import { ServerStartError } from "./server-start-error.ts";
 import { isSupervisor, readLogTail, type ServerProcess, spawnServer } from "./spawn-server.ts";
 
 const HOST = "127.0.0.1";
-/** As `config/home.ts` names it, which this room does not know. */
+/** The same name as in `config/home.ts`, which this folder must not import. */
 const SERVER_DATABASE = "temporal.sqlite";
 const DEFAULT_PORT = 7233;
 const DEFAULT_UI_PORT = 8233;
 
-/** Up in half a second on two idle cores; a loaded machine gets patience. */
+/** The server starts in half a second on two idle cores. A loaded machine needs more time. */
 const START_TIMEOUT_MS = 60_000;
 const PROBE_TIMEOUT_MS = 1_000;
 const PROBE_EVERY_MS = 50;
 
-/** The server says on which port it listens; one that says nothing is trusted after this long. */
+/** The server prints the port on which it listens. After this long it counts as ready without that line. */
 const BANNER_TIMEOUT_MS = 2_000;
 
-/** Another process may take a port between our look and the server's start; more often than this is no accident. */
+/** Attempts to find a free port: another process can take one between the check and the server's start. */
 const PORT_ATTEMPTS = 4;
 
 const PORT_TAKEN = /address already in use|can't set \w+ port/i;
 
-/** A server that we have only joined is looked for this often, and is gone when so many looks in a row have not found it. */
+/** The interval of checks of a server that this process has not started. It counts as gone after several failed checks. */
 const POLL_INTERVAL_MS = 2_000;
 const MAX_SILENT_POLLS = 3;
 
-/** A server whose owner just died needs up to its grace period to let go of the SQLite file. */
+/** A server whose owner has just died needs up to its grace period to release the SQLite file. */
 const RELEASE_TIMEOUT_MS = 10_000;
 
 /**
- * What makes the server fast: one shard polls 20 times a second by default, which caps one agent at 10 turns a second,
- * and SQLite without WAL serialises readers and writers. NORMAL may lose the last commits at a power cut only.
+ * Settings that make the server fast. By default one shard polls 20 times a second, which limits one agent to 10 turns a
+ * second, and SQLite without WAL serialises readers and writers. NORMAL can lose the last commits only at a power failure.
  *
- * And what lets a worker end without losing a task that is on its way to it, which would wait for its time-out.
+ * `enableCancelWorkerPollsOnShutdown` lets a worker end without losing a task in transit, which would wait for its timeout.
  */
 const TUNING = [
   ["--dynamic-config-value", "history.transferProcessorMaxPollRPS=1000"],
@@ -50,40 +50,40 @@ const TUNING = [
   ["--sqlite-pragma", "synchronous=NORMAL"],
 ].flat();
 
-/** Where the server keeps its state: a folder that stays, or one that is removed after the server's end. */
+/** The storage of the server's state: a permanent folder, or a temporary one that is removed after the server's end. */
 type DevServerStorage = { readonly dataDir: string } | { readonly ephemeral: true };
 
 export type DevServerOptions = DevServerStorage & {
   readonly namespace?: string;
-  /** Asked port; another free one is used when it is taken. 0 for any. Ephemeral servers take any by default. */
+  /** The preferred port; if it is taken, another free one is used. 0 for any. Ephemeral servers use any by default. */
   readonly port?: number;
   readonly uiPort?: number;
   readonly startTimeoutMs?: number;
   readonly find?: FindServerOptions;
-  /** No other port will do: who knows the server knows it there. */
+  /** Fails if the given ports are taken, because clients know the server by them. */
   readonly samePorts?: boolean;
 };
 
 export interface DevServer {
   readonly address: string;
   readonly namespace: string;
-  /** Absent when the server was not started by us and its UI is not known. */
+  /** Absent if this process did not start the server and its UI is unknown. */
   readonly uiUrl?: string;
   readonly logFile?: string;
-  /** A server that we only joined: `stop` leaves it alone, and its search attributes are as its owner left them. */
+  /** This process did not start the server: `stop` does nothing, and its search attributes are unchanged. */
   readonly alreadyRunning: boolean;
-  /** Resolves when it has ended by itself, with how in words; with nothing once the signal is aborted. */
+  /** Resolves when the server has ended by itself, with a text that says how, or with undefined if the signal is aborted. */
   waitUntilEnded(signal: AbortSignal): Promise<string | undefined>;
   stop(): Promise<void>;
 }
 
 /**
- * Starts a Temporal dev server on loopback and waits until it serves, or joins a healthy one at the asked address or
+ * Starts a Temporal dev server on loopback and waits until it serves, or joins a healthy one at the requested address or
  * on the same data folder.
  *
- * It ends with this process, however this process ends.
+ * A server that it starts ends with this process, in whatever way this process ends.
  *
- * @throws ServerNotFoundError when there is no binary; ServerStartError when it does not come up.
+ * @throws ServerNotFoundError if there is no binary; ServerStartError if the server does not start.
  */
 export async function startDevServer(options: DevServerOptions): Promise<DevServer> {
   const namespace = options.namespace ?? "default";
@@ -139,7 +139,7 @@ async function joinRunningServer(
   return undefined;
 }
 
-/** Of a server that somebody else has started. One of ours has a keeper; of others there is only the port. */
+/** Waits for the end of a server that another process has started, by its supervisor if it has one, and by its port. */
 async function waitUntilGone(
   address: string,
   supervisor: number | undefined,
@@ -154,10 +154,10 @@ async function waitUntilGone(
       (supervisor !== undefined && (await isSupervisor(supervisor)));
     silentPolls = isThere ? 0 : silentPolls + 1;
   }
-  return "out of our sight";
+  return "unreachable";
 }
 
-/** A server that is ending still holds the SQLite file and the ports; one that hangs must not get a second beside it. */
+/** Waits for a server that is ending, which still holds the SQLite file and the ports. Throws if the server hangs. */
 async function waitUntilReadyOrGone(record: ServerRecord, namespace: string, logFile: string): Promise<void> {
   const { address, pid } = record;
   const until = Date.now() + RELEASE_TIMEOUT_MS;
@@ -167,7 +167,7 @@ async function waitUntilReadyOrGone(record: ServerRecord, namespace: string, log
     if (problem === undefined) return;
     if (Date.now() > until) {
       throw new ServerStartError(
-        `process ${pid} already runs a server on this data folder, and it does not answer: ${problem}`,
+        `process ${pid} already runs a server on this data folder, but the server does not answer: ${problem}`,
         { binary: "", args: [], logFile, logTail: await readLogTail(logFile) },
       );
     }
@@ -175,7 +175,7 @@ async function waitUntilReadyOrGone(record: ServerRecord, namespace: string, log
   }
 }
 
-/** @param throwAway - Folder to remove after the server's end. */
+/** @param temporaryFolder - A folder to remove after the server's end. */
 async function launchServer(
   dataDir: string,
   namespace: string,
@@ -254,7 +254,7 @@ function buildServerArguments(
   ];
 }
 
-/** Gives what is wrong, or undefined once the server and its UI answer. */
+/** Waits for the server and its UI. Returns the problem, or undefined on success. */
 async function waitUntilReady(
   server: ServerProcess,
   wanted: { address: string; namespace: string; uiPort: number; logFile: string },
@@ -266,9 +266,9 @@ async function waitUntilReady(
     let missing = await findReadinessProblem({ ...wanted, attributes }, PROBE_TIMEOUT_MS);
     if (missing === undefined && !(await isListening(HOST, wanted.uiPort)))
       missing = "its UI does not listen yet";
-    // A healthy answer may come from another server that took the port first: ours then says so and ends.
+    // A healthy answer can come from another server that took the port first. The new server then reports this and ends.
     if (missing === undefined && !(await hasListeningBanner(wanted.address, wanted.logFile))) {
-      if (Date.now() - started < BANNER_TIMEOUT_MS) missing = "it has not said that it listens";
+      if (Date.now() - started < BANNER_TIMEOUT_MS) missing = "it has not reported that it listens";
     }
     if (!server.isRunning()) return "it ended by itself";
     if (missing === undefined) return undefined;

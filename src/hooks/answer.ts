@@ -1,7 +1,7 @@
 import type { HookPoint } from "../schema/hooks.ts";
 import { buildFailure, type HookVerdict } from "./verdict.ts";
 
-/** True or nothing is yes, false is no; a reason can be given. */
+/** `true` or nothing means yes, `false` means no; a no may have a reason. */
 type PlainAnswer =
   | boolean
   // biome-ignore lint/suspicious/noConfusingVoidType: a function without a return statement is a hook too.
@@ -9,7 +9,7 @@ type PlainAnswer =
   | { readonly type: "yes" }
   | { readonly type: "no"; readonly reason: string };
 
-/** What may be answered at one point only (IRON-03, IRON-04, IRON-07). */
+/** Answers that only one point allows (IRON-03, IRON-04, IRON-07). */
 type AnswersByPoint = {
   "before-turn":
     | { readonly type: "inject"; readonly text: string }
@@ -21,13 +21,13 @@ export type HookAnswer<P extends HookPoint = HookPoint> =
   | PlainAnswer
   | (P extends keyof AnswersByPoint ? AnswersByPoint[P] : never);
 
-/** Of words for the model, in bytes. */
+/** The most bytes of a text for the model. */
 const MAX_TEXT_BYTES = 2048;
 
-/** The reason of a hook that gives none. It stands after the hook's name: `Refused by hook "x": no reason given`. */
+/** The reason of a hook that gives none. It stands after the hook's name: `Denied by hook "x": no reason given`. */
 const NO_REASON = "no reason given";
 
-/** What a function of the application has answered, or the failure that its answer is. */
+/** Converts a function's answer to a verdict, or to a failure when the answer is invalid. */
 export function toVerdict(name: string, point: HookPoint, answer: unknown): HookVerdict {
   if (answer === undefined || answer === true) return { type: "yes" };
   if (answer === false) return { type: "no", reason: NO_REASON };
@@ -46,7 +46,7 @@ export function toVerdict(name: string, point: HookPoint, answer: unknown): Hook
     if (typeof type === "string") {
       return buildFailure(
         "wrong-answer",
-        `Hook "${name}" answered "${type}", which is no answer at ${point}`,
+        `Hook "${name}" answered "${type}", which is not allowed at ${point}`,
       );
     }
   }
@@ -61,6 +61,6 @@ function checkLength(name: string, verdict: Extract<HookVerdict, { type: "inject
   if (bytes <= MAX_TEXT_BYTES) return verdict;
   return buildFailure(
     "wrong-answer",
-    `Hook "${name}" gave a text of ${bytes} bytes; use at most ${MAX_TEXT_BYTES}`,
+    `Hook "${name}" returned a text of ${bytes} bytes; use at most ${MAX_TEXT_BYTES}`,
   );
 }

@@ -2,33 +2,36 @@ import type { WantedSection } from "../schema/context.ts";
 import type { AgentMessage } from "../schema/message.ts";
 import type { Entry } from "../schema/record.ts";
 
-/** What a strategy is asked, and what it may use. */
+/** The input of a strategy, and the functions that it may use. */
 export type CompactionRequest = {
-  /** What the view speaks of, in order; also what a text stands for now. Copies. */
+  /** The entries that the view covers, in order, including those that a text currently replaces. Copies. */
   readonly entries: readonly Entry[];
-  /** Tokens that all sections may have together. */
+  /** The most tokens of all sections together. */
   readonly budget: number;
-  /** Tokens that one text may have. */
+  /** The most tokens of one text. */
   readonly maxTextTokens: number;
   readonly why: "grown" | "asked" | "overflow";
-  /** What matters most, when a person or the definition has said so. */
+  /** What matters most, if a user or the definition specifies it. */
   readonly focus: string | undefined;
-  /** The estimate that sections are counted by. */
+  /** The estimate that counts the tokens of sections. */
   readonly count: (message: AgentMessage) => number;
-  /** Asks the agent's own model; what that costs counts for the limits. Of at most `maxTextTokens`, unless said. */
+  /**
+   * Calls the agent's own model; the cost counts towards the limits. By default the answer has at most
+   * `maxTextTokens`.
+   */
   readonly ask: (request: {
     readonly instructions: string;
     readonly text: string;
     readonly maxTokens?: number;
   }) => Promise<string>;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborts when nothing waits for the answer any more. */
   readonly signal: AbortSignal;
 };
 
 /**
- * How an application makes a view smaller: sections in order that hold each entry once. An entry is seen `whole`, with
- * tool results `cut` to so many lines, or as a part of what one text, the `summary`, stands for. An empty list lets the
- * model see none of them: one line says how many are gone.
+ * Makes a view smaller: returns sections in order that contain each entry once. A section displays an entry `whole`,
+ * with tool results `cut` to a number of lines, or as a part of what one text, the `summary`, replaces. An empty list
+ * hides all entries from the model: one line says how many are missing.
  */
 export type CompactionStrategy = (
   request: CompactionRequest,

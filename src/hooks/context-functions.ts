@@ -1,8 +1,9 @@
 import type { AgentMessage, Message } from "../schema/message.ts";
 
-// What an application does to a context right before a model sees it (LOOP-22, CB-10). The record stays as it is.
+// Functions of an application that change a context right before a model sees it (LOOP-22, CB-10). The record stays as
+// it is.
 
-/** Which request a context is for. */
+/** The request that a context is for. */
 export type ContextFacts = {
   readonly session: string;
   readonly loopId: string;
@@ -12,8 +13,8 @@ export type ContextFacts = {
 };
 
 /**
- * Makes other messages of the whole context, an application's own among them. The messages are copies; the signal is
- * aborted when nobody waits for the answer any more.
+ * Returns other messages for the whole context, an application's own messages included. The messages are copies. The
+ * signal aborts when nothing waits for the answer any more.
  */
 export type ContextTransform = (
   messages: readonly AgentMessage[],
@@ -21,7 +22,7 @@ export type ContextTransform = (
   signal: AbortSignal,
 ) => readonly AgentMessage[] | Promise<readonly AgentMessage[]>;
 
-/** Makes messages that a model can read; without one, an application's own messages are dropped. */
+/** Returns messages that a model can read. Without a converter, an application's own messages are dropped. */
 export type ContextConverter = (
   messages: readonly AgentMessage[],
   facts: ContextFacts,

@@ -3,39 +3,42 @@ import type { BranchStatus } from "../core/evaluation/branch-outcome.ts";
 import { type EvaluationStrategy, PLAIN_STRATEGIES, type PlainStrategy } from "../schema/evaluation.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 
-/** A branch as a strategy is shown it. */
+/** A branch as a strategy sees it. */
 export type EvaluatedResponse = {
-  /** Of its configuration, from 0: what the strategy names. */
+  /** The index of its configuration, from 0, which the strategy returns. */
   readonly index: number;
   readonly agentName: string;
   readonly model: string;
   readonly status: BranchStatus;
   readonly usage: Usage;
   readonly turns: number;
-  /** `null` when the price of any of its models is unknown: not the same as free. Order costs with `compareCosts`. */
+  /**
+   * `null` when the price of any of its models is unknown, which is not the same as free. Order costs with
+   * `compareCosts`.
+   */
   readonly costUsd: Cost;
   /** The text of its last answer; empty where it has none. */
   readonly text: string;
-  /** All that its loop has added, prompts first. Copies. */
+  /** All messages that its loop has added, prompts first. Copies. */
   readonly messages: readonly AgentMessage[];
 };
 
 export type EvaluationStrategyRequest = {
-  /** What was asked of all branches; where nothing was, the last words of the context (PAR-09). */
+  /** The prompt of all branches; without a prompt, the last message of the context (PAR-09). */
   readonly query: string;
-  /** What all branches began with. Copies. */
+  /** The messages that all branches began with. Copies. */
   readonly context: readonly AgentMessage[];
   readonly responses: readonly EvaluatedResponse[];
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborts when nothing waits for the answer any more. */
   readonly signal: AbortSignal;
 };
 
-/** The index of a branch that answered; with what choosing it has used, where that counts (PAR-04). */
+/** The index of a branch that answered, with the usage of the choice, if it counts (PAR-04). */
 export type EvaluationChoice =
   | number
   | { readonly selected: number; readonly usage?: Usage; readonly costUsd?: Cost };
 
-/** How an application chooses one branch of an evaluation. One that throws leaves the choice to the fallback. */
+/** Chooses one branch of an evaluation. A strategy that throws leaves the choice to the fallback. */
 export type EvaluationStrategyFunction = (
   asked: EvaluationStrategyRequest,
 ) => EvaluationChoice | Promise<EvaluationChoice>;

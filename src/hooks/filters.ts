@@ -1,21 +1,21 @@
 import { askWithTimeout, checkTimeout, DEFAULT_HOOK_TIMEOUT_MS } from "./time-limit.ts";
 import { buildFailure, type HookFailure } from "./verdict.ts";
 
-// Filters look at what people say before the model sees it (FILT-01 to FILT-05, PHI-08).
+// Filters check user messages before the model sees them (FILT-01 to FILT-05, PHI-08).
 
-/** What one filter says of a text. */
+/** The result of one filter for a text. */
 export type FilterResult =
   | { readonly type: "pass" }
   | { readonly type: "warn"; readonly warning: string }
   | { readonly type: "reject"; readonly reason: string };
 
-/** What all filters together say: `text` is one block, to be appended to the message. */
+/** The verdict of all filters together: `text` is one block, which is appended to the message. */
 export type FilterVerdict =
   | { readonly type: "pass" }
   | { readonly type: "warn"; readonly text: string }
   | { readonly type: "reject"; readonly reason: string };
 
-/** The first rejection wins and drops all warnings; warnings are joined in order, a line each. */
+/** Combines results: the first rejection wins and drops all warnings; warnings are joined in order, a line each. */
 export function combineResults(results: readonly FilterResult[]): FilterVerdict {
   const rejection = results.find((result) => result.type === "reject");
   if (rejection !== undefined) return rejection;
@@ -28,29 +28,29 @@ export type InputFilter = (text: string, signal: AbortSignal) => FilterResult | 
 
 export type FilterPolicy = {
   readonly timeoutMs?: number | undefined;
-  /** What a failure of this filter means: `reject`, unless said here. */
+  /** What a failure of this filter means; `reject` by default. */
   readonly onFailure?: "reject" | "pass" | undefined;
 };
 
-/** A registered name; what is said here goes before what was said at registration. */
+/** A registered name. The policy given here takes precedence over the policy at registration. */
 export type FilterUse = string | ({ readonly name: string } & FilterPolicy);
 
 type FilterReport = { readonly filter: string; readonly result: FilterResult | HookFailure };
 
 export type FilterRun = {
   readonly verdict: FilterVerdict;
-  /** One for each filter that was asked, in order. */
+  /** One report for each filter that ran, in order. */
   readonly reports: readonly FilterReport[];
 };
 
-/** The filters of an application, by the names under which definitions use them. */
+/** The filters of an application, by the names that definitions use. */
 export class FilterRegistry {
   readonly #filters = new Map<string, { readonly filter: InputFilter; readonly policy: FilterPolicy }>();
 
-  /** Throws when the name is empty or taken. */
+  /** Registers a filter. Throws when the name is empty or taken. */
   register(name: string, filter: InputFilter, policy: FilterPolicy = {}): this {
-    if (name.trim() === "") throw new TypeError("An input filter needs a name");
-    if (this.#filters.has(name)) throw new TypeError(`An input filter "${name}" is registered already`);
+    if (name.trim() === "") throw new TypeError("An input filter must have a name");
+    if (this.#filters.has(name)) throw new TypeError(`An input filter "${name}" is already registered`);
     checkTimeout(policy.timeoutMs);
     this.#filters.set(name, { filter, policy });
     return this;
@@ -60,7 +60,7 @@ export class FilterRegistry {
     return [...this.#filters.keys()].sort();
   }
 
-  /** Asks in order, and no further than the first rejection. Throws only for a time limit that is none. */
+  /** Runs filters in order, up to the first rejection. Throws only for an invalid time limit. */
   async run(
     filters: readonly FilterUse[],
     text: string,
@@ -90,7 +90,7 @@ export class FilterRegistry {
   ): Promise<FilterResult | HookFailure> {
     const registered = this.#filters.get(name);
     if (registered === undefined) {
-      const known = this.names.length === 0 ? "none is" : `registered: ${this.names.join(", ")}`;
+      const known = this.names.length === 0 ? "none is registered" : `registered: ${this.names.join(", ")}`;
       return buildFailure("not-found", `There is no input filter "${name}" on this worker; ${known}`);
     }
     const answer = await askWithTimeout(
@@ -110,12 +110,12 @@ function toUse(use: FilterUse): { readonly name: string } & FilterPolicy {
 }
 
 function buildFailureResult(name: string, failure: HookFailure, onFailure: "reject" | "pass"): FilterResult {
-  // Nobody waits for a pass after a cancellation, so that no policy turns it into one.
+  // After a cancellation nothing waits for a pass, so no policy turns the failure into one.
   if (onFailure === "pass" && failure.how !== "cancelled") return { type: "pass" };
   return { type: "reject", reason: `Input filter "${name}" failed: ${failure.message}` };
 }
 
-/** Only what is known of it: an object of the application may say something else when it is read again. */
+/** Copies only the known fields, because an application's object may return something else when it is read again. */
 function parseResult(answer: unknown): FilterResult | undefined {
   if (typeof answer !== "object" || answer === null) return undefined;
   const { type, warning, reason } = answer as Readonly<Record<string, unknown>>;

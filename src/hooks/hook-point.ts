@@ -1,11 +1,11 @@
 import type { HookPoint } from "../schema/hooks.ts";
 import type { AgentMessage, Usage } from "../schema/message.ts";
 
-// What hooks are told at each point (CB-01, CB-02).
+// The contexts that hooks receive at each point (CB-01, CB-02).
 
 type SessionContext = {
   readonly sessionId: string;
-  /** Of this asking, and the same when it is repeated because a worker died. */
+  /** The id of this call of the hook. It is the same when the call is repeated because a worker died. */
   readonly id: string;
 };
 type LoopContext = SessionContext & { readonly loopId: string };
@@ -14,7 +14,7 @@ type TurnContext = LoopContext & { readonly turnIndex: number };
 type CallContext = TurnContext & { readonly toolCallId: string; readonly toolName: string };
 
 type ContextsByPoint = {
-  /** Once for a session, before its first loop. */
+  /** Runs once for a session, before its first loop. */
   "before-task": SessionContext;
   "after-task": SessionContext;
   /** The messages that the loop begins with; the turn is always 0, and the loop has no id yet. */
@@ -22,9 +22,9 @@ type ContextsByPoint = {
   /** The messages that the loop added, and the usage of all its turns. */
   "after-loop": LoopContext & { readonly messages: readonly AgentMessage[]; readonly usage: Usage };
   "on-error": TurnContext & { readonly error: string };
-  /** What the model sees, without the words that the turn takes up. */
+  /** The messages that the model sees, without the new messages of the turn. */
   "before-turn": TurnContext & { readonly messages: readonly AgentMessage[] };
-  /** The text of an answer without calls, behind which the loop would end. */
+  /** The text of an answer without calls, after which the loop would end. */
   "on-text": TurnContext & { readonly text: string };
   "after-turn": TurnContext & { readonly messages: readonly AgentMessage[]; readonly usage: Usage };
   "before-tool": CallContext & { readonly arguments: unknown };

@@ -14,23 +14,23 @@ import { buildFailure, getErrorMessage, type HookFailure, type HookVerdict } fro
 
 // Invariants
 //   H1. `run` and `runUpdate` do not throw because of a hook, and `run` does not wait longer than its time limit.
-//   H2. Before something happens, hooks are asked in the order given; the first that is not a yes ends the asking.
-//   H3. After something happened, all hooks are told, in the order given, whatever one of them does.
-//   H4. A hook that fails counts as a "no" before and as nothing after, unless it or its use says otherwise. Behind
-//       an answer (`on-text`) it lets the loop end: one that is broken must not keep an agent going.
+//   H2. Before something happens, hooks run in the given order; the first that is not a yes ends the run.
+//   H3. After something happened, all hooks run, in the given order, whatever one of them does.
+//   H4. A hook that fails counts as a "no" before and as nothing after, unless it or its use specifies otherwise. After
+//       an answer (`on-text`) it lets the loop end: a broken hook must not keep an agent running.
 
-/** The signal is aborted when nobody waits for the answer any more. */
+/** The signal aborts when nothing waits for the answer any more. */
 export type HookFunction<P extends HookPoint> = (
   context: HookContexts[P],
   signal: AbortSignal,
 ) => P extends UpdatePoint ? HookAnswer<P> : HookAnswer<P> | Promise<HookAnswer<P>>;
 
-/** A hook may listen at several points. */
+/** The functions of a hook by point; a hook may have several points. */
 export type HookFunctions = { readonly [P in HookPoint]?: HookFunction<P> };
 
 export type HookPolicy = {
   readonly timeoutMs?: number | undefined;
-  /** What a failure of this hook means: `stop` before something happens and `go-on` after it, unless said here. */
+  /** What a failure of this hook means; by default `stop` before something happens and `go-on` after it. */
   readonly onFailure?: "stop" | "go-on" | undefined;
 };
 
@@ -42,7 +42,7 @@ type HookReport = {
 };
 
 export type HookDecision =
-  /** `notices`: what hooks have injected, in order; absent for none. */
+  /** `notices`: the texts that hooks have injected, in order; absent for none. */
   | { readonly type: "yes"; readonly notices?: readonly string[] }
   | { readonly type: "no"; readonly hook: string; readonly reason: string }
   | { readonly type: "end"; readonly hook: string; readonly text: string }
@@ -50,38 +50,38 @@ export type HookDecision =
 
 export type HookRun = {
   readonly decision: HookDecision;
-  /** One for each hook that was asked or told, in order. */
+  /** One report for each hook that ran, in order. */
   readonly reports: readonly HookReport[];
 };
 
 export type HookRunOptions = {
   readonly signal: AbortSignal;
-  /** Where commands run. Absolute. */
+  /** The folder where commands run. Absolute. */
   readonly workspace: string;
-  /** For hooks that have none of their own. */
+  /** The limit for hooks without a limit of their own. */
   readonly timeoutMs?: number | undefined;
-  /** Names of variables of the worker that commands may see. */
+  /** Names of the worker's variables that commands may see. */
   readonly allowEnvironment?: readonly string[] | undefined;
-  /** What commands print passes through it. */
+  /** Masks the output of commands. */
   readonly mask?: ((text: string) => string) | undefined;
 };
 
 type RegisteredHook = { readonly functions: HookFunctions; readonly policy: HookPolicy };
 type HookUseObject = Exclude<HookUse, string>;
 
-/** The hooks of an application, by the names under which definitions use them (CB-01, CB-11). */
+/** The hooks of an application, by the names that definitions use (CB-01, CB-11). */
 export class HookRegistry {
   readonly #hooks = new Map<string, RegisteredHook>();
 
-  /** Throws when the name is empty or taken, or when there is nothing to register. */
+  /** Registers a hook. Throws when the name is empty or taken, or when there is no function to register. */
   register(name: string, functions: HookFunctions, policy: HookPolicy = {}): this {
-    if (name.trim() === "") throw new TypeError("A hook needs a name");
-    if (this.#hooks.has(name)) throw new TypeError(`A hook "${name}" is registered already`);
+    if (name.trim() === "") throw new TypeError("A hook must have a name");
+    if (this.#hooks.has(name)) throw new TypeError(`A hook "${name}" is already registered`);
     const points = Object.keys(functions);
-    if (points.length === 0) throw new TypeError(`Hook "${name}" listens at no point`);
+    if (points.length === 0) throw new TypeError(`Hook "${name}" has no function for any point`);
     const unknown = points.find((point) => !HOOK_POINTS.some((known) => known === point));
     if (unknown !== undefined)
-      throw new TypeError(`Hook "${name}" listens at "${unknown}", which is no point`);
+      throw new TypeError(`Hook "${name}" has a function for "${unknown}", which is not a hook point`);
     checkTimeout(policy.timeoutMs);
     this.#hooks.set(name, { functions, policy });
     return this;
@@ -91,13 +91,13 @@ export class HookRegistry {
     return [...this.#hooks.keys()].sort();
   }
 
-  /** Where a hook listens; nothing for one that is not registered. */
+  /** Returns the points of a hook, or `undefined` for an unregistered one. */
   getPoints(name: string): readonly HookPoint[] | undefined {
     const registered = this.#hooks.get(name);
     return registered && HOOK_POINTS.filter((point) => registered.functions[point] !== undefined);
   }
 
-  /** Throws only for a time limit that is none. */
+  /** Runs hooks. Throws only for an invalid time limit. */
   async run<P extends HookPoint>(
     hooks: readonly HookUse[],
     point: P,
@@ -122,7 +122,7 @@ export class HookRegistry {
     return { decision, reports };
   }
 
-  /** The same for hooks of a tool's output, at once: nothing waits there, and a command cannot be used (CB-03). */
+  /** Runs the hooks of a tool's output synchronously: nothing waits there, and a command cannot be used (CB-03). */
   runUpdate<P extends UpdatePoint>(hooks: readonly HookUse[], point: P, context: HookContexts[P]): HookRun {
     const reports: HookReport[] = [];
     let decision: HookDecision = { type: "yes" };
@@ -168,7 +168,7 @@ export class HookRegistry {
     if ("command" in use) {
       return buildFailure(
         "not-runnable",
-        `A command cannot be asked at ${point}: the answer is needed at once`,
+        `A command cannot run at ${point}: this point needs the answer at once`,
       );
     }
     const hook = this.#getFunction(use.name, point);
@@ -179,7 +179,7 @@ export class HookRegistry {
       answer.catch(() => {});
       return buildFailure(
         "wrong-answer",
-        `Hook "${use.name}" gave a promise at ${point}, where nothing waits`,
+        `Hook "${use.name}" returned a promise at ${point}, which does not wait for it`,
       );
     } catch (error) {
       return buildFailure("threw", getErrorMessage(error));
@@ -189,7 +189,7 @@ export class HookRegistry {
   #getFunction<P extends HookPoint>(name: string, point: P): HookFunction<P> | HookVerdict {
     const registered = this.#hooks.get(name);
     if (registered === undefined) {
-      const known = this.names.length === 0 ? "none is" : `registered: ${this.names.join(", ")}`;
+      const known = this.names.length === 0 ? "none is registered" : `registered: ${this.names.join(", ")}`;
       return buildFailure("not-found", `There is no hook "${name}" on this worker; ${known}`);
     }
     const hook = registered.functions[point];
@@ -221,7 +221,7 @@ export class HookRegistry {
 
   #isStoppedBy(use: HookUseObject, point: HookPoint, { how: cause }: HookFailure): boolean {
     if (point === "on-text") return false;
-    // Nobody waits for a yes after a cancellation, so that no policy turns it into one.
+    // After a cancellation nothing waits for a yes, so no policy turns the failure into one.
     if (cause === "cancelled" && isQuestion(point)) return true;
     const onFailure =
       use.onFailure ?? this.#getPolicy(use).onFailure ?? (isQuestion(point) ? "stop" : "go-on");

@@ -1,4 +1,4 @@
-/** What one part of a fan-out has come to. */
+/** The result of one part of a fan-out. */
 export type ReducerPart = {
   /** `part-3`. */
   readonly name: string;
@@ -7,11 +7,11 @@ export type ReducerPart = {
   readonly session: string;
   /** `answered`, `failed`, `limit-reached`, … */
   readonly outcome: string;
-  /** Its last words, or its structured output as JSON; absent where there are none. */
+  /** The text of its last answer, or its structured output as JSON; absent where there is none. */
   readonly text?: string;
 };
 
-/** Makes one text of what the parts of a fan-out have said, given in their order. */
+/** Combines the outputs of a fan-out's parts, in their order, into one text. */
 export type Reducer = (
   parts: readonly ReducerPart[],
   context: { readonly signal: AbortSignal },
@@ -34,7 +34,10 @@ function listAnswers(parts: readonly ReducerPart[]): readonly string[] {
   return parts.flatMap(({ outcome, text }) => (outcome === "answered" && text !== undefined ? [text] : []));
 }
 
-/** As the first of those who said it has put it; of texts that are said equally often, the first. */
+/**
+ * Returns the most common text, as the first part with this text wrote it. If several texts are equally common, the
+ * first one wins.
+ */
 function findMostCommon(texts: readonly string[]): string {
   const votes = new Map<string, { readonly text: string; count: number }>();
   for (const text of texts) {
@@ -50,7 +53,7 @@ function findMostCommon(texts: readonly string[]): string {
   );
 }
 
-/** Letters and digits, in one case, with single blanks: "Yes." votes with "yes". */
+/** Reduces a text to letters and digits, in one case, with single blanks: "Yes." votes with "yes". */
 function normalise(text: string): string {
   return text
     .normalize("NFKC")

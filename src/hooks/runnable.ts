@@ -9,7 +9,7 @@ export type Runnable = {
   readonly args: readonly string[];
 };
 
-/** Who reads a script that does not say it itself, by the ending of its name (PHI-11). */
+/** The interpreters of scripts that do not name one themselves, by the ending of the file name (PHI-11). */
 const INTERPRETERS: Readonly<Record<string, string>> = {
   ".sh": "sh",
   ".bash": "bash",
@@ -22,10 +22,10 @@ const INTERPRETERS: Readonly<Record<string, string>> = {
 const TYPESCRIPT = [".ts", ".mts", ".cts"];
 
 /**
- * What has to be started for these words.
+ * Finds what to start for these words.
  *
- * A first word with a slash is a file, seen from the folder; any other is a program on PATH. A file that is
- * executable and says what reads it (`#!`, or a binary) is started as it is.
+ * A first word with a slash is a file, relative to the folder; any other is a program on PATH. An executable file that
+ * names its interpreter (`#!`), or is a binary, is started directly.
  */
 export async function findRunnable(
   words: readonly string[],
@@ -53,7 +53,7 @@ export async function findRunnable(
   if (TYPESCRIPT.includes(ending)) {
     return buildFailure(
       "not-runnable",
-      `${file} is TypeScript, which is not run as it is: compile it to JavaScript and name that file`,
+      `${file} is TypeScript, which cannot run directly: compile it to JavaScript and name that file`,
     );
   }
   const interpreter = INTERPRETERS[ending];
@@ -64,7 +64,7 @@ export async function findRunnable(
       `${file} is not executable, and its name does not end in one of ${known}`,
     );
   }
-  // Under a worker there is always the Node that runs it.
+  // A worker can always use the Node that runs it.
   const program =
     (await findProgram(interpreter, path)) ?? (interpreter === "node" ? process.execPath : undefined);
   if (program === undefined)

@@ -11,16 +11,16 @@ import { splitCommand } from "./split-command.ts";
 import { buildTimeoutFailure, DEFAULT_HOOK_TIMEOUT_MS } from "./time-limit.ts";
 import { buildFailure, getErrorMessage, type HookVerdict } from "./verdict.ts";
 
-// A command as a hook (CB-08, PHI-11, X-29). What it is told stands in its environment, in short, and on its
-// standard input as one JSON object, whole. Its exit code is its answer: 0 is yes, anything else is no. It runs
-// in the workspace under the supervisor of the tools, so that its process group ends with it, at its time limit,
-// when it is cancelled, and when this process dies.
+// A command as a hook (CB-08, PHI-11, X-29). Its environment has a short form of its context, and its standard input
+// the whole context as one JSON object. Its exit code is its answer: 0 is yes, anything else is no. It runs in the
+// workspace under the supervisor of the tools, so that its process group ends with it, at its time limit, when it is
+// cancelled, and when this process dies.
 
-/** For each of stdout and stderr: enough for a reason, not for a log. */
+/** The limit for each of stdout and stderr: enough for a reason, not for a log. */
 const MAX_OUTPUT_BYTES = 8 * 1024;
 
 export type Script<P extends HookPoint = HookPoint> = {
-  /** One line, or its words. No shell reads it. */
+  /** One line, or a list of words. No shell interprets it. */
   readonly command: string | readonly string[];
   readonly point: P;
   readonly context: HookContexts[P];
@@ -28,15 +28,15 @@ export type Script<P extends HookPoint = HookPoint> = {
   readonly workspace: string;
   readonly signal: AbortSignal;
   readonly timeoutMs?: number | undefined;
-  /** From SIGTERM to SIGKILL. */
+  /** The time from SIGTERM to SIGKILL. */
   readonly graceMs?: number | undefined;
-  /** Names of variables of the worker that the script may see besides PATH, HOME and the like. */
+  /** Names of the worker's variables that the script may see besides PATH, HOME and the like. */
   readonly allowEnvironment?: readonly string[] | undefined;
-  /** What it prints passes through this: it may read more than its own environment. */
+  /** Masks its output, because a script may read more than its own environment. */
   readonly mask?: ((text: string) => string) | undefined;
 };
 
-/** Never rejects. The reason of a "no" is what the script printed to stderr, or else to stdout. */
+/** Runs a script. Never rejects. The reason of a "no" is what the script printed to stderr, or else to stdout. */
 export async function runScript<P extends HookPoint>(script: Script<P>): Promise<HookVerdict> {
   try {
     const words = splitScriptCommand(script.command);
@@ -99,7 +99,10 @@ function toVerdict(
   }
 }
 
-/** What fits into an environment: names and numbers. A null character, which it cannot hold, is left out. */
+/**
+ * Builds the environment: names and numbers of the context. A null character, which an environment cannot hold, is
+ * left out.
+ */
 function buildEnvironment(point: HookPoint, context: HookContexts[HookPoint]): Record<string, string> {
   const known: Readonly<Record<string, unknown>> = context;
   const named: readonly (readonly [string, unknown])[] = [
@@ -119,8 +122,8 @@ function buildEnvironment(point: HookPoint, context: HookContexts[HookPoint]): R
 }
 
 /**
- * An input that is whole before the script starts: one that never reads it holds nobody up. The file has lost its
- * name before the conversation is written into it, so that no crash leaves it behind.
+ * Creates an input that is complete before the script starts, so that a script that never reads it blocks nothing. The
+ * file loses its name before the conversation is written into it, so that no crash leaves it behind.
  */
 async function createUnlinkedFile(text: string): Promise<FileHandle> {
   const name = join(tmpdir(), `holdfast-hook-${randomUUID()}`);
@@ -128,7 +131,7 @@ async function createUnlinkedFile(text: string): Promise<FileHandle> {
   try {
     await unlink(name);
     const bytes = Buffer.from(text, "utf8");
-    // Written by position: the reader shares the place in the file, which must stay at its beginning.
+    // Written by position: the reader shares the file's offset, which must stay at the beginning.
     for (let at = 0; at < bytes.length; ) {
       at += (await handle.write(bytes, at, bytes.length - at, at)).bytesWritten;
     }

@@ -2,12 +2,12 @@ export type SplitResult =
   | { readonly type: "words"; readonly words: readonly string[] }
   | { readonly type: "refused"; readonly message: string };
 
-/** What a shell would act upon. No shell reads a hook's command, so that these would go unheeded in silence. */
+/** Characters that a shell interprets. No shell runs a hook's command, so they would be ignored silently. */
 const SHELL_CHARACTERS = "|&;<>()$`";
 
 /**
- * The words of a command such as `python3 "my hook.py" --strict`: cut at blanks, with quotes of both kinds and
- * backslashes as a shell reads them, and nothing else of a shell.
+ * Splits a command such as `python3 "my hook.py" --strict` into words: at blanks, with quotes of both kinds and
+ * backslashes as a shell reads them, and no other syntax of a shell.
  */
 export function splitCommand(command: string): SplitResult {
   const words: string[] = [];
@@ -32,7 +32,7 @@ export function splitCommand(command: string): SplitResult {
       word = (word ?? "") + next;
       at += 1;
     } else if (SHELL_CHARACTERS.includes(character)) {
-      return buildRejection(`"${character}" in ${command} is for a shell. Quote it, or write sh -c '...'`);
+      return buildRejection(`"${character}" in ${command} needs a shell. Quote it, or write sh -c '...'`);
     } else word = (word ?? "") + character;
   }
   if (quote !== undefined) return buildRejection(`A quote (${quote}) in ${command} is not closed`);

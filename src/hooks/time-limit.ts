@@ -1,18 +1,18 @@
 import { buildFailure, getErrorMessage, type HookFailure } from "./verdict.ts";
 
-/** Of one hook or filter, unless it says another. */
+/** The default limit of one hook or filter. */
 export const DEFAULT_HOOK_TIMEOUT_MS = 10_000;
 
-/** The longest that a timer of Node takes; it fires at once when asked for more. */
+/** The longest time of a Node timer; a longer timer fires at once. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 export type AnswerInTime<T> = { readonly type: "answered"; readonly value: T };
 
 /**
- * Asks a function of the application and waits no longer than the limit.
+ * Calls a function of the application and waits no longer than the limit.
  *
- * Its signal is aborted when nobody waits any more. A function that goes on all the same is left to itself; one
- * that computes without a pause cannot be interrupted and holds up the whole worker.
+ * Its signal aborts when nothing waits any more. A function that continues anyway is ignored. A function that computes
+ * without a pause cannot be interrupted and blocks the whole worker.
  */
 export async function askWithTimeout<T>(
   ask: (signal: AbortSignal) => T | Promise<T>,
@@ -27,7 +27,7 @@ export async function askWithTimeout<T>(
   const cancel = () => giveUp(buildFailure("cancelled", "Cancelled"));
   limit.signal.addEventListener("abort", cancel, { once: true });
   const timer = setTimeout(() => giveUp(buildTimeoutFailure(limit.timeoutMs)), limit.timeoutMs);
-  // Asked last: what it does at once may be what cancels it.
+  // Called last, because what it does at once may cancel it.
   const answer = (async () => ask(enough.signal))().then(
     (value): AnswerInTime<T> => ({ type: "answered", value }),
     (error: unknown) => buildFailure("threw", getErrorMessage(error)),

@@ -2,26 +2,26 @@
 export type HookFault =
   | "timed-out"
   | "cancelled"
-  /** No hook, program or file of that name. */
+  /** There is no hook, program or file of that name. */
   | "not-found"
-  /** It is there, and cannot be run: no interpreter for it, or a command that is not one. */
+  /** It exists and cannot run: no interpreter for it, or an invalid command. */
   | "not-runnable"
-  /** A signal ended it that we did not send. */
+  /** A signal from another process ended it. */
   | "killed"
   | "threw"
-  /** It answered with something that is no answer. */
+  /** Its answer is invalid. */
   | "wrong-answer";
 
 export type HookFailure = { readonly type: "failed"; readonly how: HookFault; readonly message: string };
 
-/** What one hook said. A failure is neither yes nor no: the policy of its point decides. */
+/** The verdict of one hook. A failure is neither yes nor no: the policy of its point decides. */
 export type HookVerdict =
   | { readonly type: "yes" }
   | { readonly type: "no"; readonly reason: string }
-  /** Before a turn: yes, with words for the model; or the loop ends here. */
+  /** Before a turn: yes, with a text for the model; or the loop ends here. */
   | { readonly type: "inject"; readonly text: string }
   | { readonly type: "end"; readonly text: string }
-  /** Behind an answer that would end the loop: it goes on. */
+  /** After an answer that would end the loop: the loop continues. */
   | { readonly type: "go-on"; readonly text?: string }
   | HookFailure;
 
@@ -29,11 +29,13 @@ export function buildFailure(fault: HookFault, message: string): HookFailure {
   return { type: "failed", how: fault, message };
 }
 
-/** Whatever was thrown: a message need not be a text, and some values cannot be made one. */
+/**
+ * Returns the message of any thrown value: a message need not be a text, and some values cannot be converted to one.
+ */
 export function getErrorMessage(error: unknown): string {
   try {
     return String(error instanceof Error ? error.message : error);
   } catch {
-    return "It threw something that cannot be shown";
+    return "It threw a value that cannot be displayed";
   }
 }

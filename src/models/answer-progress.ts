@@ -1,13 +1,13 @@
 import type { ModelDelta } from "./provider.ts";
 import type { ServerEvent } from "./stream-format.ts";
 
-/** Kinds of events without words that are believed to lead on, in one stretch; what begins differently is another kind. */
+/** The most kinds of events without text that count as progress between two texts. An event's beginning is its kind. */
 const MAX_KINDS = 64;
 const KIND_CHARS = 512;
 
 /**
- * Whether an answer gets on. Words do, and events of a kind that has not come since the last words: searches, beginnings,
- * signatures. Comments, pings and empty pieces, however many, do not. Time arrives as data.
+ * Decides whether an answer makes progress. Text does, and so does each kind of event that is new since the last text:
+ * searches, block starts, signatures. Comments, pings and empty pieces, however many, do not. Time arrives as data.
  */
 export class AnswerProgress {
   readonly #limitMs: number;
@@ -26,12 +26,12 @@ export class AnswerProgress {
     } else if (this.#kinds.size < MAX_KINDS && !this.#isKnown(event)) this.#lastMs = nowMs;
   }
 
-  /** Nothing has got on for longer than the limit. */
+  /** Returns whether the answer has made no progress for longer than the limit. */
   hasStalled(nowMs: number): boolean {
     return nowMs - this.#lastMs > this.#limitMs;
   }
 
-  /** Counters and time stamps make no other kind. */
+  /** Counters and timestamps do not make a new kind. */
   #isKnown({ event = "", data }: ServerEvent): boolean {
     const kind = `${event} ${data.slice(0, KIND_CHARS).replace(/\d+/g, "0")}`;
     const isKnown = this.#kinds.has(kind);

@@ -2,18 +2,18 @@ import { ProviderError } from "./provider-error.ts";
 import type { Vendor } from "./provider-error-from-response.ts";
 
 /**
- * Of one answer, in UTF-8: text, thinking, signatures and calls, without the wire around them. Some sixteen times what
- * the longest answers of models have today.
+ * The limit for one answer, in UTF-8: text, thinking, signatures and calls, without the wire format. About sixteen times
+ * the size of the longest answers that models currently give.
  */
 const MAX_ANSWER_BYTES = 8 * 1024 * 1024;
 
-/** Of one answer. Each goes through a run's history with what a policy must know of it; models make a few dozen. */
+/** The limit for one answer. Each call is recorded in a run's history with its policy facts; models make a few dozen. */
 const MAX_CALLS = 256;
 
-/** What a block takes beside what it holds, so that an answer of ten thousand empty calls is too large as well. */
+/** The overhead of a block, so that an answer with ten thousand empty calls is too large as well. */
 const BLOCK_OVERHEAD_BYTES = 1024;
 
-/** Counts what is kept of an answer while it arrives. */
+/** Counts the stored parts of an answer while it arrives. */
 export class AnswerSizeLimit {
   readonly #vendor: Vendor;
   #bytes = 0;
@@ -30,7 +30,7 @@ export class AnswerSizeLimit {
     throw createTooLargeError(this.#vendor, `its answer had ${this.#bytes} bytes`, MAX_ANSWER_BYTES);
   }
 
-  /** Throws a `ProviderError` when there are too many. */
+  /** Throws a `ProviderError` when there are too many calls. */
   addCall(): void {
     this.#calls += 1;
     if (this.#calls > MAX_CALLS)
@@ -43,11 +43,11 @@ export class AnswerSizeLimit {
   }
 }
 
-/** The same question would bring as much again: it is not a fault that passes. */
+/** Creates the error. It is not transient: the same request would produce an answer of the same size. */
 export function createTooLargeError(vendor: Vendor, found: string, limit: number): ProviderError {
   const advice = "a smaller maxTokens ends an answer earlier";
   return new ProviderError(
     "api",
-    `${vendor.name}: ${found} when it was broken off, and at most ${limit} are taken; ${advice}`,
+    `${vendor.name}: ${found} when Holdfast ended it, and the limit is ${limit}; ${advice}`,
   );
 }

@@ -3,17 +3,17 @@ import type { ModelDelta } from "./provider.ts";
 import type { Vendor } from "./provider-error-from-response.ts";
 import type { ServerEvent } from "./stream-format.ts";
 
-/** One answer, put together from its events. Pure: no clock, no network. */
+/** Assembles one answer from its events. Pure: no clock, no network. */
 export interface Assembler {
-  /** Takes one event and says what it added. Throws a `ProviderError` when the event is an error. */
+  /** Processes one event and returns what it added. Throws a `ProviderError` when the event is an error. */
   push(event: ServerEvent): readonly ModelDelta[];
-  /** `complete`: nothing is missing, though something may follow. `ended`: nothing follows. */
+  /** `complete`: nothing is missing, though more events may follow. `ended`: nothing follows. */
   readonly state: "open" | "complete" | "ended";
-  /** The whole answer. Throws a `ProviderError` while it is open. */
+  /** Returns the whole answer. Throws a `ProviderError` while it is incomplete. */
   finish(): AssistantMessage;
 }
 
-/** What an answer is stamped with, and how its errors are read. */
+/** The metadata of an answer, and the vendor for its errors. */
 export type AnswerContext = {
   readonly model: string;
   readonly provider: string;

@@ -1,12 +1,12 @@
 import { ProviderError } from "./provider-error.ts";
 
 /**
- * The most characters of one question. No vendor takes as many, and a question of hundreds of millions would hold up its
+ * The most characters of one request. No vendor accepts as many, and a request of hundreds of millions would block its
  * worker for seconds.
  */
 const MAX_REQUEST_CHARS = 64 * 1024 * 1024;
 
-/** Characters of all texts in a value, without writing it down. */
+/** Counts the characters of all texts in a value, without serialising it. */
 export function countCharacters(value: unknown): number {
   if (typeof value === "string") return value.length;
   if (typeof value !== "object" || value === null) return 1;
@@ -15,13 +15,13 @@ export function countCharacters(value: unknown): number {
   return sum;
 }
 
-/** @throws ProviderError `overflow`, before anything is written down or sent. */
+/** @throws ProviderError `overflow`, before anything is serialised or sent. */
 export function assertRequestSize(messages: readonly unknown[], maxChars = MAX_REQUEST_CHARS): void {
   const characters = messages.reduce<number>((sum, message) => sum + countCharacters(message), 0);
   if (characters <= maxChars) return;
   const formatMillions = (count: number) => `${Math.ceil(count / 1024 / 1024)} million characters`;
   throw new ProviderError(
     "overflow",
-    `not asked: the question has ${formatMillions(characters)}, and none of more than ${formatMillions(maxChars)} is sent`,
+    `the request was not sent: it has ${formatMillions(characters)}, and the limit is ${formatMillions(maxChars)}`,
   );
 }

@@ -1,8 +1,8 @@
 /**
- * The address of one call. Accepts a base with or without a trailing slash, with or without its version, and with
- * the whole path already in place, so that nothing is appended twice (X-25). A query stays.
+ * Builds the URL of a call. Accepts a base with or without a trailing slash, with or without its version, and with
+ * the whole path, so that nothing is appended twice (X-25). A query stays.
  *
- * @param version - Put before the path when the base has no path at all, or does not end with it and must.
+ * @param version - Inserted before the path if the base has no path at all, or must end with it and does not.
  */
 export function buildEndpoint(base: string, path: string, version: string, always: boolean): string {
   const url = new URL(base);

@@ -4,7 +4,7 @@ import type { CacheConfig } from "../schema/model.ts";
 /** The vendors' own limit is 64. */
 const KEY_CHARS = 32;
 
-/** Names a session to the cache of a vendor, to whom its name is nothing: always the same for the same. */
+/** Derives a stable key that identifies a session to a vendor's cache without revealing its name. */
 export function deriveCacheKey(session: string): string {
   const hash = createHash("sha256").update(`holdfast prompt cache ${session}`).digest("base64url");
   return hash.slice(0, KEY_CHARS);

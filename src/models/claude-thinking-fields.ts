@@ -2,7 +2,7 @@ import type { ThinkingLevel } from "../schema/model.ts";
 import { type ClaudeModel, describeClaudeModel } from "./claude-model.ts";
 import { type CommonLevel, capAtHigh } from "./effort.ts";
 
-/** Tokens (THK-01). What goes on the wire is at least `MIN_BUDGET`. */
+/** Tokens (THK-01). The budget on the wire is at least `MIN_BUDGET`. */
 export const THINKING_BUDGETS = {
   minimal: 128,
   low: 512,
@@ -10,7 +10,7 @@ export const THINKING_BUDGETS = {
   high: 8192,
 } as const satisfies Record<CommonLevel, number>;
 
-/** An effort that the model does not know is the next one below. */
+/** An unsupported effort becomes the next lower one. */
 function toEffort(level: Exclude<ThinkingLevel, "off">, highest: ClaudeModel["highestEfforts"]): string {
   if (level === "minimal") return "low";
   return highest.some((effort) => effort === level) ? level : capAtHigh(level);
@@ -22,10 +22,10 @@ export const INTERLEAVED_THINKING_BETA = "interleaved-thinking-2025-05-14";
 /** The API's own minimum. */
 export const MIN_BUDGET = 1024;
 
-/** What is left of `max_tokens` for the answer itself when thinking takes its whole budget. */
+/** The part of `max_tokens` that is left for the answer when thinking uses its whole budget. */
 export const MIN_ANSWER = 1024;
 
-/** The part of a request that depends on thinking. */
+/** The fields of a request that depend on thinking. */
 export type ThinkingFields = {
   readonly max_tokens: number;
   readonly thinking?:
@@ -36,10 +36,10 @@ export type ThinkingFields = {
 };
 
 /**
- * @param maxTokens - Wanted for the answer.
- * @param limit - What the model allows for thinking and answer together.
- * @param style - How the model is told to think; by its name unless said.
- * @param betweenTools - Asked to think between its calls too.
+ * @param maxTokens - The tokens wanted for the answer.
+ * @param limit - The model's limit for thinking and answer together.
+ * @param style - How thinking is requested; by the model's name by default.
+ * @param betweenTools - Whether the model should think between its calls too.
  */
 export function buildThinkingFields(
   modelId: string,
@@ -50,12 +50,12 @@ export function buildThinkingFields(
   betweenTools = false,
 ): ThinkingFields {
   if (level === "off") {
-    // The least of models that cannot be told not to think.
+    // The minimum for models whose thinking cannot be disabled.
     const isBetweenTools = betweenTools && style === "adaptive";
     return { max_tokens: maxTokens, ...(isBetweenTools && { thinking: { type: "between_tools" } }) };
   }
   if (style === "adaptive") {
-    // The newer models omit the text of their thinking unless asked for a summary.
+    // The newer models omit the text of their thinking unless the request asks for a summary.
     return {
       max_tokens: maxTokens,
       thinking: { type: "adaptive", display: "summarized" },
@@ -65,7 +65,7 @@ export function buildThinkingFields(
   const wanted = Math.max(MIN_BUDGET, THINKING_BUDGETS[capAtHigh(level)]);
   const total = Math.min(limit, Math.max(maxTokens, wanted + MIN_ANSWER));
   const budget = Math.min(wanted, total - MIN_ANSWER);
-  // No room for the smallest budget beside an answer: better an answer than a refusal.
+  // There is no room for the smallest budget and an answer: an answer without thinking is better than a rejection.
   if (budget < MIN_BUDGET) return { max_tokens: maxTokens };
   return { max_tokens: total, thinking: { type: "enabled", budget_tokens: budget } };
 }

@@ -11,12 +11,12 @@ import type {
 } from "../schema/message.ts";
 import { asObject, type JsonObject } from "./json.ts";
 
-// Stored messages to turns as vendors accept them. History is never edited: this is a copy for one question.
+// Converts stored messages to turns as vendors accept them. History is never edited: this is a copy for one request.
 //
 // Invariants
-//   C1. Every call is followed at once by exactly one result, and every result has its call: vendors refuse the rest.
-//   C2. The ids of calls are unique and of the vendor's form; a result carries the id of its call.
-//   C3. Appending to the messages only appends to the turns, as long as every call has its result (caches depend on it).
+//   C1. Every call is followed at once by exactly one result, and every result has its call: vendors reject anything else.
+//   C2. The ids of calls are unique and in the vendor's format; a result carries the id of its call.
+//   C3. Appending messages only appends turns, as long as every call has its result (caches depend on it).
 
 export type Part = TextContent | ImageContent;
 export type CallPart = {
@@ -36,7 +36,7 @@ export type ResultPart = {
 export type AssistantPart = TextContent | ThinkingContent | VendorContent | CallPart;
 export type ConversationTurn =
   | { readonly role: "user"; readonly parts: readonly Part[] }
-  /** `own`: the vendor that is asked now made it, and may see its opaque tokens again; `model` made it. */
+  /** `own`: the current vendor made it, and may receive its opaque tokens again; `model` is the model that made it. */
   | {
       readonly role: "assistant";
       readonly own: boolean;
@@ -45,20 +45,20 @@ export type ConversationTurn =
     }
   | { readonly role: "results"; readonly results: readonly ResultPart[] };
 
-/** The form that a vendor wants of the ids of calls. */
+/** The format that a vendor requires for the ids of calls. */
 export type CallIdRule = {
   readonly isValid: (id: string, own: boolean) => boolean;
-  /** A fitting id made of this one; another for each `attempt` (0, 1, …). */
+  /** Returns a valid id derived from this one; a different one for each `attempt` (0, 1, …). */
   readonly toValid: (id: string, attempt: number) => string;
 };
 
 /**
- * Answers that are no part of the conversation: what broke off says nothing reliable, and a vendor refuses to go on
- * from a turn that it has refused.
+ * Answers that do not belong to the conversation: a broken answer is unreliable, and a vendor rejects a request that
+ * continues a turn that it has refused.
  */
 const UNSENT_STOP_REASONS: ReadonlySet<StopReason> = new Set(["error", "aborted", "guardRail"]);
 
-/** For a call whose result is not in the messages, such as in a history that was cut elsewhere. */
+/** For a call without a result in the messages, such as in a history that was cut elsewhere. */
 const MISSING_RESULT: Part = { type: "text", text: "No result is known for this call." };
 
 const TOOL_NAME = /^[a-zA-Z0-9_-]{1,64}$/;
@@ -97,7 +97,7 @@ export function buildConversation(
   return turns;
 }
 
-/** Blank text is nothing to say, and Anthropic refuses it. */
+/** Drops blank text, which has no content and which Anthropic rejects. */
 function toParts(content: readonly Content[]): readonly Part[] {
   return content.filter(
     (part): part is Part => part.type === "image" || (part.type === "text" && part.text.trim() !== ""),
@@ -113,7 +113,7 @@ function toAssistantParts(
   const parts: AssistantPart[] = [];
   for (const part of message.content) {
     if (part.type === "thinking" || (part.type === "vendor" && isSameProvider)) parts.push(part);
-    // Some vendors sign an empty text, and want it back.
+    // Some vendors sign an empty text and require it back.
     const signature = isSameProvider && part.type === "text" && part.signature !== undefined;
     if (part.type === "text" && (part.text.trim() !== "" || signature)) parts.push(part);
     if (part.type !== "toolCall") continue;
@@ -121,7 +121,7 @@ function toAssistantParts(
       type: "call",
       id: ids.next(isSameProvider ? (part.vendorId ?? part.id) : part.id, isSameProvider),
       name: toWireName(part.name),
-      // What was not an object failed validation, and its result says so; the vendor takes objects only.
+      // Arguments that were not an object failed validation, and the result reports it; the vendor accepts objects only.
       input: asObject(part.arguments) ?? {},
       ...(isSameProvider && part.signature !== undefined && { signature: part.signature }),
     };
@@ -135,7 +135,7 @@ function toWireName(name: string): string {
   return TOOL_NAME.test(name) ? name : name.replace(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unknown";
 }
 
-/** Ids are unique within a turn only; the wire wants them unique in the conversation. */
+/** Ids are unique within a turn only; the wire requires ids that are unique in the conversation. */
 class WireIdAllocator {
   readonly #rule: CallIdRule;
   readonly #taken = new Set<string>();

@@ -1,6 +1,6 @@
 const HIDDEN_ELEMENTS = /^(script|style)\b/;
 
-/** The readable part of a page. One look at each letter: what stands in between may send anything. */
+/** Extracts the readable text of a page. Visits each character once, because a proxy may send anything. */
 export function extractPageText(html: string): string {
   const lower = html.replace(/[A-Z]/g, (letter) => letter.toLowerCase());
   const parts: string[] = [];

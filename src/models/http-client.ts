@@ -17,31 +17,31 @@ import type { StreamFormat } from "./stream-format.ts";
 import { createTransportError, type HttpLimits } from "./transport-error.ts";
 
 export type HttpClientOptions = Partial<HttpLimits> & {
-  /** Instead of our own pools, for a proxy. It brings its own limit for connecting. */
+  /** Replaces the built-in connection pools, for a proxy. It has its own connect timeout. */
   readonly dispatcher?: Dispatcher | undefined;
 };
 
 export const HTTP_LIMITS: HttpLimits = {
   // A healthy connection with TLS takes well under a second; ten cover a lost packet or two.
   connectTimeoutMs: 10_000,
-  // A local server reads the whole prompt before it answers at all, which takes minutes on a CPU.
+  // A local server processes the whole prompt before it answers, which takes minutes on a CPU.
   firstByteTimeoutMs: 300_000,
   // Some vendors send nothing while a model thinks, and hard thinking takes minutes.
   silenceTimeoutMs: 300_000,
-  // Pings show that somebody is there: a model that thinks without a word is given longer than a silent line.
+  // Pings show that the server is alive: a thinking model gets more time than a silent connection.
   idleTimeoutMs: 600_000,
 };
 
-/** Idle time of a connection: long enough to outlive a tool between two turns, short of what front ends allow. */
+/** Idle time of a connection: long enough for a tool between two turns, shorter than front ends allow. */
 const KEEP_ALIVE_MS = 30_000;
 
-/** Of an error's body; what a vendor has to say fits in less. */
+/** The limit for an error's body; a vendor's message is shorter. */
 const MAX_ERROR_BYTES = 64 * 1024;
 
-/** All of an error's body: who drips it is not waited for, the status is known. */
+/** The limit for reading an error's whole body. A slow body is cut, because the status is known. */
 const ERROR_BODY_TIMEOUT_MS = 30_000;
 
-/** How long a stream that has said all may take to end by itself, which keeps its connection usable. */
+/** How long a complete stream may take to end by itself, which keeps its connection reusable. */
 const DRAIN_TIMEOUT_MS = 100;
 
 const DECODERS = {
@@ -60,21 +60,21 @@ export type HttpRequest = {
   readonly vendor: Vendor;
   readonly signal: AbortSignal;
   readonly now: () => number;
-  /** Told of the head of every answer, good or bad. */
+  /** Receives the headers of every answer, successful or not. */
   readonly onHead?: ((headers: ResponseHeaders) => void) | undefined;
 };
 
 export type HttpStream = {
   readonly requestId: string | undefined;
-  /** In lower case; empty where the vendor named none. */
+  /** In lower case; empty if the vendor sent none. */
   readonly contentType: string;
   /** Throws a `ProviderError` when the stream breaks. Leaving the loop closes the connection. */
   readonly bytes: AsyncIterable<Uint8Array>;
-  /** Nothing more is expected: lets the stream end by itself for a moment, then closes it. */
+  /** Call this when nothing more is expected: waits briefly for the end of the stream, then closes it. */
   drain(): void;
 };
 
-/** Sends a question once and gives the stream of its answer. Follows no redirect and repeats nothing. */
+/** Sends a request once and returns the stream of its answer. Follows no redirects and retries nothing. */
 export class HttpClient {
   readonly #limits: HttpLimits;
   readonly #dispatcher: Dispatcher;
@@ -95,7 +95,7 @@ export class HttpClient {
     return this.#limits;
   }
 
-  /** Resolves when the answer has begun and is a stream; rejects with a `ProviderError` otherwise. */
+  /** Resolves when the answer has begun and is a stream. Rejects with a `ProviderError` otherwise. */
   async open(call: HttpRequest): Promise<HttpStream> {
     const response = await this.#send(call);
     const headers: ResponseHeaders = response.headers;
@@ -119,7 +119,7 @@ export class HttpClient {
     };
   }
 
-  /** Ends idle connections; waits for those in use. */
+  /** Closes idle connections, and waits for active ones. */
   async close(): Promise<void> {
     await this.#dispatcher.close();
   }
@@ -148,7 +148,7 @@ export class HttpClient {
     }
   }
 
-  /** An answer that is no stream: an error with its status, a redirect, or a page of something in between. */
+  /** Creates the error for an answer that is not a stream: an error status, a redirect, or a proxy's page. */
   async #createResponseError(
     call: HttpRequest,
     status: number,
@@ -160,7 +160,7 @@ export class HttpClient {
     if (call.signal.aborted) return createTransportError(call, this.#limits, call.signal.reason);
     if (status >= 300 && status < 400) {
       const target = quoteVendor(vendor, getHeader(headers, "location") ?? "nowhere");
-      const description = `${vendor.name} answered ${status}, a redirect to ${target}. Redirects are not followed, since the key would go along: set the base URL`;
+      const description = `${vendor.name} answered ${status}, a redirect to ${target}. Redirects are not followed, because the key would be sent along: set the base URL`;
       return new ProviderError("api", description, { status });
     }
     if (status >= 400) {
@@ -173,7 +173,7 @@ export class HttpClient {
       });
     }
     const json = parseJson(text);
-    // Google sends its error as the only one of a list.
+    // Google sends its error as the only item of a list.
     const first = Array.isArray(json) ? json[0] : json;
     if (asObject(first)?.["error"] !== undefined) return createStreamError(vendor, json);
     const contentType = getHeader(headers, "content-type") ?? "";
@@ -187,7 +187,7 @@ export class HttpClient {
     );
   }
 
-  /** The beginning of a body. What breaks on the way is not an error: the status says enough. */
+  /** Reads the beginning of a body. A failure while reading is ignored: the status suffices. */
   async #readText(body: Readable): Promise<{ readonly text: string; readonly lost: boolean }> {
     const parts: Uint8Array[] = [];
     let length = 0;
@@ -208,11 +208,11 @@ export class HttpClient {
   }
 }
 
-/** We ask for no encoding, but proxies compress unasked. */
+/** Holdfast requests no encoding, but proxies compress anyway. */
 function decompress(body: Readable, encoding: string | undefined): Readable | undefined {
   const name = encoding?.trim().toLowerCase() ?? "";
   if (name === "" || name === "identity") return body;
   const create = Object.hasOwn(DECODERS, name) ? DECODERS[name as keyof typeof DECODERS] : undefined;
-  // The error reaches the reader through the decoder; the callback only keeps it from being unhandled.
+  // The error reaches the reader through the decoder; the callback only prevents an unhandled error.
   return create === undefined ? undefined : pipeline(body, create(), () => {});
 }

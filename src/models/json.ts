@@ -1,12 +1,12 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-// Reading JSON of unknown origin: each reader gives `undefined` for what is not there or not of the asked kind,
-// so that a vendor's novelty is ignored rather than fatal.
+// Reads JSON of unknown origin: each reader returns `undefined` for a missing value or one of the wrong type,
+// so that new fields of a vendor are ignored and cause no failure.
 
 import { isTooDeep } from "../platform/text/json-depth.ts";
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-/** `undefined` when the text is not JSON (which JSON itself cannot express), or is nested deeper than any data. */
+/** Returns `undefined` if the text is not JSON (which JSON itself cannot express), or is nested deeper than any data. */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) return undefined;
   try {
@@ -26,17 +26,17 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** `undefined` for the empty string too. */
+/** Returns `undefined` for the empty string too. */
 export function asText(value: unknown): string | undefined {
   return typeof value === "string" && value !== "" ? value : undefined;
 }
 
-/** A count of tokens or an index: a whole number, not negative. */
+/** Returns a count of tokens or an index: a whole number, not negative. */
 export function asCount(value: unknown): number | undefined {
   return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : undefined;
 }
 
-/** What a table has under a name of unknown origin; never what every object inherits, such as `constructor`. */
+/** Returns an object's own value under a name of unknown origin; never an inherited one, such as `constructor`. */
 export function getOwn<Value>(
   table: Readonly<Record<string, Value>>,
   name: string | undefined,
@@ -45,7 +45,7 @@ export function getOwn<Value>(
 }
 
 /**
- * What a model sent as the arguments of a call: nothing counts as no arguments, and text that is not JSON stays
+ * Parses the arguments of a call: an empty text means no arguments, and text that is not JSON stays
  * text, so that validation can show it to the model.
  */
 export function parseArguments(text: string): unknown {
@@ -55,8 +55,8 @@ export function parseArguments(text: string): unknown {
 }
 
 /**
- * Half of a surrogate pair (a text that was cut in the middle of an emoji) is legal in a JavaScript string but not
- * in the JSON that vendors accept: it becomes the replacement character.
+ * Serialises a request. Half of a surrogate pair (a text that was cut within an emoji) is legal in a JavaScript string but
+ * not in the JSON that vendors accept: it becomes the replacement character.
  */
 export async function stringifyRequest(value: object): Promise<string> {
   const fields: string[] = [];
@@ -68,7 +68,7 @@ export async function stringifyRequest(value: object): Promise<string> {
   return `{${fields.join(",")}}`;
 }
 
-/** How long the messages of a long conversation may be written down before others have their turn, heartbeats first. */
+/** How long the serialisation of a long conversation may run before it yields to other work, heartbeats first. */
 const SLICE_MS = 50;
 
 async function stringifyList(list: readonly unknown[]): Promise<string> {
@@ -85,9 +85,9 @@ async function stringifyList(list: readonly unknown[]): Promise<string> {
 
 function stringifyWellFormed(value: unknown): string {
   const json = JSON.stringify(value);
-  // `JSON.stringify` escapes nothing but lone halves in this form; a false alarm only costs the slow way.
+  // `JSON.stringify` escapes only lone halves in this form; a false positive only takes the slow path.
   if (!/\\ud[89a-f]/.test(json)) return json;
-  // Escape by escape, so that a backslash that is escaped itself is not taken for the beginning of one.
+  // Visits each escape, so that an escaped backslash is not read as the beginning of another.
   return json.replace(/\\(?:u(d[89a-f])[0-9a-f]{2}|.)/g, (escaped, half?: string) =>
     half === undefined ? escaped : "\ufffd",
   );

@@ -1,25 +1,25 @@
 import type { ModelConfig, ThinkingLevel } from "../schema/model.ts";
 
-// What OpenAI's models take, where their names are the only thing that tells.
+// The capabilities of OpenAI's models, as far as only their names tell.
 
-/** Reasoning models, also behind a router (`openai/gpt-6-sol`) and as a deployment that bears the model's name. */
+/** Reasoning models, also through a router (`openai/gpt-6-sol`) and as a deployment with the model's name. */
 const REASONING_MODELS = /(?:^|\/)(?:o\d|gpt-(?:5|[6-9]|\d\d))/;
 
-/** `chat` are the models of ChatGPT, which answer at once. */
+/** `chat` models are those of ChatGPT, which answer at once. */
 const PLAIN_MODELS = /(?:^|\/)(?:gpt-[34]|chatgpt)|-chat(?:-|$)/;
 
 export function isReasoningModel(modelId: string): boolean {
   return REASONING_MODELS.test(modelId) && !isPlainModel(modelId);
 }
 
-/** Known not to reason; of others nothing is known. */
+/** Returns whether the model is known not to reason; for other models nothing is known. */
 export function isPlainModel(modelId: string): boolean {
   return PLAIN_MODELS.test(modelId);
 }
 
 type Effort = NonNullable<ModelConfig["effort"]>;
 
-/** In order. The API has one more, `max`, which single models take. */
+/** In ascending order. The API has one more, `max`, which a few models accept. */
 const EFFORTS: readonly Effort[] = ["none", "minimal", "low", "medium", "high", "xhigh"];
 
 const effortRange = (first: Effort, last: Effort): readonly Effort[] =>
@@ -30,20 +30,20 @@ const NEWER_EFFORTS: readonly Effort[] = ["none", ...effortRange("low", "xhigh")
 const GPT_5 = 500;
 const GPT_5_1 = 501;
 
-/** What the API takes for a model; what nearly all take where the name says nothing. */
+/** Lists the efforts that the API accepts for a model; for unknown names those that nearly all accept. */
 function listEfforts(modelId: string): readonly Effort[] {
   const [, major = "0", minor = "0", kind = ""] = /(?:^|\/)gpt-(\d+)(?:\.(\d+))?(.*)$/.exec(modelId) ?? [];
   const version = Number(major) * 100 + Number(minor);
   if (version < GPT_5) return USUAL_EFFORTS;
   if (kind.includes("-pro")) return version === GPT_5 ? ["high"] : effortRange("medium", "xhigh");
-  // They always reason.
+  // These models always reason.
   if (kind.includes("-codex"))
     return version > GPT_5_1 || kind.includes("-max") ? effortRange("low", "xhigh") : USUAL_EFFORTS;
   if (version === GPT_5) return effortRange("minimal", "high");
   return version === GPT_5_1 ? NEWER_EFFORTS.slice(0, -1) : NEWER_EFFORTS;
 }
 
-/** THK-02, THK-03: `off` says nothing, and how much a model reasons then, it decides by itself. */
+/** `off` sends no effort, and the model decides how much it reasons (THK-02, THK-03). */
 const EFFORT_BY_LEVEL: Readonly<Record<ThinkingLevel, Effort | undefined>> = {
   off: undefined,
   minimal: "low",
@@ -55,8 +55,8 @@ const EFFORT_BY_LEVEL: Readonly<Record<ThinkingLevel, Effort | undefined>> = {
 };
 
 /**
- * What the configuration says, else the thinking level: the nearest that the model takes, upwards first. `none` is left
- * out where a model cannot be told so.
+ * Selects the configured effort, else the one for the thinking level: the nearest that the model accepts, upward first.
+ * `none` is omitted if the model does not accept it.
  */
 export function selectEffort({ id, effort }: Pick<ModelConfig, "id" | "effort">, level: ThinkingLevel) {
   const configured = effort ?? EFFORT_BY_LEVEL[level];

@@ -1,17 +1,17 @@
 import type { JsonObject } from "./json.ts";
 import type { OutputMode } from "./provider.ts";
 
-// Structured output, as OpenAI and those who speak its protocols take it.
+// Structured output for OpenAI and for other vendors with its protocols.
 
 /**
- * DeepSeek knows no format but a free JSON object; Groq none beside tools and streams, and few of its models a schema.
- * Both call tools.
+ * DeepSeek supports only a free JSON object. Groq supports no format with tools and streams, and a schema on few models.
+ * Both use a tool.
  */
 export function selectOpenAiOutputMode(provider: string, format: "json" | "json-schema"): OutputMode {
   if (provider === "groq") return "final-tool";
   return provider !== "deepseek" || format === "json" ? "native" : "final-tool";
 }
-/** Keywords that strict mode refuses wherever they stand. */
+/** Keywords that strict mode rejects everywhere. */
 const UNSUPPORTED_KEYWORDS = [
   "allOf",
   "oneOf",
@@ -22,7 +22,7 @@ const UNSUPPORTED_KEYWORDS = [
   "dependentSchemas",
 ] as const;
 
-/** Whether the vendor would take this schema as a strict one: objects are closed, and every field of theirs is required. */
+/** Returns whether strict mode accepts this schema: objects are closed, and all of their fields are required. */
 export function supportsStrictMode(schema: unknown): boolean {
   if (Array.isArray(schema)) return schema.every(supportsStrictMode);
   if (typeof schema !== "object" || schema === null) return false;

@@ -2,14 +2,14 @@ import type { ModelConfig } from "../schema/model.ts";
 import type { ProviderError, ProviderFault } from "./provider-error.ts";
 import { isServerFault } from "./provider-error-from-response.ts";
 
-/** A model that was found down is left alone for so long; twice as long each time, up to the last. */
+/** A model that is down is not called for this long; the time doubles with each failure, up to the maximum. */
 const FIRST_OUTAGE_MS = 60_000;
 const MAX_OUTAGE_MS = 600_000;
 
-/** Who tries a model again has so long before another may. */
+/** During a trial of a model, no other request tries it for this long. */
 const TRIAL_MS = 60_000;
 
-/** Of models that nobody has asked for since. */
+/** Records of models that were not called for this long are dropped. */
 const EXPIRY_MS = 3_600_000;
 
 type Outage = {
@@ -19,7 +19,7 @@ type Outage = {
   readonly said: string;
 };
 
-/** What a worker remembers of a model that could not answer. */
+/** A recorded outage of a model. */
 export type KnownOutage = {
   readonly fault: ProviderFault;
   readonly said: string;
@@ -28,26 +28,26 @@ export type KnownOutage = {
 
 export type Candidate = {
   readonly model: ModelConfig;
-  /** It is asked after those of which nothing bad is known. */
+  /** The model is known to be down, so it comes after the others. */
   readonly down?: KnownOutage;
-  /** It was found down, and nobody knows what it is now: one failure is enough. */
+  /** The model was down, and its state is unknown: one failure is enough. */
   readonly isTrial: boolean;
 };
 
 /**
- * The models that this worker has found down, so that a turn begins with one that works. Each is tried again after a
- * while, by one who asks at a time; an answer of it, or a word on the question, makes it forgotten.
+ * Records which models this worker has found down, so that a turn starts with a working one. Each is retried after a
+ * while, by one request at a time. An answer, or an error about the request itself, clears the record.
  */
 export class Outages {
   readonly #now: () => number;
   readonly #outages = new Map<string, Outage>();
 
-  /** @param now - Milliseconds of a clock that nobody sets. */
+  /** @param now - Milliseconds on a monotonic clock. */
   constructor(now: () => number = () => performance.now()) {
     this.#now = now;
   }
 
-  /** All of them, in the order in which to ask: as they are given, but for those that are known to be down. */
+  /** Returns all models in the order in which to call them: as given, but those that are known to be down come last. */
   order(models: readonly ModelConfig[]): readonly Candidate[] {
     const nowMs = this.#now();
     const all = models.map((model): Candidate => {
@@ -66,7 +66,7 @@ export class Outages {
     ];
   }
 
-  /** It is about to be asked: others who ask meanwhile do not wait to see it fail. */
+  /** The model is about to be called: other requests do not wait to see it fail. */
   recordAttempt(model: ModelConfig): void {
     const outage = this.#outages.get(toModelKey(model));
     const nowMs = this.#now();
@@ -77,7 +77,7 @@ export class Outages {
     this.#outages.delete(toModelKey(model));
   }
 
-  /** What it failed with says whether it is down, or was there and did not like the question. */
+  /** The error tells whether the model is down, or was available and rejected the request. */
   recordFailure(model: ModelConfig, error: ProviderError): void {
     const name = toModelKey(model);
     if (!isOutage(error)) {
@@ -95,7 +95,7 @@ export class Outages {
   }
 }
 
-/** Whether another model may do what this one could not. */
+/** Returns whether another model may succeed where this one failed. */
 export function isOutage(error: ProviderError): boolean {
   switch (error.fault) {
     case "rate-limited":
@@ -103,14 +103,14 @@ export function isOutage(error: ProviderError): boolean {
     case "auth":
       return true;
     case "api":
-      // 402: it wants to be paid first.
+      // 402: the account must be paid first.
       return isServerFault(error) || error.status === 402;
     default:
       return false;
   }
 }
 
-/** By where it is asked and with which key's name: never with a key. */
+/** The key consists of the address and the name of the secret, never of the secret itself. */
 function toModelKey({ api, baseUrl, id, apiKey, headers, serviceTier }: ModelConfig): string {
   return JSON.stringify([api, baseUrl, id, apiKey, headers, serviceTier]);
 }

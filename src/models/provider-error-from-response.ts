@@ -7,20 +7,20 @@ import { parseRetryHintMs } from "./rate-limits/retry-hint.ts";
 import { getHeader, parseRetryAfterMs, type ResponseHeaders } from "./retry-after.ts";
 import type { Mask } from "./secret-masks.ts";
 
-/** Who is spoken to, and how its errors are read. */
+/** The vendor of a request, and how its errors are read. */
 export type Vendor = {
   readonly name: string;
   readonly mask: Mask;
-  /** Server errors count as `network`, so that they are asked again (GAP-14). Off unless asked for. */
+  /** Whether server errors count as `network`, so that they are retried (GAP-14). Off by default. */
   readonly retryServerErrors: boolean;
-  /** Its own words for an input that does not fit, beside those that all share. */
+  /** The vendor's own messages for an input that does not fit, besides the common ones. */
   readonly overflow?: RegExp | undefined;
 };
 
-/** Longest piece of a vendor's message in ours, in characters: room for its sentence, not for its HTML. */
+/** The longest quote of a vendor's message, in characters: enough for a sentence, not for HTML. */
 const MAX_QUOTE_CHARS = 500;
 
-/** Types by which vendors say more than the status does; needed where an error arrives in mid-stream. */
+/** Error types that tell more than the status does; needed for errors in the middle of a stream. */
 const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
   overloaded_error: "rate-limited",
   rate_limit_error: "rate-limited",
@@ -29,19 +29,19 @@ const FAULT_OF_TYPE: Readonly<Record<string, ProviderFault>> = {
   authentication_error: "auth",
   permission_error: "auth",
   invalid_api_key: "auth",
-  // Amazon's, as an HTTP header and as a frame spell them.
+  // Amazon's types, as spelled in HTTP headers and in frames.
   ThrottlingException: "rate-limited",
   throttlingException: "rate-limited",
   ServiceUnavailableException: "rate-limited",
   serviceUnavailableException: "rate-limited",
   RESOURCE_EXHAUSTED: "rate-limited",
-  // Of Google's models: "The model is overloaded. Please try again later."
+  // From Google's models: "The model is overloaded. Please try again later."
   UNAVAILABLE: "rate-limited",
   UNAUTHENTICATED: "auth",
   PERMISSION_DENIED: "auth",
 };
 
-/** Nothing was wrong with the question. */
+/** The request itself was not at fault. */
 export function isServerFault({ status, vendorType }: ProviderError): boolean {
   return status === undefined ? SERVER_TYPES.has(vendorType ?? "") : status >= 500;
 }
@@ -56,10 +56,10 @@ const SERVER_TYPES = new Set([
   "DEADLINE_EXCEEDED",
 ]);
 
-/** What is read of it; a body of a failure has no more, an event of a stream may. */
+/** The part that is read. The body of a failure is not longer; an event of a stream may be. */
 const MAX_READ_CHARS = 64 * 1024;
 
-/** Masked before it is cut: half of a key is a leak too. */
+/** Masks the text before it is cut: half of a key is a leak too. */
 export function quoteVendor(vendor: Vendor, text: string): string {
   const line = redact(vendor.mask(text.slice(0, MAX_READ_CHARS)))
     .replace(/\s+/g, " ")
@@ -71,7 +71,7 @@ export function isHtmlPage(contentType: string, body: string): boolean {
   return contentType.includes("html") || /^\s*<(!doctype|html|head|body)\b/i.test(body);
 }
 
-/** The error object in the shapes that vendors use: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`, `[{error}]`. */
+/** Finds the error object in any vendor's shape: `{error: {…}}`, `{error: "…"}`, `{message}`, `{detail}`, `[{error}]`. */
 function findErrorObject(body: unknown): JsonObject | undefined {
   const root = asObject(Array.isArray(body) ? body[0] : body);
   if (root === undefined) return undefined;
@@ -84,25 +84,25 @@ function findErrorObject(body: unknown): JsonObject | undefined {
 
 function formatErrorMessage(error: JsonObject): string {
   const message = asText(error["message"]) ?? JSON.stringify(error["message"] ?? "no message");
-  // OpenRouter's own message is "Provider returned error"; what the provider said is beneath.
+  // OpenRouter's own message is "Provider returned error"; the provider's message is nested in it.
   const raw = asText(asObject(error["metadata"])?.["raw"]);
   return raw === undefined ? message : `${message}: ${raw}`;
 }
 
 function listErrorTypes(vendor: Vendor, error: JsonObject): readonly string[] {
-  // Google names the kind in `status`, and what lies behind it in a detail.
+  // Google names the kind in `status`, and its cause in a detail.
   const reasons = asList(error["details"]).map((detail) => asText(asObject(detail)?.["reason"]));
   const types = [asText(error["type"]), asText(error["code"]), asText(error["status"]), ...reasons];
   return types.filter((type) => type !== undefined).map((type) => quoteVendor(vendor, type));
 }
 
-/** Amazon puts the type beside the body: `ValidationException:http://internal.amazon.com/…`. */
+/** Amazon sends the type in a header: `ValidationException:http://internal.amazon.com/…`. */
 function listHeaderTypes(vendor: Vendor, headers: ResponseHeaders): readonly string[] {
   const type = asText(getHeader(headers, "x-amzn-errortype")?.split(":")[0]);
   return type === undefined ? [] : [quoteVendor(vendor, type)];
 }
 
-/** OVF-01: overflow, then 429, then 401 and 403, else api. Overload, by status or by type, is a rate limit. */
+/** Classifies by OVF-01: overflow, then 429, then 401 and 403, else api. Overload, by status or by type, is a rate limit. */
 function classifyFault(
   vendor: Vendor,
   status: number | undefined,
@@ -113,9 +113,9 @@ function classifyFault(
   if (isOverflowed || vendor.overflow?.test(text) === true) return "overflow";
   if (status === 429 || status === 529) return "rate-limited";
   if (status === 401 || status === 403) return "auth";
-  // Gemini says 400 to a key that it does not know.
+  // Gemini answers 400 to an unknown key.
   if (types.includes("API_KEY_INVALID")) return "auth";
-  // The vendor's word counts where the status is of no help: in mid-stream, and for "overloaded" at any status.
+  // The vendor's type counts where the status does not help: in the middle of a stream, and for "overloaded" at any status.
   if (status === undefined || status >= 500) {
     const named = types.map((type) => getOwn(FAULT_OF_TYPE, type)).find((fault) => fault !== undefined);
     if (named !== undefined) return named;
@@ -136,7 +136,7 @@ function formatSentence(
   return `${vendor.name} ${what}: ${quoteVendor(vendor, message)}${known === "" ? "" : ` (${known})`}`;
 }
 
-/** Where no header says how long to wait, the body may. */
+/** If no header contains the delay, the body may. */
 function findRetryHint(error: JsonObject | undefined, fault: ProviderFault): number | undefined {
   return error === undefined || fault !== "rate-limited" ? undefined : parseRetryHintMs(error);
 }
@@ -144,14 +144,14 @@ function findRetryHint(error: JsonObject | undefined, fault: ProviderFault): num
 export type HttpFailure = {
   readonly status: number;
   readonly headers: ResponseHeaders;
-  /** As much of it as was read. */
+  /** The part that was read. */
   readonly body: string;
-  /** The body could not be read to its end, so that its being blank says nothing. */
+  /** The body was not read completely, so an empty one means nothing. */
   readonly bodyLost: boolean;
   readonly now: number;
 };
 
-/** An answer that is not 2xx. */
+/** Creates the error for an answer that is not 2xx. */
 export function createHttpError(vendor: Vendor, failure: HttpFailure): ProviderError {
   const { status, headers, body } = failure;
   const error = findErrorObject(parseJson(body));
@@ -189,17 +189,17 @@ export function findRequestId(vendor: Vendor, headers: ResponseHeaders): string 
   );
 }
 
-/** Masked like everything that the vendor wrote. */
+/** Masks the id, like everything from the vendor. */
 function toRequestId(vendor: Vendor, id: unknown): string | undefined {
   const given = asText(id);
   return given === undefined ? undefined : quoteVendor(vendor, given);
 }
 
-/** An error that arrives inside a stream which began well: the event's data, or its `error` field. */
+/** Creates the error for an error within a stream that began normally: the event's data, or its `error` field. */
 export function createStreamError(vendor: Vendor, data: unknown, requestId?: string): ProviderError {
   const error = findErrorObject(data) ?? {};
   const types = listErrorTypes(vendor, error);
-  // Groq says `status_code`, OpenRouter a numeric `code`.
+  // Groq sends `status_code`, OpenRouter a numeric `code`.
   const given = asCount(error["status_code"]) ?? asCount(error["code"]);
   const status = given !== undefined && given >= 400 && given < 600 ? given : undefined;
   const id = toRequestId(vendor, asObject(data)?.["request_id"]) ?? requestId;
@@ -216,7 +216,7 @@ export function createStreamError(vendor: Vendor, data: unknown, requestId?: str
   );
 }
 
-/** The stream ended, or made no sense, before the answer was complete. */
+/** Creates the error for a stream that ended, or was invalid, before the answer was complete. */
 export function createBrokenStreamError(vendor: Vendor, what: string, cause?: unknown): ProviderError {
   return new ProviderError("network", `${vendor.name}: ${quoteVendor(vendor, what)}`, { cause });
 }

@@ -1,6 +1,6 @@
 /**
- * What went wrong between us and a vendor (RTY-07). Only `rate-limited` and `network` may be asked again;
- * an `overflow` never fits as it is.
+ * The kind of a failure between Holdfast and a vendor (RTY-07). Only `rate-limited` and `network` may be retried;
+ * an `overflow` never fits without changes.
  */
 export type ProviderFault = "api" | "network" | "auth" | "rate-limited" | "overflow" | "cancelled" | "other";
 
@@ -8,17 +8,17 @@ export type ProviderErrorFacts = {
   readonly status?: number | undefined;
   /** The vendor's id of the request, for its support. */
   readonly requestId?: string | undefined;
-  /** The delay that the vendor asked for, used exactly (RTY-04), up to a week. */
+  /** The delay that the vendor requested, used exactly (RTY-04), up to a week. */
   readonly retryAfterMs?: number | undefined;
-  /** The vendor's own word for the error, such as `overloaded_error`. */
+  /** The vendor's own type of the error, such as `overloaded_error`. */
   readonly vendorType?: string | undefined;
   readonly cause?: unknown;
 };
 
-/** Longer is nobody's limit: an outage of the clock, or of whoever stands in between. */
+/** A longer delay is not a real limit: a clock or a proxy is wrong. */
 const MAX_RETRY_AFTER_MS = 7 * 24 * 3_600_000;
 
-/** Thrown by an adapter, and by nothing else. The message holds the vendor's own words, bounded, without secrets. */
+/** The only error that an adapter throws. The message quotes the vendor, limited in length and without secrets. */
 export class ProviderError extends Error {
   override readonly name = "ProviderError";
   readonly fault: ProviderFault;
@@ -33,7 +33,7 @@ export class ProviderError extends Error {
     this.status = facts.status;
     this.requestId = facts.requestId;
     const { retryAfterMs } = facts;
-    // What is no time at all, as a custom provider may hand over, is none that was named.
+    // A custom provider may pass an invalid number; it is ignored.
     this.retryAfterMs =
       retryAfterMs === undefined || Number.isNaN(retryAfterMs) || retryAfterMs < 0
         ? undefined

@@ -12,14 +12,14 @@ import type { AdapterOptions } from "./send-vendor-request.ts";
 
 type AnyProtocol = Protocol | CustomProtocol;
 
-/** Which adapter speaks which protocol. A model names its protocol; nothing is guessed from the model's name. */
+/** The adapters by protocol. A model names its protocol; nothing is derived from the model's name. */
 export class ProviderRegistry {
   readonly #providers = new Map<AnyProtocol, Provider>();
 
   /**
-   * With every protocol that is built in, over one shared pool of connections.
+   * Creates a registry with all built-in protocols and one shared connection pool.
    *
-   * @param options.http - Given by who wants other limits, or to close the pool.
+   * @param options.http - Specify it to set other limits, or to close the pool.
    */
   static createDefault(options: Partial<AdapterOptions> = {}): ProviderRegistry {
     const adapter = { ...options, http: options.http ?? new HttpClient() };
@@ -39,7 +39,7 @@ export class ProviderRegistry {
     return this;
   }
 
-  /** With something in between every adapter and who asks it. */
+  /** Returns a registry in which each adapter is wrapped. */
   wrap(wrapProvider: (provider: Provider) => Provider): ProviderRegistry {
     const registry = new ProviderRegistry();
     for (const provider of this.#providers.values()) registry.register(wrapProvider(provider));

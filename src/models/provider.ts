@@ -4,7 +4,7 @@ import type { StructuredOutput } from "../schema/output.ts";
 import type { ToolDefinition } from "../schema/tool.ts";
 import type { RateLimits } from "./rate-limits/rate-limits.ts";
 
-/** One question to a model, complete: nothing is remembered between two of them. */
+/** One complete request to a model: nothing is remembered between two requests. */
 export type ModelRequest = {
   readonly model: ModelConfig;
   /** Resolved at the moment of use; never logged, never part of an error. */
@@ -14,20 +14,20 @@ export type ModelRequest = {
   readonly systemPrompt: string;
   readonly messages: readonly Message[];
   readonly tools: readonly ToolDefinition[];
-  /** What the answer must be, where the vendor takes it natively. */
+  /** The required output, if the vendor supports it natively. */
   readonly output?: StructuredOutput | undefined;
-  /** The tool that must be called, where the vendor can be told so; left out where it cannot. */
+  /** The tool that the model must call; omitted if the vendor cannot force a tool. */
   readonly mustCall?: string | undefined;
   readonly thinking: ThinkingLevel;
   readonly temperature?: number | undefined;
-  /** Tokens of the answer; `model.maxTokens` when absent. */
+  /** Tokens of the answer; `model.maxTokens` by default. */
   readonly maxTokens?: number | undefined;
   readonly cache: CacheConfig;
-  /** Groups the questions of one session, for vendors that keep prompts by such a key; says nothing of the session. */
+  /** Groups the requests of one session, for vendors that cache prompts by such a key; reveals nothing about the session. */
   readonly cacheKey?: string | undefined;
 };
 
-/** A piece of an answer as it arrives. `index` is the content block that it belongs to, in order of appearance. */
+/** A piece of an answer as it arrives. `index` is its content block, in order of appearance. */
 export type ModelDelta =
   | { readonly type: "text"; readonly index: number; readonly delta: string }
   | { readonly type: "thinking"; readonly index: number; readonly delta: string }
@@ -40,34 +40,34 @@ export type ModelDelta =
       readonly delta: string;
     };
 
-/** What a question waits for, before it is asked. */
+/** What a request waits for before it is sent. */
 export type Wait = {
-  /** The vendor has said that it takes none now; or so many a minute; or so many at once, as is configured. */
+  /** The vendor accepts none now, or the limit per minute is reached, or the configured number of concurrent requests. */
   readonly for: "vendor" | "rate" | "places";
-  /** Who is to be asked. */
+  /** The vendor of the request. */
   readonly vendor: string;
-  /** Questions that wait before it. */
+  /** The number of requests that wait before it. */
   readonly ahead: number;
-  /** Milliseconds, where that is known. */
+  /** Milliseconds, if known. */
   readonly forMs?: number | undefined;
 };
 
 export type StreamOptions = {
-  /** Ends the request to the vendor; `stream` then rejects with fault `cancelled`. */
+  /** Its abort ends the request to the vendor; `stream` then rejects with fault `cancelled`. */
   readonly signal: AbortSignal;
   readonly onDelta?: ((delta: ModelDelta) => void) | undefined;
-  /** What the vendor says of what is left to ask, as soon as it says so; of refusals too. */
+  /** Receives the vendor's remaining allowances as soon as they are reported; of rejections too. */
   readonly onRateLimits?: ((limits: RateLimits) => void) | undefined;
-  /** Told when the question must wait before it may go, when that changes, and with nothing when it goes. */
+  /** Called when the request must wait, when the reason changes, and with undefined when the request is sent. */
   readonly onWait?: ((wait: Wait | undefined) => void) | undefined;
-  /** The longest that the question may wait for its turn; as long as usual unless said. */
+  /** The longest wait of the request for its turn; the usual one by default. */
   readonly maxWaitMs?: number | undefined;
-  /** Unix milliseconds, for the message's time stamp. */
+  /** Unix milliseconds, for the message's timestamp. */
   readonly now?: (() => number) | undefined;
 };
 
 /**
- * How a model is held to an output: `native`, the request says what the answer must be; `final-tool`, the answer is the
+ * How a model produces a structured output. `native`: the request specifies the format. `final-tool`: the output is the
  * arguments of a tool that is offered for it (SO-01).
  */
 export type OutputMode = "native" | "final-tool";
@@ -76,15 +76,15 @@ export type OutputMode = "native" | "final-tool";
  * One wire protocol.
  *
  * `stream` resolves with the whole message (stop reason `stop`, `length`, `toolUse`, or `guardRail` when the vendor
- * refused or filtered the answer), or rejects with a `ProviderError`, and with nothing else. It asks once: trying
- * again is the caller's.
+ * refused or filtered the answer), or rejects with a `ProviderError`, and with nothing else. It sends one request:
+ * the caller retries.
  */
 export interface Provider {
   /** Stable and lower-case: `anthropic`, `openai`, … */
   readonly id: string;
-  /** One that is built in, whose adapter it replaces, or one of its own. */
+  /** A built-in protocol, whose adapter it replaces, or a custom one. */
   readonly protocol: Protocol | CustomProtocol;
-  /** Absent where a model cannot be held to an output at all. */
+  /** Absent if models cannot produce structured output at all. */
   readonly selectOutputMode?: (model: ModelConfig, output: StructuredOutput) => OutputMode;
   stream(request: ModelRequest, options: StreamOptions): Promise<AssistantMessage>;
 }

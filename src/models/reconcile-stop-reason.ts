@@ -1,8 +1,8 @@
 import type { Content, StopReason } from "../schema/message.ts";
 
 /**
- * What the vendor named, made to agree with what it sent: many servers say "stop" although they called tools, and
- * calls of the vendor's own tools are not ours to answer.
+ * Adjusts the vendor's stop reason to the content: many servers report "stop" although they called tools, and
+ * the client does not answer calls of the vendor's own tools.
  */
 export function reconcileStopReason(named: StopReason, content: readonly Content[]): StopReason {
   const calls = content.some((part) => part.type === "toolCall");

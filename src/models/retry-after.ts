@@ -6,8 +6,8 @@ export function getHeader(headers: ResponseHeaders, name: string): string | unde
 }
 
 /**
- * The delay that the vendor asked for, in milliseconds: `retry-after-ms`, then `retry-after` in seconds or as an
- * HTTP date. The `x-ratelimit-reset` family is left alone: it says when some window ends, not when to ask again.
+ * Parses the vendor's delay, in milliseconds: `retry-after-ms`, then `retry-after` in seconds or as an
+ * HTTP date. Ignores the `x-ratelimit-reset` family: it tells when some window ends, not when to retry.
  */
 export function parseRetryAfterMs(headers: ResponseHeaders, now: number): number | undefined {
   const milliseconds = Number.parseFloat(getHeader(headers, "retry-after-ms") ?? "");
@@ -15,7 +15,7 @@ export function parseRetryAfterMs(headers: ResponseHeaders, now: number): number
   const given = getHeader(headers, "retry-after")?.trim();
   if (given === undefined || given === "") return undefined;
   if (/^\d+(\.\d+)?$/.test(given)) return Math.ceil(Number(given) * 1000);
-  // `Date.parse` finds a date in "-5" too.
+  // `Date.parse` accepts "-5" as a date.
   const date = /^[A-Za-z]{3,}, |^\d{4}-\d{2}-\d{2}T/.test(given) ? Date.parse(given) : Number.NaN;
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -2,22 +2,22 @@ import { findHeaderProblem } from "../schema/headers.ts";
 import type { ModelConfig } from "../schema/model.ts";
 import { ProviderError } from "./provider-error.ts";
 
-/** Where the values of `${NAME}` come from: unless told otherwise the worker's environment, at the moment of use. */
+/** Resolves the values of `${NAME}`: from the worker's environment by default, at the moment of use. */
 export type SecretSource = {
   (name: string): string | undefined;
   /**
-   * Fetches what must be fetched, so that reading it is immediate. Awaited before each use; names that are at hand, or
-   * that the source does not know, cost nothing. Rejects with a `ProviderError`.
+   * Fetches values in advance, so that reading them is immediate. Awaited before each use. Names that are available, or
+   * unknown to the source, cost nothing. Rejects with a `ProviderError`.
    */
   readonly prepare?: (names: readonly string[]) => Promise<void>;
   /**
-   * Forgets a value that a vendor has refused, so that the next asking finds a new one (CRED-01). A source that keeps
-   * none has nothing to forget: then a refusal is final, as it is where `false` says that nothing new can be had.
+   * Forgets a value that a vendor has rejected, so that the next lookup finds a new one (CRED-01). A source without a cache
+   * has nothing to forget: then a rejection is final, as it is with the result `false`: no new value is available.
    *
-   * @param refused - The value; another that has come in its place meanwhile is kept.
+   * @param refused - The rejected value. A newer value is retained.
    */
   readonly invalidate?: (name: string, refused?: string) => unknown;
-  /** Values that nothing may show, although nobody has asked for them by a name. */
+  /** Values that must be masked although no name was looked up for them. */
   readonly knownValues?: () => readonly string[];
 };
 
@@ -26,14 +26,14 @@ const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 export const environmentSource: SecretSource = (name) =>
   Object.hasOwn(process.env, name) ? process.env[name] : undefined;
 
-/** Puts the values in. A name without a value is an `auth` fault that says where to set it. */
+/** Replaces the references. A name without a value is an `auth` fault that tells where to set it. */
 export function resolveSecrets(text: string, source: SecretSource): string {
   return text.replace(REFERENCE, (_, name: string) => {
     const value = source(name);
     if (value === undefined || value === "") {
       throw new ProviderError(
         "auth",
-        `${name} is not set in the environment of the worker: set it there and start again`,
+        `${name} is not set in the environment of the worker: set it there and restart the worker`,
       );
     }
     return value;
@@ -46,7 +46,7 @@ export function resolveHeaders(
 ): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => {
-      // A key that was read from a file has the line break of the file.
+      // A key that was read from a file contains the file's line break.
       const resolved = resolveSecrets(value, source).trim();
       const fault = findHeaderProblem(name, resolved);
       if (fault === undefined) return [name, resolved];
@@ -57,10 +57,10 @@ export function resolveHeaders(
   );
 }
 
-/** The values that a model is asked with, by name. */
+/** The values that a request to a model uses, by name. */
 export type UsedSecrets = ReadonlyMap<string, string | undefined>;
 
-/** Has the values of a model's configuration ready, and says which they are. */
+/** Prepares the values of a model's configuration and returns them. */
 export async function prepareSecrets(
   { apiKey, headers }: ModelConfig,
   source: SecretSource,
@@ -70,7 +70,7 @@ export async function prepareSecrets(
   return new Map(names.map((name) => [name, source(name)]));
 }
 
-/** Has values forgotten that were refused. @returns Whether it makes sense to ask once more. */
+/** Invalidates rejected values. @returns Whether a retry is worthwhile. */
 export async function invalidateSecrets(used: UsedSecrets, source: SecretSource): Promise<boolean> {
   let isWorthwhile = false;
   for (const [name, value] of used) {
@@ -80,12 +80,12 @@ export async function invalidateSecrets(used: UsedSecrets, source: SecretSource)
   return isWorthwhile;
 }
 
-/** The names in `${NAME}` references. */
+/** Lists the names in `${NAME}` references. */
 export function listReferences(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => [...text.matchAll(REFERENCE)].map(([, name]) => name as string));
 }
 
-/** The values that a model's configuration refers to, as far as they are known: what must not be shown or stored. */
+/** Lists the known values that a model's configuration refers to: they must not be displayed or stored. */
 export function listSecrets({ apiKey, headers }: ModelConfig, source: SecretSource): (string | undefined)[] {
   return listReferences([apiKey ?? "", ...Object.values(headers)]).map((name) => source(name));
 }

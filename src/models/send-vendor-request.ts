@@ -16,39 +16,39 @@ import { MAX_EVENT_CHARS, SERVER_SENT_EVENTS } from "./sse-reader.ts";
 import type { ServerEvent, StreamFormat, StreamReader } from "./stream-format.ts";
 import { createStalledError, type HttpLimits } from "./transport-error.ts";
 
-/** What an adapter is made of, beside its own translation. */
+/** The dependencies of an adapter, besides its own translation. */
 export type AdapterOptions = {
   readonly http: HttpClient;
-  /** Ask again after a server error, as after a network error (GAP-14). Off: a vendor may bill what it broke off. */
+  /** Retry after a server error, as after a network error (GAP-14). Off by default: a vendor may bill broken answers. */
   readonly retryServerErrors?: boolean;
-  /** How often an answer that its vendor has paused is asked to go on; a few times unless said. */
+  /** How often an answer that its vendor has paused is continued; a few times by default. */
   readonly maxContinuations?: number;
 };
 
 export type VendorRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** Of a JSON object. */
+  /** A JSON object. */
   readonly body: object;
-  /** How the answer travels; Server-Sent Events unless said. */
+  /** The format of the answer's stream; Server-Sent Events by default. */
   readonly form?: StreamFormat;
-  /** Headers that depend on all that goes out, such as a signature of it. */
+  /** Returns headers that depend on the whole request, such as its signature. */
   readonly signHeaders?: (call: OutgoingRequest) => Promise<Readonly<Record<string, string>>>;
-  /** What must not be shown, beside the key and the headers of the model. */
+  /** Values to mask, besides the key and the headers of the model. */
   readonly secrets?: readonly (string | undefined)[];
-  /** The vendor's own words for an input that does not fit. */
+  /** The vendor's own messages for an input that does not fit. */
   readonly overflow?: RegExp;
   readonly createAssembler: (context: AnswerContext) => Assembler;
 };
 
-/** What goes out, as it goes out. */
+/** The request as it is sent. */
 export type OutgoingRequest = {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 };
 
-/** Sends one question and puts its answer together. Rejects with a `ProviderError` and with nothing else. */
+/** Sends one request and assembles its answer. Rejects with a `ProviderError` and with nothing else. */
 export async function sendVendorRequest(
   adapter: AdapterOptions,
   request: ModelRequest,
@@ -59,7 +59,7 @@ export async function sendVendorRequest(
   let vendor = createVendor(request, adapter.retryServerErrors ?? false);
   try {
     if (options.signal.aborted)
-      throw new ProviderError("cancelled", `the question to ${vendor.name} was cancelled`);
+      throw new ProviderError("cancelled", `the request to ${vendor.name} was cancelled`);
     const vendorRequest = await buildRequest();
     const { url, createAssembler, form: streamFormat = SERVER_SENT_EVENTS } = vendorRequest;
     vendor = createVendor(request, vendor.retryServerErrors, vendorRequest);
@@ -122,7 +122,7 @@ async function readAnswer(
     }
     if (!hasEnded()) take(reader.end?.() ?? []);
   } catch (error) {
-    // Whatever becomes of the connection afterwards, an answer that is all here is an answer.
+    // A failure of the connection after a complete answer is ignored.
     const isAfterCompletion =
       error instanceof ProviderError && error.fault === "network" && assembler.state === "complete";
     if (!hasEnded() && !isAfterCompletion) throw error;
@@ -143,10 +143,10 @@ function createVendor(
   return { name: model.provider, mask, retryServerErrors, overflow: overflowPattern };
 }
 
-/** To these a configured value is added. */
+/** A configured value is added to these headers, and replaces all others. */
 const LIST_HEADERS: ReadonlySet<string> = new Set(["anthropic-beta"]);
 
-/** Names in lower case, so that a configured header replaces ours however it is spelt. */
+/** Lower-case names, so that a configured header replaces the built-in one in any spelling. */
 function buildHeaders(request: ModelRequest, own: Readonly<Record<string, string>>): Record<string, string> {
   const headers: Record<string, string> = {
     "content-type": "application/json",
@@ -162,7 +162,7 @@ function buildHeaders(request: ModelRequest, own: Readonly<Record<string, string
   return headers;
 }
 
-/** The key, trimmed of the line break of the file that it came from. */
+/** Returns the key without the line break of its file. */
 export function requireKey(request: ModelRequest): string | undefined {
   const key = request.apiKey?.trim();
   if (key !== undefined && key !== "") return key;

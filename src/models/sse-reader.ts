@@ -3,14 +3,14 @@ import { asObject, parseJson } from "./json.ts";
 import type { ServerEvent, StreamFormat } from "./stream-format.ts";
 
 /**
- * Longest single event, in characters. Search results that a vendor inlines reach some hundred thousand; a server
+ * The longest single event, in characters. Search results within an answer reach several hundred thousand; a server
  * that never ends its line must not fill the worker's memory.
  */
 export const MAX_EVENT_CHARS = 16 * 1024 * 1024;
 
 /**
- * Bytes in slices of any size to Server-Sent Events. The decoder keeps a character that is cut until its rest
- * arrives, drops a byte order mark, and replaces bytes that are not UTF-8.
+ * Reads bytes in slices of any size and returns Server-Sent Events. The decoder buffers an incomplete character,
+ * drops a byte order mark, and replaces bytes that are not UTF-8.
  */
 export class SseReader {
   readonly #decoder = new TextDecoder("utf-8", { fatal: false });
@@ -28,7 +28,7 @@ export class SseReader {
     });
   }
 
-  /** An event grew beyond the limit; nothing more can be read. */
+  /** An event exceeds the limit; nothing more can be read. */
   get isOverrun(): boolean {
     return this.#isOverrun;
   }
@@ -41,8 +41,8 @@ export class SseReader {
   }
 
   /**
-   * The stream is over. Servers forget the blank line that closes an event, so the last one counts when its data is
-   * whole; what a cut leaves behind is dropped.
+   * Ends the stream. Servers omit the blank line that closes an event, so the last event counts if its data is
+   * complete; an incomplete one is dropped.
    */
   end(): readonly ServerEvent[] {
     if (this.#isOverrun) return [];
@@ -56,7 +56,7 @@ export class SseReader {
 
 export const SERVER_SENT_EVENTS: StreamFormat = {
   accept: "text/event-stream",
-  // Servers that do not name the type, or only roughly, are trusted: the events will show.
+  // Servers with a missing or inaccurate content type are accepted: the events decide.
   accepts: (contentType) => contentType === "" || /event-stream|text\/plain|octet-stream/i.test(contentType),
   createReader: () => new SseReader(),
 };

@@ -3,25 +3,25 @@ import type { Vendor } from "./provider-error-from-response.ts";
 export type ServerEvent = {
   readonly event: string | undefined;
   readonly data: string;
-  /** The vendor says, beside the data, that this is an error. */
+  /** The vendor marks the event, apart from its data, as an error. */
   readonly failed?: boolean;
 };
 
-/** Bytes in slices of any size to events. */
+/** Reads bytes in slices of any size and returns events. */
 export interface StreamReader {
-  /** Throws a `ProviderError` where the bytes are damaged beyond reading. */
+  /** Throws a `ProviderError` if the bytes are corrupt. */
   read(bytes: Uint8Array): readonly ServerEvent[];
-  /** The answer is over: what is whole of what was held back. */
+  /** Ends the answer and returns the complete events among the buffered data. */
   end(): readonly ServerEvent[];
-  /** An event grew beyond the limit; nothing more can be read. */
+  /** An event exceeds the limit; nothing more can be read. */
   readonly isOverrun: boolean;
 }
 
-/** How answers travel: Server-Sent Events, unless a question says otherwise. */
+/** The format of an answer's stream: Server-Sent Events by default. */
 export type StreamFormat = {
-  /** The header of the question. */
+  /** The `accept` header of the request. */
   readonly accept: string;
-  /** Whether an answer of this type is one; lower case, empty where the vendor named none. */
+  /** Returns whether this content type is a stream; lower case, empty if the vendor sent none. */
   readonly accepts: (contentType: string) => boolean;
   readonly createReader: (contentType: string, vendor: Vendor) => StreamReader;
 };

@@ -4,11 +4,11 @@ import { quoteVendor, type Vendor } from "./provider-error-from-response.ts";
 /** Milliseconds. */
 export type HttpLimits = {
   readonly connectTimeoutMs: number;
-  /** From the question to the head of the answer. */
+  /** From the request to the head of the answer. */
   readonly firstByteTimeoutMs: number;
   /** Between two pieces of the answer. A comment or a ping counts as a piece. */
   readonly silenceTimeoutMs: number;
-  /** Between two pieces of the answer that lead on: comments, pings and empty pieces do not. */
+  /** Between two pieces of the answer that are progress: comments, pings and empty pieces are not. */
   readonly idleTimeoutMs: number;
 };
 
@@ -22,12 +22,12 @@ const ERROR_SENTENCES: Readonly<Record<string, string>> = {
   ETIMEDOUT: "the connection timed out",
   EHOSTUNREACH: "the host cannot be reached",
   ENETUNREACH: "the network cannot be reached",
-  EPIPE: "the connection was closed while the question was sent",
+  EPIPE: "the connection was closed while the request was sent",
   UND_ERR_SOCKET: "the connection was closed before the answer was complete",
   Z_BUF_ERROR: "the compressed answer was cut off",
 };
 
-/** Our own mistakes, which no repetition mends: an invalid header, an address without a scheme. */
+/** Client errors that a retry does not fix: an invalid header, an address without a scheme. */
 const CLIENT_ERROR_CODES = new Set([
   "UND_ERR_INVALID_ARG",
   "UND_ERR_NOT_SUPPORTED",
@@ -35,12 +35,12 @@ const CLIENT_ERROR_CODES = new Set([
   "ERR_INVALID_ARG_TYPE",
 ]);
 
-/** What the connection did, as a fault: cancelled by us, or the network's. */
+/** Converts a connection failure to a fault: cancelled by the caller, or the network's. */
 export function createTransportError(call: FailedCall, limits: HttpLimits, error: unknown): ProviderError {
   if (error instanceof ProviderError) return error;
   const { vendor } = call;
   if (call.signal.aborted) {
-    return new ProviderError("cancelled", `the question to ${vendor.name} was cancelled`, { cause: error });
+    return new ProviderError("cancelled", `the request to ${vendor.name} was cancelled`, { cause: error });
   }
   const { code, message } = findRootError(error);
   const fault = CLIENT_ERROR_CODES.has(code) ? "other" : "network";
@@ -64,18 +64,18 @@ function describeTimeout(code: string, limits: HttpLimits): string | undefined {
   }
 }
 
-/** The connection is kept open, and nothing is said. */
+/** Creates the error for a connection that stays open without progress. */
 export function createStalledError(
   vendor: Vendor,
   { idleTimeoutMs: stallTimeoutMs }: HttpLimits,
 ): ProviderError {
   return new ProviderError(
     "network",
-    `${vendor.name}: its answer has gone on for ${stallTimeoutMs} ms without saying anything, and was broken off`,
+    `${vendor.name}: its answer made no progress for ${stallTimeoutMs} ms, so Holdfast ended it`,
   );
 }
 
-/** A host with several addresses fails with one error for each; the first stands for all. */
+/** A host with several addresses fails with one error for each; the first represents all. */
 function findRootError(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return findRootError(error.errors[0]);
   if (!(error instanceof Error)) return { code: "", message: String(error) };

@@ -1,6 +1,6 @@
 /**
- * Places where a crash matters, by name. SQLite passes the points of a commit in its writer thread, PostgreSQL around its
- * transactions.
+ * Names of the points at which tests crash the process. SQLite reaches the points of a commit in its writer thread,
+ * PostgreSQL around its transactions.
  */
 export const KILL_POINTS = [
   "open:before",
@@ -32,13 +32,13 @@ export type KillPoint = (typeof KILL_POINTS)[number];
 
 let listener: ((point: KillPoint) => void) | undefined;
 
-/** Passed in the work itself. Nothing happens, unless the crash campaign's worker has armed it. */
+/** Marks a kill point in the code. Does nothing unless a test worker has armed the kill points. */
 export function reachKillPoint(point: KillPoint): void {
   listener?.(point);
 }
 
 /**
- * Has this thread's points told to a function, which may end the process there. For tests.
+ * Calls a function at each kill point of this thread; it can end the process there. For tests.
  *
  * @testonly
  */

@@ -12,26 +12,26 @@ import {
   TurnTrigger,
 } from "./record.ts";
 
-// What happens in a session, whole: each event by itself says where it belongs and holds the messages that it is
-// about. The record names these by position instead (see record.ts).
+// Complete events of a session: each one names its location and contains the messages that it is
+// about. The record refers to these by position instead (see record.ts).
 
-/** A piece of an answer. A piece of a call is a piece of JSON, which can be read when the message has ended. */
+/** A piece of an answer. A piece of a call is a piece of JSON, which can be parsed when the message has ended. */
 export const StreamDelta = z.object({ type: z.enum(["text", "thinking", "toolCall"]), delta: z.string() });
 export type StreamDelta = z.infer<typeof StreamDelta>;
 
-/** With what a loop asked its model. It names secrets; it holds none. */
+/** The configuration with which a loop calls its model. It names secrets but contains none. */
 export const ConfigSnapshot = z.object({
   definitionHash: z.string(),
   model: z.string(),
   provider: z.string().optional(),
   configId: z.string().optional(),
-  /** What people call the model. */
+  /** The display name of the model. */
   name: z.string().optional(),
   api: z.string().optional(),
   baseUrl: z.string().optional(),
   reasoning: z.boolean().optional(),
   contextWindow: z.number().int().optional(),
-  /** Of one answer. */
+  /** The maximum of one answer. */
   maxTokens: z.number().int().optional(),
   thinking: z.string().optional(),
   temperature: z.number().optional(),
@@ -39,23 +39,23 @@ export const ConfigSnapshot = z.object({
 export type ConfigSnapshot = z.infer<typeof ConfigSnapshot>;
 
 const loopId = z.string();
-/** RFC 3339, UTC. Messages have unix milliseconds instead. */
+/** RFC 3339, UTC. Messages have Unix milliseconds instead. */
 const timestamp = z.iso.datetime();
 const call = { loopId, toolCallId: z.string(), toolName: z.string() };
 const ToolOutput = z.object({ content: z.array(Content), details: z.unknown().optional() });
 
-/** Every kind but the two of parallel evaluation names its loop. There is no kind for errors: a message says it. */
+/** Every kind except the two of parallel evaluation names its loop. Errors have no kind: a message reports them. */
 export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("AgentStart"),
-    /** A UUID, the agent's for life: its record and its checkpoints have the same (ID-01). */
+    /** A UUID that belongs to the agent permanently: its record and its checkpoints have the same one (ID-01). */
     agentId: z.string(),
-    /** What people call it. Absent in records of before it was told. */
+    /** The display name of the agent. Absent in older records. */
     agentName: z.string().optional(),
     sessionId: z.string(),
     loopId,
     parentLoopId: z.string().optional(),
-    /** Old records may say nothing, or null: those loops had a prompt. */
+    /** Absent or null in old records, whose loops had a prompt. */
     continuationKind: z.preprocess((kind) => kind ?? { type: "initial" }, ContinuationKind),
     configSnapshot: ConfigSnapshot.optional(),
     timestamp,
@@ -66,11 +66,11 @@ export const AgentEvent = z.discriminatedUnion("type", [
     loopId,
     /** Every message that the loop has added. */
     messages: z.array(AgentMessage),
-    /** Of all turns. */
+    /** The usage of all turns. */
     usage: Usage,
     outcome: Outcome.optional(),
     timestamp,
-    /** Why a filter did not let the prompt in. */
+    /** Why a filter rejected the prompt. */
     rejection: z.string().optional(),
   }),
   z.object({
@@ -85,7 +85,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
     loopId,
     turnIndex: z.number().int().nonnegative(),
     message: AssistantMessage,
-    /** Of this turn. */
+    /** The usage of this turn. */
     usage: Usage,
     timestamp,
     toolResults: z.array(ToolResultMessage),
@@ -94,7 +94,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("MessageUpdate"),
     loopId,
-    /** The answer as far as it has come; arguments of calls are text until it has ended. */
+    /** The part of the answer that has arrived; the arguments of calls are text until it has ended. */
     message: AssistantMessage,
     delta: StreamDelta,
   }),
@@ -120,7 +120,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("ParallelLoopEnd"),
     sessionId: z.string(),
-    /** Empty, and -1, where all branches are kept. */
+    /** Empty, and -1, when all branches are retained. */
     selectedLoopId: z.string(),
     selectedConfigIndex: z.number().int().min(-1),
     evaluationUsage: Usage,
@@ -146,13 +146,13 @@ export const AgentEvent = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("PrunApplied"),
     loopId,
-    /** Unix milliseconds, of the messages that left the view. */
+    /** The timestamps, in Unix milliseconds, of the messages that left the view. */
     prunedTimestamps: z.array(z.number().int().nonnegative()),
     tokensRemoved: z.number().int(),
     messagesRemoved: z.number().int(),
     memo: z.string().optional(),
   }),
-  /** The model wanted to go on from an earlier entry (PHI-04); positions are those of the branch that it left. */
+  /** The model requested to go back to an earlier entry (PHI-04). Positions are those of the branch that it left. */
   z.object({
     type: z.literal("RevertApplied"),
     loopId,
@@ -163,7 +163,7 @@ export const AgentEvent = z.discriminatedUnion("type", [
     applied: z.boolean(),
     reason: z.string().optional(),
   }),
-  /** Another model has given the answer that comes next, or a compaction's texts, since those before it could not. */
+  /** Another model gives the next answer, or a compaction's texts, because the models before it failed. */
   z.object({
     type: z.literal("ModelFellBack"),
     loopId,
@@ -172,9 +172,9 @@ export const AgentEvent = z.discriminatedUnion("type", [
     ...fallbackPurpose,
     timestamp,
   }),
-  /** A message came while the queues were full, and was not taken. */
+  /** A message arrived while the queues were full, and was rejected. */
   z.object({ type: z.literal("MessageRefused"), loopId, ...RejectedMessage.shape, timestamp }),
-  /** Between turns, the agent was moved to another definition, or was to be. */
+  /** The agent was updated to another definition between turns, or the update was rejected. */
   z.object({
     type: z.literal("DefinitionChanged"),
     loopId,

@@ -1,17 +1,17 @@
 import type { z } from "zod";
 import { findNearestName } from "../platform/text/nearest-name.ts";
 
-// What a schema has to say about a value that does not fit, in sentences: where it stands, what it must be, what came.
+// Describes in sentences why a value does not match a schema: the location, the expected value, and the actual value.
 
 export type CheckResult<Value> =
   | { readonly ok: true; readonly value: Value }
-  /** Every problem, a sentence each. */
+  /** Every problem, as one sentence each. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
 /**
- * Makes a value whole, or says everything that is wrong with it at once; misspelt keys by name.
+ * Parses a value, or returns every problem of it at once. Suggests the correct names of misspelt keys.
  *
- * @param root - What the value is called where all of it is wrong: `body`, `definition`.
+ * @param root - The name of the value for problems with the whole of it: `body`, `definition`.
  */
 export function check<Schema extends z.ZodType>(
   schema: Schema,
@@ -25,7 +25,7 @@ export function check<Schema extends z.ZodType>(
 
 type Issue = z.core.$ZodIssue;
 
-/** Every problem, a sentence each. @param schema - That was not met: to say which key was probably meant. */
+/** Describes every problem, as one sentence each. @param schema - Names the keys that may have been meant. */
 export function describeIssues({ issues }: z.ZodError, schema: z.ZodType, root: string): readonly string[] {
   return issues.flatMap(findMeantIssues).flatMap((issue) => describeIssue(issue, schema, root));
 }
@@ -41,7 +41,7 @@ function describeIssue(issue: Issue, schema: z.ZodType, root: string): readonly 
   });
 }
 
-/** Of a choice, what is wrong with the form that was meant: the one that the value comes closest to. */
+/** Returns the problems with the form of a union that the value matches most closely. */
 function findMeantIssues(issue: Issue): readonly Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const possible = issue.errors.filter((errors) => !errors.some(rejectsWholeValue));
@@ -52,16 +52,16 @@ function findMeantIssues(issue: Issue): readonly Issue[] {
   );
 }
 
-/** The value is of another kind, or says that it is another form. */
+/** Reports whether the value is of another type, or declares itself to be another form. */
 function rejectsWholeValue({ path, code }: Issue): boolean {
   if (code === "invalid_value") return path.length <= 1;
   return path.length === 0 && (code === "invalid_type" || code === "invalid_format");
 }
 
 /**
- * What zod's own words are replaced by; a schema's own go before.
+ * Replaces zod's own messages. A schema's own messages take precedence.
  *
- * Texts are not repeated: one could be a key.
+ * Texts are not quoted, because one could be a key.
  */
 export function formatExpected(issue: z.core.$ZodRawIssue): string | undefined {
   const came = getKind(issue.input);
@@ -78,7 +78,7 @@ export function formatExpected(issue: z.core.$ZodRawIssue): string | undefined {
     case "not_multiple_of":
       return `must be a multiple of ${issue.divisor}, not ${came}`;
     case "invalid_format":
-      return `must be ${FORMATS[issue.format] ?? `a text of the form ${issue.format}`}`;
+      return `must be ${FORMATS[issue.format] ?? `a text in the format ${issue.format}`}`;
     case "unrecognized_keys":
       return `has unknown keys: ${issue.keys.join(", ")}`;
     case "invalid_union":
@@ -102,8 +102,8 @@ const KINDS: Readonly<Record<string, string>> = {
   boolean: "true or false",
   null: "null",
   nan: "no number",
-  undefined: "left out",
-  never: "left out",
+  undefined: "omitted",
+  never: "omitted",
   date: "a date",
 };
 
@@ -114,7 +114,7 @@ const FORMATS: Readonly<Record<string, string>> = {
   datetime: "a time such as 2026-09-23T12:00:00Z",
 };
 
-/** What came, as a sentence says it. */
+/** Describes the kind of a value in a sentence. */
 export function getKind(value: unknown): string {
   if (value === null) return "null";
   if (value === undefined) return "nothing";
@@ -150,7 +150,7 @@ function formatSize(issue: Raw<"too_small"> | Raw<"too_big">): string {
   return `must be ${issue.inclusive === false ? side : inclusive} ${bound}, not ${getKind(input)}`;
 }
 
-/** Where the value fits none of several forms. */
+/** Describes a value that matches none of several forms. */
 function formatUnionIssue(issue: Raw<"invalid_union">, came: string): string {
   const { discriminator, options } = issue as { discriminator?: string; options?: readonly unknown[] };
   if (discriminator !== undefined && options !== undefined) {
@@ -167,7 +167,7 @@ function formatUnionIssue(issue: Raw<"invalid_union">, came: string): string {
         : [];
     }),
   );
-  if (kinds.length === 0) return "has none of the forms that it may have";
+  if (kinds.length === 0) return "matches none of the allowed forms";
   const must = formatChoices([...new Set(kinds)]);
   return issue.input === undefined ? `is missing; it must be ${must}` : `must be ${must}, not ${came}`;
 }
@@ -177,7 +177,7 @@ function formatChoices(choices: readonly string[]): string {
   return `${choices.slice(0, -1).join(", ")} or ${choices.at(-1)}`;
 }
 
-/** The keys that an object of the schema may have at a path, in a choice those of all its forms; none behind a choice. */
+/** Lists the keys of a schema's object at a path; for a union, those of all its forms; none below a union. */
 function listKeys(schema: unknown, path: readonly PropertyKey[]): readonly string[] {
   let here = unwrap(schema);
   for (const step of path)
@@ -188,12 +188,12 @@ function listKeys(schema: unknown, path: readonly PropertyKey[]): readonly strin
 
 type Shaped = {
   readonly shape?: Readonly<Record<string, unknown>>;
-  /** Of a list: what its members are. Of a choice: its forms. */
+  /** For a list: the schema of its members. For a union: its forms. */
   readonly def?: { readonly element?: unknown; readonly options?: readonly unknown[] };
 };
 type Wrapped = { readonly def?: { readonly innerType?: unknown } };
 
-/** Without what says "optional" or "by default". */
+/** Removes the wrappers for optional values and defaults. */
 function unwrap(schema: unknown): Shaped | undefined {
   let inner = schema;
   while ((inner as Wrapped | undefined)?.def?.innerType !== undefined)

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { AgentDefinition, LoopLimits } from "./definition.ts";
 
-// How several agents are compared: who, by what, and what they may spend together.
+// How several agents are compared: the agents, the strategy, and their common limits.
 
 /** An agent by its definition, or by the hash of a stored one. */
 export const EvaluationAgent = z.union([
@@ -11,22 +11,22 @@ export const EvaluationAgent = z.union([
 export type EvaluationAgent = z.infer<typeof EvaluationAgent>;
 
 /**
- * Strategies that ask nobody (PAR-05): one branch is passed through; the first that answered, the one with the fewest or
- * with the most tokens is chosen. core/evaluation/strategies.ts says how.
+ * Strategies that call no model (PAR-05): pass one branch through, or choose the first that answered, or the one with the
+ * fewest or the most tokens. See conversation/evaluation/strategies.ts.
  */
 export const PLAIN_STRATEGIES = ["transparent", "pick-first", "token-efficient", "elaborate"] as const;
 export type PlainStrategy = (typeof PLAIN_STRATEGIES)[number];
 
-/** What chooses one branch of them all (PAR-05, PAR-06). */
+/** How one of the branches is chosen (PAR-05, PAR-06). */
 export const EvaluationStrategy = z.discriminatedUnion("type", [
   z.strictObject({ type: z.enum(PLAIN_STRATEGIES) }),
-  /** None: all branches are kept, and the session's head stays where it is (HITL-03). */
+  /** Chooses none: all branches are retained, and the session's head stays where it is (HITL-03). */
   z.strictObject({ type: z.literal("keep") }),
   /** A model, in a loop of its own. */
   z.strictObject({
     type: z.literal("judge"),
     judge: EvaluationAgent,
-    /** In place of the judge's own. */
+    /** Replaces the judge's own. */
     systemPrompt: z.string().optional(),
   }),
   /** A function that the worker has registered. */
@@ -34,11 +34,11 @@ export const EvaluationStrategy = z.discriminatedUnion("type", [
 ]);
 export type EvaluationStrategy = z.infer<typeof EvaluationStrategy>;
 
-/** Of all branches and the judge together; what is left out is without limit. */
+/** The limits of all branches and the judge together; an omitted limit is disabled. */
 export const EvaluationLimits = LoopLimits;
 export type EvaluationLimits = z.infer<typeof EvaluationLimits>;
 
-/** Branches of one evaluation: each is a child of one workflow, whose history holds a few kilobytes of it. */
+/** The maximum branches of one evaluation: each is a child of one workflow, whose history has a few kilobytes for it. */
 export const MAX_BRANCHES = 200;
 
 export const EvaluationPlan = z.strictObject({

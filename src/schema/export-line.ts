@@ -5,9 +5,9 @@ import { Usage } from "./message.ts";
 import { ContinuationKind, EntryOrigin, LoopStatus, Outcome, SessionOrigin, SpawnRef } from "./record.ts";
 import { ViewSnapshot } from "./view-snapshot.ts";
 
-// A session as a file: one JSON object a line. What each line says is in docs/export.md; a change of it is a new version.
+// A session as a file: one JSON object a line. docs/export.md describes each line; a change requires a new version.
 
-/** The version that this Holdfast writes, and the newest that it reads. */
+/** The version that this release writes, and the newest that it reads. */
 export const EXPORT_VERSION = 1;
 
 const id = z.string().min(1);
@@ -20,7 +20,7 @@ export const HeaderLine = z.object({
   type: z.literal("holdfast-export"),
   version: z.number().int().positive(),
   exportedAt: z.iso.datetime(),
-  /** The first one is the one that was asked for, the others are sessions of agents below it. */
+  /** The first one is the requested session; the others are sessions of agents below it. */
   sessions: z.array(id).min(1),
 });
 export type HeaderLine = z.infer<typeof HeaderLine>;
@@ -68,7 +68,7 @@ export const LoopLine = z.object({
   end: z.object({ branch: id, position: count, view: ViewSnapshot.optional() }).optional(),
   grants: Grants.optional(),
   evaluation: z.string().optional(),
-  /** How many events of it follow. */
+  /** The number of its events that follow. */
   events: count,
 });
 export type LoopLine = z.infer<typeof LoopLine>;
@@ -78,15 +78,15 @@ export const BranchLine = z.object({
   session: id,
   id,
   parent: z.object({ branch: id, position: count }).optional(),
-  /** Of one without a parent: what stands before it was another session's, which was deleted. */
+  /** For a branch without a parent: the entries before this position belonged to another session, which was deleted. */
   position: count.optional(),
-  /** The run that a conflict sent here. */
+  /** The run that a conflict moved to this branch. */
   run: z.string().optional(),
-  /** When somebody has asked for it. */
+  /** Present when a user has requested the branch. */
   askedAtMs: atMs.optional(),
-  /** Of one that has begun in another session: what was left of the view before its position. */
+  /** For a branch that began in another session: what was left of the view before its position. */
   inheritedView: ViewSnapshot.optional(),
-  /** Behind its last entry, its ancestors' included. */
+  /** The position after its last entry, including the entries of its ancestors. */
   length: count,
 });
 export type BranchLine = z.infer<typeof BranchLine>;
@@ -103,7 +103,7 @@ export const EvaluationLine = z.object({
 });
 export type EvaluationLine = z.infer<typeof EvaluationLine>;
 
-/** Each definition that a session or a loop names, before the first entry. */
+/** A definition that a session or a loop names; before the first entry. */
 export const DefinitionLine = z.object({
   type: z.literal("definition"),
   hash,
@@ -111,11 +111,11 @@ export const DefinitionLine = z.object({
 });
 export type DefinitionLine = z.infer<typeof DefinitionLine>;
 
-/** A long text, before the first line that names it. */
+/** A long text; before the first line that refers to it. */
 export const ContentLine = z.object({ type: z.literal("content"), hash, text: z.string() });
 export type ContentLine = z.infer<typeof ContentLine>;
 
-/** A message at its place: itself, or the hash of the content that is its JSON. */
+/** A message at its position: the message itself, or the hash of the content that is its JSON. */
 export const EntryLine = z.object({
   type: z.literal("entry"),
   session: id,
@@ -140,13 +140,13 @@ export const EventLine = z.object({
 });
 export type EventLine = z.infer<typeof EventLine>;
 
-/** A step that has its result: what a later look at the record needs of it. */
+/** A step that has its result: what later readers of the record need of it. */
 export const StepLine = z.object({
   type: z.literal("step"),
   session: id,
   run: z.string(),
   number: z.number().int(),
-  /** Below 0 for what stands beside a call. */
+  /** Negative for steps that accompany a call. */
   call: z.number().int(),
   loopId: z.string().optional(),
   kind: z.string(),
@@ -170,11 +170,11 @@ export const InboxLine = z.object({
 });
 export type InboxLine = z.infer<typeof InboxLine>;
 
-/** The last line: how many came before it, and the SHA-256 of all their bytes. */
+/** The last line: the number of lines before it, and the SHA-256 of all their bytes. */
 export const EndLine = z.object({ type: z.literal("end"), lines: count, sha256: hash });
 export type EndLine = z.infer<typeof EndLine>;
 
-/** What stands between the first line and the last. */
+/** The lines between the first and the last. */
 export const BodyLine = z.discriminatedUnion("type", [
   SessionLine,
   LoopLine,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 
-// What a user has allowed for the rest of a session, as it stands in a file. `src/core/permission/grants.ts` reads it from a store.
+// What a user allows for the rest of a session, in its form in a file. `src/core/permission/grants.ts` reads it from a
+// store.
 
 const CommandWords = z.array(z.string().max(1024)).min(1).max(64);
 const Commands = z

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { findNearestName } from "../platform/text/nearest-name.ts";
 
-// Where an application is asked or told while an agent works, and whom it has put there (CB-01, CB-09). The meaning of
-// each point is written in docs/hooks.md.
+// The points at which an application's hooks are called while an agent works, and their settings (CB-01, CB-09).
+// docs/hooks.md describes each point.
 
-/** `asks`: what is about to happen hangs on the answer. `tells`: it has happened. */
+/** `asks`: the answer decides whether the event happens. `tells`: the event has happened. */
 const KINDS = {
   "before-task": "asks",
   "after-task": "tells",
@@ -37,12 +37,12 @@ export function isUpdatePoint(point: HookPoint): point is UpdatePoint {
   return point === "before-tool-update" || point === "after-tool-update";
 }
 
-/** Of one point. */
+/** The maximum at one point. */
 const MAX_HOOKS = 16;
 
 const policy = {
   timeoutMs: z.number().int().positive().max(600_000).optional(),
-  /** What a failure means: `stop` before something happens and `go-on` after it, unless said. */
+  /** What a failure means: by default `stop` before an event and `go-on` after it. */
   onFailure: z.enum(["stop", "go-on"]).optional(),
 };
 
@@ -52,7 +52,7 @@ const HookName = z.string().min(1).max(128);
 
 const NamedHook = z.strictObject({ name: HookName, ...policy });
 
-/** No shell reads it: one line that is cut into words, or the words. */
+/** Runs without a shell: one line that is split into words, or the words. */
 const CommandHook = z.strictObject({
   command: z.union([z.string().min(1).max(2048), z.array(z.string()).min(1).max(64)]),
   ...policy,
@@ -60,13 +60,13 @@ const CommandHook = z.strictObject({
 
 /** A name that the worker has registered, such as `audit` or `plug::audit`, or a command. */
 export const HookUse = z.union([HookName, NamedHook, CommandHook], {
-  error: `must be the name of a hook, {"name": …} or {"command": …}, both perhaps with ${SETTINGS}`,
+  error: `must be the name of a hook, {"name": …} or {"command": …}; objects may also have ${SETTINGS}`,
 });
 export type HookUse = z.infer<typeof HookUse>;
 
 const UpdateHookUse = HookUse.refine((use) => typeof use === "string" || "name" in use, {
   error:
-    'must be the name of a hook or {"name": …}: output passes here, and a command\'s answer takes too long',
+    'must be the name of a hook or {"name": …}: this point is called for streamed output, and a command\'s answer takes too long',
 });
 
 const buildUses = (point: HookPoint) =>
@@ -77,7 +77,7 @@ const buildUses = (point: HookPoint) =>
 
 type HookShape = { [P in HookPoint]: z.ZodOptional<z.ZodArray<typeof HookUse>> };
 
-/** Asked or told in the order given. */
+/** Called in the given order. */
 export const Hooks = z.strictObject(
   Object.fromEntries(HOOK_POINTS.map((point) => [point, buildUses(point)])) as HookShape,
   {
@@ -92,7 +92,7 @@ export type Hooks = z.infer<typeof Hooks>;
 function formatUnknownPoints(names: readonly string[]): string {
   const messages = names.map((name) => {
     const near = findNearestName(name, HOOK_POINTS);
-    return `there is no hook point "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
+    return `unknown hook point "${name}"${near === undefined ? "" : `; did you mean "${near}"?`}`;
   });
   return `${messages.join(", ")} (the points are ${HOOK_POINTS.join(", ")})`;
 }

@@ -3,15 +3,15 @@ import { BY_REFERENCE, Headers, holdsSecret, isLiteralSecret, NO_SECRET_IN_ADDRE
 import { SecretReference } from "./model.ts";
 import { ReplayClass } from "./tool.ts";
 
-// Servers of the Model Context Protocol that an agent has tools of. What the fields do is written in docs/mcp.md.
+// Model Context Protocol servers whose tools an agent has. docs/mcp.md describes the fields.
 
 const MAX_TEXT = 8192;
 const MAX_LIST = 256;
 
-/** It may hold references such as `${TOKEN}`; their values are put in by the worker, when the server is started. */
+/** May contain references such as `${TOKEN}`, which the worker resolves when it starts the server. */
 const WithReferences = z.string().max(MAX_TEXT);
 
-/** Names under which nobody puts anything but a secret. */
+/** Names of variables that only contain secrets. */
 const SECRET_VARIABLE = /(^|_)(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
 /** A flag of a command whose value, in the next argument, is a secret. */
 const SECRET_ARGUMENT =
@@ -45,30 +45,29 @@ const Address = z
   .url({ protocol: /^https?$/, error: "an address that begins with http:// or https://" })
   .max(2048)
   .refine((text) => !/^https?:\/\/[^/?#]*@/i.test(text), {
-    error: `leave user name and password out of the address; put a header in \`headers\` and ${BY_REFERENCE}`,
+    error: `remove the user name and password from the address; put a header in \`headers\` and ${BY_REFERENCE}`,
   })
   .refine((text) => !holdsSecret(text), NO_SECRET_IN_ADDRESS);
 
 const Stdio = z.strictObject({
   type: z.literal("stdio"),
-  /** A program, found as a shell would find it; no shell reads it. */
+  /** A program, found as a shell would find it; no shell runs it. */
   command: z.string().min(1).max(4096),
   /** Other processes can read them: put secrets in `env`. */
   args: Arguments.default([]),
-  /** Beside PATH, HOME, LANG and the like; nothing else of the worker's own environment is passed on. */
+  /** Added to PATH, HOME, LANG and the like; the server receives nothing else of the worker's own environment. */
   env: Variables.default({}),
-  /** The worker's current folder unless said. */
+  /** The worker's current folder by default. */
   cwd: z.string().min(1).max(4096).optional(),
 });
 
 const Bearer = z.strictObject({ type: z.literal("bearer"), token: SecretReference });
 
-/** Where tokens are given out: the end point itself, or the issuer, whose published description names it. */
+/** Where tokens are issued: the endpoint itself, or the issuer, whose published metadata names it. */
 const tokenEndpoint = { tokenUrl: Address.optional(), issuer: Address.optional() };
 
 const NO_ENDPOINT_ERROR = {
-  error:
-    "name `tokenUrl` or `issuer`: a server must not be the one to say where its client's secret is sent to",
+  error: "specify `tokenUrl` or `issuer`: a server must not decide where its client's secret is sent",
 };
 
 const ClientCredentials = z
@@ -77,7 +76,7 @@ const ClientCredentials = z
     clientId: z.string().min(1).max(1024),
     clientSecret: SecretReference,
     scope: z.string().max(1024).optional(),
-    /** How the secret is sent with the question for a token. */
+    /** How the secret is sent with the token request. */
     clientAuth: z.enum(["basic", "post"]).default("basic"),
     ...tokenEndpoint,
   })
@@ -111,49 +110,49 @@ const Http = z.strictObject({
 
 const McpTransport = z.discriminatedUnion("type", [Stdio, Http]);
 
-/** Names as the server gives them; `*` stands for any letters, `?` for one. */
+/** Names as the server defines them; `*` stands for any characters, `?` for one. */
 const NamePatterns = z.array(z.string().min(1).max(256)).max(MAX_LIST);
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 export const McpServer = z.strictObject({
-  /** What people call it, and what the names of its tools begin with. */
+  /** The display name, and the default prefix of its tools. */
   name: z.string().regex(/^[A-Za-z0-9_-]{1,32}$/, 'use 1 to 32 letters, digits, "_" and "-"'),
   transport: McpTransport,
-  /** A tool is `{prefix}__{name}`; the server's name unless said. Empty: names as the server gives them. */
+  /** A tool is `{prefix}__{name}`; by default the server's name. Empty: the names as the server defines them. */
   prefix: z
     .string()
     .regex(/^[A-Za-z0-9_-]{0,32}$/, 'use at most 32 letters, digits, "_" and "-"')
     .optional(),
-  /** Tools that are offered; all of them unless said. */
+  /** Tools that are offered; all of them by default. */
   include: NamePatterns.optional(),
   exclude: NamePatterns.default([]),
-  /** What a second execution means, by the name that the server gives, or by a pattern; the longest that fits. */
+  /** What a second execution means, by the server's name for the tool, or by a pattern; the longest match applies. */
   replay: z.record(z.string().min(1).max(256), ReplayClass).default({}),
-  /** Tools before whose calls a person is asked, unless a rule of the policy allows them. */
+  /** Tools whose calls need approval, unless a rule of the policy allows them. */
   confirm: NamePatterns.default([]),
   /**
-   * What the server says of its tools (`readOnlyHint`, `idempotentHint`, `destructiveHint`) is believed. Otherwise
-   * each tool is `unsafe`, unless `replay` says more.
+   * Trusts the server's annotations of its tools (`readOnlyHint`, `idempotentHint`, `destructiveHint`). Otherwise each tool
+   * is `unsafe`, unless `replay` says otherwise.
    */
   trusted: z.boolean().default(false),
-  /** For one request (MCP-07). What a call reports on its way begins it anew, up to `maxTimeoutMs`. */
+  /** For one request (MCP-07). Progress of a call restarts it, up to `maxTimeoutMs`. */
   timeoutMs: z.number().int().positive().max(DAY_MS).default(30_000),
-  /** Ten minutes unless said, or `timeoutMs` where that is longer. */
+  /** By default ten minutes, or `timeoutMs` if that is longer. */
   maxTimeoutMs: z.number().int().positive().max(DAY_MS).optional(),
-  /** For the first answer after a start; `timeoutMs` unless said. */
+  /** For the first answer after a start; `timeoutMs` by default. */
   startTimeoutMs: z.number().int().positive().max(DAY_MS).optional(),
-  /** Without a request for so long it is ended; the next request starts it again. */
+  /** The server is stopped after this time without a request; the next request starts it again. */
   idleMs: z.number().int().positive().max(DAY_MS).default(300_000),
-  /** Requests that it is given at the same time; the others wait for their turn (MCP-10). */
+  /** The number of concurrent requests; others wait (MCP-10). */
   concurrency: z.number().int().min(1).max(64).default(1),
-  /** A loop does not open without it; otherwise the agent works without its tools, and is warned. */
+  /** Whether a loop requires it to open; otherwise the agent works without its tools, with a warning. */
   required: z.boolean().default(true),
   /** Offers two tools that list and read its resources. */
   resources: z.boolean().default(false),
-  /** It may have a model of ours asked. */
+  /** Whether the server may request answers from the agent's model. */
   sampling: z.boolean().default(false),
-  /** It may ask a person something while a tool runs. */
+  /** Whether the server may ask the user a question while a tool runs. */
   elicitation: z.boolean().default(true),
 });
 export type McpServer = z.infer<typeof McpServer>;

@@ -1,12 +1,12 @@
 import { z } from "zod";
 
-// What a conversation is made of. Field names are camelCase; the readers of foreign files accept the
-// snake_case of the sources too.
+// The parts of a conversation. Field names are camelCase; the readers of foreign files also accept the
+// snake_case of the sources.
 
 export const TextContent = z.object({
   type: z.literal("text"),
   text: z.string(),
-  /** Opaque token of the vendor, as of thinking. */
+  /** An opaque token of the vendor, as for thinking. */
   signature: z.string().optional(),
 });
 export type TextContent = z.infer<typeof TextContent>;
@@ -22,7 +22,7 @@ export type ImageContent = z.infer<typeof ImageContent>;
 export const ThinkingContent = z.object({
   type: z.literal("thinking"),
   thinking: z.string(),
-  /** Opaque token of the vendor. It goes back to that vendor unmodified, and to no other. */
+  /** An opaque token of the vendor. It is sent back to that vendor unmodified, and to no other. */
   signature: z.string().optional(),
   /** The vendor sent the block encrypted; `signature` then holds the encrypted block. */
   redacted: z.boolean().optional(),
@@ -33,25 +33,25 @@ export const ToolCallContent = z.object({
   type: z.literal("toolCall"),
   /** Chosen by the vendor; unique within a turn, not across turns. */
   id: z.string(),
-  /** The vendor's own id where it is too long to be carried about, and `id` a short one in its place. */
+  /** The vendor's own id when it is too long to be used everywhere; `id` is then a short replacement. */
   vendorId: z.string().optional(),
   name: z.string(),
-  /** What the model sent. The raw text when it was not JSON. */
+  /** What the model sent; the raw text when it was not JSON. */
   arguments: z.unknown(),
-  /** Opaque token of the vendor, as of thinking. */
+  /** An opaque token of the vendor, as for thinking. */
   signature: z.string().optional(),
 });
 export type ToolCallContent = z.infer<typeof ToolCallContent>;
 
 /**
- * A block of the vendor's own in an answer, such as a search that it made by itself and what it found. It goes back to
- * that vendor unmodified, and to no other; nobody else acts on it.
+ * A block of the vendor's own in an answer, such as a search that the vendor ran and its result. It is sent back to that
+ * vendor unmodified, and to no other; nothing else uses it.
  */
 export const VendorContent = z.object({
   type: z.literal("vendor"),
-  /** As the vendor names it: `server_tool_use`, `web_search_call`, … */
+  /** The vendor's name for it: `server_tool_use`, `web_search_call`, … */
   kind: z.string(),
-  /** The block as JSON, whole. */
+  /** The complete block as JSON. */
   data: z.unknown(),
 });
 export type VendorContent = z.infer<typeof VendorContent>;
@@ -65,7 +65,7 @@ export const Content = z.discriminatedUnion("type", [
 ]);
 export type Content = z.infer<typeof Content>;
 
-/** Why a model stopped, or why a turn did. The last six are not answers of a vendor. */
+/** Why a model or a turn stopped. The last six do not come from a vendor. */
 export const StopReason = z.enum([
   "stop",
   "length",
@@ -85,16 +85,16 @@ export type StopReason = z.infer<typeof StopReason>;
 export const Usage = z.object({
   input: z.number().int().nonnegative(),
   output: z.number().int().nonnegative(),
-  /** 0 where the vendor does not say. */
+  /** 0 when the vendor does not report it. */
   reasoning: z.number().int().nonnegative().default(0),
   cacheRead: z.number().int().nonnegative(),
   cacheWrite: z.number().int().nonnegative(),
-  /** As the vendor says, or the sum of the parts where it says nothing. */
+  /** As the vendor reports it, or the sum of the parts. */
   totalTokens: z.number().int().nonnegative(),
 });
 export type Usage = z.infer<typeof Usage>;
 
-/** Where a message belongs: the loop that it was made in and the turn (0-based) within it. */
+/** Where a message belongs: the loop in which it was made, and the 0-based turn within the loop. */
 export const TurnId = z.object({ loopId: z.string(), turnIndex: z.number().int().nonnegative() });
 export type TurnId = z.infer<typeof TurnId>;
 
@@ -103,7 +103,7 @@ const timestamp = z.number().int();
 export const UserMessage = z.object({
   role: z.literal("user"),
   content: z.array(Content),
-  /** Unix milliseconds. Order in a view comes from the position, never from this. */
+  /** Unix milliseconds. The order in a view comes from the position, never from this. */
   timestamp,
   turnId: TurnId.optional(),
 });
@@ -118,11 +118,11 @@ export const AssistantMessage = z.object({
   usage: Usage,
   timestamp,
   errorMessage: z.string().optional(),
-  /** The vendor's id of this answer, where it gives one. */
+  /** The vendor's id of this answer, when it provides one. */
   responseId: z.string().optional(),
-  /** The tier that the vendor has served it at, where it says so and it is not its default. */
+  /** The tier at which the vendor served it, when the vendor reports one that is not its default. */
   serviceTier: z.string().optional(),
-  /** Tokens of the longest of the questions that it took, where there were several: prices go by the length of one. */
+  /** The tokens of the longest of several requests for this answer: prices depend on the length of one request. */
   longestQuestion: z.number().int().nonnegative().optional(),
   turnId: TurnId.optional(),
 });
@@ -134,7 +134,7 @@ export const ToolResultMessage = z.object({
   toolName: z.string(),
   content: z.array(Content),
   isError: z.boolean(),
-  /** For people and programs; never sent to a model. */
+  /** For users and programs; never sent to a model. */
   details: z.unknown().optional(),
   timestamp,
   childLoopId: z.string().optional(),
@@ -146,7 +146,7 @@ export type ToolResultMessage = z.infer<typeof ToolResultMessage>;
 export const Message = z.discriminatedUnion("role", [UserMessage, AssistantMessage, ToolResultMessage]);
 export type Message = z.infer<typeof Message>;
 
-/** What an application keeps in the conversation for itself. Never sent to a model. */
+/** What an application stores in the conversation for itself. Never sent to a model. */
 export const ExtensionMessage = z.object({
   role: z.literal("extension"),
   kind: z.string(),

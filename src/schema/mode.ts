@@ -5,20 +5,20 @@ import { findCostLimitProblem } from "./prices.ts";
 // How agents work together on a task. One description for code, files and the command line; each mode is a workflow.
 
 /**
- * What all runs of a job may use together. `null`, the default, is without limit: each agent has its own all the same. The
- * duration counts from the start; nothing new begins after it.
+ * What all runs of a job may use together. `null`, the default, is without limit; each agent still has its own limits.
+ * The duration counts from the start; nothing new begins after it.
  */
 export const JobLimits = buildLimits();
 export type JobLimits = z.infer<typeof JobLimits>;
 
 const limits = JobLimits.default(() => JobLimits.parse({}));
 
-/** Of a part: it is in the ids of sessions. */
+/** The name of a part, which is used in the ids of sessions. */
 export const PartName = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, "must be 1 to 64 letters, digits, - or _");
 
-/** Of one stage's prompt: it travels in the start of the job. */
+/** The maximum of one stage's prompt, which travels in the start of the job. */
 export const MAX_TEMPLATE_CHARS = 8 * 1024;
-/** Of one stage's schema as JSON, for the same reason. */
+/** The maximum of one stage's schema as JSON, for the same reason. */
 const MAX_INPUT_SCHEMA_CHARS = 8 * 1024;
 
 const InputSchema = z
@@ -31,34 +31,34 @@ const InputSchema = z
 export const Stage = z.strictObject({
   name: PartName,
   agent: AgentDefinition,
-  /** `{{input}}` is what the stage before has said, `{{task}}` what the job was asked. The input alone unless said. */
+  /** `{{input}}` is the output of the previous stage, `{{task}}` the job's task. By default only the input. */
   prompt: z.string().min(1).max(MAX_TEMPLATE_CHARS).optional(),
-  /** A JSON Schema that the input must fit. */
+  /** A JSON Schema that the input must match. */
   input: InputSchema.optional(),
 });
 export type Stage = z.infer<typeof Stage>;
 
 const areUnique = (names: readonly string[]) => new Set(names).size === names.length;
-const UNIQUE = { message: "must have names of their own" };
+const UNIQUE = { message: "must have unique names" };
 
 const InteractiveMode = z.strictObject({
   type: z.literal("interactive"),
   agent: AgentDefinition,
-  /** How long it waits for a prompt before it ends; `null`, the default, waits for ever. */
+  /** How long it waits for a prompt before it ends; `null`, the default, waits forever. */
   idleTimeoutMs: z.number().int().positive().nullable().default(null),
 });
 
-/** An agent that works in rounds until it says that it is done, its budget is spent, or somebody stops it. */
+/** An agent that works in rounds until it reports that it is done, its budget is spent, or a user stops it. */
 export const AutonomousMode = z.strictObject({
   type: z.literal("autonomous"),
   agent: AgentDefinition,
-  /** Rounds in a row that may end without a word on whether the work is done. */
+  /** The maximum of consecutive rounds that end without a call that says whether the work is done. */
   maxIdleRounds: z.number().int().min(1).max(1000).default(3),
   maxRounds: z.number().int().positive().nullable().default(null),
   limits,
 });
 
-/** Agents one after the other: what one says is the prompt of the next. */
+/** Agents one after the other: the output of one is the prompt of the next. */
 const PipelineMode = z.strictObject({
   type: z.literal("pipeline"),
   stages: z
@@ -69,30 +69,30 @@ const PipelineMode = z.strictObject({
   limits,
 });
 
-/** One task to many agents, or many tasks to one; what they say is put together by a reducer. */
+/** One task for many agents, or many tasks for one; a reducer combines their outputs. */
 export const FanOutMode = z.strictObject({
   type: z.literal("fan-out"),
   agents: z.array(AgentDefinition).min(1).max(64),
-  /** Each agent gets each of them, with the job's task in place of `{{task}}`; the job's task alone unless said. */
+  /** Each agent gets each of them, with the job's task in place of `{{task}}`; by default only the job's task. */
   tasks: z.array(z.string().min(1)).min(1).max(500).optional(),
-  /** Parts at work side by side. */
+  /** The number of parts that run at the same time. */
   concurrency: z.number().int().min(1).max(100).default(10),
   /** `list`, `first`, `longest`, `vote`, or the name of one that the worker has registered. */
   reducer: z.string().min(1).max(120).default("list"),
   limits,
 });
 
-/** An agent that hands tasks to named agents, and may steer and stop them. */
+/** An agent that delegates tasks to named agents, and may steer and stop them. */
 export const SupervisorMode = z.strictObject({
   type: z.literal("supervisor"),
   lead: AgentDefinition,
-  /** Each is known to the lead by its name and its definition's `description`. */
+  /** The lead knows each by its name and its definition's `description`. */
   agents: z
     .array(z.strictObject({ name: PartName, agent: AgentDefinition }))
     .min(1)
     .max(64)
     .refine((agents) => areUnique(agents.map(({ name }) => name)), UNIQUE),
-  /** Tasks that may be handed out. */
+  /** The number of tasks that may be delegated. */
   maxAgents: z.number().int().min(1).max(1000).default(100),
   limits,
 });
@@ -106,7 +106,7 @@ export const WorkMode = z
   });
 export type WorkMode = z.infer<typeof WorkMode>;
 
-/** All agents of a mode. */
+/** Lists all agents of a mode. */
 function listAgents(mode: WorkMode): readonly AgentDefinition[] {
   switch (mode.type) {
     case "interactive":
@@ -120,5 +120,5 @@ function listAgents(mode: WorkMode): readonly AgentDefinition[] {
       return [mode.lead, ...mode.agents.map(({ agent }) => agent)];
   }
 }
-/** What an author writes: everything with a default may be left out. */
+/** The input from an author: fields with a default are optional. */
 export type WorkModeInput = z.input<typeof WorkMode>;

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Headers, holdsSecret, NO_SECRET_IN_ADDRESS } from "./headers.ts";
 
-/** The wire protocols. Routing is by this name alone, never guessed from a model's name. */
+/** The wire protocols. Routing uses this name alone and never guesses from a model's name. */
 export const Protocol = z.enum([
   "anthropic_messages",
   "openai_completions",
@@ -13,17 +13,17 @@ export const Protocol = z.enum([
 ]);
 export type Protocol = z.infer<typeof Protocol>;
 
-/** The protocol of a vendor that an application has registered itself: `custom_` and a name of its own. */
+/** The protocol of a vendor that an application has registered: `custom_` and a name of its own. */
 export const CustomProtocol = z.templateLiteral(["custom_", z.string().regex(/^[a-z0-9_]{1,60}$/)]);
 export type CustomProtocol = z.infer<typeof CustomProtocol>;
 
-/** Dollars per million tokens. What is left out costs nothing. */
+/** Dollars per million tokens. An omitted price is 0. */
 export const CostRates = z.strictObject({
   input: z.number().nonnegative().default(0),
   output: z.number().nonnegative().default(0),
   cacheRead: z.number().nonnegative().default(0),
   cacheWrite: z.number().nonnegative().default(0),
-  /** Of a question of more tokens than `above`, those in a cache included: they hold for all of it and its answer. */
+  /** For a request of more tokens than `above`, including cached ones: these prices apply to all of it and its answer. */
   dearer: z
     .strictObject({
       above: z.number().int().positive(),
@@ -36,7 +36,7 @@ export const CostRates = z.strictObject({
 });
 export type CostRates = z.infer<typeof CostRates>;
 
-/** How a server that speaks OpenAI's chat completions differs from OpenAI. */
+/** How a server with OpenAI's chat completions protocol differs from OpenAI. */
 export const OpenAiCompat = z.strictObject({
   supportsStore: z.boolean().default(false),
   supportsDeveloperRole: z.boolean().default(false),
@@ -61,53 +61,53 @@ export const SecretReference = z
   .string()
   .regex(
     /^\$\{[A-Za-z_][A-Za-z0-9_]*\}$/,
-    "name the environment variable that holds it, as ${NAME}; never the key itself",
+    "name the environment variable that holds the key, as ${NAME}; never write the key itself",
   );
 export type SecretReference = z.infer<typeof SecretReference>;
 
 export const ModelConfig = z.strictObject({
-  /** What the vendor calls the model. */
+  /** The vendor's name for the model. */
   id: z.string().min(1),
   name: z.string().optional(),
   api: z.union([Protocol, CustomProtocol]),
-  /** Who serves it, for people and for prices: `anthropic`, `openai`, `local`, … */
+  /** The vendor, for users and for prices: `anthropic`, `openai`, `local`, … */
   provider: z.string().min(1),
   /** Without a trailing slash, and without user and password, which would be secrets in a record. */
   baseUrl: z
     .string()
     .url()
-    .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), "leave user and password out: use a key or headers")
+    .refine((url) => !/^[^/]*\/\/[^/?#]*@/.test(url), "remove the user and password: use a key or headers")
     .refine((url) => !holdsSecret(url), NO_SECRET_IN_ADDRESS),
-  /** Absent where the server needs none. */
+  /** Absent when the server needs none. */
   apiKey: SecretReference.optional(),
   reasoning: z.boolean().default(false),
   /** Tokens. */
   contextWindow: z.number().int().positive(),
-  /** Tokens that one answer may have. */
+  /** The maximum tokens of one answer. */
   maxTokens: z.number().int().positive().default(8192),
   /** `null`: the prices are unknown, which is not the same as free. A free model has prices of 0. */
   cost: CostRates.nullable().default(null),
   /** Sent with every request. A secret in a value is a reference: `Bearer ${TOKEN}`. */
   headers: Headers.default({}),
   compat: OpenAiCompat.optional(),
-  /** Asked for by the vendor's own name (`flex`, `priority`, `standard_only`, …); the vendor's default when absent. */
+  /** The vendor's own name for the tier (`flex`, `priority`, `standard_only`, …); the vendor's default when absent. */
   serviceTier: z.string().min(1).optional(),
   /**
-   * How the model is told to think, where its protocol knows several: a number of tokens, the model's own choice
-   * guided by an effort, or a level. By the model's name when absent.
+   * How thinking is requested, when the protocol supports several ways: a number of tokens, the model's own choice guided
+   * by an effort, or a level. By the model's name when absent.
    */
   thinkingStyle: z.enum(["budget", "adaptive", "level"]).optional(),
-  /** Of OpenAI's models: how much they reason, in its own words, in place of what the thinking level says. */
+  /** For OpenAI's models: how much they reason, in OpenAI's terms. Replaces what the thinking level means. */
   effort: z.enum(["none", "minimal", "low", "medium", "high", "xhigh"]).optional(),
-  /** Of OpenAI's newer models: how much they say. */
+  /** For OpenAI's newer models: how long their answers are. */
   verbosity: z.enum(["low", "medium", "high"]).optional(),
-  /** Claude: thinks between its calls too. Models without a budget do so unasked, and with this even when `off`. */
+  /** Claude: also thinks between its calls. Models without a budget do so by default, and with this even when `off`. */
   thinkingBetweenTools: z.boolean().optional(),
-  /** Azure only: the dated form of the API (`2025-01-01-preview`); today's `/openai/v1` form when absent. */
+  /** Azure only: the dated form of the API (`2025-01-01-preview`); the current `/openai/v1` form when absent. */
   apiVersion: z.string().min(1).optional(),
 });
 export type ModelConfig = z.infer<typeof ModelConfig>;
-/** What an author writes: everything with a default may be left out. */
+/** The input from an author: fields with a default are optional. */
 export type ModelConfigInput = z.input<typeof ModelConfig>;
 
 export const CacheConfig = z.strictObject({

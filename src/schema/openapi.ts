@@ -3,9 +3,9 @@ import { BY_REFERENCE, HeaderName, Headers, holdsSecret, NO_SECRET_IN_ADDRESS } 
 import { SecretReference } from "./model.ts";
 import { ReplayClass } from "./tool.ts";
 
-// APIs that an agent may call, by their OpenAPI documents; docs/openapi.md says what becomes of them.
+// APIs that an agent may call, by their OpenAPI documents; see docs/openapi.md.
 
-/** How the API knows who asks. Secrets are references: the worker resolves them when it sends a request. */
+/** How requests are authenticated. Secrets are references: the worker resolves them when it sends a request. */
 export const OpenApiAuth = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("none") }),
   /** `Authorization: Bearer …` */
@@ -14,56 +14,56 @@ export const OpenApiAuth = z.discriminatedUnion("type", [
     .strictObject({
       type: z.literal("api-key"),
       in: z.enum(["header", "query"]).default("header"),
-      /** Of the header, or of the query parameter. */
+      /** The name of the header or the query parameter. */
       name: z.string().min(1).max(200),
       value: SecretReference,
     })
     .refine((auth) => auth.in === "query" || HeaderName.safeParse(auth.name).success, {
       path: ["name"],
-      error: 'a name of a header: letters, digits and "-"',
+      error: 'must be a header name: letters, digits and "-"',
     }),
   /** `Authorization: Basic …` */
   z.strictObject({
     type: z.literal("basic"),
-    /** As it is, or a reference: some APIs take their key as the user. */
+    /** The value, or a reference: some APIs take their key as the user. */
     username: z
       .string()
       .refine((text) => !holdsSecret(text), { error: `looks like a secret; ${BY_REFERENCE}` }),
-    /** Absent: an empty one. */
+    /** Absent: an empty password. */
     password: SecretReference.optional(),
   }),
 ]);
 export type OpenApiAuth = z.infer<typeof OpenApiAuth>;
 
-/** Which operations become tools; all of its conditions hold for those that do. */
+/** Which operations become tools: those that meet all of these conditions. */
 export const OperationFilter = z.strictObject({
   /** Operation ids. */
   ids: z.array(z.string().min(1)).max(2000).optional(),
   /** Any of them. */
   tags: z.array(z.string().min(1)).max(200).optional(),
-  /** How their paths begin: `/repos`. */
+  /** The beginning of their paths: `/repos`. */
   pathPrefix: z.string().min(1).optional(),
 });
 export type OperationFilter = z.infer<typeof OperationFilter>;
 
 const MIB = 1024 * 1024;
 
-/** What reading a document may cost. */
+/** Limits of reading a document. */
 export const OpenApiLimits = z.strictObject({
-  /** Of all documents together. The largest public ones have 13 MiB. */
+  /** All documents together. The largest public ones have 13 MiB. */
   maxDocumentBytes: z
     .number()
     .int()
     .min(1)
     .max(256 * MIB)
     .default(32 * MIB),
-  /** Tables and lists within each other. */
+  /** The depth of nested objects and lists. */
   maxDepth: z.number().int().min(1).max(1000).default(200),
-  /** `$ref`s that are written in a document. */
+  /** The number of `$ref`s in a document. */
   maxReferences: z.number().int().min(0).max(10_000_000).default(200_000),
-  /** Tools of one API. */
+  /** The number of tools of one API. */
   maxOperations: z.number().int().min(1).max(10_000).default(2000),
-  /** Of one tool's parameters as JSON; what lies deep is cut off to keep to it. */
+  /** One tool's parameters as JSON; deep parts are cut off to stay within it. */
   maxSchemaBytes: z.number().int().min(1024).max(MIB).default(32_768),
   /** From the first byte to the last tool. */
   readTimeoutMs: z.number().int().min(1).max(600_000).default(60_000),
@@ -94,13 +94,13 @@ export const OpenApiSettings = z.strictObject({
     .optional(),
   /** Absent: all. */
   operations: OperationFilter.optional(),
-  /** By operation id, or a glob of ids, in place of what the method means: GET `pure`, PUT and DELETE `idempotent`. */
+  /** By operation id, or a glob of ids, in place of the method's class: GET `pure`, PUT and DELETE `idempotent`. */
   replay: z.record(z.string(), ReplayClass).default({}),
-  /** Operation ids, or globs of ids, for which a person is asked before each call. */
+  /** Operation ids, or globs of ids, whose calls each need approval. */
   confirm: z.array(z.string().min(1)).max(2000).default([]),
-  /** A header that carries the call's idempotency key, for APIs that know one. Sent with all but pure operations. */
+  /** A header for the call's idempotency key, for APIs that support one. Sent with all but pure operations. */
   idempotencyHeader: HeaderName.optional(),
-  /** Of an answer's text, for the model. */
+  /** The maximum of an answer's text for the model. */
   maxResponseBytes: z
     .number()
     .int()
@@ -109,18 +109,18 @@ export const OpenApiSettings = z.strictObject({
     .default(65_536),
   /** From the request to the end of the answer. */
   timeoutMs: z.number().int().min(1).max(3_600_000).default(30_000),
-  /** References may lead to other documents: files of the same folder, public addresses. */
+  /** References may point to other documents: files in the same folder, public addresses. */
   allowRemoteRefs: z.boolean().default(false),
   limits: OpenApiLimits.default(() => OpenApiLimits.parse({})),
 });
 export type OpenApiSettings = z.infer<typeof OpenApiSettings>;
-/** What an author writes: everything with a default may be left out. */
+/** The input from an author: fields with a default are optional. */
 export type OpenApiSettingsInput = z.input<typeof OpenApiSettings>;
 
-/** Those of one definition. */
+/** The APIs of one definition. */
 export const OpenApis = z
   .array(OpenApiSettings)
   .max(32)
   .refine((apis) => new Set(apis.map(({ name }) => name)).size === apis.length, {
-    message: "must be named apart: two APIs have the same name",
+    message: "must have unique names: two APIs have the same name",
   });

@@ -1,22 +1,22 @@
 import { z } from "zod";
 
-// What an agent may do by itself. The decision is made in src/core/permission/permission.ts from the facts of
-// src/core/permission/call-facts.ts; the meaning of each field is written here, for authors.
+// What an agent may do without approval. src/core/permission/permission.ts decides from the facts of
+// src/core/permission/call-facts.ts; the meaning of each field is documented here, for authors.
 
-/** What becomes of a call: it runs, it waits for a person, or it is answered with an error result. */
+/** What happens to a call: it runs, it waits for approval, or its result is an error. */
 export const PermissionOutcome = z.enum(["allow", "ask", "deny"]);
 export type PermissionOutcome = z.infer<typeof PermissionOutcome>;
 
 const oneOrMore = <Schema extends z.ZodType<string>>(schema: Schema) =>
   z.union([schema, z.array(schema).min(1)]);
 
-/** A name, or a glob of names: `*` stands for any letters, `?` for one. */
+/** A name, or a glob of names: `*` stands for any characters, `?` for one. */
 const NameGlob = z.string().min(1);
 
 /**
- * A glob of paths: `*` stands for any letters but `/`, `?` for one, `**` for any letters, `**` + `/` for any number of
- * folders, also none. `src/**` and `src/` mean the folder and all below it. Relative globs speak of the workspace and
- * match nothing outside; absolute ones (`/etc/**`) are compared with the real path, links resolved.
+ * A glob of paths: `*` stands for any characters but `/`, `?` for one, `**` for any characters, `**` + `/` for any number of
+ * folders, including none. `src/**` and `src/` mean the folder and everything below it. Relative globs refer to the
+ * workspace and match nothing outside; absolute ones (`/etc/**`) are compared with the real path, with links resolved.
  */
 const PathGlob = z
   .string()
@@ -29,20 +29,20 @@ const PathGlob = z
   });
 
 /**
- * The first words of a command, with spaces between them: `git status` fits `git status --short`, not `git stash`.
- * Words are compared whole and as the shell would see them, so quotes, escapes and wildcards have no place here.
+ * The first words of a command, separated by spaces: `git status` matches `git status --short`, not `git stash`.
+ * Words are compared whole and as the shell would parse them, so quotes, escapes and wildcards are not allowed here.
  */
 const CommandPrefix = z
   .string()
   .regex(/\S/, "must hold at least one word")
   .refine((prefix) => !/[;&|<>$`'"\\()*?]/.test(prefix), {
     message:
-      "must be plain words, such as `git status`; a prefix needs no wildcard, and each command of a list is judged by itself",
+      "must be plain words, such as `git status`; a prefix needs no wildcard, and each command of a list is decided separately",
   });
 
 /**
- * A host: `api.example.com`, `*.example.com` for every name below it but not itself, `*` for all; each perhaps with a
- * port, as in `localhost:8080`. A host is compared by name: another name of the same machine is another host.
+ * A host: `api.example.com`, `*.example.com` for every name below it but not itself, `*` for all; each optionally with a
+ * port, as in `localhost:8080`. Hosts are compared by name: another name of the same machine is another host.
  */
 const HostGlob = z
   .string()
@@ -53,11 +53,11 @@ const HostGlob = z
   });
 
 /**
- * One rule. A condition that is absent matches everything; a rule matches when all of its conditions do. A list in a
+ * One rule. An absent condition matches everything; a rule matches when all of its conditions do. A list in a
  * condition means any of its members.
  *
- * Each command of a pipe or list, and each path of a call without commands, is judged by itself, by the first rule that
- * matches it; the call gets the strictest of these outcomes. What cannot be known for certain (a command that does
+ * Each command of a pipe or list, and each path of a call without commands, is decided separately, by the first rule that
+ * matches it; the call gets the strictest of these outcomes. What is uncertain (a command that does
  * not parse, substitution, `eval`, …) never matches an `allow` rule.
  */
 export const PermissionRule = z.strictObject({
@@ -66,20 +66,20 @@ export const PermissionRule = z.strictObject({
   /** The agent's name, or a glob of names. */
   agent: oneOrMore(NameGlob).optional(),
   /**
-   * Files that the call touches. `ask` and `deny` match when one of them fits. `allow` never matches a shell command by
-   * this condition: a command touches more files than its redirects, which are all that the facts show of it.
+   * Files that the call touches. `ask` and `deny` match when one of them matches. `allow` never matches a shell command by
+   * this condition: a command touches more files than its redirects, which are the only ones that the facts contain.
    */
   path: oneOrMore(PathGlob).optional(),
   /** How a shell command begins. Any words may follow; `ask` and `deny` also match the program by its last path part. */
   command: oneOrMore(CommandPrefix).optional(),
   /**
-   * Hosts that the call reaches: of MCP servers over HTTP, API operations, tools that say it, and addresses in shell
-   * commands. `ask` and `deny` match when one of them may fit; a program that may reach any host (`git push`) is matched
-   * by `*`. `allow` matches when all of them fit; of shell commands, plain calls of curl and wget alone.
+   * Hosts that the call reaches: of MCP servers over HTTP, API operations, tools that report them, and addresses in shell
+   * commands. `ask` and `deny` match when one of them may match; a program that may reach any host (`git push`) is matched
+   * by `*`. `allow` matches when all of them match; of shell commands, only plain calls of curl and wget.
    */
   host: oneOrMore(HostGlob).optional(),
   outcome: PermissionOutcome,
-  /** For the record, for the person who is asked, and for the model when the call is denied. */
+  /** For the record, for the user who is asked, and for the model when the call is denied. */
   reason: z.string().min(1).max(500).optional(),
 });
 export type PermissionRule = z.infer<typeof PermissionRule>;
@@ -88,12 +88,12 @@ export type PermissionRule = z.infer<typeof PermissionRule>;
 export const PermissionPolicy = z.strictObject({
   rules: z.array(PermissionRule).default([]),
   /**
-   * What is decided where no rule matches. `ask-unsafe`, the default, asks for tools of replay class `unsafe` when a
-   * person is there (the run is interactive), and otherwise allows. Where a policy has rules, a call that is not
-   * known for certain is asked for instead of allowed: it may be what a rule forbids.
+   * The decision when no rule matches. `ask-unsafe`, the default, asks for tools of replay class `unsafe` when a user is
+   * available (the run is interactive), and otherwise allows. If a policy has rules, an uncertain call is asked for instead
+   * of allowed, because a rule may forbid it.
    */
   otherwise: z.enum([...PermissionOutcome.options, "ask-unsafe"]).default("ask-unsafe"),
 });
 export type PermissionPolicy = z.infer<typeof PermissionPolicy>;
-/** What an author writes: everything with a default may be left out. */
+/** The input from an author: fields with a default are optional. */
 export type PermissionPolicyInput = z.input<typeof PermissionPolicy>;

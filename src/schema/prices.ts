@@ -1,17 +1,17 @@
 import type { CostRates } from "./model.ts";
 
-// A cost limit holds only where every price is known: what is spent at an unknown price cannot be added up.
+// A cost limit can be enforced only when every price is known: spending at an unknown price cannot be added up.
 
 type PricedModel = { readonly provider: string; readonly id: string; readonly cost: CostRates | null };
 
-/** As much of a definition as its prices need. */
+/** The part of a definition that determines its prices. */
 export type PricedAgent = {
   readonly model: PricedModel;
   readonly fallbacks?: readonly PricedModel[] | undefined;
   readonly subAgents?: readonly { readonly agent: PricedAgent }[] | undefined;
 };
 
-/** Names of the models whose prices are unknown, each once: the agent's own, its fallbacks and those of its sub-agents. */
+/** Lists the models whose prices are unknown, each once: the agent's own, its fallbacks and those of its sub-agents. */
 function listUnpricedModels(agents: readonly PricedAgent[]): readonly string[] {
   return [...new Set(agents.flatMap(listUnpriced))];
 }
@@ -27,13 +27,13 @@ function listUnpriced({ model, fallbacks = [], subAgents = [] }: PricedAgent): r
 const MAX_NAMED = 5;
 
 const REMEDY =
-  "Give its prices in dollars per million tokens (`cost: { input, output }` of the model in code and HTTP, [provider.cost] in an agent file, --prices IN,OUT on the command line, models.toml for all of them; 0 for a model that is free), or leave the cost limit out";
+  "Give its prices in dollars per million tokens (`cost: { input, output }` of the model in code and HTTP, [provider.cost] in an agent file, --prices IN,OUT on the command line, models.toml for all of them; 0 for a model that is free), or remove the cost limit";
 
-/** Why a cost limit cannot be kept for these agents, with what to do; nothing when all prices are known. */
+/** Returns why a cost limit cannot be enforced for these agents, with a remedy; nothing when all prices are known. */
 export function findCostLimitProblem(agents: readonly PricedAgent[]): string | undefined {
   const names = listUnpricedModels(agents);
   if (names.length === 0) return undefined;
   const more = names.length > MAX_NAMED ? ` and ${names.length - MAX_NAMED} more` : "";
   const named = names.slice(0, MAX_NAMED).join(", ");
-  return `a cost limit cannot be kept: the price of ${named}${more} is unknown. ${REMEDY}`;
+  return `a cost limit cannot be enforced: the price of ${named}${more} is unknown. ${REMEDY}`;
 }

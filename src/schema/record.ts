@@ -1,25 +1,25 @@
 import { z } from "zod";
 import { AgentMessage, StopReason, Usage } from "./message.ts";
 
-// What the transcript holds. Positions count the entries of a branch from 0, its ancestors' entries included.
+// The content of the transcript. Positions count the entries of a branch from 0, including its ancestors' entries.
 
-/** How a message came into the conversation. */
+/** How a message entered the conversation. */
 export const EntryOrigin = z.enum(["prompt", "steering", "follow-up", "inbox", "model", "tool", "machine"]);
 export type EntryOrigin = z.infer<typeof EntryOrigin>;
 
-/** One message at its place. Entries are only ever appended. */
+/** One message at its position. Entries are only ever appended. */
 export const Entry = z.object({
   position: z.number().int().nonnegative(),
   origin: EntryOrigin,
   message: AgentMessage,
-  /** Estimated tokens of the message (CTX-01 to CTX-03). */
+  /** The estimated tokens of the message (CTX-01 to CTX-03). */
   tokens: z.number().int().nonnegative(),
-  /** The id that the sender of the message gave it. */
+  /** The id from the sender of the message. */
   messageId: z.string().optional(),
 });
 export type Entry = z.infer<typeof Entry>;
 
-/** RFC 3339 time stamps tell two reruns or branches apart. */
+/** RFC 3339 timestamps distinguish reruns and branches. */
 export const ContinuationKind = z.discriminatedUnion("type", [
   z.object({ type: z.literal("initial") }),
   z.object({ type: z.literal("default") }),
@@ -32,7 +32,7 @@ export type ContinuationKind = z.infer<typeof ContinuationKind>;
 export const TurnTrigger = z.enum(["user", "subAgent", "continuation", "branch"]);
 export type TurnTrigger = z.infer<typeof TurnTrigger>;
 
-/** The call of another agent that a sub-agent's session was made for (SES-10). */
+/** The call of another agent for which a sub-agent's session was created (SES-10). */
 export const SpawnRef = z.object({
   session: z.string(),
   loopId: z.string(),
@@ -42,18 +42,18 @@ export const SpawnRef = z.object({
 });
 export type SpawnRef = z.infer<typeof SpawnRef>;
 
-/** How a session came to be (SES-13); when, its record says. */
+/** How a session began (SES-13); its record says when. */
 export const SessionOrigin = z.discriminatedUnion("type", [
   z.object({ type: z.literal("first_loop") }),
-  /** The one before had been idle for longer. */
+  /** The previous session had been idle for longer. */
   z.object({
     type: z.literal("inactivity_timeout"),
     thresholdSecs: z.number(),
     previousSession: z.string(),
   }),
-  /** Somebody asked for it. */
+  /** A user requested it. */
   z.object({ type: z.literal("explicit"), previousSession: z.string().optional() }),
-  /** It begins with what another one shows before this place. */
+  /** It begins with what another session shows before this position. */
   z.object({
     type: z.literal("fork"),
     session: z.string(),
@@ -66,56 +66,56 @@ export type SessionOrigin = z.infer<typeof SessionOrigin>;
 /** How a loop ended. */
 export const Outcome = z.discriminatedUnion("type", [
   z.object({ type: z.literal("answered"), stopReason: StopReason }),
-  /** A limit was met; `reason` is what the conversation was told. */
+  /** A limit was reached; `reason` is the text in the conversation. */
   z.object({ type: z.literal("limit-reached"), reason: z.string() }),
   z.object({ type: z.literal("failed"), fault: z.string(), message: z.string() }),
   z.object({ type: z.literal("stopped"), reason: z.string() }),
-  /** Its prompts did not join the conversation. `by`: the hook that refused the loop; a filter unless said. */
+  /** Its prompts did not join the conversation. `by`: the hook that rejected the loop; a filter when absent. */
   z.object({ type: z.literal("rejected"), reason: z.string(), by: z.string().optional() }),
   /** A hook ended it before a turn. */
   z.object({ type: z.literal("ended"), by: z.string(), reason: z.string() }),
-  /** Nothing was asked: messages for a session at rest were put into its inbox. */
+  /** There was no prompt: messages for an idle session were put into its inbox. */
   z.object({ type: z.literal("delivered"), messages: z.number().int() }),
 ]);
 export type Outcome = z.infer<typeof Outcome>;
 
-/** What decided over a call: a rule of the policy by its index, the default, or the tool's own wish to be confirmed. */
+/** What decided on a call: a rule of the policy by its index, the default, or the tool's own request for confirmation. */
 export const Permission = z.object({
   outcome: z.enum(["allow", "ask", "deny"]),
   rule: z.union([
     z.number().int().nonnegative(),
     z.enum(["otherwise", "confirm", "grant", "repeated-failure"]),
   ]),
-  /** What came of asking. */
+  /** The result of asking. */
   answer: z.enum(["approved", "changed", "refused", "timed-out"]).optional(),
-  /** Who answered, in their own words. */
+  /** The name that the answering user gave. */
   by: z.string().optional(),
 });
 export type Permission = z.infer<typeof Permission>;
 
-/** What a tool has asked a person while a call ran. The texts are stored under their hashes. */
+/** What a tool has asked the user while a call ran. The texts are stored under their hashes. */
 export const QuestionRecord = z.object({
   question: z.string(),
-  /** Absent: the run was stopped before anybody had answered. */
+  /** Absent: the run was stopped before an answer. */
   answer: z.enum(["accept", "decline", "cancel", "timed-out"]).optional(),
-  /** The values that were given: JSON. */
+  /** The given values as JSON. */
   values: z.string().optional(),
-  /** Who answered, in their own words. */
+  /** The name that the answering user gave. */
   by: z.string().optional(),
 });
 export type QuestionRecord = z.infer<typeof QuestionRecord>;
 
-/** Why a model goes back to an earlier entry; says what it leaves behind there. */
+/** Why a model goes back to an earlier entry, which determines what it leaves there. */
 export const RevertCategory = z.enum(["failure", "tangent", "completion", "step-summary"]);
 export type RevertCategory = z.infer<typeof RevertCategory>;
 
-/** Positions from `from` up to, not including, `to`. */
+/** Positions from `from` (inclusive) to `to` (exclusive). */
 export const PositionRange = z.object({
   from: z.number().int().nonnegative(),
   to: z.number().int().nonnegative(),
 });
 
-/** What another definition changes of an agent, field by field. */
+/** One field of an agent that another definition changes. */
 export const DefinitionChange = z.object({
   field: z.string(),
   /** At most 160 bytes, free of secrets. */
@@ -131,16 +131,15 @@ const definitionUpdate = {
   applied: z.boolean(),
   changes: z.array(DefinitionChange),
   warnings: z.array(z.string()),
-  /** Why not. */
+  /** Why it was not applied. */
   reason: z.string().optional(),
 };
-/** The same, as events that say all by themselves have it. */
+/** The same fields for complete events. */
 export const DefinitionUpdated = z.object(definitionUpdate);
 
 const ModelName = z.object({ provider: z.string(), model: z.string() });
 
-/** An answer that another model has given than the agent's own. */
-/** A message that was not taken: its queue was full. */
+/** A message that was rejected because its queue was full. */
 export const RejectedMessage = z.object({
   messageId: z.string(),
   queue: z.enum(["steering", "follow-up"]),
@@ -148,26 +147,27 @@ export const RejectedMessage = z.object({
   refused: z.number().int().positive(),
 });
 
+/** A model other than the agent's own has answered. */
 export const ModelFallback = z.object({
   to: ModelName,
-  /** In the order in which they were asked. */
+  /** In the order of the calls. */
   from: z.array(ModelName.extend({ fault: z.string(), said: z.string() })),
 });
 export type ModelFallback = z.infer<typeof ModelFallback>;
 
-/** It has written texts that stand for older entries, not the answer. */
+/** The fallback has written texts that replace older entries, not the answer. */
 export const fallbackPurpose = { for: z.literal("compaction").optional() };
 
 /**
- * What happened in a loop, as it is stored: numbered by the machine from 0, messages named by position.
+ * An event of a loop as it is stored: numbered by the machine from 0, with messages referred to by position.
  *
- * `loopId` is the record's, so that no event repeats it.
+ * `loopId` belongs to the record, so no event repeats it.
  */
 export const EventBody = z.discriminatedUnion("type", [
   z.object({ type: z.literal("AgentStart"), kind: ContinuationKind, parentLoopId: z.string().optional() }),
   z.object({
     type: z.literal("AgentEnd"),
-    /** The loop's messages are the entries from `from` up to, not including, `to`. */
+    /** The loop's messages are the entries from `from` (inclusive) to `to` (exclusive). */
     from: z.number().int(),
     to: z.number().int(),
     usage: Usage,
@@ -178,10 +178,10 @@ export const EventBody = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("TurnEnd"),
     turn: z.number().int(),
-    /** The assistant message. */
+    /** The position of the assistant message. */
     position: z.number().int(),
     usage: Usage,
-    /** How many tool results follow it. */
+    /** The number of tool results that follow it. */
     results: z.number().int(),
   }),
   z.object({ type: z.literal("MessageStart"), position: z.number().int() }),
@@ -190,7 +190,7 @@ export const EventBody = z.discriminatedUnion("type", [
     type: z.literal("ToolExecutionStart"),
     toolCallId: z.string(),
     toolName: z.string(),
-    /** The assistant message that holds the arguments. */
+    /** The position of the assistant message that has the arguments. */
     position: z.number().int(),
     permission: Permission.optional(),
   }),
@@ -198,13 +198,13 @@ export const EventBody = z.discriminatedUnion("type", [
     type: z.literal("ToolExecutionEnd"),
     toolCallId: z.string(),
     toolName: z.string(),
-    /** The tool result message. */
+    /** The position of the tool result message. */
     position: z.number().int(),
     isError: z.boolean(),
     childLoopId: z.string().optional(),
-    /** Of a call that was refused: it has no ToolExecutionStart. */
+    /** Present for a call that was denied: it has no ToolExecutionStart. */
     permission: Permission.optional(),
-    /** In the order in which a person was asked. */
+    /** In the order in which the user was asked. */
     questions: z.array(QuestionRecord).optional(),
   }),
   z.object({
@@ -216,7 +216,7 @@ export const EventBody = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("InputRejected"),
     reason: z.string(),
-    /** Where a message that came by itself is kept, for people; a prompt is kept nowhere. */
+    /** Where a message that was sent on its own is stored, for users; a rejected prompt is not stored. */
     position: z.number().int().optional(),
   }),
   z.object({
@@ -226,7 +226,7 @@ export const EventBody = z.discriminatedUnion("type", [
   }),
   z.object({
     type: z.literal("CompactionEnded"),
-    /** The entry that holds what was put in place of others. */
+    /** The position of the entry with the texts that replace others. */
     position: z.number().int(),
     messagesBefore: z.number().int(),
     messagesAfter: z.number().int(),
@@ -234,32 +234,32 @@ export const EventBody = z.discriminatedUnion("type", [
     estimatedTokensAfter: z.number().int(),
     loopsCompacted: z.number().int(),
   }),
-  /** Answers and results of these entries are no longer shown to the model; words of the user's side are. */
+  /** Answers and results of these entries are no longer visible to the model; user messages are. */
   z.object({
     type: z.literal("PrunApplied"),
     pruned: z.array(PositionRange),
     tokensRemoved: z.number().int(),
     messagesRemoved: z.number().int(),
-    /** Stands at the first pruned position: an argument of this call of the answer at `position`. */
+    /** At the first pruned position: an argument of this call of the answer at `position`. */
     memo: z
       .object({ position: z.number().int(), call: z.number().int(), tokens: z.number().int() })
       .optional(),
   }),
-  /** The model wants to go on from an earlier entry. From here on, positions are those of the new branch. */
+  /** The model requests to go back to an earlier entry. From here on, positions are those of the new branch. */
   z.object({
     type: z.literal("RevertApplied"),
     category: RevertCategory,
-    /** The entry that the model is back at; absent when it named none that there is. */
+    /** The entry to which the model went back; absent when it named no existing one. */
     target: z.number().int().optional(),
-    /** What was left, on the branch before. */
+    /** What was abandoned on the previous branch. */
     abandoned: PositionRange.optional(),
-    /** At most 1 KiB, free of secrets; whole in the call's arguments. */
+    /** At most 1 KiB, free of secrets; complete in the call's arguments. */
     summary: z.string().optional(),
     applied: z.boolean(),
-    /** Why not. */
+    /** Why it was not applied. */
     reason: z.string().optional(),
   }),
-  /** A fallback gives the answer that comes next; why the models before it did not, each in at most 160 bytes. */
+  /** A fallback gives the next answer; why the models before it failed, each in at most 160 bytes. */
   z.object({
     type: z.literal("ModelFellBack"),
     turn: z.number().int().nonnegative(),
@@ -267,15 +267,15 @@ export const EventBody = z.discriminatedUnion("type", [
     ...fallbackPurpose,
   }),
   /**
-   * A message of a person came while the queues were full, and was not taken. `waiting`: what was in the queues then.
-   * `refused`: all that the run has refused so far, for not every one of many has an event.
+   * A user message arrived while the queues were full, and was rejected. `waiting`: the content of the queues then.
+   * `refused`: the number of rejections of the run so far, because not every one of many has an event.
    */
   z.object({ type: z.literal("MessageRefused"), ...RejectedMessage.shape }),
-  /** The agent was moved to another definition, or was to be. From here on it is asked and judged by that one. */
+  /** The agent was updated to another definition, or the update was rejected. An applied one is in effect from here on. */
   z.object({
     type: z.literal("DefinitionChanged"),
     ...definitionUpdate,
-    /** Hash of the text that holds the tools and limits as they are from here on. */
+    /** The hash of the text with the tools and limits from here on. */
     terms: z.string().optional(),
   }),
 ]);

@@ -3,12 +3,12 @@ import { AgentEvent, ConfigSnapshot } from "./agent-event.ts";
 import { AgentMessage, AssistantMessage, ToolResultMessage, TurnId, Usage } from "./message.ts";
 import { ContinuationKind, Outcome, TurnTrigger } from "./record.ts";
 
-// A session whole, as the sources have it (SES-01 to SES-13): every loop with its messages, turns and events, and how they
-// hang together.
+// A complete session in the format of the sources (SES-01 to SES-13): every loop with its messages, turns and events, and
+// their relations.
 
 const timestamp = z.iso.datetime();
 
-/** How a session came to be (SES-13). */
+/** How a session began (SES-13). */
 const RecordedOrigin = z.discriminatedUnion("type", [
   z.object({ type: z.literal("first_loop"), timestamp }),
   z.object({
@@ -20,7 +20,7 @@ const RecordedOrigin = z.discriminatedUnion("type", [
   z.object({ type: z.literal("explicit"), timestamp }),
 ]);
 
-/** The call that a session of a sub-agent was made for. */
+/** The call for which a sub-agent's session was created. */
 const ParentSpawnRef = z.object({
   parentSessionId: z.string(),
   parentLoopId: z.string(),
@@ -53,7 +53,7 @@ const TurnSpan = z.object({
 });
 const CompactedSection = z.object({ range: TurnSpan, messages: z.array(AgentMessage) });
 
-/** What a compaction shows in place of a loop's messages; they stay as they are (PER-03). */
+/** What a compaction shows in place of a loop's messages; the messages stay unchanged (PER-03). */
 export const CompactionBlock = z.object({
   keepFirst: TurnSpan.optional(),
   keepCompacted: CompactedSection.optional(),
@@ -62,7 +62,7 @@ export const CompactionBlock = z.object({
 });
 export type CompactionBlock = z.infer<typeof CompactionBlock>;
 
-/** One answer and what led to it, made of a pair of events (SES-05). */
+/** One answer and its input, built from a pair of events (SES-05). */
 export const RecordedTurn = z.object({
   turnId: TurnId,
   triggeredBy: TurnTrigger,
@@ -77,7 +77,7 @@ export type RecordedTurn = z.infer<typeof RecordedTurn>;
 
 const RecordedStatus = z.enum(["pending", "running", "completed", "rejected", "aborted"]);
 
-/** Numbers have holes where events were left out. One of another program is kept as it is. */
+/** Numbers have gaps where events were omitted. Events of other programs are preserved unchanged. */
 const RecordedEvent = z.object({
   sequence: z.number().int().nonnegative(),
   event: z.union([AgentEvent, z.looseObject({ type: z.string().optional() })]),
@@ -100,13 +100,13 @@ export const RecordedLoop = z.object({
   usage: Usage,
   metadata: z.unknown().optional(),
   events: z.array(RecordedEvent),
-  /** Of the same session, in order of their ends. */
+  /** Loops of the same session, in order of their ends. */
   childrenLoopIds: z.array(z.string()),
   childLoopRefs: z.array(ChildLoopRef),
   compactionBlock: CompactionBlock.optional(),
   parallelGroup: ParallelGroupRecord.optional(),
   outcome: Outcome.optional(),
-  /** Of all its answers; `null` when the price of any is unknown. */
+  /** The cost of all its answers; `null` when the price of any is unknown. */
   costUsd: z.number().nullable().optional(),
 });
 export type RecordedLoop = z.infer<typeof RecordedLoop>;

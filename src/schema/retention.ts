@@ -1,14 +1,14 @@
 import { z } from "zod";
 
-/** How long sessions are kept: of all agents, or of one. A session goes when one of its rules says so. */
+/** How long sessions are retained, of all agents or of one. A session is deleted when one of its rules applies. */
 export const RetentionRule = z.strictObject({
-  /** The agent's name; of all agents unless said. */
+  /** The agent's name; all agents by default. */
   agent: z.string().min(1).optional(),
-  /** Without activity for so many days. */
+  /** Deletes sessions without activity for this many days. */
   maxAgeDays: z.number().positive().optional(),
-  /** Beyond so many, the newest counted first. */
+  /** Deletes sessions beyond this number, counted from the newest. */
   maxSessions: z.number().int().nonnegative().optional(),
-  /** Beyond so many bytes of messages, the newest counted first. */
+  /** Deletes sessions beyond this many bytes of messages, counted from the newest. */
   maxBytes: z.number().int().nonnegative().optional(),
 });
 export type RetentionRule = z.infer<typeof RetentionRule>;

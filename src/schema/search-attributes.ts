@@ -1,7 +1,7 @@
 /**
- * The typed search attributes a run writes, by name and Temporal type.
+ * The typed search attributes that a run writes, by name and Temporal type.
  *
- * The server refuses attributes that are not registered, so whoever starts or checks a server reads this table too.
+ * The server rejects attributes that are not registered, so code that starts or checks a server also uses this table.
  */
 export const SEARCH_ATTRIBUTES = {
   HoldfastAgent: "Keyword",

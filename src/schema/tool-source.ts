@@ -2,20 +2,20 @@ import { z } from "zod";
 import { PermissionRule } from "./permission.ts";
 import { ReplayClass } from "./tool.ts";
 
-// What an agent has of sources outside of its worker (MCP servers, OpenAPI operations, skills), as it was when its loop
-// was opened.
+// What the tool sources of an agent (MCP servers, OpenAPI operations, skills) offered when its
+// loop was opened.
 
 export const ToolSourceKind = z.enum(["mcp", "openapi", "skills"]);
 export type ToolSourceKind = z.infer<typeof ToolSourceKind>;
 
-/** A tool of an outside source, as a run is pinned to it. */
+/** A tool of a source, as a run is pinned to it. */
 export const PinnedTool = z.strictObject({
   source: ToolSourceKind,
-  /** The source's name in the definition: of the server, of the API. */
+  /** The source's name in the definition: of the server or the API. */
   from: z.string(),
-  /** What the source calls it. */
+  /** The source's name for the tool. */
   remote: z.string(),
-  /** What the model calls it: `^[A-Za-z0-9_-]{1,64}$`, unique among the tools of the agent. */
+  /** The model's name for the tool: `^[A-Za-z0-9_-]{1,64}$`, unique among the tools of the agent. */
   name: z.string(),
   description: z.string(),
   /** JSON Schema of type object. */
@@ -23,20 +23,20 @@ export const PinnedTool = z.strictObject({
   replay: ReplayClass,
   confirm: z.boolean().optional(),
   timeoutMs: z.number().int().positive().optional(),
-  /** Of all that the source says of it, SHA-256 in hex: another one means that it has changed. */
+  /** The SHA-256, in hex, of everything that the source says about it: a different one means that it has changed. */
   hash: z.string(),
-  /** What its source needs to carry a call out. */
+  /** What its source needs to run a call. */
   data: z.unknown().optional(),
 });
 export type PinnedTool = z.infer<typeof PinnedTool>;
 
 export const PinnedSources = z.strictObject({
   tools: z.array(PinnedTool).default([]),
-  /** Said behind the system prompt. */
+  /** Added after the system prompt. */
   prompt: z.string().optional(),
-  /** Asked behind the rules of the definition. */
+  /** Applied after the rules of the definition. */
   rules: z.array(PermissionRule).optional(),
-  /** Of what the prompt speaks of, by name, as SHA-256 in hex. */
+  /** The contents that the prompt refers to, by name, as SHA-256 in hex. */
   contents: z.record(z.string(), z.string()).optional(),
 });
 export type PinnedSources = z.infer<typeof PinnedSources>;

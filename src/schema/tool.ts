@@ -1,10 +1,10 @@
 import { z } from "zod";
 
-/** What a second execution of a tool means (the table in docs/crash-contract): `unsafe` unless said otherwise. */
+/** What a second execution of a tool means (the table in docs/crash-contract): `unsafe` by default. */
 export const ReplayClass = z.enum(["pure", "idempotent", "unsafe"]);
 export type ReplayClass = z.infer<typeof ReplayClass>;
 
-/** What a model is told of a tool. `parameters` is a JSON Schema of type object. */
+/** The description of a tool for a model. `parameters` is a JSON Schema of type object. */
 export const ToolDefinition = z.object({
   name: z.string(),
   description: z.string(),
@@ -12,7 +12,7 @@ export const ToolDefinition = z.object({
 });
 export type ToolDefinition = z.infer<typeof ToolDefinition>;
 
-/** How the calls of one answer are run: one by one, all at once, or `size` at a time. */
+/** How the calls of one answer run: one by one, all at once, or `size` at a time. */
 export const ToolStrategy = z.discriminatedUnion("type", [
   z.strictObject({ type: z.literal("sequential") }),
   z.strictObject({ type: z.literal("parallel") }),

@@ -1,9 +1,9 @@
-// What a tool may ask a person while it runs, and what a person may say.
+// What a tool may ask the user while it runs, and what the user may answer.
 
 export type UserQuestion =
-  /** For values that fit a JSON Schema of an object with plain fields. */
+  /** Asks for values that match a JSON Schema of an object with plain fields. */
   | { readonly type: "form"; readonly message: string; readonly schema: Readonly<Record<string, unknown>> }
-  /** To open an address and do something there; what is done there does not pass through us. */
+  /** Asks the user to open an address and act there; Holdfast does not see what happens there. */
   | { readonly type: "url"; readonly message: string; readonly url: string };
 
 export type UserValues = Readonly<Record<string, string | number | boolean | string[]>>;

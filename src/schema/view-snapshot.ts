@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-// What a loop has left of its view, as it stands in a file. The type is `ViewSnapshot` of src/core/view/view.ts.
+// What a loop has left of its view, in its form in a file. The type is `ViewSnapshot` of src/core/view/view.ts.
 
 const count = z.number().int().nonnegative();
 const tokens = z.number().nonnegative();
@@ -18,7 +18,7 @@ const Span = z
     words: z.literal(true).optional(),
     memos: z.array(MemoRef).optional(),
   })
-  .refine(({ from, to }) => from <= to, { message: "must end where it begins, or later" });
+  .refine(({ from, to }) => from <= to, { message: "must not end before it begins" });
 
 const category = z.enum(["failure", "tangent"]);
 

@@ -1,21 +1,21 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 export type EventuallyOptions = {
-  /** 10 s unless said. */
+  /** 10 s by default. */
   readonly timeoutMs?: number | undefined;
   readonly everyMs?: number | undefined;
-  /** What is waited for, for the error. */
+  /** The name of the awaited thing, for the error. */
   readonly what?: string | undefined;
 };
 
 /**
- * Looks again and again until there is something to see: anything but `undefined` and `false`.
+ * Calls the function repeatedly until it returns anything except `undefined` and `false`.
  *
- * @throws When the time is over, with what the last look threw, if it did.
+ * @throws When the time is over; the cause is the error of the last call, if it threw one.
  */
 export async function eventually<Seen>(
   probe: () => Promise<Seen | undefined | false> | Seen | undefined | false,
-  { timeoutMs = 10_000, everyMs = 20, what = "what was waited for" }: EventuallyOptions = {},
+  { timeoutMs = 10_000, everyMs = 20, what = "the awaited condition" }: EventuallyOptions = {},
 ): Promise<Seen> {
   const until = performance.now() + timeoutMs;
   let cause: unknown;

@@ -7,23 +7,23 @@ import { resolveBuiltFile } from "./built-file.ts";
 export type RecordedHistory = { readonly name: string; readonly history: unknown };
 
 export type ReplayOptions = {
-  /** The workflow bundle to replay against; the built one unless said. */
+  /** The workflow bundle to replay against; the built one by default. */
   readonly bundle?: string | undefined;
 };
 
-/** A history that today's workflow would not have written. */
+/** Thrown for histories that the current workflow code would not have written. */
 export class ReplayMismatchError extends Error {
   override readonly name = "ReplayMismatchError";
-  /** The recordings that do not fit, with the SDK's reason for each. */
+  /** The recordings that do not replay, with the SDK's reason for each. */
   readonly mismatches: readonly { readonly name: string; readonly reason: string }[];
 
   constructor(mismatches: readonly { name: string; reason: string }[], replayed: number) {
     super(
       [
-        `${mismatches.length} of ${replayed} recorded histories do not replay: runs in flight would be stuck after this change.`,
+        `${mismatches.length} of ${replayed} recorded histories do not replay: runs in flight would get stuck after this change.`,
         ...mismatches.map(({ name, reason }) => `  ${name}: ${reason}`),
-        "What to do: a change in src/core adds a number to RULES and keeps the old road for states that carry an older one;",
-        "a change in src/workflows goes behind patched(). Record anew only what no run in flight depends on.",
+        "What to do: for a change in src/core, add a number to RULES and keep the old code path for states with an older number;",
+        "guard a change in src/workflows with patched(). Record a history again only if no run in flight depends on it.",
       ].join("\n"),
     );
     this.mismatches = mismatches;
@@ -34,8 +34,8 @@ export class ReplayMismatchError extends Error {
  * Replays recorded runs against the workflow bundle, without a server.
  *
  * @param source - A folder of `.json` files, or the histories themselves.
- * @returns The names of what was replayed.
- * @throws ReplayMismatchError when one of them does not fit.
+ * @returns The names of the replayed histories.
+ * @throws ReplayMismatchError when one of them does not replay.
  */
 export async function replayHistories(
   source: string | Iterable<RecordedHistory> | AsyncIterable<RecordedHistory>,

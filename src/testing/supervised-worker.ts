@@ -1,24 +1,24 @@
 import { startWorkerProcess, type WorkerProcess, type WorkerProcessOptions } from "./worker-process.ts";
 
 export type SupervisedWorkerOptions = WorkerProcessOptions & {
-  /** Told of each process that has become ready, the first included. */
+  /** Called for each process that becomes ready, including the first. */
   readonly onReady?: ((worker: WorkerProcess) => void) | undefined;
-  /** Told when no process can be started any more: supervision has ended. */
+  /** Called when no process can be started: supervision has ended. */
   readonly onFailure?: ((error: Error) => void) | undefined;
 };
 
 export type SupervisedWorker = {
-  /** The process that runs now; while one starts, the one before. */
+  /** The current process; while a process starts, the previous one. */
   current(): WorkerProcess;
-  /** Kills the process that runs; resolves when its successor is ready. */
+  /** Kills the current process; resolves when its successor is ready. */
   kill(signal?: NodeJS.Signals): Promise<WorkerProcess>;
-  /** How often it was started again. */
+  /** How often the worker was restarted. */
   restarts(): number;
-  /** Ends it for good. */
+  /** Ends the worker and its supervision. */
   stop(): Promise<void>;
 };
 
-/** A worker process that is started again at once whenever it dies. */
+/** Starts a worker process that is restarted immediately whenever it dies. */
 export async function superviseWorker(options: SupervisedWorkerOptions): Promise<SupervisedWorker> {
   let worker = await startWorkerProcess(options);
   let restarts = 0;

@@ -1,7 +1,7 @@
 import type { AgentDefinitionInput } from "../schema/definition.ts";
 import type { ModelServer } from "./model-server/server.ts";
 
-/** The variable that a test agent's key is taken from. Its value is for the worker's environment. */
+/** The variable of a test agent's key. Set it in the worker's environment. */
 export const TEST_KEY_NAME = "HOLDFAST_TEST_KEY";
 
 export type TestAgentOptions = Omit<Partial<AgentDefinitionInput>, "model"> & {
@@ -21,7 +21,7 @@ function getBaseUrl(api: string, { anthropicBaseUrl, openaiBaseUrl }: ServerAddr
   return api === "azure_openai_responses" ? openaiBaseUrl.replace(/\/v1$/, "/openai/v1") : openaiBaseUrl;
 }
 
-/** The definition of an agent whose vendor is a scripted model server; everything can be said otherwise. */
+/** Creates the definition of an agent whose vendor is a scripted model server; options override every field. */
 export function createTestAgent(
   server: ServerAddresses,
   { model, ...options }: TestAgentOptions = {},
@@ -38,7 +38,7 @@ export function createTestAgent(
       baseUrl: getBaseUrl(api, server),
       apiKey: `\${${TEST_KEY_NAME}}`,
       contextWindow: 200_000,
-      // It is free, which is known: a cost limit can be set.
+      // The prices are known to be 0, so a cost limit is allowed.
       cost: { input: 0, output: 0 },
       ...model,
     },

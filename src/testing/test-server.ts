@@ -1,6 +1,6 @@
 import { type DevServer, startDevServer } from "../devserver/start-server.ts";
 
-/** A Temporal server of its own, on free ports, that leaves nothing behind. Ends with this process, or by `stop`. */
+/** Starts a separate Temporal server on free ports, without persistent data. It ends with this process, or by `stop`. */
 export function startTestServer(): Promise<DevServer> {
   return startDevServer({ ephemeral: true });
 }

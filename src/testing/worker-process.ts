@@ -7,36 +7,36 @@ export type WorkerProcessOptions = {
   readonly namespace: string;
   readonly home: string;
   readonly taskQueue?: string | undefined;
-  /** Added to this process's own environment; the keys of vendors, for instance. */
+  /** Variables that are added to this process's environment, such as the keys of vendors. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** Modules whose default export is a tool or a list of tools. */
+  /** Modules that export a tool or a list of tools by default. */
   readonly tools?: readonly string[] | undefined;
-  /** Off: deaths are left to heartbeats, as for a host that is gone. */
+  /** False: dead workers are found only by missing heartbeats, as on a lost host. */
   readonly recognition?: boolean | undefined;
-  /** Until it polls; 30 s unless said. */
+  /** How long the worker may take until it polls; 30 s by default. */
   readonly startTimeoutMs?: number | undefined;
 };
 
 export type WorkerExit = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** A worker in a process of its own, to be killed. */
+/** A worker in its own process, which a test can kill. */
 export type WorkerProcess = {
   readonly pid: number;
-  /** As it signed in: what claims name. */
+  /** The id under which the worker is registered, which claims contain. */
   readonly id: string;
   readonly taskQueue: string;
-  /** Sends the signal; resolves with the process's end for the deadly ones. */
+  /** Sends a signal that ends the process; resolves when it has ended. */
   kill(signal?: NodeJS.Signals): Promise<WorkerExit>;
-  /** Sends a signal that does not end it, such as SIGSTOP. */
+  /** Sends a signal that does not end the process, such as SIGSTOP. */
   signal(signal: NodeJS.Signals): void;
   readonly exited: Promise<WorkerExit>;
-  /** What it has written to standard error so far. */
+  /** Returns what the worker has written to standard error so far. */
   stderr(): string;
 };
 
 const START_TIMEOUT_MS = 30_000;
 
-/** Starts the package's own worker and waits until it says that it is ready. */
+/** Starts the package's own worker and waits until it reports that it is ready. */
 export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
   const child = spawn(process.execPath, [resolveBuiltFile("worker.js"), ...buildArguments(options)], {
     stdio: ["ignore", "pipe", "pipe"],
@@ -106,7 +106,7 @@ async function waitForReadyLine(
     return await new Promise((resolve, reject) => {
       timer = setTimeout(() => reject(new Error(`not ready after ${timeoutMs} ms`)), timeoutMs);
       child.once("error", reject);
-      void exited.then(({ code, signal }) => reject(new Error(`it ended with ${signal ?? code}`)));
+      void exited.then(({ code, signal }) => reject(new Error(`the process ended with ${signal ?? code}`)));
       lines.on("line", (line) => {
         if (!line.startsWith('{"type":"ready"')) return;
         resolve(JSON.parse(line) as { id: string; taskQueue: string });

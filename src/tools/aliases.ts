@@ -4,7 +4,7 @@ export function toCanonicalName(name: string): string {
   return Object.hasOwn(TOOL_ALIASES, name) ? TOOL_ALIASES[name]! : name;
 }
 
-/** Names that models know the built-in tools by from elsewhere. A tool of an application brings its own. */
+/** Names from other agents by which models know the built-in tools. Tools of an application declare their own aliases. */
 export const BUILT_IN_ALIASES: Readonly<Record<string, readonly string[]>> = {
   bash: ["shell", "terminal", "run_command", "execute_command", "run_shell_command"],
   read_file: ["read", "cat", "view", "view_file", "open_file"],

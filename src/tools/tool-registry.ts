@@ -5,11 +5,11 @@ import { ToolSources } from "./sources/tool-sources.ts";
 import { assertNotReserved, type Tool } from "./tool.ts";
 
 export type ToolResolution =
-  /** `warnings` name what was left out, a sentence each. */
+  /** `warnings` names the tools that were skipped, one sentence each. */
   | { readonly ok: true; readonly tools: readonly Tool[]; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly errors: readonly string[] };
 
-/** The tools that a worker has, by name, and the sources that definitions may have more of. */
+/** The tools of a worker by name, and the tool sources from which definitions may get more. */
 export class ToolRegistry {
   readonly #tools = new Map<string, Tool>();
   readonly sources: ToolSources;
@@ -26,12 +26,12 @@ export class ToolRegistry {
       );
     }
     assertNotReserved(tool.name);
-    if (this.#tools.has(tool.name)) throw new TypeError(`Tool "${tool.name}" is registered already`);
+    if (this.#tools.has(tool.name)) throw new TypeError(`Tool "${tool.name}" is already registered`);
     this.#tools.set(tool.name, tool);
     return this;
   }
 
-  /** By exact name, as a model calls it. */
+  /** Returns the tool with this exact name. */
   get(name: string): Tool | undefined {
     return this.#tools.get(name);
   }
@@ -44,7 +44,7 @@ export class ToolRegistry {
     return [...this.#tools.keys()];
   }
 
-  /** The tools that a definition names, aliases included, each once and in its order. */
+  /** Resolves the names in a definition, aliases included. Returns each tool once, in the definition's order. */
   resolve(names: readonly string[], options: { strict?: boolean } = {}): ToolResolution {
     const tools = new Set<Tool>();
     const problems: string[] = [];

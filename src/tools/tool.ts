@@ -9,51 +9,51 @@ import type { TeamAction } from "./builtin/team-tools.ts";
 export type { SpawnedGroup };
 
 export type ToolOutput = {
-  /** What the model sees. */
+  /** The output that the model sees. */
   readonly content: readonly (TextContent | ImageContent)[];
-  /** For people and programs; never sent to a model. */
+  /** Data for users and programs. Never sent to a model. */
   readonly details?: unknown;
-  /** Of a tool that has run another agent: the loop in which it did so. At most 512 bytes. */
+  /** For a tool that runs another agent: the loop in which that agent ran. At most 512 bytes. */
   readonly childLoopId?: string;
 };
 
 export type ToolContext = {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** The folder that file and shell tools work in. Absolute. */
+  /** The folder in which file and shell tools work. Absolute. */
   readonly workspace: string;
-  /** The same for every execution of this call; give it to the outside when the tool is `idempotent`. */
+  /** The same for every execution of this call. Pass it to external services if the tool is `idempotent`. */
   readonly idempotencyKey: string;
   /** The loop that the call belongs to. */
   readonly loopId?: string | undefined;
   readonly signal: AbortSignal;
-  /** Partial output for whoever watches: text that adds to what was given before. Never seen by the model. */
+  /** Streams partial output to observers: text that is appended to the earlier text. The model never sees it. */
   readonly onUpdate: (text: string) => void;
-  /** One line of progress for whoever watches. */
+  /** Sends one line of progress to observers. */
   readonly onProgress: (text: string) => void;
-  /** To be awaited before a spawned process is relied on: whoever takes over must be able to end it. */
+  /** Records a spawned process. Await it before you rely on the process: a later worker must be able to kill it. */
   readonly onSpawned: (group: SpawnedGroup) => Promise<void>;
   /**
-   * A short note that outlives the worker and is given to the next execution of the same call, for tools that
-   * are idempotent by what they find. Absent where nothing keeps it.
+   * A short note that outlives the worker and is passed to the next execution of the same call. For tools that are
+   * idempotent because of their own observations. Absent where nothing can store it.
    */
   readonly memo?: CallMemo | undefined;
   /**
-   * Asks a person. Where nobody has answered yet it rejects, `signal` ends, and the call is made again with the answer,
-   * under another `buildIdempotencyKey`. Absent where nobody can be asked.
+   * Asks the user. If the user has not answered yet, it rejects, `signal` aborts, and the call is retried with the answer
+   * under another `idempotencyKey`. Absent where no user can be asked.
    */
   readonly ask?: AskUser | undefined;
 };
 
 export type CallMemo = {
   readonly get: () => Promise<string | undefined>;
-  /** Durable once it has resolved. */
+  /** Stores the note durably before it resolves. */
   readonly set: (text: string) => Promise<void>;
 };
 
 export type ToolFault = "failed" | "not-found" | "invalid-arguments" | "cancelled";
 
-/** An outcome of a tool that the model is told of as an error result. */
+/** A failure of a tool that the model receives as an error result. */
 export class ToolError extends Error {
   override readonly name = "ToolError";
   readonly fault: ToolFault;
@@ -64,85 +64,85 @@ export class ToolError extends Error {
   }
 }
 
-/** Paths are as the workspace's tools take them: below the workspace, or absolute. */
+/** Paths in the form that the workspace's tools accept: relative to the workspace, or absolute. */
 export type TouchedResources = {
   readonly paths?: readonly string[];
   readonly command?: string;
-  /** Hosts that the call reaches: addresses, or `host` and `host:port`. */
+  /** Hosts that the call reaches: URLs, or `host` and `host:port`. */
   readonly hosts?: readonly string[];
-  /** Where the command runs, below the workspace; the workspace itself unless said. */
+  /** The working directory of the command, within the workspace; the workspace itself by default. */
   readonly cwd?: string;
 };
 
 export type ParsedArguments =
   | { readonly ok: true; readonly value: unknown }
-  /** Names the field, what was found and what is expected. For the model. */
+  /** Names the field, the value found and the value expected, for the model. */
   | { readonly ok: false; readonly message: string };
 
-/** What a model, a policy and the record must know of a tool, whoever answers its calls. */
+/** What a model, a permission policy and the record need to know about a tool, whatever executes its calls. */
 export type OfferedTool = {
   readonly name: string;
-  /** Other names that a model may call it by, where no other tool of the agent fits them. */
+  /** Other names by which a model may call the tool, if they fit no other tool of the agent. */
   readonly aliases?: readonly string[] | undefined;
   readonly label: string;
   readonly description: string;
   /** JSON Schema of type object. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly replay: ReplayClass;
-  /** Ends well within two seconds, or at once when cancelled, and leaves nothing behind: may run as a local activity. */
+  /** The tool ends well within two seconds or when cancelled, and leaves nothing running: it may run as a local activity. */
   readonly quick: boolean;
   /** Absent: the worker's default. */
   readonly timeoutMs?: number | undefined;
-  /** A few words on one call for a timeline, such as the command. Bounded and redacted by the caller. */
+  /** Summarizes one call for a timeline, such as by its command. The caller limits and redacts the text. */
   readonly summarise: (parameters: unknown) => string;
-  /** What a call is about to touch, for the permission policy; nothing for tools that touch neither. */
+  /** Returns the resources that a call will touch, for the permission policy; nothing for tools that touch none. */
   readonly touches: (parameters: unknown) => TouchedResources;
-  /** A person is asked before each call, unless a rule of the policy allows it. */
+  /** Whether the user must approve each call that no permission rule allows. */
   readonly confirm: boolean;
   /** Tools that are offered together with this one. */
   readonly together?: readonly string[];
   readonly parse: (parameters: unknown) => ParsedArguments;
 };
 
-/** A tool that a worker executes. Made by `defineTool`. */
+/** A tool that a worker executes. Create it with `defineTool`. */
 export type ExecutableTool = OfferedTool & {
   readonly kind: "executable";
-  /** Tools of our own by which an agent that works by itself says how its work goes on; the call's digest tells it. */
+  /** Marks the tools by which an autonomous agent decides its next round. The call's digest carries the value. */
   readonly rest?: "done" | "sleep";
-  /** Rejects with a `ToolError`; anything else that it throws is told to the model as "failed". */
+  /** Rejects with a `ToolError`. The model receives any other error as "failed". */
   readonly execute: (parameters: unknown, context: ToolContext) => Promise<ToolOutput>;
 };
 
-/** A tool of ours about what the model sees: its calls are answered from the view itself. */
+/** A built-in tool that changes or reads the model's view. The worker answers its calls from the view itself. */
 export type ViewTool = OfferedTool & { readonly kind: "view"; readonly act: "prune" | "revert" | "read" };
 
-/** A tool of ours about the agents of a lead: the job that the lead works for answers its calls. */
+/** A built-in tool of a team's lead. The job that the lead works for answers its calls. */
 export type TeamTool = OfferedTool & { readonly kind: "team"; readonly act: TeamAction };
 
 /** A sub-agent: each call is a run of its own. */
 export type AgentTool = OfferedTool & { readonly kind: "agent" };
 
-/** A tool as the worker holds it. */
+/** Any tool that a worker has. */
 export type Tool = ExecutableTool | ViewTool | TeamTool | AgentTool;
 
-/** How a tool is offered; see `OfferedTool`. */
+/** The declaration of an offered tool; see `OfferedTool`. */
 export type OfferedToolSpec<Schema extends z.ZodObject> = {
-  /** What the model calls it: letters, digits, `_` and `-`, at most 64. */
+  /** The name by which the model calls it: letters, digits, `_` and `-`, at most 64. */
   readonly name: string;
-  /** Other names that a model may call it by, where no other tool of the agent fits them. */
+  /** Other names by which a model may call the tool, if they fit no other tool of the agent. */
   readonly aliases?: readonly string[];
   readonly label?: string;
   readonly description: string;
   readonly parameters: Schema;
-  /** What a second execution means; `unsafe` unless said. */
+  /** Whether a second execution is safe; `unsafe` by default. */
   readonly replay?: ReplayClass;
-  /** Only for `pure` tools that end within two seconds. */
+  /** Allowed only for `pure` tools that end within two seconds. */
   readonly quick?: boolean;
   readonly timeoutMs?: number;
   readonly summarise?: (parameters: z.infer<Schema>) => string;
-  /** Paths, hosts and shell command of a call, which rules of a permission policy may be about. */
+  /** Returns the paths, hosts and shell command of a call, which permission rules can match. */
   readonly touches?: (parameters: z.infer<Schema>) => TouchedResources;
-  /** Ask a person before each call. */
+  /** Whether the user must approve each call. */
   readonly confirm?: boolean;
 };
 
@@ -153,7 +153,7 @@ export type ToolSpec<Schema extends z.ZodObject> = OfferedToolSpec<Schema> & {
   ) => Promise<ToolOutput | string> | ToolOutput | string;
 };
 
-/** A tool of one of these names would be taken for an activity of ours. "hook" was one, and stays free for one. */
+/** Names of Holdfast's own activities, which no tool may have. "hook" was one, and stays reserved. */
 export const RESERVED_TOOL_NAMES: readonly string[] = [...ACTIVITY_NAMES, "hook"];
 
 export function assertNotReserved(name: string): void {
@@ -161,7 +161,7 @@ export function assertNotReserved(name: string): void {
   throw new TypeError(`Tool name "${name}" is taken by Holdfast; choose another`);
 }
 
-/** Throws a `TypeError` for a spec that cannot be. */
+/** Creates a tool that a worker executes. Throws a `TypeError` if the spec is invalid. */
 export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): ExecutableTool {
   return {
     ...defineOfferedTool(spec),
@@ -173,7 +173,7 @@ export function defineTool<Schema extends z.ZodObject>(spec: ToolSpec<Schema>): 
   };
 }
 
-/** The part of a tool that is the same whoever answers its calls. Throws a `TypeError` for a spec that cannot be. */
+/** Creates the part that all kinds of tools share. Throws a `TypeError` if the spec is invalid. */
 export function defineOfferedTool<Schema extends z.ZodObject>(spec: OfferedToolSpec<Schema>): OfferedTool {
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(spec.name)) {
     throw new TypeError(`Tool name "${spec.name}": use 1 to 64 letters, digits, "_" and "-"`);

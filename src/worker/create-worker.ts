@@ -42,12 +42,12 @@ import { addKnownValues, listOwnSecrets } from "./own-secrets.ts";
 import { DRAIN_MS, WORKER_SETTINGS } from "./settings.ts";
 import { listSources, listTools } from "./worker-tools.ts";
 
-/** How soon an end is noticed that nobody has told us of: the SDK listens to signals of its own. */
+/** How soon an end that nothing reports is noticed: the SDK listens to signals of its own. */
 const POLL_INTERVAL_MS = 200;
 
 /**
- * Puts a worker together: transcript, live output, vendors, tools, activities, workflows. It is signed in when this
- * resolves, and asks for work as soon as it runs.
+ * Builds a worker: transcript, live output, vendors, tools, activities, workflows. The worker is registered when this
+ * resolves, and polls for work as soon as it runs.
  */
 export async function createWorker(options: HoldfastWorkerOptions = {}): Promise<HoldfastWorker> {
   const config = readConfig();
@@ -106,20 +106,23 @@ function warnOfExposedNames(names: readonly string[], log: Logger): void {
   if (names.length === 0) return;
   log.warn(
     { names },
-    `This system does not let the worker hide ${names.join(", ")} from commands of the same user, which find them in ` +
-      "/proc. Their values are masked in what tools return; run the worker in a container of its own to keep them apart.",
+    `This system does not let the worker hide ${names.join(", ")} from commands of the same user, which can read them in ` +
+      "/proc. Their values are masked in tool results. To isolate them, run the worker in a container of its own.",
   );
 }
 
-/** The engine's own words name its library, and nothing that could be done. */
+/** Builds a helpful error, because the engine's own message names only its library. */
 function buildUnreachableError(address: string, cause: unknown): Error {
   const causeText = cause instanceof Error ? cause.message : String(cause);
   const reason = /message: "([^"]+)"/.exec(causeText)?.[1] ?? causeText;
   const advice = "Start one with `holdfast dev`, or name another with --address or TEMPORAL_ADDRESS.";
-  return new Error(`No Temporal server could be reached at ${address}: ${reason}. ${advice}`, { cause });
+  return new Error(`No Temporal server can be reached at ${address}: ${reason}. ${advice}`, { cause });
 }
 
-/** An empty `TEMPORAL_CONFIG_FILE` names no file; Temporal's own reader stumbles over it. */
+/**
+ * Reads Temporal's configuration. An empty `TEMPORAL_CONFIG_FILE` names no file, but Temporal's own reader fails on
+ * it.
+ */
 function readConfig(): ReturnType<typeof loadClientConnectConfig> {
   return loadClientConnectConfig({ disableFile: process.env["TEMPORAL_CONFIG_FILE"] === "" });
 }
@@ -133,7 +136,7 @@ type WorkerParts = {
   readonly hub: StreamHub;
   readonly log: Logger;
   readonly encryption: Encryption;
-  /** Values that nothing may show. */
+  /** Values that must not be displayed anywhere. */
   readonly getKnownValues: () => readonly string[];
   readonly closeOwn: () => Promise<void>;
 };
@@ -258,7 +261,7 @@ async function assemble(options: HoldfastWorkerOptions, parts: WorkerParts): Pro
   };
 }
 
-/** Functions of the application: one wins over a built-in one of its name, with a warning. */
+/** Registers functions of the application: one of them replaces a built-in one of its name, with a warning. */
 export function registerWithBuiltIns<Value>(
   what: string,
   values: Readonly<Record<string, Value>> | undefined,
@@ -275,7 +278,7 @@ export function registerWithBuiltIns<Value>(
   return named;
 }
 
-/** A file that the build has made; from the sources, the one in dist. */
+/** Returns the path of a file that the build creates; when running from the sources, the one in dist. */
 function resolveBuiltFile(file: string): string {
   const folder = import.meta.url.endsWith(".ts") ? "../../dist/" : "../";
   return fileURLToPath(new URL(`${folder}${file}`, import.meta.url));

@@ -6,13 +6,13 @@ import type { Logger } from "../platform/log.ts";
 import { check } from "../schema/check.ts";
 import { Credentials, type CredentialsInput } from "../schema/credentials.ts";
 
-/** Names the file that says where keys come from. */
+/** The variable that names the file with the sources of keys. */
 const VARIABLE = "HOLDFAST_CREDENTIALS";
 
-/** Who else may read or write it. */
+/** The permission bits of other users. */
 const OTHER_USERS_MODE = 0o077;
 
-/** Where a worker's keys come from: as it is told, else as a file says that the environment names. */
+/** Creates the source of a worker's keys: as the option specifies, otherwise from a file that the environment names. */
 export function createSecretSource(
   option: CredentialsInput | undefined,
   env: NodeJS.ProcessEnv,
@@ -34,7 +34,7 @@ export function createSecretSource(
   );
   const holdsValues = Object.values(credentials).some(({ value }) => value !== undefined);
   if (holdsValues && (statSync(path).mode & OTHER_USERS_MODE) !== 0) {
-    warn(`${path} holds keys, and others than its owner may open it: chmod 600 keeps it to the worker`);
+    warn(`${path} contains keys, and users other than its owner can open it: restrict it with chmod 600`);
   }
   return createCredentialSource(credentials, warn);
 }

@@ -5,7 +5,7 @@ const DEFAULT_DEPLOYMENT = "holdfast";
 
 const BEHAVIOR = { pinned: "PINNED", "auto-upgrade": "AUTO_UPGRADE" } as const;
 
-/** What Temporal's worker is told of its version. Without one it takes whatever its task queue has. */
+/** Builds the version options of Temporal's worker. A worker without a version takes everything on its task queue. */
 export function buildDeploymentOptions(
   versioning: Versioning | undefined,
 ): Pick<WorkerOptions, "workerDeploymentOptions"> {

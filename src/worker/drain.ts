@@ -2,15 +2,15 @@ import { ApplicationFailure } from "@temporalio/common";
 import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import type { Logger } from "../platform/log.ts";
 
-// What a worker does when it is asked to end: it says what it waits for, and hands back what does not end in time.
+// The shutdown of a worker: it logs what it waits for, and releases what does not end in time.
 
-/** How often it says what it still waits for. */
+/** How often it logs what it still waits for. */
 const LOG_INTERVAL_MS = 5000;
 
-/** What was cancelled may take this long to end its processes and to say so; then it is handed back as it stands. */
+/** How long cancelled steps may take to end their processes and to report that; then they are released as they are. */
 const CANCEL_TIMEOUT_MS = 8000;
 
-/** Steps that are named; the others are counted. */
+/** The number of steps that the log names; the others are counted. */
 const MAX_NAMED = 5;
 
 type RunningStep = {
@@ -20,7 +20,7 @@ type RunningStep = {
   readonly release: () => void;
 };
 
-/** Knows the steps that a worker has under way; local ones, which are over in seconds, are left alone. */
+/** Tracks the steps that a worker runs, except local ones, which end within seconds. */
 export class Drain {
   readonly #drainMs: number;
   readonly #log: Logger;
@@ -35,7 +35,7 @@ export class Drain {
     this.#log = log;
   }
 
-  /** For the worker: each step passes through here. */
+  /** The interceptor for the worker: each step passes through it. */
   readonly interceptor: ActivityInterceptorsFactory = ({ info }) => ({
     inbound: {
       execute: (input, next) => {
@@ -47,22 +47,22 @@ export class Drain {
     },
   });
 
-  /** No new work comes from now on. */
+  /** Starts the shutdown: no new work arrives from now on. */
   begin(): void {
     if (this.#startedMs !== undefined) return;
     this.#startedMs = Date.now();
     this.#logProgress("Asked to end: no new work");
     this.#timers.push(
-      setInterval(() => this.#logProgress("Ending"), LOG_INTERVAL_MS).unref(),
+      setInterval(() => this.#logProgress("Shutting down"), LOG_INTERVAL_MS).unref(),
       setTimeout(() => this.releaseNow(), this.#drainMs + CANCEL_TIMEOUT_MS).unref(),
     );
   }
 
-  /** Hands back at once what is under way: others take it over as if this process had died. */
+  /** Releases all running steps at once: other workers take them over as if this process had died. */
   releaseNow(): void {
     this.begin();
     if (this.#running.size === 0) return;
-    this.#log.warn({ running: this.#running.size }, `Handing back at once: ${this.#formatSteps()}`);
+    this.#log.warn({ running: this.#running.size }, `Releasing at once: ${this.#formatSteps()}`);
     for (const step of [...this.#running]) step.release();
   }
 
@@ -70,7 +70,7 @@ export class Drain {
     for (const timer of this.#timers) clearTimeout(timer);
     if (this.#finished + this.#released === 0) return;
     const [finished, handedBack] = [this.#finished, this.#released];
-    this.#log.warn({ finished, handedBack }, `Ended: ${finished} steps finished, ${handedBack} handed back`);
+    this.#log.warn({ finished, handedBack }, `Ended: ${finished} steps finished, ${handedBack} released`);
   }
 
   async #runStep(
@@ -103,7 +103,7 @@ export class Drain {
     const running = this.#running.size;
     if (running === 0) return;
     const leftMs = Math.max(0, this.#drainMs - (Date.now() - (this.#startedMs ?? 0)));
-    const left = leftMs === 0 ? "its time is up" : `${Math.ceil(leftMs / 1000)} s are left`;
+    const left = leftMs === 0 ? "the time has run out" : `${Math.ceil(leftMs / 1000)} s remain`;
     this.#log.warn({ running, leftMs }, `${what}; ${left} for ${this.#formatSteps()}`);
   }
 
@@ -119,7 +119,7 @@ export class Drain {
 
 const RELEASED = "handed-back";
 
-/** A step that Temporal itself gives out again needs no word with the workflow. */
+/** Builds the failure of a released step. If Temporal itself dispatches the step again, the workflow need not know. */
 function buildReleasedFailure(mayRetry: boolean): ApplicationFailure {
   return ApplicationFailure.create({
     type: RELEASED,

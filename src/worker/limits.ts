@@ -2,10 +2,10 @@ import { readTableFile } from "../config/read-table-file.ts";
 import { check } from "../schema/check.ts";
 import { WorkerLimits } from "../schema/vendor-limits.ts";
 
-/** Names the file that says what may be asked of vendors. */
+/** The variable that names the file with the limits for calls of vendors. */
 const VARIABLE = "HOLDFAST_LIMITS";
 
-/** What a worker asks of vendors at most: as it is told, else as a file says that the environment names. */
+/** Reads a worker's limits for calls of vendors: from the option, otherwise from a file that the environment names. */
 export function readWorkerLimits(configured: WorkerLimits | undefined, env: NodeJS.ProcessEnv): WorkerLimits {
   if (configured === undefined) {
     const path = env[VARIABLE];

@@ -3,12 +3,12 @@ import type { ActivityInterceptorsFactory } from "@temporalio/worker";
 import type { Mask } from "../models/secret-masks.ts";
 import type { Logger } from "../platform/log.ts";
 
-// What leaves a worker beside its results: logs, and failures that Temporal stores.
+// Masking of what leaves a worker besides its results: logs, and failures that Temporal stores.
 
-/** Nothing that is logged lies deeper. */
+/** Logged values are nested no deeper. */
 const MAX_DEPTH = 6;
 
-/** A log whose words and facts are masked. */
+/** Creates a log that masks its messages and fields. */
 export function createMaskedLog(log: Logger, mask: Mask): Logger {
   const write =
     (level: keyof Logger) =>
@@ -37,7 +37,7 @@ export function createFailureMasking(mask: Mask): ActivityInterceptorsFactory {
   });
 }
 
-/** In place: what is thrown must stay what it is, and a cause may be its own cause. */
+/** Masks in place: a thrown error must keep its identity, and a cause may be its own cause. */
 function maskError(error: unknown, mask: Mask, seen = new Set<unknown>()): void {
   if (!(error instanceof Error) || seen.has(error)) return;
   seen.add(error);

@@ -18,90 +18,100 @@ import type { DefaultToolOptions } from "../tools/builtin/default-tools.ts";
 import type { ToolSource } from "../tools/sources/tool-source.ts";
 import type { Tool } from "../tools/tool.ts";
 
-// What an application tells a worker, and what it gets of one.
+// The options of a worker, and the worker that an application gets.
 
 export type HoldfastWorkerOptions = {
-  /** `host:port`; else what Temporal's own configuration says (profiles, `TEMPORAL_*`). */
+  /** `host:port`; by default from Temporal's own configuration (profiles, `TEMPORAL_*`). */
   readonly address?: string;
   readonly namespace?: string;
   readonly connection?: NativeConnectionOptions;
   readonly taskQueue?: string;
-  /** Where transcript and live output lie; else `HOLDFAST_HOME`, else `~/.holdfast`. */
+  /** The folder of the transcript and of live output; by default `HOLDFAST_HOME`, or else `~/.holdfast`. */
   readonly home?: string;
   /**
-   * The PostgreSQL database that holds both instead, which workers of several hosts may share:
-   * `postgresql://user:password@host:5432/database`. Else `HOLDFAST_DATABASE_URL`; an empty word means none.
+   * A PostgreSQL database that stores both instead, which workers of several hosts may share:
+   * `postgresql://user:password@host:5432/database`. By default `HOLDFAST_DATABASE_URL`; an empty string means no
+   * database.
    */
   readonly database?: string;
-  /** Your own tools. One that has the name of a built-in tool replaces it, with a warning in the log. */
+  /** Your own tools. A tool with the name of a built-in tool replaces it, with a warning in the log. */
   readonly tools?: readonly Tool[];
   /**
-   * Off leaves out bash, read_file, write_file, edit_file, list_files and search, prun and revert_to_state; an object
-   * changes time limits, bounds and restrictions of the first six.
+   * `false` leaves out bash, read_file, write_file, edit_file, list_files and search, prun and revert_to_state; an
+   * object changes time limits, bounds and restrictions of the first six.
    */
   readonly builtInTools?: boolean | DefaultToolOptions;
   /**
-   * Input filters, by the names that definitions use in `inputFilters`. One that throws, or that gives no answer
-   * within 10 seconds, rejects.
+   * Input filters, by the names that definitions use in `inputFilters`. A filter that throws, or does not answer
+   * within 10 seconds, rejects the text.
    */
   readonly filters?: Readonly<Record<string, InputFilter>>;
   /**
-   * Hooks, by the names that definitions use in `hooks`: functions by point, and what a failure means. One that throws,
-   * or that gives no answer within 10 seconds, is a "no" before something happens and changes nothing behind it.
+   * Hooks, by the names that definitions use in `hooks`: functions by point, and what a failure means. A hook that
+   * throws, or does not answer within 10 seconds, is a "no" before something happens and is ignored after it.
    */
   readonly hooks?: Readonly<Record<string, HookFunctions & { readonly policy?: HookPolicy }>>;
   /**
-   * Context transforms, by the names that definitions use in `transformContext`. One that throws, or that gives no answer
-   * within 10 seconds, fails the turn.
+   * Context transforms, by the names that definitions use in `transformContext`. A transform that throws, or does not
+   * answer within 10 seconds, fails the turn.
    */
   readonly transforms?: Readonly<Record<string, ContextTransform>>;
   /** Context converters, by the names that definitions use in `convertToLlm`. They fail as transforms do. */
   readonly converters?: Readonly<Record<string, ContextConverter>>;
   /** Compaction strategies, by the names that definitions use in `context.compaction.strategy`. */
   readonly compactions?: Readonly<Record<string, CompactionStrategy>>;
-  /** Reducers, by the names that fan-outs use in `reducer`; one that has a built-in name replaces it. One that throws, or takes 5 minutes, fails the job. */
+  /**
+   * Reducers, by the names that fan-outs use in `reducer`; a reducer with a built-in name replaces the built-in one. A
+   * reducer that throws, or takes 5 minutes, fails the job.
+   */
   readonly reducers?: Readonly<Record<string, Reducer>>;
-  /** Strategies that choose a branch of an evaluation, by the names under which evaluations ask for them. */
+  /** Strategies that choose a branch of an evaluation, by the names that evaluations use. */
   readonly evaluationStrategies?: Readonly<Record<string, EvaluationStrategyFunction>>;
-  /** Other sources of tools than those that are built in (docs/tools.md); one replaces the built-in one of its kind. */
+  /** Tool sources besides the built-in ones (docs/tools.md); a source replaces the built-in source of its kind. */
   readonly sources?: readonly ToolSource[];
-  /** Your own vendors; one replaces the built-in adapter of its protocol. */
+  /** Your own vendors; a provider replaces the built-in adapter of its protocol. */
   readonly providers?: readonly Provider[];
   /**
-   * What this worker asks of each vendor at most, with one key: questions at once, requests and tokens a minute; by the
-   * vendor's name, `default` for all others. Else the file that `HOLDFAST_LIMITS` names; without it what vendors say.
+   * The limits of this worker for each vendor, with one key: concurrent requests, requests and tokens per minute; by
+   * the vendor's name, `default` for all others. By default the file that `HOLDFAST_LIMITS` names; without it the
+   * vendors' own limits apply.
    */
   readonly limits?: WorkerLimits;
   readonly transcript?: Transcript;
   readonly hub?: StreamHub;
-  /** Where keys come from, instead of `credentials` and the environment. */
+  /** The source of keys, in place of `credentials` and the environment. */
   readonly secrets?: SecretSource;
   /**
-   * Where the value of each `${NAME}` comes from: a command, a file, another variable, or the value itself. Else the
-   * file that `HOLDFAST_CREDENTIALS` names; names that are not there come from the environment.
+   * The source of each `${NAME}`: a command, a file, another variable, or the value itself. By default the file that
+   * `HOLDFAST_CREDENTIALS` names; other names come from the environment.
    */
   readonly credentials?: CredentialsInput;
   /**
-   * Hides the values of variables that hold secrets from `/proc/PID/environ`, where commands of the same user would read
-   * them (Linux); `process.env` keeps them. On in `holdfast worker` and `holdfast dev`; off unless set here, because it
-   * writes over memory of your process that a native library may have kept a pointer to.
+   * Hides the values of variables that hold secrets from `/proc/PID/environ`, where commands of the same user could
+   * read them (Linux); `process.env` keeps them. On in `holdfast worker` and `holdfast dev`; off by default here,
+   * because it overwrites memory of your process to which a native library may hold a pointer.
    */
   readonly hideEnvironment?: boolean;
-  /** Where runs work whose definition names no folder; the current one unless said. */
+  /** The workspace of runs whose definition names no folder; by default the current folder. */
   readonly defaultWorkspace?: string;
   readonly log?: Logger;
-  /** What is sealed, and with which keys. Else `HOLDFAST_ENCRYPTION_KEYS`; without keys nothing is. */
+  /**
+   * What is encrypted, and with which keys. By default `HOLDFAST_ENCRYPTION_KEYS`; without keys nothing is encrypted.
+   */
   readonly encryption?: EncryptionOptions;
-  /** Looks for dead workers of this host and takes over from them at once; on unless said. */
+  /** Detects dead workers of this host and takes over from them at once; on by default. */
   readonly recognition?: boolean;
   /**
-   * How long model streams and tools may still take when the worker is asked to end, before they are handed back; else
-   * `HOLDFAST_DRAIN_SECONDS`, else 10 seconds.
+   * How long model streams and tools may still take after the worker is asked to end, before they are released; by
+   * default `HOLDFAST_DRAIN_SECONDS`, or else 10 seconds.
    */
   readonly drainMs?: number;
-  /** Temporal's worker versioning; else `HOLDFAST_BUILD_ID` and its like; without it any worker takes any run. */
+  /**
+   * Temporal's worker versioning; by default `HOLDFAST_BUILD_ID` and related variables. Without a version any worker
+   * takes any run.
+   */
   readonly versioning?: Versioning;
-  /** What Temporal's own worker is to do differently. */
+  /** Options that override those of Temporal's own worker. */
   readonly temporal?: Partial<WorkerOptions>;
 };
 
@@ -112,6 +122,8 @@ export type HoldfastWorker = {
   readonly taskQueue: string;
   /** Resolves when the worker has ended, after `shutdown` or a signal. */
   run(): Promise<void>;
-  /** No new work; what runs is given a little time, then handed back. Asked again: it is handed back at once. */
+  /**
+   * Stops taking new work. Running steps get a little time and are then released. A second call releases them at once.
+   */
   shutdown(): void;
 };

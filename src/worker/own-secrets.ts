@@ -4,26 +4,29 @@ import { findSecretVariables } from "../config/secret-variables.ts";
 import type { SecretSource } from "../models/secrets.ts";
 import { resolveKeys } from "../platform/encryption/key-references.ts";
 
-// What this process holds and nothing that leaves it may show, whether or not a definition refers to it: a command of an
-// agent runs as the worker's own user, and finds more than its own environment has.
+// The secrets that this process holds and that nothing that leaves it may contain, whether or not a definition refers
+// to them: a command of an agent runs as the worker's own user, and can read more than its own environment.
 
 export type OwnSecretSettings = {
   readonly env: NodeJS.ProcessEnv;
-  /** References to keys, as the options have them; else those of the environment. */
+  /** References to keys from the options; otherwise those of the environment apply. */
   readonly keys: string | undefined;
-  /** The address of the database, as the options have it; one of the environment is a variable like others. */
+  /** The address of the database from the options. An address in the environment is a variable like others. */
   readonly database: string | undefined;
-  /** How Temporal is reached: an API key, the key of a certificate. */
+  /** The connection to Temporal: an API key, the key of a certificate. */
   readonly connection: NativeConnectionOptions;
 };
 
 /**
- * A plain word is no secret that is worth hiding: a database of a developer whose password is "postgres" must not take
- * that word out of every output.
+ * A plain word is not masked: a developer's database whose password is "postgres" must not remove that word from every
+ * output.
  */
 const PLAIN_WORD = /^(?=.{1,12}$)[A-Za-z]?[a-z]*(?:[-_][a-z]+)?$|^[A-Z]{1,12}$/;
 
-/** Values that are hidden everywhere; variables are looked up anew each time, for a process may change its own. */
+/**
+ * Returns a function that lists the values to mask everywhere. It reads the variables each time, because a process may
+ * change its own.
+ */
 export function listOwnSecrets({
   env,
   keys,
@@ -43,7 +46,7 @@ function listEnvironmentSecrets(env: NodeJS.ProcessEnv): readonly string[] {
   return findSecretVariables(env).flatMap(({ secrets }) => secrets);
 }
 
-/** Each key as it is written where it comes from, in hex, and in both kinds of base64. */
+/** Lists each key as its source contains it, in hex, and in both kinds of base64. */
 function listKeySecrets(references: string, env: NodeJS.ProcessEnv): readonly string[] {
   if (references.trim() === "") return [];
   const written = [...references.matchAll(/=file:([^\s,]+)/g)].map(([, path]) =>
@@ -69,7 +72,7 @@ function listConnectionSecrets({ apiKey, tls, metadata }: NativeConnectionOption
   ];
 }
 
-/** The same source, which also knows what must be hidden although no definition refers to it. */
+/** Returns the same source with further values that must be masked although no definition refers to them. */
 export function addKnownValues(source: SecretSource, getKnownValues: () => readonly string[]): SecretSource {
   const { prepare, invalidate, knownValues: ofSource } = source;
   return Object.assign((name: string) => source(name), {

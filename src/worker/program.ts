@@ -6,10 +6,10 @@ import { createWorker } from "./create-worker.ts";
 import { shutdownOnSignals } from "./shutdown-on-signals.ts";
 import { loadTools } from "./worker-tools.ts";
 
-/** How long a process of which nothing is asked any more may take to end by itself. */
+/** How long a process that has no work left may take to end by itself. */
 const EXIT_TIMEOUT_MS = 500;
 
-/** A process that is a worker and nothing else. */
+/** Runs a process that is only a worker. */
 export async function runWorkerProgram(): Promise<void> {
   const { values } = parseArgs({
     options: {
@@ -25,7 +25,7 @@ export async function runWorkerProgram(): Promise<void> {
       versioning: { type: "string" },
     },
   });
-  // Nobody may read us any more, or the disk that we print to may be full: that is no reason to end.
+  // The reader of the output may be gone, or its disk may be full: that is no reason to end.
   for (const output of [process.stdout, process.stderr]) output.on("error", () => undefined);
   const log = createLogger(process.env["HOLDFAST_LOG"] ?? "warn");
   const versioning = createVersioning(
@@ -63,6 +63,6 @@ export async function runWorkerProgram(): Promise<void> {
     `${JSON.stringify({ type: "ready", id, address, namespace, taskQueue, pid: process.pid })}\n`,
   );
   await running;
-  // What was handed back in haste may still be at work in here.
+  // Steps that were released at once may still run in this process.
   setTimeout(() => process.exit(), EXIT_TIMEOUT_MS).unref();
 }

@@ -2,7 +2,10 @@ import type { HoldfastWorker } from "./options.ts";
 
 const SIGNALS = { SIGINT: 2, SIGTERM: 15 } as const;
 
-/** The first signal asks for an orderly end, the second has what runs handed back at once, the third leaves it. */
+/**
+ * Shuts a worker down on signals: the first signal starts an orderly shutdown, the second releases running steps at
+ * once, the third ends the process.
+ */
 export function shutdownOnSignals(worker: Pick<HoldfastWorker, "shutdown">): void {
   let signalCount = 0;
   for (const [signal, number] of Object.entries(SIGNALS)) {

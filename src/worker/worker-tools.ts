@@ -15,8 +15,9 @@ import type { Tool } from "../tools/tool.ts";
 import type { HoldfastWorkerOptions } from "./options.ts";
 
 /**
- * All tools of a worker: ours, and the application's own. A tool of the application wins over one of ours with the same
- * name, so that a name which becomes a built-in one later does not end a worker that has it already.
+ * Lists all tools of a worker: the built-in ones and the application's own. A tool of the application replaces a
+ * built-in one of the same name, so that a new built-in tool does not break a worker that already has a tool of that
+ * name.
  */
 export function listTools(
   { builtInTools, tools = [] }: Pick<HoldfastWorkerOptions, "builtInTools" | "tools">,
@@ -25,7 +26,7 @@ export function listTools(
   const isOwn = ({ name }: Tool) => tools.some((tool) => tool.name === name);
   const ours = [...listBuiltInTools(builtInTools), ...createNextRoundTools(), createReadFullMessageTool()];
   const team = createTeamTools();
-  // The tools of a lead belong together: an application that has one of them has to bring the others.
+  // The tools of a lead belong together: an application that provides one of them must provide the others.
   const all = [...ours.filter((tool) => !isOwn(tool)), ...tools, ...(team.some(isOwn) ? [] : team)];
   for (const { name } of [...ours, ...team].filter(isOwn)) {
     log.warn({ tool: name }, `The tool "${name}" of the application replaces the built-in tool of that name`);
@@ -37,7 +38,10 @@ function listBuiltInTools(wanted: boolean | DefaultToolOptions = true): readonly
   return wanted === false ? [] : [...createDefaultTools(wanted === true ? {} : wanted), ...createViewTools()];
 }
 
-/** Where definitions have tools from that no worker has itself: ours, then the application's own in place of ours. */
+/**
+ * Lists the sources of tools that no worker has itself: the built-in ones, and the application's own, which replace
+ * built-in ones.
+ */
 export function listSources(
   { sources = [] }: Pick<HoldfastWorkerOptions, "sources">,
   { secrets, log }: { readonly secrets: SecretSource; readonly log: Logger },
@@ -50,7 +54,7 @@ export function listSources(
   return [...ours.filter(({ kind }) => !sources.some((source) => source.kind === kind)), ...sources];
 }
 
-/** Tools of an application, from a module whose default export is a tool or a list of them. */
+/** Loads an application's tools from a module whose default export is a tool or a list of tools. */
 export async function loadTools(file: string): Promise<Tool[]> {
   const module = (await import(pathToFileURL(file).href)) as { default?: Tool | Tool[] };
   if (module.default === undefined)
@@ -58,7 +62,7 @@ export async function loadTools(file: string): Promise<Tool[]> {
   return [module.default].flat();
 }
 
-/** As servers outside are told. */
+/** Reads the version that servers receive. */
 function readPackageVersion(): string {
   const text = readFileSync(new URL("../../package.json", import.meta.url), "utf8");
   return (JSON.parse(text) as { version: string }).version;

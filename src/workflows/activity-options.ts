@@ -1,32 +1,38 @@
 import type { ActivityOptions, LocalActivityOptions } from "@temporalio/workflow";
 
-// Time-outs and retry policies of every activity, in one table.
+// The timeouts and retry policies of every activity, in one table.
 
 /**
- * A silent worker is dead after this. The SDK beats at most every 0.8 of it, and every second where the worker says
- * `maxHeartbeatThrottleInterval: 1s`; four beats may be lost to a busy machine.
+ * A worker counts as dead after this silence. The SDK sends heartbeats at most every 0.8 of the timeout, and every
+ * second where the worker sets `maxHeartbeatThrottleInterval: 1s`. A busy machine may therefore lose four heartbeats.
  */
 const HEARTBEAT_TIMEOUT = "5 seconds";
 
-/** The longest that one answer may take. Reasoning models think for many minutes. */
+/** The longest time that one answer may take. Reasoning models think for many minutes. */
 const MODEL_TIMEOUT = "60 minutes";
 
-/** A tool without a time-out of its own, and what is waited for around it: nobody else would end one that hangs. */
+/**
+ * The limit for a tool without a timeout of its own, including the waits around it. Nothing else would end a tool that
+ * hangs.
+ */
 const TOOL_TIMEOUT_MS = 60 * 60 * 1000;
 
 /**
- * What a tool's own time-out is given on top. The activity keeps that time-out itself, and heartbeats tell of a dead
- * worker; the rest of its time is for a store that is away, before the call and after it.
+ * What is added to a tool's own timeout. The activity enforces the tool's timeout itself, and heartbeats report a dead
+ * worker. The rest of this time is for an unavailable store, before the call and after it.
  */
 const TOOL_MARGIN_MS = 24 * 60 * 60 * 1000;
 
-/** A local step that is not done by then goes elsewhere: until it ends it holds back signals (design 3.17). */
+/** A local step that is not done by then runs on another path: until it ends, it delays signals (design 3.17). */
 const LOCAL_TIMEOUT = "2 seconds";
 
-/** A worker that died is no failure of the vendor: the machine gives the command out again (design 3.12). */
+/** A dead worker is no failure of the vendor: the machine dispatches the command again (design 3.12). */
 const DEAD_WORKER_FAILURES = ["TemporalTimeout:Heartbeat", "TemporalTimeout:StartToClose"];
 
-/** For steps that may ask a vendor, or an application: again by Temporal, after the delay that the activity names. */
+/**
+ * Returns the options of steps that may call a vendor or an application. Temporal retries them after the delay that
+ * the activity specifies.
+ */
 export function buildModelOptions(maxAttempts: number, summary: string): ActivityOptions {
   return {
     startToCloseTimeout: MODEL_TIMEOUT,
@@ -37,7 +43,10 @@ export function buildModelOptions(maxAttempts: number, summary: string): Activit
   };
 }
 
-/** A tool is never run again by Temporal: what a second execution means is for its replay class to say. */
+/**
+ * Returns the options of a tool call. Temporal never retries a tool: the tool's replay class decides whether a second
+ * execution is safe.
+ */
 export function buildToolOptions(
   timeoutMs: number | undefined,
   queue: string | undefined,
@@ -53,7 +62,7 @@ export function buildToolOptions(
   };
 }
 
-/** Steps that only write: tried until the store answers. */
+/** Returns the options of steps that only write. Temporal retries them until the store answers. */
 export function buildWriteOptions(summary: string): ActivityOptions {
   return {
     startToCloseTimeout: "5 minutes",

@@ -30,7 +30,10 @@ import {
 import { finishRun, type RunResult } from "./run-result.ts";
 import { createStatusPublisher } from "./status-publisher.ts";
 
-/** Drives the machine: asks what to do, has it done, tells what happened. Everything else is in the core. */
+/**
+ * Drives the machine: asks the core for the next command, runs it, and reports what happened. The core decides
+ * everything else.
+ */
 export async function agent(input: RunInput = {}): Promise<RunResult> {
   return await CancellationScope.nonCancellable(() => driveRun(input, CancellationScope.current().parent));
 }
@@ -43,7 +46,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
   const report = (happening: UntimedEvent): void => {
     const wasStopped = state.stop !== undefined;
     state = apply(state, { ...happening, atMs: Date.now() });
-    // Behind a stop hooks are still told how the turn has ended: what comes then does not end them.
+    // After a stop, hooks are still notified of how the turn ended. Later events do not cancel these notifications.
     if (!wasStopped && state.stop !== undefined && isCancellable(next(state))) work.cancel();
   };
   registerRunHandlers(() => state, report);
@@ -80,7 +83,10 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
     return next(state);
   }
 
-  /** Model, tools and hooks in turn, in the one scope that stop cancels, until something else is due. */
+  /**
+   * Runs model calls, tool calls and hooks one after the other, in the scope that a stop cancels, until another kind
+   * of command is due.
+   */
   async function workOn(): Promise<void> {
     do {
       const command = isStopDue();
@@ -97,7 +103,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
     return awaitAll([...handleCall, ...handleWrite]);
   }
 
-  /** Beside sub-agents, which may be long; a stop does not cut it short. */
+  /** Writes records while sub-agents run, because these may run for long. A stop does not interrupt the write. */
   function writeDown(command: RecordCommand): Promise<void> {
     return CancellationScope.nonCancellable(() => runStep(command, undefined)).then((happening) => {
       report(happening);
@@ -106,7 +112,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
     });
   }
 
-  /** Until no call is under way; one that a person has approved meanwhile starts beside the others. */
+  /** Runs calls until none is in flight. A call that the user approves meanwhile starts while the others run. */
   async function callBesideQuestions(): Promise<void> {
     const inFlight = new Map<number, Promise<void>>();
     const waiting = (): readonly CallToolCommand[] => {
@@ -127,7 +133,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
     } while (inFlight.size > 0 || waiting().length > 0);
   }
 
-  /** A lost call is given out again while its siblings are still at work. */
+  /** Runs a call to its end. A lost call is dispatched again while its siblings still run. */
   function carryThrough(call: CallToolCommand): Promise<void> {
     return startCall(call).then((happening) => {
       report(happening);
@@ -138,7 +144,7 @@ async function driveRun(input: RunInput, parentScope: CancellationScope | undefi
       };
       if (!listPendingApprovals(state).some(({ toolCallId }) => toolCallId === call.toolCallId))
         return goOn();
-      // Its tool asks a person: it is called again beside its siblings, or waits when they are over.
+      // The tool asks the user a question. The call runs again beside its siblings, or waits until they have ended.
       const isStopDue = () => again() !== undefined || next(state).type !== "call-tools";
       return CancellationScope.nonCancellable(() => condition(isStopDue)).then(goOn);
     });
@@ -190,8 +196,10 @@ function initialise(input: RunInput): { session: string; settings: RunSettings; 
   return { session, settings, initial };
 }
 
-/** Commands that stop cuts short; the others are brief and write what must be written. */
-/** What a stop cancels: tool calls, and steps that ask somebody. */
+/**
+ * Returns whether a stop cancels this command: tool calls, and steps that call a vendor or an application. The other
+ * commands are brief and write what must be written.
+ */
 function isCancellable(command: Command): command is CallToolsCommand | RetryableCommand {
   return command.type === "call-tools" || (isStep(command) && STEPS[command.type].retry === "ask");
 }

@@ -11,33 +11,33 @@ import type { ApprovalInput } from "./messages.ts";
 import { isShallow } from "./shape.ts";
 
 /**
- * The call that these words are about.
+ * Returns the pending approval that this answer is for.
  *
- * @throws A failure for who sent them, when they make no sense or nothing waits for them.
+ * @throws A failure for the sender, when the answer is invalid or no call waits for it.
  */
 export function findApproval(state: State, input: ApprovalInput): PendingApproval {
   checkApprovalInput(input);
   const waiting = listPendingApprovals(state);
   const { toolCallId = "", answer, question } = input;
-  if (waiting.length === 0) throw buildRejection("no-approval", "No call of this run waits for a person");
+  if (waiting.length === 0) throw buildRejection("no-approval", "No call of this run waits for the user");
   const [found, other] = waiting.filter((one) => toolCallId === "" || one.toolCallId === toolCallId);
   if (toolCallId === "" && other !== undefined) {
     throw buildRejection(
       "which-approval",
-      `${waiting.length} calls wait; say which with toolCallId: ${formatWaiting(waiting)}`,
+      `${waiting.length} calls wait for the user; specify one with toolCallId: ${formatWaiting(waiting)}`,
     );
   }
   if (found === undefined) {
     throw buildRejection(
       "no-approval",
-      `No call ${toolCallId} waits for a person; these do: ${formatWaiting(waiting)}`,
+      `No call ${toolCallId} waits for the user; these calls do: ${formatWaiting(waiting)}`,
     );
   }
-  // Who says yes to what a tool asks must have read it.
+  // Only a user who has read the tool's question may answer yes.
   if (found.question !== undefined && isYes(answer) && question !== found.question) {
     throw buildRejection(
       "invalid-approval",
-      `\`holdfast answer\` shows what ${found.toolCallId} asks, and answers it`,
+      `The answer does not name the question of call ${found.toolCallId}; read the question and answer it with \`holdfast answer\``,
     );
   }
   return found;
@@ -66,23 +66,20 @@ const HASH = /^[0-9a-f]{64}$/;
 function checkApprovalInput(input: unknown): void {
   const { answer, arguments: changed, reason, by, values } = (input ?? {}) as Record<string, unknown>;
   if (!["approve", "refuse", "accept", "decline", "cancel"].includes(answer as string)) {
-    throw buildRejection("invalid-approval", '`answer` is "approve" or "refuse"');
+    throw buildRejection("invalid-approval", '`answer` must be "approve" or "refuse"');
   }
   if (values !== undefined && (typeof values !== "string" || !HASH.test(values))) {
-    throw buildRejection("invalid-approval", "`values` is the hash of a stored text");
+    throw buildRejection("invalid-approval", "`values` must be the hash of a stored text");
   }
   if (changed !== undefined && (typeof changed !== "object" || changed === null || Array.isArray(changed))) {
-    throw buildRejection(
-      "invalid-approval",
-      "`arguments` is an object: the tool's arguments as they are to be run",
-    );
+    throw buildRejection("invalid-approval", "`arguments` must be an object with the arguments for the tool");
   }
-  if (!isShallow(input)) throw buildRejection("invalid-approval", "`arguments` are nested too deep");
+  if (!isShallow(input)) throw buildRejection("invalid-approval", "`arguments` is nested too deeply");
   if (reason !== undefined && typeof reason !== "string") {
-    throw buildRejection("invalid-approval", "`reason` is a text");
+    throw buildRejection("invalid-approval", "`reason` must be a text");
   }
   if (![changed, reason, by].every(isShort)) {
-    throw buildRejection("invalid-approval", "An answer has at most 32 KiB");
+    throw buildRejection("invalid-approval", "An answer may have at most 32 KiB");
   }
 }
 

@@ -28,13 +28,13 @@ import { checkRequest } from "./request-shapes.ts";
 import { continueRunAsNew, shouldRotate } from "./rotate.ts";
 import { buildSettings, isMessageInput } from "./run-input.ts";
 
-/** Where it stands between two rounds; what it continues as new with. */
+/** The state between two rounds, which a run passes on when it continues as new. */
 type CarriedState = {
   readonly job: JobState;
   readonly rounds: number;
   readonly idle: number;
   readonly cause: RoundCause;
-  /** Words that wait for their round, oldest first. */
+  /** Messages that wait for a round, oldest first. */
   readonly wakes: readonly MessageInput[];
 };
 
@@ -42,10 +42,10 @@ type Input = AutonomousRequest & { readonly carried?: CarriedState };
 
 const DEFAULT_IDLE_ROUNDS = 3;
 
-/** An agent that works in rounds, in one session, until it is done, its budget is spent, or somebody stops it. */
+/** Runs an agent in rounds, in one session, until its work is done, its budget is spent, or a user stops it. */
 export function autonomous(input: Input): Promise<JobResult> {
   return runAsJob(async (outside) => {
-    mustBe(typeof input?.definitionHash === "string", "`definitionHash` must name a definition");
+    mustBe(typeof input?.definitionHash === "string", "`definitionHash` must be the hash of a definition");
     mustHaveTask(input.task);
     checkRequest(input, "autonomous");
     const { agent, carried } = input;
@@ -91,7 +91,7 @@ class RoundLoop {
         this.#isWoken = true;
         this.#job.publish();
       },
-      { description: "Ends a sleep; words become the next round's prompt" },
+      { description: "Wakes the job; a message becomes the prompt of the next round" },
     );
   }
 
@@ -143,14 +143,20 @@ class RoundLoop {
     }
   }
 
-  /** The first round has the task; words that somebody has sent come before ours. */
+  /**
+   * Returns the task in the first round, and afterwards the oldest message that a user has sent, or else a built-in
+   * prompt.
+   */
   #buildNextPrompt(): MessageInput {
     const cause = this.#cause;
     if (cause === "task") return this.#input.task;
     return this.#waitingMessages.shift() ?? ROUND_PROMPTS[cause];
   }
 
-  /** Until its time, the job's end of time, or until somebody wakes it. A wake-up that came during the round counts. */
+  /**
+   * Sleeps for this time, but not longer than the job's time limit or until a user wakes the job. A wake-up that
+   * arrived during the round counts.
+   */
   async #sleep(seconds: number, reason: string): Promise<RoundCause> {
     const job = this.#job;
     const { deadlineMs } = job.state.account.own;

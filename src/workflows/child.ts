@@ -6,12 +6,12 @@ import type { RunSettings, StartRequest } from "./run-input.ts";
 
 type ChildParams = NonNullable<CallToolCommand["child"]>;
 
-/** Made in the run, so that a run that was reset makes another one (design 3.3). */
+/** Creates the id of a child session in the run, so that a run that was reset creates another one (design 3.3). */
 export function buildChildSession(session: string): string {
   return `${session}.sub-${uuid4().slice(0, 8)}`;
 }
 
-/** The run of a sub-agent, from its beginning to its report. Cancelling the scope stops it, and waits for its end. */
+/** Runs a sub-agent from its start to its report. Cancelling the scope stops the sub-agent and waits for its end. */
 export function runChild(
   command: CallToolCommand,
   child: ChildParams,

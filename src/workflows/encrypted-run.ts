@@ -1,11 +1,14 @@
 import type { Payload } from "@temporalio/common";
 
-/** What the worker's codec leaves on a payload that it has opened. */
+/** The mark that the worker's codec leaves on a payload that it has decrypted. */
 const WAS_ENCRYPTED = "was-sealed";
 
 let isEncrypted = false;
 
-/** Says nothing about what happens: it decides how failures are written down, which replay does not compare. */
+/**
+ * Records that the run received an encrypted payload. This affects only how failures are encoded, which replay does
+ * not compare.
+ */
 export function markEncrypted({ metadata }: Payload): void {
   if (metadata?.[WAS_ENCRYPTED] !== undefined) isEncrypted = true;
 }

@@ -15,12 +15,12 @@ import type { EvaluationSteps } from "./evaluation-steps.ts";
 import type { JobRun } from "./job.ts";
 import type { StartRequest } from "./run-input.ts";
 
-/** The branches of one evaluation at work, all at once, and then the judge. However a part ends, it is an outcome. */
+/** Runs all branches of one evaluation at the same time, and then the judge. However a part ends, it has an outcome. */
 export class Comparison {
   readonly #job: JobRun;
   readonly #opened: EvaluationOpenedDigest;
   readonly #steps: EvaluationSteps;
-  /** All branches are kept: each is one of the conversation's. */
+  /** All branches stay: each is a branch of the conversation. */
   readonly #explores: boolean;
   readonly #ends: BranchEnd[] = [];
   readonly #lost: number[] = [];
@@ -41,14 +41,18 @@ export class Comparison {
     });
   }
 
-  /** Where there is something to compare. @param asks - Called before it is asked. */
+  /**
+   * Runs the judge if there is something to compare.
+   *
+   * @param asks - Called before the judge starts.
+   */
   async askJudge(judge: OpenedAgent, asks: () => void): Promise<void> {
     const job = this.#job;
     const lost = [...this.#lost].sort((a, b) => a - b);
     const { question, used } = await this.#steps.perform(
       "weigh",
       { ...this.#looked(), judgeHash: judge.definitionHash, lost },
-      "what the judge is asked",
+      "the judge's prompt",
     );
     for (const [place, index] of lost.entries())
       job.state = settlePart(job.state, index, used[place] ?? NO_AMOUNTS);
@@ -60,7 +64,7 @@ export class Comparison {
     this.#judge = await this.#perform(index, request, reservation);
   }
 
-  /** What the choice is made of. */
+  /** Returns what the choice is based on. */
   ends(): Pick<SelectBranchCommand, "evaluation" | "at" | "prompt" | "ends" | "judge"> {
     return { ...this.#looked(), ...(this.#judge === undefined ? {} : { judge: this.#judge }) };
   }
@@ -94,12 +98,12 @@ export class Comparison {
 
 type Request = Omit<StartRequest, "share" | "settings">;
 
-/** Made in the run, so that a run that was reset has others. */
+/** Creates a workflow id in the run, so that a run that was reset creates others. */
 function partWorkflow(session: string, name: string): string {
   return `${session}.${name}-${uuid4().slice(0, 8)}`;
 }
 
-/** @param prompt - The stored text that it is asked; absent: it goes on with what is there. */
+/** @param prompt - The hash of the stored prompt. If absent, the branch continues the conversation as it is. */
 function requestOf(
   { evaluation, parentLoopId }: EvaluationOpenedDigest,
   { definitionHash, number }: OpenedAgent,
@@ -113,7 +117,7 @@ function requestOf(
     definitionHash,
     within: { session, evaluation, number, at, ...parent },
     ...(prompt === undefined || explores ? { continuation: { kind: continuationKind(explores), at } } : {}),
-    // Every loop has a message of its own: ids are unique in a session.
+    // Every loop has a message of its own, because ids are unique in a session.
     ...(prompt === undefined ? {} : { prompt: { id: `${evaluation}.${number}`, ref: prompt } }),
   };
 }

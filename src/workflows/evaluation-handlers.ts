@@ -22,7 +22,7 @@ import {
 import { BUSY_TEXT, buildQueueFullFailure } from "./run-handlers.ts";
 import { isMessageInput, toInboundMessage } from "./run-input.ts";
 
-/** Messages for the session's next loop; the branches do not read them. */
+/** Messages for the session's next loop. The branches do not read them. */
 export class Inbox {
   readonly #kept: InboundMessage[] = [];
   #refused: RejectedMessages | undefined;
@@ -36,7 +36,7 @@ export class Inbox {
     return this.#kept.length;
   }
 
-  /** @returns How many wait. */
+  /** @returns The number of messages that wait. */
   keep(message: InboundMessage): number {
     if (this.#kept.some(({ id }) => id === message.id)) return this.size;
     if (hasRoomFor(measureMessages(this.#kept), message)) this.#kept.push(message);
@@ -49,7 +49,7 @@ export class Inbox {
     return this.#kept.splice(0);
   }
 
-  /** What waits already, if there is no room for another message. */
+  /** Returns the size of the queue if there is no room for another message. */
   full(words: MessageInput): QueueSize | undefined {
     const message = typeof words === "string" ? { text: words } : words;
     const waiting = measureMessages(this.#kept);
@@ -63,7 +63,7 @@ export class Inbox {
   }
 }
 
-/** What people may send to an evaluation, and what becomes of it. */
+/** Registers the handlers of the messages that users may send to an evaluation. */
 export function registerEvaluationHandlers(inbox: Inbox): void {
   const taken = (input: MessageInput) => {
     const message = toInboundMessage(input, Date.now());
@@ -74,7 +74,7 @@ export function registerEvaluationHandlers(inbox: Inbox): void {
     const waiting = inbox.full(input);
     if (waiting !== undefined) throw buildQueueFullFailure(waiting);
   };
-  const description = "Words that the session's next loop finds in its inbox";
+  const description = "Stores a message in the session's inbox for its next loop";
   setHandler(steerSignal, taken, { description });
   setHandler(followUpSignal, taken, { description });
   const acknowledged = (input: MessageInput): Acknowledgement => {
@@ -85,11 +85,11 @@ export function registerEvaluationHandlers(inbox: Inbox): void {
   setHandler(followUpUpdate, acknowledged, { validator });
   setHandler(promptUpdate, acknowledged, {
     validator: rejectPrompt,
-    description: "Refused: the session is being evaluated",
+    description: "Rejected: the session is being evaluated",
   });
   setHandler(approveUpdate, () => ({ toolCallId: "", tool: "", waiting: 0 }), {
     validator: rejectApproval,
-    description: "Refused: each branch is answered by itself",
+    description: "Rejected: each branch takes approvals under its own workflow id",
   });
 }
 
@@ -99,7 +99,7 @@ function rejectPrompt(_: MessageInput): void {
 
 function rejectApproval(_: ApprovalInput): void {
   throw ApplicationFailure.nonRetryable(
-    "A branch of an evaluation is answered by itself: approve under its workflow's id, as status shows it",
+    "Each branch of an evaluation takes approvals itself: approve under the workflow id of the branch, which status displays",
     "holdfast/no-approval",
   );
 }
@@ -107,7 +107,7 @@ function rejectApproval(_: ApprovalInput): void {
 function checkMessage(input: MessageInput): void {
   if (isMessageInput(input)) return;
   throw ApplicationFailure.nonRetryable(
-    "A message is a text, or an object with `text` or `ref`",
+    "A message must be a text, or an object with `text` or `ref`",
     "holdfast/invalid-message",
   );
 }

@@ -7,18 +7,18 @@ import type { MessageInput } from "./messages.ts";
 import type { RunSettings } from "./run-input.ts";
 import type { RunResult } from "./run-result.ts";
 
-/** How an evaluation is started: its workflow's id is the session's. */
+/** The input of an evaluation. Its workflow id is the session's id. */
 export type EvaluationRequest = EvaluationPlan & {
-  /** Absent: every branch goes on with the session's conversation as it is. */
+  /** If absent, every branch continues the session's conversation as it is. */
   readonly prompt?: MessageInput;
-  /** Of single branches, in place of that; `null`: what all are asked. */
+  /** Prompts of single branches, which replace the common prompt. `null`: the branch gets the common prompt. */
   readonly prompts?: readonly (MessageInput | null)[];
-  /** Where all branches begin; the session's head when absent. */
+  /** The position at which all branches begin; by default the session's head. */
   readonly at?: { readonly branch: string; readonly position?: number };
   readonly settings?: Partial<RunSettings>;
 };
 
-/** What branches come to that are all kept: nobody's answer is the session's. */
+/** The result of branches that all stay: no branch's answer becomes the session's. */
 export type ExplorationResult = RunResult & {
   readonly decision: Decision;
   /** In the order of their configurations. */
@@ -27,11 +27,13 @@ export type ExplorationResult = RunResult & {
   readonly costUsd: Cost;
 };
 
-/** What an evaluation gives back: the chosen branch's result, as a run of the session would have it, and the others. */
+/**
+ * The result of an evaluation: the chosen branch's result, as a run of the session returns it, and the other branches.
+ */
 export type EvaluationResult = RunResult & {
   readonly decision: Decision;
   readonly selected: EvaluatedBranch;
-  /** All others, in the order of their configurations (PAR-01). */
+  /** All other branches, in the order of their configurations (PAR-01). */
   readonly losers: readonly EvaluatedBranch[];
   /** Of all branches and of the choice. The cost is `null` when the price of any of them is unknown. */
   readonly usage: Usage;

@@ -3,14 +3,14 @@ import type { Activities } from "../activities/activity-types.ts";
 import { buildWriteOptions } from "./activity-options.ts";
 import { toStepFailure } from "./step-failure.ts";
 
-/** Workers that may die under one step before it is given up. */
+/** The number of workers that may die during one step before the evaluation gives up. */
 const MAX_LOST_WORKERS = 10;
 
 type Step = "open-evaluation" | "weigh" | "decide" | "record";
 type Input<Name extends Step> = Omit<Parameters<Activities[Name]>[0], "number" | "generation">;
 type Result<Name extends Step> = Awaited<ReturnType<Activities[Name]>>;
 
-/** A step that cannot be done: the fault, as a run's outcome names it. */
+/** A step that failed, with the fault that the run's outcome contains. */
 export class EvaluationStepError extends Error {
   readonly fault: string;
 
@@ -20,7 +20,10 @@ export class EvaluationStepError extends Error {
   }
 }
 
-/** The steps of one evaluation, numbered; one whose worker died is given out again, and what it has stored counts. */
+/**
+ * Runs the numbered steps of one evaluation. A step whose worker died is dispatched again, and a result that it has
+ * already stored counts.
+ */
 export class EvaluationSteps {
   #number = 0;
 
@@ -40,12 +43,12 @@ export class EvaluationSteps {
         if (failure.type === "lost" && generation <= MAX_LOST_WORKERS) return attempt(generation + 1);
         if (failure.type === "failed")
           throw new EvaluationStepError(failure.failure.fault, failure.failure.message);
-        throw new EvaluationStepError(failure.type, `The step ${name} could not be done: ${failure.type}`);
+        throw new EvaluationStepError(failure.type, `The step ${name} failed: ${failure.type}`);
       });
     return attempt(1);
   }
 
-  /** The newest step once more, of which nobody knows whether it was done: what it has stored counts. */
+  /** Repeats the newest step when it is unknown whether it was done. A result that it has already stored counts. */
   repeat<Name extends Step>(name: Name, input: Input<Name>, summary: string): Promise<Result<Name>> {
     return this.perform(name, input, summary, this.#number - 1);
   }

@@ -18,12 +18,12 @@ import { checkRequest } from "./request-shapes.ts";
 import { buildSettings, getRedaction, toInboundMessage } from "./run-input.ts";
 import { buildRunFailure, type RunResult, throwIfFailed } from "./run-result.ts";
 
-/** Of a stop's reason that a choice repeats, in bytes. */
+/** The most bytes of a stop's reason that a choice repeats. */
 const GOAL_BYTES = 200;
 
 type Progress = Omit<EvaluationProgress, "waiting" | "refused">;
 
-/** Runs several agents side by side from where a session stands, and goes on with one of them (PAR-01). */
+/** Runs several agents side by side from the session's current position, and continues with one of them (PAR-01). */
 export function evaluation(request: EvaluationRequest): Promise<EvaluationResult | ExplorationResult> {
   return runAsJob((outside) => evaluate(request, outside));
 }
@@ -40,7 +40,7 @@ async function evaluate(
   const steps = new EvaluationSteps();
   const inbox = new Inbox(() => job.publish());
   let progress: Progress = { strategy: name, ...getRedaction(settings), phase: "opening" };
-  // Its account is opened when the definitions are known: see `addBranches`.
+  // The account is opened when the definitions are known: see `addBranches`.
   const { limits: _, ...opening } = openingOf({
     ...(prompt === undefined ? {} : { task: prompt }),
     settings,
@@ -50,8 +50,8 @@ async function evaluate(
     status: (state) => evaluationMode(state, { ...progress, ...inbox.waiting() }),
     lines: [["Strategy", name]],
     descriptions: {
-      stop: "Ends the evaluation: its branches, then the choice among what they have left",
-      status: "Where the evaluation stands",
+      stop: "Ends the evaluation: stops its branches, then chooses among what they have produced",
+      status: "Reports the state of the evaluation",
     },
   });
   const report = (update: Partial<Progress>, state: Partial<JobState> = {}): void => {
@@ -113,12 +113,12 @@ async function evaluate(
       .runStep(() => steps.perform("decide", material(), name))
       .catch((error: unknown) => {
         if (!(error instanceof EvaluationStepError) || error.fault !== "cancelled") throw error;
-        // A stop has ended the asking: the choice is made without it.
+        // A stop has cancelled the strategy: the step chooses without it.
         return steps.repeat("decide", material(), name);
       });
   }
 
-  /** Words that came for the session wait in its inbox, until an activation has brought none. */
+  /** Stores messages for the session in its inbox, until an activation brings none. */
   async function recordInbox(): Promise<void> {
     do {
       const left = inbox.take();

@@ -5,9 +5,9 @@ import type { EvaluationRequest, ExplorationResult } from "./evaluation-input.ts
 import { toInboundMessage } from "./run-input.ts";
 import { throwIfFailed } from "./run-result.ts";
 
-// Branches from one place side by side, of which none is chosen.
+// Explorations: branches from one position side by side, of which none is chosen.
 
-/** Where all begin, and what each is asked. */
+/** Returns where all branches begin, and their prompts. */
 export function getBranchStarts({
   at,
   prompts,

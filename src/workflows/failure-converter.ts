@@ -5,9 +5,9 @@ const encrypting = new DefaultFailureConverter({ encodeCommonAttributes: true })
 const plaintext = new DefaultFailureConverter();
 
 /**
- * Has the codec seal what failures say in a run whose words came sealed.
+ * Encodes failures through the payload codec in a run whose payloads arrived encrypted.
  *
- * By this name the bundler puts it into the workflow bundle.
+ * The bundler adds this converter to the workflow bundle by its name.
  */
 export const failureConverter: FailureConverter = {
   errorToFailure: (error, payloads, context) =>

@@ -16,15 +16,15 @@ type Reduced = Awaited<ReturnType<Activities["reduce-parts"]>>;
 const MAX_PARTS = 1000;
 const DEFAULT_CONCURRENCY = 10;
 
-/** A reducer is an application's: what keeps it from answering may pass. */
+/** A reducer is a function of an application, and its failure may be temporary. */
 const REDUCE_ATTEMPTS = 3;
 
-/** Agents side by side; what they say is put together by a reducer. A part that fails never loses the others. */
+/** Runs agents side by side, and combines their answers with a reducer. A part that fails never loses the others. */
 export function fanOut(request: FanOutRequest): Promise<JobResult> {
   return runAsJob(async (outside) => {
     const asked = request?.parts;
     mustBe(Array.isArray(asked) && asked.length > 0, "`parts` must be a list of agents");
-    mustBe(asked.length <= MAX_PARTS, `it has ${asked.length} parts, and ${MAX_PARTS} go`);
+    mustBe(asked.length <= MAX_PARTS, `it has ${asked.length} parts; at most ${MAX_PARTS} are allowed`);
     mustBe(
       asked.every((one) => isMessageInput(one?.task)),
       "each of `parts` must have a `task`",
@@ -51,7 +51,7 @@ async function reduceParts(job: JobRun, { parts, reducer = "list" }: FanOutReque
   if (job.stopOutcome !== undefined) return await job.end(job.stopOutcome);
   const answered = job.state.parts.filter(({ outcome }) => outcome?.type === "answered");
   if (answered.length === 0) return await job.end(getFirstFailure(job));
-  job.update({ doing: `putting ${answered.length} answers together (${reducer})` });
+  job.update({ doing: `combining ${answered.length} answers (${reducer})` });
   const input: ReduceInput = {
     reducer,
     parts: job.state.parts.map(({ name, agent, session, outcome, report }, index) => ({
@@ -73,7 +73,7 @@ async function reduceParts(job: JobRun, { parts, reducer = "list" }: FanOutReque
     : await job.end({ type: "answered", stopReason: "stop" }, result);
 }
 
-/** The first part says why: most often it is the same for all. */
+/** Returns the outcome of the first failed part: most often the reason is the same for all. */
 function getFirstFailure({ state }: JobRun): Outcome {
   const [first] = state.parts;
   const outcome = first?.outcome;
@@ -81,13 +81,16 @@ function getFirstFailure({ state }: JobRun): Outcome {
     outcome?.type === "limit-reached" &&
     state.parts.every((part) => part.outcome?.type === "limit-reached")
   ) {
-    return { type: "limit-reached", reason: `no part has answered; the first: ${outcome.reason}` };
+    return {
+      type: "limit-reached",
+      reason: `no part has answered; the reason of the first part: ${outcome.reason}`,
+    };
   }
   const reason = outcome === undefined ? "none" : describeOutcome(outcome);
   return {
     type: "failed",
     fault: "no-answer",
-    message: `None of ${state.parts.length} parts has answered; the first: ${reason}`,
+    message: `None of ${state.parts.length} parts has answered; the reason of the first part: ${reason}`,
   };
 }
 

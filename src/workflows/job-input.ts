@@ -2,16 +2,16 @@ import type { JobLimits } from "../schema/mode.ts";
 import type { MessageInput } from "./messages.ts";
 import type { RunSettings } from "./run-input.ts";
 
-// What jobs are started with: names and hashes. Definitions lie in the transcript, and so do long words.
+// The inputs of jobs: names and hashes. The transcript stores the definitions and long texts.
 
 type JobRequest = {
   readonly task: MessageInput;
-  /** All are null unless said: without limit. */
+  /** All limits are null, that is unlimited, by default. */
   readonly limits?: Partial<JobLimits>;
   readonly settings?: Partial<RunSettings>;
 };
 
-/** An agent by the hash that its definition is stored under. */
+/** An agent, with the hash under which its definition is stored. */
 export type NamedAgent = { readonly agent: string; readonly definitionHash: string };
 
 export type StageRequest = NamedAgent & {
@@ -23,14 +23,14 @@ export type StageRequest = NamedAgent & {
 export type PipelineRequest = JobRequest & {
   readonly stages: readonly StageRequest[];
   /**
-   * Stages that an earlier start of the job has had done are not done again. It goes on at the first that has no answer,
-   * or at the one that is named.
+   * Skips stages that an earlier start of the job has completed. The job resumes at the first stage without an answer,
+   * or at the named stage.
    */
   readonly resume?: { readonly from?: string };
 };
 
 export type FanOutRequest = Omit<JobRequest, "task"> & {
-  /** What the job was asked, for who looks at it. */
+  /** The task of the whole job, for display. */
   readonly task?: MessageInput;
   readonly parts: readonly (NamedAgent & { readonly task: MessageInput })[];
   readonly concurrency?: number;
@@ -43,7 +43,7 @@ export type AutonomousRequest = JobRequest &
     readonly maxRounds?: number | null;
   };
 
-/** What a supervisor is started with. */
+/** The input of a supervisor. */
 export type SupervisorRequest = JobRequest & {
   /** The hash of the lead's definition. */
   readonly lead: string;
@@ -52,6 +52,6 @@ export type SupervisorRequest = JobRequest & {
     readonly description: string;
     readonly definitionHash: string;
   }[];
-  /** Tasks that may be handed out; 100 unless said, at most 1,000. */
+  /** The number of tasks that the lead may delegate; 100 by default, at most 1,000. */
   readonly maxAgents?: number;
 };

@@ -4,7 +4,7 @@ import type { Outcome } from "../schema/record.ts";
 import { isMessageInput } from "./run-input.ts";
 import { toStepFailure } from "./step-failure.ts";
 
-/** A request that somebody has typed may be anything: what is wrong with it is said, and the job ends. */
+/** Fails the job with this problem unless the condition holds, because a request that a user types may be anything. */
 export function mustBe(right: boolean, what: string): void {
   if (right) return;
   throw ApplicationFailure.nonRetryable(`The job cannot begin: ${what}`, "holdfast/invalid-request");
@@ -14,7 +14,7 @@ export function mustHaveTask(task: unknown): void {
   mustBe(isMessageInput(task), "`task` must be a text, or an object with `text` or `ref`");
 }
 
-/** A step of the job's own, made again where its worker was lost: three times in a row at most. */
+/** Runs a step of the job itself, and retries it when its worker was lost: at most three times in a row. */
 export function throughLosses<Result>(step: () => Promise<Result>, lost = 0): Promise<Result> {
   return step().catch((error: unknown) => {
     if (!(error instanceof ActivityFailure)) throw error;
@@ -26,7 +26,7 @@ export function throughLosses<Result>(step: () => Promise<Result>, lost = 0): Pr
   });
 }
 
-/** What a step of the job's own failed with. */
+/** Converts the failure of a step of the job itself to an outcome. */
 export function failureOf(error: unknown): Outcome {
   if (!(error instanceof ActivityFailure)) throw error;
   const setback = toStepFailure(error, false);

@@ -23,30 +23,31 @@ import type { RunSettings, StartRequest } from "./run-input.ts";
 import { throwIfFailed } from "./run-result.ts";
 import { createPublisher } from "./status-publisher.ts";
 
-/** What a mode shows of itself, beside what is shown of any job. */
+/** What a mode displays in addition to what every job displays. */
 type Showing = {
   readonly status?: (state: JobState) => ModeStatus;
   /** Lines of the dashboard. */
   readonly lines?: readonly (readonly [string, string])[];
-  /** What `stop` and `status` do, for the Temporal UI. */
+  /** Descriptions of `stop` and `status` for the Temporal UI. */
   readonly descriptions?: { readonly stop: string; readonly status: string };
 };
 
 const DESCRIPTIONS = {
-  stop: "Ends the job: its parts are stopped, and it gives what there is",
-  status: "Where the job stands",
+  stop: "Ends the job: stops its parts and returns the results so far",
+  status: "Reports the state of the job",
 };
 
 /**
- * The driver of all agents that work under a parent: a job's state, its parts as children, its stop, its status and its
- * dashboard. Which part runs when, with what, and what becomes of the answers is for the strategy above it.
+ * Drives all agents that work under a parent: holds a job's state, runs its parts as children, and handles its stop,
+ * status and dashboard. The strategy above it decides which part runs when, with what, and what happens to the
+ * answers.
  */
 export class JobRun {
   state: JobState;
   readonly settings: RunSettings;
-  /** Around all parts: cancelling it stops them. */
+  /** The scope of all parts: cancelling it stops them. */
   readonly #workScope = new CancellationScope();
-  /** Around the step that asks an application, while there is one. */
+  /** The scope of the step that calls an application, while there is one. */
   #stepScope: CancellationScope | undefined;
   readonly #status: (state: JobState) => ModeStatus;
   readonly #publish: (status: JobStatus) => void;
@@ -89,7 +90,7 @@ export class JobRun {
     return buildJobStatus(this.state, this.#status(this.state), Date.now(), mostParts);
   }
 
-  /** Calls `work` for each of so many parts in turn, for at most `concurrency` of them side by side. */
+  /** Calls `work` for each of `parts` indexes in order, with at most `concurrency` calls at a time. */
   async forEachPart(
     parts: number,
     concurrency: number,
@@ -108,9 +109,9 @@ export class JobRun {
   }
 
   /**
-   * Runs one part to its end. Refused when there is nothing left to spend.
+   * Runs one part to its end. The part does not start when no budget remains.
    *
-   * @param waiting - Parts that want to begin too, this one among them.
+   * @param waiting - The number of parts that wait to start, including this one.
    */
   async runPart(
     index: number,
@@ -125,14 +126,14 @@ export class JobRun {
     return await this.start(index, request, begun.given).end;
   }
 
-  /** Sets shares aside for parts that begin together: see `reserveShares`. */
+  /** Reserves shares for parts that start together: see `reserveShares`. */
   reserve(asked: readonly ShareRequest[], keep: 0 | 1 = 0): readonly Reservation[] {
     const { state, reservations } = reserveShares(this.state, asked, Date.now(), keep);
     this.state = state;
     return reservations;
   }
 
-  /** The run of a part that has begun, and its end in the state. */
+  /** Starts the run of a part that has begun, and records its end in the state. */
   start(
     index: number,
     request: Omit<StartRequest, "share" | "settings">,
@@ -157,12 +158,15 @@ export class JobRun {
     };
   }
 
-  /** Stops the parts that are at work. */
+  /** Stops the parts that run. */
   stopParts(): void {
     this.#workScope.cancel();
   }
 
-  /** A step of the job's own that asks an application; a stop ends it. Whoever asks for it looks at `stopped` behind it. */
+  /**
+   * Runs a step of the job itself that calls an application. A stop cancels the step. The caller checks `stopOutcome`
+   * afterwards.
+   */
   async runStep<Result>(work: () => Promise<Result>): Promise<Result> {
     const step = new CancellationScope();
     this.#stepScope = step;
@@ -171,7 +175,7 @@ export class JobRun {
     });
   }
 
-  /** The job's last word. One that failed fails as a workflow too, so that an operator sees it. */
+  /** Ends the job. A failed job also fails as a workflow, so that an operator sees the failure. */
   async end(outcome: Outcome, more: Parameters<typeof buildJobResult>[2] = {}): Promise<JobResult> {
     this.update({ outcome });
     await condition(allHandlersFinished);
@@ -187,13 +191,19 @@ export class JobRun {
   }
 }
 
-/** What the timeline calls a part: `edit · editor`, `scout-1 · Look around`, `branch-1 · small · claude-haiku-4-5`. */
+/**
+ * Formats the label of a part in the timeline: `edit · editor`, `scout-1 · Look around`, `branch-1 · small ·
+ * claude-haiku-4-5`.
+ */
 function labelOf({ name, agent, task, model }: JobPart): string {
   const said = [task ?? (agent === name ? "" : agent), model ?? ""];
   return [name, ...said.filter((words) => words !== "")].join(" · ");
 }
 
-/** Gives a job its scope: nothing but its own `stop` ends it, and a cancellation is one. */
+/**
+ * Runs a job in a scope of its own: only the job's own `stop` ends it, and a cancellation of the workflow counts as a
+ * stop.
+ */
 export function runAsJob<Result>(
   run: (outside: CancellationScope | undefined) => Promise<Result>,
 ): Promise<Result> {
@@ -208,7 +218,7 @@ type JobRequest = {
   readonly settings?: Partial<RunSettings>;
 };
 
-/** What any job of a request is opened with. */
+/** Builds what every job's state is opened with. */
 export function openingOf({
   task,
   limits,

@@ -3,13 +3,15 @@ import type { Status } from "../core/machine/status.ts";
 import type { ToolListChange } from "../core/machine/tool-list-change.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 
-// What a run can be told and asked: wire names, pinned by tests.
+// The signals, updates and queries of a run. Tests pin the wire names.
 
-/** Words for a run: a plain text, as an operator types it into the Temporal UI, or a message with the sender's id. */
+/**
+ * A message for a run: a plain text, as an operator types it into the Temporal UI, or an object with the sender's id.
+ */
 export type MessageInput =
   | string
   | {
-      /** Made by the sender. A message with an id that the run has seen is taken once. */
+      /** The id that the sender chose. The run accepts a message with a known id only once. */
       readonly id?: string;
       readonly text?: string;
       /** SHA-256 of a text that was stored in the transcript first, because it is over 32 KiB. */
@@ -21,62 +23,68 @@ export const followUpSignal = defineSignal<[MessageInput]>("followUp");
 export const queueModeSignal =
   defineSignal<[{ queue: "steering" | "follow-up"; mode: QueueMode }]>("queueMode");
 export const clearQueuesSignal = defineSignal<["steering" | "follow-up" | "all"]>("clearQueues");
-/** Makes the context smaller before the next answer; the words say what matters most. */
+/** Compacts the context before the next answer; `focus` says what matters most. */
 export const compactSignal = defineSignal<[{ readonly focus?: string }?]>("compact");
 export const stopSignal = defineSignal<[string?]>("stop");
 
-/** From a worker: a server outside offers something else than when the loop was opened. */
+/** Sent by a worker: a server offers other tools than when the loop was opened. */
 export const toolListChangedSignal = defineSignal<[ToolListChange]>("offersChanged");
 
-/** To an autonomous agent that sleeps: it goes on now, with these words as its next prompt. */
+/** Wakes an autonomous agent that sleeps; the message becomes its next prompt. */
 export const wakeSignal = defineSignal<[MessageInput?]>("wake");
 
-/** What became of a message that was sent with an acknowledgement. */
+/** The acknowledgement of a message. */
 export type Acknowledgement = { readonly id: string; readonly queued: number };
 
-/** The next prompt of an interactive run; refused while a loop is running. */
+/** The next prompt of an interactive run; rejected while a loop is running. */
 export const promptUpdate = defineUpdate<Acknowledgement, [MessageInput]>("prompt");
-/** `steer` and `followUp` with an answer, for who wants to know. */
+/** `steer` and `followUp` with an acknowledgement. */
 export const steerUpdate = defineUpdate<Acknowledgement, [MessageInput]>("steerAcknowledged");
 export const followUpUpdate = defineUpdate<Acknowledgement, [MessageInput]>("followUpAcknowledged");
 
-/** A person's word on a call that waits for one. */
+/** A user's answer to a call that waits for one. */
 export type ApprovalInput = {
-  /** Of the waiting call, as status shows it; may be left out while only one waits. */
+  /** The id of the waiting call, as status displays it. Optional while only one call waits. */
   readonly toolCallId?: string;
   readonly answer: "approve" | "refuse" | "accept" | "decline" | "cancel";
-  /** With "approve": run it with these instead. At most 32 KiB as JSON. */
+  /** With "approve": run the call with these arguments instead. At most 32 KiB as JSON. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** With "approve": the same kind of call is not asked for again in this session. */
+  /** With "approve": calls of the same kind need no further approval in this session. */
   readonly always?: boolean;
-  /** With "refuse": what the model is told. */
+  /** With "refuse": the reason that the model reads. */
   readonly reason?: string;
-  /** Hash of the question that is answered, as status shows it: refused when the call asks another one by now. */
+  /**
+   * The hash of the question that is answered, as status displays it. Rejected when the call asks another question
+   * meanwhile.
+   */
   readonly question?: string;
-  /** With "accept": hash of the stored values. */
+  /** With "accept": the hash of the stored values. */
   readonly values?: string;
-  /** Who answers; kept in the record. */
+  /** Who answers; stored in the record. */
   readonly by?: string;
 };
 export type ApprovalResult = { readonly toolCallId: string; readonly tool: string; readonly waiting: number };
 
-/** Refused when nothing waits, or not that call. */
+/** Rejected when no call waits, or when the named call does not wait. */
 export const approveUpdate = defineUpdate<ApprovalResult, [ApprovalInput]>("approve");
 
-/** Limits for the loop that runs, in place of the definition's; refused while none is running. */
+/** Raises the limits of the running loop, which replace the definition's; rejected while no loop is running. */
 export const raiseLimitsUpdate = defineUpdate<Limits, [Partial<Limits>]>("raiseLimits");
 
-/** Another definition for a run. */
+/** A request to give a run another definition. */
 export type DefinitionUpdateRequest = {
-  /** Of a definition that the transcript holds. */
+  /** The hash of a definition in the transcript. */
   readonly definitionHash: string;
-  /** What the new definition offers: refused while a call of another tool waits for a person. */
+  /** The tools of the new definition. Rejected while a call of any other tool waits for the user. */
   readonly tools?: readonly string[];
 };
-/** `now`: nothing was running. A loop that runs is moved before its next turn, and its record says what came of it. */
+/**
+ * `now`: no loop was running. Otherwise the running loop changes its definition before its next turn, and its record
+ * contains the result.
+ */
 export type DefinitionUpdateResult = { readonly takesEffect: "now" | "next-turn" };
 
-/** Moves a run to another definition; refused with the reasons. */
+/** Gives a run another definition; a rejection lists the reasons. */
 export const updateDefinitionUpdate = defineUpdate<DefinitionUpdateResult, [DefinitionUpdateRequest]>(
   "updateDefinition",
 );
@@ -91,7 +99,7 @@ export const WAKE_WORKFLOW = "wakeJob";
 /** The name of the workflow type that compares agents in a session. */
 export const EVALUATION_WORKFLOW = "evaluation";
 
-/** Whether a workflow runs a part of an evaluation, by its id: it has no session of its own. */
+/** Returns whether a workflow id belongs to a part of an evaluation, which has no session of its own. */
 export function isPartWorkflow(workflowId: string): boolean {
   return /\.(?:branch-\d+|judge)-[0-9a-f]{8}$/.test(workflowId);
 }

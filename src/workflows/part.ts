@@ -21,8 +21,8 @@ import { RUN_FAILED, type RunResult } from "./run-result.ts";
 import { TERMINATED_TEXT, terminateIfUnresponsive } from "./terminate-part.ts";
 
 /**
- * A run that is a part of another's work, from its beginning to its report. Cancelling the scope stops it, and waits for
- * its end; one that does not end is terminated.
+ * Runs a part of another run's work, from its start to its report. Cancelling the scope stops the part and waits for
+ * its end; a part that does not end is terminated.
  */
 export function runPart(session: string, request: StartRequest, summary: string): Promise<PartEnd> {
   return startRun(session, request, summary).end;
@@ -30,26 +30,26 @@ export function runPart(session: string, request: StartRequest, summary: string)
 
 /** A run that was started. */
 export type PartRun = {
-  /** It can be spoken to, or it could not begin. */
+  /** Resolves when the run accepts messages, or when it could not begin. */
   readonly started: Promise<unknown>;
   readonly end: Promise<PartEnd>;
 };
 
-/** The same as `runPart`, for who must know when it can be spoken to. */
+/** Starts a part as `runPart` does, and also reports when the part accepts messages. */
 export function startRun(workflow: string, request: StartRequest, summary: string): PartRun {
   const started = startChild(AGENT_WORKFLOW, {
     workflowId: workflow,
     args: [request],
     staticSummary: summary,
-    // A kill in the middle of a local step waits for it.
+    // When a worker is killed during a local step, the run waits for this timeout.
     workflowTaskTimeout: workflowInfo().taskTimeoutMs,
-    // A parent that is terminated has its parts stopped, and they close their records.
+    // A terminated parent stops its parts, and they close their records.
     parentClosePolicy: "REQUEST_CANCEL",
     cancellationType: "WAIT_CANCELLATION_COMPLETED",
   });
   const result = started.then((handle) => handle.result() as Promise<RunResult>);
   const givenUp = terminateIfUnresponsive(workflow, result);
-  // A part of another's session has no record of its own that could be asked.
+  // A part of another run's session has no record of its own to read.
   const session = request.within === undefined ? workflow : undefined;
   const end = result.then(toPartEnd, (error) => readFailedPart(workflow, session, error, givenUp()));
   return { started: started.catch(() => undefined), end };
@@ -61,7 +61,7 @@ function toPartEnd({ report }: RunResult): PartEnd {
     : { type: "reported", report };
 }
 
-/** A run that failed reports all the same; of one that is gone, its record is asked. */
+/** Returns the end of a run that failed: its report, or what its record contains when the run is gone. */
 function readFailedPart(
   workflow: string,
   session: string | undefined,
@@ -69,7 +69,7 @@ function readFailedPart(
   givenUp: Promise<void> | undefined,
 ): PartEnd | Promise<PartEnd> {
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
-    return { type: "lost", how: `there is a run of ${workflow} already`, cause: "taken" };
+    return { type: "lost", how: `a run of ${workflow} already exists`, cause: "taken" };
   }
   if (!(error instanceof ChildWorkflowFailure) && !(error instanceof CancelledFailure)) throw error;
   const { cause } = error;
@@ -82,7 +82,7 @@ function readFailedPart(
     cause: givenUp !== undefined ? "given-up" : error instanceof CancelledFailure ? "not-begun" : "ended",
   };
   if (session === undefined) return givenUp?.then(() => lost) ?? lost;
-  const look = () => inspectChild(session, "it is gone");
+  const look = () => inspectChild(session, "it ended without a report");
   return CancellationScope.nonCancellable(() => givenUp?.then(look) ?? look()).then(
     (report) => (report === null ? lost : { ...lost, report }),
     (problem) => {
@@ -92,7 +92,7 @@ function readFailedPart(
   );
 }
 
-/** What the record shows of a session; `null` where it has none. */
+/** Reads the state of a session from its record; `null` when the record has none. */
 export function inspectChild(session: string, reason: string): Promise<TaskReport | null> {
   return scheduleActivity<TaskReport | null>("look-at-child", [{ session }], buildWriteOptions(reason));
 }
@@ -100,7 +100,7 @@ export function inspectChild(session: string, reason: string): Promise<TaskRepor
 const MAX_REASON_BYTES = 512;
 
 function describeCause(cause: Error): string {
-  if (cause instanceof TimeoutFailure) return "its time was up";
+  if (cause instanceof TimeoutFailure) return "it timed out";
   if (cause instanceof CancelledFailure) return "it was cancelled before it began";
   return truncateForPreview(cause.message, MAX_REASON_BYTES);
 }

@@ -6,17 +6,17 @@ import {
 } from "@temporalio/common";
 import { markEncrypted } from "./encrypted-run.ts";
 
-/** What stands for words that nobody can read: nothing that a handler takes. */
+/** The replacement of a payload that cannot be decoded. No handler accepts it. */
 export const UNREADABLE = Object.freeze({ unreadable: true });
 
-/** What a payload codec has sealed waits for a worker that can open it. */
+/** A payload that a codec has encrypted waits for a worker that can decrypt it. */
 const ENCRYPTED = "binary/encrypted";
 
 /**
- * Reads what comes into a workflow.
+ * Decodes the payloads that arrive in a workflow.
  *
- * A signal that was sent by hand and is no JSON would fail every workflow task of the run from then on; here its
- * handler gets it as `UNREADABLE`, and overhears it. Answers of activities are ours: there a fault stays a fault.
+ * A signal that was sent by hand and is not valid JSON would fail every later workflow task of the run. Its handler
+ * gets `UNREADABLE` instead and ignores it. Results of activities are Holdfast's own: there an error stays an error.
  */
 class LenientPayloadConverter extends DefaultPayloadConverter {
   override fromPayload<T>(payload: Payload, context?: SerializationContext, hint?: ConverterHint<T>): T {
@@ -31,5 +31,5 @@ class LenientPayloadConverter extends DefaultPayloadConverter {
   }
 }
 
-/** By this name the bundler puts it into the workflow bundle. */
+/** The bundler adds this converter to the workflow bundle by its name. */
 export const payloadConverter = new LenientPayloadConverter();

@@ -11,17 +11,17 @@ import {
 } from "./activity-options.ts";
 import { toStepFailure } from "./step-failure.ts";
 
-/** What happened, before the driver says when. */
+/** An event without its time, which the driver adds. */
 export type UntimedEvent = RunEvent extends infer Event
   ? Event extends RunEvent
     ? Omit<Event, "atMs">
     : never
   : never;
 
-// No `async` here: for each promise of a workflow the SDK takes a stack trace and maps it back to its sources, which
-// is most of what a short activation costs.
+// No `async` here: for each promise of a workflow the SDK takes a stack trace and maps it back to its sources, which is
+// most of the cost of a short activation.
 
-/** Carries out one step through its activity: a command in, what became of it out. */
+/** Runs one step through its activity, and returns the resulting event. */
 export function runStep(command: StepCommand, model: string | undefined): Promise<UntimedEvent> {
   const { activity, retry, done, failed, label } = STEPS[command.type];
   const {
@@ -29,7 +29,7 @@ export function runStep(command: StepCommand, model: string | undefined): Promis
     maxAttempts = ASK_ATTEMPTS,
     ...input
   } = { maxAttempts: undefined, ...omitOwnSession(command) };
-  // The row is that of the command's own type, which TypeScript does not follow here.
+  // The row has the command's own type, which TypeScript cannot infer here.
   const summary = (label as (command: StepCommand, model: string | undefined) => string)(command, model);
   const options = retry === "write" ? buildWriteOptions(summary) : buildModelOptions(maxAttempts, summary);
   return scheduleActivity(
@@ -42,7 +42,7 @@ export function runStep(command: StepCommand, model: string | undefined): Promis
   );
 }
 
-/** Runs one tool call. The activity's type is the tool's own name: that is what the timeline and the metrics show. */
+/** Runs one tool call. The activity's type is the tool's own name, which the timeline and the metrics display. */
 export function runTool(command: CallToolCommand): Promise<UntimedEvent> {
   const { local, timeoutMs, queue, summary, toolName, ...input } = omitOwnSession(command);
   const label = summary === "" ? `turn ${command.turn}` : `turn ${command.turn} · ${summary}`;
@@ -55,7 +55,7 @@ export function runTool(command: CallToolCommand): Promise<UntimedEvent> {
   );
 }
 
-/** An activity is told the session only where its workflow has another id. */
+/** Removes the session from an activity's input unless its workflow has another id. */
 function omitOwnSession<Command extends { readonly session: string }>({
   session,
   ...rest
@@ -63,7 +63,7 @@ function omitOwnSession<Command extends { readonly session: string }>({
   return session === workflowInfo().workflowId ? rest : { ...rest, session };
 }
 
-/** The first run of this one's chain, where that is another. */
+/** Returns the first run of this run's chain, if that is another run. */
 function getFirstRun(): { readonly firstRun?: string } {
   const { firstExecutionRunId, runId } = workflowInfo();
   return firstExecutionRunId === runId ? {} : { firstRun: firstExecutionRunId };

@@ -15,7 +15,7 @@ import { buildSettings } from "./run-input.ts";
 type PassedOutput = Awaited<ReturnType<Activities["hand-over"]>>;
 type Source = NonNullable<PassOutputInput["from"]>;
 
-/** Agents one after the other: what one says is the prompt of the next. */
+/** Runs agents one after the other: the output of one is the prompt of the next. */
 export function pipeline(request: PipelineRequest): Promise<JobResult> {
   return runAsJob(async (outside) => {
     const stages = request?.stages;
@@ -37,7 +37,7 @@ async function runStages(job: JobRun, request: PipelineRequest): Promise<JobResu
   for (const [index, stage] of stages.entries()) {
     if (index < first) continue;
     if (job.stopOutcome !== undefined) return await job.end(job.stopOutcome, { at: stage.name });
-    job.update({ doing: `handing over to ${stage.name}` });
+    job.update({ doing: `preparing the prompt of ${stage.name}` });
     const given = await passOutput(job, request, stage, index);
     if ("type" in given)
       return await job.end(locateOutcome(`Stage "${stage.name}"`, given), { at: stage.name });
@@ -49,31 +49,34 @@ async function runStages(job: JobRun, request: PipelineRequest): Promise<JobResu
     const isOver = end.type === "refused" || outcome.type !== "answered" || job.stopOutcome !== undefined;
     if (isOver) return await endEarly(job, stage, outcome);
   }
-  job.update({ doing: "reading the last words" });
+  job.update({ doing: "reading the result" });
   const last = await outputOf({ ...request, from: buildSource(job, stages.length - 1, stages) });
   if ("type" in last) return await job.end(locateOutcome(`Stage "${stages.at(-1)?.name}"`, last));
   const { ref, bytes, text } = last;
   return await job.end({ type: "answered", stopReason: "stop" }, { ref, bytes, text: text ?? "" });
 }
 
-/** A stage that came to its end behind a stop has its answer; what comes next is not begun. */
+/**
+ * Ends the job after a stage that did not answer, or after a stop. A stage that ended after a stop keeps its answer;
+ * the next stage does not start.
+ */
 async function endEarly(job: JobRun, stage: StageRequest, outcome: Outcome): Promise<JobResult> {
   const reason = job.stopOutcome ?? locateOutcome(`Stage "${stage.name}"`, outcome);
   return await job.end(reason, { at: stage.name });
 }
 
-/** What earlier starts of the job have had done: the number of stages that need not be done again. */
+/** Returns the number of stages that earlier starts of the job have completed. */
 async function recallDoneStages(job: JobRun, { stages, resume }: PipelineRequest): Promise<number | Outcome> {
   const wanted = stages.findIndex(({ name }) => name === resume?.from);
   if (resume?.from !== undefined && wanted < 0)
     return buildFailedOutcome(`there is no stage "${resume.from}"`);
   for (const [index, { name }] of stages.entries()) {
     if (index === wanted) return index;
-    const report = await inspectChild(`${job.state.job}.${name}`, `what ${name} has done`);
+    const report = await inspectChild(`${job.state.job}.${name}`, `the result of ${name}`);
     if (report?.outcome.type !== "answered") {
       if (wanted < 0) return index;
       return buildFailedOutcome(
-        `stage "${name}" stands before "${resume?.from}" and has no answer: resume from "${name}"`,
+        `stage "${name}" comes before "${resume?.from}" and has no answer: resume from "${name}"`,
       );
     }
     job.update(recallPart(job.state, index, report));

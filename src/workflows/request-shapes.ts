@@ -20,9 +20,9 @@ import {
   text,
 } from "./shape.ts";
 
-// What each workflow may be started with.
+// The shapes of what each workflow may be started with.
 
-/** Words that make no sense are ignored, as in a signal: only values that no code can read are refused. */
+/** Ignores invalid messages, as in a signal. Rejects only values that no code can read. */
 const looseMessage: Shape = (value, path) =>
   value === undefined || value === null || typeof value === "string" || object(value, path) === undefined
     ? undefined
@@ -102,7 +102,7 @@ const run = fields({
 const evaluation = fields({
   prompt: looseMessage,
   prompts: optional(list(nullable(looseMessage))),
-  // The plan itself is checked where it is opened, with all that is wrong with it.
+  // The step that opens the evaluation checks the plan itself, and reports all of its problems.
   agents: optional(list(anything)),
   at: optional(branchPosition),
   settings,
@@ -147,27 +147,26 @@ const wakeJob = fields({ job: filledText, words: looseMessage });
 
 const REQUESTS = { run, evaluation, pipeline, fanOut, autonomous, supervisor, retention, wakeJob };
 
-/** What only a run of its own leaves, when it continues as new. */
+/** Fields that only a run itself sets, when it continues as new. */
 const OWN_FIELDS = ["resume", "carried", "cursor", "done"] as const;
 
 /**
- * Refuses what a workflow cannot be started with. What it continues as new with is its own, and is not looked at.
+ * Rejects invalid input of a workflow. The input of a continued run is Holdfast's own and is not checked.
  *
- * @throws A failure that ends the run, and says what is wrong.
+ * @throws A failure that ends the run and describes the problem.
  */
 export function checkRequest(request: unknown, type: keyof typeof REQUESTS): void {
   const what = type === "run" ? "The run" : type === "evaluation" ? "The evaluation" : "The job";
-  if (request === UNREADABLE)
-    throw buildInvalidRequest(`${what} cannot begin: what it was started with cannot be read`);
+  if (request === UNREADABLE) throw buildInvalidRequest(`${what} cannot begin: its input cannot be read`);
   if (workflowInfo().continuedFromExecutionRunId !== undefined) return;
   checkShape(request, REQUESTS[type], what);
-  // A pipeline has a `resume` of its own.
+  // A pipeline has a `resume` field of its own.
   const foreign = OWN_FIELDS.find(
     (field) => !(type === "pipeline" && field === "resume") && Object.hasOwn(request as object, field),
   );
   if (foreign !== undefined) {
     throw buildInvalidRequest(
-      `${what} cannot begin: \`${foreign}\` is what it leaves for itself when it continues as new`,
+      `${what} cannot begin: the field \`${foreign}\` is reserved for continue-as-new; start it without this field`,
     );
   }
 }

@@ -8,7 +8,7 @@ import { checkRequest } from "./request-shapes.ts";
 export type RetentionRequest = {
   readonly policy: RetentionPolicy;
   readonly dryRun?: boolean;
-  /** How far an earlier run of the same has come. */
+  /** How far an earlier run of the same request has come. */
   readonly cursor?: RetentionCursor;
   readonly done?: RetentionResult;
 };
@@ -16,22 +16,22 @@ export type RetentionRequest = {
 export type RetentionResult = {
   readonly looked: number;
   readonly deleted: number;
-  /** Were to go, and are still needed: by an open run or job, by a schedule, or by a session that was forked of it. */
+  /** Sessions that match the policy and are still needed: by an open run or job, by a schedule, or by a fork. */
   readonly spared: number;
   readonly texts: number;
-  /** The first ones, with the reasons. */
+  /** The first of these sessions, with the reasons. */
   readonly sessions: readonly { readonly session: string; readonly why: string }[];
 };
 
-/** Activities of one run: a history of some 2,000 events. */
+/** Activities of one run, which is a history of about 2,000 events. */
 const MAX_PAGES = 300;
 
-/** What a result names at most, so that it stays small. */
+/** The most sessions that a result names, so that it stays small. */
 const MAX_NAMED = 50;
 
 const EMPTY_RESULT: RetentionResult = { looked: 0, deleted: 0, spared: 0, texts: 0, sessions: [] };
 
-/** Takes away what a policy says, page by page. */
+/** Deletes what a policy selects, page by page. */
 export async function retention(request: RetentionRequest): Promise<RetentionResult> {
   checkRequest(request, "retention");
   const { policy, dryRun = false } = request;

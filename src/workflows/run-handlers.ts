@@ -32,15 +32,15 @@ import type { UntimedEvent } from "./perform.ts";
 import { checkLimits } from "./raise-limits.ts";
 import { isMessageInput, toInboundMessage } from "./run-input.ts";
 
-/** It travels in the state until it is used. */
+/** The focus stays in the state until it is used. */
 const MAX_FOCUS_BYTES = 2048;
 
 /** STEER-12. */
 export const BUSY_TEXT = "Agent is already streaming. Use steer() or follow_up().";
 
 /**
- * Lets in what people send. Nothing that they send can fail the run: what makes no sense is refused by an update's
- * validator, and overheard when it came as a signal.
+ * Registers the handlers of the messages that users send. No message can fail the run: an update's validator rejects
+ * an invalid one, and an invalid signal is ignored.
  */
 export function registerRunHandlers(read: () => State, report: (happening: UntimedEvent) => void): void {
   const arrived = (type: "steered" | "followed-up") => (input: MessageInput) => {
@@ -48,10 +48,10 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
     if (message !== undefined) report({ type, message });
   };
   setHandler(steerSignal, arrived("steered"), {
-    description: "Words that the agent reads before its next answer",
+    description: "Queues a message that the agent reads before its next answer",
   });
   setHandler(followUpSignal, arrived("followed-up"), {
-    description: "Words that the agent reads when it would stop",
+    description: "Queues a message that is delivered when the agent would otherwise stop",
   });
   setHandler(
     queueModeSignal,
@@ -62,7 +62,7 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
         report({ type: "queue-mode-set", queue, mode });
       }
     },
-    { description: "How many waiting messages are read at once" },
+    { description: "Sets how many waiting messages are read at once" },
   );
   setHandler(
     clearQueuesSignal,
@@ -70,7 +70,7 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
       if (queue === "steering" || queue === "follow-up" || queue === "all")
         report({ type: "queues-cleared", queue });
     },
-    { description: "Forgets the messages that wait" },
+    { description: "Deletes the waiting messages" },
   );
   setHandler(
     compactSignal,
@@ -79,20 +79,20 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
       const isShort = typeof focus === "string" && focus !== "" && countUtf8Bytes(focus) <= MAX_FOCUS_BYTES;
       report({ type: "compaction-asked", ...(isShort ? { focus } : {}) });
     },
-    { description: "Makes the context smaller before the next answer" },
+    { description: "Compacts the context before the next answer" },
   );
   setHandler(
     toolListChangedSignal,
     (change) => {
       if (isToolListChange(change)) report({ type: "offers-changed", ...change });
     },
-    { description: "A server has other tools than before" },
+    { description: "Reports that a server offers other tools than before" },
   );
   setHandler(
     stopSignal,
     (reason) =>
       report({ type: "stop-requested", reason: typeof reason === "string" ? reason : "stop was requested" }),
-    { description: "Ends the run: the vendor's request, the tools, then the loop" },
+    { description: "Ends the run: cancels the model call and the tools, then ends the loop" },
   );
 
   const acknowledged =
@@ -119,7 +119,7 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
     },
     {
       validator: (input) => void findApproval(read(), input),
-      description: "A person's word on a call that waits for one",
+      description: "Answers a call that waits for the user",
     },
   );
   setHandler(
@@ -130,7 +130,7 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
     },
     {
       validator: (limits) => void checkLimits(read(), limits),
-      description: "Lets the loop that runs have more turns, tokens, time or money",
+      description: "Raises the limits of the running loop: turns, tokens, time or money",
     },
   );
   setHandler(
@@ -142,15 +142,15 @@ export function registerRunHandlers(read: () => State, report: (happening: Untim
     },
     {
       validator: (input) => void checkDefinitionUpdate(read(), input),
-      description: "Moves the run to another definition before its next turn",
+      description: "Gives the run another definition before its next turn",
     },
   );
-  setHandler(statusQuery, () => buildStatus(read()), { description: "Where the run stands" });
+  setHandler(statusQuery, () => buildStatus(read()), { description: "Reports the state of the run" });
 }
 
 /**
- * Lets in prompts. Only after the run has begun: one that came together with the start is judged by what the start
- * has made of the run.
+ * Registers the handler of prompts. Call it only after the run has begun, so that a prompt that arrived together with
+ * the start is judged by the state after the start.
  */
 export function registerPromptHandler(read: () => State, report: (happening: UntimedEvent) => void): void {
   setHandler(
@@ -174,12 +174,15 @@ export function registerPromptHandler(read: () => State, report: (happening: Unt
 function checkMessage(input: MessageInput): void {
   if (isMessageInput(input)) return;
   throw ApplicationFailure.nonRetryable(
-    "A message is a text, or an object with `text` or `ref`",
+    "A message must be a text, or an object with `text` or `ref`",
     "holdfast/invalid-message",
   );
 }
 
-/** A message that was taken before is taken again, for its sender only repeats it. */
+/**
+ * Rejects a message when the queues are full. A message that was accepted before is accepted again, because its sender
+ * only repeats it.
+ */
 function checkRoom(state: State, input: MessageInput): void {
   const { id, text, ref } = typeof input === "string" ? { text: input } : input;
   const message = {
@@ -191,7 +194,7 @@ function checkRoom(state: State, input: MessageInput): void {
   throw buildQueueFullFailure(measureQueues(state.queues));
 }
 
-/** @param waiting - What waits; the sender's client reads it from the details. */
+/** @param waiting - The size of the queues, which the sender's client reads from the details. */
 export function buildQueueFullFailure(waiting: QueueSize): ApplicationFailure {
   return ApplicationFailure.create({
     message: formatQueueFull(waiting),

@@ -7,21 +7,24 @@ import type { TaskRequest } from "../core/machine/task.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { MessageInput } from "./messages.ts";
 
-/** What the worker that hosts a run is asked to do differently. Small, and carried on by continue-as-new. */
+/** Settings that a run gives its worker. They are small, and continue-as-new passes them on. */
 export type RunSettings = {
-  /** Quick tools as local activities; off shows every step as a bar in the timeline. */
+  /** Runs quick tools as local activities. When off, the timeline displays a bar for every step. */
   readonly localSteps: boolean;
-  /** Search attributes are set; off for servers where they are not registered. */
+  /** Sets search attributes. Turn this off for servers where they are not registered. */
   readonly searchAttributes: boolean;
-  /** Continue as new at the latest when the history has this many events. */
+  /** The number of history events after which the run continues as new at the latest. */
   readonly rotateAfterEvents: number;
-  /** `none`: what Temporal shows of a run holds kinds, numbers and states, and no words. Absent: they are shown. */
+  /**
+   * `none`: Temporal stores only kinds, numbers and states of a run, and none of its texts. Absent: it stores texts
+   * too.
+   */
   readonly words?: "shown" | "none";
 };
 
 /**
- * Events after which a run continues as new, about 160 turns. The server suggests it at 4,096; earlier keeps the
- * replay after a crash under half a second.
+ * Events after which a run continues as new, about 160 turns. The server suggests it at 4,096. A lower number keeps
+ * the replay after a crash under half a second.
  */
 const ROTATE_AFTER_EVENTS = 2000;
 
@@ -31,7 +34,7 @@ const DEFAULT_SETTINGS: RunSettings = {
   rotateAfterEvents: ROTATE_AFTER_EVENTS,
 };
 
-/** Fewer events than a run needs for its first turn would have it continue as new for ever. */
+/** With fewer events than a run needs for its first turn, it would continue as new for ever. */
 export const MIN_ROTATE_AFTER_EVENTS = 24;
 
 export function buildSettings({ settings }: { readonly settings?: Partial<RunSettings> }): RunSettings {
@@ -39,30 +42,30 @@ export function buildSettings({ settings }: { readonly settings?: Partial<RunSet
   return { ...asked, rotateAfterEvents: Math.max(asked.rotateAfterEvents, MIN_ROTATE_AFTER_EVENTS) };
 }
 
-/** For state and requests, which name it only where it is asked for. */
+/** Returns the setting for state and requests, which contain it only when it is set. */
 export function getRedaction({ words: redactContent }: Pick<RunSettings, "words">): {
   readonly words?: "none";
 } {
   return redactContent === "none" ? { words: redactContent } : {};
 }
 
-/** How a run is started; short enough to be typed into the Temporal UI. */
+/** The input of a run, short enough to type into the Temporal UI. */
 export type StartRequest = {
-  /** Absent: messages that come with the start are put into the session's inbox, and the run ends. */
+  /** If absent, messages that arrive with the start are stored in the session's inbox, and the run ends. */
   readonly prompt?: MessageInput;
   readonly definition?: AgentDefinition;
-  /** The hash of a stored definition, instead. */
+  /** The hash of a stored definition, in place of the definition. */
   readonly definitionHash?: string;
-  /** Instead of a prompt: the session's conversation goes on as it is, or from an earlier place on a branch. */
+  /** Replaces the prompt: continues the session's conversation as it is, or from an earlier position on a branch. */
   readonly continuation?: Continuation;
-  /** The run is a sub-agent's; its words stand in the record of the agent that has called. */
+  /** The run is a sub-agent's. The record of the calling agent contains the task's text. */
   readonly task?: TaskRequest;
   /**
-   * The run is a part of another's work: what is set aside for it, and for all that it starts. It ends with a report in
-   * place of its words.
+   * The run is a part of another run's work: the budget reserved for it and for everything that it starts. The run
+   * ends with a report in place of its text.
    */
   readonly share?: Allowance;
-  /** The run is one of an evaluation's: it writes to that one's session, which is not named as its workflow is. */
+  /** The run is a part of an evaluation: it writes to the evaluation's session, whose id is not its workflow id. */
   readonly within?: LoopPart & { readonly session: string };
   readonly mode?: "run" | "interactive";
   /** How long an interactive run waits for a prompt; `null`, the default, waits for ever. */
@@ -70,18 +73,18 @@ export type StartRequest = {
   readonly settings?: Partial<RunSettings>;
 };
 
-/** How it goes on after continue-as-new. */
+/** The input of a run after continue-as-new. */
 export type ResumeRequest = { readonly resume: State; readonly settings: RunSettings };
 
 export type RunInput = StartRequest | ResumeRequest;
 
-/** Why a run cannot begin with what it was given as a prompt, or nothing. */
+/** Returns why a run cannot begin with this prompt, or `undefined` when it can. */
 export function findPromptProblem(prompt: unknown): string | undefined {
   if (prompt === undefined || isMessageInput(prompt)) return undefined;
-  return "The prompt has no words. Start the session again with a text, or with an object that has `text` or `ref`.";
+  return "The prompt has no text. Start the session again with a text, or with an object that has `text` or `ref`.";
 }
 
-/** Words as a message, with an id where the sender made none. Anything else is nothing. */
+/** Converts input to a message, with a new id where the sender gave none. Returns `undefined` for anything else. */
 export function toInboundMessage(input: MessageInput | undefined, atMs: number): InboundMessage | undefined {
   if (typeof input === "string") return !isFilled(input) ? undefined : { id: uuid4(), text: input, atMs };
   if (!isMessageInput(input)) return undefined;
@@ -94,14 +97,14 @@ export function toInboundMessage(input: MessageInput | undefined, atMs: number):
   };
 }
 
-/** Whether there is something to be taken. Makes no id: validators are not run again on replay. */
+/** Returns whether a value contains a message. Creates no id, because validators do not run again on replay. */
 export function isMessageInput(value: unknown): value is MessageInput {
   if (value === null || typeof value !== "object") return isFilled(value);
   const { text, ref } = value as { text?: unknown; ref?: unknown };
   return isFilled(text) || isFilled(ref);
 }
 
-/** Blanks are no words: a vendor would be sent nothing. */
+/** A text of blanks counts as empty, because a vendor would receive nothing. */
 function isFilled(text: unknown): text is string {
   return typeof text === "string" && text.trim() !== "";
 }

@@ -3,32 +3,35 @@ import type { FinishCommand } from "../core/machine/state/command.ts";
 import type { TaskReport } from "../core/machine/task.ts";
 import type { Outcome } from "../schema/record.ts";
 
-/** What a run gives back. */
+/** The result of a run. */
 export type RunResult = {
   readonly session: string;
   readonly outcome: Outcome;
   readonly loopId?: string;
   readonly branch: string;
-  /** The last answer's text, at most 32 KiB; whole in the transcript, at `position`. */
+  /** The text of the last answer, at most 32 KiB. The transcript contains the whole text at `position`. */
   readonly text?: string;
   readonly position?: number;
-  /** The answer is a structured output, and `text` its JSON: whole, or cut because it is longer. */
+  /** The answer is a structured output, and `text` is its JSON: whole, or cut because it is longer. */
   readonly json?: "whole" | "cut";
-  /** Of a run that is a part of another's work, in place of its words. */
+  /** The report of a run that is a part of another run's work, in place of its text. */
   readonly report?: TaskReport;
 };
 
 /** The type of the failure that a failed run ends with; its first detail is the `RunResult`. */
 export const RUN_FAILED = "holdfast/run-failed";
 
-/** A run that failed fails as a workflow too, so that an operator sees it; every other outcome is a result. */
+/**
+ * Returns the result of a run. A failed run also fails as a workflow, so that an operator sees the failure; every
+ * other outcome is a result.
+ */
 export function finishRun(session: string, { last, branch, report }: FinishCommand): RunResult {
   const result: RunResult =
     report === undefined ? { session, branch, ...last } : { session, branch, outcome: last.outcome, report };
   return throwIfFailed(result);
 }
 
-/** The result, or the failure with the result in it. */
+/** Returns the result, or throws a failure that contains the result. */
 export function throwIfFailed<Result extends { readonly outcome: Outcome }>(result: Result): Result {
   const { outcome } = result;
   if (outcome.type !== "failed") return result;

@@ -1,12 +1,12 @@
 import { ApplicationFailure } from "@temporalio/common";
 
-// Checks of what a workflow is started with. Anybody who may start workflows can send anything: what does not have the
-// right shape fails the run with a sentence, and never the workflow task, which the server would try for ever.
+// Checks of workflow inputs. Anyone who may start workflows can send anything. Invalid input fails the run with an
+// explanation, and never the workflow task, which the server would retry for ever.
 
-/** What is wrong with a value, as `path: must be …`; nothing when it is right. */
+/** Describes the problem of a value as `path: must be …`, or returns `undefined` when the value is valid. */
 export type Shape = (value: unknown, path: string) => string | undefined;
 
-/** Deeper values are refused: reading or writing them could overflow the stack at some later place. */
+/** Deeper values are rejected: reading or writing them could overflow the stack later. */
 const MAX_DEPTH = 400;
 
 export const anything: Shape = () => undefined;
@@ -43,11 +43,11 @@ export const list =
   (shape: Shape, min = 0): Shape =>
   (value, path) => {
     if (!Array.isArray(value)) return `${path}: must be a list`;
-    if (value.length < min) return `${path}: must have at least ${min}`;
+    if (value.length < min) return `${path}: must have at least ${min} element${min === 1 ? "" : "s"}`;
     return findFirstProblem(value.map((item, at) => () => shape(item, `${path}[${at}]`)));
   };
 
-/** An object with these fields; others are ignored. */
+/** Checks an object with these fields; other fields are ignored. */
 export const fields =
   (shapes: Readonly<Record<string, Shape>>): Shape =>
   (value, path) => {
@@ -62,18 +62,21 @@ export const fields =
     );
   };
 
-/** @throws A failure that ends the run, and says what is wrong with what it was started with. */
+/** @throws A failure that ends the run and describes the problem of its input. */
 export function checkShape(value: unknown, shape: Shape, what: string): void {
   const problem = isShallow(value) ? shape(value, "") : `: is nested more than ${MAX_DEPTH} levels deep`;
   if (problem === undefined) return;
-  throw buildInvalidRequest(`${what} cannot begin: ${problem.replace(/^: /, "what it was started with ")}`);
+  throw buildInvalidRequest(`${what} cannot begin: ${problem.replace(/^: /, "its input ")}`);
 }
 
 export function buildInvalidRequest(message: string): ApplicationFailure {
   return ApplicationFailure.nonRetryable(message, "holdfast/invalid-request");
 }
 
-/** Without recursion: it is asked about values that are too deep for that. */
+/**
+ * Returns whether a value is nested at most this deep. It uses no recursion, because the values may be too deep for
+ * that.
+ */
 export function isShallow(value: unknown, depth = MAX_DEPTH): boolean {
   let level: unknown[] = [value];
   for (let left = depth; level.length > 0; left -= 1) {

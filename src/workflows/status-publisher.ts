@@ -18,38 +18,42 @@ type AttributeValues = {
   readonly agent: string | undefined;
   readonly model: string | undefined;
   readonly turns: number | undefined;
-  /** `null` when a price is unknown: the run has no such attribute then. */
+  /** `null` when a price is unknown: the run then has no such attribute. */
   readonly costUsd: Cost | undefined;
 };
 
 /**
- * When turns and cost are sent, besides with the status. Each time is an event and a write to the server's index: for
- * a fleet that is a tenth of what a turn costs, and a list that is a few turns old answers as well.
+ * The steps at which turns and cost are sent, in addition to changes of the status. Each update is an event and a
+ * write to the server's index, which for a fleet is a tenth of the cost of a turn. A list that is a few turns old is
+ * good enough.
  */
 const SEND_AFTER_TURNS = 5;
 const SEND_AFTER_USD = 0.25;
 
-/** Between two states that are both told within milliseconds; the next one says it all. */
+/** Returns whether another state with the same information follows within milliseconds. */
 function isTransient({ phase, stop }: State): boolean {
   return phase.type === "closing" && stop === undefined;
 }
 
 /**
- * Keeps the Temporal UI up to date: current details cost nothing; search attributes are sent when the status changes,
- * and with every five turns or 25 cents.
+ * Keeps the Temporal UI up to date. Current details cost nothing. Search attributes are sent when the status changes,
+ * and every five turns or 25 cents.
  */
 export function createStatusPublisher(searchAttributes: boolean): (state: State) => void {
   return createPublisher(searchAttributes, { details: formatDashboard, status: buildStatus, isTransient });
 }
 
-/** What search attributes say. */
+/** The values of the search attributes. */
 type StatusAttributes = Pick<Status, "session" | "status" | "agent" | "model" | "turns" | "costUsd">;
 
-/** How a state of some kind is shown. */
+/** How a state of some kind is displayed. */
 export type StatusView<S> = {
   readonly details: (state: S) => string;
   readonly status: (state: S) => StatusAttributes;
-  /** It is not worth telling; the next one says it all. Absent: every one is. */
+  /**
+   * Returns whether a state is not worth publishing because the next one follows at once. If absent, every state is
+   * published.
+   */
   readonly isTransient?: (state: S) => boolean;
 };
 
@@ -76,7 +80,7 @@ export function createPublisher<S>(searchAttributes: boolean, showing: StatusVie
   };
 }
 
-/** What the client has said when it started the run, or the run before has left when it continued as new. */
+/** Returns what the client set when it started the run, or what the previous run left when it continued as new. */
 function readInitialAttributes(): Partial<AttributeValues> {
   const { typedSearchAttributes: known } = workflowInfo();
   return {
@@ -89,7 +93,7 @@ function readInitialAttributes(): Partial<AttributeValues> {
   };
 }
 
-/** Agent and model are not known before the loop is open. */
+/** Agent and model are unknown before the loop is open. */
 function toAttributes({
   session,
   status,
@@ -115,7 +119,7 @@ function needsUpdate(shown: Partial<AttributeValues>, now: Partial<AttributeValu
     shown.status !== now.status ||
     shown.agent !== now.agent ||
     shown.model !== now.model ||
-    // What stands there is a number, and is not true any more.
+    // The attribute is still a number, which is no longer true.
     (costUsd !== null && now.costUsd === null) ||
     (now.turns ?? 0) - turns >= SEND_AFTER_TURNS ||
     (now.costUsd ?? 0) - (costUsd ?? 0) >= SEND_AFTER_USD

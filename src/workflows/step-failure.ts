@@ -9,14 +9,17 @@ import type { StepFailure } from "../core/machine/state/run-event.ts";
 import type { VendorDelay } from "../core/machine/vendor-wait.ts";
 import { truncateForPreview } from "../platform/text/preview.ts";
 
-/** A failure type of an activity is its room and its fault: `provider/rate-limited`. The machine reads the fault. */
+/**
+ * The most bytes of a message. An activity's failure type is its area and its fault, as in `provider/rate-limited`;
+ * the machine reads the fault.
+ */
 const MAX_MESSAGE_BYTES = 1024;
 
-/** Types that say that nobody works on the step any more, though it did not fail. */
+/** The types of failures that mean that no worker runs the step any more, although it did not fail. */
 const RELEASED = "handed-back";
 const LOST_TYPES = new Set(["WorkerLost", "fenced"]);
 
-/** What an activity's failure means to the machine. Anything that is no failure of an activity is our own mistake. */
+/** Converts the failure of an activity for the machine. Any other error is a bug and is thrown. */
 export function toStepFailure(error: unknown, local: boolean): StepFailure {
   if (error instanceof CancelledFailure) return { type: "cancelled" };
   if (!(error instanceof ActivityFailure)) throw error;
@@ -41,7 +44,7 @@ function fromApplicationFailure(cause: ApplicationFailure, local: boolean): Step
 function fromTimeout(cause: TimeoutFailure, local: boolean): StepFailure {
   if (local) return { type: "elsewhere" };
   if (cause.timeoutType === TimeoutType.SCHEDULE_TO_START) {
-    return buildFailure("host-gone", "The host that holds the workspace did not take the call in time");
+    return buildFailure("host-gone", "The host that has the workspace did not take the call in time");
   }
   const late = cause.timeoutType === TimeoutType.HEARTBEAT ? { late: true as const } : {};
   return { type: "lost", attempts: parseAttempts(cause.lastHeartbeatDetails), ...late };
@@ -51,14 +54,14 @@ function buildFailure(fault: string, message: string): StepFailure {
   return { type: "failed", failure: { fault, message: truncateForPreview(message, MAX_MESSAGE_BYTES) } };
 }
 
-/** How long a vendor wants to be left alone, where that is longer than Temporal's retry waits for it. */
+/** Returns how long a vendor asks to wait, if that is longer than Temporal's retry waits. */
 function parseVendorDelay(details: unknown): VendorDelay | undefined {
   const { wait } = (details ?? {}) as { readonly wait?: Partial<VendorDelay> };
   const { forMs, attempts } = wait ?? {};
   return typeof forMs === "number" && typeof attempts === "number" ? { forMs, attempts } : undefined;
 }
 
-/** Heartbeats and `WorkerLost` say how often the vendor had been asked. */
+/** Reads the number of vendor calls that heartbeats and `WorkerLost` report. */
 function parseAttempts(details: unknown): number {
   const attempts = (details as { attempts?: unknown } | undefined)?.attempts;
   return typeof attempts === "number" ? attempts : 0;

@@ -35,10 +35,13 @@ const delegateUpdate = defineUpdate<DelegateResult, [DelegateRequest]>(DELEGATE_
 const teamQuery = defineQuery<TeamView, [(readonly string[])?]>(TEAM_QUERY);
 
 const DEFAULT_MAX_AGENTS = 100;
-/** About a dozen events each: a run holds them all, and need not continue as new. */
+/** Each agent adds about a dozen events: a run can hold them all without continuing as new. */
 const MAX_AGENTS = 1_000;
 
-/** A lead, and the agents that it hands tasks to, steers and stops. Its end is the end of all. */
+/**
+ * Runs a lead and the agents to which it delegates tasks, and which it steers and stops. When the lead ends, all of
+ * them end.
+ */
 export function supervisor(request: SupervisorRequest): Promise<TeamResult> {
   return runAsJob(async (outside) => {
     checkSupervisorRequest(request);
@@ -49,8 +52,8 @@ export function supervisor(request: SupervisorRequest): Promise<TeamResult> {
     const job = new JobRun(state, buildSettings(request), outside, {
       status: buildTeamStatus,
       descriptions: {
-        stop: "Ends the job: its lead and all agents are stopped",
-        status: "Where the job stands",
+        stop: "Ends the job: stops its lead and all agents",
+        status: "Reports the state of the job",
       },
     });
     const ends = listenToLead(job, team);
@@ -63,12 +66,16 @@ export function supervisor(request: SupervisorRequest): Promise<TeamResult> {
   });
 }
 
-/** What the lead's tools ask for. @returns The ends of the agents, a list that grows with each task. */
+/**
+ * Registers the handlers for the lead's tools.
+ *
+ * @returns The ends of the agents, a list that grows with each task.
+ */
 function listenToLead(job: JobRun, team: Team): readonly Promise<PartEnd>[] {
   const ends: Promise<PartEnd>[] = [];
   const isWordless = job.settings.words === "none";
   setHandler(teamQuery, (ids) => buildTeamView(job.state, team, ids), {
-    description: "The agents, as their lead sees them",
+    description: "Lists the agents for their lead",
   });
   setHandler(
     delegateUpdate,
@@ -80,11 +87,11 @@ function listenToLead(job: JobRun, team: Team): readonly Promise<PartEnd>[] {
       const { definitionHash = "" } = team.agents.find((named) => named.name === agent) ?? {};
       const run = job.start(handed.part, { definitionHash, prompt: { id, ref } }, handed.given);
       ends.push(run.end);
-      // Whoever is told the id may speak to the agent at once.
+      // The lead may send a message to the agent as soon as it has the id.
       await run.started;
       return { type: "begun", id: name, session };
     },
-    { validator: checkDelegateRequest, description: "Hands a task to one of the named agents" },
+    { validator: checkDelegateRequest, description: "Delegates a task to one of the named agents" },
   );
   return ends;
 }
@@ -107,10 +114,10 @@ async function end(job: JobRun, lead: PartEnd): Promise<TeamResult> {
 
 function getLeadOutcome(lead: PartEnd): Outcome {
   if (lead.type === "reported") return lead.report.outcome;
-  return { type: "failed", fault: "lead-lost", message: `The lead did not come to an end: ${lead.how}` };
+  return { type: "failed", fault: "lead-lost", message: `The lead did not finish: ${lead.how}` };
 }
 
-/** A request that somebody has typed may be anything. */
+/** Rejects an invalid request, because a request that a user types may be anything. */
 function checkSupervisorRequest(request: SupervisorRequest | undefined): void {
   mustHaveTask(request?.task);
   mustBe(typeof request?.lead === "string", "`lead` must be the hash of a definition");
@@ -127,7 +134,7 @@ function checkDelegateRequest(input: DelegateRequest): void {
   const { id, agent, ref, task } = input ?? {};
   if ([id, agent, ref, task].every((one) => typeof one === "string")) return;
   throw ApplicationFailure.nonRetryable(
-    "A delegation has `id`, `agent`, `task`, and `ref`: the hash of its words",
+    "A delegation must have `id`, `agent`, `task`, and `ref`: the hash of the task's text",
     "holdfast/invalid-message",
   );
 }

@@ -2,18 +2,20 @@ import { CancellationScope, condition, scheduleActivity, workflowInfo } from "@t
 import { buildWriteOptions } from "./activity-options.ts";
 
 /**
- * How long a part that was told to end may take. One that is a part itself gives its own parts up sooner, so that it
- * still closes its record: a stop is over within ten seconds.
+ * How long a part that was asked to stop may take. A run that is a part itself gives its own parts less
+ * time, so that it can still close its record: a stop takes at most ten seconds.
  */
 const STOP_TIMEOUT_MS = 7_000;
 const PART_STOP_TIMEOUT_MS = 5_500;
 
-/** What is said of a part that was given up. */
-export const TERMINATED_TEXT = "it did not answer the stop and was terminated";
+/** The description of a part that was terminated. */
+export const TERMINATED_TEXT = "it did not respond to the stop and was terminated";
 
 /**
- * Terminates a part that does not end though the scope around was cancelled, with all below it. Asked behind the part's
- * end, gives the end of this, or nothing where it was not needed.
+ * Terminates a part and everything below it when the part does not end after a cancellation of the surrounding scope.
+ *
+ * @returns A function to call after the part's end. It returns the end of the termination, or `undefined` when none
+ * was needed.
  */
 export function terminateIfUnresponsive(
   workflow: string,
@@ -38,9 +40,9 @@ function getStopTimeout(): number {
   return workflowInfo().parent === undefined ? STOP_TIMEOUT_MS : PART_STOP_TIMEOUT_MS;
 }
 
-/** Where it cannot be done, the part is waited for. */
+/** Terminates a part. If that fails, the run waits for the part. */
 function terminatePart(workflow: string): Promise<void> {
   return CancellationScope.nonCancellable(() =>
-    scheduleActivity<void>("end-part", [{ workflow }], buildWriteOptions("it does not answer the stop")),
+    scheduleActivity<void>("end-part", [{ workflow }], buildWriteOptions("it does not respond to the stop")),
   ).catch(() => undefined);
 }

@@ -2,7 +2,7 @@ import { getExternalWorkflowHandle } from "@temporalio/workflow";
 import { type MessageInput, wakeSignal } from "./messages.ts";
 import { checkRequest } from "./request-shapes.ts";
 
-/** A schedule can only start workflows: this one wakes a job that sleeps, and ends. */
+/** Wakes a job that sleeps, and ends. A schedule can only start workflows, so it starts this one. */
 export async function wakeJob(request: {
   readonly job: string;
   readonly words?: MessageInput;

@@ -88,7 +88,7 @@ test("time in which a tool waits for the store is not of its own time limit", as
     },
     { timeoutMs: 150, claim },
   );
-  expect(textOf(await slow.execution)).toContain("did not end within 150 ms");
+  expect(textOf(await slow.execution)).toContain("did not finish within 150 ms");
 });
 
 test("what a tool throws is logged in short, and without secrets [DBG-03]", async () => {
@@ -136,7 +136,7 @@ describe("what a tool is told of its call [TOOL-02]", () => {
       });
     const first = running(untilAborted, { signal: root.signal, timeoutMs: 1 });
     const second = running(untilAborted, { signal: root.signal });
-    expect(textOf(await first.execution)).toContain("did not end within 1 ms");
+    expect(textOf(await first.execution)).toContain("did not finish within 1 ms");
     expect(signals.map(({ aborted }) => aborted)).toEqual([true, false]);
     expect(root.signal.aborted).toBe(false);
     root.abort();

@@ -108,7 +108,7 @@ describe("what a worker remembers [PROV-28]", () => {
     clock.ms = 18_000;
     const { order, ended } = await asked({}, { outages });
     expect(order).toEqual(["small"]);
-    const said = "not asked again for 42 s: claude-x failed";
+    const said = "not called again for 42 s: claude-x failed";
     expect(ended).toMatchObject({
       definition: { model: { id: "small" } },
       fellBack: {

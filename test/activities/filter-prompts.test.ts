@@ -81,7 +81,7 @@ test("filters that take their time with each of many messages are given up toget
     expect(error).toBeInstanceOf(ApplicationError);
     expect(error).toMatchObject({
       fault: "filters",
-      message: expect.stringContaining("(one) were not done within 240 s"),
+      message: expect.stringContaining("(one) did not finish within 240 s"),
     });
   }
 });

@@ -63,10 +63,10 @@ test("of an answer it reads the calls too, and of a message an image", () => {
 });
 
 test.each([
-  [{ message: 3 }, "Your context has no message 3: take the number from the marker."],
-  [{ message: 4 }, "Your context has no message 4: take the number from the marker."],
-  [{ message: 99 }, "Your context has no message 99: take the number from the marker."],
-  [{ message: 2, from: 5 }, "Message 2 has 5 characters only."],
+  [{ message: 3 }, "Your context has no message 3: use the number in the marker."],
+  [{ message: 4 }, "Your context has no message 4: use the number in the marker."],
+  [{ message: 99 }, "Your context has no message 99: use the number in the marker."],
+  [{ message: 2, from: 5 }, "Message 2 has only 5 characters."],
   [{ message: 2, image: 0 }, "Message 2 has no image 0."],
 ])("what is not in the view is not read: %j", (args, text) => {
   expect(read(args)).toMatchObject({ isError: true, text });

@@ -56,15 +56,15 @@ describe("a function that does not do its part is named, and why", () => {
 
   test("when it gives something else than messages [CB-10]", async () => {
     const odd = (() => [{ role: "user", content: "words" }]) as unknown as ContextTransform;
-    await expect(shape({ odd })).rejects.toThrow(/"odd" gave no list of messages \(at 0\.content\)/);
-    await expect(shape({ none: () => [] })).rejects.toThrow(/"none" gave no list of messages/);
+    await expect(shape({ odd })).rejects.toThrow(/"odd" did not return a list of messages \(at 0\.content\)/);
+    await expect(shape({ none: () => [] })).rejects.toThrow(/"none" did not return a list of messages/);
     await expect(shape({ onlyOwn: () => [note] })).rejects.toThrow(/left no message/);
   });
 
   test("when a converter leaves in what a model cannot read [LOOP-22]", async () => {
     const lazy = ((messages) => messages) as ContextConverter;
     await expect(shape({}, lazy)).rejects.toThrow(
-      /converter "convert" gave no list of messages \(at 1\.role\)/,
+      /converter "convert" did not return a list of messages \(at 1\.role\)/,
     );
   });
 
@@ -73,7 +73,7 @@ describe("a function that does not do its part is named, and why", () => {
       ...messages,
       { role: "toolResult", toolCallId: "c1", toolName: "x", content: [], isError: false, timestamp: 0 },
     ];
-    await expect(shape({ torn })).rejects.toThrow(/"torn" tore a call from its result.*c1/);
+    await expect(shape({ torn })).rejects.toThrow(/"torn" separated a call from its result.*c1/);
   });
 
   test("when the worker has no such function [TMP-10]", async () => {

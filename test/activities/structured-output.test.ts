@@ -37,7 +37,7 @@ const unfit = (problems: string) => ({ ok: false, problems: expect.stringContain
 test("a provider that can do neither is refused, with what was asked and what to do [SO-01]", () => {
   const provider = { id: "p", protocol: "anthropic_messages" } as Provider;
   expect(() => buildOutputPlan({ output, model: anthropic("m") }, { get: () => provider })).toThrow(
-    /anthropic_messages cannot be held to an output of type json-schema: leave `output` out/,
+    /anthropic_messages does not support an output of type json-schema: remove `output`/,
   );
   expect(
     buildOutputPlan({ output: { type: "text" }, model: anthropic("m") }, { get: () => provider }),

@@ -53,6 +53,6 @@ test("a step that waits is listed with why", () => {
   const more = { lastFailure: undefined, nextAttemptAt: undefined, worker: undefined };
   const waits = { for: "vendor", vendor: "openai", ahead: 0, sinceMs: 0, untilMs: 1_012_000 } as const;
   expect(describePending({ ...step, ...more, startedAt: new Date(996_000), waits }, Date.now())).toBe(
-    "model: started for 4 s, attempt 1 of 4; waits for its turn: openai takes no more questions yet, as it has said, the next may go in 12 s",
+    "model: started for 4 s, attempt 1 of 4; waits for its turn: openai is accepting no more requests for now, the next may go in 12 s",
   );
 });

@@ -86,7 +86,7 @@ describe("the judge of waves finds what is planted in the evidence of a real run
   test("lost: a call that did not run because of the store", () => {
     const run = read("whole-batched-with-steering");
     const result = run.branches[0]!.entries.find(({ role }) => role === "toolResult")!;
-    Object.assign(result, { isError: true, said: "Transcript /x: the file was there and is gone." });
+    Object.assign(result, { isError: true, said: "Transcript /x: the file no longer exists." });
     expect(counts(run)).toEqual(["lost"]);
   });
 

@@ -38,7 +38,9 @@ test("without flags: the current folder, all six tools", () => {
 test("a model that is not known has a warning, which says what is assumed [PROV-03]", () => {
   const { agent, warnings } = made({ model: "anthropic/claude-x" });
   expect(agent.model).toMatchObject({ contextWindow: 200_000, maxTokens: 8192 });
-  expect(warnings).toEqual([expect.stringMatching(/claude-x is not in the catalogue.* 200,000 .* 8,192 /)]);
+  expect(warnings).toEqual([
+    expect.stringMatching(/claude-x is not in the model catalogue.* 200,000 .* 8,192\./),
+  ]);
   expect(made({ model: "local/m@http://127.0.0.1:1/v1" }).warnings).toEqual([]);
 });
 
@@ -90,7 +92,7 @@ test("a tool that is not built in is kept, with a warning and the nearest name",
   expect(agent.tools).toEqual(["bsh", "deploy"]);
   expect(warnings).toEqual([
     expect.stringContaining('Did you mean "bash"?'),
-    expect.stringContaining("Built in are"),
+    expect.stringContaining("Built-in tools: "),
   ]);
 });
 

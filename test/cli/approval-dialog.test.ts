@@ -79,7 +79,7 @@ describe("answers [TMP-11]", () => {
     expect(after(line("y"), interrupt)).toEqual({ questions: EMPTY_DIALOG, actions: [] });
   });
 
-  test("s shows all of it and asks on", () => {
+  test("s displays all of it and asks again", () => {
     const { questions, actions } = after(waiting(one), line("s"));
     expect(actions).toEqual([asks(one), asks(one, true)]);
     expect(questions.asked?.call).toEqual(one);
@@ -118,7 +118,7 @@ test("an answer from elsewhere takes the question away, says so, and the next is
   const { questions, actions } = after(waiting(one, two), waiting(two));
   expect(actions).toEqual([
     asks(one),
-    { type: "tell", text: "No longer asked: bash: echo c1 (answered elsewhere, or its time ran out)." },
+    { type: "tell", text: "No longer waiting: bash: echo c1 (answered elsewhere, or timed out)." },
     asks(two),
   ]);
   expect(questions.asked?.call).toEqual(two);
@@ -130,7 +130,7 @@ test("an answer that the run did not take is asked for again", () => {
 });
 
 describe("Ctrl-C", () => {
-  test("leaves all that wait open; a new one is asked; /approvals asks again", () => {
+  test("leaves all that wait open; a new one is asked; /approvals displays them again", () => {
     const left = after(waiting(one, two), interrupt, waiting(one, two));
     expect(left.actions).toEqual([asks(one), { type: "left", calls: [one, two] }]);
     expect(left.questions.asked).toBeUndefined();

@@ -56,7 +56,7 @@ describe("what a question shows", () => {
     const lines = shown(call("bash", { command }));
     expect(lines[0]).toBe("? bash wants to run");
     expect(lines.slice(1, 201)).toEqual(command.split("\n").map((line) => `  ${line}`));
-    expect(lines.at(-1)).toBe("  why: otherwise");
+    expect(lines.at(-1)).toBe("  reason: otherwise");
   });
 
   test("of a shell with more arguments all of them", () => {
@@ -93,7 +93,7 @@ describe("what a question shows", () => {
   });
 
   test.each([
-    ["absent", "not there yet"],
+    ["absent", "which does not exist"],
     ["unknown", "cannot be compared"],
   ] as const)("of a file that is %s the whole content", (type, said) => {
     const lines = shown(call("write_file", { path: "a.txt", content: "new" }, { present: { type } }));
@@ -118,7 +118,7 @@ describe("what a question shows", () => {
       Array.from({ length: 100 }, (_, at) => at),
     );
     expect(isTruncated(question, paint)).toBe(true);
-    expect(shown(question).join("\n")).toContain("lines more");
+    expect(shown(question).join("\n")).toContain("more lines");
     expect(shown(question, true)).toHaveLength(104);
     expect(isTruncated(call("refund", {}), paint)).toBe(false);
   });
@@ -152,8 +152,8 @@ test("status tells what, why, since when, until when, and what to type", () => {
   });
   expect(rows).toEqual([
     ["waits", "bash: npm publish"],
-    ["why", "otherwise"],
-    ["since", "2026-01-02T03:04:05.000Z (3 minutes), until 2026-01-02T04:00:00.000Z, then refused"],
+    ["reason", "otherwise"],
+    ["since", "2026-01-02T03:04:05.000Z (3 minutes), until 2026-01-02T04:00:00.000Z, then denied"],
     ["yes", "holdfast approve s1 c1 --address host:1"],
     ["no", "holdfast deny s1 c1 --address host:1"],
   ]);
@@ -190,7 +190,7 @@ test("what `always` would cover is shown before it is given", () => {
   };
   for (const lines of shown({ covers })) expect(lines).toContain(line);
   for (const lines of shown({ covers: [] })) {
-    expect(lines).toContain("always: covers nothing; each such call is asked for");
+    expect(lines).toContain("always: covers nothing; each such call needs approval");
   }
   for (const lines of shown({})) expect(lines.join()).not.toContain("always");
 });

@@ -33,7 +33,7 @@ test("init writes a starter that is valid, and leaves a file that is there alone
   await writeFile(path, "mine");
   const again = await runHoldfast(["init", path]);
   expect(again).toMatchObject({ code: 2, out: "" });
-  expect(again.err).toContain("is there already");
+  expect(again.err).toContain("already exists");
   expect(await readFile(path, "utf8")).toBe("mine");
 });
 
@@ -63,7 +63,7 @@ test("check refuses a literal key in a header and a header that cannot be sent, 
   const { code, out } = await runHoldfast(["config", "check", path]);
   expect(code).toBe(2);
   expect(out).toContain('"Authorization" looks like a secret; write a reference to it, as ${NAME}');
-  expect(out).toContain("is no name of a header");
+  expect(out).toContain("is not a header name");
   expect(out).not.toContain(key);
 });
 
@@ -210,8 +210,8 @@ test.each([["run", "x"], ["chat"]])(
 
 test.each([
   ["agent.toml", "2 agents; choose one"],
-  ["agent.toml#nobody", "It holds coder, reviewer."],
-  ["missing.toml", "is not an agent that can be used"],
+  ["agent.toml#nobody", "It defines coder, reviewer."],
+  ["missing.toml", "is not a valid agent file"],
 ])("--agent %s is refused [CFG-07]", async (named, said) => {
   await file(TWO);
   expect(() => buildDefinition({ agent: named }, { cwd: folder, env: {} })).toThrow(said);

@@ -24,8 +24,8 @@ thoroughTest(
     await symlink("/dev/full", join(home, "worker.log"));
     stack = await DevStack.start(home);
     process.kill(stack.getServerPid(), "SIGKILL");
-    await stack.waitForOutput(/the Temporal server ended by SIGKILL; starting another at once/);
-    await stack.waitForOutput(/the Temporal server is there again, at 127\.0\.0\.1:\d+/);
+    await stack.waitForOutput(/the Temporal server ended by SIGKILL; starting another immediately/);
+    await stack.waitForOutput(/the Temporal server is ready again, at 127\.0\.0\.1:\d+/);
     process.kill(stack.getServerPid(), "SIGKILL");
     await stack.waitForOutput(/the Temporal server is there again/, 2);
     expect(stack.isRunning).toBe(true);

@@ -199,7 +199,7 @@ describe.each(VENDORS.map((vendor) => [vendor.protocol, vendor] as const))(
       const { out } = await doctor(vendor, KEY, vendor.at(model), false);
       expect(out).toMatch(
         new RegExp(
-          `^ok +asked +\\S+ by ${protocol}\\n[\\s\\S]*came back +answered, after \\d+ ms: an answer, of 3 tokens to 9`,
+          `^ok +model +\\S+ by ${protocol}\\n[\\s\\S]*response +answered, after \\d+ ms: an answer with 3 output tokens to 9`,
         ),
       );
     });

@@ -35,7 +35,7 @@ test("each branch says what it does under its number, and who is none of them is
         outcome: { type: "stopped", reason: "x" },
       }),
     ),
-  ).toBe("branch 1 is over: stopped");
+  ).toBe("branch 1 ended: stopped");
 });
 
 const branch = (index: number, of: Partial<EvaluatedBranch> = {}): EvaluatedBranch => ({

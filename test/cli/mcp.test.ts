@@ -34,7 +34,7 @@ describe("mcp list", () => {
     const { code, out } = await runHoldfast(["mcp", "list", "--agent", file]);
     expect(out).toMatch(/^files: secure-filesystem-server .*, protocol 2025-11-25$/m);
     expect(out).toMatch(/^files__read_text_file +pure +reads +[0-9a-f]{12} +Read the complete contents/m);
-    expect(out).toMatch(/^files__write_file +idempotent +asks +repeatable, destroys +[0-9a-f]{12} /m);
+    expect(out).toMatch(/^files__write_file +idempotent +yes +repeatable, destroys +[0-9a-f]{12} /m);
     expect(out).not.toContain("files__move_file");
     expect(code).toBe(0);
   });
@@ -58,7 +58,7 @@ describe("mcp list", () => {
 describe("mcp test", () => {
   test("says what a program that cannot be started has said, before its trace [MCP-06]", async () => {
     const { code, out } = await runHoldfast(["mcp", "test", "--command", node(join(folder, "none.mjs"))]);
-    expect(out).toMatch(/ended with exit code 1; its last words: Error: Cannot find module '.*none\.mjs'/);
+    expect(out).toMatch(/ended with exit code 1; its last output: Error: Cannot find module '.*none\.mjs'/);
     expect(code).toBe(1);
   });
 
@@ -69,9 +69,9 @@ describe("mcp test", () => {
     const { code, out } = await runHoldfast(["mcp", "test", "--agent", file], env);
     expect(out).toMatch(/^ok +files +secure-filesystem-server .*ready in \d+ ms, \d+ tools \(\d+ unsafe\)$/m);
     expect(out).toMatch(
-      /^fail +broken +The MCP server "broken" ended with exit code 3; its last words: no licence for \*\*\*$/m,
+      /^fail +broken +The MCP server "broken" ended with exit code 3; its last output: no licence for \*\*\*$/m,
     );
-    expect(out).toMatch(/→ start the command by hand/);
+    expect(out).toMatch(/→ start the command yourself/);
     expect(code).toBe(1);
     const unset = await runHoldfast(["mcp", "test", "--agent", file, "--server", "broken"]);
     expect(unset.out).toContain("SECRET_OF_MINE is not set in the environment of the worker");
@@ -80,11 +80,11 @@ describe("mcp test", () => {
   test("a command line that names no server, or none that can be, is a mistake", async () => {
     expect(await runHoldfast(["mcp", "test"])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/Say which server/),
+      err: expect.stringMatching(/No single server is specified/),
     });
     expect(await runHoldfast(["mcp", "test", "--agent", await agent("")])).toMatchObject({
       code: 2,
-      err: expect.stringMatching(/names no MCP server/),
+      err: expect.stringMatching(/has no MCP servers/),
     });
     const at = ["mcp", "test", "--url"];
     expect(await runHoldfast([...at, "nowhere"])).toMatchObject({

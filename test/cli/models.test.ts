@@ -137,7 +137,7 @@ describe("doctor --vendor", () => {
       "a question that is not taken",
       { status: 400, body: refusal("invalid_request_error", "max_tokens: too small") },
       "rejected",
-      /own words/,
+      /see its message/,
     ],
     [
       "half an answer",
@@ -171,14 +171,14 @@ describe("doctor --vendor", () => {
     });
   });
 
-  test("shows people what was asked, where, what came back and what to do", async () => {
+  test("displays the request, the address, the response and advice", async () => {
     vendor = await LoopbackServer.start((response) =>
       response.writeHead(401).end(refusal("authentication_error", "no")),
     );
     const { out } = await runHoldfast(["doctor", "--vendor", "anthropic", "--base-url", vendor.url], env);
-    expect(out).toMatch(/asked +anthropic\/claude-haiku-5-5 by anthropic_messages\n +at +http:\/\/127/);
+    expect(out).toMatch(/model +anthropic\/claude-haiku-5-5 by anthropic_messages\n +address +http:\/\/127/);
     expect(out).toMatch(
-      /with +the key in ANTHROPIC_API_KEY\n +came back +refused, after \d+ ms: .*\n +do +check/,
+      /key +in ANTHROPIC_API_KEY\n +response +refused, after \d+ ms: .*\n +advice +check/,
     );
   });
 
@@ -201,7 +201,7 @@ describe("doctor --vendor", () => {
     for (const option of ["--base-url", "--timeout"]) {
       expect(await runHoldfast(["doctor", option, "5"], env)).toMatchObject({
         code: 2,
-        err: expect.stringContaining(`${option} is about a vendor`),
+        err: expect.stringContaining(`${option} needs a vendor`),
       });
     }
   });

@@ -27,13 +27,13 @@ test("inspect lists names, replay classes, and what is left out and why [OAPI-02
     "repos_list    pure        GET     /repos",
     "users_delete  idempotent  DELETE  /users/{id}",
     "",
-    "left out",
+    "skipped",
     "  POST  /repos  it has no operationId",
     "",
-    "2 tools, 1 left out",
+    "2 tools, 1 skipped",
     "",
   ]);
-  expect(err).toBe("warning: openapi inspect: left out POST /repos: it has no operationId\n");
+  expect(err).toBe("warning: openapi inspect: skipped POST /repos: it has no operationId\n");
   expect(await runHoldfast(["openapi", "inspect", spec, "--strict"])).toMatchObject({ code: 1 });
 });
 
@@ -76,6 +76,6 @@ test("the filter, the prefix, and lines of JSON", async () => {
 test("what cannot be read is bad input, and says why", async () => {
   const gone = await runHoldfast(["openapi", "inspect", join(folder, "gone.yaml")]);
   expect(gone).toMatchObject({ code: 2, out: "" });
-  expect(gone.err).toMatch(/gone\.yaml cannot be read: there is no such file/);
+  expect(gone.err).toMatch(/gone\.yaml cannot be read: the file does not exist/);
   expect(await runHoldfast(["openapi", "inspect", spec, "--base-url", "nowhere"])).toMatchObject({ code: 2 });
 });

@@ -101,7 +101,7 @@ test.each([
   [["run"], "missing required argument 'task'"],
   [["list", "--status", "runing", ...NOWHERE], 'Did you mean "running"?'],
   [["list", "--limit", "0", ...NOWHERE], "--limit"],
-  [["run", "x", ...NOWHERE], "Name a model"],
+  [["run", "x", ...NOWHERE], "No model is given"],
   [["run", " ", "--model", "anthropic/m", ...NOWHERE], "The task is empty"],
   [["dev", ...NOWHERE], "--port"],
   [["dev", "--port", "70000"], "--port"],

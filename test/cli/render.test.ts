@@ -111,7 +111,7 @@ test("a second attempt announces itself, the first does not", () => {
     live({ type: "text", text: "Hello" }),
     event({ type: "MessageEnd", position: 1 }, answer("Hello")),
   );
-  expect(text).toBe("Hel\n(asked again: what was shown of this answer is void)\nHello\n");
+  expect(text).toBe("Hel\n(retried: ignore the text of this answer so far)\nHello\n");
 });
 
 test("a tool: name and what it is about once, its live output, its end", () => {
@@ -127,7 +127,7 @@ test("a tool: name and what it is about once, its live output, its end", () => {
 
 test("a tool that nobody watched shows the beginning of its result; an error always does", () => {
   expect(shown(begun, event(ended(false), result("1\n2\n3\n4\n5\n6\n7\n8")))).toBe(
-    "● bash\n  1\n  2\n  3\n  4\n  5\n  6\n  … 2 lines more\n✓ bash\n",
+    "● bash\n  1\n  2\n  3\n  4\n  5\n  6\n  … 2 more lines\n✓ bash\n",
   );
   const failed = shown(
     live({ type: "tool-output", toolCallId: "a", toolName: "bash", text: "x" }),
@@ -174,9 +174,9 @@ test("a call in one line", () => {
 test("a move to another definition is a line of its own, and so is one that was refused [3.8]", () => {
   const move = { type: "DefinitionChanged" as const, from: "a", to: "b", changes: [], warnings: [] };
   const changes = [{ field: "model", said: "id a → b", takesEffect: "next-turn" as const }];
-  expect(shown(event({ ...move, applied: true, changes }))).toBe("(moved to another definition: model)\n");
+  expect(shown(event({ ...move, applied: true, changes }))).toBe("(definition updated: model)\n");
   expect(shown(event({ ...move, applied: false, reason: "no such hook" }))).toBe(
-    "(not moved to another definition: no such hook)\n",
+    "(definition not updated: no such hook)\n",
   );
 });
 

@@ -58,7 +58,7 @@ test("a server that ends by itself is told of and started again, at the ports wh
   await keeper.stop();
   expect(asked[1]).toEqual({ dataDir: "/d", port: 7300, uiPort: 8300, samePorts: true });
   expect(events.map(({ type }) => type)).toEqual(["server-ended", "server-restarted"]);
-  expect(describeServerEvent(events[0]!)).toMatch(/ended by SIGKILL; starting another at once/);
+  expect(describeServerEvent(events[0]!)).toMatch(/ended by SIGKILL; starting another immediately/);
   expect(stopped()).toBe(1);
 });
 

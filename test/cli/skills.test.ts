@@ -46,7 +46,7 @@ test("skills are listed: of the home, of folders, of an agent [SKL-03]", async (
   );
   const agent = await runHoldfast(["skills", "list", "--agent", file], env);
   expect(rows(agent).map(([name]) => name)).toEqual(["NAME", "note"]);
-  expect(agent.err).toContain('There is no skill "nope"');
+  expect(agent.err).toContain('The skill "nope" does not exist');
 });
 
 test("check says what is wrong with file and line, and ends with 1 [SKL-02]", async () => {
@@ -55,9 +55,9 @@ test("check says what is wrong with file and line, and ends with 1 [SKL-02]", as
   const { code, out } = await runHoldfast(["skills", "check", bad, join(home, "more/note")]);
   expect(code).toBe(1);
   expect(out.trim().split("\n")).toEqual([
-    `${bad}/Loud/SKILL.md:2: error: name: "Loud" may hold small letters (a-z), digits and hyphens alone`,
-    `${bad}/none/SKILL.md:1: error: description: there is no description`,
-    `${bad}/odd/SKILL.md:4: warning: licence: the form knows no such key; did you mean "license"?`,
+    `${bad}/Loud/SKILL.md:2: error: name: "Loud" may contain only lowercase letters (a-z), digits and hyphens`,
+    `${bad}/none/SKILL.md:1: error: description: description is missing`,
+    `${bad}/odd/SKILL.md:4: warning: licence: the format does not define this key; did you mean "license"?`,
     `ok  odd: ${bad}/odd`,
     `ok  note: ${home}/more/note`,
     "2 errors, 1 warning",
@@ -78,9 +78,9 @@ test("check of a folder without skills fails where it was named, and not where i
   const home = await createTemporaryFolder();
   expect(await runHoldfast(["skills", "check", home])).toMatchObject({
     code: 1,
-    out: expect.stringContaining(`${home}: error: there is no folder with a SKILL.md in it`),
+    out: expect.stringContaining(`${home}: error: it contains no folder with a SKILL.md`),
   });
-  const none = expect.stringMatching(/^No skills in .*\.holdfast\/skills \(which is not there\)\.\n$/);
+  const none = expect.stringMatching(/^No skills in .*\.holdfast\/skills \(does not exist\)\.\n$/);
   expect(await runHoldfast(["skills", "check"], { HOME: home })).toMatchObject({
     code: 0,
     out: "",

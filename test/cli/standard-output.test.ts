@@ -27,7 +27,7 @@ test("output that a full disk does not take is told once and remembered, and end
   await turn();
   stdout.emit("error", Object.assign(new Error("ENOSPC: no"), { code: "ENOSPC" }));
   expect(said.join("")).toBe(
-    "holdfast: standard output cannot be written, and what is printed is lost: ENOSPC: no\n",
+    "holdfast: standard output cannot be written, so printed output is lost: ENOSPC: no\n",
   );
   expect(output.getError()?.message).toBe("ENOSPC: no");
   stderr.emit("error", new Error("nobody is left to tell"));

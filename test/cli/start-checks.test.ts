@@ -34,7 +34,7 @@ test("a home that cannot be made ends every start with what to do, before anythi
   for (const command of [["dev"], ["worker", "--address", "127.0.0.1:1"]]) {
     const { streams, said } = terminal();
     expect(await main(["--home", home, "--database", "", ...command], streams)).toBe(2);
-    expect(said()).toMatch(/Nothing was started.*home: .*cannot be made.*--home or HOLDFAST_HOME/s);
+    expect(said()).toMatch(/Nothing was started.*home: .*cannot be created.*--home or HOLDFAST_HOME/s);
   }
 });
 
@@ -61,6 +61,6 @@ test("a full disk is a failure, with what to do", async () => {
     name: "room",
     verdict: "fail",
     found: "0 MB are free at /proc: the disk is full",
-    advice: "make room, and start again",
+    advice: "free some space, then start again",
   });
 });

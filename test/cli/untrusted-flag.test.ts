@@ -50,7 +50,7 @@ const LINES: readonly (readonly [string, () => readonly string[]])[] = [
 test.each(LINES)("%s --untrusted refuses a file that reads another one", async (_, line) => {
   const { code, out, err } = await runHoldfast([...line(), "--untrusted", "--home", home, ...NOWHERE]);
   expect(code).toBe(2);
-  expect(err).toContain("names a file to read, which an untrusted file may not");
+  expect(err).toContain("refers to a file, which an untrusted file must not do");
   expect(out + err).not.toContain("The secret words");
 });
 

@@ -79,7 +79,7 @@ thoroughTest(
 
     const shown = await cli("status", session.id);
     expect(shown.out).toContain("needs-approval");
-    expect(shown.out).toMatch(/waits +pay: ann\n.*why .*\n.*since .*until somebody answers/);
+    expect(shown.out).toMatch(/waits +pay: ann\n.*reason .*\n.*since .*until it is answered/);
     expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
 
     await expect(holdfast.approve(session.id)).rejects.toMatchObject({
@@ -101,7 +101,7 @@ thoroughTest(
     await session.readResult();
     expect(await results(session)).toEqual([
       "toolResult: paid ann",
-      "toolResult: Refused by a person: owes us",
+      "toolResult: Denied by the user: owes us",
       "toolResult: paid dora",
     ]);
     expect(done.splice(0)).toEqual(["ann", "dora"]);
@@ -144,7 +144,7 @@ test("chat asks in place, one after the other, and sees answers from elsewhere",
   streams.stdin.write("y\r");
   await expect.poll(() => said.out, POLL).toContain('"to": "gina"');
   await holdfast.approve(session.id, "call-gina");
-  await expect.poll(() => said.out, POLL).toContain("No longer asked: pay: gina");
+  await expect.poll(() => said.out, POLL).toContain("No longer waiting: pay: gina");
   await expect.poll(() => said.out, POLL).toContain('"to": "hugo"');
   streams.stdin.write("\u0003");
   await expect.poll(() => said.out, POLL).toContain(`holdfast approve ${session.id} call-hugo`);
@@ -159,7 +159,7 @@ test("chat asks in place, one after the other, and sees answers from elsewhere",
   expect(await results(session)).toEqual([
     "toolResult: paid fred",
     "toolResult: paid gina",
-    "toolResult: Refused by a person: he is away",
+    "toolResult: Denied by the user: he is away",
   ]);
 });
 
@@ -214,7 +214,7 @@ test("compact reaches a run, or makes a loop of its own at rest; a long focus is
   ]);
   expect(await cli("compact", session.id)).toMatchObject({
     code: 0,
-    out: expect.stringContaining("nothing to make smaller"),
+    out: expect.stringContaining("nothing to compact"),
   });
   await expect(holdfast.compact("no-such-session")).rejects.toMatchObject({ code: "session-unknown" });
 });

@@ -70,7 +70,7 @@ test("the limits of a run are raised while it runs; nonsense and a session at re
   expect((await session.readResult()).outcome.type).toBe("answered");
   const rest = await cli("raise-limit", session.id, "--max-turns", "9");
   expect(rest.code).not.toBe(0);
-  expect(rest.err).toContain("at rest, and no loop of it runs");
+  expect(rest.err).toContain("is idle; it has no running loop whose limits can be raised");
   expect(rest.err).toContain(`holdfast continue ${session.id}`);
   await expect(holdfast.session(session.id).raiseLimits({ maxTurns: 9 })).rejects.toMatchObject({
     code: "session-ended",

@@ -63,8 +63,8 @@ test("a key in the place of its reference is refused without being repeated", ()
 });
 
 test.each([
-  ["/no/such/folder", "there is no such folder"],
-  ["relative/folder", "not absolute"],
+  ["/no/such/folder", "the folder does not exist"],
+  ["relative/folder", "not an absolute path"],
   [import.meta.filename, "it is not a folder"],
 ])("the workspace %s is refused: %s", async (workspace, said) => {
   await expect(checkWorkspace({ ...validateDefinition({ model }), workspace })).rejects.toMatchObject({

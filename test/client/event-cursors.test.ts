@@ -131,11 +131,9 @@ describe("a cursor", () => {
   test("of another session, or none at all, is refused in words", () => {
     const cursor = formatCursor("one", { offset: 1, first: 0, loops: [] });
     expect(() => parseCursor("two", cursor)).toThrow(
-      /of session two cannot go on from .* is one of another session/,
+      /of session two cannot resume from .* belongs to another session/,
     );
     for (const word of ["", "next", "1", `${cursor}.!`, "2abcde.0.0"])
-      expect(() => parseCursor("one", word)).toThrow(
-        /is none that `session.events\(\)` has given.*Begin anew/,
-      );
+      expect(() => parseCursor("one", word)).toThrow(/was not created by `session.events\(\)`.*Start again/);
   });
 });

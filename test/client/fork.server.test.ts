@@ -91,11 +91,11 @@ describe("a fork", () => {
     };
     expect(await said("fork", session.id, "--at", "9")).toMatch(/has 2 messages on its branch main/);
     expect(await said("fork", session.id, "--turn", "4")).toMatch(/no answer 4 in .*: 1 of its turns/);
-    expect(await said("fork", session.id, "--name", "back-1")).toMatch(/given by the transcript itself/);
+    expect(await said("fork", session.id, "--name", "back-1")).toMatch(/the transcript itself assigns/);
     expect(await said("fork", session.id, "--at", "1", "--turn", "0")).toMatch(/not both/);
     expect(await said("fork", session.id, "--at", "-1")).toMatch(/^2 .*whole number/s);
     expect(await said("fork", "nobody")).toMatch(/no session nobody/);
-    expect(await said("rewind", session.id)).toMatch(/^2 .*Say where to go/s);
+    expect(await said("rewind", session.id)).toMatch(/^2 .*No position is given/s);
     expect(
       await said(
         "run",
@@ -166,8 +166,8 @@ describe("a rewind", () => {
     await session.run("First");
     await session.run("Second");
     const back = await cli("rewind", session.id, "--to", "2");
-    expect([back.code, back.out.trim()]).toEqual([0, "head now: back-1, behind 2 messages"]);
-    expect(back.err).toContain(`Files in ${stage.home} are as they are now`);
+    expect([back.code, back.out.trim()]).toEqual([0, "head now: back-1, after 2 messages"]);
+    expect(back.err).toContain(`The files in ${stage.home} do not change`);
     expect(await texts(session.id)).toEqual(["user: First", "assistant: One."]);
     await session.run("Third");
     expect(session.listSeenMessages(2)).toEqual(["user: First", "assistant: One.", "user: Third"]);
@@ -198,7 +198,7 @@ describe("a rewind", () => {
     await gates.get("open").arrived;
     const refused = await cli("rewind", session.id, "--to", "0");
     expect(refused.code).not.toBe(0);
-    expect(refused.err).toContain("a run of it is open");
+    expect(refused.err).toContain("it has an open run");
     expect(refused.err).toContain(`holdfast stop ${session.id}`);
     await session.handle.terminate("by hand");
     gates.get("open").open();

@@ -46,8 +46,8 @@ describe("values of a form that a tool asks a person for [MCP-04]", () => {
     };
     const fitted = checkFormValues(schema, given);
     expect(fitted.ok ? [] : fitted.problems).toEqual([
-      expect.stringMatching(/^age: there is no such field; the form has name, mail/),
-      "name: it is required (a text of 2 to 5 letters)",
+      expect.stringMatching(/^age: unknown field; the form has name, mail/),
+      "name: required (a text of 2 to 5 letters)",
       'mail: found "a", expected a text (email)',
       'day: found "2026-13-40", expected a text (date)',
       'size: found "m", expected one of "s", "l"',

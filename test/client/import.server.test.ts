@@ -58,9 +58,9 @@ test("an agent that came with a file is refused by client, command line and work
   const copy = `${session.id}-copy`;
   const imported = await runCommandLine(stage, "import", file, "--as", copy);
   expect(imported).toMatchObject({ code: 0 });
-  expect(imported.err).toContain("(not accepted here)");
+  expect(imported.err).toContain("(not accepted on this machine)");
   expect(imported.err).toContain("workspace: ");
-  expect(imported.err).toContain("brings 1 grant: dropped; --with-grants takes them over");
+  expect(imported.err).toContain("brings 1 grant: dropped; --with-grants imports them");
   expect(imported.err).toContain(`Accept its agent first: holdfast accept ${copy}`);
 
   const refused = {

@@ -53,7 +53,9 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
     const refused = await holdfast.steer(session.id, "Too late", { acknowledge }).catch((error) => error);
     expect(refused).toBeInstanceOf(HoldfastError);
     expect(refused).toMatchObject({ code: "queue-full", facts });
-    expect(refused.message).toMatch(/did not take the message: 200 messages with \d+ bytes wait already/);
+    expect(refused.message).toMatch(
+      /rejected the message: its queues are full\. 200 messages with \d+ bytes are waiting/,
+    );
     expect(toProblem(refused, "/v1")).toMatchObject({ status: 429, code: "queue-full", waiting: 200 });
   }
   const sent = holdfast.send(session.id, "Too late", { whileRunning: "steer" });
@@ -63,7 +65,7 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
   });
   const typed = await runCommandLine(stage, "steer", session.id, "Too late");
   expect(typed.code).toBe(1);
-  expect(typed.err).toMatch(/200 messages .* wait already, and at most 200 messages/);
+  expect(typed.err).toMatch(/200 messages .* are waiting, and at most 200 messages/);
 
   // A signal cannot be answered: the run says what it has refused.
   await session.handle.signal(followUpSignal, { id: "late", text: "one too many" });
@@ -73,7 +75,7 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
     newest: [{ id: "late" }],
   });
   const shown = await runCommandLine(stage, "status", session.id);
-  expect(shown.out).toMatch(/refused +1 message, for the queue was full/);
+  expect(shown.out).toMatch(/rejected +1 message, because the queue was full/);
 
   gates.get("full").open();
   await session.readResult();
@@ -105,7 +107,7 @@ thoroughTest("a session whose inbox is full takes no further message while no ru
   await expect(holdfast.followUp(session.id, "Too late")).rejects.toMatchObject({
     code: "queue-full",
     facts: { waiting: MAX_WAITING_MESSAGES },
-    message: expect.stringMatching(/no run is open, and its inbox holds 200 messages/),
+    message: expect.stringMatching(/its inbox is full\. No run is open, and 200 messages are waiting/),
   });
   await session.run("Second");
   expect(await stage.transcript.countInbox(session.id)).toBe(0);

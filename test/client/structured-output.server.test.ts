@@ -153,7 +153,7 @@ describe("holdfast run --output-schema", () => {
 
   thoroughTest("refuses a file that holds no JSON [SO-01]", async () => {
     const { code, err } = await run("Refuse", [], "--output-schema", join(folder, "none.json"));
-    expect([code, err]).toEqual([2, expect.stringContaining("--output-schema names the file")]);
+    expect([code, err]).toEqual([2, expect.stringContaining("of --output-schema cannot be read")]);
   });
 });
 

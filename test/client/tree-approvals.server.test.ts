@@ -79,9 +79,9 @@ test("calls of agents below are listed at the root with whose they are, and answ
   expect(await holdfast.status(root.id)).toMatchObject({ status: "running", waitingBelow: 2, approvals: [] });
 
   const shown = await runCommandLine(stage, "status", root.id);
-  expect(shown.out).toContain("2 calls of agents below it wait for a person");
+  expect(shown.out).toContain("2 calls of its sub-agents wait for the user");
   expect(shown.out).toMatch(/waits +left › pay: ann/);
-  expect(shown.out).toMatch(/agents +2 at work, 0 over\n +left \(running\): pay ann · /);
+  expect(shown.out).toMatch(/agents +2 running, 0 ended\n +left \(running\): pay ann · /);
 
   await expect(holdfast.approve(root.id)).rejects.toMatchObject({
     code: "input-invalid",
@@ -96,7 +96,7 @@ test("calls of agents below are listed at the root with whose they are, and answ
   });
   await expect.poll(() => holdfast.approvals(root.id), POLL).toHaveLength(1);
   const denied = await runCommandLine(stage, "deny", root.id, "--reason", "owes us");
-  expect(denied.out).toMatch(`refused: pay of ${root.id}.sub-`);
+  expect(denied.out).toMatch(`denied: pay of ${root.id}.sub-`);
   expect(await root.readResult()).toMatchObject({ text: "All paid." });
   expect(done.splice(0)).toEqual(["ann"]);
   await expect
@@ -111,7 +111,7 @@ thoroughTest("an id that waits at two agents is no answer; each is answered at i
   const root = await cashiers({ left: "call-1", right: "call-1" });
   await expect(holdfast.approve(root.id, "call-1")).rejects.toMatchObject({
     code: "input-invalid",
-    message: expect.stringContaining("answer at the session whose call you mean"),
+    message: expect.stringContaining("answer at the session that made the call"),
   });
   for (const { session, toolCallId } of await holdfast.approvals(root.id)) {
     await holdfast.approve(session, toolCallId);

@@ -43,7 +43,7 @@ thoroughTest(
     expect(status.name).toBe("TERMINATED");
     const { events } = await stage.client.workflow.getHandle(id).fetchHistory();
     expect(events?.at(-1)?.workflowExecutionTerminatedEventAttributes?.reason).toMatch(
-      /^it is broken\. Its workflow task failed, so that it could not take the stop: /,
+      /^it is broken\. Its workflow task failed, so that it could not take the stop request: /,
     );
   },
   60_000,

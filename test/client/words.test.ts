@@ -70,7 +70,7 @@ test("without a definition, agent and model are left for the run to say", () => 
   expect(names.sort()).toEqual(["HoldfastCostUsd", "HoldfastSession", "HoldfastStatus", "HoldfastTurns"]);
 });
 
-test.each(["", "a b", "a/b", "a\nb", "x".repeat(201)])("%j cannot be a session's id", (id) => {
+test.each(["", "a b", "a/b", "a\nb", "x".repeat(201)])("%j is not a valid session id", (id) => {
   expect(() => resolveSessionId(id)).toThrow(expect.objectContaining({ code: "input-invalid" }));
 });
 

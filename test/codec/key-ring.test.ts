@@ -37,7 +37,7 @@ describe("the first key seals, all of them open [TMP-09]", () => {
   test("a key that is not here is named, with what to do", () => {
     const sealed = both.encrypt("transcript", text, "here");
     expect(faultOf(() => old.decrypt("transcript", sealed, "here"))).toMatch(
-      /^missing: Sealed with key "b".*has "a".*HOLDFAST_ENCRYPTION_KEYS/,
+      /^missing: Encrypted with key "b".*has "a".*HOLDFAST_ENCRYPTION_KEYS/,
     );
   });
 
@@ -88,7 +88,7 @@ describe("what was changed does not open [TMP-09]", () => {
   test("another key of the same name", () => {
     const other = KeyRing.fromReferences("a=env:B", env);
     expect(other.fingerprint("a")).not.toBe(ring.fingerprint("a"));
-    expect(faultOf(() => other.decrypt("transcript", sealed, "row 1"))).toMatch(/^mismatch: .*another key/);
+    expect(faultOf(() => other.decrypt("transcript", sealed, "row 1"))).toMatch(/^mismatch: .*different key/);
   });
 });
 
@@ -105,8 +105,8 @@ describe("keys are named, never held in configuration [TMP-09]", () => {
   });
 
   test.each([
-    [env["A"]!, /Reference 1 is none that can be used/],
-    [`a=${env["A"]}`, /Reference 1 is none that can be used/],
+    [env["A"]!, /Reference 1 is invalid/],
+    [`a=${env["A"]}`, /Reference 1 is invalid/],
     ["plain", /no key/],
     ["plain=env:A", /Reference 1/],
     ["a=env:NOT_SET", /"a": NOT_SET is not set/],
@@ -128,7 +128,7 @@ describe("keys are named, never held in configuration [TMP-09]", () => {
       transcript: false,
     });
     expect(faultOf(() => resolveEncryption(undefined, { ...keys, HOLDFAST_ENCRYPT: "everything" }))).toMatch(
-      /"everything"; it takes payloads and transcript/,
+      /"everything"; valid values are payloads and transcript/,
     );
     expect(faultOf(() => resolveEncryption(undefined, { HOLDFAST_ENCRYPT: "payloads" }))).toMatch(/no key/);
     expect(resolveEncryption(undefined, {})).toMatchObject({ payloads: false, transcript: false });

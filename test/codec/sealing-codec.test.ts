@@ -49,14 +49,14 @@ describe("payloads are sealed on their way to Temporal [TMP-09]", () => {
       /key "a".*which has none/,
     );
     await expect(codecOf("b=env:B").decode(sealed)).rejects.toThrow(/key "a".*has "b"/);
-    await expect(codecOf("a=env:B").decode(sealed)).rejects.toThrow(/key "a".*another key/);
+    await expect(codecOf("a=env:B").decode(sealed)).rejects.toThrow(/key "a".*different key/);
   });
 });
 
 describe("a payload opens for its own workflow alone [TMP-09]", () => {
   test("one that was moved to another, under its own name or a false one", async () => {
     const [sealed] = await a.encode([words], of("w"));
-    await expect(a.decode([sealed!], of("x"))).rejects.toThrow(/workflow x was made for workflow w/);
+    await expect(a.decode([sealed!], of("x"))).rejects.toThrow(/workflow x was encrypted for workflow w/);
     const renamed = { ...sealed, metadata: { ...sealed?.metadata, "sealed-for": Buffer.from("x") } };
     await expect(a.decode([renamed], of("x"))).rejects.toThrow(/key "a".*moved/);
     const { "sealed-for": _, ...nameless } = sealed?.metadata ?? {};
@@ -72,7 +72,7 @@ describe("a payload opens for its own workflow alone [TMP-09]", () => {
     const sealed = await a.encode([words], of("nightly"));
     const started = of("nightly-2026-11-22T09:00:00Z");
     expect(read((await a.decode(sealed, started))[0])).toEqual({ prompt: "MARKER" });
-    await expect(a.decode(sealed, of("nightly-other"))).rejects.toThrow(/made for workflow nightly/);
+    await expect(a.decode(sealed, of("nightly-other"))).rejects.toThrow(/encrypted for workflow nightly/);
   });
 });
 

@@ -358,7 +358,11 @@ max_tokens_field = "max_completion_tokens"
 test("a protocol of a worker's own is custom_NAME, and says where it is [CFG-16, PROV-26]", () => {
   const text = '[provider]\nmodel = "m"\napi = "custom_gateway"\n';
   expect(listProblems(text)).toMatchObject([
-    { severity: "error", field: "provider", message: expect.stringContaining("base_url must be said") },
+    {
+      severity: "error",
+      field: "provider",
+      message: expect.stringContaining("has no default address: add base_url"),
+    },
   ]);
   expect(loadAgent(`${text}base_url = "http://h/v1/"\n`).model).toMatchObject({
     api: "custom_gateway",

@@ -236,7 +236,7 @@ context_window = 5
     ['[models."claude"]\nmax_tokens = 1', "anthropic/ID"],
     ['[models."a/b"]\nmax_tokens = 0', "models.a/b.max_tokens"],
     ['[models."a/b"]\nmax_token = 1', "max_token"],
-    ["[models", "is not TOML"],
+    ["[models", "is not valid TOML"],
   ])("that is not sound is refused with the place: %j", (text, said) => {
     expect(() => parseUserModels(text, "models.toml")).toThrow(CatalogueError);
     expect(() => parseUserModels(text, "models.toml")).toThrow(said);
@@ -263,7 +263,7 @@ describe("an agent file", () => {
     });
     expect(agents[0]?.values.find(({ path }) => path === "model.contextWindow")).toMatchObject({
       from: "default",
-      note: expect.stringContaining("of the catalogue"),
+      note: expect.stringContaining("from the catalogue"),
     });
   });
 

@@ -101,7 +101,7 @@ input = { type = "object" }
     [
       '[mode]\ntype = "pipeline"\nreducer = "vote"\n[[mode.stages]]\nagent = "writer"',
       "mode.reducer",
-      /nothing that a mode of type "pipeline" has/,
+      /a mode of type "pipeline" does not have this key/,
     ],
     ['[mode]\ntype = "pipeline"', "mode", /stages/],
     [
@@ -117,7 +117,7 @@ input = { type = "object" }
     [
       '[mode]\ntype = "pipeline"\n[[mode.stages]]\nagent = "writer"\n[[mode.stages]]\nagent = "writer"',
       "mode",
-      /names of their own/,
+      /unique names/,
     ],
     ['[mode]\ntype = "fan-out"\nmax_turn = 3', "mode.max_turn", /did you mean "max_turns"/],
   ])("%s is an error with its place", (text, field, message) => {

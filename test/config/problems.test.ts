@@ -138,7 +138,7 @@ describe("references that lead nowhere", () => {
   test.each([
     ["{{codr}}", 'there is no agent_profile "codr" in this file; did you mean "coder"?'],
     ["{{agent_profle.coder}}", 'did you mean "{{agent_profile.coder}}"?'],
-    ["{{provider.both}}", "is a provider, and a agent_profile is expected here"],
+    ["{{provider.both}}", "is a provider, but a agent_profile is expected here"],
     ["both", '"both" is ambiguous: write {{provider.both}} or {{compaction.both}}'],
   ])("%s [CFG-14]", (reference, message) => {
     expect(loadProblem(file(reference))).toMatchObject({
@@ -150,10 +150,10 @@ describe("references that lead nowhere", () => {
 
   test("two of one name, and a name declared in the wrong place [CFG-13, CFG-14]", () => {
     expect(loadProblem(file("coder", '[[compaction.instances]]\nid = "{{%both%}}"')).message).toContain(
-      "another compaction",
+      'another compaction above has the name "both"',
     );
     expect(loadProblem(file("coder", '[[compaction.instances]]\nid = "{{provider.x}}"')).message).toContain(
-      "is a compaction",
+      "declares a compaction",
     );
   });
 
@@ -168,7 +168,7 @@ describe("references that lead nowhere", () => {
       '["spare", "{{compaction.small}}"]',
       3,
       "agent.fallbacks[1]",
-      "is a compaction, and a provider is expected",
+      "is a compaction, but a provider is expected",
     ],
     [
       '["spare", 3]',
@@ -178,7 +178,7 @@ describe("references that lead nowhere", () => {
     ],
     ['"spare"', 3, "agent.fallbacks", "expected a list of at most 8"],
     [JSON.stringify(Array(9).fill("spare")), 3, "agent.fallbacks", "expected a list of at most 8"],
-    ['[{ model = "m", api = "azure" }]', 3, "agent.fallbacks[0]", "base_url must be said"],
+    ['[{ model = "m", api = "azure" }]', 3, "agent.fallbacks[0]", "has no default address: add base_url"],
     ['[{ model = "m", api = "custom_X", api_key = "${K}" }]', 3, "agent.fallbacks[0].api", "custom_NAME"],
     ['["spare", "broken"]', 12, "provider.instances[1].context_window", "a whole number from 1"],
   ])("fallbacks = %s [CFG-14, CFG-27]", (fallbacks, line, field, words) => {
@@ -210,12 +210,16 @@ max_cost = 5
 fallbacks = [${table}]`;
     expect(listProblems(fallback('{ modle = "claude", api_key = "${K}" }'))).toMatchObject([
       { severity: "error", field: "execution.max_cost" },
-      { kind: "mistake", field: "agent.fallbacks[0]", message: expect.stringContaining("no model is named") },
+      {
+        kind: "mistake",
+        field: "agent.fallbacks[0]",
+        message: expect.stringContaining("no model is specified"),
+      },
       { kind: "unknown-key", field: "agent.fallbacks[0].modle", nearest: "model" },
     ]);
     expect(listProblems(fallback('{ model = "claude-y", api_key = "${K}" }')).map(formatProblem)).toEqual([
       expect.stringContaining(
-        "agent.toml:6:12: error: execution.max_cost: a cost limit cannot be kept: the price of anthropic/claude-y is unknown.",
+        "agent.toml:6:12: error: execution.max_cost: a cost limit cannot be enforced: the price of anthropic/claude-y is unknown.",
       ),
     ]);
     const rates = "cost = { input_per_million = 1 }";
@@ -242,7 +246,7 @@ fallbacks = [${table}]`;
 
   test("two agents of one name [CFG-07]", () => {
     expect(loadProblem('[[agent.instances]]\nname = "a"\n[[agent.instances]]\nname = "a"').message).toContain(
-      'another agent "a"',
+      'another agent above has the name "a"',
     );
   });
 });
@@ -272,7 +276,7 @@ describe("a cost limit where a price is unknown is an error that says what to do
       {
         severity: "error",
         field,
-        message: expect.stringMatching(/claude-x is unknown\..*\[provider\.cost\].*leave/),
+        message: expect.stringMatching(/claude-x is unknown\..*\[provider\.cost\].*remove/),
       },
     ]);
   });
@@ -296,7 +300,7 @@ describe("warnings", () => {
     ],
     ['[provider]\nmodel = "gpt-4o"\napi_key = "${K}"', "mistake", "provider.model", 'add api = "openai"'],
     ['[provider]\nmodel = "claude"', "mistake", "provider", 'add api_key = "${ANTHROPIC_API_KEY}"'],
-    ['[provider]\napi_key = "${K}"', "mistake", "provider", "no model is named"],
+    ['[provider]\napi_key = "${K}"', "mistake", "provider", "no model is specified"],
     ['[tools]\nenabled = ["file_read", "serch"]', "mistake", "tools.enabled[1]", 'did you mean "search"?'],
     [
       "[compaction]\nkeep_first_turns = 5",

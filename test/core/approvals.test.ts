@@ -22,7 +22,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect(run.command).toEqual({ type: "wait", untilMs: undefined });
     expect(buildStatus(run.state)).toMatchObject({
       status: "needs-approval",
-      doing: "waiting for a person's word on bash",
+      doing: "waiting for approval of bash",
       approvals: [{ toolCallId: "c0.0", tool: "bash", reason: "bash is powerful" }],
     });
     expect(run.eventLines().at(-1)).toContain("MessageEnd");
@@ -56,7 +56,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     await run.until("call-tools").tool(1).until("wait");
     await run.answer("c0.0", false).settle();
     expect(run.lines.filter((line) => line.startsWith("bash"))).toEqual([
-      expect.stringContaining("Refused by a person: no"),
+      expect.stringContaining("Denied by the user: no"),
     ]);
     const bash = run.transcript
       .listEvents(run.transcript.records[0]?.loopId ?? "")
@@ -70,7 +70,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     const permissions = { rules: [{ tool: "bash", outcome: "deny" as const }] };
     const run = play({ replies: [calls("bash"), says("done")], permissions });
     await run.settle();
-    expect(run.lines.find((line) => line.startsWith("bash"))).toContain("Refused: rules[0] denies");
+    expect(run.lines.find((line) => line.startsWith("bash"))).toContain("Denied by the policy: rules[0] denies");
     expect(run.executed).toEqual([]);
   });
 
@@ -84,7 +84,7 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     expect([...run.running].sort()).toEqual([1, 2]);
     await run.tool(2).tool(1).settle();
     expect(run.lines.filter((line) => line.startsWith("bash"))).toEqual([
-      "bash!: Refused by a person: no",
+      "bash!: Denied by the user: no",
       "bash: bash ok",
       "bash: bash ok",
     ]);
@@ -253,7 +253,7 @@ describe("writing down what happened while a person is asked", () => {
     await run.step();
     expect(run.running).toEqual([1]);
     await run.settle();
-    expect(run.lines.slice(2, 4)).toEqual(["bash!: Refused by a person: no", "bash: bash ok"]);
+    expect(run.lines.slice(2, 4)).toEqual(["bash!: Denied by the user: no", "bash: bash ok"]);
   });
 
   test("is left to the next command when it has failed: the person is waited for all the same", async () => {

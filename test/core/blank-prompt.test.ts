@@ -3,7 +3,7 @@ import { apply } from "../../src/core/machine/apply.ts";
 import { next } from "../../src/core/machine/next.ts";
 import { buildInitialState } from "../../src/core/machine/start.ts";
 
-const PROBLEM = "The prompt has no words.";
+const PROBLEM = "The prompt has no text.";
 const begun = () =>
   apply(
     buildInitialState({

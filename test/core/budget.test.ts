@@ -222,7 +222,7 @@ describe("setting aside for children that begin together", () => {
       type: "refused",
       id: "c2",
       reason:
-        "Not started: too few sub-agents are left for one more agent, 0 of 2 (0 spent, 2 set aside for agents at work). Wait for those that are at work: what they do not use comes back.",
+        "Not started: too few sub-agents are left for one more agent, 0 of 2 (0 spent, 2 reserved for running agents). Wait for the agents that are running: you get back what they do not use.",
     });
     expect(Object.keys(after.open)).toEqual(["c0", "c1"]);
     expect(sharesOf("turns", begin(openAccount(allowed({ turns: 3 })), [{}, {}, {}]).reservations)).toEqual([
@@ -239,11 +239,11 @@ describe("setting aside for children that begin together", () => {
     const refusalOf = (own: Partial<Allowance>, spent: Partial<Spent> = {}) =>
       givenOf(begin(openAccount(allowed(own)), [{}], { ...UNSPENT, ...spent }).reservations)[0];
     expect(refusalOf({ depth: 0 })).toBe(
-      "Not started: no further agent may stand below this one (maxDepth). Do the task yourself.",
+      "Not started: this agent may have no sub-agents (maxDepth). Do the task yourself.",
     );
-    expect(refusalOf({ deadlineMs: -1 })).toBe("Not started: the time of this agent is over.");
+    expect(refusalOf({ deadlineMs: -1 })).toBe("Not started: this agent has no time left.");
     expect(refusalOf({ turns: 2 }, { turns: 1 })).toBe(
-      "Not started: too few turns are left for one more agent, 1 of 2 (1 spent). Do the task yourself, or end with what there is.",
+      "Not started: too few turns are left for one more agent, 1 of 2 (1 spent). Do the task yourself, or finish with the results that you have.",
     );
     expect(refusalOf({ tokens: 10 }, { tokens: 99 })).toContain(
       "too few tokens are left for one more agent, 0 of 10 (99 spent)",
@@ -255,7 +255,7 @@ describe("setting aside for children that begin together", () => {
 
   test("a child that is at work cannot be set aside for again", () => {
     const { account } = begin(openAccount(FREE), [{}]);
-    expect(() => begin(account, [{}])).toThrow(/c0 was reserved for already/);
+    expect(() => begin(account, [{}])).toThrow(/c0 already has a reservation/);
     expect(() => reserve(openAccount(FREE), UNSPENT, [...asked({}), ...asked({})], 0)).toThrow(/already/);
   });
 
@@ -281,7 +281,7 @@ test("a budget that is spent or set aside is told in words, the tree's and the p
   const { account } = begin(openAccount(allowed({ tokens: 900 })), [{ tokens: 400 }]);
   expect(findExhaustedBudget(account, { ...UNSPENT, tokens: 499 }, 0)).toBeUndefined();
   expect(findExhaustedBudget(account, { ...UNSPENT, tokens: 500 }, 0)).toBe(
-    "Budget of tokens reached: none left of 900 (500 spent, 400 set aside for agents at work)",
+    "Budget of tokens reached: none left of 900 (500 spent, 400 reserved for running agents)",
   );
   const child = openAccount(FREE, allowed({ turns: 3, nanoUsd: toNanoUsd(0.5), deadlineMs: 90 }));
   expect(findExhaustedBudget(child, { ...UNSPENT, turns: 3 }, 0)).toBe(
@@ -301,7 +301,7 @@ test("behind a child whose cost is unknown nothing is left of a budget of dollar
   expect(sumUsed(account, UNSPENT)).toMatchObject({ turns: 1, nanoUsd: null });
   expect(computeRemaining(account, UNSPENT, 0)).toMatchObject({ nanoUsd: 0, turns: null });
   expect(findExhaustedBudget(account, UNSPENT, 0)).toBe(
-    "Budget of dollars cannot be kept: what was spent of $2.0000 is unknown",
+    "Budget of dollars cannot be enforced: the amount spent of $2.0000 is unknown",
   );
   const unbounded = settle({ ...openAccount(FREE), open: { a: NO_AMOUNTS } }, "a", spent);
   expect(findExhaustedBudget(unbounded, UNSPENT, 0)).toBeUndefined();

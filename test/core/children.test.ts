@@ -61,7 +61,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
   test.each([
     [{ type: "failed", fault: "auth", message: "no key" } as const, "The sub-agent failed: auth: no key"],
     [{ type: "stopped", reason: "enough" } as const, "The sub-agent was stopped: enough"],
-    [{ type: "rejected", reason: "rude" } as const, "The task was refused: rude"],
+    [{ type: "rejected", reason: "rude" } as const, "The task was rejected: rude"],
     [
       { type: "ended", by: "guard", reason: "late" } as const,
       'The sub-agent was ended by hook "guard": late',
@@ -91,7 +91,7 @@ describe("a call whose tool is an agent [SUB-01, SUB-05]", () => {
     await run.tell({ type: "child-lost", call: 0, how: "it was terminated" });
     expect({ ...run.state, nowMs: 0 }).toEqual({ ...state, nowMs: 0 });
     await run.child(1).settle();
-    expect(texts(run)[0]).toContain("did not come to an end: it was terminated");
+    expect(texts(run)[0]).toContain("ended without a result: it was terminated");
   });
 
   test("behind a stop its result is in the record, and no turn follows [ABT-01]", async () => {
@@ -258,7 +258,7 @@ describe("what people are shown of sub-agents", () => {
     expect(children?.rows[1]).toMatchObject({ agent: "scout", status: "completed" });
     expect(run.state.childrenOver?.last).toHaveLength(10);
     expect(formatDashboard(run.state)).toContain(
-      "- **Sub-agents**: 1 at work, 30 over\n  - writer (running)",
+      "- **Sub-agents**: 1 running, 30 ended\n  - writer (running)",
     );
   });
 });

@@ -12,7 +12,7 @@ import { entriesOf, result, texts, user } from "./compaction-messages.ts";
 describe("a text that is clipped", () => {
   test("keeps head and tail around a marker that names the tool, the message and the place", () => {
     expect(clipText(`${"a".repeat(500)}${"b".repeat(500)}`, 320, 7)).toBe(
-      `${"a".repeat(105)}\n\n[... 790 characters left out; to read them, call read_full_message with {"message": 7, "from": 105} ...]\n\n${"b".repeat(105)}`,
+      `${"a".repeat(106)}\n\n[... 789 characters omitted; to read them, call read_full_message with {"message": 7, "from": 106} ...]\n\n${"b".repeat(105)}`,
     );
   });
 
@@ -57,7 +57,7 @@ describe("a message that is clipped", () => {
   test("names a large image instead of showing it", () => {
     const shown = { ...(result("a", "see") as ToolResultMessage), content: [image(400_000)] };
     expect(texts([clipMessage(shown, 4, 400)])).toEqual([
-      '[An image is left out; to see it, call read_full_message with {"message": 4, "image": 0}]',
+      '[An image is omitted; to see it, call read_full_message with {"message": 4, "image": 0}]',
     ]);
   });
 

@@ -213,7 +213,7 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
     await run.fail("overflow", "prompt is too long").settle();
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "overflow" });
     const { outcome } = run.state.last ?? {};
-    expect(outcome?.type === "failed" && outcome.message).toMatch(/also after a compaction in turn 3/);
+    expect(outcome?.type === "failed" && outcome.message).toMatch(/even after a compaction in turn 3/);
   });
 
   test("and that cannot be made smaller is not sent again: the loop ends, and claims no compaction", async () => {
@@ -234,7 +234,7 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
         type: "failed",
         fault: "overflow",
         message:
-          "The context does not fit the model: prompt is too long. The context could not be made smaller: nothing more can be left out of it",
+          "The context does not fit the model: prompt is too long. The context could not be made smaller: nothing more can be removed from it",
       },
     });
     expect(JSON.stringify(after.outbox)).not.toContain("Compaction");
@@ -246,7 +246,7 @@ describe("a context that the vendor refuses [OVF-04, OVF-05, X-09]", () => {
       type: "failed",
       fault: "overflow",
       message:
-        "The context does not fit the model: prompt is too long. The definition switches compaction off (`context: null`).",
+        "The context does not fit the model: prompt is too long. The definition disables compaction (`context: null`).",
     });
     expect(kinds(run)).toEqual([]);
   });

@@ -130,7 +130,7 @@ describe("the line of a turn", () => {
       "[Summary] User: fix the tests Assistant: on it",
     );
     expect(lineOf(answer("", ["a", "b"]))).toBe("[Summary] Assistant: [Assistant used 2 tool(s)]");
-    expect(lineOf(result("a", "x"))).toBe("[Summary] [No words]");
+    expect(lineOf(result("a", "x"))).toBe("[Summary] [No text]");
     expect(lineOf(user("hi"), extension("own"), answer("yes"))).toBe("[Summary] User: hi Assistant: yes");
   });
 
@@ -382,7 +382,7 @@ describe("the default plan", () => {
     expect(cut?.tokens).toBeLessThanOrEqual(whole / 2);
     expect(planned(asked, config(), 40, WINDOW)).toEqual({
       ok: false,
-      problem: `The words of people that this loop answers (1 message, ${whole} tokens) and what the model has not read yet do not fit into 40 tokens, not even cut to their beginnings and ends`,
+      problem: `The user messages that this loop answers (1 message, ${whole} tokens) and what the model has not read yet do not fit into 40 tokens, not even cut to their beginnings and ends`,
     });
   });
 

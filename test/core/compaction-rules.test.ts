@@ -199,7 +199,7 @@ function seenOf(plan: Extract<Plan, { ok: true }>, entries: readonly Entry[]): r
 function isHeld(shown: string, whole: string, position: number): boolean {
   if (shown.includes(whole)) return true;
   const marker = new RegExp(
-    `\\n\\n\\[\\.\\.\\. (\\d+) characters left out; to read them, call ${READER} with \\{"message": ${position}, "from": (\\d+)\\} \\.\\.\\.\\]\\n\\n`,
+    `\\n\\n\\[\\.\\.\\. (\\d+) characters omitted; to read them, call ${READER} with \\{"message": ${position}, "from": (\\d+)\\} \\.\\.\\.\\]\\n\\n`,
   );
   const found = marker.exec(shown);
   if (found === null) return false;

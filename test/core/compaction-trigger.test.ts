@@ -37,7 +37,7 @@ describe("the configuration", () => {
   test("refuses a misspelt key by name, and numbers that leave no room for messages [CTX-07, CTX-08]", () => {
     expect(() => CompactionConfig.parse({ keepFirstTurn: 3 })).toThrow(/keepFirstTurn/);
     expect(() => ContextConfig.parse({ maxContextToken: 3 })).toThrow(/maxContextToken/);
-    expect(() => ContextConfig.parse({ maxContextTokens: 4000 })).toThrow(/no room is left for messages/);
+    expect(() => ContextConfig.parse({ maxContextTokens: 4000 })).toThrow(/there is no room for messages/);
     expect(() => ContextConfig.parse({ compaction: { compactAtPct: 0.05 } })).toThrow(/no room/);
     expect(() => CompactionConfig.parse({ scope: { type: "fixed" } })).toThrow(/loops/);
   });

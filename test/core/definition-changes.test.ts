@@ -28,7 +28,7 @@ const said = (from: Partial<AgentDefinitionInput>, to: Partial<AgentDefinitionIn
 describe("what another definition changes [3.8]", () => {
   test("is said field by field, in a few words", () => {
     expect(said({}, {})).toEqual([]);
-    expect(said({ tools: ["a", "b"] }, { tools: ["b", "c"] })).toEqual(["tools: added c; taken out a"]);
+    expect(said({ tools: ["a", "b"] }, { tools: ["b", "c"] })).toEqual(["tools: added c; removed a"]);
     expect(said({ tools: ["a", "b"] }, { tools: ["b", "a"] })).toEqual(["tools: in another order"]);
     expect(said({}, { model: { ...MODEL, id: "large", headers: { "x-team": "red" } } })).toEqual([
       "model: id small → large, headers changed",
@@ -78,7 +78,7 @@ describe("what another definition changes [3.8]", () => {
     const laxer = between(strict, { permissions: { rules, otherwise: "allow" } });
     expect([laxer.refusals, laxer.warnings]).toEqual([
       [],
-      [expect.stringMatching(/was decided by "ask-unsafe", and is by "allow" now/)],
+      [expect.stringMatching(/were decided by "ask-unsafe", and are now decided by "allow"/)],
     ]);
   });
 
@@ -87,7 +87,7 @@ describe("what another definition changes [3.8]", () => {
     const other = { name: "scout", agent: { model: MODEL, systemPrompt: "x" } };
     expect(said({ subAgents: [scout] }, { subAgents: [other] })).toEqual(["subAgents: changed scout"]);
     expect(said({ subAgents: [scout] }, { subAgents: [{ ...other, name: "judge" }] })).toEqual([
-      "subAgents: added judge; taken out scout",
+      "subAgents: added judge; removed scout",
     ]);
   });
 
@@ -101,7 +101,7 @@ describe("what another definition changes [3.8]", () => {
     const names = listToolNames({ tools: ["file_read"] });
     expect(findMissingTools([{ tool: "read_file", toolCallId: "1" }], names)).toEqual([]);
     expect(findMissingTools([{ tool: "bash", toolCallId: "1" }], names)).toEqual([
-      expect.stringContaining("The call 1 of bash waits for a person"),
+      expect.stringContaining("The call 1 of bash waits for approval"),
     ]);
   });
 

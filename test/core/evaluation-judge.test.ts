@@ -209,7 +209,7 @@ describe("fitting a judge's window", () => {
     const responses = Array.from({ length: 5 }, () => "r".repeat(999));
     const { prompt, warning, tiers } = buildFittedJudgePrompt({ prior: "", query: "q", responses }, 240);
     expect(tiers).toEqual({ prior: 3, responses: 3 });
-    expect(warning).toContain("about 250 tokens, where 240 fit");
+    expect(warning).toContain("about 250 tokens, but only 240 fit");
     expect(prompt.match(/Response \d:\nr{200}\n/g)).toHaveLength(5);
     expect(buildFittedJudgePrompt({ prior: "", query: "q", responses }, 250).warning).toBeUndefined();
   });

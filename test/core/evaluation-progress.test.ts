@@ -61,7 +61,7 @@ describe("where an evaluation stands", () => {
   test("turns and dollars are those of all parts that are over, the judge among them", () => {
     expect(status(ended(ended(evaluation(2), 0), 2))).toMatchObject({
       status: "running",
-      doing: "running 2 branches, 1 of them over",
+      doing: "running 2 branches, 1 of them ended",
       turns: 4,
       costUsd: 1,
       agent: undefined,
@@ -91,10 +91,10 @@ describe("where an evaluation stands", () => {
   });
 
   test.each([
-    ["taken", "failed", /a run of its name/],
+    ["taken", "failed", /A run with the same name/],
     ["not-begun", "stopped", /before it began/],
     ["given-up", "stopped", /it was deaf/],
-    ["ended", "stopped", /from outside: it was deaf/],
+    ["ended", "stopped", /without a result: it was deaf/],
   ] as const)("a branch that is gone without a report (%s) is one that %s", (cause, type, reason) => {
     const lost: PartEnd = { type: "lost", how: "it was deaf", cause };
     expect(branchEnd("s.m.1", lost)).toMatchObject({

@@ -38,7 +38,7 @@ describe("a judge's reply", () => {
       const decision = reply(words);
       expect(decision).toMatchObject({ selected: 0, by: "fallback" });
       expect(decision.reason).toContain(
-        `The judge replied "${words}" where a number from 1 to 3 was asked for.`,
+        `The judge replied "${words}" instead of a number from 1 to 3.`,
       );
     }
     const later = branches(["stopped", 1], ["answered", 1], ["answered", 1]);

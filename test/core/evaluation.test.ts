@@ -110,7 +110,7 @@ describe("strategies that ask no model", () => {
     }
     const silent = chooseBranch("elaborate", branches(["failed", 5, 0], ["failed", 9, 0]));
     expect(silent).toMatchObject({ selected: 0, by: "fallback" });
-    expect(silent.reason).toContain("Branch 1 is taken, the first of all, which left no text either.");
+    expect(silent.reason).toContain("Branch 1 is taken, the first branch, which left no text either.");
     expect(chooseBranch("transparent", branches(["failed", 0, 0])).by).toBe("fallback");
   });
 
@@ -163,7 +163,7 @@ describe("strategies of an application", () => {
       const decision = checkCustomChoice("longest", outcomes, given);
       expect(decision).toMatchObject({ selected: 1, by: "fallback" });
       expect(decision.reason).toContain(
-        `gave ${said}; the index of a branch that answered was expected (1, 2).`,
+        `returned ${said} instead of the index of a branch that answered (1, 2).`,
       );
     }
     expect(checkCustomChoice("longest", branches(["failed", 1, 0], ["failed", 1, 0]), 1)).toMatchObject({
@@ -198,7 +198,7 @@ test("each end of a loop is an outcome of its branch [PAR-03]", () => {
     ],
     [
       { type: "delivered", messages: 1 },
-      { type: "failed", reason: "Nothing was asked of it." },
+      { type: "failed", reason: "It received no prompt." },
     ],
   ];
   for (const [outcome, status] of ends) expect(toBranchStatus(outcome)).toEqual(status);

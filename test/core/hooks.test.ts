@@ -206,7 +206,7 @@ describe("before-tool", () => {
     const run = play({ hooks: ["before-tool", "after-tool"], words, replies: [calls("bash", "edit")] });
     await run.settle();
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["edit"]);
-    expect(lineOf(run, "bash")).toEqual(['bash!: Refused by hook "guard": closed']);
+    expect(lineOf(run, "bash")).toEqual(['bash!: Denied by hook "guard": closed']);
     expect(run.story().filter((line) => line.includes("bash"))).toEqual([
       "before-tool bash edit",
       "ToolExecutionEnd bash error",
@@ -303,7 +303,7 @@ describe("before-compaction", () => {
     expect(run.state.last?.outcome).toMatchObject({
       type: "failed",
       fault: "overflow",
-      message: expect.stringContaining('refused by hook "guard": not now'),
+      message: expect.stringContaining('denied by hook "guard": not now'),
     });
   });
 });
@@ -492,7 +492,7 @@ describe("hooks that cannot be asked", () => {
     const failed = await play({ hooks: ["before-tool"], replies: [calls("bash", "edit")] }).until("run-hook");
     await failed.fail("store").settle();
     expect(failed.executed).toEqual([]);
-    expect(failed.lines[2]).toContain("could not be asked");
+    expect(failed.lines[2]).toContain("could not be called");
   });
 
   test("behind something change nothing; one that is to stop the agent ends the loop behind its turn", async () => {

@@ -244,7 +244,7 @@ test("status and dashboard of many parts stay small, and no name breaks the tabl
   const status = buildJobStatus(state, {}, 0);
   expect(status).toMatchObject({
     status: "running",
-    doing: "150 parts are at work",
+    doing: "150 parts are running",
     job: { mode: "fan-out", counts: { waiting: 4700, running: 150, completed: 150 } },
   });
   expect(status.job.parts).toHaveLength(200);

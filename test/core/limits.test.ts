@@ -106,7 +106,7 @@ describe("limits", () => {
     expect(run.asked).toHaveLength(2);
     expect(run.state.last?.outcome).toMatchObject({
       type: "limit-reached",
-      reason: "Max cost cannot be kept: what was spent is unknown (—/$100.0000)",
+      reason: "Max cost cannot be enforced: the amount spent is unknown (—/$100.0000)",
     });
   });
 

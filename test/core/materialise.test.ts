@@ -165,7 +165,7 @@ describe("calls without a result [TOOL-08]", () => {
     const entries = entriesOf([user("a", 1), answer("", ["x", "y"], 2), result("x", "ok", 3)]);
     const seen = materialise(whole(entries), entries);
     expect(seen.slice(2)).toEqual([result("x", "ok", 3), unanswered("y", 3)]);
-    expect(UNANSWERED_CALL).toContain("Look before you repeat it");
+    expect(UNANSWERED_CALL).toContain("Check what the call has done before you repeat it");
   });
 
   test("in the middle get theirs before the next words, and not again at the end", () => {

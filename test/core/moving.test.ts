@@ -70,7 +70,7 @@ describe("a run that is moved to another definition [3.8]", () => {
     );
     expect(run.lines.indexOf(notice ?? "")).toBe(run.lines.indexOf("bash: bash ok") + 1);
     expect(run.lines).toContain(
-      "edit!: Tool edit was removed from this agent while it was working: do without it",
+      "edit!: Tool edit was removed from this agent while it was working: continue without it",
     );
     expect(run.executed.map(({ toolName }) => toolName)).toEqual(["bash"]);
   });

@@ -15,13 +15,13 @@ test.each([
   ["The importer", "error", 'ended with "error"'],
   ["The importer reads", "length", "were cut off at the output limit"],
   ["The importer", "guardRail", "were refused by the vendor's filter"],
-  ["I cannot help with that.", "stop", "refuse to sum up"],
-  ["I can’t assist with this request.", "stop", "refuse to sum up"],
-  ["I'm sorry, but I can't share the importer's details.", "stop", "refuse to sum up"],
-  ["Unfortunately, I am unable to process the invoices.", "stop", "refuse to sum up"],
-  ["As an AI language model, I do not read invoices.", "stop", "refuse to sum up"],
+  ["I cannot help with that.", "stop", "refuse to summarize"],
+  ["I can’t assist with this request.", "stop", "refuse to summarize"],
+  ["I'm sorry, but I can't share the importer's details.", "stop", "refuse to summarize"],
+  ["Unfortunately, I am unable to process the invoices.", "stop", "refuse to summarize"],
+  ["As an AI language model, I do not read invoices.", "stop", "refuse to summarize"],
   ["Done.", "stop", "have 5 characters only"],
-  ["Here goes some poem regarding lovely flowers", "stop", "repeat not one word of what they sum up"],
+  ["Here goes some poem regarding lovely flowers", "stop", "do not repeat a single word of the text that they summarize"],
 ] as const)("notes are not taken that say nothing of the record: %j, %s [CMP-10]", (notes, stop, problem) => {
   expect(findNotesProblem(notes, stop, RECORD)).toBe(problem);
 });

@@ -18,9 +18,9 @@ const asked = (setting: Setting = {}) => play({ replies: [calls("bash"), says("b
 const told = (run: Run) => run.lines.filter((line) => line.startsWith("machine: The MCP server"));
 
 const WORDS =
-  "machine: The MCP server files offers other tools than when you began. New: files__new. No longer offered: " +
-  "files__old, files__older. You keep the tools that you have until you are done, and have the new ones when you are " +
-  "asked next; calls of tools that are no longer offered may fail.";
+  "machine: The MCP server files offers different tools than when you started. New: files__new. No longer offered: " +
+  "files__old, files__older. You keep your current tools until you finish this task, and get the new " +
+  "ones with the next prompt. Calls to tools that are no longer offered may fail.";
 
 describe("a loop whose servers offer something else by now", () => {
   test("[MCP-05] is told with its next question, behind the results, once", async () => {
@@ -41,8 +41,8 @@ describe("a loop whose servers offer something else by now", () => {
     tell(run, { server: "files-2" });
     await tell(run, { hash: "as-pinned", added: [], removed: [] }).settle();
     expect(told(run)).toEqual([
-      expect.stringMatching(/^machine: The MCP server files-2 offers other tools/),
-      "machine: The MCP server files offers again what it did when you began.",
+      expect.stringMatching(/^machine: The MCP server files-2 offers different tools/),
+      "machine: The MCP server files offers the same tools again as when you started.",
     ]);
   });
 

@@ -213,7 +213,7 @@ describe("what is not certain", () => {
       expect(verdict({ otherwise: "allow" }, facts)).toBe("allow otherwise");
     }
     expect(judge({ rules, otherwise: "allow" }, opaque).reason).toBe(
-      "the command holds a substitution, so that it may be what a rule forbids",
+      "the command holds a substitution, so a rule may forbid it",
     );
   });
 
@@ -245,7 +245,7 @@ describe("reasons", () => {
       "rules[0] denies `rm x`",
     );
     expect(judge({ rules: [{ tool: "bash", outcome: "ask" }] }, {}).reason).toBe("rules[0] asks for it");
-    expect(judge({}, {}).reason).toBe("no rule matches, and bash may not be run twice");
+    expect(judge({}, {}).reason).toBe("no rule matches, and `bash` is not safe to repeat, so it needs approval");
     expect(judge({ otherwise: "ask" }, { opaque: "does not parse" }).reason).toBe(
       "no rule matches (the command does not parse)",
     );

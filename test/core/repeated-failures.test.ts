@@ -138,7 +138,7 @@ describe("a call that fails in the same way again and again", () => {
         {
           tool: "nope",
           reason:
-            "Call of nope failed in the same way 8 times (8/8): Tool nope not found. May the agent go on?",
+            "Call of nope failed in the same way 8 times (8/8): Tool nope not found. May the agent continue?",
         },
       ]);
       expect(Object.keys(listPendingApprovals(run.state)[0] ?? {})).not.toContain("failed");

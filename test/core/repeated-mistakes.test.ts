@@ -8,7 +8,7 @@ const wrong = { name: "bash", invalid: true } as const;
 const TOLD = "Invalid arguments: text: found nothing, expected text";
 
 const thirdOf = (tool: string) =>
-  `This is the third call of ${tool} in a row that cannot be run: do not repeat it. Change what is named above, or go on without ${tool}.`;
+  `This is the third call of ${tool} in a row that cannot be run: do not repeat it. Correct the problem described above, or continue without ${tool}.`;
 
 /** The texts of the results, in order. */
 function results(run: ReturnType<typeof play>): readonly string[] {

@@ -35,7 +35,7 @@ describe("a lost model call", () => {
     await run.setBack(late).setBack(late).setBack(late).settle();
     expect(run.state.last?.outcome).toMatchObject({ type: "failed", fault: "worker-lost" });
     expect(run.lines[1]).toMatch(
-      /3 times in a row the worker was lost while the model was asked: at last it did not report/,
+      /3 times in a row the worker was lost during the model call: the last one did not report/,
     );
     expect(run.lines.join()).not.toContain("died");
   });
@@ -109,7 +109,7 @@ describe("a lost call", () => {
     await run.lose("nothing", 0);
     expect(run.running).toEqual([1]);
     await run.settle();
-    expect(run.lines[2]).toBe("bash!: Failed: 3 workers died while this call ran; it is not tried again.");
+    expect(run.lines[2]).toBe("bash!: Failed: 3 workers died while this call ran; it is not retried.");
     expect(run.lines.at(-1)).toBe("model: done");
   });
 

@@ -25,7 +25,7 @@ describe("status", () => {
   test("the step is said in a person's words [IRON-01]", async () => {
     const doing = (run: Run) => buildStatus(run.state).doing;
     expect(doing(play({ held: true }))).toBe("opening the loop");
-    expect(doing(await play().until("call-model"))).toBe("asking the model (turn 0)");
+    expect(doing(await play().until("call-model"))).toBe("calling the model (turn 0)");
     const tools = await play({
       replies: [calls({ name: "bash", arguments: { text: "", command: "npm test" } }, "edit")],
     }).until("call-tools");
@@ -34,7 +34,7 @@ describe("status", () => {
     expect(doing(await play({ mode: "interactive" }).settle())).toBe("waiting for a prompt");
     expect(doing(await play().settle())).toBe("nothing: the run has ended");
     expect(doing(await play({ mode: "interactive" }).settle().rotationDue())).toBe("continuing as a new run");
-    expect(doing(await play().until("close-loop").steer("x").step())).toBe("writing down what is left");
+    expect(doing(await play().until("close-loop").steer("x").step())).toBe("recording the remaining events");
   });
 
   test("turns, cost and queues are of the whole session's run [IRON-01]", async () => {
@@ -86,7 +86,7 @@ describe("dashboard", () => {
       "- **Budget**: turns 0 of 9",
       expect.stringMatching(/^- \*\*Context\*\*: about \d+ tokens$/),
       "- **Queued**: 0 steering, 0 follow-up",
-      "- **Last words**: calling ...",
+      "- **Last text**: calling ...",
     ]);
     expect(formatDashboard(play({ held: true }).state)).toContain("none yet");
   });

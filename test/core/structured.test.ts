@@ -30,7 +30,7 @@ describe("a text that is the output", () => {
     expect(run.lines).toEqual([
       "prompt: hi",
       "model: {}",
-      `machine: Your answer was not accepted: ${PROBLEM}\nAnswer once more, with the whole output.`,
+      `machine: Your answer was not accepted: ${PROBLEM}\nAnswer again, with the complete output.`,
       `model: ${good.text}`,
     ]);
     expect(repairs(run)).toEqual([false, true]);
@@ -60,7 +60,7 @@ describe("a text that is the output", () => {
     expect(outcomeOf(run)).toEqual({
       type: "failed",
       fault: "schema-mismatch",
-      message: `The answer is not the output that was asked for: ${PROBLEM}`,
+      message: `The answer is not the required output: ${PROBLEM}`,
     });
     expect(run.eventLines().at(-1)).toBe("AgentEnd failed 0..4");
     expect(run.commands.at(-1)).not.toHaveProperty("definitionHash");

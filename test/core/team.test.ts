@@ -132,7 +132,7 @@ describe("the table of a team", () => {
     }
     const status = buildJobStatus(state, buildTeamStatus(state), 2000);
     expect(status).toMatchObject({
-      doing: "the lead and 20 agents are at work",
+      doing: "the lead and 20 agents are running",
       children: { running: 21, over: 20 },
       job: { mode: "supervisor", counts: { running: 21, completed: 20 } },
     });

@@ -228,7 +228,7 @@ describe("going back", () => {
     const events = run.transcript.listEvents(run.transcript.records[0]?.loopId ?? "").map(({ body }) => body);
     expect(events.find(({ type }) => type === "RevertApplied")).toMatchObject({
       applied: false,
-      reason: expect.stringContaining("a person has spoken since (n3)"),
+      reason: expect.stringContaining("the user has sent a message since (n3)"),
     });
     expect(run.seen.left).toEqual([]);
   });

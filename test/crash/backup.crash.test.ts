@@ -260,7 +260,7 @@ test("a backup overwrites nothing, and a restore neither; a damaged backup is re
   expect(nothing.err).toContain("nothing to back up");
   await (await SqliteTranscript.open({ path: join(home, "transcript.db") })).close();
   const manifest = await runHoldfast(["backup", at, "--home", home, "--json"]);
-  expect(manifest.err).toContain("no server of its own");
+  expect(manifest.err).toContain("contains no dev server");
   expect(readdirSync(at).sort()).toEqual(["manifest.json", "transcript.db"]);
   const again = await runHoldfast(["backup", at, "--home", home]);
   expect(again).toMatchObject({ code: 2 });

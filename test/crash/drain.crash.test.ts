@@ -84,10 +84,8 @@ thoroughTest(
     // Not of the start of the other worker, which takes its time beside others.
     expect(tookMs).toBeLessThan(8000);
     const words = said(first);
-    expect(words[0]).toMatch(
-      new RegExp(`^Asked to end: no new work; 2 s are left for bash of ${session.id}`),
-    );
-    expect(words.at(-1)).toBe("Ended: 0 steps finished, 1 handed back");
+    expect(words[0]).toMatch(new RegExp(`^Asked to end: no new work; 2 s remain for bash of ${session.id}`));
+    expect(words.at(-1)).toBe("Ended: 0 steps finished, 1 released");
     expect(await session.readResult()).toMatchObject({ text: "I look." });
   },
   40_000,

@@ -60,7 +60,7 @@ thoroughTest(
     const doctor = await away(
       "locked",
       () => lockTranscript(stage.home),
-      /stayed locked for \d+ ms.*Steps that wait for it: 1; they go on by themselves/,
+      /stayed locked for \d+ ms.*Steps that wait for it: 1; they continue by themselves/,
     );
     expect(doctor.code).toBe(1);
     expect(doctor.out).toMatch(/fail +transcript +.*locked/);
@@ -122,9 +122,9 @@ thoroughTest(
           for (const file of files) renameSync(`${file}.away`, file);
         };
       },
-      /the file was there and is gone/,
+      /the file no longer exists/,
     );
-    expect(doctor.out).toMatch(/transcript +.*\(made when it is needed\)/);
+    expect(doctor.out).toMatch(/transcript +.*\(created when needed\)/);
   },
   60_000,
 );

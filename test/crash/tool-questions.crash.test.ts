@@ -39,7 +39,7 @@ thoroughTest(
     await session.start("Go");
     expect(await waiting("one")).toMatchObject({
       tool: "ask__elicit",
-      reason: "its tool asks a person",
+      reason: "its tool asks the user",
       question: expect.stringMatching(/^[0-9a-f]{64}$/),
       asks: { type: "form", message: "Your name?", schema: { properties: { name: { default: "Ada" } } } },
     });
@@ -50,14 +50,14 @@ thoroughTest(
     await stage.startWorker();
     const shown = await runCommandLine(stage, "answer", session.id);
     expect(shown.out).toMatch(
-      /Waits for an answer: ask__elicit[\s\S]*Your name\?[\s\S]*- name: a text; "Ada" unless said/,
+      /Waits for an answer: ask__elicit[\s\S]*Your name\?[\s\S]*- name: a text; default "Ada"/,
     );
     await expect(
       holdfast.answer(session.id, "one", { values: { name: 7, copies: 2 } }),
     ).rejects.toMatchObject({
       code: "input-invalid",
       message: expect.stringMatching(
-        /copies: there is no such field.*name: found 7, expected a text\. Nothing was sent/,
+        /copies: unknown field.*name: found 7, expected a text\. Nothing was sent/,
       ),
     });
     await expect(holdfast.approve(session.id, "one")).rejects.toMatchObject({ code: "input-invalid" });

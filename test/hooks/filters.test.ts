@@ -128,8 +128,8 @@ describe("filters by name", () => {
 
   test("a name that is empty or taken and a time limit that is none are refused", () => {
     const registry = new FilterRegistry().register("a", pass);
-    expect(() => registry.register("", pass)).toThrow("needs a name");
-    expect(() => registry.register("a", pass)).toThrow("registered already");
+    expect(() => registry.register("", pass)).toThrow("must have a name");
+    expect(() => registry.register("a", pass)).toThrow("already registered");
     expect(() => registry.register("b", pass, { timeoutMs: 0 })).toThrow(RangeError);
     expect(registry.names).toEqual(["a"]);
   });

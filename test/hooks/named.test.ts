@@ -9,8 +9,8 @@ test("functions are found by their names, which may be those of plug-ins [CB-09,
 });
 
 test("a name that is empty or built in is refused [TMP-10]", () => {
-  expect(() => new NamedRegistry("context transform", { " ": 1 })).toThrow(/needs a name/);
+  expect(() => new NamedRegistry("context transform", { " ": 1 })).toThrow(/must have a name/);
   expect(() => new NamedRegistry("compaction strategy", { block: 1 }, ["block"])).toThrow(
-    /"block": that one is built in/,
+    /"block", which is built in/,
   );
 });

@@ -237,7 +237,7 @@ describe("answers of one point", () => {
   test("are a failure elsewhere", async () => {
     expect(await decided("before-tool", "lost")).toMatchObject({
       type: "no",
-      reason: expect.stringContaining('"go-on", which is no answer at before-tool'),
+      reason: expect.stringContaining('"go-on", which is not allowed at before-tool'),
     });
   });
 });
@@ -327,9 +327,9 @@ describe("cancellation", () => {
 describe("what is refused at the door", () => {
   test("a name that is empty or taken, no functions, a time limit that is none", async () => {
     const registry = new HookRegistry().register("a", { "before-tool": () => true });
-    expect(() => registry.register(" ", { "before-tool": () => true })).toThrow("needs a name");
-    expect(() => registry.register("a", { "before-tool": () => true })).toThrow("registered already");
-    expect(() => registry.register("b", {})).toThrow("listens at no point");
+    expect(() => registry.register(" ", { "before-tool": () => true })).toThrow("must have a name");
+    expect(() => registry.register("a", { "before-tool": () => true })).toThrow("already registered");
+    expect(() => registry.register("b", {})).toThrow("has no function for any point");
     for (const timeoutMs of [0, -1, Number.NaN, 2 ** 31]) {
       expect(() => registry.register("c", { "before-tool": () => true }, { timeoutMs })).toThrow(RangeError);
       const uses = [{ name: "a", timeoutMs }];

@@ -181,7 +181,7 @@ describe("credentials", () => {
     expect(await call(definition, { TOKEN: "good-token" })).toBe("good-token");
     await expect(call(definition, { TOKEN: "stale-token" })).rejects.toMatchObject({
       fault: "auth",
-      message: 'The MCP server "test" refused the token in ${TOKEN}: put a valid one there',
+      message: 'The MCP server "test" refused the token in ${TOKEN}: put a valid token there',
     });
     await expect(call(createHttpServer(server.origin))).rejects.toMatchObject({ fault: "auth" });
   });
@@ -303,7 +303,7 @@ describe("credentials", () => {
         response_types_supported: ["code"],
       });
     await expect(discoverTokenUrl("https://a.example", answer)).rejects.toThrow(
-      /it names http:\/\/a\.example\/token, where the secret would be sent in the clear/,
+      /it names http:\/\/a\.example\/token, where the secret would be sent unencrypted/,
     );
   });
 
@@ -331,7 +331,7 @@ describe("credentials", () => {
     expect(await call(createHttpServer(server.origin, { auth }), { SECRET: "secret" })).toBe("Bearer found");
     issuer = "https://elsewhere.example";
     await expect(call(createHttpServer(server.origin, { auth }), { SECRET: "secret" })).rejects.toThrow(
-      /its description is that of another issuer/,
+      /its metadata belongs to another issuer/,
     );
   });
 });

@@ -67,11 +67,11 @@ describe("what a server may do to a call", () => {
     const { kept, lines } = nasty();
     await expect(call(kept, "crash")).rejects.toMatchObject({
       fault: "closed",
-      message: 'The MCP server "test" ended with exit code 3; its last words: out of cheese with ***',
+      message: 'The MCP server "test" ended with exit code 3; its last output: out of cheese with ***',
     });
     expect(await call(kept, "ok")).toBe("fine");
     expect(lines.map(({ message }) => message)).toContain(
-      "An MCP server failed; it is started again when it is needed",
+      "An MCP server failed; it is restarted when it is next needed",
     );
     expect(JSON.stringify(lines)).not.toContain(SECRET);
   });
@@ -86,7 +86,7 @@ describe("what a server may do to a call", () => {
     const { kept } = nasty();
     await expect(call(kept, "huge")).rejects.toMatchObject({
       fault: "closed",
-      message: expect.stringMatching(/was ended, since it sent a message of more than 10485760 bytes/),
+      message: expect.stringMatching(/was terminated because it sent a message of more than 10485760 bytes/),
     });
     expect(await call(kept, "ok")).toBe("fine");
   });
@@ -97,8 +97,8 @@ describe("what a server may do to a call", () => {
   });
 
   test.each([
-    ["flood", /was ended, since it sent more than 5000 messages in a second$/],
-    ["deaf", /was ended, since it did not read 1000 messages$/],
+    ["flood", /was terminated because it sent more than 5000 messages in a second$/],
+    ["deaf", /was terminated because it did not read 1000 messages$/],
   ])("a server that only keeps the worker busy is ended: %s", async (name, how) => {
     const { kept } = nasty();
     await expect(call(kept, name)).rejects.toThrow(how);
@@ -116,7 +116,7 @@ describe("what a server may do to a call", () => {
     const { kept } = nasty();
     await expect(call(kept, "no-result")).rejects.toMatchObject({
       fault: "protocol",
-      message: 'The MCP server "test" broke the protocol: Empty result',
+      message: 'The MCP server "test" violated the protocol: Empty result',
     });
   });
 
@@ -125,7 +125,7 @@ describe("what a server may do to a call", () => {
     await expect(call(kept, "refuses")).rejects.toMatchObject({
       fault: "json-rpc",
       code: -32602,
-      message: 'The MCP server "test" refused: wrong number of legs (-32602)',
+      message: 'The MCP server "test" rejected the request: wrong number of legs (-32602)',
     });
     const tool = pinnedTool(server, kept, "fails");
     await expect(tool.execute({}, createContext().context)).rejects.toMatchObject({
@@ -144,12 +144,12 @@ describe("what a server may do to a call", () => {
   test("content of unknown and impossible kinds is named, not shown", async () => {
     const { kept } = nasty();
     expect((await call(kept, "odd-content")).split("\n")).toEqual([
-      '[content of the unknown type "hologram" is not shown]',
-      "[image, image/png, 8 bytes: it cannot be shown to a model]",
-      "[image, image/tiff, 9 bytes: it cannot be shown to a model]",
-      "[audio, audio/wav, 3 bytes: it cannot be shown to a model]",
-      "[resource x://blob, application/zip, 3 bytes: it cannot be shown to a model]",
-      '[content of the unknown type "undefined" is not shown]',
+      '[content of the unknown type "hologram" is omitted]',
+      "[image, image/png, 8 bytes: a model cannot receive it]",
+      "[image, image/tiff, 9 bytes: a model cannot receive it]",
+      "[audio, audio/wav, 3 bytes: a model cannot receive it]",
+      "[resource x://blob, application/zip, 3 bytes: a model cannot receive it]",
+      '[content of the unknown type "undefined" is omitted]',
       "",
       "half of one: \uFFFD",
     ]);
@@ -165,7 +165,7 @@ test("[MCP-05] a picture is what its bytes are: vendors refuse others, and the c
   const content = [image("GIF89a and more", "image/png"), image("<html>no picture</html>", "image/png")];
   expect(toToolResult({ content }).content).toEqual([
     { ...content[0], mimeType: "image/gif" },
-    { type: "text", text: "[image, image/png, 24 bytes: it cannot be shown to a model]" },
+    { type: "text", text: "[image, image/png, 24 bytes: a model cannot receive it]" },
   ]);
 });
 
@@ -188,7 +188,7 @@ describe("what a server may say of its tools", () => {
     const long = { name: "n".repeat(1_000_000), inputSchema, hints: {}, needsTask: false };
     const { tools, warnings } = pinTools(createStdioServer(MISBEHAVING_SERVER), [long]);
     expect(tools).toEqual([]);
-    expect(warnings).toEqual([expect.stringMatching(/is left out: its name has more than 512 characters$/)]);
+    expect(warnings).toEqual([expect.stringMatching(/is skipped: its name has more than 512 characters$/)]);
   });
 
   test("a tool that has the name of one of ours is the server's", async () => {
@@ -220,10 +220,10 @@ describe("what a server may say of its tools", () => {
     expect([...names.keys()]).not.toContain("task");
     expect([...names.keys()]).not.toContain("fat");
     expect(warnings).toEqual([
-      expect.stringMatching(/^The tool fat of the MCP server test is left out: its schema has more than/),
-      "The tool task of the MCP server test is left out: it can only be called as a task",
+      expect.stringMatching(/^The tool fat of the MCP server test is skipped: its schema has more than/),
+      "The tool task of the MCP server test is skipped: it can only be called as a task",
       "The tool ok of the MCP server test is offered twice; the first one is used",
-      "The tool whisper of the MCP server test has its description cut to 4096 characters",
+      "The tool whisper of the MCP server test has a long description, which was cut to 4096 characters",
     ]);
   });
 
@@ -242,7 +242,9 @@ describe("what a server may say of its tools", () => {
     const chosen = { ...server, prefix: "", include: ["read*", "ok"], exclude: ["*file"], confirm: ["okay"] };
     const { tools, warnings } = pinTools({ ...chosen, exclude: ["read.*", "read file"] }, remote);
     expect(tools.map(({ name }) => name)).toEqual(["ok", "read_file"]);
-    expect(warnings).toContain('confirm of the MCP server test names "okay", which fits none of its tools');
+    expect(warnings).toContain(
+      'confirm of the MCP server test names "okay", which matches none of its tools',
+    );
   });
 
   test("a changed list is noticed, and said with the next result of a tool that it is about", async () => {
@@ -256,14 +258,14 @@ describe("what a server may say of its tools", () => {
       return content.map((part) => (part.type === "text" ? part.text : ""));
     };
     expect(await said(ok)).toEqual(["fine"]);
-    const old = "the description that you have is the old one.)";
+    const old = "you have the old description.)";
     expect(await said(gone)).toEqual([
       "fine",
       `(Since this run began, the server no longer offers this tool; ${old}`,
     ]);
     expect(await said(other)).toEqual([
       "fine",
-      `(Since this run began, the server has changed what it says of this tool; ${old}`,
+      `(Since this run began, the server has changed its definition of this tool; ${old}`,
     ]);
   });
 });
@@ -272,7 +274,7 @@ describe("what a server may ask", () => {
   test("a question to a person is declined and told where nobody is there", async () => {
     const { kept } = nasty();
     expect(await call(kept, "elicit")).toBe(
-      '{"action":"decline"}\nThe server asked a person "Your name?"; nobody could be asked, and it was told so.',
+      '{"action":"decline"}\nThe server asked the user "Your name?"; no user could be asked, so the request was declined.',
     );
   });
 
@@ -292,7 +294,7 @@ describe("what a server may ask", () => {
 
   test("a model is not asked unless the definition allows it", async () => {
     const { kept } = nasty();
-    expect(await call(kept, "sample")).toMatch(/"code":-1.*does not allow its servers to ask a model/);
+    expect(await call(kept, "sample")).toMatch(/"code":-1.*does not allow its servers to call a model/);
     const { kept: allowed } = nasty({}, { sampling: true });
     const sample: ToolCallOptions["sample"] = async () => ({
       model: "m",
@@ -373,7 +375,7 @@ describe("how a server lives", () => {
     expect(pids.map(alive)).toEqual([true, true]);
     await pool.close();
     expect(pids.map(alive)).toEqual([false, false]);
-    await expect(call(kept, "ok")).rejects.toThrow(/is not started any more: the worker ends/);
+    await expect(call(kept, "ok")).rejects.toThrow(/is not started: the worker is shutting down/);
   });
 
   test("[MCP-09] a worker that is killed leaves no server behind", async () => {
@@ -392,7 +394,7 @@ describe("how a server lives", () => {
   test("a slow start is waited for as long as the definition says, and no longer", async () => {
     const { kept } = nasty({ args: ["slow-start=900"] }, { startTimeoutMs: 300 });
     await expect(call(kept, "ok")).rejects.toThrow(
-      'The MCP server "test" did not say what it offers in 300 ms (a server that is slow to start needs a longer `startTimeoutMs`)',
+      'The MCP server "test" did not list its tools within 300 ms (if the server starts slowly, increase `startTimeoutMs`)',
     );
     const { kept: patient } = nasty({ args: ["slow-start=900"] }, { timeoutMs: 500, startTimeoutMs: 10_000 });
     expect(await call(patient, "ok")).toBe("fine");
@@ -408,7 +410,7 @@ describe("how a server lives", () => {
       for (let tries = 0; tries < 5; tries += 1)
         await expect(call(kept, "ok")).rejects.toThrow(/exit code 7.*\*\*\*/);
       await expect(call(kept, "ok")).rejects.toThrow(
-        /is tried again in \d+ s; the last time it ended with exit code 7/,
+        /is retried in \d+ s; the last time it ended with exit code 7/,
       );
       expect(readFileSync(log, "utf8").match(/^start /gm)).toHaveLength(5);
     },
@@ -423,7 +425,7 @@ describe("how a server lives", () => {
       await failing(createStdioServer(MISBEHAVING_SERVER, { env: { NASTY_TOKEN: "${NASTY_TOKEN}" } })),
     ).toMatch(/cannot be used: NASTY_TOKEN is not set in the environment of the worker/);
     expect(await failing(createStdioServer(MISBEHAVING_SERVER, { cwd: "/nowhere/at/all" }))).toMatch(
-      /there is no such folder/,
+      /the folder does not exist/,
     );
     const missing = createStdioServer(MISBEHAVING_SERVER);
     const transport = { ...missing.transport, command: "no-such-program-here" } as McpServer["transport"];

@@ -141,7 +141,7 @@ describe.each([
       "Resource 7",
     );
     await expect(run(read as ExecutableTool, { uri: "demo://nowhere" })).rejects.toThrow(
-      /The MCP server "test" refused/,
+      /The MCP server "test" rejected the request/,
     );
     const prompts = await kept.run(signal, (connection, request) => connection.listPrompts(request));
     expect(prompts.map(({ name }) => name)).toContain("simple-prompt");

@@ -70,13 +70,13 @@ describe("documents that cannot be read to their end", () => {
       (_, index) => `a${index + 1}: &a${index + 1} [*a${index}, *a${index}]`,
     );
     await expect(reading("bomb.yaml", `a0: &a0 [x]\n${doubling.join("\n")}\n`)).rejects.toThrow(
-      /is not YAML that can be read: Excessive alias count/,
+      /is not valid YAML: Excessive alias count/,
     );
   });
 
   test("tables within tables without end are refused, in JSON and in YAML", async () => {
     const deep = `{"openapi":"3.0.0","x":${'{"a":'.repeat(100_000)}1${"}".repeat(100_000)}}`;
-    await expect(reading("deep.json", deep)).rejects.toThrow(/more than 200 tables within each other/);
+    await expect(reading("deep.json", deep)).rejects.toThrow(/more than 200 nested objects/);
     await expect(reading("deep.yaml", `openapi: 3.0.0\nx: ${"[".repeat(5000)}`)).rejects.toThrow(
       /deep\.yaml/,
     );
@@ -101,7 +101,7 @@ describe("documents that cannot be read to their end", () => {
     for (const [reference, why] of [
       [`../outside-${process.pid}.json`, /which is not below/],
       ["link.json", /which is not below/],
-      [`${api.url}/q.json`, /not of the public network/],
+      [`${api.url}/q.json`, /not on the public network/],
     ] as const) {
       await expect(reading("refers.json", document(reference), { allowRemoteRefs: true })).rejects.toThrow(
         why,
@@ -130,7 +130,7 @@ describe("documents that cannot be read to their end", () => {
     const without = await reading("whole.json", text);
     expect(without.tools.map(({ remote }) => remote)).toEqual(["y"]);
     expect(without.warnings).toEqual([
-      "openapi api: left out x: part.yaml#/Pair is in another document, and allowRemoteRefs is off",
+      "openapi api: skipped x: part.yaml#/Pair is in another document, and allowRemoteRefs is false",
     ]);
   });
 });
@@ -188,7 +188,7 @@ describe("schemas that grow", () => {
     // Two to the sixtieth would take longer than the test may.
     expect(JSON.stringify(tools[0]?.parameters).length).toBeLessThanOrEqual(32_768);
     expect(warnings).toEqual([
-      "openapi api: x: its parameters are too large to be told whole: what lies deep was cut off",
+      "openapi api: x: the schema of its parameters is too large: its deepest parts were removed",
     ]);
   });
 
@@ -222,7 +222,7 @@ describe("schemas that grow", () => {
       ["choice", { q: { type: "string" } }],
     ]);
     expect(leftOut.map(({ id, why }) => [id, why])).toEqual([
-      ["broad", "its parameters need more than 32768 bytes to be told"],
+      ["broad", "the schema of its parameters needs more than 32768 bytes"],
       ["many", "it has more than 500 parameters"],
     ]);
   });
@@ -267,11 +267,11 @@ describe("schemas that grow", () => {
 describe("what is no document of OpenAPI 3.0 or 3.1 [OAPI-01, OAPI-09]", () => {
   test.each([
     ["", /is empty/],
-    ["{", /is not JSON that can be read/],
-    ["[]", /a list or a word/],
-    ["just words", /a list or a word/],
-    ["a: b: c", /is not YAML that can be read: .*[^:]$/],
-    ['{"swagger":"2.0"}', /is Swagger 2\.0; versions 3\.0 and 3\.1 are read/],
+    ["{", /is not valid JSON/],
+    ["[]", /a list or a scalar/],
+    ["just words", /a list or a scalar/],
+    ["a: b: c", /is not valid YAML: .*[^:]$/],
+    ['{"swagger":"2.0"}', /is Swagger 2\.0; versions 3\.0 and 3\.1 are supported/],
     ['{"openapi":"4.0.0"}', /is OpenAPI 4\.0\.0/],
     ['{"info":{}}', /its key `openapi` is missing/],
   ])("%j", async (text, why) => {

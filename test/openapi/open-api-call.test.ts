@@ -224,7 +224,7 @@ describe("who asks [OAPI-04]", () => {
     await expect(callTool(tool, { petId: "1" })).rejects.toThrow(
       /TOKEN is not set in the environment of the worker/,
     );
-    await expect(callTool(tool, { petId: "1" }, { TOKEN: "a\nb" })).rejects.toThrow(/holds a line break/);
+    await expect(callTool(tool, { petId: "1" }, { TOKEN: "a\nb" })).rejects.toThrow(/contains a line break/);
     expect(api.seen).toEqual([]);
   });
 
@@ -283,15 +283,15 @@ describe("answers [OAPI-07, OAPI-08]", () => {
       { type: "image", data: "iVBORw0KGgo=", mimeType: "image/png" },
     ]);
     const bytes = await answered({ "content-type": "application/pdf" }, new Uint8Array([0, 255]));
-    expect(getText(bytes)).toBe(`${head}200\n\n(application/pdf, 2 bytes: no text, so it is not shown)`);
-    expect(getText(await answered({}, new Uint8Array([0, 1])))).toContain("(bytes, 2 bytes: no text");
+    expect(getText(bytes)).toBe(`${head}200\n\n(application/pdf, 2 bytes: not text, so it is omitted)`);
+    expect(getText(await answered({}, new Uint8Array([0, 1])))).toContain("(bytes, 2 bytes: not text");
     expect(getText(await answered({}, "words"))).toBe(`${head}200\n\nwords`);
   });
 
   test("a picture is what its bytes are: vendors refuse others, and the conversation with them", async () => {
     const page = await answered({ "content-type": "image/png" }, "<html>No picture today</html>");
     expect(page.content).toEqual([
-      { type: "text", text: `${head}200\n\n(image/png, 29 bytes: no text, so it is not shown)` },
+      { type: "text", text: `${head}200\n\n(image/png, 29 bytes: not text, so it is omitted)` },
     ]);
     const jpeg = await answered({ "content-type": "image/png" }, new Uint8Array([0xff, 0xd8, 0xff, 0xe0]));
     expect(jpeg.content[1]).toEqual({ type: "image", data: "/9j/4A==", mimeType: "image/jpeg" });
@@ -311,7 +311,7 @@ describe("answers [OAPI-07, OAPI-08]", () => {
       /pets\/1: no answer within 60 ms$/,
     );
     await expect(callTool(tool("addPet"), {})).rejects.toThrow(
-      /no answer within 60 ms\. It may have been carried out: look before you repeat it/,
+      /no answer within 60 ms\. The request may have been executed: check the state before you repeat it/,
     );
     const stop = new AbortController();
     const stopped = callTool((await tools())("getPet"), { petId: "1" }, {}, stop.signal);
@@ -347,30 +347,30 @@ describe("where requests go [OAPI-03]", () => {
   });
 
   test.each([
-    ["none is named", [], {}, undefined, /the document names no server: say baseUrl/],
-    ["one is meant from a file", [{ url: "/v1" }], {}, undefined, /meant from where the document lies/],
+    ["none is named", [], {}, undefined, /the document names no server: specify baseUrl/],
+    ["one is meant from a file", [{ url: "/v1" }], {}, undefined, /relative to the location of the document/],
     ["one holds a password", [{ url: "https://a:b@h/" }], {}, undefined, /user or a password/],
-    ["one is of another kind", [{ url: "ftp://h/" }], {}, undefined, /not of http/],
+    ["one is of another kind", [{ url: "ftp://h/" }], {}, undefined, /does not use http/],
     [
       "a remote document leads inside",
       [{ url: "http://169.254.169.254/" }],
       {},
       AT,
-      /not of the public network/,
+      /not on the public network/,
     ],
     [
       "a remote document leads to a name inside",
       [{ url: "http://db.internal/" }],
       {},
       AT,
-      /not of the public/,
+      /not on the public/,
     ],
     [
       "a remote document would take a secret elsewhere",
       [{ url: "https://api.example.com/" }],
       { auth: { type: "bearer", token: "${T}" } },
       AT,
-      /where secrets go is the definition's to say; say baseUrl = "https:\/\/api\.example\.com\/"/,
+      /only the definition may decide where secrets are sent; specify baseUrl = "https:\/\/api\.example\.com\/"/,
     ],
   ] as const)("not where %s", async (_, servers, more, address, why) => {
     await expect(baseOf(servers, more as never, address)).rejects.toThrow(why);

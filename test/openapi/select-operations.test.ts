@@ -45,12 +45,12 @@ describe("which operations are tools [OAPI-05]", () => {
     });
     expect(leftOut.filter(({ chosen }) => chosen !== true).map(({ method }) => method)).toEqual(["trace"]);
     expect(warnings).toEqual([
-      "openapi api: left out TRACE /repos/{id}: TRACE is not sent",
-      'openapi api: operations.ids names "gone", and the document has no such operation',
-      'openapi api: replay names "nothing*", and the document has no such operation',
+      "openapi api: skipped TRACE /repos/{id}: TRACE is not sent",
+      'openapi api: operations.ids names "gone", which matches no operation of the document',
+      'openapi api: replay names "nothing*", which matches no operation of the document',
     ]);
     expect((await parseDocument(createDocument(PATHS))).warnings).toContain(
-      "openapi api: left out GET /users: it has no operationId",
+      "openapi api: skipped GET /users: it has no operationId",
     );
   });
 });
@@ -159,7 +159,7 @@ test("a body that nobody can write leaves the operation out, unless it may be ab
     }),
   );
   expect(tools.map(({ remote }) => remote)).toEqual(["b"]);
-  expect(warnings[0]).toMatch(/left out a: it needs a body of application\/octet-stream/);
+  expect(warnings[0]).toMatch(/skipped a: it needs a body of application\/octet-stream/);
 });
 
 test("defaults are those of the sources, and names are apart [OAPI-04]", () => {
@@ -171,7 +171,7 @@ test("defaults are those of the sources, and names are apart [OAPI-04]", () => {
     allowRemoteRefs: false,
   });
   expect(OpenApis.safeParse([createSettings(), createSettings()]).error?.issues[0]?.message).toMatch(
-    /named apart/,
+    /unique names/,
   );
-  expect(() => createSettings({ auth: { type: "bearer", token: "sk-1" } })).toThrow(/never the key itself/);
+  expect(() => createSettings({ auth: { type: "bearer", token: "sk-1" } })).toThrow(/never write the key itself/);
 });

@@ -59,7 +59,7 @@ const shown = (content: readonly Content[]): (ContentBlock & ToolResultContentBl
     if (part.type !== "image") return [];
     const format = part.mimeType.replace("image/", "").replace("jpg", "jpeg");
     if (!["png", "jpeg", "gif", "webp"].includes(format))
-      return [{ text: `(An image of type ${part.mimeType} is left out.)` }];
+      return [{ text: `(An image of type ${part.mimeType} is omitted.)` }];
     return [{ image: { format: format as "png", source: { bytes: Buffer.from(part.data, "base64") } } }];
   });
 

@@ -269,10 +269,7 @@ describe("an answer without measure", () => {
         next();
       });
       const error = await catchProviderError(ask(server.url));
-      expect([error.fault, error.message]).toEqual([
-        "api",
-        expect.stringContaining(`at most ${LIMIT} are taken`),
-      ]);
+      expect([error.fault, error.message]).toEqual(["api", expect.stringContaining(`the limit is ${LIMIT}`)]);
       await server.waitUntilClosed();
     },
   );
@@ -308,7 +305,7 @@ test("names that every object in JavaScript has are names like others: of an exc
   const odd: Content = { type: "image", data: "aGk=", mimeType: "constructor" };
   await ask(server.url, { request: { messages: [{ role: "user", content: [odd], timestamp: 1 }] } });
   expect(JSON.parse(server.received[0]?.body ?? "").messages[0].content).toEqual([
-    { text: "(An image of type constructor is left out.)" },
+    { text: "(An image of type constructor is omitted.)" },
   ]);
   const thrown = () => readFrames([encodeException("constructor", { message: "no" })]);
   expect(thrown).toThrow(/no/);

@@ -156,7 +156,7 @@ const CASES: Record<string, Case> = {
       messages: [
         {
           role: "user",
-          content: [{ text: "see" }, png, { text: "(An image of type image/tiff is left out.)" }],
+          content: [{ text: "see" }, png, { text: "(An image of type image/tiff is omitted.)" }],
         },
         { role: "assistant", content: [use("t1")] },
         {

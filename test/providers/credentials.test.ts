@@ -133,10 +133,10 @@ describe("a command", () => {
     [
       "prints an old one",
       node(`console.log('{"value":"${OLD}","expiresAt":1}')`),
-      "has ended already",
+      "has already expired",
       "auth",
     ],
-    ["hangs", node("setTimeout(() => {}, 60000)"), "had not ended after 0.5 s", "network"],
+    ["hangs", node("setTimeout(() => {}, 60000)"), "did not exit within 0.5 s", "network"],
   ])("that %s says so", async (_, command, said, fault) => {
     const read = source({ [NAME]: { command, timeoutSeconds: said.includes("0.5") ? 0.5 : 30 } });
     const error = await refusal(read.prepare?.([NAME]));

@@ -108,7 +108,7 @@ describe("waiting", () => {
     expect((await first).message).toBe("enough for today");
     for (const error of [await waits, await catchProviderError(ask(governed))]) {
       expect(error).toMatchObject({ fault: "rate-limited", retryAfterMs: 900_000 });
-      expect(error.message).toContain("anthropic takes no question to claude-x yet");
+      expect(error.message).toContain("anthropic accepts no requests to claude-x for now");
     }
     expect(asked).toHaveLength(1);
     // An hour is more than is believed of one refusal for all who ask: somebody looks again before.
@@ -125,7 +125,7 @@ describe("waiting", () => {
     void ask(governed);
     const waits = catchProviderError(ask(governed));
     const refused = await catchProviderError(ask(governed));
-    expect(refused.message).toContain("1 questions to anthropic wait for their turn on this worker");
+    expect(refused.message).toContain("1 requests to anthropic are waiting on this worker");
     await vi.advanceTimersByTimeAsync(5000);
     expect(await waits).toMatchObject({ fault: "rate-limited", retryAfterMs: 1000 });
     expect((await waits).message).toContain("has waited for its turn for 5 s");

@@ -254,7 +254,7 @@ describe.each(HAZARD_WIRES)("$protocol [TEST-04]", (wire: HazardWire) => {
         });
         const error = await catchProviderError(ask(url, { idleTimeoutMs: 60 }));
         expect(error.fault).toBe("network");
-        expect(error.message).toContain("gone on for 60 ms without saying anything");
+        expect(error.message).toContain("made no progress for 60 ms");
       }
     });
 

@@ -627,10 +627,10 @@ describe("an answer without measure", () => {
   const refused = async (answered: Promise<unknown>, server: LoopbackServer) => {
     const error = await catchProviderError(answered);
     expect(error.fault).toBe("api");
-    const [, found] = error.message.match(/: its answer had (\d+) bytes when it was broken off/) ?? [];
+    const [, found] = error.message.match(/: its answer had (\d+) bytes when Holdfast ended it/) ?? [];
     expect(Number(found)).toBeGreaterThan(LIMIT);
     expect(Number(found)).toBeLessThan(LIMIT + 200_000);
-    expect(error.message).toContain(`at most ${LIMIT} are taken`);
+    expect(error.message).toContain(`the limit is ${LIMIT}`);
     await server.waitUntilClosed();
   };
 
@@ -664,7 +664,7 @@ describe("an answer without measure", () => {
       const error = await catchProviderError(answered());
       expect(error.fault).toBe("api");
       expect(error.message).toContain(
-        "its answer had 257 calls when it was broken off, and at most 256 are taken",
+        "its answer had 257 calls when Holdfast ended it, and the limit is 256",
       );
       await server.waitUntilClosed();
     }
@@ -678,7 +678,7 @@ describe("an answer without measure", () => {
     });
     const error = await catchProviderError(askCompletions(server.url));
     expect(error.fault).toBe("api");
-    expect(error.message).toContain(`at most ${2 * LIMIT} are taken`);
+    expect(error.message).toContain(`the limit is ${2 * LIMIT}`);
     await server.waitUntilClosed();
   });
 

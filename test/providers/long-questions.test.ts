@@ -28,7 +28,7 @@ test("a question that no vendor takes is refused before it is written down", () 
   expect(() => assertRequestSize([said(long), said(long)], 2000)).toThrow(
     expect.objectContaining({
       fault: "overflow",
-      message: expect.stringContaining("not asked: the question has"),
+      message: expect.stringContaining("the request was not sent: it has"),
     }),
   );
 });

@@ -605,12 +605,12 @@ describe("models by name", () => {
       "toString/x",
       'Unknown provider "toString" in model "toString/x". Known: anthropic, openai, openai-responses, azure, openrouter, google, vertex, bedrock, local.',
     ],
-    ["anthropic/", 'Model "anthropic/" names a provider but no model, as anthropic/ID does'],
-    ["openai", 'Model "openai" names a provider but no model, as openai/ID does'],
-    ["local/m", "Say where the model is served, as local/m@http://127.0.0.1:8080/v1"],
+    ["anthropic/", 'Model "anthropic/" has a provider but no model id: write anthropic/ID'],
+    ["openai", 'Model "openai" has a provider but no model id: write openai/ID'],
+    ["local/m", "The model's address is missing: write local/m@http://127.0.0.1:8080/v1"],
     [
       "azure/prod",
-      "Say where prod is deployed: as azure/prod@https://RESOURCE.openai.azure.com, or with AZURE_OPENAI_ENDPOINT in the environment",
+      "The address of the Azure deployment prod is missing: write azure/prod@https://RESOURCE.openai.azure.com, or set AZURE_OPENAI_ENDPOINT",
     ],
   ])("%s is refused", (name, message) => {
     expect(() => parseModel(name)).toThrow(new ModelError(message));

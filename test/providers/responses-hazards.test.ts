@@ -521,7 +521,7 @@ describe("an answer without measure", () => {
   ])("by %s is broken off at the limit", async (_name, piece) => {
     const error = await fault(...HELLO, ...Array(100).fill(piece), end());
     expect(error).toMatchObject({ fault: "api" });
-    expect(error.message).toContain(`at most ${LIMIT} are taken`);
+    expect(error.message).toContain(`the limit is ${LIMIT}`);
   });
 
   test.each([
@@ -530,7 +530,7 @@ describe("an answer without measure", () => {
   ])("by %s is broken off at the limit, and each counts once", async (_name, item) => {
     const items = (count: number) => Array.from({ length: count }, (_, at) => ({ ...item, id: `i_${at}` }));
     const all = (count: number) => items(count).map((one, at) => done(at, one));
-    expect((await fault(...all(100), end())).message).toContain(`at most ${LIMIT} are taken`);
+    expect((await fault(...all(100), end())).message).toContain(`the limit is ${LIMIT}`);
     const { content } = read([...all(50), end({ output: items(50) })]).message;
     expect(content).toHaveLength(50);
   });
@@ -542,7 +542,7 @@ describe("an answer without measure", () => {
 
   test("by items that hold nothing", async () => {
     const many = Array.from({ length: 9000 }, (_, at) => added(at, message(`m${at}`)));
-    expect((await fault(...many)).message).toContain("when it was broken off");
+    expect((await fault(...many)).message).toContain("when Holdfast ended it");
   });
 });
 

@@ -58,7 +58,9 @@ describe("[CRED-01] where a key comes from", () => {
     const command = new CommandCredential("KEY", { command: ["echo", "a\0b"], timeoutMs: 1000 });
     await expect(command.prepare()).rejects.toThrow(/the command echo could not be started/);
     const file = new FileCredential("KEY", "/dev/null", () => {});
-    await expect(file.prepare()).rejects.toThrow(/the file \/dev\/null cannot be used: it is no file/);
+    await expect(file.prepare()).rejects.toThrow(
+      /the file \/dev\/null cannot be used: it is not a regular file/,
+    );
   });
 
   test("a password in a base URL is none that a definition may hold", () => {

@@ -17,22 +17,22 @@ const one = (scenario: unknown): Scenario => readScenarios(scenario)[0] as Scena
 
 describe("a scenario that cannot be used says where and why", () => {
   test.each([
-    [{ name: "s", promt: "hi" }, '"s": there is no field "promt" here. Did you mean "prompt"?'],
+    [{ name: "s", promt: "hi" }, '"s": unknown field "promt". Did you mean "prompt"?'],
     [
       { name: "s", prompt: "hi", tools: [{ name: "a", does: [{ give: "x" }] }] },
-      '"s": tools.0.does.0: there is no field "give" here. Did you mean "gives"?',
+      '"s": tools.0.does.0: unknown field "give". Did you mean "gives"?',
     ],
     [
       { name: "s", prompt: "hi", agent: { limits: { maxTurn: 3 } } },
-      '"s": agent.limits: there is no field "maxTurn" here. Did you mean "maxTurns"?',
+      '"s": agent.limits: unknown field "maxTurn". Did you mean "maxTurns"?',
     ],
     [
       { name: "s", prompt: "hi", arrives: [{ when: { during: "model" }, do: "steer", txt: "x" }] },
-      '"s": arrives.0: there is no field "txt" here. Did you mean "text"? There are when, do, text, id.',
+      '"s": arrives.0: unknown field "txt". Did you mean "text"? Known: when, do, text, id.',
     ],
     [
       { name: "s", prompt: "hi", arrives: [{ when: { during: "model" }, do: "aprove" }] },
-      '"s": arrives.0.do: there is no value "aprove" here. Did you mean "approve"?',
+      '"s": arrives.0.do: unknown value "aprove". Did you mean "approve"?',
     ],
     [{ name: "s", arrives: [{ when: { after: "end" }, do: "run" }] }, '"s": arrives.0.text: is missing'],
     [
@@ -41,11 +41,11 @@ describe("a scenario that cannot be used says where and why", () => {
     ],
     [
       { name: "s", prompt: "hi", hooks: [{ name: "a", at: "before-tols" }] },
-      '"s": hooks.0.at: must be a point of a hook or a list of points; the points are before-task,',
+      '"s": hooks.0.at: must be a hook point or a list of hook points; the hook points are before-task,',
     ],
     [
       { name: "s", prompt: "hi", hooks: [{ name: "a", at: "before-tool", answers: [{ nope: "x" }] }] },
-      '"s": hooks.0.answers.0: there is no field "nope" here. There are no, end, inject, goOn, throws.',
+      '"s": hooks.0.answers.0: unknown field "nope". Known: no, end, inject, goOn, throws.',
     ],
     [
       { name: "s", prompt: "hi", hooks: [{ name: "a", at: "before-tool", answers: ["perhaps"] }] },
@@ -65,11 +65,11 @@ describe("a scenario that cannot be used says where and why", () => {
     ],
     [
       { name: "s", prompt: "hi", agent: { hooks: { "before-tool": [{ command: "./x.sh" }] } } },
-      '"s": agent.hooks: is made of the scenario\'s own "hooks": declare them beside "tools"',
+      '"s": agent.hooks: is derived from the scenario\'s own "hooks": declare them next to "tools"',
     ],
     [
       { name: "s", prompt: "hi", tools: [{ name: "prun" }] },
-      '"s": tools.0.name: "prun" is there already: name it in agent.tools',
+      '"s": tools.0.name: "prun" is a built-in tool: list it in agent.tools',
     ],
     [
       {
@@ -77,7 +77,7 @@ describe("a scenario that cannot be used says where and why", () => {
         prompt: "hi",
         tools: [{ name: "a", quick: true, replay: "pure", does: [{ gives: "x", shows: ["y"] }] }],
       },
-      '"s": tools.0.does.0: a quick tool shows nothing while it runs',
+      '"s": tools.0.does.0: a quick tool streams no output',
     ],
   ])("%j", (scenario, message) => {
     expect(refusal(scenario)).toContain(message);
@@ -88,14 +88,14 @@ describe("a scenario that cannot be used says where and why", () => {
     const model = [{ toolCalls: [{ name: "a" }] }];
     const playing = playPlain(one({ name: "s", prompt: "hi", agent, tools: [{ name: "a" }], model }));
     await expect(playing).rejects.toThrow(
-      'call_0_0 (a) would wait for a person for ever: answer at {"during": "approval"}',
+      'call_0_0 (a) would wait for approval forever: answer at {"during": "approval"}',
     );
   });
 
   test("a place that a branch does not have", async () => {
     const arrives = [{ when: { after: "end" }, do: "continue", kind: "rerun", at: 9 }];
     const playing = playPlain(one({ name: "s", prompt: "hi", arrives }));
-    await expect(playing).rejects.toThrow('"at" is 9, but that branch has 2 messages only');
+    await expect(playing).rejects.toThrow('"at" is 9, but that branch has only 2 messages');
   });
 });
 

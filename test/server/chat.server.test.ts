@@ -165,7 +165,7 @@ describe("a call that waits for a person", () => {
     expect(chat.messages[1]?.parts.filter(({ type }) => type === "dynamic-tool")).toHaveLength(1);
     expect(toolOf(chat)).toMatchObject({ state: "output-available" });
     const started = (await session.readEvents()).find(({ body }) => body.type === "ToolExecutionStart")?.body;
-    expect(started).toMatchObject({ permission: { answer: "approved", by: "a page over HTTP" } });
+    expect(started).toMatchObject({ permission: { answer: "approved", by: "an HTTP page" } });
   });
 
   test("is refused with a reason that the model reads; an answer to another question changes nothing", async () => {
@@ -192,7 +192,7 @@ describe("a call that waits for a person", () => {
     await chat.addToolApprovalResponse({ id, approved: false, reason: "not on a Sunday" });
     await eventually(() => shown(chat)[1]?.endsWith("I see."), { what: "the answer behind the refusal" });
     expect(toolOf(chat)).toMatchObject({ state: "output-denied" });
-    expect((await session.readConversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
+    expect((await session.readConversation()).join("\n")).toContain("Denied by the user: not on a Sunday");
   });
 
   test("a page that comes back while a call waits is asked again", async () => {

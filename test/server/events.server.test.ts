@@ -196,10 +196,10 @@ test("what does not fit is said in sentences: where, what it must be, and what c
   const detail = async (way: string, body?: unknown) => (await sendRequest(server, way, body)).body["detail"];
   const at = "/v1/sessions/s";
   expect(await detail("POST /v1/sessions", [])).toBe(
-    "The body does not fit: body: must be an object, not a list.",
+    "The body is not valid: body: must be an object, not a list.",
   );
   expect(await detail(`POST ${at}/prompt`, {})).toBe(
-    "The body does not fit: text: is missing; it must be a text.",
+    "The body is not valid: text: is missing; it must be a text.",
   );
   expect(await detail(`POST ${at}/prompt`, { text: ["x"] })).toContain("text: must be a text, not a list");
   expect(await detail("POST /v1/sessions", { agent: 5 })).toContain(
@@ -220,7 +220,7 @@ test("what does not fit is said in sentences: where, what it must be, and what c
   const refused = await sendRequest(server, "POST /v1/sessions", { agent: unpriced, prompt: "x" });
   expect(refused).toMatchObject({ status: 422, body: { code: "definition-invalid" } });
   expect(refused.body["detail"]).toMatch(
-    /limits\.maxCostUsd: .*local\/m is unknown.*or leave the cost limit out/,
+    /limits\.maxCostUsd: .*local\/m is unknown.*or remove the cost limit/,
   );
 });
 

@@ -160,7 +160,7 @@ test("a silent stream says that it is there; when the server closes, readers are
   const closed = server.close();
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) all += piece.value;
   await closed;
-  expect(all).toContain(": the server is closing; come back");
+  expect(all).toContain(": the server is closing; reconnect");
   expect(all).not.toContain("event: end");
   // A page would take an end for the end of the answer.
   expect(await page).toBe("cut off");

@@ -181,7 +181,7 @@ describe("how a loop ends", () => {
   test("failed, or not let in: an error with its words", async () => {
     for (const [outcome, words] of [
       [{ type: "failed", fault: "provider/auth", message: "no such key" }, /provider\/auth: no such key/],
-      [{ type: "rejected", reason: "not here" }, /not let in: not here/],
+      [{ type: "rejected", reason: "not here" }, /The prompt was rejected: not here/],
     ] as const) {
       const { errors } = await readPage(chunksOf([agentStart, turnStart(0), agentEnd(outcome)]));
       expect(errors).toEqual([expect.stringMatching(words)]);
@@ -224,7 +224,7 @@ describe("a call that waits for a person", () => {
 
   test("refused: its output is denied; an error of the tool is an error", async () => {
     for (const [words, state] of [
-      ["Refused by a person: not today", "output-denied"],
+      ["Denied by the user: not today", "output-denied"],
       ["exit code 1", "output-error"],
     ] as const) {
       const { message } = await readPage(chunksOf([...before, toolEnd("c1", words, true), agentEnd()]));

@@ -69,7 +69,7 @@ test("a folder that is a skill itself, and one that is a file, are said to be so
   const { found, problems } = await findSkills([join(base, "git"), join(base, "file")]);
   expect(found).toEqual([]);
   expect(problems).toEqual([
-    expect.stringContaining("git is a skill itself: name the folder that it stands in"),
+    expect.stringContaining("git is a skill itself: specify the folder that contains it"),
     expect.stringContaining("file cannot be read: not a directory"),
   ]);
 });
@@ -94,12 +94,12 @@ test.each<[string, (folder: string, outside: string) => Promise<unknown>, string
   [
     "no text",
     (folder) => writeFile(join(folder, "SKILL.md"), Buffer.from([0x2d, 0xff, 0xfe])),
-    "it is not a text in UTF-8",
+    "it is not UTF-8 text",
   ],
   [
     "no text either",
     (folder) => writeFile(join(folder, "SKILL.md"), "---\nname: bad\0\n---\n"),
-    "it is not a text in UTF-8",
+    "it is not UTF-8 text",
   ],
   [
     "too large",
@@ -130,7 +130,7 @@ test("a link to a skill elsewhere is refused, with what to do instead; one withi
   const { found } = await findSkillsInFolder(join(base, "skills"), "x");
   expect(found.map(({ skill }) => skill?.name)).toEqual(["own", undefined, "own"]);
   expect(found[1]?.problems[0]?.message).toContain(
-    `name the folder that ${join(base, "elsewhere/git")} stands in`,
+    `add the folder that contains ${join(base, "elsewhere/git")} to the skills folders`,
   );
 });
 

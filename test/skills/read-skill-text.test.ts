@@ -37,11 +37,15 @@ describe("a SKILL.md", () => {
     ["name: git\n", "invalid-frontmatter", "SKILL.md:1: error: the first line must be ---"],
     ["\n---\nname: git\n---\n", "invalid-frontmatter", "SKILL.md:1: error: the first line must be ---"],
     ["---\nname: git\n ---\n", "invalid-frontmatter", "SKILL.md:1: error: no second line --- closes"],
-    [front("description: d"), "missing-field", "SKILL.md:1: error: name: there is no name"],
-    [front("name: git"), "missing-field", "SKILL.md:1: error: description: there is no description"],
-    [front("name: git\ndescription: '  '"), "missing-field", "SKILL.md:1: error: description: there is no"],
-    [front(""), "missing-field", "SKILL.md:1: error: name: there is no name"],
-    [front(`name: git\ndescription: ${"d".repeat(20_000)}`), "invalid-frontmatter", "at most 16384 are read"],
+    [front("description: d"), "missing-field", "SKILL.md:1: error: name: name is missing"],
+    [front("name: git"), "missing-field", "SKILL.md:1: error: description: description is missing"],
+    [front("name: git\ndescription: '  '"), "missing-field", "SKILL.md:1: error: description: description is missing"],
+    [front(""), "missing-field", "SKILL.md:1: error: name: name is missing"],
+    [
+      front(`name: git\ndescription: ${"d".repeat(20_000)}`),
+      "invalid-frontmatter",
+      "at most 16384 are allowed",
+    ],
   ])("is left out: %j [SKL-02]", (text, fault, words) => {
     const { skill, problems } = read(text);
     expect(skill).toBeUndefined();
@@ -50,7 +54,7 @@ describe("a SKILL.md", () => {
   });
 
   test.each([
-    ["name: Git\ndescription: d", 'SKILL.md:2: error: name: "Git" may hold small letters'],
+    ["name: Git\ndescription: d", 'SKILL.md:2: error: name: "Git" may contain only lowercase letters'],
     [
       "name: git--hub\ndescription: d",
       'SKILL.md:2: error: name: "git--hub" may not begin or end with a hyphen',
@@ -59,22 +63,22 @@ describe("a SKILL.md", () => {
       "name: other\ndescription: d",
       'SKILL.md:2: error: name: "other" must be the name of its folder, which is "git"',
     ],
-    ["description: d\nname: 12", "SKILL.md:3: error: name: it must be a text: put 12 in quotes"],
+    ["description: d\nname: 12", "SKILL.md:3: error: name: it must be text: put 12 in quotes"],
     [`${GOOD}\ncompatibility: ${"c".repeat(501)}`, "SKILL.md:4: error: compatibility: it has 501 characters"],
-    [`${GOOD}\nlicense: [MIT]`, "SKILL.md:4: error: license: it must be a text"],
+    [`${GOOD}\nlicense: [MIT]`, "SKILL.md:4: error: license: it must be text"],
     [
       `${GOOD}\nmetadata:\n  version: 1.0`,
-      "SKILL.md:5: error: metadata.version: it must be a text: put 1.0 in quotes",
+      "SKILL.md:5: error: metadata.version: it must be text: put 1.0 in quotes",
     ],
     [`${GOOD}\nmetadata: x`, "SKILL.md:4: error: metadata: it must be a table of texts"],
-    [`${GOOD}\nallowed-tools: [Bash, 1]`, "SKILL.md:4: error: allowed-tools: it must be a text"],
+    [`${GOOD}\nallowed-tools: [Bash, 1]`, "SKILL.md:4: error: allowed-tools: it must be text"],
     [
       `${GOOD}\nlicence: MIT`,
-      'SKILL.md:4: warning: licence: the form knows no such key; did you mean "license"?',
+      'SKILL.md:4: warning: licence: the format does not define this key; did you mean "license"?',
     ],
     [
       `${GOOD}\nhooks: x`,
-      "SKILL.md:4: warning: hooks: the form knows no such key; put what is your own below metadata",
+      "SKILL.md:4: warning: hooks: the format does not define this key; put your own keys under metadata",
     ],
     [`${GOOD}\nname: git`, "SKILL.md:4: error: this is not YAML: Map keys must be unique"],
   ])("is loaded all the same, and what is wrong is said with its line: %j [SKL-02]", (yaml, line) => {

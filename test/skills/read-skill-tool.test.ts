@@ -59,17 +59,19 @@ describe("a skill is read", () => {
     expect(await callForText(tool, { name: "git", path, offset: 39_999, limit: 9 }, context)).toBe(
       "[Lines 39999-40000 of 40000]\nline 39999\nline 40000",
     );
-    expect(await refusal(tool, { name: "git", path, offset: 40_001 }, base)).toContain("it has 40000 lines");
+    expect(await refusal(tool, { name: "git", path, offset: 40_001 }, base)).toContain(
+      "the file has 40000 lines",
+    );
   });
 
   test("and what cannot be read is said, with what there is", async () => {
     const { tool, base, skill } = await stocked();
     expect(await refusal(tool, { name: "gti" }, base)).toBe('There is no skill "gti". Did you mean "git"?');
     expect(await refusal(tool, { name: "git", path: "x.md" }, base)).toContain(
-      "It has SKILL.md, assets/font.ttf",
+      "Its files are SKILL.md, assets/font.ttf",
     );
     expect(await refusal(tool, { name: "git", path: "assets/font.ttf" }, base)).toBe(
-      `assets/font.ttf is not a text (4 bytes); programs find it at ${skill}/assets/font.ttf`,
+      `assets/font.ttf is not text (4 bytes); programs can read it at ${skill}/assets/font.ttf`,
     );
   });
 });
@@ -79,7 +81,9 @@ describe("reading stays in the folder of the skill", () => {
     "against %j [SKL-06]",
     async (path) => {
       const { tool, base } = await stocked();
-      expect(await refusal(tool, { name: "git", path }, base)).toMatch(/leads out of the folder|had no file/);
+      expect(await refusal(tool, { name: "git", path }, base)).toMatch(
+        /is outside the skill's folder|had no file/,
+      );
     },
   );
 
@@ -111,13 +115,13 @@ describe("reading stays in the folder of the skill", () => {
     );
   });
 
-  test("against a link that was put there since, and against a file that is another one now [SKL-06]", async () => {
+  test("against a link that was put there since, and against a file that has changed [SKL-06]", async () => {
     const { tool, base, skill } = await stocked();
     const script = join(skill, "scripts/diff.sh");
     await writeFile(script, "echo other");
     const asked = { name: "git", path: "scripts/diff.sh" };
     expect(await refusal(tool, asked, base)).toBe(
-      "The skill git has changed since this run began: scripts/diff.sh is another one now. What it says now counts from the next prompt on; go on without it.",
+      "The skill git has changed since this run began: scripts/diff.sh has changed. The new version takes effect with the next prompt. Continue without it.",
     );
     await rm(script);
     expect(await refusal(tool, asked, base)).toContain("no such file or directory");
@@ -129,7 +133,7 @@ describe("reading stays in the folder of the skill", () => {
     );
     await rm(skill, { recursive: true });
     expect(await refusal(tool, { name: "git" }, base)).toMatch(
-      /has changed since this run began: SKILL.md cannot be read/,
+      /has changed since this run began: SKILL.md can no longer be read/,
     );
   });
 });

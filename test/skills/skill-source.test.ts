@@ -41,12 +41,12 @@ describe("the prompt", () => {
   test("says how skills are read, and whether their scripts can be run [SKL-06]", async () => {
     const { skills, workspace } = await stocked();
     const { prompt, tools } = await pinSkills({ skills, tools: ["bash"] }, workspace);
-    expect(prompt).toContain("load it with read_skill before you begin");
+    expect(prompt).toContain("load the skill with read_skill before you begin");
     expect(prompt).toContain("Run their scripts with bash");
     expect(tools).toMatchObject([{ name: "read_skill", source: "skills", replay: "pure" }]);
     const bare = await pinSkills({ skills, tools: ["read_skill"] }, workspace);
-    expect(bare.prompt).toContain("You have no shell, so scripts of skills cannot be run.");
-    expect(bare.prompt).toContain("load it with load_skill");
+    expect(bare.prompt).toContain("You have no shell, so you cannot run scripts of skills.");
+    expect(bare.prompt).toContain("load the skill with load_skill");
     expect(bare.tools).toMatchObject([{ name: "load_skill" }]);
   });
 
@@ -86,7 +86,7 @@ describe("the choice", () => {
     const { contents, warnings } = await pinSkills({ skills }, workspace);
     expect(Object.keys(contents ?? {})).toEqual(["The skill git"]);
     expect(warnings).toEqual([
-      `A skill is left out: ${folder}/bad/SKILL.md:1: error: description: there is no description`,
+      `A skill was skipped: ${folder}/bad/SKILL.md:1: error: description: description is missing`,
     ]);
   });
 
@@ -100,7 +100,7 @@ describe("the choice", () => {
     const { skills, workspace } = await stocked(many);
     const { contents, warnings } = await pinSkills({ skills }, workspace);
     expect(Object.keys(contents ?? {})).toHaveLength(128);
-    expect(warnings).toEqual(["Of 131 skills the first 128 are offered; say which with skills.names"]);
+    expect(warnings).toEqual(["Only the first 128 of 131 skills are offered; select skills with skills.names"]);
     const heavy: Record<string, string> = {};
     for (let skill = 0; skill < 5; skill += 1) {
       heavy[`h${skill}/SKILL.md`] = formatSkill(`h${skill}`);
@@ -187,7 +187,7 @@ describe("allowed-tools", () => {
   ])("never allow more than they say: %s", async (entry) => {
     const { rules, warnings } = await allowing(`"${entry}"`);
     expect(rules).toEqual([]);
-    expect(warnings).toEqual([`allowed-tools of the skill x: no rule can say ${entry}; passed over`]);
+    expect(warnings).toEqual([`allowed-tools of the skill x: no rule can express ${entry}; ignored`]);
   });
 
   test("mean the skill's own scripts by {baseDir}", async () => {
@@ -207,7 +207,7 @@ describe("allowed-tools", () => {
     expect(await judge("git status")).toBe("allow");
     const strict = await allowing("Bash", { otherwise: "deny" });
     expect(strict.rules).toEqual([]);
-    expect(strict.warnings).toEqual([expect.stringContaining("what no rule speaks of is denied")]);
+    expect(strict.warnings).toEqual([expect.stringContaining("calls that match no rule are denied")]);
   });
 
   test("are not taken up of a skill that the agent itself can write", async () => {
@@ -219,6 +219,6 @@ describe("allowed-tools", () => {
     const { rules, warnings, contents } = await pinSkills({ skills, tools: ["bash"] }, workspace);
     expect(Object.keys(contents ?? {})).toEqual(["The skill x"]);
     expect(rules).toEqual([]);
-    expect(warnings).toEqual([expect.stringContaining("it lies in the workspace")]);
+    expect(warnings).toEqual([expect.stringContaining("it is in the workspace")]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Milliseconds that the processors have spent on this work, which is done before it returns. Unlike the time on the wall,
- * they stay the same on a machine that is busy with something else.
+ * Returns the milliseconds of processor time of synchronous work. Unlike wall-clock time, they do not depend on other load
+ * of the machine.
  */
 export function cpuMs(work: () => void): number {
   const before = process.cpuUsage();

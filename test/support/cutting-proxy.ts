@@ -1,18 +1,18 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
-/** What becomes of some bytes of a client's: they go on, the connection is cut before or after them. */
+/** What happens to bytes of a client: they pass, or the connection is cut before or after them. */
 export type ProxyDecision = "pass" | "cut" | "pass-and-cut";
 
-/** Stands between a client and its server, and decides which connections live. */
+/** A proxy between a client and its server, which can cut connections. */
 export type CuttingProxy = {
   readonly port: number;
-  /** Where new connections lead; undefined: they are refused. As an address that a failover moves. */
+  /** Sets the target of new connections, as a failover moves an address; undefined refuses them. */
   targetPort: number | undefined;
-  /** Ends the connections that there are, on both sides. */
+  /** Closes the open connections on both sides. */
   cutAll(): void;
-  /** Asked about everything that clients say; `pass` unless set. */
+  /** Called for all bytes of clients; `pass` by default. */
   judge: (said: Buffer) => ProxyDecision;
-  /** How many connections were cut. */
+  /** Returns the number of connections that were cut. */
   readonly cuts: number;
   close(): Promise<void>;
 };
@@ -46,7 +46,7 @@ export async function startCuttingProxy(firstTarget: number): Promise<CuttingPro
         target.write(bytes);
       }
     });
-    // The server has done what it was asked, and its answer is lost.
+    // The server has executed the request, but its answer is lost.
     target.on("data", (answer) => {
       if (deaf) client.destroy();
       else client.write(answer);
@@ -73,7 +73,7 @@ export async function startCuttingProxy(firstTarget: number): Promise<CuttingPro
   return proxy;
 }
 
-/** Cuts the first connection that says this, and no other. */
+/** Returns a decision function that cuts only the first connection that sends the marker. */
 export function cutOnce(marker: string, verdict: ProxyDecision): (bytes: Buffer) => ProxyDecision {
   let done = false;
   return (bytes) => {

@@ -2,7 +2,7 @@ import type { TestProject } from "vitest/node";
 import { startDevServer } from "../../src/devserver/start-server.ts";
 import { hasTestsFor } from "./test-suffixes.ts";
 
-/** Where the run's one Temporal server is; tests that share it keep apart by task queue and workflow id. */
+/** The shared Temporal server of the run; tests are isolated by task queue and workflow id. */
 export interface TestServerInfo {
   readonly address: string;
   readonly namespace: string;
@@ -15,7 +15,7 @@ declare module "vitest" {
   }
 }
 
-/** Starts one throw-away server for all tests that ask for it with `inject("temporal")`. */
+/** Starts one temporary server for all tests that request it with `inject("temporal")`. */
 export default async function startTestServer(
   project: TestProject,
 ): Promise<(() => Promise<void>) | undefined> {

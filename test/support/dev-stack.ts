@@ -6,7 +6,7 @@ import { eventually } from "../../src/testing/eventually.ts";
 
 const CLI = resolve(import.meta.dirname, "../../dist/apps/cli/main.js");
 
-/** A running `holdfast dev`, as a person has it at a terminal; its server can be found, to be killed. */
+/** A running `holdfast dev`, as at a user's terminal. Tests can find and kill its server. */
 export class DevStack {
   readonly #child: ChildProcess;
   readonly #home: string;
@@ -22,7 +22,7 @@ export class DevStack {
     }
   }
 
-  /** Resolves when its worker is ready. */
+  /** Resolves when the worker is ready. */
   static async start(home: string): Promise<DevStack> {
     const port = await findFreePort(0);
     const args = [
@@ -40,7 +40,7 @@ export class DevStack {
     return stack;
   }
 
-  /** All that it has said so far. */
+  /** Returns all output so far. */
   get output(): string {
     return this.#output;
   }
@@ -49,16 +49,16 @@ export class DevStack {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
-  /** Waits until it has said this as often. */
+  /** Waits until the output contains the pattern this many times. */
   async waitForOutput(words: RegExp, times = 1): Promise<void> {
     const all = new RegExp(words, "g");
     await eventually(() => (this.#output.match(all) ?? []).length >= times, {
-      what: `"${words.source}", ${times} times; it said:\n${this.#output}`,
+      what: `"${words.source}", ${times} times; the output is:\n${this.#output}`,
       timeoutMs: 90_000,
     });
   }
 
-  /** The Temporal server itself, below the shell that keeps it. */
+  /** Finds the Temporal server, a child of the supervising shell. */
   getServerPid(): number {
     const { pid } = JSON.parse(readFileSync(join(this.#home, "server", "server.json"), "utf8")) as {
       pid: number;
@@ -67,11 +67,11 @@ export class DevStack {
     const found = children.find((child) =>
       readFileSync(`/proc/${child}/cmdline`, "utf8").includes("start-dev"),
     );
-    if (found === undefined) throw new Error(`Keeper ${pid} has no server`);
+    if (found === undefined) throw new Error(`The supervisor ${pid} has no server`);
     return found;
   }
 
-  /** As a Ctrl-C does. Gives its exit code. */
+  /** Ends the stack as Ctrl-C does, and returns the exit code. */
   async stop(): Promise<number | null> {
     if (!this.isRunning) return this.#child.exitCode;
     const ended = new Promise<number | null>((settle) => this.#child.once("exit", settle));

@@ -1,7 +1,7 @@
 // What tests import as "fast-check" (see vitest.config.ts): the library, with `assert` at the depth of the run.
 //
-// Without FC_RUNS, as in `npm test`, a property gets a few runs from a seed that is always the same and as many from a
-// new one: what was found once stays found, and something new is tried each time.
+// Without FC_RUNS, as in `npm test`, a property gets a few runs with a fixed seed, so that known failures are found again,
+// and as many with a new seed, so that each run tries new inputs.
 import * as library from "fast-check";
 import { QUICK_RUNS } from "./test-depth.ts";
 
@@ -9,7 +9,7 @@ export * from "fast-check";
 
 const SAME_SEED = 20_261_123;
 
-/** As fast-check's own, except for the number of runs; a property that brings its seed keeps both. */
+/** Like fast-check's own, except for the number of runs. A property with its own seed keeps its seed and runs. */
 export function assert<Ts>(
   property: library.IRawProperty<Ts>,
   parameters: library.Parameters<Ts> = {},

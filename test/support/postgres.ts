@@ -10,20 +10,20 @@ import { eventually } from "../../src/testing/eventually.ts";
 
 const run = promisify(execFile);
 
-/** A PostgreSQL server of one test or test run, in a folder of its own, on loopback alone. */
+/** A PostgreSQL server of one test or test run, in its own folder, which listens only on loopback. */
 export type PostgresServer = {
   readonly port: number;
-  /** An address in a database of the server's. */
+  /** Returns the URL of a database of the server. */
   url(database?: string, parameters?: Readonly<Record<string, string>>): string;
-  /** A new, empty database. */
+  /** Creates an empty database. */
   database(): Promise<string>;
-  /** Ends it at once, as the machine would; what was committed is on disk. */
+  /** Kills the server as a machine failure does; committed data is on disk. */
   kill(): Promise<void>;
-  /** Ends it by its immediate shutdown: no checkpoint, so that it recovers from its log when it starts. */
+  /** Stops the server by an immediate shutdown without a checkpoint, so that it recovers from its log when it starts. */
   crash(): Promise<void>;
-  /** Ends it as an operator would who cannot wait: sessions are told. */
+  /** Stops the server by a fast shutdown, which notifies the sessions. */
   shutDown(): Promise<void>;
-  /** Begins again on the same port with what it had. */
+  /** Restarts the server on the same port with the same data. */
   start(): Promise<void>;
   stop(): Promise<void>;
 };
@@ -31,14 +31,14 @@ export type PostgresServer = {
 const START_TIMEOUT_MS = 30_000;
 const USER = "holdfast";
 
-/** Runs the server until it ends, or our end of the pipe is closed: it ends with us, however we end. */
+/** Runs the server until it ends or this process's end of the pipe closes, so that it never outlives this process. */
 const SERVER_SCRIPT = `exec 3<&0
 "$0" "$@" </dev/null 3<&- & server=$!
 { cat <&3 >/dev/null; kill -INT $server 2>/dev/null; } &
 exec 3<&-
 wait $server; code=$?; kill $! 2>/dev/null; exit $code`;
 
-/** Debian's packages keep them out of the path. */
+/** Finds PostgreSQL's binaries, which Debian's packages do not put on PATH. */
 export function findPostgresBinaries(): string | undefined {
   const packaged = "/usr/lib/postgresql";
   const versions = existsSync(packaged) ? readdirSync(packaged).sort((a, b) => Number(b) - Number(a)) : [];
@@ -49,7 +49,7 @@ export function findPostgresBinaries(): string | undefined {
   return folders.find((folder) => existsSync(join(folder, "postgres")) && existsSync(join(folder, "initdb")));
 }
 
-/** The server refuses to run as root. */
+/** Returns the user that runs the server, which does not run as root. */
 async function findUnprivilegedUser(): Promise<{ uid: number; gid: number } | undefined> {
   if (userInfo().uid !== 0) return undefined;
   for (const name of ["postgres", "nobody"]) {
@@ -59,29 +59,29 @@ async function findUnprivilegedUser(): Promise<{ uid: number; gid: number } | un
       return { uid: Number(found.stdout), gid: Number(group.stdout) };
     }
   }
-  throw new Error("PostgreSQL does not run as root, and there is neither a user postgres nor nobody");
+  throw new Error("PostgreSQL does not run as root, and neither the user postgres nor nobody exists");
 }
 
-/** A server that follows another one, read-only until it is promoted. */
+/** A server that replicates another one, read-only until it is promoted. */
 export type PostgresStandby = PostgresServer & {
-  /** Makes it the primary server. Its own address stays. */
+  /** Promotes the server to primary. Its address does not change. */
   promote(): Promise<void>;
 };
 
-/** @throws where there is no PostgreSQL: ask `findPostgresBinaries` before. */
+/** @throws If PostgreSQL is not installed: check `findPostgresBinaries` first. */
 export async function startPostgres(
   settings: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
   const home = await createHome();
-  // Trust: nobody but this machine reaches it, and it holds nothing.
+  // Trust authentication: only this machine can reach the server, and it has no real data.
   const flags = ["-U", USER, "--auth=trust", "--encoding=UTF8", "--no-sync", "--no-instructions"];
   await run(join(home.binaries, "initdb"), ["-D", home.data, ...flags], home.options);
   return serve(home, settings);
 }
 
 /**
- * A copy of a running server that goes on following it by streaming replication. The caller decides whether commits of
- * the primary server wait for it (`waitForStandby`).
+ * Copies a running server to a standby that replicates it by streaming. The caller decides whether commits of the
+ * primary server wait for the standby (`waitForStandby`).
  */
 export async function startStandby(
   primary: PostgresServer,
@@ -101,7 +101,7 @@ export async function startStandby(
   };
 }
 
-/** From here on a commit is acknowledged once the standby has it too. Waits until one follows. */
+/** Makes commits wait for the standby, and waits until a standby replicates. */
 export async function waitForStandby(primary: PostgresServer): Promise<void> {
   await runQuery(primary.url(), "ALTER SYSTEM SET synchronous_standby_names = '*'");
   await runQuery(primary.url(), "SELECT pg_reload_conf()");
@@ -124,7 +124,7 @@ async function runQuery<Row>(url: string, text: string): Promise<Row[]> {
   }
 }
 
-/** A folder of its own, for the user that the server runs as. */
+/** Creates a folder for the user that runs the server. */
 type PostgresHome = {
   readonly binaries: string;
   readonly folder: string;
@@ -134,7 +134,7 @@ type PostgresHome = {
 
 async function createHome(): Promise<PostgresHome> {
   const binaries = findPostgresBinaries();
-  if (binaries === undefined) throw new Error("There is no PostgreSQL on this machine");
+  if (binaries === undefined) throw new Error("PostgreSQL is not installed on this machine");
   const as = await findUnprivilegedUser();
   const folder = await mkdtemp(join(tmpdir(), "holdfast-postgres-"));
   if (as !== undefined) chownSync(folder, as.uid, as.gid);
@@ -183,7 +183,7 @@ async function serve(
       async () => {
         if (child.exitCode === null) return isAnswering(formatUrl());
         const { exitCode } = child;
-        // What a server that was killed has held may not be free at once.
+        // The resources of a killed server may not be free immediately.
         child = launchServer();
         throw new Error(`PostgreSQL ended with ${exitCode}:\n${log}`);
       },
@@ -223,14 +223,14 @@ async function serve(
   };
 }
 
-/** Its sessions are processes that outlive it for a moment. */
+/** Waits for the server's session processes, which briefly outlive it. */
 function listChildren(parent: number): number[] {
   return readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name))
     .map(Number)
     .filter((pid) => {
       try {
-        // The parent's number is the second field behind the name, which may hold anything.
+        // The parent's id is the second field after the name, which may contain any characters.
         return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)!.split(" ")[1] === String(parent);
       } catch {
         return false;

@@ -1,16 +1,16 @@
 import { test } from "vitest";
 
-// How deep a run of the tests goes: `npm test` tries everything shortly, `npm run test:all` (vitest's mode `all`) tries all.
+// The depth of a test run: `npm test` tests every feature briefly, `npm run test:all` (vitest's mode `all`) runs all tests.
 
-/** Runs of a property from each of its two seeds where nothing asks for more. */
+/** The default number of runs of a property with each of its two seeds. */
 export const QUICK_RUNS = 30;
 
 export const isThorough = process.env["HOLDFAST_TESTS"] === "all";
 
-/** A test of `npm run test:all` alone: `npm test` has a quicker one of the same feature. */
+/** A test that only `npm run test:all` runs; `npm test` has a quicker one of the same feature. */
 export const thoroughTest = isThorough ? test : test.skip;
 
-/** How often a property is tried: FC_RUNS times where that is set, as `npm run test:all` does; otherwise a few times. */
+/** Returns the number of runs of a property: FC_RUNS if it is set, as by `npm run test:all`; otherwise a few. */
 export function getRunCount(maxRuns: number): number {
   const asked = process.env["FC_RUNS"];
   return asked === undefined ? Math.min(maxRuns, 2 * QUICK_RUNS) : Number(asked);

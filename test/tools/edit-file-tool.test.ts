@@ -204,8 +204,8 @@ describe("a second execution of the same call", () => {
     await expect(callTool(edit, change("a", "b"), context)).rejects.toMatchObject({
       fault: "failed",
       message:
-        "a.txt was changed by something else since this edit was first tried. " +
-        "Use read_file to see whether the edit is in it.",
+        "a.txt was changed by something else since this edit was first attempted. " +
+        "Use read_file to check whether it contains the edit.",
     });
     expect(await content()).toBe("a and more");
   });

@@ -317,7 +317,7 @@ describe("fields", () => {
   test("null for an optional field is no field; where null is allowed it stays", () => {
     expect(recovered({ text: "a", lines: null, parent: null })).toMatchObject({
       value: { text: "a", parent: null },
-      notes: ["lines: null left out"],
+      notes: ["lines: null dropped"],
       dropped: [],
     });
     expect(refused({ text: null })).toBe("text: found null, expected text");
@@ -329,7 +329,7 @@ describe("fields", () => {
     ).toMatchObject({
       value: { text: "a", place: { x: 1, y: 2 }, strict: { a: "b" } },
       dropped: ["strict.c", "why", "place.z"],
-      notes: ["strict.c", "why", "place.z"].map((path) => `${path}: unknown field left out`),
+      notes: ["strict.c", "why", "place.z"].map((path) => `${path}: unknown field dropped`),
     });
   });
 

@@ -118,7 +118,7 @@ describe.each([
       });
       expect(await ending("kill -9 $$")).toMatchObject({
         fault: "failed",
-        message: expect.stringMatching(/grep was ended by SIGKILL$/),
+        message: expect.stringMatching(/grep was terminated by SIGKILL$/),
       });
     });
 

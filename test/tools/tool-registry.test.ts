@@ -74,7 +74,7 @@ describe("the registry", () => {
 
   test("refuses a second tool of the same name, and the name of an alias", () => {
     expect(() => new ToolRegistry([named("a")]).register(named("a"))).toThrow(
-      'Tool "a" is registered already',
+      'Tool "a" is already registered',
     );
     expect(() => new ToolRegistry([named("file_read")])).toThrow(
       'Tool name "file_read" is an alias of "read_file"; choose another',

@@ -61,7 +61,7 @@ describe("what a tool is made of [TOOL-01]", () => {
   });
 
   test("its name is its own", () => {
-    expect(() => new ToolRegistry([weather, weather])).toThrow('Tool "weather" is registered already');
+    expect(() => new ToolRegistry([weather, weather])).toThrow('Tool "weather" is already registered');
   });
 });
 

@@ -147,11 +147,13 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(await archive.listUnfinished()).toEqual([{ session: "s", what: "importing" }]);
       await expect(other.transcript.openLoop(opening())).rejects.toThrow("is being imported");
       await archive.beginImport("two", ["s"], 1);
-      await expect(archive.importLines("one", lines.slice(9), Date.now())).rejects.toThrow("taken over");
+      await expect(archive.importLines("one", lines.slice(9), Date.now())).rejects.toThrow(
+        "has replaced this one",
+      );
       await archive.importLines("two", lines, Date.now());
       await archive.finishImport("two", ["s"], "d");
       expect(await listLines(other.transcript, "s")).toEqual(lines);
-      await expect(archive.beginImport("three", ["s"], 1)).rejects.toThrow("is there already");
+      await expect(archive.beginImport("three", ["s"], 1)).rejects.toThrow("already exists");
       expect(createImportMark("x")).toBe("importing:x");
     });
 
@@ -285,7 +287,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       ]);
       await expect(
         transcript.archive.edit({ ...edit, key: "k3", at: "head", messages: [], after: more.loopId }),
-      ).rejects.toThrow("has gone on meanwhile");
+      ).rejects.toThrow("has changed in the meantime");
     });
 
     test("a session can begin with messages [PER-01]", async () => {

@@ -63,7 +63,7 @@ test("a file whose loops are here in another session is refused, and says in whi
   sql.exec("UPDATE branches SET session = 'other'");
   sql.close();
   await expect(bringIn(text)).rejects.toThrow(
-    /Loop \S+ of session s is here already, in session other: nothing was imported/,
+    /Loop \S+ of session s already exists, in session other: nothing was imported/,
   );
   expect(await to.readSession("s")).toBeUndefined();
 });
@@ -118,10 +118,10 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     const swapped = [...lines.slice(0, 5), lines[6]!, lines[5]!, ...lines.slice(7)];
     expect((await refused(joined(swapped))).line).toBe(6);
     expect((await refused(text.slice(0, text.length / 2))).message).toMatch(/^line \d+: /);
-    expect((await refused(joined(lines.slice(0, -1)))).message).toContain("was cut short");
-    expect((await refused(`${text}{}\n`)).message).toContain("goes on behind its last line");
+    expect((await refused(joined(lines.slice(0, -1)))).message).toContain("is truncated");
+    expect((await refused(`${text}{}\n`)).message).toContain("continues after its last line");
     expect((await refused("")).message).toBe("line 1: the file is empty");
-    expect((await refused("hello\n")).message).toContain("is not an export of Holdfast");
+    expect((await refused("hello\n")).message).toContain("is not a Holdfast export");
     expect(await to.findSessions({ limit: 9 })).toEqual([]);
   });
 
@@ -139,10 +139,10 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
     };
     expect((await checkFile(file(signed(bodies)))).header.sessions).toEqual(["s"]);
     const without = (type: string) => bodies.filter((body) => body.type !== type);
-    expect((await refused(signed(without("content")))).message).toContain("did not come before");
-    expect((await refused(signed(without("branch")))).message).toContain("is not there");
+    expect((await refused(signed(without("content")))).message).toContain("is missing before this line");
+    expect((await refused(signed(without("branch")))).message).toContain("is missing");
     expect((await refused(signed(without("event")))).message).toContain("are missing");
-    expect((await refused(signed(without("session")))).message).toContain("a session must come first");
+    expect((await refused(signed(without("session")))).message).toContain("the first line must be a session");
     const lied = bodies.map((body) => (body.type === "content" ? { ...body, text: "other" } : body));
     expect((await refused(signed(lied))).message).toContain("the text has the hash");
   });
@@ -177,7 +177,7 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
       { length: 1 },
     ]) {
       const { message } = await refused(await withGrants(grants));
-      expect(message, JSON.stringify(grants)).toContain('"session" is not as it should be: grants');
+      expect(message, JSON.stringify(grants)).toContain('"session" is invalid: grants');
     }
     expect(await to.findSessions({ limit: 9 })).toEqual([]);
   });
@@ -270,7 +270,9 @@ describe("a session as a file [HITL-02, RIG-04]", () => {
       sessions: ["s"],
     };
     const error = await refused(`${sums.addChecksum(JSON.stringify(header))}\n`);
-    expect(error.message).toContain("the file has version 2, this Holdfast reads up to 1: update it");
+    expect(error.message).toContain(
+      "the file has version 2, but this Holdfast reads versions up to 1: update it",
+    );
   });
 
   test("under another id all names follow, and both stand side by side [HITL-03]", async () => {

@@ -87,7 +87,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
     const refused = await catchStoreError(PostgresTranscript.open({ url: url.href }));
     expect([refused.fault, refused.message]).toEqual([
       "read-only",
-      expect.stringMatching(/permission denied.*rights/),
+      expect.stringMatching(/permission denied.*write access/),
     ]);
     await (await bench.open()).close();
     await bench.sql(`GRANT USAGE ON SCHEMA ${bench.schema} TO ${role}`);

@@ -117,9 +117,9 @@ describe.skipIf(findMissingPostgres() !== undefined)("a store in PostgreSQL with
       catchStoreError(PostgresTranscript.open({ url: bench.url, encryption: { keys } })).then(
         ({ message }) => message,
       );
-    expect(await refused("")).toMatch(/Sealed with key "a".*which has none.*HOLDFAST_ENCRYPTION_KEYS/);
+    expect(await refused("")).toMatch(/Encrypted with key "a".*which has none.*HOLDFAST_ENCRYPTION_KEYS/);
     expect(await refused(B.keys)).toMatch(/key "a".*has "b"/);
-    expect(await refused("a=env:TEST_PG_B")).toMatch(/key "a".*another key/);
+    expect(await refused("a=env:TEST_PG_B")).toMatch(/key "a".*different key/);
     expect(await readAll(await bench.open({ encryption: BA }))).toContain(LONG);
   });
 

@@ -185,9 +185,9 @@ describe("a store with keys [TMP-09]", () => {
       catchStoreError(SqliteTranscript.open({ path: bench.path, encryption: { keys } })).then(
         ({ message }) => message,
       );
-    expect(await refused("")).toMatch(/Sealed with key "a".*which has none.*HOLDFAST_ENCRYPTION_KEYS/);
+    expect(await refused("")).toMatch(/Encrypted with key "a".*which has none.*HOLDFAST_ENCRYPTION_KEYS/);
     expect(await refused("b=env:TEST_STORE_B")).toMatch(/key "a".*has "b"/);
-    expect(await refused("a=env:TEST_STORE_B")).toMatch(/key "a".*another key/);
+    expect(await refused("a=env:TEST_STORE_B")).toMatch(/key "a".*different key/);
     expect(await refused("a=env:NOT_SET")).toMatch(/cannot be opened: Key "a": NOT_SET/);
     expect(await readAll(await bench.open({ encryption: BA }))).toContain(LONG);
     expect(await readAll(await bench.open({ encryption: PLAIN_FIRST }))).toContain(LONG);

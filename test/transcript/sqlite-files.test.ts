@@ -46,7 +46,7 @@ describe("files that must not be touched", () => {
   test("a file that is cut short", async () => {
     await filled();
     await truncate(bench.path, 50_000);
-    await untouched("damaged", /cut short/);
+    await untouched("damaged", /truncated/);
   });
 
   test("a file with a broken page", async () => {
@@ -63,8 +63,8 @@ describe("files that must not be touched", () => {
     const middle = Math.floor(bytes.length / 2 / 4096) * 4096;
     for (const page of [0, 1, 2, 3]) bytes.fill(0xee, middle + page * 4096, middle + page * 4096 + 100);
     await writeFile(bench.path, bytes);
-    await untouched("damaged", /does not hold together: .*restore a backup/s);
-    expect(() => checkIntegrity(bench.path)).toThrow(/does not hold together/);
+    await untouched("damaged", /is inconsistent: .*restore a backup/s);
+    expect(() => checkIntegrity(bench.path)).toThrow(/is inconsistent/);
   });
 
   test("a file of a newer version", async () => {
@@ -189,7 +189,7 @@ describe("disks", () => {
           );
         }
         expect(error.fault).toBe("full");
-        expect(error.message).toMatch(/Make room/);
+        expect(error.message).toMatch(/Free space/);
         expect(await transcript.countEntries("s", "main")).toBe(stored + 1);
         execFileSync("mount", ["-o", "remount,size=16m", disk]);
         const key = step({ number: stored + 1 });

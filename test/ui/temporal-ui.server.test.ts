@@ -107,14 +107,14 @@ describe.skipIf(BROWSER === undefined)("what an operator sees in the Temporal UI
     const words = await vi.waitFor(
       async () => {
         const texts = await Promise.all(page.frames().map((one) => one.locator("body").innerText()));
-        expect(texts.join("\n")).toContain("Last words");
+        expect(texts.join("\n")).toContain("Last text");
         return texts.join("\n");
       },
       { timeout: 15_000, interval: 100 },
     );
     await page.screenshot({ path: join(PICTURES, "user-metadata.png") });
     expect(words).toMatch(/Goal.*see what an operator sees/);
-    expect(words).toMatch(/Last words.*It is done\./);
+    expect(words).toMatch(/Last text.*It is done\./);
     expect(words).toMatch(/Turns.*2 of 50/);
   });
 

@@ -47,11 +47,11 @@ test("a file of keys that others may open is warned of", async () => {
 });
 
 test.each([
-  ["two places", `[A]\nvalue = "${KEY}"\nfile = "x"\n`, "A: say one of command, file, environment and value"],
-  ["no place", "[A]\n", "A: say one of"],
+  ["two places", `[A]\nvalue = "${KEY}"\nfile = "x"\n`, "A: specify exactly one of command, file, environment and value"],
+  ["no place", "[A]\n", "A: specify exactly one of"],
   ["a shell line", '[A]\ncommand = "vault read"\n', "A.command: "],
   ["a misspelt key", `[A]\nvalue = "${KEY}"\ntimeout = 3\n`, "A.timeout: unknown key"],
-  ["a variable as the value", '[A]\nvalue = "${HOME}"\n', "for a variable say environment"],
+  ["a variable as the value", '[A]\nvalue = "${HOME}"\n', "for an environment variable, use environment"],
   ["no name", `["a b"]\nvalue = "${KEY}"\n`, "a b: "],
   ["no TOML", `[A\nvalue = "${KEY}"\n`, "This is not TOML"],
 ])("%s in the file is an error that shows no key", async (_, text, said) => {

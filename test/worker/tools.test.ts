@@ -59,7 +59,7 @@ describe("an application's tools", () => {
 
   test("with two of one name are refused, as before", () => {
     const tools = listTools({ tools: [own("mine"), own("mine")] }, silent);
-    expect(() => new ToolRegistry(tools)).toThrow('Tool "mine" is registered already');
+    expect(() => new ToolRegistry(tools)).toThrow('Tool "mine" is already registered');
   });
 });
 

@@ -219,6 +219,6 @@ thoroughTest("a run that is started with a state of somebody else's says what is
     },
   ]);
   expect(await endOf(session.id)).toContain(
-    "The run cannot begin: `resume` is what it leaves for itself when it continues as new",
+    "The run cannot begin: the field `resume` is reserved for continue-as-new; start it without this field",
   );
 });

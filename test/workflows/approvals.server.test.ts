@@ -50,7 +50,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     const { searchAttributes } = await session.handle.describe();
     expect(searchAttributes).toMatchObject({ HoldfastStatus: ["needs-approval"] });
     const metadata = await session.handle.query<{ currentDetails?: string }>("__temporal_workflow_metadata");
-    expect(metadata.currentDetails).toContain("waiting for a person's word on bash: touch approved");
+    expect(metadata.currentDetails).toContain("waiting for approval of bash: touch approved");
 
     const said = await session.handle.executeUpdate(approveUpdate, {
       args: [{ answer: "approve", by: "ada" }],
@@ -96,7 +96,7 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     });
     await session.readResult();
     expect(there("refused")).toBe(false);
-    expect((await session.readConversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
+    expect((await session.readConversation()).join("\n")).toContain("Denied by the user: not on a Sunday");
   });
 
   thoroughTest(
@@ -159,10 +159,12 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     await waiting(session, 2);
     const say = (words: object) =>
       refusalOf(session.handle.executeUpdate(approveUpdate, { args: [words as never] }));
-    expect(await say({})).toContain('`answer` is "approve" or "refuse"');
-    expect(await say({ answer: "approve" })).toMatch(/2 calls wait; say which with toolCallId/);
+    expect(await say({})).toContain('`answer` must be "approve" or "refuse"');
+    expect(await say({ answer: "approve" })).toMatch(
+      /2 calls wait for the user; specify one with toolCallId/,
+    );
     expect(await say({ answer: "approve", toolCallId: "nope" })).toMatch(/No call nope waits.*touch a/);
-    expect(await say({ answer: "approve", arguments: "ls" })).toContain("`arguments` is an object");
+    expect(await say({ answer: "approve", arguments: "ls" })).toContain("`arguments` must be an object");
     await session.handle.signal(stopSignal, "enough");
     expect(await session.readResult()).toMatchObject({ outcome: { type: "stopped" } });
     expect(
@@ -235,7 +237,7 @@ describe("the permission policy, with facts from the activity [PERM-01]", () => 
     await session.run("Go");
     const conversation = (await session.readConversation()).join("\n");
     expect(conversation).toContain("allowed");
-    expect(conversation).toContain("Refused: secrets stay closed");
+    expect(conversation).toContain("Denied by the policy: secrets stay closed");
     const permissions = (await session.readEvents()).flatMap(({ body }) =>
       "permission" in body && body.permission !== undefined ? [body.permission] : [],
     );

@@ -69,7 +69,7 @@ describe("attached to a session that runs elsewhere", () => {
       await left.shows("[2] > Go");
       left.signals.emit("SIGINT");
       expect(await left.code).toBe(130);
-      expect(left.said.err).toContain("What runs goes on");
+      expect(left.said.err).toContain("Runs continue");
       const again = attached(...ids);
       await again.shows("[2] > Go");
       again.type("@2 /stop");
@@ -115,7 +115,7 @@ describe("attached to a session that runs elsewhere", () => {
         await shows("I see.");
       }
       expect(there("denied-there")).toBe(false);
-      expect((await session.readConversation()).join("\n")).toContain("Refused by a person: not on a Sunday");
+      expect((await session.readConversation()).join("\n")).toContain("Denied by the user: not on a Sunday");
     },
   );
 
@@ -130,7 +130,7 @@ describe("attached to a session that runs elsewhere", () => {
       const { code, said, shows, type } = attached(session.id);
       await shows("attempt 2 of 5");
       // At once from who asks, then from the server as it stands.
-      expect(said.out).toMatch(/\(the model is asked again in 15\.0 s: .*slow down please.*\)/);
+      expect(said.out).toMatch(/\(the model call is retried in 15\.0 s: .*slow down please.*\)/);
       expect(said.out).toMatch(
         /\(model: attempt 2 of 5, next at \d{4}-\d\d-\d\dT[\d:.]+Z; last failure: .*slow down please.*\)/,
       );

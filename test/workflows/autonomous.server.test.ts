@@ -57,7 +57,7 @@ describe("an autonomous agent [ORC-02]", () => {
     expect(await job.result()).toMatchObject({ text: "ok", rounds: 2, turns: 4 });
     expect(await prompts(job.id)).toEqual([
       "user: Wait",
-      expect.stringContaining("The time that you wanted"),
+      expect.stringContaining("Your sleep is over"),
     ]);
     const [first, second] = await stage.transcript.readLoops(`${job.id}.work`);
     const slept = (second?.startedAtMs ?? 0) - (first?.endedAtMs ?? 0);

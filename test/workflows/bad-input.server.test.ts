@@ -76,7 +76,7 @@ thoroughTest.each([[" \n\t"], [""], [{ text: " " }]])(
       args: [{ prompt, definition: session.definition } as never],
     });
     const { message, result } = await session.readFailure();
-    expect(message).toMatch(/The prompt has no words. Start the session again with a text/);
+    expect(message).toMatch(/The prompt has no text. Start the session again with a text/);
     expect(result?.outcome).toMatchObject({ type: "failed", fault: "invalid" });
     expect(session.listRequests()).toEqual([]);
   },
@@ -174,6 +174,6 @@ thoroughTest("a worker for a namespace that does not exist says so and ends", as
 
 thoroughTest("a worker without a server says where it looked and how to have one", () =>
   expect(createWorker({ address: "127.0.0.1:1" })).rejects.toThrow(
-    /^No Temporal server could be reached at 127\.0\.0\.1:1: .*refused.* Start one with `holdfast dev`/,
+    /^No Temporal server can be reached at 127\.0\.0\.1:1: .*refused.* Start one with `holdfast dev`/,
   ),
 );

@@ -69,7 +69,7 @@ describe("holdfast compare", () => {
       streams,
     );
     await stage.model.waitForHold("interrupted");
-    await expect.poll(() => said.err, { timeout: 10_000 }).toContain("branch 2 is over: answered");
+    await expect.poll(() => said.err, { timeout: 10_000 }).toContain("branch 2 ended: answered");
     const [, session = ""] = /session (\S+)/.exec(said.err) ?? [];
     const { out: status } = await runCommandLine(stage, "status", session);
     expect(status).toMatch(/^branch 1 +agent-1 · test-model · running .* · \S+\.branch-1-[0-9a-f]{8}$/m);
@@ -81,13 +81,13 @@ describe("holdfast compare", () => {
   });
 
   thoroughTest.each([
-    [["compare", "Go"], /Name the agents to compare/],
-    [["compare"], /Say what to do/],
+    [["compare", "Go"], /No agents are given to compare/],
+    [["compare"], /No task is given/],
     [["compare", " ", "-a", "x"], /The task is empty/],
-    [["compare", "Go", "-a", "FILE", "--strategy", "judge"], /needs one: --judge/],
+    [["compare", "Go", "-a", "FILE", "--strategy", "judge"], /needs a judge agent/],
     [
       ["compare", "Go", "-a", "FILE", "-j", "FILE", "--strategy", "elaborate"],
-      /--judge is for the strategy judge/,
+      /--judge works only with the strategy judge/,
     ],
     [["compare", "Go", "-a", "FILE", "-a", "FILE", "--strategy", "transparent"], /passes one branch through/],
   ])("%j is refused with a reason", async (words, reason) => {

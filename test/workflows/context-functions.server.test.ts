@@ -91,7 +91,7 @@ test("one that tears a call from its result is told so, and the vendor is not as
   });
   await session.start("Hello");
   const { message } = await session.readFailure();
-  expect(message).toContain('"keepsLast" tore a call from its result');
+  expect(message).toContain('"keepsLast" separated a call from its result');
   expect(session.listRequests()).toHaveLength(1);
 });
 

@@ -137,9 +137,9 @@ describe("limits of a loop that runs can be raised [LIM-02]", () => {
         .catch((error: Error) => error);
       return String((thrown as Error).cause);
     };
-    expect(await say({})).toContain("Say at least one of maxTurns");
-    expect(await say({ maxFun: 1 })).toContain("There is no limit maxFun");
-    expect(await say({ maxTurns: 0 })).toContain("maxTurns is a number above 0");
+    expect(await say({})).toContain("Specify at least one of maxTurns");
+    expect(await say({ maxFun: 1 })).toContain("Unknown limit maxFun");
+    expect(await say({ maxTurns: 0 })).toContain("maxTurns must be a number above 0");
     expect(await say({ maxTurns: 3 })).toContain("maxTurns is 7 now");
     gates.get("nonsense").open();
     await session.readResult();

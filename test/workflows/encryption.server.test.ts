@@ -86,9 +86,9 @@ test("what a failure says is sealed, and told to whoever has the key [TMP-09]", 
 
 describe("worker and client have different keys: said at the door, before anything is sent [TMP-09]", () => {
   test.each([
-    ["none here", undefined, /they have "k1".*here there is no key/],
-    ["another here", OTHER, /they have "k1".*here there is "k2"/],
-    ["another of the same name", { keys: "k1=env:TEST_CODEC_B" }, /same name must hold the same bytes/],
+    ["none here", undefined, /they have "k1".*this process has no key/],
+    ["another here", OTHER, /they have "k1".*this process has "k2"/],
+    ["another of the same name", { keys: "k1=env:TEST_CODEC_B" }, /same name must have the same bytes/],
   ])("%s", async (_, encryption, said) => {
     const options = encryption === undefined ? {} : { encryption };
     await expect(client(options)).rejects.toMatchObject({
@@ -125,7 +125,7 @@ thoroughTest(
     const said = await eventually(
       async () => {
         const found = await historyOf(session.id);
-        return /Sealed with key "k1".*which has none/.exec(found)?.[0];
+        return /Encrypted with key "k1".*which has none/.exec(found)?.[0];
       },
       { what: "the reason in the history" },
     );

@@ -186,9 +186,7 @@ describe("an evaluation [PAR-01]", () => {
     await contest.start("Go", { strategy: { type: "custom", name: "juge" } });
     expect((await failureOf(contest)).message).toMatch(/it has transparent, .*did you mean "judge"/);
     await contest.start("Go", { strategy: { type: "custom", name: "judge" } });
-    expect((await failureOf(contest)).message).toMatch(
-      /no strategy of an application: say { type: "judge" }/,
-    );
+    expect((await failureOf(contest)).message).toMatch(/a built-in strategy: use { type: "judge" }/);
     await contest.start("Go", { strategy: { type: "best" } as never });
     expect((await failureOf(contest)).message).toMatch(/The evaluation is not valid: strategy/);
     expect(contest.agents[0]?.listRequests()).toEqual([]);

@@ -45,7 +45,7 @@ describe("several branches from one place [HITL-03]", () => {
     expect(result).toMatchObject({
       outcome: { type: "answered" },
       branch: "main",
-      decision: { selected: -1, by: "nobody", reason: "All 3 branches are kept." },
+      decision: { selected: -1, by: "nobody", reason: "All 3 branches are retained." },
       branches: [{ index: 0 }, { index: 1, agentName: "other" }, { index: 2 }],
     });
     const loops = (await stage.transcript.readLoops(session.id)).slice(2);
@@ -126,7 +126,7 @@ describe("several branches from one place [HITL-03]", () => {
     expect(out).toMatch(
       /agent +model +status .*branch\n.*answered.*loop-[0-9a-f]{16}\n.*answered.*loop-[0-9a-f]{16}/,
     );
-    expect(err).toContain("All 2 branches are kept.");
+    expect(err).toContain("All 2 branches are retained.");
     expect((await runCommandLine(stage, "explore", session.id)).code).toBe(2);
     const nothing = await holdfast.session(session.id).explore([{}]);
     await expect(nothing.result()).rejects.toThrow(/ends with an answer/);

@@ -87,7 +87,7 @@ test("what was found down is left alone by the turns that follow and by summarie
   expect(forTurns[0]?.from[0]?.said).not.toContain("not asked");
   for (const { from } of forTurns.slice(1)) {
     expect(from).toMatchObject([{ model: "test-model", fault: "network" }]);
-    expect(from[0]?.said).toMatch(/^not asked again for \d+ s: /);
+    expect(from[0]?.said).toMatch(/^not called again for \d+ s: /);
   }
   const summaries = told.filter((body) => body.for === "compaction");
   expect(summaries.length).toBeGreaterThan(0);

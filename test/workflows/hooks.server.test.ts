@@ -363,7 +363,7 @@ describe("a no", () => {
     });
     await session.run("Hello");
     expect((await session.readConversation()).slice(2, 4)).toEqual([
-      'toolResult: Refused by hook "guard": rm is closed',
+      'toolResult: Denied by hook "guard": rm is closed',
       "toolResult: talked",
     ]);
     const types = await session.readEventTypes();
@@ -425,7 +425,9 @@ describe("answers of their own", () => {
         },
       });
       await session.run("Hello");
-      expect((await session.readConversation())[2]).toContain('"inject", which is no answer at before-tool');
+      expect((await session.readConversation())[2]).toContain(
+        '"inject", which is not allowed at before-tool',
+      );
       const digest = await stage.client.workflow.getHandle(session.id).fetchHistory();
       const results = (digest.events ?? []).flatMap(
         ({ activityTaskCompletedEventAttributes: done }) =>
@@ -535,7 +537,7 @@ describe("a command as a hook", () => {
     });
     await session.run("Hello");
     const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
-    expect(results).toEqual(["toolResult: talked", 'toolResult: Refused by hook "./guard.sh": not that one']);
+    expect(results).toEqual(["toolResult: talked", 'toolResult: Denied by hook "./guard.sh": not that one']);
     expect(readFileSync(join(workspace, "asked"), "utf8")).toBe("before-tool talk\nbefore-tool talk\n");
   });
 });

@@ -103,7 +103,7 @@ thoroughTest("a job that was left is looked at, woken and stopped", async () => 
     });
   await rounds(1);
   const shown = await runCommandLine(stage, "job", "status", job);
-  expect(shown.out).toMatch(/doing +sleeping until .*: the night/);
+  expect(shown.out).toMatch(/activity +sleeping until .*: the night/);
   expect(shown.out).toMatch(/work +lone +completed +2 .*\.work/);
   expect(await runCommandLine(stage, "job", "wake", job, "Up.")).toMatchObject({ code: 0 });
   await rounds(2);
@@ -118,5 +118,5 @@ test("flags that change one agent are refused for a file of several", async () =
   const file = await fileOf({ type: "autonomous", agent: one.definition });
   const { code, err } = await runCommandLine(stage, "run", "Go", "--agent", file, "--max-turns", "3");
   expect(code).toBe(2);
-  expect(err).toContain("--max-turns changes one agent");
+  expect(err).toContain("--max-turns changes a single agent");
 });

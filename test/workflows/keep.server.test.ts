@@ -187,14 +187,14 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     expect(out).toMatchObject({ code: 0 });
     const busy = await runCommandLine(stage, "import", file);
     expect(busy).toMatchObject({ code: 0 });
-    expect(busy.err).toContain("is here already, the same");
+    expect(busy.err).toContain("already exists with the same content");
     const refused = await other.import(file).catch((error: unknown) => error);
     expect(refused).toMatchObject({ code: "session-busy" });
     gates.get("mid").open();
     expect(await session.readResult()).toMatchObject({ text: "Here." });
     const gone = await runCommandLine(stage, "import", file);
     expect(gone).toMatchObject({ code: 2 });
-    expect(gone.err).toContain("is not what the file holds");
+    expect(gone.err).toContain("differs from the file");
 
     const imported = await other.import(file);
     expect(imported).toMatchObject({ session: session.id, already: false });
@@ -223,7 +223,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     const missing = join(elsewhere, "no-such-folder", "session.jsonl");
     const nowhere = await runCommandLine(stage, "export", session.id, "-o", missing);
     expect(nowhere.code).toBe(2);
-    expect(nowhere.err).toContain(`cannot be written to ${missing}: there is no folder`);
+    expect(nowhere.err).toContain(`cannot be written to ${missing}: the folder`);
     const folder = await runCommandLine(stage, "export", session.id, "-o", elsewhere);
     expect(folder.code).toBe(2);
     expect(folder.err).toContain("it is a folder");
@@ -331,7 +331,7 @@ describe("a conversation changed from outside [PER-01, PER-05, PER-06]", () => {
       [1, 2],
     ]);
     expect(loops[1]?.parentLoopId).toBe(loops[0]?.loopId);
-    await expect(client.withMessages({ agent, session: id, messages })).rejects.toThrow("is there already");
+    await expect(client.withMessages({ agent, session: id, messages })).rejects.toThrow("already exists");
     expect(await begun.messages()).toHaveLength(4);
   });
 
@@ -414,7 +414,7 @@ describe("sessions found", () => {
     const hits = await runCommandLine(stage, "search", "zeppel*", "--agent", "pilot", "--json");
     expect(JSON.parse(hits.out)).toMatchObject({ session: session.id, position: 1, role: "assistant" });
     expect((await runCommandLine(stage, "search", "zeppelin", "--since", "2999-01-01")).err).toContain(
-      "Nothing was found",
+      "No messages match",
     );
     const page = await client.sessions({ agent: "pilot", since: new Date(0) });
     expect(page.sessions).toMatchObject([{ session: session.id, status: "completed", turns: 1, loops: 1 }]);

@@ -78,7 +78,7 @@ describe("an agent with MCP servers", () => {
   });
 
   thoroughTest(
-    "[MCP-06] goes on when a server crashes, and when it offers other tools than before",
+    "[MCP-06] goes on when a server crashes, and when it offers different tools than before",
     async () => {
       const session = stage.session({
         replies: [
@@ -104,7 +104,7 @@ describe("an agent with MCP servers", () => {
     },
   );
 
-  test("[MCP-05] is told with its next question, once, that a server offers other tools; the next loop has them", async () => {
+  test("[MCP-05] is told with its next question, once, that a server offers different tools; the next loop has them", async () => {
     const file = join(folder.path, "change");
     const include = ["ok", "goes", "changes", "fresh"];
     const server = nasty([`change-when=${file}`], { include });
@@ -128,8 +128,8 @@ describe("an agent with MCP servers", () => {
     expect(await told()).toEqual(["offersChanged"]);
 
     const notice =
-      "user: The MCP server nasty offers other tools than when you began. New: nasty__fresh. No longer offered: " +
-      "nasty__goes. Described anew: nasty__changes.";
+      "user: The MCP server nasty offers different tools than when you started. New: nasty__fresh. No longer offered: " +
+      "nasty__goes. Changed: nasty__changes.";
     const heard = (nth: number) =>
       session.listSeenMessages(nth).filter((line) => line.startsWith(notice)).length;
     expect([0, 1, 2, 3].map(heard)).toEqual([0, 1, 1, 1]);

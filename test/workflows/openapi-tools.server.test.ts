@@ -83,7 +83,7 @@ describe("an agent with an OpenAPI document", () => {
       `user: POST ${api.url}/pets → 200\n\n{"id":2}`,
     ]);
     expect(warnings.map(({ words }) => words)).toContain(
-      "openapi pets: left out PUT /pets: it has no operationId",
+      "openapi pets: skipped PUT /pets: it has no operationId",
     );
     expect(JSON.stringify(await session.readEntries())).not.toContain(PET_TOKEN);
     await session.handle.terminate();
@@ -93,7 +93,7 @@ describe("an agent with an OpenAPI document", () => {
     const session = sessionOf({ spec: "gone.json" });
     await session.start("Go");
     const { message } = await session.readFailure();
-    expect(message).toMatch(/The OpenAPI document .*gone\.json cannot be read: there is no such file/);
+    expect(message).toMatch(/The OpenAPI document .*gone\.json cannot be read: the file does not exist/);
     expect(session.listRequests()).toEqual([]);
   });
 });

@@ -121,9 +121,9 @@ describe("tools of a source outside of the worker", () => {
       expect(again).toMatchObject({ outcome: { type: "answered" } });
       expect(warned()).toEqual(
         expect.arrayContaining([
-          "The tool read of mcp shelf is another one than when this session was last worked on",
+          "The tool read of mcp shelf has changed since the last run of this session",
           "The tool sort of mcp shelf is new to this session",
-          "The tool lend of mcp shelf is no longer there",
+          "The tool lend of mcp shelf is no longer available",
         ]),
       );
     },

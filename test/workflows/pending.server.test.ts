@@ -61,7 +61,7 @@ thoroughTest(
       (status) => status.pending.length === 0 && /^waiting until/.test(status.doing ?? ""),
     );
     expect(doing).toMatch(
-      /^waiting until 20\S+Z before .* is asked again \(turn 0; rate-limited: .*too many tokens/,
+      /^waiting until 20\S+Z before .* is called again \(turn 0; rate-limited: .*too many tokens/,
     );
     const { out } = await runCommandLine(stage, "status", session.id);
     expect(out).toMatch(/waiting until 20/);

@@ -172,12 +172,12 @@ describe("a pipeline [ORC-02, ORC-03]", () => {
     await stage.model.waitForHold("slow-stage");
     expect(await job.status()).toMatchObject({
       status: "running",
-      doing: "at work: one",
+      doing: "running: one",
       job: { mode: "pipeline", parts: [{ status: "running" }, { status: "waiting" }] },
     });
     await expect(holdfast.resumePipeline(job.id)).rejects.toMatchObject({
       code: "session-busy",
-      message: expect.stringContaining("still at work"),
+      message: expect.stringContaining("still running"),
     });
     expect(await job.stop("enough")).toBe(true);
     expect(await job.result()).toMatchObject({ outcome: { type: "stopped", reason: "enough" }, at: "one" });

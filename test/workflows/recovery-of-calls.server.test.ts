@@ -80,7 +80,7 @@ test.each(["anthropic", "openai"] as const)(
     expect(fourth).toBe("toolResult: loose: 7");
     expect(fifth).toMatch(/two[\s\S]*three/);
     expect(fifth).not.toContain("one");
-    expect(sixth).toMatch(/from bash[\s\S]*\n\[Not used: why\. The tool has no such field\.\]$/);
+    expect(sixth).toMatch(/from bash[\s\S]*\n\[Ignored: why\. The tool has no such field\.\]$/);
     expect([...seen].sort((a, b) => JSON.stringify(a).localeCompare(JSON.stringify(b)))).toEqual([
       { numbers: [1, 2], label: "7" },
       { numbers: [3, 4], label: "loose" },
@@ -91,7 +91,7 @@ test.each(["anthropic", "openai"] as const)(
     expect(details[0]).toEqual({
       recovered: ["Add-Up: read as add_up", "numbers: string read as array", "label: number read as string"],
     });
-    expect(details[5]).toMatchObject({ recovered: ["shell: read as bash", "why: unknown field left out"] });
+    expect(details[5]).toMatchObject({ recovered: ["shell: read as bash", "why: unknown field dropped"] });
     expect(session.listRequests()[1]?.objection).toBeUndefined();
   },
 );

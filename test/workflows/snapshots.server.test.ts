@@ -90,7 +90,7 @@ test("files are kept with each turn, and a fork brings them back as they were th
   expect(existsSync(join(folder, "more.txt"))).toBe(false);
   writeFileSync(join(folder, "notes.txt"), "by hand\n");
   const dirty = await runCommandLine(stage, "fork", session.id, "--at", "3", "--restore-in-place");
-  expect(dirty.err).toContain("neither committed nor held by a snapshot");
+  expect(dirty.err).toContain("neither committed nor part of a snapshot");
   expect(readFileSync(join(folder, "notes.txt"), "utf8")).toBe("by hand\n");
 });
 
@@ -106,7 +106,7 @@ test("a run whose workspace cannot be kept goes on, and the record says why", as
   expect(newest).toMatchObject({ problem: expect.stringContaining("not in a git repository") });
   const { code, err } = await runCommandLine(stage, "fork", session.id, "--restore-workspace");
   expect(code).not.toBe(0);
-  expect(err).toMatch(/cannot be restored: it was not kept at #3: .* is not in a git repository/);
+  expect(err).toMatch(/cannot be restored: the snapshot at #3 was not stored: .* is not in a git repository/);
   expect(await stage.transcript.readBranches(session.id)).toHaveLength(1);
   const none = stage.session({ replies: [{ text: "Hi." }] });
   await none.run("Hello");

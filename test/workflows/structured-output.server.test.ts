@@ -58,7 +58,7 @@ describe("native", () => {
     const session = stage.session({ replies: [{ text: "Mild." }, { text: json(BAD) }], agent: NATIVE });
     await session.start("Weather?");
     const { message, result } = await session.readFailure();
-    expect(message).toContain(`schema-mismatch: The answer is not the output that was asked for: ${MISSING}`);
+    expect(message).toContain(`schema-mismatch: The answer is not the required output: ${MISSING}`);
     expect(result).toMatchObject({ outcome: { type: "failed", fault: "schema-mismatch" }, text: json(BAD) });
     expect(result).not.toHaveProperty("json");
     expect((await session.readConversation())[2]).toContain("The text holds no JSON object");
@@ -146,7 +146,7 @@ describe("a final tool", () => {
     });
     expect(await session.run("Weather?")).toMatchObject({ text: json(GOOD), position: 4 });
     const told = await session.readConversation();
-    expect(told[2]).toContain("Not taken: final_answer came together with other calls");
+    expect(told[2]).toContain("Not judged: final_answer was called together with other tools");
     expect(told[3]).toContain("ran");
     expect(bodyOf(session, 1)).not.toHaveProperty("tool_choice");
   });
@@ -166,7 +166,7 @@ describe("at the door", () => {
 
   thoroughTest("a schema that is none [SO-01]", async () => {
     expect(await refused(schema({ properties: { a: { type: "texts" } } }))).toMatch(
-      /output\.schema is not a JSON Schema that can be used: schema.*properties.*a.*type/,
+      /output\.schema is not a usable JSON Schema: schema.*properties.*a.*type/,
     );
     expect(await refused(schema({ properties: { a: { $ref: "#/$defs/none" } } }))).toContain("#/$defs/none");
   });
@@ -181,7 +181,7 @@ describe("at the door", () => {
   thoroughTest("an output with the name of a tool, or one that a tool answers to [SO-01]", async () => {
     for (const name of ["bash", "Bash"]) {
       const message = await refused({ tools: ["bash"], output: { ...output, name } });
-      expect(message).toContain(`The output is called ${name}, which the tool bash answers to`);
+      expect(message).toContain(`The tool bash already answers to the name ${name} of the output`);
     }
   });
 });

@@ -198,7 +198,7 @@ describe("a sub-agent [SUB-01]", () => {
     expect(await parent.readResult()).toMatchObject({ text: "So be it." });
     const result = (await parent.readEntries())[2]?.message;
     expect(result).toMatchObject({ role: "toolResult", isError: true });
-    expect((await parent.readConversation())[2]).toContain("did not come to an end");
+    expect((await parent.readConversation())[2]).toContain("ended without a result");
   });
 
   thoroughTest("without a task it is not begun [SUB-02]", async () => {

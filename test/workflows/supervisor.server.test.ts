@@ -39,8 +39,8 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
       ],
     });
     expect(await team.readToolResults()).toEqual([
-      "scout-1 has begun.",
-      "writer-1 has begun.",
+      "scout-1 has started.",
+      "writer-1 has started.",
       "[scout-1: completed] Look\nSeen 42.\n\n[writer-1: completed] Write\nWritten.",
     ]);
     const [request] = team.countRequests();
@@ -74,10 +74,12 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     await team.start();
     await stage.model.waitForHold("end");
     const [, , steered, stopped, ended, late, seen] = await team.readToolResults();
-    expect(steered).toBe("writer-1 reads it before its next answer.");
-    expect(stopped).toContain("idler-1 is being stopped");
-    expect(ended).toBe("[idler-1: stopped (its lead has ended it: no need)] Idle\n(it has said nothing)");
-    expect(late).toBe(`The time is up; 1 still at work.\n\n[writer-1: running] Write\n\n${ended}`);
+    expect(steered).toBe("writer-1 reads the message before its next answer.");
+    expect(stopped).toContain("idler-1 is stopping");
+    expect(ended).toBe("[idler-1: stopped (its lead stopped it: no need)] Idle\n(it has no answer)");
+    expect(late).toBe(
+      `The timeout has passed; agents that still run: 1.\n\n[writer-1: running] Write\n\n${ended}`,
+    );
     expect(seen).toContain("[idler-1: stopped");
     expect(await team.status()).toMatchObject({
       status: "running",
@@ -141,9 +143,9 @@ describe("a supervisor [ORC-01, ORC-02]", () => {
     await team.start();
     const result = await team.result();
     expect(await team.readToolResults()).toEqual([
-      "scout-1 has begun.",
-      "Not started: 1 tasks were handed out, and no more may be.",
-      'There is no agent "ghost"; there are: scout.',
+      "scout-1 has started.",
+      "Not started: 1 tasks were delegated, which is the maximum.",
+      'Unknown agent "ghost". Known agents: scout.',
       "[scout-1: completed] one\nok",
     ]);
     expect(result).toMatchObject({ outcome: { type: "answered" }, turns: 4 });

@@ -32,7 +32,7 @@ test("a tool without a limit of its own gets the definition's: that call ends wi
   expect(await session.readResult()).toMatchObject({ text: "I see." });
   const results = (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
   expect(results).toHaveLength(2);
-  expect(results[0]).toContain("did not end within 700 ms");
+  expect(results[0]).toContain("did not finish within 700 ms");
   expect(results[1]).not.toContain("did not end");
   expect((await session.readStatus()).running).toEqual([]);
 });

@@ -32,7 +32,7 @@ const usage = { input: 1000, output: 1000 };
 const REFUSED = {
   name: "HoldfastError",
   message: expect.stringMatching(
-    /a cost limit cannot be kept: the price of .* is unknown\..*or leave the cost limit out/,
+    /a cost limit cannot be enforced: the price of .* is unknown\..*or remove the cost limit/,
   ),
 };
 
@@ -224,7 +224,7 @@ test("a factory's options and a definition's are refused in sentences, with a Ho
       message: expect.stringMatching(message),
     });
   expect(() => openai("gpt-5", { apiKey: "x" })).toThrow(
-    invalid(/openai\("gpt-5"\).*apiKey: name the environment variable that holds it, as \$\{NAME\}/),
+    invalid(/openai\("gpt-5"\).*apiKey: name the environment variable that holds the key, as \$\{NAME\}/),
   );
   expect(() => anthropic("", {})).toThrow(invalid(/id: must not be empty/));
   expect(() => anthropic(undefined as never)).toThrow(invalid(/id: is missing; it must be a text/));
@@ -238,10 +238,7 @@ test("a factory's options and a definition's are refused in sentences, with a Ho
       name: "HoldfastError",
       message: expect.stringMatching(message),
     });
-  await refused(
-    client.start(undefined as never),
-    /start\(\) takes an object of options, and was given nothing/,
-  );
+  await refused(client.start(undefined as never), /start\(\) takes an object of options, but got nothing/);
   await refused(client.start({} as never), /agent: is missing/);
   await refused(client.start({ agent: "coder" as never }), /definition: must be an object, not a text/);
   await refused(client.start({ agent, prompt: ["Go"] as never }), /prompt: must be a text, not a list/);

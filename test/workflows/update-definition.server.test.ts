@@ -66,7 +66,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
     expect(updated.changes.map(({ field, said }) => `${field}: ${said}`)).toEqual([
       "systemPrompt: You are a test. → You are another.",
       "model: id test-model → other-model",
-      "tools: taken out hold",
+      "tools: removed hold",
       "limits: maxTurns 2 → 5",
     ]);
     expect(await holdfast.status(session.id)).toMatchObject({
@@ -194,7 +194,7 @@ max_turns = 7
     );
     const dry = await runCommandLine(stage, "update", session.id, "--definition", file, "--dry-run");
     expect([dry.code, dry.err]).toEqual([0, expect.any(String)]);
-    expect(dry.out).toMatch(/^tools +taken out hold +next turn$/m);
+    expect(dry.out).toMatch(/^tools +removed hold +next turn$/m);
     expect(dry.out).toMatch(/^limits +maxTurns 50 → 7 +next turn$/m);
     expect(dry.out).toMatch(/^warning: .*prompt cache/m);
     expect(dry.out).toContain("nothing was changed");
@@ -205,7 +205,7 @@ max_turns = 7
     gates.get("table").open();
     await session.readResult();
     const again = await runCommandLine(stage, "update", session.id, "--definition", file);
-    expect([again.code, again.out]).toEqual([0, expect.stringContaining("has this definition already")]);
+    expect([again.code, again.out]).toEqual([0, expect.stringContaining("already has this definition")]);
     expect((await runCommandLine(stage, "update", "nobody", "--definition", file)).code).toBe(2);
   });
 });

@@ -90,7 +90,7 @@ for (const [what, reply] of Object.entries(FLOODS)) {
       await session.start("Go");
       const { result, message } = await session.readFailure();
       expect(result?.outcome).toMatchObject({ type: "failed", fault: "api" });
-      expect(message).toMatch(/when it was broken off, and at most \d+ are taken; a smaller maxTokens/);
+      expect(message).toMatch(/when Holdfast ended it, and the limit is \d+; a smaller maxTokens/);
       expect(session.listRequests()).toHaveLength(1);
       const other = stage.session({ replies: [{ text: "Short." }] });
       expect(await other.run("Go")).toMatchObject({ text: "Short." });

@@ -88,7 +88,7 @@ describe("a model that prunes [PRUN-02, PRUN-06, PRUN-07, PRUN-08, PHI-13g, PHI-
       "assistant: calls prun_with_memo",
       "assistant: calls prun",
       "assistant: calls prun",
-      expect.stringMatching(/Reclaimed \d+ tokens: 2 messages .* Your memo stands/),
+      expect.stringMatching(/Reclaimed \d+ tokens: 2 messages .* Your memo replaces/),
       expect.stringMatching(/Reclaimed \d+ tokens: 2 messages/),
       expect.stringMatching(/Reclaimed 0 tokens/),
     ]);
@@ -153,7 +153,7 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
         "user: [n0 is this message]",
         "assistant: First look",
         "assistant: calls list_files",
-        expect.stringMatching(/\[n1 is your answer before, n2 is this message\]$/),
+        expect.stringMatching(/\[n1 is your previous answer, n2 is this message\]$/),
       ]);
       expect(session.listSeenMessages(2).slice(0, 5)).toEqual(session.listSeenMessages(1));
       expect(session.listSeenMessages(3)).toEqual([
@@ -165,7 +165,7 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
         "Wrong way",
         expect.any(String),
         "Back",
-        "You go on from n2 with your next answer.",
+        "You continue from n2 with your next answer.",
         "Tool nothing not found",
       ]);
       const branches = await stage.transcript.readBranches(session.id);
@@ -204,7 +204,9 @@ describe("a model that goes back [PHI-01, PHI-02, PHI-04, PHI-05, PHI-13j]", () 
     await session.run("Go");
     await session.run("More");
     expect(session.listSeenMessages(2).at(-1)).toMatch(/Not reverted: there is no entry n77/);
-    expect(session.listSeenMessages(3).at(-1)).toMatch(/Not reverted: a person has spoken since \(n2\)/);
+    expect(session.listSeenMessages(3).at(-1)).toMatch(
+      /Not reverted: the user has sent a message since \(n2\)/,
+    );
     const events = (await session.readEvents(1)).map(({ body }) => body);
     expect(events.filter(({ type }) => type === "RevertApplied")).toEqual([
       { type: "RevertApplied", category: "tangent", applied: false, reason: expect.any(String) },

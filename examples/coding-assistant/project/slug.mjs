@@ -1,4 +1,4 @@
-/** A title as a part of an address: small letters, digits, and single dashes between them. */
+/** Converts a title to a part of an address: lower-case letters, digits, and single dashes between them. */
 export function slug(title) {
   return title
     .toLowerCase()

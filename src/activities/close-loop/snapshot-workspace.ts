@@ -2,17 +2,17 @@ import { buildSnapshotRef, takeSnapshot } from "../../platform/git/take-snapshot
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Dependencies } from "../dependencies.ts";
 
-/** What a snapshot may take; beside an answer it takes none of the run's time. */
+/** The longest time that a snapshot may take. A snapshot beside an answer takes none of the run's time. */
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** The step that closes a loop does not beat, and is taken for dead after five seconds. */
+/** The step that closes a loop sends no heartbeats, and counts as dead after five seconds. */
 const LOOP_END_TIMEOUT_MS = 2_000;
 
 type SnapshotPosition = { readonly session: string; readonly branch: string; readonly position: number };
 
 /**
- * Keeps what the workspace holds when the conversation stands at a place, where the definition asks for it. It never
- * fails: what it cannot keep, the record and the log say.
+ * Saves the workspace at a position of the conversation, if the definition asks for it. It never fails: it reports
+ * problems in the record and in the log.
  */
 export async function snapshotWorkspace(
   { snapshots, workspace }: Pick<AgentDefinition, "snapshots" | "workspace">,
@@ -34,7 +34,7 @@ export async function snapshotWorkspace(
     });
     const problem = taken.type === "none" ? taken.problem : undefined;
     if (problem !== undefined && problem !== before?.problem) {
-      log.warn({ session, workspace: folder, problem }, "The workspace was not kept");
+      log.warn({ session, workspace: folder, problem }, "Could not save the workspace");
     }
     const { type: _, ...kept } = taken;
     await transcript.saveSnapshot({
@@ -45,11 +45,11 @@ export async function snapshotWorkspace(
       ...kept,
     });
   } catch (error) {
-    log.warn({ session, error: String(error) }, "A snapshot of the workspace was not recorded");
+    log.warn({ session, error: String(error) }, "Could not record a snapshot of the workspace");
   }
 }
 
-/** The same when a loop has ended behind its tools: no answer comes that it could be kept beside. */
+/** Saves the workspace when a loop ends after its tools, where no answer follows. */
 export async function snapshotAtLoopEnd(
   loopId: string,
   at: SnapshotPosition,
@@ -63,6 +63,6 @@ export async function snapshotAtLoopEnd(
     const definition = await definitions.read(loop.definitionHash);
     await snapshotWorkspace(definition, at, dependencies, signal, LOOP_END_TIMEOUT_MS);
   } catch (error) {
-    log.warn({ session: at.session, error: String(error) }, "The workspace was not kept");
+    log.warn({ session: at.session, error: String(error) }, "Could not save the workspace");
   }
 }

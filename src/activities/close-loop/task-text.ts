@@ -8,7 +8,7 @@ import { getAnswerText } from "../model/answer-digest.ts";
 import { parseCall } from "../model/read-call.ts";
 import { DefinitionError } from "../step/failure.ts";
 
-/** What a sub-agent is asked to do: it stands in the answer of the agent that has called it. */
+/** Reads the task of a sub-agent, which the answer of the calling agent contains. */
 export async function readTaskText(
   task: TaskRef,
   transcript: Pick<Transcript, "readEntries">,
@@ -22,7 +22,7 @@ export async function readTaskText(
   if (typeof text === "string" && text !== "") return text;
   throw new DefinitionError(
     `The task of call ${spawn.toolCallId} is not in session ${spawn.session}, entry ${answer} of branch ${branch}: ` +
-      "this worker's transcript is not the one in which the agent that has called is kept",
+      "this worker's transcript is not the transcript of the calling agent",
   );
 }
 
@@ -30,7 +30,7 @@ function findCall(message: AssistantMessage | undefined, id: string) {
   return message?.content.flatMap((part) => (part.type === "toolCall" && part.id === id ? [part] : []))[0];
 }
 
-/** The last words that a sub-agent has said, or nothing. */
+/** Reads the text of a sub-agent's last answer, if there is one. */
 export async function readAnswerText(
   {
     session,
@@ -43,7 +43,7 @@ export async function readAnswerText(
   return entry?.message.role === "assistant" ? getAnswerText(entry.message) : undefined;
 }
 
-/** SUB-05: where the last answer stands that has a text. */
+/** Finds the position of the last answer that has a text (SUB-05). */
 export async function findLastAnswer(
   session: string,
   branch: string,

@@ -30,8 +30,8 @@ export const STATUS_OF_OUTCOME = {
 } satisfies Record<Outcome["type"], LoopStatus>;
 
 /**
- * Writes a loop's last events and closes its record; gives back the text that the run answers with. Hooks are told then,
- * and told again when this runs again.
+ * Writes a loop's last events and closes its record. Returns the text that the run answers with. Hooks are notified
+ * afterwards, and notified again when this step runs again.
  */
 export async function closeLoop(input: CloseLoopInput, dependencies: Dependencies): Promise<ClosedDigest> {
   const { transcript, conversations, hub } = dependencies;
@@ -77,7 +77,7 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
     });
     reachKillPoint("close:after");
     announceEvents(hub, step, input.loopId, input.turns, outbox.events);
-    // Behind an answer there is nothing that its own step has not kept.
+    // After an answer, the answer's own step has already saved the workspace.
     if (end?.type === "AgentEnd" && end.outcome.type !== "answered") {
       const at = { session: step.session, branch: stored.branch, position: end.to };
       await snapshotAtLoopEnd(input.loopId, at, dependencies, Context.current().cancellationSignal);
@@ -93,14 +93,20 @@ export async function closeLoop(input: CloseLoopInput, dependencies: Dependencie
   }
 }
 
-/** Of a run that ends with a report only the beginning is shown: nobody takes its words from there. */
+/**
+ * A run that ends with a report stores only the beginning of its text as a preview, because nothing reads the text
+ * from there.
+ */
 const REPORT_PREVIEW_BYTES = 256;
 
 export function getMaxTextBytes({ isTask }: Pick<CloseLoopInput, "isTask">): number {
   return isTask === true ? REPORT_PREVIEW_BYTES : INLINE_BYTES;
 }
 
-/** The run's last words, for a structured output its JSON; the branch is the store's to say. */
+/**
+ * Builds the digest of a closed loop with the text of its last answer, or with the JSON of a structured output. The
+ * store fills in the branch.
+ */
 export function buildClosedDigest(
   answer: AgentMessage | undefined,
   position: number | undefined,
@@ -114,7 +120,7 @@ export function buildClosedDigest(
   return { branch: "", text, position, ...kind };
 }
 
-/** Writes what waits when no other activity comes: before continue-as-new, and messages for a session at rest. */
+/** Writes the outbox when no other activity follows: before continue-as-new, and for messages to an idle session. */
 export async function recordOutbox(input: RecordInput, dependencies: Dependencies): Promise<WrittenDigest> {
   const { transcript, hub } = dependencies;
   const step = getCurrentStep(input, dependencies.process);

@@ -17,9 +17,10 @@ import { retainMemos } from "./retain-memos.ts";
 export type CompactionInput = Pick<CompactCommand, "view" | "position" | "tokens" | "estimated" | "why">;
 
 /**
- * A smaller view of these entries, and the entry that holds its texts; neither when nothing can be made smaller.
+ * Returns a smaller view of these entries and the entry that stores its texts, or neither when nothing can be made
+ * smaller.
  *
- * A plan that is refused leaves the view as it is, except one that does not fit: that is an error.
+ * A rejected plan leaves the view as it is. A view that does not fit is an error.
  */
 export async function compactEntries(
   entries: readonly Entry[],
@@ -50,13 +51,16 @@ export async function compactEntries(
   };
 }
 
-/** What the vendor has refused is not sent again. */
+/**
+ * Throws when the new view is not smaller than a context that the vendor has rejected, because such a view is not sent
+ * again.
+ */
 function checkIsSmaller(
   { spans, tokensAfter }: CompactDigest,
   { tokens, estimated = tokens }: CompactionInput,
 ): void {
   if (spans !== undefined && tokensAfter < estimated) return;
-  const problem = `nothing more can be left out of the ${estimated} tokens, by our estimate, that were refused`;
+  const problem = `the vendor rejected a context of about ${estimated} tokens (an estimate), and nothing more can be left out`;
   throw new ApplicationError("overflow", problem);
 }
 
@@ -72,7 +76,7 @@ function buildUnchangedDigest(entries: readonly Entry[], { tokens }: CompactionI
   };
 }
 
-/** A plan that shows everything as it is changes nothing. */
+/** Builds the digest of a plan. A plan that leaves every entry as it is changes nothing. */
 function buildDigest(
   sections: readonly Section[],
   entries: readonly Entry[],
@@ -96,7 +100,7 @@ function buildDigest(
   return same && showsAll && after === before ? counts : { ...counts, spans };
 }
 
-/** Messages that a model sees of a section. */
+/** Counts the messages of a section that a model sees. */
 function countMessages({ as, from, to }: Section, entries: readonly Entry[]): number {
   if (!isText(as)) return to - from;
   const { wordsFrom } = as;
@@ -113,7 +117,7 @@ function listLoops(entries: readonly Entry[], from: number, to: number): readonl
   );
 }
 
-/** With the ranges of the new view, so that what the model saw behind it can be made again. */
+/** Builds the entry with the ranges of the new view, so that what the model saw afterwards can be reconstructed. */
 function buildCompactionEntry(
   sections: readonly Section[],
   spans: readonly Span[],

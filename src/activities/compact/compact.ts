@@ -14,8 +14,8 @@ import { runStoredStep } from "../step/stored-step.ts";
 import { compactEntries } from "./compact-entries.ts";
 
 /**
- * Makes a view smaller (design 3.2). The record stays whole: what stands for older entries is one more entry, which no
- * model sees, and the new view refers to it.
+ * Makes a view smaller (design 3.2). The record stays complete: the text that replaces older entries is one more
+ * entry, which no model sees, and the new view refers to it.
  */
 export async function compact(input: CompactInput, dependencies: Dependencies): Promise<CompactDigest> {
   const { transcript, conversations, definitions, hub, log } = dependencies;

@@ -16,7 +16,7 @@ import { boundText } from "../filter-input/ask-filters.ts";
 import type { TextModel } from "../model/text-model.ts";
 import { checkNames } from "../step/check-names.ts";
 
-/** For all that a strategy does, answers of a model included. */
+/** The limit for everything that a strategy does, including answers of a model. */
 const STRATEGY_TIMEOUT_MS = 5 * 60_000;
 
 const position = z.number().int().nonnegative();
@@ -32,10 +32,13 @@ const RequestedSections = z.array(
   }),
 );
 
-/** The sections that a registered strategy wants, or why they are not taken: at most 512 bytes, free of secrets. */
+/**
+ * The sections that a registered strategy returns, or the reason why they are rejected: at most 512 bytes, without
+ * secrets.
+ */
 export type CustomPlan = { readonly sections: readonly Section[]; readonly refused?: string };
 
-/** A vendor's error is passed on, so that the vendor is asked again as for an answer. */
+/** Calls a registered strategy. A vendor's error is passed on, so that the vendor is called again as for an answer. */
 export async function askCustomCompaction(
   name: string,
   entries: readonly Entry[],
@@ -83,7 +86,7 @@ export async function askCustomCompaction(
   const wanted = RequestedSections.safeParse(answer.value);
   if (!wanted.success) {
     const [issue] = wanted.error.issues;
-    return refuse(`gave no list of sections: ${issue?.path.join(".")} ${issue?.message}`);
+    return refuse(`returned no list of sections: ${issue?.path.join(".")} ${issue?.message}`);
   }
   const checked = checkPlan(wanted.data, given, { budget, maxTextTokens });
   return checked.ok ? { sections: checked.sections } : refuse(checked.problem);

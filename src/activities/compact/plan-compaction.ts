@@ -23,11 +23,11 @@ import { buildGroupKey, type Group, summariseGroups } from "./summarise.ts";
 
 export type PlannedCompaction = {
   readonly sections: readonly Section[];
-  /** Why nothing is made smaller: there are no sections then. */
+  /** Why nothing is made smaller; there are no sections then. */
   readonly refused?: string;
   readonly usage: Usage;
   readonly costUsd: Cost;
-  /** Answers of fallbacks; one of each that has given any. */
+  /** The fallbacks that answered, each once. */
   readonly fellBack: readonly ModelFallback[];
 };
 
@@ -36,7 +36,7 @@ export type PlanDependencies = Pick<
   "providers" | "secrets" | "outages" | "compactions" | "tools" | "log"
 >;
 
-/** By the strategy that the definition names. */
+/** Plans the sections with the strategy that the definition names. */
 export async function planCompaction(
   entries: readonly Entry[],
   definition: AgentDefinition,
@@ -86,7 +86,7 @@ function toPlannedSections(plan: Plan): PlannedSections {
   return plan.ok ? { sections: plan.sections } : { sections: [], refused: `${plan.problem}.` };
 }
 
-/** Tokens of sections: memos stand beside them. */
+/** Computes the tokens for the sections, because memos stay in addition to them. */
 function computeBudget(
   context: ContextConfig,
   definition: AgentDefinition,
@@ -120,11 +120,11 @@ function buildBlockPlan(
 type NotesOptions = {
   readonly budget: number;
   readonly focus: string | undefined;
-  /** Where notes are not usable, a line a turn takes their place. */
+  /** One line for each turn replaces notes that are not usable. */
   readonly withLines: boolean;
 };
 
-/** Plans twice: what needs words, and with the words that a model has written. */
+/** Plans twice: first to find which sections need a text, then with the texts that a model has written. */
 async function planWithNotes(
   entries: readonly Entry[],
   context: ContextConfig,
@@ -146,7 +146,7 @@ async function planWithNotes(
   );
   const { texts, problem } = await summariseGroups(groups, focus, model, signal);
   if (problem !== undefined) {
-    const refused = `The strategy "summary" asked ${model.name} for notes, and they ${problem}: they are not used.`;
+    const refused = `The notes that ${model.name} wrote for the strategy "summary" ${problem}: they are not used.`;
     if (!withLines) return { sections: [], refused };
     log.warn({ strategy: "summary" }, refused);
   }

@@ -1,14 +1,14 @@
 import type { MemoRef, Span } from "../../core/view/view.ts";
 import type { ViewRanges } from "../../core/view/view-ranges.ts";
 
-/** The memos of a view, each with the position that it stands at. */
+/** Lists the memos of a view, each with its position. */
 export function listMemos({
   ranges,
 }: ViewRanges): readonly { readonly at: number; readonly memo: MemoRef }[] {
   return ranges.flatMap(({ from, memos = [] }) => memos.map((memo) => ({ at: from, memo })));
 }
 
-/** Memos stay, before the first span behind the place where they stood. */
+/** Retains the memos, each before the first span after its old position. */
 export function retainMemos(spans: readonly Span[], view: ViewRanges): readonly Span[] {
   return listMemos(view).reduce((all, { at, memo }) => {
     const nextIndex = all.findIndex(({ to }) => to > at);

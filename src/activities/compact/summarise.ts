@@ -5,17 +5,17 @@ import type { AgentMessage } from "../../schema/message.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { TextModel } from "../model/text-model.ts";
 
-/** Turns that one text is to stand for, and the tokens that it may have. */
+/** The turns that one text replaces, and the tokens that it may have. */
 export type Group = { readonly turns: readonly Turn[]; readonly maxTokens: number };
 
-/** Of one message, in bytes: enough to tell what was said or found. */
+/** The most bytes of one message: enough to know what it says or what a tool found. */
 const MESSAGE_BYTES = 4096;
-/** Of all that is to be summarised at once, as a share of the context window. */
+/** The most that is summarised at once, as a share of the context window. */
 const WINDOW_SHARE = 0.5;
 const BYTES_PER_TOKEN = 4;
 
 const INSTRUCTIONS =
-  "You shorten the record of an agent's work so that the agent can go on with it. Write what was asked, what was done, " +
+  "You shorten the record of an agent's work so that the agent can continue it. Write what was requested, what was done, " +
   "what was found and decided, which files and commands matter, and what is still open. Keep names, paths, numbers and " +
   "error messages as they are. Write notes, not a letter, and nothing else.";
 
@@ -24,14 +24,17 @@ export function buildGroupKey({ turns }: Pick<Group, "turns">): string {
   return `${first}-${turns.at(-1)?.entries.at(-1)?.position ?? first}`;
 }
 
-/** Texts by group, as `keyOf` names it. */
+/** The texts by group, under the key of `buildGroupKey`. */
 export type Notes = {
   readonly texts: ReadonlyMap<string, string>;
-  /** Why the notes of a group are not usable, as the end of a sentence. It has no text then, nor have those after it. */
+  /**
+   * Why the notes of a group are not usable, as the end of a sentence. This group and the groups after it have no text
+   * then.
+   */
   readonly problem?: string;
 };
 
-/** Asks for a text in place of each group of turns. */
+/** Asks a model for a text that replaces each group of turns. */
 export async function summariseGroups(
   groups: readonly Group[],
   focus: string | undefined,

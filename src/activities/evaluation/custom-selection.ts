@@ -14,10 +14,10 @@ import { checkNames } from "../step/check-names.ts";
 import { type ReadBranch, readContext } from "./read-branches.ts";
 import type { DecisionWithCost } from "./select-branch.ts";
 
-/** The step that asks ends after five minutes, and has to write besides. */
+/** The step that calls the strategy ends after five minutes, and needs time to write. */
 const STRATEGY_TIMEOUT_MS = 4 * 60_000;
 
-/** Of what it threw, in bytes: the reason stands in history. */
+/** The most bytes of a thrown message, because the reason is stored in history. */
 const MESSAGE_BYTES = 160;
 
 const Choice = z.object({
@@ -26,7 +26,7 @@ const Choice = z.object({
   costUsd: z.number().nonnegative().nullable().optional(),
 });
 
-/** Asks a registered strategy (PAR-04). What it gives that is no choice leaves it to the fallback. */
+/** Calls a registered strategy (PAR-04). A result that is no choice leaves the choice to the fallback. */
 export async function askCustomStrategy(
   name: string,
   session: string,

@@ -23,7 +23,7 @@ import { getCurrentStep } from "../step/step.ts";
 
 type PlannedAgent = { readonly definition: AgentDefinition; readonly planned: PlannedLoop };
 
-/** Pins what all branches begin with. All that can be known to be wrong before a model is paid is found here. */
+/** Pins what all branches begin with. Finds every problem that can be found before a model is paid. */
 export async function openEvaluation(
   input: OpenEvaluationCommand,
   dependencies: Dependencies,
@@ -83,7 +83,7 @@ export async function openEvaluation(
 function checkRegistered(name: string, { label: what, names }: Dependencies["evaluations"]): void {
   if (names.includes(name)) return;
   if (BUILT_IN_EVALUATIONS.includes(name)) {
-    throw new DefinitionError(`"${name}" is no strategy of an application: say { type: "${name}" }`);
+    throw new DefinitionError(`"${name}" is a built-in strategy: use { type: "${name}" }`);
   }
   checkNames(what, [name], [...BUILT_IN_EVALUATIONS, ...names]);
 }
@@ -93,7 +93,7 @@ function getPlan({ agents, strategy, limits }: OpenEvaluationCommand): Evaluatio
   return parseInput("evaluation", EvaluationPlan, plan);
 }
 
-/** PAR-02. */
+/** Throws when the session cannot be continued (PAR-02). */
 async function assertCanContinue(
   session: string,
   at: BranchPosition | undefined,
@@ -106,7 +106,7 @@ async function assertCanContinue(
   assertContinuable(session, entries, false);
 }
 
-/** @param prompted - Makes its system prompt of its own one. */
+/** @param prompted - Builds the system prompt from the agent's own one. */
 async function planAgent(
   agent: EvaluationAgent,
   { definitions, transcript }: Pick<Dependencies, "definitions" | "transcript">,

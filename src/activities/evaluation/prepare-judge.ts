@@ -9,7 +9,7 @@ import { toFailure } from "../step/failure.ts";
 import { getCurrentStep } from "../step/step.ts";
 import { type ReadBranch, readBranches, readContext } from "./read-branches.ts";
 
-/** Writes down what the judge is asked (PAR-07 to PAR-12), as a text of the transcript; nothing where it need not be. */
+/** Stores the judge's prompt (PAR-07 to PAR-12) as a text of the transcript, if a judge is needed. */
 export async function prepareJudge(
   input: PrepareJudgeCommand,
   dependencies: Dependencies,

@@ -11,14 +11,14 @@ import { readSpent } from "../job/inspect-child.ts";
 import { formatOutput } from "../model/structured-output.ts";
 import type { Definitions } from "../step/definitions.ts";
 
-/** A branch as the record has it, with its words: these stay in the activity. */
+/** A branch with its texts, as the record contains it. The texts stay in the activity. */
 export type ReadBranch = {
   readonly outcome: BranchOutcome;
   /** Absent when no loop was opened. */
   readonly loop: LoopRecord | undefined;
-  /** What it has added. */
+  /** The entries that the branch has added. */
   readonly own: readonly Entry[];
-  /** Of its last answer; the JSON of a structured output. */
+  /** The text of its last answer, or the JSON of a structured output. */
   readonly text: string;
   readonly turns: number;
   readonly costUsd: Cost;
@@ -26,7 +26,7 @@ export type ReadBranch = {
 
 type BranchReader = { readonly transcript: Transcript; readonly definitions: Pick<Definitions, "read"> };
 
-/** PAR-03: what each branch has come to. What the record says goes before what its workflow was told. */
+/** Reads the results of all branches (PAR-03). The record takes precedence over what the workflow reported. */
 export async function readBranches(
   session: string,
   { at, ends }: Pick<SelectBranchCommand, "at" | "ends">,
@@ -93,7 +93,7 @@ function isAnswer(message: AgentMessage): message is AssistantMessage {
   return message.role === "assistant";
 }
 
-/** Of a loop that was cut off, as its turns say. */
+/** Reads the usage of an interrupted loop from its turns. */
 async function readUsage(
   { loopId, usage }: LoopRecord,
   transcript: Pick<Transcript, "readEvents">,
@@ -106,7 +106,7 @@ async function readUsage(
   );
 }
 
-/** What all branches began with, and what was asked of them. */
+/** Reads what all branches began with, and their prompt. */
 export async function readContext(
   session: string,
   { at, prompt }: Pick<SelectBranchCommand, "at" | "prompt">,

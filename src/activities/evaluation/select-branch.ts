@@ -22,7 +22,7 @@ import { getCurrentStep } from "../step/step.ts";
 import { askCustomStrategy } from "./custom-selection.ts";
 import { type ReadBranch, readBranches } from "./read-branches.ts";
 
-/** A decision with what it has cost to come to it. */
+/** A decision with the cost of making it. */
 export type DecisionWithCost = {
   readonly decision: Decision;
   readonly evaluationUsage: Usage;
@@ -30,7 +30,7 @@ export type DecisionWithCost = {
   readonly evaluationCostUsd: Cost;
 };
 
-/** Chooses a branch, closes the group's record, and takes the session's head along: all in one commit. */
+/** Chooses a branch, closes the group's record, and moves the session's head, all in one commit. */
 export async function selectBranch(
   input: SelectBranchCommand,
   dependencies: Dependencies,
@@ -138,7 +138,7 @@ function toEvaluatedBranch(
   };
 }
 
-/** Where none is chosen, an answer of one is how all of it has ended. */
+/** Finds a branch that answered, whose outcome becomes the outcome of an exploration. */
 function findReportedBranch(branches: readonly ReadBranch[]): number {
   return Math.max(
     0,
@@ -146,12 +146,15 @@ function findReportedBranch(branches: readonly ReadBranch[]): number {
   );
 }
 
-/** Of the chosen branch; of one that never came to an end, what its workflow was told. */
+/**
+ * Returns the outcome of the chosen branch. For a branch without an end in the record, this is what its workflow
+ * reported.
+ */
 function getOutcome(chosen: ReadBranch | undefined, end: BranchEnd | undefined): Outcome {
   if (chosen?.loop?.outcome !== undefined) return chosen.loop.outcome;
   const status = end?.status;
   if (status === undefined || status.type === "answered") {
-    return { type: "failed", fault: "evaluation", message: "The record does not hold the chosen branch" };
+    return { type: "failed", fault: "evaluation", message: "The record does not contain the chosen branch" };
   }
   const { reason } = status;
   switch (status.type) {
@@ -164,7 +167,7 @@ function getOutcome(chosen: ReadBranch | undefined, end: BranchEnd | undefined):
   }
 }
 
-/** As the result of the branch's own run would have them. */
+/** Returns the last answer as the result of the branch's own run contains it. */
 async function getLastAnswer(
   chosen: ReadBranch | undefined,
   { definitions }: Pick<Dependencies, "definitions">,

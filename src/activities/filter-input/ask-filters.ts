@@ -4,13 +4,13 @@ import { DEFAULT_HOOK_TIMEOUT_MS } from "../../hooks/time-limit.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { Dependencies } from "../dependencies.ts";
 
-/** Of a reason or a warning that stands in history, in bytes, the dots of a cut included. */
+/** The most bytes of a reason or a warning in history, including the dots of a cut. */
 const REASON_BYTES = 512;
 
 /**
- * What the filters say of one text: a reason, or all warnings together, bounded and free of secrets.
+ * Returns the verdict of the filters on one text: a reason, or all warnings together, bounded and without secrets.
  *
- * A filter that throws or does not answer in time rejects. One that is interrupted has decided nothing.
+ * A filter that throws or times out rejects the text. An interrupted filter has decided nothing.
  */
 export async function askFilters(
   names: readonly string[],
@@ -33,7 +33,7 @@ export async function askFilters(
   }
 }
 
-/** As it may cross history. */
+/** Bounds a text and removes secrets, so that it may cross history. */
 export function boundText(text: string): string {
   return redactPreview(text, REASON_BYTES - "...".length);
 }

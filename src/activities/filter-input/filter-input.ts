@@ -12,8 +12,8 @@ import { askFilters } from "./ask-filters.ts";
 import { runWithFilterTimeout } from "./filter-time.ts";
 
 /**
- * Asks the input filters about each message that waits (PHI-08), in order, up to the first that is rejected. What was
- * stored once is what they have said, also when the step is done again.
+ * Runs the input filters on each waiting message (PHI-08), in order, up to the first rejection. A stored verdict
+ * stays, also when the step runs again.
  */
 export async function filterInput(
   input: FilterInputStepInput,
@@ -40,7 +40,7 @@ export async function filterInput(
   }
 }
 
-/** Up to the first message that is rejected. */
+/** Filters messages up to the first rejection. */
 export async function filterMessages(
   messages: readonly { readonly id: string; readonly text: string }[],
   names: readonly string[],

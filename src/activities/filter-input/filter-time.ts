@@ -1,11 +1,14 @@
 import { ApplicationError } from "../step/failure.ts";
 
-/** All input filters of one step together, about all of its messages. A step that opens a loop ends after five minutes. */
+/**
+ * The limit for all input filters of one step together, over all of its messages. A step that opens a loop ends after
+ * five minutes.
+ */
 export const FILTERS_MS = 240_000;
 
 /**
- * Asks filters, and gives up when all of them together have taken too long. Nothing is decided then: what waits goes on
- * waiting, and the same filters would take as long again.
+ * Runs filters with one limit for all of them together. On a timeout nothing is decided: the messages keep waiting,
+ * because the same filters would take as long again.
  */
 export async function runWithFilterTimeout<Answer>(
   { names, limitMs = FILTERS_MS }: { readonly names: readonly string[]; readonly limitMs?: number },
@@ -20,8 +23,8 @@ export async function runWithFilterTimeout<Answer>(
     if (signal.aborted || !late.signal.aborted) throw error;
     throw new ApplicationError(
       "filters",
-      `The input filters (${names.join(", ")}) were not done within ${Math.round(limitMs / 1000)} s, all of them together ` +
-        "about all that waits; what waits has been kept. Make them faster, or name fewer",
+      `The input filters (${names.join(", ")}) did not finish within ${Math.round(limitMs / 1000)} s for all waiting messages together. ` +
+        "The messages are still stored. Make the filters faster, or use fewer of them",
     );
   } finally {
     clearTimeout(timer);

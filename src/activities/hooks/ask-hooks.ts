@@ -15,17 +15,19 @@ import type { Conversations } from "../step/conversations.ts";
 import { DefinitionError } from "../step/failure.ts";
 import { listDefinitionSecrets } from "../tool/definition-secrets.ts";
 
-/** Of what a hook gives as its reason, in bytes, the dots of a cut included: it stands in history and in events. */
+/** The most bytes of a hook's reason in history and in events, including the dots of a cut. */
 const REASON_BYTES = 512;
 const NAME_BYTES = 128;
 
-/** Points that have hooks, or nothing where none has: such a run takes none of this with it. */
+/**
+ * Returns the points that have hooks, or `undefined` where none has, so that a run without hooks carries no hook data.
+ */
 export function findHookPoints({ hooks }: AgentDefinition): readonly HookPoint[] | undefined {
   const points = HOOK_POINTS.filter((point) => (hooks[point] ?? []).length > 0);
   return points.length === 0 ? undefined : points;
 }
 
-/** A definition that counts on a hook must not run without it. */
+/** Throws when the worker lacks a hook that the definition needs. */
 export function checkHooks(
   { hooks }: AgentDefinition,
   { hooks: registry }: Pick<Dependencies, "hooks">,
@@ -57,13 +59,13 @@ function findHookProblem(
   return `this worker has no hook "${name}"; ${known}${command || formatSuggestion(name, registry.names)}`;
 }
 
-/** All that hooks need of the world; the scenario player's world without a server has no more. */
+/** The dependencies of hooks. The scenario player without a server provides no more than these. */
 export type HookDependencies = Pick<Dependencies, "hooks" | "tools" | "defaultWorkspace" | "log"> & {
   readonly transcript: Pick<Transcript, "readInbox" | "readEntries"> & {
     readLoops(session: string): Promise<readonly Pick<LoopRecord, "outcome">[]>;
   };
   readonly conversations: Pick<Conversations, "readMessages" | "readMessage">;
-  /** What commands print is masked of these. */
+  /** Secrets that are masked in the output of commands. */
   readonly secrets?: SecretSource;
 };
 
@@ -73,7 +75,7 @@ export type HookCall = {
   readonly signal: AbortSignal;
 };
 
-/** Asks or tells the hooks of one point. Hooks that fail are logged; whoever was cancelled has decided nothing. */
+/** Runs the hooks of one point. Failed hooks are logged; a cancelled hook has decided nothing. */
 export async function askHooks<P extends HookPoint>(
   point: P,
   context: HookContexts[P],
@@ -87,7 +89,7 @@ export async function askHooks<P extends HookPoint>(
   return run;
 }
 
-/** The same at once, for a tool's output. */
+/** Runs the hooks for a tool's output synchronously. */
 export function askHooksNow<P extends UpdatePoint>(
   point: P,
   context: HookContexts[P],
@@ -117,7 +119,7 @@ function logFailures(
   }
 }
 
-/** The same for every asking of the same thing, so that a hook can tell a repetition. */
+/** Builds an id that is the same for every repetition of the same call, so that a hook can recognise a repetition. */
 export function buildCallId(
   { run, number }: Pick<StepKey, "run" | "number">,
   ...parts: readonly (string | number)[]

@@ -11,18 +11,18 @@ import {
   shortenReason,
 } from "./ask-hooks.ts";
 
-// Hooks around a whole loop are asked inside of the activities that open and close it. Such an activity may run twice,
-// so that they may be asked twice: with the same id.
+// The activities that open and close a loop also run the hooks around the loop. Such an activity may run twice, and
+// then its hooks run twice with the same id.
 
-/** All hooks of one point together: the activity that asks them ends after five minutes. */
+/** The limit for all hooks of one point together: the activity that runs them ends after five minutes. */
 const HOOKS_TIMEOUT_MS = 240_000;
 
-/** Of the step that asks, what hooks are told. */
+/** The fields of the step that hooks receive. */
 export type HookStep = Pick<Step, "session" | "run" | "number">;
 
 export type LoopRejection = { readonly rejected: string; readonly rejectedBy: string };
 
-/** before-task, in front of a session's first loop, then before-loop (LOOP-02, CB-05, CB-07). */
+/** Runs before-task, ahead of a session's first loop, then before-loop (LOOP-02, CB-05, CB-07). */
 export async function askBeforeLoopHooks(
   step: HookStep,
   prompts: readonly NewMessage[],
@@ -58,7 +58,7 @@ function hasHooks(uses: readonly unknown[] | undefined): boolean {
   return uses !== undefined && uses.length > 0;
 }
 
-/** A session that was refused has not begun: it is asked about again. */
+/** Returns whether the session has begun. A rejected session has not: its hooks run again. */
 async function hasBegun(session: string, transcript: HookDependencies["transcript"]): Promise<boolean> {
   const loops = await transcript.readLoops(session);
   return loops.some(({ outcome }) => outcome?.type !== "rejected" || outcome.by === undefined);
@@ -72,7 +72,7 @@ function buildRejection(
   return { rejected: shortenReason(reason), rejectedBy: shortenName(hook) };
 }
 
-/** after-loop, when all of the loop is written. */
+/** Runs after-loop when the whole loop is written. */
 export async function notifyLoopEnd(
   { step, loopId, usage }: { readonly step: HookStep } & Pick<LoopClosing, "loopId" | "usage">,
   { branch, from, to }: { readonly branch: string; readonly from: number; readonly to: number },

@@ -18,15 +18,15 @@ import type { HookStep } from "./loop-hooks.ts";
 
 const MAX_FAILURES = 8;
 
-/** Nobody who stops a run waits for a hook longer than this. */
+/** The longest time that a stop waits for a hook. */
 const STOP_HOOK_TIMEOUT_MS = 10_000;
 
-/** Of words for the model. A function that gives more has failed; what a command prints is cut. */
+/** The most bytes of a text for the model. A function that returns more has failed; the output of a command is cut. */
 const TEXT_BYTES = 2048;
 
 /**
- * Asks or tells the hooks of one point. A decision that was stored counts; whoever takes over from a dead worker asks
- * once more, with the same ids.
+ * Runs the hooks of one point. A stored decision counts. A worker that takes over from a dead one runs the hooks once
+ * more, with the same ids.
  */
 export async function runHook(input: RunHookInput, dependencies: Dependencies): Promise<HookDigest> {
   const { definitions } = dependencies;
@@ -56,7 +56,7 @@ export async function runHook(input: RunHookInput, dependencies: Dependencies): 
   }
 }
 
-/** One run of hooks for each call that is asked about, in call order; else one. */
+/** Runs the hooks once for each call in question, in call order; otherwise once. */
 export async function runAllHooks(
   input: Pick<RunHookInput, "ask" | "loopId" | "turn" | "view" | "branch">,
   step: HookStep,
@@ -126,7 +126,10 @@ function getErrorText(message: AgentMessage | undefined): string {
   return (message?.role === "assistant" ? message.errorMessage : undefined) ?? "Unknown error";
 }
 
-/** As the tool will get them: mended, where they were not quite right. Never those that it will get. */
+/**
+ * Returns a copy of the arguments that the tool will get, repaired where they did not fit. A hook cannot change the
+ * tool's own arguments.
+ */
 function readArguments(
   message: AgentMessage | undefined,
   index: number,
@@ -139,7 +142,7 @@ function readArguments(
   return parseCall(call, getToolsForParsing(definition, dependencies.tools)).runs?.value ?? call.arguments;
 }
 
-/** What the machine is told; the branch is the store's to say. */
+/** Builds the digest for the machine. The store fills in the branch. */
 export function buildHookDigest(runs: readonly HookRun[]): HookDigest {
   const failures = runs.flatMap(({ reports }) =>
     reports.flatMap(({ hook, verdict }) =>
@@ -153,7 +156,7 @@ export function buildHookDigest(runs: readonly HookRun[]): HookDigest {
   };
 }
 
-/** What crosses history: bounded, and free of secrets. */
+/** Returns the part of a decision that crosses history, bounded and without secrets. */
 function toHookResult(decision: HookDecision): HookResult {
   switch (decision.type) {
     case "yes":

@@ -23,10 +23,10 @@ type TranscriptReader = Pick<
   | "countEntries"
 >;
 
-/** Sub-agents of one agent that are looked at. */
+/** The most sub-agents of one agent that are read. */
 const MAX_CHILDREN = 10_000;
 
-/** What the record shows of a sub-agent that is gone without a report; `null` where it has none. */
+/** Reads the state of a sub-agent that ended without a report from its record; `null` where it has no record. */
 export async function inspectChild(
   { session }: InspectChildInput,
   { transcript }: Pick<Dependencies, "transcript">,
@@ -41,7 +41,7 @@ export async function inspectChild(
     const last = loops.at(-1);
     return {
       session,
-      outcome: last?.outcome ?? { type: "stopped", reason: "it was ended from outside" },
+      outcome: last?.outcome ?? { type: "stopped", reason: "it was terminated from outside" },
       branch: record.headBranch,
       ...(last === undefined ? {} : { loopId: last.loopId }),
       ...(lastAnswer === undefined ? {} : { position: lastAnswer.position }),
@@ -54,7 +54,7 @@ export async function inspectChild(
   }
 }
 
-/** With all that its own sub-agents have used, and have been. */
+/** Sums the amounts of a session, including the usage and the number of its own sub-agents. */
 async function sumSessionAmounts(
   session: string,
   loops: readonly LoopRecord[],
@@ -72,7 +72,7 @@ async function sumSessionAmounts(
 
 const ONE_CHILD: Amounts = { ...NO_AMOUNTS, children: 1 };
 
-/** Of a loop that was closed, as its end says; else as its turns say. */
+/** Reads what a loop has spent: for a closed loop from its end, otherwise from its turns. */
 export async function readSpent(
   { loopId, usage, turns, costUsd, definitionHash }: LoopRecord,
   transcript: TranscriptReader,
@@ -99,7 +99,7 @@ export async function readSpent(
   return sum;
 }
 
-/** Of the model that has answered. */
+/** Finds the rates of the model that answered. */
 function findRates(
   definition: AgentDefinition | undefined,
   fallback: ModelFallback["to"] | undefined,

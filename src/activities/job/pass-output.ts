@@ -17,10 +17,10 @@ import { formatOutput } from "../model/structured-output.ts";
 import { DefinitionError, toFailure } from "../step/failure.ts";
 import { runWithTimeout } from "../step/run-with-timeout.ts";
 
-/** A pattern in a schema may compute for ever. */
+/** The limit for validation, because a pattern in a schema may take for ever. */
 const VALIDATION_TIMEOUT_MS = 2_000;
 
-/** Makes the prompt of one agent of what another has said, and checks that it fits. Only its hash travels. */
+/** Makes the prompt of one agent from the output of another, and validates it. Only its hash crosses history. */
 export async function passOutput(
   { task, from, to }: PassOutputInput,
   dependencies: Dependencies,
@@ -43,7 +43,7 @@ export async function passOutput(
   }
 }
 
-/** Stores a text that belongs to the job whose workflow asks: it is kept as long as one of the job's sessions is. */
+/** Stores a text of the job whose workflow calls. It is retained as long as one of the job's sessions is. */
 export async function storeText(transcript: Transcript, text: string): Promise<string> {
   const ref = await transcript.putText(text, Date.now());
   const job = Context.current().info.workflowExecution?.workflowId;
@@ -51,20 +51,23 @@ export async function storeText(transcript: Transcript, text: string): Promise<s
   return ref;
 }
 
-/** Words that a job was given, wherever they are. */
+/** Reads the text of a job's task, wherever it is stored. */
 async function readTask(task: TaskInput, transcript: Pick<Transcript, "readText">): Promise<string> {
   if (typeof task === "string") return task;
   if (task.text !== undefined) return task.text;
   const stored = task.ref === undefined ? undefined : await transcript.readText(task.ref);
   if (stored !== undefined) return stored;
   throw new DefinitionError(
-    `The task refers to the text ${task.ref}, which this worker's transcript does not hold: start the job again`,
+    `The task refers to the text ${task.ref}, which this worker's transcript does not contain: start the job again`,
   );
 }
 
 type OutputSource = Omit<NonNullable<PassOutputInput["from"]>, "definitionHash">;
 
-/** The last words of a run, or nothing: its structured output as JSON where its definition asks for one, else its text. */
+/**
+ * Reads the output of a run, if there is one: the JSON of its structured output where its definition has one,
+ * otherwise the text of its last answer.
+ */
 export async function readOutput(
   { session, branch, loopId, finished }: Omit<OutputSource, "name">,
   output: AgentDefinition["output"],
@@ -84,7 +87,7 @@ export async function readOutput(
 
 function throwNoOutput({ name, session, loopId }: OutputSource): never {
   throw new DefinitionError(
-    `"${name}" has said nothing that can be handed over: the transcript holds no answer with words in loop ` +
+    `"${name}" has no output to pass on: the transcript contains no answer with a text in loop ` +
       `${loopId ?? "none"} of session ${session}`,
   );
 }
@@ -97,7 +100,7 @@ function isStructured(output: AgentDefinition["output"]): output is StructuredOu
   return output !== undefined && output.type !== "text";
 }
 
-/** What an agent that works by itself has called its work's end with. */
+/** Finds the summary of the call with which an autonomous agent ended its work. */
 function findSummary({ content }: AssistantMessage): string | undefined {
   const call = content.find((part) => part.type === "toolCall" && part.name === FINISH_TOOL);
   const summary =
@@ -112,12 +115,10 @@ function fillTemplate(template: string, values: { readonly input: string; readon
 function checkInput(text: string, schema: Readonly<Record<string, unknown>>, from: string, to: string): void {
   const wrong = findSchemaProblem(schema);
   if (wrong !== undefined) {
-    throw new DefinitionError(
-      `The \`input\` of stage "${to}" is not a JSON Schema that can be used: ${wrong}`,
-    );
+    throw new DefinitionError(`The \`input\` of stage "${to}" is not a usable JSON Schema: ${wrong}`);
   }
   const misfitsOf = (value: unknown) =>
-    describeSchemaErrors(value, schema)?.replace(/(^|; )arguments: /g, "$1the whole: ");
+    describeSchemaErrors(value, schema)?.replace(/(^|; )arguments: /g, "$1the output: ");
   const problems = runWithTimeout(
     VALIDATION_TIMEOUT_MS,
     () => {
@@ -125,10 +126,10 @@ function checkInput(text: string, schema: Readonly<Record<string, unknown>>, fro
       return found.type === "found" ? misfitsOf(found.value) : found.reason;
     },
     () =>
-      `it takes longer than ${VALIDATION_TIMEOUT_MS / 1000} s to hold it against the schema: make it simpler`,
+      `validation against the schema takes longer than ${VALIDATION_TIMEOUT_MS / 1000} s: simplify the schema`,
   );
   if (problems === undefined) return;
   throw new DefinitionError(
-    `What "${from}" has said does not fit the \`input\` of stage "${to}": ${problems}`,
+    `The output of "${from}" does not match the \`input\` of stage "${to}": ${problems}`,
   );
 }

@@ -5,7 +5,7 @@ import { readAnswerText } from "../close-loop/task-text.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { toFailure } from "../step/failure.ts";
 
-/** What an answer says, at most 32 KiB, for whoever has asked; `null` where there is none. */
+/** Reads the text of an answer, at most 32 KiB, for the caller; `null` where there is none. */
 export async function readAnswer(
   input: ReadAnswerInput,
   { transcript }: Pick<Dependencies, "transcript">,

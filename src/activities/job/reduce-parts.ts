@@ -12,7 +12,7 @@ import { readOutput, storeText } from "./pass-output.ts";
 
 const REDUCER_TIMEOUT_MS = 5 * 60_000;
 
-/** Makes one text of what all parts have said, and stores it. */
+/** Combines the outputs of all parts into one text, and stores it. */
 export async function reduceParts(
   { reducer: name, parts }: ReduceInput,
   dependencies: Dependencies,
@@ -50,12 +50,15 @@ async function runReducer(
     throw new ApplicationError("reducer", `The reducer "${name}" failed: ${answer.message}`);
   }
   if (typeof answer.value === "string") return answer.value;
-  throw new ApplicationError("reducer", `The reducer "${name}" gave ${typeof answer.value}, expected a text`);
+  throw new ApplicationError(
+    "reducer",
+    `The reducer "${name}" returned ${typeof answer.value}, expected a text`,
+  );
 }
 
 type Part = ReduceInput["parts"][number];
 
-/** A part without words is one all the same. */
+/** Reads a part. A part without a text counts too. */
 async function readPart(part: Part, { transcript, definitions }: Dependencies): Promise<ReducerPart> {
   const { name, agent, session, outcome, definitionHash } = part;
   const partFields = { name, agent, session, outcome };

@@ -4,13 +4,13 @@ import type { Client } from "@temporalio/client";
 import { WorkflowNotFoundError } from "@temporalio/common";
 import type { TerminatePartInput } from "../activity-types.ts";
 
-/** What is below a part that is gone is cancelled by the server, and may close its record in this time. */
+/** The time in which the descendants of a terminated part, which the server cancels, may close their records. */
 const GRACE_MS = 1_500;
 const POLL_INTERVAL_MS = 100;
 
-const REASON = "It did not answer the stop of the run that it is a part of";
+const REASON = "It did not respond to the stop of its parent run";
 
-/** Terminates a run that does not answer, and what does not end below it. Done again it changes nothing. */
+/** Terminates a run that does not respond, and the runs below it that do not end. A repetition changes nothing. */
 export async function terminatePart({ workflow }: TerminatePartInput): Promise<void> {
   const { client } = Context.current();
   const below = await listOpenDescendants(client, workflow);
@@ -24,7 +24,7 @@ export async function terminatePart({ workflow }: TerminatePartInput): Promise<v
   for (const one of open) await terminate(client, one);
 }
 
-/** All open runs below one. */
+/** Lists all open runs below one run. */
 async function listOpenDescendants(client: Client, workflow: string): Promise<readonly string[]> {
   const found: string[] = [];
   for (let level = await listChildren(client, workflow); level.length > 0; ) {

@@ -3,10 +3,10 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 
 /**
- * Whether an answer announces a tool call that it could have made and did not make (IRON-10). The text stays here; the
- * machine is told the verdict.
+ * Returns whether an answer announces a tool call that it could have made and did not make (IRON-10). The text stays
+ * in the activity; the machine gets only the verdict.
  *
- * @param tools - How many the model was offered.
+ * @param tools - The number of tools that the model was offered.
  */
 export function announcesMissingCall(
   { content, stopReason }: AssistantMessage,

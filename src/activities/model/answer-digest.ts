@@ -16,13 +16,13 @@ import { buildOutputPlan, isFinalCall, judgeOutput, type OutputPlan } from "./st
 
 const PREVIEW_BYTES = 256;
 
-/** Of all calls of an answer, as JSON: half of what Temporal takes as one payload. */
+/** The limit for all calls of an answer as JSON: half of what Temporal accepts as one payload. */
 const CALLS_BYTES = 1024 * 1024;
 
 const TOO_LARGE_TEXT =
-  "there is too much to say about the calls of this answer, and this one was not looked at; make it again with fewer beside it";
+  "the calls of this answer are too large together, and this one was not examined; repeat it in an answer with fewer calls";
 
-/** What the machine is told of an answer; the branch is the store's to say. */
+/** Builds the digest of an answer for the machine. The store fills in the branch. */
 export async function buildAnswerDigest(
   message: AssistantMessage,
   definition: AgentDefinition,
@@ -58,7 +58,7 @@ export async function buildAnswerDigest(
   };
 }
 
-/** Calls for which no room is left are given back to the model. */
+/** Returns calls that exceed the size limit to the model. */
 export function limitCalls(calls: readonly CallDigest[]): readonly CallDigest[] {
   let room = CALLS_BYTES;
   return calls.map((call) => {
@@ -69,7 +69,7 @@ export function limitCalls(calls: readonly CallDigest[]): readonly CallDigest[] 
   });
 }
 
-/** With the facts that the policy must know. */
+/** Builds the digest of a call, with the facts that the policy needs. */
 async function buildCallDigest(
   call: ToolCallContent,
   tools: readonly Tool[],

@@ -8,10 +8,10 @@ import type { Dependencies } from "../dependencies.ts";
 import { DefinitionError } from "../step/failure.ts";
 
 /**
- * Asks a model, and once more where it does not take the key and another can be had (CRED-01).
+ * Calls a model, and once more if the vendor rejects the key and another key is available (CRED-01).
  *
- * @param request - Made with the secrets as they are then.
- * @param again - Told before it is asked once more.
+ * @param request - Builds the request with the secrets at that time.
+ * @param onRetry - Called before the second attempt.
  */
 export async function askOnce(
   model: ModelConfig,
@@ -21,7 +21,7 @@ export async function askOnce(
   onRetry: () => void = () => undefined,
 ): Promise<AssistantMessage> {
   const provider = providers.get(model.api);
-  if (provider === undefined) throw new DefinitionError(`This worker does not speak ${model.api}`);
+  if (provider === undefined) throw new DefinitionError(`This worker does not support the API ${model.api}`);
   const used = await prepareSecrets(model, secrets);
   const asked = request();
   assertRequestSize(asked.messages);

@@ -8,7 +8,9 @@ import type { ToolRegistry, ToolResolution } from "../../tools/tool-registry.ts"
 
 type ToolSelection = Pick<AgentDefinition, "tools" | "subAgents" | "pinned">;
 
-/** All that an agent may call: the tools that it names, those of its sources outside, then its sub-agents. */
+/**
+ * Returns all tools that an agent may call: the tools that it names, those of its tool sources, then its sub-agents.
+ */
 export function resolveAgentTools(
   definition: ToolSelection,
   registry: Pick<ToolRegistry, "resolve" | "sources">,
@@ -26,13 +28,13 @@ export function resolveAgentTools(
   return { ...resolved, tools: [...resolved.tools, ...subAgents.map(toTool)] };
 }
 
-/** For an agent whose loop is open: what was wrong was found then. */
+/** Returns the tools of an agent whose loop is open. Problems were found when the loop was opened. */
 export function getAvailableTools(definition: ToolSelection, registry: ToolRegistry): readonly Tool[] {
   const offered = resolveAgentTools(definition, registry);
   return offered.ok ? offered.tools : [];
 }
 
-/** The same with the tool that reads what a view leaves out, where one does. */
+/** Returns the same tools, and the tool that reads what a view leaves out, if the view leaves anything out. */
 export function getToolsForView(
   definition: ToolSelection,
   registry: ToolRegistry,
@@ -43,7 +45,7 @@ export function getToolsForView(
   return [...tools, ...listReadFullTools(registry)];
 }
 
-/** All that a call may mean, whatever the view was that it was made with. */
+/** Returns all tools that a call may refer to, whatever view it was made with. */
 export function getToolsForParsing(definition: ToolSelection, registry: ToolRegistry): readonly Tool[] {
   return [...getAvailableTools(definition, registry), ...listReadFullTools(registry)];
 }
@@ -53,7 +55,7 @@ function listReadFullTools(registry: ToolRegistry): readonly Tool[] {
   return reader === undefined ? [] : [reader];
 }
 
-/** By the name of a call: an agent's own before what the worker happens to have under the same name. */
+/** Finds a tool by the name in a call. An agent's own tools come before the worker's tools of the same name. */
 export function findTool(
   name: string,
   definition: ToolSelection,
@@ -62,7 +64,7 @@ export function findTool(
   return registry.sources.getTool(name, definition) ?? registry.get(name);
 }
 
-/** A definition keeps its sub-agents as long as it is kept itself. */
+/** Caches tools by sub-agent, which live as long as their definition. */
 const toolByAgent = new WeakMap<SubAgent, Tool>();
 
 function toTool(agent: SubAgent): Tool {
@@ -78,5 +80,5 @@ function isNameTaken(name: string, tools: readonly Tool[], others: readonly SubA
 }
 
 function formatDescription({ name }: SubAgent): string {
-  return `The sub-agent "${name}" has the name of a tool or of another sub-agent: choose another one`;
+  return `The sub-agent "${name}" has the name of a tool or of another sub-agent: choose another name`;
 }

@@ -15,8 +15,8 @@ import type { Tool, TouchedResources } from "../../tools/tool.ts";
 import { collectPathFacts } from "../../tools/workspace/path-facts.ts";
 
 /**
- * What the policy must know of a call before it is decided on; nothing for calls that it decides on by name alone, so
- * that history does not carry what nobody reads.
+ * Collects the facts about a call that the policy needs before it decides. Returns nothing for calls that the policy
+ * decides by name alone, so that history contains no unused facts.
  */
 export async function collectFacts(
   tool: Tool,
@@ -45,7 +45,7 @@ export async function collectFacts(
   });
 }
 
-/** History carries what a rule of the policy may ask for, and nothing else. */
+/** Lists the facts that a rule of the policy may use: history contains no others. */
 function listWantedFacts({ rules }: PermissionPolicy): FactOptions {
   const strict = rules.filter(({ outcome }) => outcome !== "allow");
   const commands = strict.flatMap((rule) => (rule.command === undefined ? [] : parsePrefixes(rule.command)));
@@ -56,7 +56,10 @@ function listWantedFacts({ rules }: PermissionPolicy): FactOptions {
   };
 }
 
-/** Facts go through history: a key that stands in a command does not. From there on the words are not certain. */
+/**
+ * Masks secrets in the facts of a command, because history stores them. The words from a mask on are no longer
+ * certain.
+ */
 function maskCommand(command: CommandFact): CommandFact {
   const words = redactCommandWords(command.words);
   const changed = words.findIndex((word, index) => word !== command.words[index]);
@@ -66,7 +69,10 @@ function maskCommand(command: CommandFact): CommandFact {
   return { ...command, words, fixed, ...(meant === undefined ? {} : { meant }) };
 }
 
-/** What a tool says of itself must not lose an answer that was paid for; a path nobody knows is outside. */
+/**
+ * Returns the resources that a tool reports. A fault in this report must not lose a paid answer. An unknown path
+ * counts as outside the workspace.
+ */
 function getTouched(tool: Tool, value: unknown): TouchedResources {
   try {
     return tool.touches(value);

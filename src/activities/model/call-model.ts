@@ -33,14 +33,14 @@ import { isPlain, shapeContext } from "./shape-context.ts";
 import { buildOutputPlan } from "./structured-output.ts";
 import { WaitReporter } from "./wait-reporter.ts";
 
-/** Of a failure that is shown live; with the "..." of a cut, 300. */
+/** The most bytes of a failure that is published live; with the "..." of a cut, 300. */
 const FAILURE_BYTES = 297;
 
 type ModelObserver = Pick<StreamOptions, "onWait"> & { readonly publish: (body: DeltaBody) => void };
 
 /**
- * Asks the model once. An answer that is stored already is given back unpaid; a new one is stored before it is
- * answered to Temporal.
+ * Calls the model once. A stored answer is returned without a new call; a new answer is stored before Temporal
+ * receives its digest.
  */
 export async function callModel(input: CallModelInput, dependencies: Dependencies): Promise<ModelDigest> {
   const { transcript, definitions, hub, log } = dependencies;
@@ -129,11 +129,11 @@ async function ask(
       estimateRequestSize(asked, await contextFor(asked), tools, input.view.ranges),
   });
   const { answer, fellBack: usedFallback } = answered;
-  if (usedFallback !== undefined) log.warn({ session, ...usedFallback }, "A fallback has answered");
+  if (usedFallback !== undefined) log.warn({ session, ...usedFallback }, "A fallback model answered");
   return { ...answered, answer: { ...answer, turnId: { loopId: input.loopId, turnIndex: input.turn } } };
 }
 
-/** Tokens of all that is sent, and of the longest answer that is asked for, by our own count. */
+/** Estimates the tokens of the request and of the longest answer to it. */
 function estimateRequestSize(
   definition: AgentDefinition,
   messages: readonly Message[],
@@ -148,7 +148,7 @@ function estimateRequestSize(
   return messageTokens + Math.min(maxTokens, model.maxTokens);
 }
 
-/** What is sent. Estimates stay those of the record, whatever an application makes of it. */
+/** Reads the messages to send. The estimates stay those of the record, whatever an application changes. */
 async function readContext(
   { view, loopId, turn }: CallModelInput,
   branch: string,
@@ -166,15 +166,15 @@ async function readContext(
   return await shapeContext(copy, definition, facts, dependencies, signal);
 }
 
-/** Entries have names where the model has a tool to go back to one (PHI-05). */
+/** Returns whether entries have labels: they do when the model has a tool to revert to one (PHI-05). */
 export function showsLabels(tools: readonly Tool[]): boolean {
   return tools.some((tool) => tool.kind === "view" && tool.act === "revert");
 }
 
-/** `shown`: how the entries of the view are shown. */
+/** `shown`: how the entries of the view are displayed. */
 export type RequestOptions = { readonly isRepair: boolean; readonly shown: readonly SpanFormat[] };
 
-/** What a turn asks the model, with secrets as they are now. */
+/** Builds the request of a turn, with the current secrets. */
 export function buildModelRequest(
   definition: AgentDefinition,
   messages: readonly Message[],
@@ -200,10 +200,10 @@ export function buildModelRequest(
   };
 }
 
-/** For those who watch. */
+/** Builds a delta for watchers. */
 function buildRetryDelta({ message }: Error, delayMs: number): DeltaBody {
   const text = redactPreview(message, FAILURE_BYTES);
-  return { type: "waiting", text: `the model is asked again in ${(delayMs / 1000).toFixed(1)} s: ${text}` };
+  return { type: "waiting", text: `the model call is retried in ${(delayMs / 1000).toFixed(1)} s: ${text}` };
 }
 
 function toDeltaBody(delta: ModelDelta): DeltaBody {

@@ -1,10 +1,13 @@
 import type { Logger } from "../../platform/log.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 
-/** What people look for in a text: whether the model was asked to end it with suggestions, and did (IRON-15). */
+/** What operators search for in a text: whether the model was asked to end it with suggestions, and did (IRON-15). */
 const SUGGESTIONS = "<suggestions>";
 
-/** One line an answer, for who looks for a loop that goes astray. Says how much was said, never what. */
+/**
+ * Logs one line for each answer, so that operators find a loop that goes astray. Logs the amount of text, never the
+ * text.
+ */
 export function logAnswer(
   log: Logger,
   at: { readonly session: string; readonly loopId: string; readonly turn: number },

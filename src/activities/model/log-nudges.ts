@@ -2,7 +2,7 @@ import { isNudge } from "../../core/machine/nudges.ts";
 import type { Outbox } from "../../core/machine/outbox.ts";
 import type { Logger } from "../../platform/log.ts";
 
-/** A nudge rides along with whichever step comes next: the log hears of it when that step is claimed. */
+/** Logs nudges. A nudge travels with the next step, and is logged when that step is claimed. */
 export function logNudges(
   log: Logger,
   { entries }: Outbox,

@@ -6,11 +6,12 @@ import type { Logger } from "../../platform/log.ts";
 type ActivityInfo = Pick<Context["info"], "attempt" | "retryPolicy" | "workflowExecution">;
 
 /**
- * Says that a vendor is going to be asked again (RTY-06). Silent when it is not: a fault that stays, or no attempt left.
+ * Logs that a vendor is going to be called again (RTY-06). Logs nothing when it is not: for a permanent fault, or
+ * after the last attempt.
  *
- * @param maxRetries - Of the definition. Attempts that a lost worker had made count, so that Temporal's own number may
- *   begin anew behind them.
- * @returns After how many milliseconds.
+ * @param maxRetries - The definition's number. Attempts of a lost worker count, because Temporal's own number may
+ * start again after them.
+ * @returns The delay in milliseconds.
  */
 export function logRetry(
   failure: Error,
@@ -39,7 +40,7 @@ export function logRetry(
   return delayMs;
 }
 
-/** Of a retry of Temporal's, or of the run's own wait. */
+/** Returns the delay of Temporal's retry, or of the run's own wait. */
 function getDelay({ nonRetryable, nextRetryDelay, details }: ApplicationFailure): unknown {
   if (nonRetryable !== true) return nextRetryDelay;
   return (details?.[0] as { readonly wait?: VendorDelay } | undefined)?.wait?.forMs;

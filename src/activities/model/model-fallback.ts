@@ -6,26 +6,26 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import type { ModelFallback } from "../../schema/record.ts";
 
-/** Of what a model said, in history; with the "..." of a cut, 160. */
+/** The most bytes of a vendor's message in history; with the "..." of a cut, 160. */
 const MESSAGE_BYTES = 157;
 
-/** The models of an agent, in the order in which they are asked. */
+/** Lists the models of an agent, in the order in which they are called. */
 export function listModels({ model, fallbacks = [] }: AgentDefinition): readonly ModelConfig[] {
   return [model, ...fallbacks];
 }
 
 export type FallbackAnswer<Answer> = {
   readonly answer: Answer;
-  /** The definition with the model that has answered as its own: prices and outputs are that one's. */
+  /** The definition with the model that answered as its own: prices and outputs are those of that model. */
   readonly definition: AgentDefinition;
   readonly fellBack?: ModelFallback;
 };
 
 export type FallbackOptions<Answer> = {
   readonly outages: Outages;
-  /** Asks the definition's model. */
+  /** Calls the definition's model. */
   readonly ask: (definition: AgentDefinition) => Promise<Answer>;
-  /** Tokens of the question and of the longest answer to it, by our own count. */
+  /** Estimates the tokens of the request and of the longest answer to it. */
   readonly estimateSize: (definition: AgentDefinition) => number | Promise<number>;
   readonly isLastAttempt?: () => boolean;
 };
@@ -33,9 +33,9 @@ export type FallbackOptions<Answer> = {
 type FailedModel = { readonly model: ModelConfig; readonly error: ProviderError };
 
 /**
- * Asks the agent's model, and the next of its fallbacks where it is of no use to ask that one again. Each fallback is
- * asked once; when none has answered, the failure is the model's own. One that this worker has just found down is asked
- * after the others.
+ * Calls the agent's model, and then its fallbacks when another call of that model is of no use. Each fallback is
+ * called once; when none answers, the failure is the own model's. A model that this worker has just found unavailable
+ * is called after the others.
  */
 export async function askWithFallbacks<Answer>(
   definition: AgentDefinition,
@@ -65,7 +65,7 @@ export async function askWithFallbacks<Answer>(
       return { answer, definition: asked, fellBack: buildFallback(model, candidates, models, failed) };
     } catch (error) {
       if (!(error instanceof ProviderError) || error.fault === "cancelled") throw error;
-      // One that is asked again by Temporal's retry is not given up yet.
+      // A model that Temporal's retry calls again has not failed for good.
       const isOver = !isOwn || isTrial || canFallBack(error, definition, isLastAttempt);
       if (isOver) outages.recordFailure(model, error);
       if (isOwn && !(isOver && isOutage(error))) throw error;
@@ -75,7 +75,7 @@ export async function askWithFallbacks<Answer>(
   throw buildCombinedError(definition.model, failed);
 }
 
-/** Whether another model may do what this one could not, and this one cannot be waited for. */
+/** Returns whether another model may succeed where this one failed, and waiting for this one is of no use. */
 function canFallBack(
   error: ProviderError,
   { retry }: AgentDefinition,
@@ -86,22 +86,22 @@ function canFallBack(
   return recovers ? isLastAttempt() || retryAfterMs > retry.maxDelayMs : isOutage(error);
 }
 
-/** Whether Temporal would not try again. */
+/** Returns whether Temporal would not retry. */
 export function isOnLastAttempt({ retry }: AgentDefinition): boolean {
   const { attempt, retryPolicy } = Context.current().info;
   return attempt >= (retryPolicy?.maximumAttempts ?? retry.maxRetries + 1);
 }
 
 function buildTooSmallError({ provider, id, contextWindow }: ModelConfig, need: number): ProviderError {
-  const reason = `not asked: about ${need} tokens, an answer among them, do not fit into the ${contextWindow} of ${provider}/${id}`;
+  const reason = `not called: about ${need} tokens, including the answer, do not fit into the ${contextWindow} tokens of ${provider}/${id}`;
   return new ProviderError("overflow", reason);
 }
 
 function buildOutageError({ fault, said: text, againInMs: retryInMs }: KnownOutage): ProviderError {
-  return new ProviderError(fault, `not asked again for ${Math.ceil(retryInMs / 1000)} s: ${text}`);
+  return new ProviderError(fault, `not called again for ${Math.ceil(retryInMs / 1000)} s: ${text}`);
 }
 
-/** Why none of those before it has answered, or of those that were asked before it, in the definition's order. */
+/** Describes why each model before this one, or called before it, has not answered, in the definition's order. */
 function buildFallback(
   to: ModelConfig,
   candidates: readonly Candidate[],
@@ -122,7 +122,7 @@ function buildFallback(
 
 function buildCombinedError(own: ModelConfig, failed: readonly FailedModel[]): unknown {
   const first = failed.find(({ model }) => model === own);
-  if (first === undefined) throw new TypeError("An agent has a model");
+  if (first === undefined) throw new TypeError("An agent must have a model");
   const { fault, message, status, requestId, vendorType, retryAfterMs } = first.error;
   const also = failed
     .filter((one) => one !== first)

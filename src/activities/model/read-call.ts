@@ -6,20 +6,20 @@ import { resolveToolName } from "../../tools/argument-repair/resolve-tool-name.t
 import type { Tool } from "../../tools/tool.ts";
 
 const SUMMARY_BYTES = 120;
-/** Of a name that no tool has: with the "..." of a cut, 128. */
+/** The most bytes of an unknown tool name; with the "..." of a cut, 128. */
 const NAME_BYTES = 125;
-/** What a model is told of arguments that do not fit: enough to mend them. */
+/** The most bytes of the message about invalid arguments that the model reads: enough to correct them. */
 const INVALID_BYTES = 512;
 /** With the "..." of a cut, 256. */
 const NOTE_BYTES = 253;
 
 export type ParsedCall = {
   readonly digest: CallDigest;
-  /** What will run, and with what; absent where nothing can. */
+  /** The tool to run and its arguments; absent where nothing can run. */
   readonly runs?: { readonly tool: Tool; readonly value: unknown };
 };
 
-/** A call of an answer as the machine needs it. A name that fits none of the tools stays as it is: the machine answers for it. */
+/** Parses a call of an answer for the machine. An unknown tool name stays as it is: the machine answers it. */
 export function parseCall(call: ToolCallContent, tools: readonly Tool[]): ParsedCall {
   const tool = resolveToolName(call.name, tools);
   if (tool === undefined) {
@@ -43,7 +43,7 @@ export function parseCall(call: ToolCallContent, tools: readonly Tool[]): Parsed
   };
 }
 
-/** Words for a timeline must not lose an answer that was paid for. */
+/** Builds a summary for the timeline. A fault in it must not lose a paid answer. */
 function buildSummary(tool: Tool, value: unknown): string {
   try {
     return tool.summarise(value);

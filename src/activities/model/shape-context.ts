@@ -13,12 +13,12 @@ import { ApplicationError, MAX_MESSAGE_BYTES } from "../step/failure.ts";
 type Shaping = Pick<AgentDefinition, "transformContext" | "convertToLlm">;
 type RegisteredFunctions = Pick<Dependencies, "transforms" | "converters">;
 
-/** Whether the messages of a view are sent as they are. */
+/** Returns whether the messages of a view are sent unchanged. */
 export function isPlain({ transformContext, convertToLlm }: Shaping): boolean {
   return transformContext.length === 0 && convertToLlm === null;
 }
 
-/** A definition that counts on these functions must not run without them. */
+/** Throws when the worker lacks a context function that the definition needs. */
 export function checkContextFunctions(
   { transformContext, convertToLlm }: Shaping,
   { transforms, converters }: RegisteredFunctions,
@@ -28,14 +28,14 @@ export function checkContextFunctions(
 }
 
 /**
- * The messages as an application wants a model to see them: transformed, in the definition's order, then converted
- * (CB-10).
+ * Returns the messages as an application wants a model to see them: transformed, in the definition's order, then
+ * converted (CB-10).
  *
- * A function that throws, gives no answer in time, or leaves a call without its result ends the turn with an error that
- * names it: without it, a model would see what the application did not want it to. It is not asked again; it may try
- * again by itself, within its time limit.
+ * A function that throws, times out, or separates a call from its result ends the turn with an error that names the
+ * function. Otherwise a model would see what the application wanted to change. The function is not called again; it
+ * may retry by itself, within its time limit.
  *
- * @param messages - Given to the functions as they are: the caller's own copy.
+ * @param messages - Passed to the functions as they are: the caller's own copy.
  */
 export async function shapeContext(
   messages: readonly AgentMessage[],
@@ -83,14 +83,17 @@ async function callContextFunction<Schema extends typeof AgentMessage | typeof M
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const where = issue === undefined || issue.path.length === 0 ? "" : ` (at ${issue.path.join(".")})`;
-    throw new ApplicationError("context", `${who} gave no list of messages${where}: ${issue?.message}`);
+    throw new ApplicationError(
+      "context",
+      `${who} did not return a list of messages${where}: ${issue?.message}`,
+    );
   }
   const messages = parsed.data as readonly z.infer<Schema>[];
   const orphan = findOrphan(messages);
   if (orphan !== undefined) {
     throw new ApplicationError(
       "context",
-      `${who} tore a call from its result, which no vendor takes: ${orphan}`,
+      `${who} separated a call from its result, which no vendor accepts: ${orphan}`,
     );
   }
   return messages;

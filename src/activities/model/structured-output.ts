@@ -16,15 +16,15 @@ import { runWithTimeout } from "../step/run-with-timeout.ts";
 /** With the "..." of a cut, 512. */
 const PROBLEMS_BYTES = 509;
 
-/** For finding a value in an answer and holding it against the schema; a pattern in a schema may compute for ever. */
+/** The limit for finding a value in an answer and validating it, because a pattern in a schema may take for ever. */
 const VALIDATION_TIMEOUT_MS = 2_000;
 
-/** How one definition's output is got from one vendor. */
+/** How the output of one definition is requested from one vendor. */
 export type OutputPlan = { readonly output: StructuredOutput; readonly road: OutputMode };
 
 type OutputDefinition = Pick<AgentDefinition, "output" | "model">;
 
-/** `undefined` where the output is a text. */
+/** Returns the plan, or `undefined` where the output is a text. */
 export function buildOutputPlan(
   { output, model }: OutputDefinition,
   providers: Pick<ProviderRegistry, "get">,
@@ -33,12 +33,12 @@ export function buildOutputPlan(
   const mode = providers.get(model.api)?.selectOutputMode?.(model, output);
   if (mode !== undefined) return { output, road: mode };
   throw new OutputError(
-    `A model that is spoken to by ${model.api} cannot be held to an output of type ${output.type}: ` +
-      "leave `output` out of the definition, or choose another model",
+    `The API ${model.api} does not support an output of type ${output.type}: ` +
+      "remove `output` from the definition, or choose another model",
   );
 }
 
-/** Finds out before a model is paid what could not work. */
+/** Finds problems of the output before a model is paid. */
 export function checkOutput(
   definition: OutputDefinition,
   providers: Pick<ProviderRegistry, "get">,
@@ -50,13 +50,13 @@ export function checkOutput(
   if (output.type === "json-schema") {
     const problem = findSchemaProblem(output.schema);
     if (problem !== undefined)
-      throw new DefinitionError(`output.schema is not a JSON Schema that can be used: ${problem}`);
+      throw new DefinitionError(`output.schema is not a usable JSON Schema: ${problem}`);
   }
   if (mode === "native") return;
   const taken = resolveToolName(outputName(output), tools);
   if (taken === undefined) return;
   throw new DefinitionError(
-    `The output is called ${outputName(output)}, which the tool ${taken.name} answers to: give it another name with output.name`,
+    `The tool ${taken.name} already answers to the name ${outputName(output)} of the output: set another name with output.name`,
   );
 }
 
@@ -64,7 +64,10 @@ export function isFinalCall(plan: OutputPlan | undefined, toolName: string): boo
   return plan?.road === "final-tool" && toolName === outputName(plan.output);
 }
 
-/** The verdict on an answer that claims to be the last; `undefined` for one that goes on with calls, or has failed. */
+/**
+ * Judges an answer that claims to be the last. Returns `undefined` for an answer that continues with calls or has
+ * failed.
+ */
 export function judgeOutput(
   message: AssistantMessage,
   { output, road: mode }: OutputPlan,
@@ -74,7 +77,7 @@ export function judgeOutput(
   const calls = content.flatMap((part) => (part.type === "toolCall" ? [part.name] : []));
   const final = calls.filter((name) => mode === "final-tool" && name === outputName(output)).length;
   if (calls.length > final) return undefined;
-  if (stopReason === "guardRail") return buildMismatch("the vendor has filtered the answer");
+  if (stopReason === "guardRail") return buildMismatch("the vendor filtered the answer");
   if (mode === "final-tool") {
     if (final === 0) return buildMismatch(`found a text, expected a call of ${outputName(output)}`);
     if (stopReason === "length") return buildMismatch("the answer was cut off by the output limit");
@@ -87,7 +90,7 @@ export function judgeOutput(
       return found.type === "found" ? findMismatch(found.value, output) : found.reason;
     },
     () =>
-      `it takes longer than ${VALIDATION_TIMEOUT_MS / 1000} s to hold the answer against the schema: make it simpler`,
+      `validation of the answer against the schema takes longer than ${VALIDATION_TIMEOUT_MS / 1000} s: simplify the schema`,
   );
   if (problems === undefined) return { ok: true };
   return buildMismatch(
@@ -95,7 +98,7 @@ export function judgeOutput(
   );
 }
 
-/** The output of an answer that was judged to be one, as JSON. */
+/** Formats the output of an accepted answer as JSON. */
 export function formatOutput(message: AssistantMessage, output: StructuredOutput): string | undefined {
   const found = extractOutput(message, (value) => findMismatch(value, output) === undefined);
   return found.type === "found" ? JSON.stringify(found.value) : undefined;

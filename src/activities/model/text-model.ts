@@ -13,7 +13,7 @@ import { askWithFallbacks } from "./model-fallback.ts";
 
 export type TextQuestion = {
   readonly instructions: string;
-  /** May be made for the model that is asked. */
+  /** A function builds the text for the model that is called. */
   readonly text: string | ((model: ModelConfig) => string);
   readonly maxTokens: number;
 };
@@ -22,7 +22,7 @@ export type TextAnswer = { readonly text: string; readonly stopReason: StopReaso
 
 type TextModelDependencies = Pick<Dependencies, "providers" | "secrets" | "outages">;
 
-/** The agent's own models, for texts that are no part of its conversation. Counts what they cost. */
+/** Calls the agent's own models for texts that are no part of its conversation, and counts their cost. */
 export class TextModel {
   readonly #definition: AgentDefinition;
   readonly #helpers: TextModelDependencies;
@@ -37,12 +37,12 @@ export class TextModel {
     this.#onWait = onWait;
   }
 
-  /** Answers of fallbacks; one of each that has given any. */
+  /** The fallbacks that answered, each once. */
   get fallbacks(): readonly ModelFallback[] {
     return [...this.#fallbacks.values()];
   }
 
-  /** The agent's own model, as people know it. */
+  /** The display name of the agent's own model. */
   get name(): string {
     const { provider, id } = this.#definition.model;
     return `${provider}/${id}`;
@@ -52,7 +52,7 @@ export class TextModel {
     return (await this.askForAnswer(question, signal)).text;
   }
 
-  /** The same with how the answer ended. */
+  /** Asks for a text, and also returns how the answer ended. */
   async askForAnswer(question: TextQuestion, signal: AbortSignal): Promise<TextAnswer> {
     const { outages } = this.#helpers;
     const {

@@ -2,14 +2,14 @@ import { formatWait, type VendorWait } from "../../conversation/step-wait.ts";
 import type { Wait } from "../../models/provider.ts";
 import type { DeltaBody } from "../../store/stream/stream-hub.ts";
 
-/** A wait that is over sooner is nobody's business. */
+/** A shorter wait is not reported. */
 const REPORT_AFTER_MS = 1000;
 
-/** What a step waits for before it asks a vendor: for its heartbeat, and for those who watch. */
+/** Reports the waits of a step before it calls a vendor, to its heartbeat and to watchers. */
 export class WaitReporter {
   readonly #publish: (body: DeltaBody) => void;
   #current: VendorWait | undefined;
-  /** What those who watch were told last. */
+  /** The wait that was last reported to watchers. */
   #reported: VendorWait["for"] | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -17,7 +17,7 @@ export class WaitReporter {
     this.#publish = publish;
   }
 
-  /** For the heartbeat. */
+  /** The details for the heartbeat. */
   get details(): { readonly waits?: VendorWait } {
     return this.#current === undefined ? {} : { waits: this.#current };
   }
@@ -38,7 +38,7 @@ export class WaitReporter {
     if (nowMs - sinceMs >= REPORT_AFTER_MS) this.#report();
   };
 
-  /** Once, and again when it is another cause. */
+  /** Reports a wait once, and again when its cause changes. */
   #report(): void {
     if (this.#current === undefined || this.#current.for === this.#reported) return;
     this.#reported = this.#current.for;

@@ -6,13 +6,16 @@ import { findHookPoints, type HookCall } from "../hooks/ask-hooks.ts";
 import { askBeforeLoopHooks, type LoopRejection } from "../hooks/loop-hooks.ts";
 import { type FilteredPrompts, filterPrompts } from "./filter-prompts.ts";
 
-/** Hooks and filters together: the step that asks them ends after five minutes, and has to write besides. */
+/**
+ * The limit for hooks and filters together: the step that runs them ends after five minutes, and needs time to write.
+ */
 const ADMISSION_TIMEOUT_MS = 280_000;
 
 /**
- * What a loop may begin with: hooks are asked whether it may begin at all, then the filters about its words (LOOP-02).
+ * Returns the messages that a loop may begin with. Hooks decide whether it may begin at all, then filters check its
+ * messages (LOOP-02).
  *
- * @param inbox - Read only when a filter is asked; a loop of kind `compaction` takes nothing of it.
+ * @param inbox - Read only when a filter runs. A loop of kind `compaction` takes nothing from it.
  */
 export async function admitPrompts(
   step: Parameters<typeof askBeforeLoopHooks>[0],
@@ -29,7 +32,7 @@ export async function admitPrompts(
       ? undefined
       : await askBeforeLoopHooks(step, prompts, inbox, asking);
   if (refused !== undefined) return { prompts, ...refused };
-  // Read before the filters' time begins: a store that is away must not use it up.
+  // Read before the filters' time starts, so that an unavailable store does not use it up.
   const isRead = names.length > 0 && continuation?.kind.type !== "compaction";
   const waiting = isRead ? await inbox() : [];
   const limitMs = Math.min(FILTERS_MS, began + ADMISSION_TIMEOUT_MS - Date.now());

@@ -16,16 +16,16 @@ import { checkNames } from "../step/check-names.ts";
 import { DefinitionError } from "../step/failure.ts";
 import { resolveOfferedTools } from "./loop-opening.ts";
 
-/** Of what a loop is warned of: a definition may name as many tools as it likes. */
+/** The most warnings of a loop, because a definition may name any number of tools. */
 const MAX_WARNINGS = 16;
 const WARNING_BYTES = 253;
 
 export type CheckedDefinition = { readonly tools: readonly Tool[]; readonly warnings: readonly string[] };
 
 /**
- * What this worker offers an agent. All that can be known to be wrong before a model is paid is found here.
+ * Returns what this worker offers an agent. Finds every problem that can be found before a model is paid.
  *
- * @param found - Warnings that there are already.
+ * @param found - Warnings that already exist.
  */
 export async function checkDefinition(
   definition: AgentDefinition,
@@ -46,7 +46,7 @@ export async function checkDefinition(
   return { tools, warnings };
 }
 
-/** What a loop runs with, and its definition does not say. */
+/** Builds the terms of a loop that its definition does not contain. */
 export function buildLoopTerms(
   definition: AgentDefinition,
   limits: Limits,
@@ -77,7 +77,7 @@ function resolveTools(
   return { ...resolved, warnings };
 }
 
-/** A strategy that nobody has registered would be missed at the first compaction. */
+/** Throws for a strategy that is not registered, which would otherwise fail at the first compaction. */
 export function checkCompaction(
   { context }: Pick<AgentDefinition, "context">,
   { compactions }: Pick<Dependencies, "compactions">,
@@ -89,11 +89,11 @@ export function checkCompaction(
 async function checkModel(model: ModelConfig, { providers, secrets }: Dependencies): Promise<void> {
   if (!providers.has(model.api)) {
     throw new DefinitionError(
-      `This worker does not speak ${model.api}; it speaks ${providers.listProtocols().join(", ")}`,
+      `This worker does not support the API ${model.api}; it supports ${providers.listProtocols().join(", ")}`,
     );
   }
   await prepareSecrets(model, secrets).catch((error: unknown) => {
-    // Whoever starts a run is told at once; one that is at work would wait.
+    // The user who starts a run gets the error at once; a run that is at work would wait.
     throw error instanceof ProviderError ? new ProviderError("auth", error.message) : error;
   });
   if (model.apiKey !== undefined) resolveSecrets(model.apiKey, secrets);

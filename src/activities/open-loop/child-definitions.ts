@@ -2,7 +2,10 @@ import type { ToolFacts } from "../../core/machine/state/digest.ts";
 import { type AgentDefinition, Delegation, type SubAgent } from "../../schema/definition.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 
-/** What a sub-agent runs with: its own definition, with the caller's name and limits for it, within the caller's depth. */
+/**
+ * Builds the definition of a sub-agent: its own definition with the caller's name and limits for it, within the
+ * caller's depth.
+ */
 export function buildChildDefinition(
   caller: AgentDefinition,
   { name, limits, agent }: SubAgent,
@@ -21,7 +24,7 @@ export function getDelegation({ delegation }: AgentDefinition): Delegation {
 
 export type ChildFacts = ReadonlyMap<string, NonNullable<ToolFacts["child"]>>;
 
-/** Keeps the definitions of an agent's sub-agents, so that a call needs no more than a hash. */
+/** Stores the definitions of an agent's sub-agents, so that a call needs only a hash. */
 export async function saveChildDefinitions(
   caller: AgentDefinition,
   transcript: Pick<Transcript, "saveDefinition">,
@@ -36,7 +39,7 @@ export async function saveChildDefinitions(
   return new Map(facts);
 }
 
-/** The same where nothing is kept: a name stands for the hash. */
+/** Builds the same facts without storing anything: the name replaces the hash. */
 export function buildChildFacts(caller: AgentDefinition): ChildFacts {
   return new Map(
     (caller.subAgents ?? []).map((subAgent) => {

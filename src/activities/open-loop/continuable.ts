@@ -4,10 +4,11 @@ import type { Entry } from "../../schema/record.ts";
 import { DefinitionError } from "../step/failure.ts";
 
 /**
- * LOOP-04: there is a conversation, and it does not end with an answer; failed ones do not count (X-09).
+ * Throws unless there is a conversation that does not end with an answer (LOOP-04); failed answers do not count
+ * (X-09).
  *
- * @param entries - Of the branch, up to where it goes on; absent without a session.
- * @param mayEndWithAnswer - Words come behind it, or no answer is asked for.
+ * @param entries - The entries of the branch up to the position to continue from; absent without a session.
+ * @param mayEndWithAnswer - Messages follow, or no answer is requested.
  */
 export function assertContinuable(
   session: string,
@@ -17,7 +18,7 @@ export function assertContinuable(
   if (entries === undefined) throw new DefinitionError(`There is no session ${session} to continue`);
   const all: ViewRanges = { branch: "", ranges: [{ from: 0, to: entries.length }] };
   const last = materialise(all, entries).at(-1);
-  if (last === undefined) throw new DefinitionError(`Session ${session} holds no messages to continue from`);
+  if (last === undefined) throw new DefinitionError(`Session ${session} has no messages to continue from`);
   if (last.role === "assistant" && !mayEndWithAnswer) {
     throw new DefinitionError(
       `Session ${session} ends with an answer: there is nothing to continue; send a prompt instead`,

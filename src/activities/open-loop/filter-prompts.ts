@@ -2,20 +2,20 @@ import type { NewMessage } from "../../store/transcript/session.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { askFilters } from "../filter-input/ask-filters.ts";
 
-/** What a loop may begin with, as it is to be stored: a warning stands at the end of the message that it is about. */
+/** The messages that a loop may begin with, as they are stored. A warning is at the end of its message. */
 export type FilteredPrompts = {
   readonly prompts: readonly NewMessage[];
-  /** Absent where no filter was asked. */
+  /** Absent where no filter ran. */
   readonly inbox?: readonly NewMessage[];
-  /** Why none of it may be stored. */
+  /** Why nothing may be stored. */
   readonly rejected?: string;
-  /** The message that this is about, when it is not a prompt: its sender does not wait for an answer. */
+  /** The rejected message, when it is not a prompt: its sender does not wait for an answer. */
   readonly refused?: readonly NewMessage[];
 };
 
 /**
- * Asks the filters about all that people have said: first about the prompts, joined (FILT-02), then about each message
- * that waited in the inbox or in a queue (PHI-08). The first rejection ends the asking.
+ * Runs the filters on all user messages: first on the prompts, joined (FILT-02), then on each message that waited in
+ * the inbox or in a queue (PHI-08). The first rejection ends the filtering.
  *
  * @param inbox - Read only when there is a filter.
  */

@@ -7,7 +7,7 @@ import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { Tool } from "../../tools/tool.ts";
 import type { Conversations } from "../step/conversations.ts";
 
-/** All that this needs of the world. */
+/** The dependencies of this function. */
 export type InitialViewDependencies = {
   readonly transcript: Pick<Transcript, "readBranches"> & {
     readLoops(session: string): Promise<readonly Pick<LoopRecord, "loopId" | "branch">[]>;
@@ -16,7 +16,7 @@ export type InitialViewDependencies = {
   readonly conversations: Pick<Conversations, "readEntriesBefore">;
 };
 
-/** What a run's first loop begins with of the view: as the loop before it has left it, or as events say. */
+/** Reads the view that a run's first loop begins with: as the previous loop left it, or as events describe it. */
 export async function readInitialView(
   opened: Pick<OpenedLoop, "loopId" | "branch" | "from" | "view">,
   tools: readonly Pick<Tool, "kind">[],

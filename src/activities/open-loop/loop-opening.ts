@@ -6,9 +6,9 @@ import type { ToolRegistry, ToolResolution } from "../../tools/tool-registry.ts"
 import { resolveAgentTools } from "../model/available-tools.ts";
 import { DefinitionError } from "../step/failure.ts";
 
-// What a loop is opened with, whoever opens it: the activity, or the scenario player without a server.
+// What a loop is opened with, for both the activity and the scenario player without a server.
 
-/** The tools that a definition names; an error where it wants all of them and some are not there. */
+/** Returns the tools that a definition names. Throws when it requires all of them and some are unknown. */
 export function resolveOfferedTools(
   definition: AgentDefinition,
   registry: Pick<ToolRegistry, "resolve" | "sources">,
@@ -18,7 +18,7 @@ export function resolveOfferedTools(
   return resolved;
 }
 
-/** What kind of loop it is and where it goes on. */
+/** Builds the kind of the loop and the position where it continues. */
 export function buildLoopOpening(
   definition: AgentDefinition,
   continuation: Continuation | undefined,

@@ -21,8 +21,8 @@ import { buildPinnedDigest, mergeLimits } from "./pinned-digest.ts";
 import { watchToolLists } from "./watch-tool-lists.ts";
 
 /**
- * Pins what the loop runs with and opens its record (design 3.13). All that can be known to be wrong before a model
- * is paid is found here.
+ * Pins what the loop runs with and opens its record (design 3.13). Finds every problem that can be found before a
+ * model is paid.
  */
 export async function openLoop(input: OpenLoopInput, dependencies: Dependencies): Promise<LoopDigest> {
   const { transcript } = dependencies;
@@ -52,7 +52,7 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
     const { part } = input;
     const inbox = async () => (part === undefined ? await transcript.readInbox(step.session) : []);
     const admission = await admitPrompts(step, prompts, inbox, continuation, asking);
-    // An earlier execution of this step may have heard something else of hooks and filters: what it has stored counts.
+    // An earlier execution of this step may have got other decisions of hooks and filters: what it has stored counts.
     reachKillPoint("open:before");
     const opened = await transcript.openLoop({
       step,
@@ -89,7 +89,10 @@ export async function openLoop(input: OpenLoopInput, dependencies: Dependencies)
   }
 }
 
-/** What an earlier execution of this step has pinned the loop to: sources outside may say something else by now. */
+/**
+ * Reads what an earlier execution of this step pinned the loop to, because tool sources may offer something else
+ * meanwhile.
+ */
 async function readPinned(hash: string, { definitions, tools }: Dependencies) {
   const definition = await definitions.read(hash);
   return { definition, tools: resolveOfferedTools(definition, tools).tools };
@@ -107,7 +110,7 @@ async function assertCanContinue(
     record === undefined
       ? undefined
       : await transcript.readEntries(session, branch, 0, at?.position ?? Number.MAX_SAFE_INTEGER);
-  // What is asked on a branch may stand where nothing stands before it.
+  // A prompt on a branch may begin where no entry exists before it.
   if (entries !== undefined && kind.type === "branch" && prompts > 0) return;
   assertContinuable(session, entries, kind.type === "compaction" || prompts > 0);
 }

@@ -8,7 +8,10 @@ import type { Dependencies } from "../dependencies.ts";
 import { DefinitionError } from "../step/failure.ts";
 import { resolveOfferedTools } from "./loop-opening.ts";
 
-/** What the definition has of its sources outside now, kept in it: later steps ask for it by the hash of the result. */
+/**
+ * Adds what the definition's tool sources currently offer to the definition. Later steps refer to it by the hash of
+ * the result.
+ */
 export async function pinSources(
   definition: AgentDefinition,
   before: PinnedSources | undefined,
@@ -30,7 +33,7 @@ export async function pinSources(
   }
 }
 
-/** What the newest loop of a session was pinned to. */
+/** Reads what the newest loop of a session was pinned to. */
 export async function readPreviousPins(
   session: string,
   { transcript, definitions }: Pick<Dependencies, "transcript" | "definitions">,

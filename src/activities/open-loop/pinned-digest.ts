@@ -13,7 +13,7 @@ import type { Tool } from "../../tools/tool.ts";
 import { findHookPoints } from "../hooks/ask-hooks.ts";
 import { type ChildFacts, getDelegation } from "./child-definitions.ts";
 
-/** The part of a definition that the machine decides by. */
+/** Builds the part of a definition that the machine decides by. */
 export function buildPinnedDigest(
   definition: AgentDefinition,
   definitionHash: string,
@@ -49,14 +49,14 @@ export function buildPinnedDigest(
   };
 }
 
-/** What a source says of its own tools is asked behind all that the definition says. */
+/** Merges permissions: the definition's rules apply before what a source says about its own tools. */
 function mergePermissions({ permissions, pinned }: AgentDefinition): PermissionPolicy {
   return pinned?.rules === undefined
     ? permissions
     : { ...permissions, rules: [...permissions.rules, ...pinned.rules] };
 }
 
-/** What a continuation says goes before what the definition says. */
+/** Merges limits: a continuation's limits take precedence over the definition's. */
 export function mergeLimits({ limits }: AgentDefinition, continuation: Continuation | undefined): Limits {
   return { ...limits, ...continuation?.limits } as Limits;
 }
@@ -75,7 +75,7 @@ function buildToolFacts(tool: Tool, definition: AgentDefinition, children: Child
   };
 }
 
-/** PHI-06: a tool's own limit, else the definition's, else none. */
+/** Returns the time limit of a tool: its own, otherwise the definition's, otherwise none (PHI-06). */
 export function getTimeLimit(
   { timeoutMs }: Pick<Tool, "timeoutMs">,
   { toolTimeoutMs }: Pick<AgentDefinition, "toolTimeoutMs">,

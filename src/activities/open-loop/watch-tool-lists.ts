@@ -5,15 +5,15 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import type { ActiveLoop } from "../../tools/sources/tool-source.ts";
 import type { Dependencies } from "../dependencies.ts";
 
-/** A result may wait for it. */
+/** A tool result may wait this long for the signal. */
 const SIGNAL_TIMEOUT_MS = 5000;
 
-/** gRPC: there is no such run, or it is over. */
+/** The gRPC code NOT_FOUND: there is no such run, or it has ended. */
 const NOT_FOUND = 5;
 
 /**
- * Has the run told, by a signal, when what its servers offer is not what the loop is pinned to. Where a worker has no
- * client, as in tests without a server, results of tools say it.
+ * Notifies the run with a signal when its servers offer other tools than the loop is pinned to. A worker without a
+ * client, as in tests without a server, reports the change with the results of tools.
  */
 export function watchToolLists(
   definition: AgentDefinition,
@@ -36,7 +36,7 @@ export function watchToolLists(
         if (isRunEnded(error)) return "over";
         log.warn(
           { workflow, server: change.server, error: String(error) },
-          "A run could not be told what an MCP server offers by now",
+          "Could not notify a run of an MCP server's changed tool list",
         );
         return "failed";
       }

@@ -12,13 +12,13 @@ import type { Dependencies } from "../dependencies.ts";
 import { toFailure } from "../step/failure.ts";
 import { deleteFamily, findDeletableFamily, finishInterrupted } from "./session-family.ts";
 
-/** Sessions that one activity looks at. */
+/** The most sessions that one activity examines. */
 const PAGE_SIZE = 100;
-/** Of those that it deletes, after this time it goes on in the next one. */
+/** After this time the activity leaves the other deletions to the next one. */
 const PAGE_MS = 60_000;
 const SWEEP_SIZE = 500;
 
-/** One page of a policy's work. Asked again, it finds what is left. */
+/** Applies one page of a policy. A repetition finds what is left. */
 export async function applyRetention(
   input: RetentionInput,
   dependencies: Dependencies,
@@ -64,7 +64,10 @@ export async function applyRetention(
   }
 }
 
-/** Ids of open workflows, and of those that a schedule wakes: what begins with one of them is a part of it. */
+/**
+ * Lists the ids of open workflows, and of those that a schedule wakes: an id that begins with one of them is a part of
+ * it.
+ */
 async function listNeededIds(client: Client): Promise<ReadonlySet<string>> {
   const ids = new Set<string>();
   for await (const { workflowId } of client.workflow.list({ query: 'ExecutionStatus = "Running"' })) {
@@ -80,7 +83,7 @@ async function listNeededIds(client: Client): Promise<ReadonlySet<string>> {
 
 async function isNeeded(id: string, needed: ReadonlySet<string>, client: Client): Promise<boolean> {
   if (listAncestorIds(id).some((name) => needed.has(name))) return true;
-  // What has just begun is not in the list yet.
+  // A run that has just begun is not in the list yet.
   try {
     const { status } = await client.workflow.getHandle(id).describe();
     return status.name === "RUNNING" || status.name === "PAUSED";
@@ -90,7 +93,7 @@ async function isNeeded(id: string, needed: ReadonlySet<string>, client: Client)
   }
 }
 
-/** A session's id, and those of the job and the agents above it. */
+/** Lists a session's id and the ids of the job and the agents above it. */
 function listAncestorIds(id: string): readonly string[] {
   const parts = id.split(".");
   return parts.map((_, index) => parts.slice(0, index + 1).join("."));

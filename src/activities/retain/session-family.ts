@@ -3,16 +3,16 @@ import { readIdleSnapshot } from "../../store/transcript/read-idle-snapshot.ts";
 import type { SessionRecord } from "../../store/transcript/session.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 
-// A session goes with those of the agents below it, or not at all.
+// A session is deleted together with the sessions of the agents below it, or not at all.
 
-/** As many as one agent may have started. */
+/** The most sub-agents that one agent may have started. */
 const MAX_CHILDREN = 10_000;
 
 type FamilyMember = { readonly id: string; readonly seen: IdleSnapshot };
 
 /**
- * A session and those of agents below it, callers first. Nothing where one of them is to stay: it is kept, or somebody
- * needs it.
+ * Finds a session and the sessions of the agents below it, callers first. Returns `undefined` when one of them must
+ * stay, because it is retained or still needed.
  */
 export async function findDeletableFamily(
   root: SessionRecord,
@@ -21,7 +21,7 @@ export async function findDeletableFamily(
 ): Promise<readonly FamilyMember[] | undefined> {
   const family = [root];
   const members: FamilyMember[] = [];
-  // Grows while it is walked through.
+  // The list grows during the iteration.
   for (const one of family) {
     const seen = await readIdleSnapshot(transcript, one);
     if (one.scope === "persistent" || (await isNeeded(one.id))) return undefined;
@@ -33,14 +33,15 @@ export async function findDeletableFamily(
 
 type DeleteContext = {
   readonly transcript: Transcript;
-  /** Its live output. */
+  /** Deletes the session's live output. */
   readonly deleteLiveOutput: (session: string) => Promise<void>;
   readonly beat: () => void;
 };
 
 /**
- * Gives whether it went: not when the first of it has gone on meanwhile. One below that has is left alone. Those below go
- * first: who asks again after an interruption finds the rest by its callers.
+ * Deletes a family, and returns whether it was deleted: not when the root session has continued meanwhile. A
+ * descendant that has continued is left alone. Descendants are deleted first, so that a repetition after an
+ * interruption finds the rest by their callers.
  */
 export async function deleteFamily(
   family: readonly FamilyMember[],
@@ -56,7 +57,10 @@ export async function deleteFamily(
   return true;
 }
 
-/** Begun anew first, for what others have taken a part of behind the beginning. */
+/**
+ * Finishes interrupted deletions. Each one begins again first, because forks may have taken a part of the session
+ * after the first beginning.
+ */
 export async function finishInterrupted(deleting: DeleteContext): Promise<void> {
   const { archive } = deleting.transcript;
   for (const { session, what } of await archive.listUnfinished()) {

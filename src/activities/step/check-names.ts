@@ -1,16 +1,16 @@
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { DefinitionError } from "./failure.ts";
 
-/** As a hint behind what is wrong: `; did you mean "x"?`, or nothing. */
+/** Formats a hint that follows a problem: `; did you mean "x"?`, or an empty text. */
 export function formatSuggestion(name: string, known: readonly string[]): string {
   const near = findNearestName(name, known);
   return near === undefined ? "" : `; did you mean "${near}"?`;
 }
 
 /**
- * A definition that counts on what an application registers must not run without it.
+ * Throws when the worker lacks something that a definition needs an application to register.
  *
- * @param what - As the error says it: "input filter".
+ * @param what - The kind in the error: "input filter".
  */
 export function checkNames(what: string, names: readonly string[], known: readonly string[]): void {
   const unknown = names.filter((name) => !known.includes(name));

@@ -7,7 +7,7 @@ import { logNudges } from "../model/log-nudges.ts";
 import { announceEvents } from "./live-output.ts";
 import { resolveOutbox } from "./resolve-outbox.ts";
 
-/** Writes what rode along with a command, takes its step, and tells watchers; gives back what is stored already. */
+/** Writes the outbox of a command, claims its step, and notifies watchers. Returns a result that is already stored. */
 export async function claimStep(
   step: Step,
   {

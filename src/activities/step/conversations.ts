@@ -11,23 +11,23 @@ import type { Entry } from "../../schema/record.ts";
 import { StoreError } from "../../store/transcript/store-error.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 
-/** Characters of conversations that a worker keeps warm, about twice as many bytes of memory. */
+/** The most characters of conversations that a worker caches, about twice as many bytes of memory. */
 const MAX_CACHED_CHARACTERS = 64 * 1024 * 1024;
 
 type CachedBranch = {
   readonly entries: Entry[];
   characters: number;
-  /** The run that has written the last of them. */
+  /** The run that wrote the last of them. */
   writer: string | undefined;
 };
 
 /**
- * The conversations that this worker has read, so that a turn reads only what is new. Entries never change once
- * they are written; but a session may be deleted, and another one have its name: who has written the last entry tells.
+ * Caches the conversations that this worker has read, so that a turn reads only new entries. Written entries never
+ * change. But a session may be deleted and its name reused: the writer of the last entry tells the two apart.
  */
 export class Conversations {
   readonly #transcript: Transcript;
-  /** By branch; the ones that were used longest ago come first. */
+  /** By branch; the least recently used come first. */
   readonly #cache = new Map<string, CachedBranch>();
   #characters = 0;
 
@@ -35,7 +35,7 @@ export class Conversations {
     this.#transcript = transcript;
   }
 
-  /** What the model sees. */
+  /** Reads the messages that the model sees. */
   async readMessages(
     session: string,
     view: ViewRanges,
@@ -45,7 +45,7 @@ export class Conversations {
     return materialise(view, entries, more);
   }
 
-  /** The same with an application's own messages, as a copy that may be changed. */
+  /** Reads the same messages with an application's own ones, as a copy that may be changed. */
   async copyMessages(
     session: string,
     view: ViewRanges,
@@ -74,7 +74,7 @@ export class Conversations {
     };
   }
 
-  /** The entries that a view speaks of, also those that a text stands for; not those that were pruned. */
+  /** Reads the entries that a view covers, including those that a text replaces, but not those that were pruned. */
   async readEntries(session: string, view: ViewRanges): Promise<readonly Entry[]> {
     const all = await this.#readUpTo(session, view.branch, findViewEnd(view));
     return all.filter((entry) =>
@@ -85,7 +85,7 @@ export class Conversations {
     );
   }
 
-  /** All entries of a branch before this position. */
+  /** Reads all entries of a branch before this position. */
   async readEntriesBefore(session: string, branch: string, position: number): Promise<readonly Entry[]> {
     const entries = await this.#readUpTo(session, branch, position);
     return entries.slice(0, position);
@@ -104,7 +104,7 @@ export class Conversations {
     const { kept, writer } = await this.#getCached(session, branch, to);
     if (kept.entries.length < to) {
       const found = await this.#transcript.readEntries(session, branch, kept.entries.length, to);
-      // Another turn may have read the same meanwhile.
+      // Another turn may have read the same entries meanwhile.
       const added = found.slice(Math.max(0, kept.entries.length - (found[0]?.position ?? 0)));
       const size = added.reduce((sum, entry) => sum + countCharacters(entry.message), 0);
       kept.entries.push(...added);
@@ -113,8 +113,8 @@ export class Conversations {
       if (this.#cache.get(name) === kept) this.#characters += size;
     }
     if (kept.entries.length < to) {
-      const found = `branch ${branch} of session ${session} has ${kept.entries.length} entries of ${to}`;
-      throw new StoreError("behind", `The transcript is behind: ${found} that the run counts on.`);
+      const found = `branch ${branch} of session ${session} has ${kept.entries.length} of the ${to} entries`;
+      throw new StoreError("behind", `The transcript is behind: ${found} that the run expects.`);
     }
     this.#evict(name);
     this.#cache.set(name, kept);
@@ -123,7 +123,7 @@ export class Conversations {
     return kept.entries;
   }
 
-  /** What is kept of a branch and still stands there, and who has written the entry before `to`. */
+  /** Returns the cached entries of a branch if they are still valid, and the writer of the entry before `to`. */
   async #getCached(
     session: string,
     branch: string,

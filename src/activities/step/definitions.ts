@@ -4,7 +4,7 @@ import { AgentDefinition } from "../../schema/definition.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { DefinitionError } from "./failure.ts";
 
-/** Definitions never change under their hash: kept once read. */
+/** The most cached definitions. A definition never changes under its hash. */
 const MAX_CACHED = 256;
 
 export class Definitions {
@@ -15,12 +15,12 @@ export class Definitions {
     this.#transcript = transcript;
   }
 
-  /** For a run that is about to start: one that came with an import must have been accepted. */
+  /** Reads a definition for a run that starts. An imported definition must have been accepted. */
   async readAccepted(hash: string): Promise<AgentDefinition> {
     if (!(await this.#transcript.isAccepted(hash))) {
       throw new DefinitionError(
-        `The definition ${hash} came with an import and has not been accepted here: look at it and accept it with ` +
-          "`holdfast accept SESSION`, or give a definition of your own",
+        `The definition ${hash} was imported and has not been accepted here: inspect it and accept it with ` +
+          "`holdfast accept SESSION`, or specify a definition of your own",
       );
     }
     return await this.read(hash);
@@ -42,12 +42,12 @@ export class Definitions {
   }
 }
 
-/** With the defaults of today where it says nothing: an older release may have stored it. */
+/** Parses a definition with today's defaults for absent fields, because an older release may have stored it. */
 export function parseDefinition(given: unknown): AgentDefinition {
   return parseInput("definition", AgentDefinition, given);
 }
 
-/** What somebody has sent, or a reason that names the field. */
+/** Parses an input, or throws with a reason that names the field. */
 export function parseInput<Value>(what: string, schema: ZodType<Value>, given: unknown): Value {
   const checked = check(schema, given, what);
   if (checked.ok) return checked.value;

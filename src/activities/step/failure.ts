@@ -7,13 +7,13 @@ import { redactPreview } from "../../platform/text/redact.ts";
 import type { RetryConfig } from "../../schema/definition.ts";
 import { FencedError, STORE_MAY_RECOVER, StoreError } from "../../store/transcript/store-error.ts";
 
-// The only place where an adapter's error becomes a failure that Temporal stores. Types are wire names: pinned by
-// a test. Messages are for people, bounded, and free of secrets.
+// The only place where an adapter's error becomes a failure that Temporal stores. The types are wire names, which a
+// test pins. The messages are for users and operators, bounded, and without secrets.
 
-/** Of a failure's message, as Temporal stores it. */
+/** The most bytes of a failure's message, as Temporal stores it. */
 export const MAX_MESSAGE_BYTES = 1024;
 
-/** Faults that the same request may overcome (RTY-03). */
+/** Whether the same request may succeed after this fault (RTY-03). */
 export const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
   "rate-limited": true,
   network: true,
@@ -24,17 +24,16 @@ export const VENDOR_MAY_RECOVER: Record<ProviderFault, boolean> = {
   other: false,
 };
 
-/** A run that cannot begin as it was asked to: what is wrong, and with what. */
+/** A run that cannot begin with its input: the problem, and the part of the input that has it. */
 export class DefinitionError extends Error {
   override readonly name = "DefinitionError";
 }
 
 /**
- * A function of an application did not do its part: which one, and how. It would do the same again.
+ * A function of an application failed: which one, and how. A repetition would fail too.
  *
- * `context`: what a model is to see. `compaction`: how a view is made smaller. `overflow`:
- * nothing more can be left out of a context that was refused. `filters`: what may join the conversation.
- * `reducer`: what the parts of a fan-out have said together.
+ * `context`: what a model sees. `compaction`: how a view is made smaller. `overflow`: nothing more can be left out of
+ * a rejected context. `filters`: what may join the conversation. `reducer`: the combined outputs of a fan-out's parts.
  */
 export class ApplicationError extends Error {
   override readonly name = "ApplicationError";
@@ -46,23 +45,25 @@ export class ApplicationError extends Error {
   }
 }
 
-/** An output that the model of a definition cannot be held to (SO-01). */
+/** An output that the definition's model does not support (SO-01). */
 export class OutputError extends Error {
   override readonly name = "OutputError";
 }
 
 /**
- * @param patience - Of a step that its run waits for itself where the vendor wants to be left alone for long; others are
- *   tried again by Temporal, after no more than `retry.maxWaitMs`.
+ * Converts an error to a failure for Temporal.
+ *
+ * @param budget - Of a step whose run waits itself when the vendor asks for a long wait. Temporal retries other steps,
+ * after no more than `retry.maxWaitMs`.
  */
 export function toFailure(error: unknown, retry?: RetryConfig, budget?: RetryBudget): Error {
   const failure = translate(error, retry, budget);
-  // Temporal stores a stack with every failure; ours says nothing that the type does not.
+  // Temporal stores a stack with every failure; this one says nothing that the type does not.
   failure.stack = `${failure.name}: ${failure.message}`;
   return failure;
 }
 
-/** What is left of a step: attempts, and milliseconds of its loop's time. */
+/** The remaining attempts of a step, and the remaining milliseconds of its loop. */
 export type RetryBudget = { readonly isLastAttempt: boolean; readonly leftMs: number };
 
 function translate(error: unknown, retry: RetryConfig | undefined, budget?: RetryBudget): Error {
@@ -82,7 +83,7 @@ function translate(error: unknown, retry: RetryConfig | undefined, budget?: Retr
   );
 }
 
-/** A worker that shuts down hands its work back; everybody else who cancels means the step. */
+/** Converts a cancellation: a worker that shuts down releases its step; any other cancellation cancels the step. */
 function fromCancellation(error: CancelledFailure): Error {
   if (Context.current().cancellationDetails?.workerShutdown === true || error.message === "WORKER_SHUTDOWN") {
     return ApplicationFailure.create({
@@ -122,7 +123,10 @@ function fromProviderError(
   return ApplicationFailure.create({ ...details, nonRetryable: true, details: [{ ...facts, wait }] });
 }
 
-/** RTY-02: exponential, capped, with a jitter of a fifth, so that many agents do not come back at once. */
+/**
+ * Computes the back-off (RTY-02): exponential, capped, with a jitter of a fifth, so that many agents do not retry at
+ * the same moment.
+ */
 export function computeBackoff(
   retry: RetryConfig | undefined,
   attempt: number,

@@ -1,14 +1,18 @@
 import { Context } from "@temporalio/activity";
 import { getStoreWait } from "./store-waits.ts";
 
-/** The SDK passes a beat on at most this often when the worker sets `maxHeartbeatThrottleInterval` to the same. */
+/**
+ * The SDK forwards a heartbeat at most this often when the worker sets `maxHeartbeatThrottleInterval` to the same
+ * value.
+ */
 const HEARTBEAT_INTERVAL_MS = 1000;
 
 /**
- * Beats from a timer while the work lasts, so that a silent vendor or tool is not taken for a dead worker, and so
- * that a cancellation arrives. Work that ends within a second costs the server nothing.
+ * Sends heartbeats from a timer during the work, so that a silent vendor or tool does not look like a dead worker, and
+ * so that a cancellation arrives. Work that ends within a second costs the server nothing.
  *
- * @param details - Told with each beat; the last one is known to whoever takes over. A wait for the store is added.
+ * @param details - Sent with each heartbeat; a worker that takes over knows the last one. A wait for the store is
+ * added.
  */
 export async function withHeartbeat<Result>(
   details: () => object | undefined,

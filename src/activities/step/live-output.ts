@@ -7,8 +7,8 @@ import type { NewEvent } from "../../store/transcript/store-write.ts";
 type OutputContext = { readonly loopId: string; readonly turn: number; readonly caller?: SpawnRef };
 
 /**
- * Publishes what one execution of a step shows, numbered, under its generation and attempt. What a sub-agent shows is
- * shown by the call that it works for as well.
+ * Publishes the live output of one execution of a step, numbered, under its generation and attempt. The output of a
+ * sub-agent is also published by the call that it works for.
  */
 export function createLiveOutput(hub: StreamHub, step: Step, { loopId, turn, caller }: OutputContext) {
   const own = createPublisher(hub, step, { session: step.session, loopId, turn });
@@ -44,7 +44,10 @@ function createPublisher(
     });
 }
 
-/** SUB-07: a sub-agent's words are its caller's tool output, its tools a line each, its progress progress. */
+/**
+ * Converts a sub-agent's output for its caller (SUB-07): its text becomes tool output, each tool a line, its progress
+ * progress.
+ */
 function toParentUpdate(body: DeltaBody, { toolCallId, toolName }: SpawnRef): DeltaBody | undefined {
   const call = { toolCallId, toolName };
   switch (body.type) {
@@ -61,7 +64,7 @@ function toParentUpdate(body: DeltaBody, { toolCallId, toolName }: SpawnRef): De
   }
 }
 
-/** Tells watchers that a loop's events can be read up to this one, and the hub what need not be kept any more. */
+/** Notifies watchers that a loop's events can be read up to this one, and the hub which output it may delete. */
 export function announceEvents(
   hub: StreamHub,
   step: Step,
@@ -75,7 +78,10 @@ export function announceEvents(
   createLiveOutput(hub, step, { loopId, turn })({ type: "recorded", sequence, over: findCompleted(events) });
 }
 
-/** At the ends of turns nothing of the loop is under way. In between calls may be, but never an answer. */
+/**
+ * Finds the completed output. At the end of a turn nothing of the loop is under way. In between calls may be, but
+ * never an answer.
+ */
 function findCompleted(events: readonly NewEvent[]): "all" | readonly string[] {
   const ofTurns = ["TurnStart", "TurnEnd", "AgentEnd"];
   if (events.some(({ body }) => ofTurns.includes(body.type))) return "all";

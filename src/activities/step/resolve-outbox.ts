@@ -7,7 +7,7 @@ import type { Transcript } from "../../store/transcript/transcript.ts";
 import { readAnswerText, readTaskText } from "../close-loop/task-text.ts";
 import { DefinitionError } from "./failure.ts";
 
-/** What rode along in a command, as the transcript takes it: words that travelled as a reference are put in. */
+/** Converts the outbox of a command for the transcript: inserts the texts that travelled as references. */
 export async function resolveOutbox(
   outbox: MachineOutbox,
   loopId: string,
@@ -22,7 +22,7 @@ export async function resolveOutbox(
         ? await readAnswerText(body.from, transcript)
         : undefined;
     const text = person === undefined ? resolved : await readMessageText(person, transcript);
-    // One after the other: many long texts at once would hold up the heartbeat.
+    // One after the other, because many long texts at once would delay the heartbeat.
     if (text !== undefined && text.length > LONG_CHARS) await nextTurn();
     entries.push({
       position: entry.position,
@@ -35,7 +35,7 @@ export async function resolveOutbox(
   return { entries, events: outbox.events };
 }
 
-/** A text of which reading takes some milliseconds. */
+/** A text of this length takes some milliseconds to read. */
 const LONG_CHARS = 1024 * 1024;
 
 export async function resolveMessage(message: InboundMessage, transcript: Transcript): Promise<NewMessage> {
@@ -48,7 +48,7 @@ async function readMessageText({ text, ref, task }: InboundMessage, transcript: 
   const stored = ref === undefined ? undefined : await transcript.readText(ref);
   if (stored === undefined) {
     throw new DefinitionError(
-      `A message refers to the text ${ref}, which the transcript does not hold: send it again`,
+      `A message refers to the text ${ref}, which the transcript does not contain: send it again`,
     );
   }
   return stored;

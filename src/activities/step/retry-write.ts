@@ -4,22 +4,25 @@ import type { Logger } from "../../platform/log.ts";
 import { STORE_MAY_RECOVER, StoreError } from "../../store/transcript/store-error.ts";
 import { noteStoreWait } from "./store-waits.ts";
 
-/** Delays between two tries at the store: the first is unnoticed, the last is how late a run is when the cause is gone. */
+/**
+ * The delays between two attempts at the store: the first goes unnoticed, the last is how late a run is when the cause
+ * is gone.
+ */
 const FIRST_DELAY_MS = 50;
 const LAST_DELAY_MS = 2000;
 
-/** While many steps wait for the same store, one word in this time is enough. */
+/** While many steps wait for the same store, one log line in this time is enough. */
 const LOG_INTERVAL_MS = 10_000;
 
-/** What a worker's log has been told of its store. */
+/** What was logged about a store. */
 type StoreOutage = { steps: number; readonly sinceMs: number; saidMs: number };
 const outageByLog = new WeakMap<Logger, StoreOutage>();
 
 /**
- * Tries an operation until the store answers: a full disk, a locked file or a database that is away holds a run up and
- * does not end it. An activity that waits says so with its heartbeat.
+ * Retries an operation until the store answers: a full disk, a locked file or an unavailable database delays a run and
+ * does not end it. The heartbeat of the activity reports the wait.
  *
- * @param signal - Ends the waiting, as a cancellation: a fault of the store that may pass is no failure of the step.
+ * @param signal - Ends the wait as a cancellation, because a temporary fault of the store is no failure of the step.
  */
 export async function retryWrite<Result>(
   attempt: () => Promise<Result>,
@@ -68,7 +71,7 @@ function logOutage(waiting: StoreOutage, { fault, message }: StoreError, log: Lo
   const { steps } = waiting;
   log.warn(
     { fault, waiting: steps },
-    `${message} Steps that wait for it: ${steps}; they go on by themselves.`,
+    `${message} Steps that wait for it: ${steps}; they continue by themselves.`,
   );
 }
 

@@ -4,10 +4,10 @@ const script = new Script("work()");
 const sandbox = createContext({ work: undefined });
 
 /**
- * Does what may compute for ever (a pattern or a schema that others have written), and gives it up at the limit: nothing
+ * Runs code that may take for ever (a pattern or a schema of somebody else), and interrupts it at the limit. Nothing
  * else runs meanwhile, not even a heartbeat.
  *
- * @param otherwise - In place of what did not come in time.
+ * @param onTimeout - Returns the value after a timeout.
  */
 export function runWithTimeout<Value>(limitMs: number, work: () => Value, onTimeout: () => Value): Value {
   sandbox["work"] = work;

@@ -1,7 +1,10 @@
 import { Context } from "@temporalio/activity";
 import type { Step, StepKey } from "../../store/transcript/step.ts";
 
-/** Who asks for this step: read from the activity's own context, because a reset changes what workflow code knows. */
+/**
+ * Returns the current step. It is read from the activity's own context, because a reset changes what workflow code
+ * knows.
+ */
 export function getCurrentStep(
   command: { number: number; generation: number; call?: number; session?: string },
   process: string,
@@ -25,12 +28,15 @@ export function getCurrentStep(
 }
 
 /**
- * The call of a step that is none of an answer's calls. Apart from those, because the number of a local step whose
- * workflow task was lost may be given to another command when the task is done again.
+ * The call number of a step that is no tool call. It differs from all call numbers, because the number of a local step
+ * whose workflow task was lost may be given to another command when the task runs again.
  */
 const NO_CALL = -1;
 
-/** The same for every execution of one call; in the environment of what it spawns, and at the outside's service. */
+/**
+ * Builds a key that is the same for every execution of one call. The processes of a tool find it in their environment,
+ * and external services may use it.
+ */
 export function buildIdempotencyKey({ run, number, call }: StepKey): string {
   return `${run}/${number}/${call}`;
 }

@@ -2,12 +2,12 @@ import { Context } from "@temporalio/activity";
 import type { StepWait } from "../../conversation/step-wait.ts";
 import type { StoreError } from "../../store/transcript/store-error.ts";
 
-// What an activity waits for at the store, for its heartbeat. Several reads of one activity may wait at once.
+// The waits of an activity for the store, for its heartbeat. Several reads of one activity may wait at once.
 
 type StoreWaitCount = { reads: number; readonly wait: StepWait };
 const waitByContext = new WeakMap<Context, StoreWaitCount>();
 
-/** Gives the way to end the wait. Outside of an activity nobody is told. */
+/** Records a wait, and returns a function that ends it. Outside of an activity nothing is recorded. */
 export function noteStoreWait({ fault }: StoreError): () => void {
   const context = getCurrentContext();
   if (context === undefined) return () => undefined;

@@ -6,23 +6,23 @@ import type { CallModelInput } from "../activity-types.ts";
 import type { Dependencies } from "../dependencies.ts";
 import { claimStep } from "./claim-step.ts";
 
-/** What a step comes to: what the machine is told, and the entries that are stored with it. */
+/** The result of a step: the digest for the machine, and the entries that are stored with it. */
 export type StepResult<Digest> = {
   readonly result: Digest;
   readonly entries: readonly NewEntry[];
-  /** The session goes on with another definition. `terms`: what its model is offered, as a text. */
+  /** The session continues with another definition. `terms`: what its model is offered, as a text. */
   readonly definition?: SessionDefinition & { readonly terms: string };
 };
 
-/** What rode along was written with the claim. */
+/** The claim already wrote the outbox. */
 const EMPTY_OUTBOX: Outbox = { entries: [], events: [] };
 
 type ClaimInput = Parameters<typeof claimStep>[1];
 type StepDependencies = Pick<Dependencies, "transcript" | "hub" | "log">;
 
 /**
- * Takes a step, has it done, and stores what it came to, before Temporal hears of it. Gives what is stored, whichever
- * execution has stored it: an answer that is paid is not paid again, a decision that was made stays.
+ * Claims a step, runs it, and stores its result before Temporal receives it. Returns the stored result, whichever
+ * execution stored it: a paid answer is not paid again, and a decision stays.
  */
 export async function runStoredStep<Digest extends WrittenDigest>(
   step: Step,
@@ -35,7 +35,7 @@ export async function runStoredStep<Digest extends WrittenDigest>(
   return await storeStep(step, { ...input, branch: claimed.branch }, await work(claimed), dependencies);
 }
 
-/** Stores what a step came to that needs no claim. */
+/** Stores the result of a step that needs no claim. */
 export async function storeStep<Digest extends WrittenDigest>(
   step: Step,
   { loopId, base, branch }: Pick<CallModelInput, "loopId" | "base" | "branch">,

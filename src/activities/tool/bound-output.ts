@@ -3,18 +3,18 @@ import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { ToolOutput } from "../../tools/tool.ts";
 
 /**
- * The most text that one result may bring into a conversation, in bytes: a quarter of a million tokens. The built-in
- * tools have bounds of their own below it; a tool of an application may have none.
+ * The most text that one result may add to a conversation, in bytes: a quarter of a million tokens. The built-in tools
+ * have lower bounds of their own; a tool of an application may have none.
  */
 export const MAX_RESULT_BYTES = 1024 * 1024;
 
-/** It goes through history; our own are at most half as long. */
+/** Loop ids go through history; Holdfast's own are at most half as long. */
 const MAX_LOOP_ID_BYTES = 512;
 
-/** As bash says it (BIT-05). */
+/** The same text as bash uses (BIT-05). */
 const TRUNCATED = "\n... (output truncated)";
 
-/** A tool's output as it may be stored and sent: bounded, and without the worker's own secrets. */
+/** Bounds a tool's output for storing and sending, and removes the worker's own secrets. */
 export function boundOutput(output: ToolOutput, mask: Mask): ToolOutput {
   let left = MAX_RESULT_BYTES;
   const content = output.content.map((part) => {
@@ -34,7 +34,7 @@ export function boundOutput(output: ToolOutput, mask: Mask): ToolOutput {
   };
 }
 
-/** The same value with every text in it masked; names of fields stay. */
+/** Masks every text in a value; field names stay. */
 function maskValue(value: unknown, mask: Mask): unknown {
   if (typeof value === "string") return mask(value);
   if (Array.isArray(value)) return value.map((one) => maskValue(one, mask));

@@ -28,8 +28,8 @@ import { storeQuestion } from "./user-questions.ts";
 import { answerViewCall, type ViewAnswer } from "./view-call.ts";
 
 /**
- * Runs one tool call by the table of design 3.5: the claim is written before the start, what a lost execution has
- * left running is ended before anything else, and an `unsafe` tool never starts twice.
+ * Runs one tool call by the table of design 3.5: the claim is written before the start, processes of a lost execution
+ * are terminated before anything else, and an `unsafe` tool never starts twice.
  */
 export async function callTool(input: ToolInput, dependencies: Dependencies): Promise<ToolDigest> {
   const { info } = Context.current();
@@ -39,7 +39,7 @@ export async function callTool(input: ToolInput, dependencies: Dependencies): Pr
       async () => {
         const definition = await dependencies.definitions.read(input.definitionHash);
         const tool = findTool(info.activityType, definition, dependencies.tools);
-        // A quick tool only reads: there is nothing to take over from a lost execution, hence no claim.
+        // A quick tool only reads: there is nothing to take over from a lost execution, so it needs no claim.
         if (info.isLocal && tool?.replay === "pure") return await runReader(tool, input, dependencies);
         return await runClaimed(tool, input, dependencies);
       },
@@ -70,7 +70,7 @@ async function runClaimed(
   const step = getCurrentStep(input, dependencies.process);
   const isUnsafe = (tool?.replay ?? "unsafe") === "unsafe";
   const own = openOwnClaim(step);
-  // Only a command that was given out again may have a holder.
+  // Only a command that was dispatched again may have a holder.
   if (step.generation > 0 && isUnsafe) await yieldToHolder(step, own, dependencies.transcript, signal);
   try {
     const digest = await runStoredStep(step, input, dependencies, async (claim) => {
@@ -88,13 +88,16 @@ async function runClaimed(
   }
 }
 
-/** How long a step that was not begun is tried to be given back when the store is away. */
+/** How long the release of a step that has not begun is retried when the store is unavailable. */
 const RELEASE_TIMEOUT_MS = 60_000;
 
-/** Nobody who takes over is to believe that the call began. Nothing waits for it: the step itself is over. */
+/**
+ * Releases a step, so that a worker that takes over knows that the call has not begun. Nothing waits for the release,
+ * because the step itself has ended.
+ */
 function releaseStep(step: Step, { transcript }: Dependencies): void {
   const released = retryUntil(AbortSignal.timeout(RELEASE_TIMEOUT_MS), () => transcript.release(step));
-  // Who has no claim has nothing to give back.
+  // Without a claim there is nothing to release.
   void released.catch(() => undefined);
 }
 
@@ -149,7 +152,7 @@ async function runTool(
     });
   }
   if (tool.kind === "agent")
-    return buildErrorExecution(`Failed: ${tool.name} is an agent: it is run, not executed`);
+    return buildErrorExecution(`Failed: ${tool.name} is a sub-agent and cannot be executed as a tool`);
   watchToolLists(definition, input, dependencies);
   await fetchSecrets(definition, dependencies.secrets, dependencies.log);
   const secrets = listDefinitionSecrets(definition, dependencies.secrets);
@@ -173,14 +176,14 @@ async function runTool(
   return await execution.finally(live.end);
 }
 
-/** A call about the view itself. An earlier execution has changed nothing, and would have answered the same. */
+/** Answers a call about the view itself. An earlier execution changed nothing, and would have answered the same. */
 async function runViewTool(
   tool: ViewTool,
   call: ToolCallContent,
   input: ToolInput,
   dependencies: Dependencies,
 ): Promise<ViewAnswer> {
-  if (input.view === undefined) throw new DefinitionError(`The call of ${tool.name} came without a view`);
+  if (input.view === undefined) throw new DefinitionError(`The call of ${tool.name} has no view`);
   const { session } = getCurrentStep(input, dependencies.process);
   const { arguments: _, ...asWritten } = input;
   const written = await readCall(asWritten, dependencies);
@@ -220,7 +223,7 @@ async function buildStepResult(
   };
 }
 
-/** The call with its arguments, from the answer in the transcript. */
+/** Reads the call with its arguments from the answer in the transcript. */
 async function readCall(
   input: ToolInput,
   { conversations, process }: Dependencies,
@@ -230,7 +233,7 @@ async function readCall(
   const call = findCall(answer, input.call, input.arguments);
   if (call === undefined) {
     throw new DefinitionError(
-      `The transcript holds no call ${input.call} at position ${input.answer} of ${input.branch}`,
+      `The transcript has no call ${input.call} at position ${input.answer} of ${input.branch}`,
     );
   }
   return call;

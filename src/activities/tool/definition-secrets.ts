@@ -5,8 +5,8 @@ import type { PinnedSources } from "../../schema/tool-source.ts";
 import { listModels } from "../model/model-fallback.ts";
 
 /**
- * The values that an agent's models and sources refer to, and those that its worker holds besides: what must not be shown
- * or stored of what its tools give.
+ * Lists the values that an agent's models and sources refer to, and the other secrets of its worker. Tool output that
+ * is displayed or stored must not contain them.
  */
 export function listDefinitionSecrets(
   definition: AgentDefinition,
@@ -19,8 +19,8 @@ export function listDefinitionSecrets(
 }
 
 /**
- * Has those values at hand before a tool runs, for the tools that need them, and to hide them. One that cannot be had is
- * missed by the tool that needs it, and by no other.
+ * Fetches those values before a tool runs, for the tools that need them and for masking. A value that is unavailable
+ * fails only the tool that needs it.
  */
 export async function fetchSecrets(
   definition: AgentDefinition,
@@ -37,7 +37,7 @@ export async function fetchSecrets(
   }
 }
 
-/** A definition keeps what it was pinned to as long as it is kept itself. */
+/** Caches the references by pins, which live as long as their definition. */
 const referencesByPinned = new WeakMap<PinnedSources, readonly string[]>();
 
 function listSourceReferences(pinned: PinnedSources): readonly string[] {

@@ -25,28 +25,28 @@ export type ExecutionContext = {
   readonly step: Step;
   readonly workspace: string;
   readonly loopId?: string;
-  /** Absent: the tool may take as long as it takes. */
+  /** Absent: the tool has no time limit. */
   readonly timeoutMs: number | undefined;
   readonly publish: (body: DeltaBody) => void;
-  /** What an update of the tool passes through on its way to `publish`. */
+  /** Wraps `publish` for the updates of the tool. */
   readonly updates: (show: ShowUpdate) => ShowUpdate;
-  /** The claim that this execution holds; without one there is nothing to add to. */
+  /** The transcript with the claim of this execution. Without a claim nothing can be added to the step. */
   readonly claim: Transcript | undefined;
-  /** Said in the same turn of the event loop in which the tool begins. May throw: then it does not begin. */
+  /** Called in the same turn of the event loop in which the tool begins. If it throws, the tool does not begin. */
   readonly begin: () => void;
-  /** What its tool has asked a person before. */
+  /** The questions that the tool has asked the user before. */
   readonly questions: readonly QuestionRecord[];
   readonly signal: AbortSignal;
   readonly log: Logger;
-  /** What is logged of a tool's words passes through it. */
+  /** Masks what is logged about a tool. */
   readonly mask: Mask;
 };
 
-/** Of what a tool throws, this much is logged. */
+/** The most bytes of a tool's error in the log. */
 const LOGGED_BYTES = 1000;
 
 /**
- * Runs a tool under its time limit. Whatever it throws becomes a result (TOOL-05); only the end of the whole step
+ * Runs a tool under its time limit. Every error of the tool becomes a result (TOOL-05); only the end of the whole step
  * is passed on.
  */
 export async function execute(
@@ -105,7 +105,7 @@ async function startTool(
       return toErrorExecution(error);
     }
     const message = redactPreview(context.mask(String(error)), LOGGED_BYTES);
-    context.log.warn({ tool: tool.name, error: message }, "A tool threw");
+    context.log.warn({ tool: tool.name, error: message }, "A tool threw an error");
     return toErrorExecution(error);
   } finally {
     limit.clear();
@@ -123,7 +123,7 @@ function buildCallMemo(claim: Transcript, step: Step, outside: TimeLimit["outsid
 
 type TimeLimit = ReturnType<typeof createTimeLimit>;
 
-/** A signal that ends with the step or with the time limit; a tool that does not listen is left behind. */
+/** Creates a signal that aborts with the step or at the time limit. A tool that ignores the signal is abandoned. */
 function createTimeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   const inner = new AbortController();
   let passed = false;
@@ -135,7 +135,7 @@ function createTimeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   passing.catch(() => undefined);
   const abandon = (reason: Error, afterMs: number) => {
     inner.abort(reason);
-    // A tool that ends its processes on abort is given the time to do so before it is left behind.
+    // A tool that ends its processes on abort gets the time to do so before it is abandoned.
     const deadline = setTimeout(() => rejectPassed(reason), afterMs);
     deadline.unref();
   };
@@ -156,7 +156,7 @@ function createTimeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   };
   run();
   return {
-    /** What the tool waits for meanwhile is the store's time, not its own. */
+    /** Runs a wait for the store, which does not count as the tool's own time. */
     outside: async <T>(wait: () => Promise<T>): Promise<T> => {
       waits += 1;
       if (waits === 1 && leftMs !== undefined && !passed) {
@@ -172,7 +172,7 @@ function createTimeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
     },
     signal: inner.signal,
     passed: passing,
-    /** It ends before its time is over. */
+    /** Ends the tool before its time limit. */
     leave: onOuter,
     hasPassed: () => passed,
     clear: () => {
@@ -183,8 +183,11 @@ function createTimeLimit(timeoutMs: number | undefined, outer: AbortSignal) {
   };
 }
 
-/** How long a tool whose time is over may take to end. */
+/** How long a tool may take to end after its time limit. */
 const ABANDON_AFTER_MS = 5000;
 
-/** The same behind a stop: longer than bash takes to kill what ignores its signals, shorter than a caller waits for a part. */
+/**
+ * The same after a stop: longer than bash needs to kill processes that ignore its signals, shorter than a caller waits
+ * for a part.
+ */
 const LEAVE_AFTER_MS = 3500;

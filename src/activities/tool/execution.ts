@@ -5,16 +5,16 @@ import { describeNameRepair, repairArguments } from "../../tools/argument-repair
 import { type Tool, ToolError, type ToolFault, type ToolOutput } from "../../tools/tool.ts";
 import { addNotes } from "./repair-notes.ts";
 
-/** What became of a call, in a form that the model can read. */
+/** The result of a call, in a form that the model can read. */
 export type Execution = {
   readonly output: ToolOutput;
   readonly isError: boolean;
   readonly outcomeUnknown: boolean;
-  /** It has ended for this: a person is asked, and the call is made again. */
+  /** The question to the user for which the execution ended; the call is retried with the answer. */
   readonly asks?: UserQuestion;
 };
 
-/** TOOL-04. */
+/** The texts of failed calls (TOOL-04). */
 const FAULT_TEXTS: Record<ToolFault, (message: string) => string> = {
   failed: (message) => message,
   "not-found": (message) => `Tool not found: ${message}`,
@@ -22,7 +22,7 @@ const FAULT_TEXTS: Record<ToolFault, (message: string) => string> = {
   cancelled: () => "Cancelled",
 };
 
-/** Runs what a call means: its arguments, mended where that needs no guess. Those that do not fit are not run. */
+/** Runs a call with its arguments, repaired where that needs no guess. A call with invalid arguments does not run. */
 export async function executeCall(
   tool: Tool,
   call: ToolCallContent,
@@ -37,10 +37,7 @@ export async function executeCall(
   });
 }
 
-/**
- * What the model is told of a tool that threw. Of the store it is told nothing: what fails there is no result, and is
- * passed on.
- */
+/** Builds what the model reads when a tool throws. A failure of the store is no result and is passed on. */
 export function toErrorExecution(error: unknown): Execution {
   if (error instanceof StoreError || error instanceof FencedError) throw error;
   if (error instanceof ToolError) return buildErrorExecution(FAULT_TEXTS[error.fault](error.message));
@@ -48,7 +45,7 @@ export function toErrorExecution(error: unknown): Execution {
 }
 
 export function buildTimeoutExecution(timeoutMs: number | undefined): Execution {
-  return buildErrorExecution(`The tool did not end within ${timeoutMs} ms and was ended`);
+  return buildErrorExecution(`The tool did not finish within ${timeoutMs} ms and was terminated`);
 }
 
 export function buildErrorExecution(text: string): Execution {

@@ -2,17 +2,17 @@ import { createMask, getMatcher, type Mask } from "../../models/secret-masks.ts"
 import { REDACTED, redact, redactWhole } from "../../platform/text/redact.ts";
 import type { DeltaBody } from "../../store/stream/stream-hub.ts";
 
-// Live output comes in pieces, and a key may be cut by their borders: what may be the beginning of one waits for the
-// next piece, or for the end.
+// Live output arrives in chunks, and their borders may cut a key. What may be the beginning of a key waits for the next
+// chunk, or for the end.
 
 export type LiveMask = {
-  /** What may be shown now. */
+  /** Returns the text that may be published. */
   push(text: string): string;
-  /** What has waited, when nothing more comes. */
+  /** Returns the text that has waited, when nothing more arrives. */
   flush(): string;
 };
 
-/** What a worker's secrets are replaced in. The beginning of one waits. */
+/** Creates a mask for a worker's secrets. The possible beginning of a secret waits. */
 export function createSecretsMask(secrets: readonly (string | undefined)[]): LiveMask {
   const matcher = getMatcher(secrets);
   let waiting = "";
@@ -31,12 +31,15 @@ export function createSecretsMask(secrets: readonly (string | undefined)[]): Liv
   };
 }
 
-/** A line without an end is shown in parts of this length. */
+/** A longer line is published in parts of this length. */
 const MAX_LINE = 8 * 1024;
 const BLOCK_BEGINS = /-----BEGIN [A-Z ]*PRIVATE KEY/;
 const BLOCK_ENDS = /-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----/;
 
-/** Leaves out what looks like a key. A line is shown when it is whole: its end may say what its beginning is. */
+/**
+ * Creates a mask for text that looks like a key. A line is published when it is complete, because its end may decide
+ * what its beginning is.
+ */
 export function createShapesMask(): LiveMask {
   let line = "";
   let inBlock = false;
@@ -65,7 +68,7 @@ export function createShapesMask(): LiveMask {
   };
 }
 
-/** One behind the other. */
+/** Chains two masks. */
 function chainMasks(first: LiveMask, second: LiveMask): LiveMask {
   return {
     push: (text) => second.push(first.push(text)),
@@ -75,7 +78,7 @@ function chainMasks(first: LiveMask, second: LiveMask): LiveMask {
 
 type Publish = (body: DeltaBody) => void;
 
-/** Publishes what a call shows, masked as its result will be. `end` publishes what has waited. */
+/** Publishes the output of a call, masked as its result will be. `end` publishes the text that has waited. */
 export function createMaskedOutput(
   publish: Publish,
   secrets: readonly (string | undefined)[],
@@ -101,7 +104,9 @@ export function createMaskedOutput(
   };
 }
 
-/** Each report is whole; only a block of a key may go on in the next ones. */
+/**
+ * Creates the mask of progress reports. Each report is complete; only a block of a key may continue in the next ones.
+ */
 function createProgressMask(secrets: readonly (string | undefined)[], hidesKeys: boolean): Mask {
   const whole = createOutputMask(secrets, hidesKeys);
   if (!hidesKeys) return whole;
@@ -113,7 +118,7 @@ function createProgressMask(secrets: readonly (string | undefined)[], hidesKeys:
   };
 }
 
-/** What a whole output is stored through. */
+/** Creates the mask that a whole stored output passes through. */
 export function createOutputMask(secrets: readonly (string | undefined)[], hidesKeys: boolean): Mask {
   const mask = createMask(secrets);
   return hidesKeys ? (text) => redactWhole(mask(text)) : mask;

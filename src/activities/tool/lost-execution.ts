@@ -9,15 +9,18 @@ import type { Dependencies } from "../dependencies.ts";
 import type { Execution } from "./execution.ts";
 import type { OwnClaim } from "./own-claims.ts";
 
-/** What an unknown outcome shows of what was printed, in characters: the end tells more than the beginning. */
+/**
+ * The most characters of printed output in the result of an unknown outcome. The end is kept, because it says more
+ * than the beginning.
+ */
 const PRINTED_CHARACTERS = 8000;
 
 export type CleanupResult =
   | "nothing was running any more"
-  | "what was still running was ended"
+  | "what was still running was terminated"
   | "it ran on another host";
 
-/** Makes sure that nothing of a lost execution still runs, before anything is said about it. */
+/** Terminates what is still running of a lost execution, before anything is said about it. */
 export async function terminateLost(
   { group, process }: LostExecution,
   call: string,
@@ -26,13 +29,13 @@ export async function terminateLost(
   if (!process.endsWith(`@${getShortHostId()}`)) return "it ran on another host";
   if (group === undefined) return "nothing was running any more";
   const outcome = await killGroup(group, call);
-  log.info({ group, outcome }, "Looked after a lost execution");
-  return outcome === "ended" ? "what was still running was ended" : "nothing was running any more";
+  log.info({ group, outcome }, "Cleaned up a lost execution");
+  return outcome === "ended" ? "what was still running was terminated" : "nothing was running any more";
 }
 
 /**
- * Whether a process is gone for certain: it ran on this host and runs no more, or it has signed out, as siblings do for
- * a dead one. A living worker whose heartbeat did not reach the server is not dead.
+ * Returns whether a process is certainly dead: it ran on this host and runs no more, or it is unregistered, as
+ * siblings do for a dead process. A living worker whose heartbeat did not reach the server is not dead.
  */
 export async function isDead(
   process: string,
@@ -45,12 +48,15 @@ export async function isDead(
   return (await transcript.listProcesses(host)).every(({ id }) => id !== process);
 }
 
-/** How long who takes over leaves a living worker to give back what it has not begun, or to store what it has. */
+/**
+ * How long a worker that takes over waits for a living worker to release a step that it has not begun, or to store its
+ * result.
+ */
 const YIELD_TIMEOUT_MS = 10_000;
 const POLL_INTERVAL_MS = 200;
 
 /**
- * Waits while a living worker holds a step: it may store its result, or give the step back as not begun. That worker may
+ * Waits while a living worker holds a step: it may store its result, or release the step as not begun. That worker may
  * be this process, whose heartbeats came too late while it works on the call.
  */
 export async function yieldToHolder(
@@ -70,7 +76,7 @@ export async function yieldToHolder(
 }
 
 /**
- * The result of an `unsafe` call whose execution was lost: what is known, and what to do.
+ * Builds the result of an `unsafe` call whose execution was lost: the known facts, and what to do.
  *
  * @param died - Whether its worker is known to be dead.
  */
@@ -86,8 +92,8 @@ export function buildUnknownOutcome(
     .slice(-PRINTED_CHARACTERS);
   const text = [
     `The outcome of this call is unknown. It was started at ${new Date(lost.startedAtMs).toISOString()}, then its worker ${died ? "died" : "stopped working on it"}; ${ended}. It was not run again.`,
-    printed === "" ? "Nothing that it printed was seen." : `What it had printed until then:\n${printed}`,
-    "Look at what it has changed before you repeat it.",
+    printed === "" ? "It printed nothing that was received." : `Its output until then:\n${printed}`,
+    "Check what it has changed before you repeat it.",
   ].join("\n");
   return { output: { content: [{ type: "text", text }] }, isError: true, outcomeUnknown: true };
 }

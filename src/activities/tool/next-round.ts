@@ -10,7 +10,7 @@ import type { Tool } from "../../tools/tool.ts";
 const SUMMARY_BYTES = 509;
 const REASON_BYTES = 253;
 
-/** How an agent wants its work to go on, by a call that has run. */
+/** Parses how an agent wants its work to continue from a call that has run. */
 export function parseNextRound(call: ToolCallContent, tool: Tool | undefined): NextRound | undefined {
   if (tool?.kind !== "executable" || tool.rest === undefined) return undefined;
   const recovered = repairArguments(call.arguments, tool);

@@ -1,35 +1,35 @@
 import type { LostExecution, Step } from "../../store/transcript/step.ts";
 import { FencedError } from "../../store/transcript/store-error.ts";
 
-// What this process knows of its own claims, and no other process can know: whether the call behind one was begun. The
-// transcript only says that somebody holds the step. A claim whose answer was lost, or that was taken over within this
-// process before the call began, is no lost execution.
+// What this process knows about its own claims, and no other process can know: whether the call of a claim has begun.
+// The transcript only says that somebody holds the step. A claim whose response was lost, or that was taken over within
+// this process before the call began, is no lost execution.
 //
-// It fails to the safe side: a claim that is forgotten counts as begun.
+// This errs on the safe side: a forgotten claim counts as begun.
 
-/** By generation. `atWork`: those whose call has begun and may still store its result. */
+/** By generation. `atWork`: the generations whose call has begun and may still store its result. */
 type StepClaims = { readonly begun: Map<number, boolean>; readonly atWork: Set<number>; newest: number };
 
 const claimsByStep = new Map<string, StepClaims>();
 
-/** Calls whose result was never stored stay; this many at most. */
+/** Claims of calls whose result was never stored stay; at most this many. */
 const MAX_CLAIMS = 100_000;
 
 export type OwnClaim = {
-  /** To be asked right before the call begins, in the same turn of the event loop. */
+  /** Must be called right before the call begins, in the same turn of the event loop. */
   begin(): void;
   readonly hasBegun: boolean;
-  /** Whether this process still works on the call under the claim of this generation. */
+  /** Returns whether this process still works on the call under the claim of this generation. */
   isRunning(generation: number): boolean;
-  /** Of the executions that a claim has displaced, those that may have begun. */
+  /** Returns those of the displaced executions that may have begun. */
   filterLost(displaced: readonly LostExecution[]): readonly LostExecution[];
-  /** The step has its result. */
+  /** Records that the step has its result. */
   settle(): void;
-  /** This execution is over, with a result or without. */
+  /** Records that this execution has ended, with a result or without. */
   release(): void;
 };
 
-/** To be opened before the claim is asked for, since the answer may be lost. */
+/** Opens a claim. Call it before the claim is requested, because the response may be lost. */
 export function openOwnClaim(step: Step): OwnClaim {
   const key = JSON.stringify([step.process, step.run, step.number, step.call]);
   const claims = claimsByStep.get(key) ?? createClaims(step);
@@ -47,10 +47,10 @@ export function openOwnClaim(step: Step): OwnClaim {
       return hasBegun;
     },
     begin: () => {
-      // A newer execution in this process counts on it that this one has not begun.
+      // A newer execution in this process relies on this one not having begun.
       if (claims.newest > step.generation) {
         const what = `Step ${step.number}.${step.call} (${step.kind}) of run ${step.run}`;
-        throw new FencedError(`${what}: generation ${step.generation} was overtaken before it began`);
+        throw new FencedError(`${what}: generation ${step.generation} was superseded before it began`);
       }
       hasBegun = true;
       claims.begun.set(step.generation, true);

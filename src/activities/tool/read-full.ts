@@ -8,13 +8,13 @@ import type { Entry } from "../../schema/record.ts";
 import type { ReadFullMessageArguments } from "../../tools/builtin/read-full-message-tool.ts";
 import type { Execution } from "./execution.ts";
 
-/** Of one call, in characters: small against any context that an agent works with. */
+/** The most characters of one call: little compared with any context that an agent works with. */
 const PAGE_CHARS = 8000;
 
-/** In a small context, a page has about a quarter of its tokens: four characters are one. */
+/** In a small context, a page has about a quarter of its tokens: four characters are one token. */
 const SMALLEST_PAGE_CHARS = 500;
 
-/** A piece of a message that the view cuts, or lets a text stand for. */
+/** Reads a part of a message that the view cuts, or replaces by a text. */
 export function readFull(
   { message: position, from = 0, image }: z.infer<typeof ReadFullMessageArguments>,
   view: View,
@@ -23,7 +23,7 @@ export function readFull(
   const entry = entries.find((one) => one.position === position);
   const isShown = view.spans.some((span) => span.from <= position && position < span.to);
   if (entry === undefined || !isShown || !isSent(entry.message)) {
-    return buildReply(`Your context has no message ${position}: take the number from the marker.`, true);
+    return buildReply(`Your context has no message ${position}: use the number in the marker.`, true);
   }
   const { message } = entry;
   if (image !== undefined) {
@@ -32,12 +32,12 @@ export function readFull(
     return { output: { content: [part] }, isError: false, outcomeUnknown: false };
   }
   const text = getFullText(message);
-  if (from >= text.length) return buildReply(`Message ${position} has ${text.length} characters only.`, true);
+  if (from >= text.length) return buildReply(`Message ${position} has only ${text.length} characters.`, true);
   const end = findPageEnd(text, from + computePageSize(view));
   const rest =
     end < text.length
-      ? `To go on, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${end}}.`
-      : "This is its end.";
+      ? `To continue, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${end}}.`
+      : "This is the end of the message.";
   return buildReply(
     `${text.slice(from, end)}\n\n[Characters ${from} to ${end} of ${text.length} of message ${position}. ${rest}]`,
     false,
@@ -49,7 +49,7 @@ function computePageSize({ spans }: View): number {
   return Math.min(PAGE_CHARS, Math.max(SMALLEST_PAGE_CHARS, tokens));
 }
 
-/** Never between the halves of a character. */
+/** Finds the end of a page, which never splits a character. */
 function findPageEnd(text: string, end: number): number {
   if (end >= text.length) return text.length;
   const unit = text.charCodeAt(end);

@@ -2,10 +2,13 @@ import { asObject } from "../../models/json.ts";
 import type { RepairedArguments } from "../../tools/argument-repair/repair-call.ts";
 import type { Execution } from "./execution.ts";
 
-/** Of the fields named in a result: it is a hint, not a list. */
+/** The most fields that a result names, because this is a hint and not a list. */
 const MAX_NAMED = 5;
 
-/** Adds what was made of the call: all of it for people, and to the model which of its fields were not used. */
+/**
+ * Adds the notes about repairs of the call: all of them for users, and for the model the names of its fields that were
+ * ignored.
+ */
 export function addNotes(
   execution: Execution,
   { notes, dropped }: Pick<RepairedArguments, "notes" | "dropped">,
@@ -25,7 +28,7 @@ export function addNotes(
 function formatUnusedFields(dropped: readonly string[]): string | undefined {
   if (dropped.length === 0) return undefined;
   const names = dropped.slice(0, MAX_NAMED).join(", ");
-  return `[Not used: ${names}${dropped.length > MAX_NAMED ? ", ..." : ""}. The tool has no such field.]`;
+  return `[Ignored: ${names}${dropped.length > MAX_NAMED ? ", ..." : ""}. The tool has no such field.]`;
 }
 
 function appendLine(content: Execution["output"]["content"], line: string): Execution["output"]["content"] {

@@ -22,13 +22,13 @@ export type TeamCall = {
   readonly step: ReturnType<typeof getCurrentStep>;
   readonly transcript: Pick<Transcript, "readEntries" | "putText">;
   readonly signal: AbortSignal;
-  /** Of the tool, or the definition. */
+  /** The limit of the tool, or of the definition. */
   readonly timeoutMs?: number | undefined;
-  /** What the job is told of a task holds no words of it. */
+  /** `none`: the job receives no text of the task. */
   readonly words?: "none" | undefined;
 };
 
-/** A call of a lead about its agents: carried out by the job that it works for. */
+/** Runs a lead's call about its agents through the job that the lead works for. */
 export async function callTeam(tool: TeamTool, call: ToolCallContent, context: TeamCall): Promise<Execution> {
   return await executeCall(tool, call, async (value) => {
     try {
@@ -56,7 +56,7 @@ const ACTIONS: Record<TeamAction, (team: TeamHandle, value: unknown, call: TeamC
 
 const TASK_BYTES = 160;
 
-/** The update's id is the call's: however often the call is made, one agent is begun. */
+/** Starts an agent. The update's id is the call's id: however often the call runs, one agent starts. */
 async function delegateTask(
   team: TeamHandle,
   value: unknown,
@@ -74,7 +74,7 @@ async function delegateTask(
     }),
   );
   if (reply.type === "refused") throw new ToolError("failed", reply.reason);
-  return buildOutput(`${reply.id} has begun.`, { id: reply.id, session: reply.session });
+  return buildOutput(`${reply.id} has started.`, { id: reply.id, session: reply.session });
 }
 
 async function checkAgents(team: TeamHandle, value: unknown, { transcript }: TeamCall): Promise<ToolOutput> {
@@ -83,11 +83,11 @@ async function checkAgents(team: TeamHandle, value: unknown, { transcript }: Tea
   return buildOutput(await formatTeam(members, transcript), { agents: members });
 }
 
-/** How often the job is asked; an end is noticed within the longer of them. */
+/** How often the job is polled. The end of an agent is noticed within the longer interval. */
 const FIRST_POLL_MS = 100;
 const POLL_INTERVAL_MS = 2_000;
 
-/** Below the time that a tool may take that has no limit of its own. */
+/** Less than the limit of a tool without a time limit of its own. */
 const MAX_WAIT_MS = 50 * 60_000;
 
 async function waitForAgents(team: TeamHandle, value: unknown, call: TeamCall): Promise<ToolOutput> {
@@ -100,7 +100,7 @@ async function waitForAgents(team: TeamHandle, value: unknown, call: TeamCall): 
     const running = members.filter(({ status }) => status === "running").length;
     const leftMs = untilMs - Date.now();
     if (running === 0 || leftMs <= 0) {
-      const note = running === 0 ? "" : `The time is up; ${running} still at work.\n\n`;
+      const note = running === 0 ? "" : `The timeout has passed; agents that still run: ${running}.\n\n`;
       return buildOutput(`${note}${await formatTeam(members, transcript)}`, { agents: members });
     }
     await sleep(Math.min(pauseMs, leftMs), undefined, { signal });
@@ -116,15 +116,15 @@ async function steerAgent(
   const agent = await getRunningMember(team, id);
   const ref = await transcript.putText(message, Date.now());
   await callServer(team, () => agent.signal("steer", { id: buildIdempotencyKey(step), ref }), id);
-  return buildOutput(`${id} reads it before its next answer.`);
+  return buildOutput(`${id} reads the message before its next answer.`);
 }
 
 async function stopAgent(team: TeamHandle, value: unknown): Promise<ToolOutput> {
   const { id, reason } = StopArguments.parse(value);
   const agent = await getRunningMember(team, id);
   const suffix = reason === undefined || reason === "" ? "" : `: ${redactPreview(reason, TASK_BYTES)}`;
-  await callServer(team, () => agent.signal("stop", `its lead has ended it${suffix}`), id);
-  return buildOutput(`${id} is being stopped; wait_for_agents gives what it has said.`);
+  await callServer(team, () => agent.signal("stop", `its lead stopped it${suffix}`), id);
+  return buildOutput(`${id} is stopping; wait_for_agents returns its result.`);
 }
 
 function buildOutput(content: string, details?: unknown): ToolOutput {

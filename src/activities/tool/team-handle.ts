@@ -11,11 +11,11 @@ export type TeamHandle = {
   readonly name: string;
   readonly client: Client;
   readonly job: WorkflowHandle;
-  /** Ends the asking. */
+  /** Ends the requests. */
   readonly signal: AbortSignal;
 };
 
-/** Each takes up to ten seconds when nobody answers. */
+/** Each attempt takes up to ten seconds when nothing answers. */
 const MAX_ATTEMPTS = 20;
 const PAUSE_MS = 500;
 
@@ -26,7 +26,7 @@ export function getTeam(session: string, client: Client, signal: AbortSignal): T
   return { name, client, signal, job: client.workflow.getHandle(name) };
 }
 
-/** @throws A `ToolError` when one of them is not there. */
+/** @throws A `ToolError` when an id is unknown. */
 export async function queryTeam(team: TeamHandle, ids: readonly string[] | undefined): Promise<TeamView> {
   const asked: [(readonly string[])?] = ids === undefined ? [] : [ids];
   const view = await callServer(team, () =>
@@ -35,18 +35,18 @@ export async function queryTeam(team: TeamHandle, ids: readonly string[] | undef
   if (view.unknown.length === 0) return view;
   throw new ToolError(
     "failed",
-    `No agent has the id ${view.unknown.join(", ")}: ids are as delegate gives them.`,
+    `No agent has the id ${view.unknown.join(", ")}: use the ids that delegate returned.`,
   );
 }
 
-/** The run of an agent that can be spoken to. */
+/** Returns the run of an agent that accepts messages. */
 export async function getRunningMember(team: TeamHandle, id: string): Promise<WorkflowHandle> {
   const [member] = (await queryTeam(team, [id])).members;
   if (member?.status !== "running") throw buildEndedError(id);
   return team.client.workflow.getHandle(member.session);
 }
 
-/** Says in a model's words what the server has said. */
+/** Calls the server, and converts its errors to texts for the model. */
 export async function callServer<Said>(
   { name, signal }: TeamHandle,
   ask: () => Promise<Said>,
@@ -60,9 +60,9 @@ export async function callServer<Said>(
         throw id === undefined ? buildNoTeamError(error) : buildEndedError(id);
       if (error instanceof WorkflowUpdateFailedError) {
         const text = error.cause?.message ?? error.message;
-        throw new ToolError("failed", `The job ${name} did not take it: ${text}`, { cause: error });
+        throw new ToolError("failed", `The job ${name} rejected the request: ${text}`, { cause: error });
       }
-      // Nobody answered: another worker may have to take the job up first. What is asked twice is done once.
+      // Nothing answered: another worker may have to take the job over first. A repeated request takes effect once.
       if (attempt >= MAX_ATTEMPTS) throw error;
       await sleep(PAUSE_MS, undefined, { signal });
     }
@@ -72,11 +72,11 @@ export async function callServer<Said>(
 function buildNoTeamError(cause?: unknown): ToolError {
   return new ToolError(
     "failed",
-    "You lead no agents: this tool is for the lead of a supervisor's job. Do the task yourself.",
+    "You lead no agents: only the lead of a supervisor job can use this tool. Do the task yourself.",
     { cause },
   );
 }
 
 function buildEndedError(id: string): ToolError {
-  return new ToolError("failed", `${id} is over: check_agents gives what it has said.`);
+  return new ToolError("failed", `${id} has ended: check_agents returns its result.`);
 }

@@ -8,7 +8,7 @@ import type { Execution } from "./execution.ts";
 
 const PREVIEW_BYTES = 256;
 
-/** What is stored of a call that is over, and what the machine is told of it; the branch is the store's to say. */
+/** Builds what is stored of an ended call, and its digest for the machine. The store fills in the branch. */
 export function buildToolResult(
   call: ToolCallContent,
   { output: rawOutput, isError, outcomeUnknown }: Execution,
@@ -39,7 +39,7 @@ export function buildToolResult(
   return { message, digest };
 }
 
-/** A call of an answer, with what a person has put in place of its arguments. */
+/** Finds a call of an answer, with the arguments that a user has substituted. */
 export function findCall(
   answer: AgentMessage | undefined,
   index: number,

@@ -7,8 +7,8 @@ import { askHooksNow, buildCallId } from "../hooks/ask-hooks.ts";
 export type ShowUpdate = (text: string) => void;
 
 /**
- * Shows a tool's output where the hooks of the definition let it pass. A "no" drops this piece alone, and nobody is
- * told that it was shown (CB-05).
+ * Publishes a tool's output where the hooks of the definition allow it. A "no" drops only this chunk, and nothing
+ * reports it as published (CB-05).
  */
 export function createHookedUpdates(
   show: ShowUpdate,

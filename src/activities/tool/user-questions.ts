@@ -4,29 +4,29 @@ import type { QuestionRecord } from "../../schema/record.ts";
 import type { AskUser, UserAnswer, UserQuestion, UserValues } from "../../schema/user-question.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 
-// A tool asks a person. The execution ends with the question, and the call is made again with the answer: no process
-// waits for a person.
+// A tool asks the user. The execution ends with the question, and the call is retried with the answer: no process waits
+// for a user.
 
-/** Questions of one call. A tool that asks for ever is ended. */
+/** The most questions of one call. A tool that asks for ever is terminated. */
 const MAX_QUESTIONS = 8;
-/** Of one question as JSON: message, schema and address. */
+/** The size limit of one question as JSON: message, schema and address. */
 const MAX_QUESTION_BYTES = 64 * 1024;
 
 type AnsweredQuestion = { readonly question: UserQuestion; readonly answer: UserAnswer };
 type QuestionStore = Pick<Transcript, "readText" | "putText" | "archive">;
 
-/** What one execution has asked: a question for a person, or more than may be asked. */
+/** What one execution has asked: a question for the user, or a question that is not allowed. */
 type QuestionAttempt = { readonly question: UserQuestion } | { readonly refused: string };
 
 export type QuestionSession = {
   readonly ask: AskUser;
-  /** What this execution has to end for. */
+  /** The question for which this execution has to end. */
   readonly getQuestion: () => QuestionAttempt | undefined;
 };
 
 /**
- * Answers from what people have said before, each answer once; ends the execution with the first question that nobody
- * has answered.
+ * Answers from what users have answered before, each answer once. Ends the execution with the first question that has
+ * no answer.
  */
 export function createQuestionSession(
   known: readonly AnsweredQuestion[],
@@ -44,7 +44,9 @@ export function createQuestionSession(
       if (found !== undefined) return found.answer;
       asked ??= checkQuestion(question, known.length);
       endExecution();
-      throw new Error("Nobody has answered yet: the call ends here, and is made again with the answer");
+      throw new Error(
+        "No user has answered yet: this execution ends here, and the call is retried with the answer",
+      );
     },
   };
 }
@@ -52,18 +54,18 @@ export function createQuestionSession(
 function checkQuestion(question: UserQuestion, before: number): QuestionAttempt {
   if (before >= MAX_QUESTIONS) {
     return {
-      refused: `The tool was ended: it asked a person more than ${MAX_QUESTIONS} questions in one call`,
+      refused: `The tool was terminated: it asked the user more than ${MAX_QUESTIONS} questions in one call`,
     };
   }
   const bytes = Buffer.byteLength(JSON.stringify(question), "utf8");
   if (bytes > MAX_QUESTION_BYTES) {
-    const most = `at most ${MAX_QUESTION_BYTES} are shown`;
-    return { refused: `The tool was ended: it asked a person a question of ${bytes} bytes; ${most}` };
+    const most = `at most ${MAX_QUESTION_BYTES} are allowed`;
+    return { refused: `The tool was terminated: its question to the user has ${bytes} bytes; ${most}` };
   }
   return { question };
 }
 
-/** What earlier executions have asked, and what was answered. A text that is gone is asked for again. */
+/** Reads the questions of earlier executions and their answers. A question whose text is missing is asked again. */
 export async function readAnswers(
   questions: readonly QuestionRecord[],
   transcript: Pick<Transcript, "readText">,
@@ -84,7 +86,7 @@ function toUserAnswer(answer: QuestionRecord["answer"], values: string | undefin
   return { type: "accept", ...(values === undefined ? {} : { values: JSON.parse(values) as UserValues }) };
 }
 
-/** Keeps a question for as long as its session is kept. */
+/** Stores a question for as long as its session is stored. */
 export async function storeQuestion(
   session: string,
   question: UserQuestion,
@@ -100,7 +102,7 @@ function isSameQuestion(one: UserQuestion, other: UserQuestion): boolean {
   return canonicalise(one) === canonicalise(other);
 }
 
-/** Fields in the order of their names: servers that keep none send them in another one each time. */
+/** Sorts fields by name, because servers without a fixed order send them in a different order each time. */
 function canonicalise(value: unknown): string {
   return JSON.stringify(value, (_, part: unknown) =>
     typeof part === "object" && part !== null && !Array.isArray(part)

@@ -22,20 +22,20 @@ const REASON_BYTES = 253;
 
 export type ViewCall = {
   readonly tool: ViewTool;
-  /** With the arguments that a person has put in, where one has. */
+  /** With the arguments that a user has substituted, if any. */
   readonly call: ToolCallContent;
-  /** As the model has made it, and the transcript holds it. */
+  /** As the model wrote it, and as the transcript contains it. */
   readonly written: ToolCallContent;
-  /** Of the answer. */
+  /** The position of the answer. */
   readonly answer: number;
   readonly atHand: ToolView;
-  /** Of the branch, before the answer. */
+  /** The entries of the branch before the answer. */
   readonly entries: readonly Entry[];
 };
 
 export type ViewAnswer = Execution & { readonly request?: ViewRequest };
 
-/** Answers a call that is about the view. It changes nothing itself: the machine does what it asks for, behind the batch. */
+/** Answers a call about the view. It changes nothing itself: the machine applies the request after the batch. */
 export function answerViewCall(asked: ViewCall): ViewAnswer {
   const recovered = repairArguments(asked.call.arguments, asked.tool);
   if ("message" in recovered) return buildReply(`Invalid arguments: ${recovered.message}`, true);
@@ -55,7 +55,7 @@ function prune({ written, answer, atHand, entries }: ViewCall, value: unknown): 
   const { tokens, memo } = value as PruneInput;
   if (memo !== undefined && findMemo(written.arguments) !== memo) {
     return buildReply(
-      "Invalid arguments: memo must be a plain text in the call itself, for that is where it stays",
+      "Invalid arguments: memo must be a plain text in the call itself, because the call stores it",
       true,
     );
   }
@@ -66,18 +66,18 @@ function prune({ written, answer, atHand, entries }: ViewCall, value: unknown): 
   return { ...buildReply(formatReclaimed(chosen, tokens), false), request: chosen.request };
 }
 
-/** A memo stands in place of what was pruned; without that it has no place. Its words stay in the call. */
+/** A memo replaces what was pruned; if nothing was pruned, the memo has no position. Its text stays in the call. */
 function formatMemoDropped(memo: string | undefined): string {
   return memo === undefined
     ? ""
-    : " Your memo was not added, because nothing was pruned; its words stay in this call.";
+    : " Your memo was not added, because nothing was pruned; its text stays in this call.";
 }
 
-/** What was removed, not what was asked (PHI-13i). */
+/** Formats what was removed, not what was requested (PHI-13i). */
 function formatReclaimed({ request }: Extract<PruneChoice, { type: "pruned" }>, asked: number): string {
   const { tokens, messages, memoTokens } = request;
-  const short = tokens < asked ? ` You asked for ${asked}: there is no more to prune.` : "";
-  const memo = memoTokens === undefined ? "" : ` Your memo stands in their place (${memoTokens} tokens).`;
+  const short = tokens < asked ? ` You requested ${asked}: there is no more to prune.` : "";
+  const memo = memoTokens === undefined ? "" : ` Your memo replaces them (${memoTokens} tokens).`;
   return `Reclaimed ${tokens} tokens: ${messages} messages leave your context with your next answer.${memo}${short}`;
 }
 
@@ -95,7 +95,7 @@ function revert({ answer, atHand, entries }: ViewCall, value: unknown): ViewAnsw
     return { ...buildReply(`Not reverted: ${reason}.`, true), request: { ...request, reason } };
   }
   return {
-    ...buildReply(`You go on from ${formatLabel(request.target)} with your next answer.`, false),
+    ...buildReply(`You continue from ${formatLabel(request.target)} with your next answer.`, false),
     request,
   };
 }

@@ -12,15 +12,15 @@ import { DefinitionError, OutputError, toFailure } from "../step/failure.ts";
 import { getCurrentStep } from "../step/step.ts";
 import { runStoredStep, type StepResult } from "../step/stored-step.ts";
 
-/** Of why a run keeps the definition that it has, in bytes, the dots of a cut included. */
+/** The most bytes of the reason why a run keeps its definition, including the dots of a cut. */
 const REASON_BYTES = 512;
 
-/** Of one that a worker gives; those of the written table are short. */
+/** The most warnings that a worker adds; those of the written table are short. */
 const MAX_WARNINGS = 16;
 
 /**
- * Pins a run to another definition, after the checks that a loop opens with; or says why it keeps its own. Sub-agents
- * that start from now on are those of the new one.
+ * Pins a run to another definition, after the checks of a loop's opening, or reports why the run keeps its own.
+ * Sub-agents that start afterwards are those of the new definition.
  */
 export async function updateDefinition(
   input: UpdateDefinitionInput,

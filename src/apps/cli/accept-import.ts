@@ -6,8 +6,8 @@ import { print } from "./output.ts";
 import { stripControls } from "./palette.ts";
 
 /**
- * Does some work; where it needs an agent that came with an import, asks at a terminal whether to accept it and does
- * the work again. Without a terminal the refusal stands, which says what to type.
+ * Runs the work. If the work needs an imported agent that is not accepted, asks for confirmation at a terminal, accepts
+ * the agent and runs the work again. Without a terminal, throws the error, which contains the command to type.
  */
 export async function confirmImportedAgent(context: Context, work: () => Promise<number>): Promise<number> {
   try {
@@ -16,9 +16,11 @@ export async function confirmImportedAgent(context: Context, work: () => Promise
     const isUnaccepted = error instanceof HoldfastError && error.code === "definition-unaccepted";
     const { session, problems = [] } = isUnaccepted ? error.facts : {};
     if (session === undefined || !canAsk(context)) throw error;
-    context.report(`Session ${session} was imported, and its agent has not run here yet. It brings:`);
+    context.report(
+      `Session ${session} is imported, and its agent is not accepted on this machine. The agent uses:`,
+    );
     for (const line of problems) context.report(`  ${stripControls(line)}`);
-    if (!(await askYesNo(context, "Accept it and go on? y/N "))) throw error;
+    if (!(await askYesNo(context, "Accept it and continue? y/N "))) throw error;
     await withHoldfast(context, (holdfast) => holdfast.acceptDefinition(session));
     return await work();
   }

@@ -2,7 +2,7 @@ import { type AgentDefinition, type LoadedAgent, type Problem, readAgents } from
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** What every worker offers. */
+/** The tools that every worker offers, and that agents have by default. */
 export const BUILT_IN_TOOLS = [
   "bash",
   "read_file",
@@ -12,16 +12,16 @@ export const BUILT_IN_TOOLS = [
   "search",
 ] as const;
 
-/** Those that every worker has, and an agent asks for by name. */
+/** Tools that every worker has; an agent lists them by name. */
 const VIEW_TOOLS = ["prun", "prun_with_memo", "revert_to_state"];
 
-/** An agent that works by itself is given them; any other has no use for them. */
+/** Tools that only autonomous agents get. */
 const AUTONOMOUS_TOOLS = ["finish_work", "sleep"];
 
-/** Of the lead of a team. */
+/** Tools of a team's lead. */
 const TEAM_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"];
 
-/** The names of all tools that a worker has without an application's own; a test compares them with the tools. */
+/** The names of all tools of a worker, without an application's own. A test compares them with the tools. */
 export const KNOWN_TOOLS: readonly string[] = [
   ...BUILT_IN_TOOLS,
   ...VIEW_TOOLS,
@@ -29,27 +29,27 @@ export const KNOWN_TOOLS: readonly string[] = [
   ...TEAM_TOOLS,
 ];
 
-/** What a file is held against, so that what is doubtful is said. */
+/** The options of `readAgents` that add warnings about unknown tools and models. */
 export const AGENT_FILE_CHECKS = { knownTools: KNOWN_TOOLS, unknownModels: "doubted" } as const;
 
 export type AgentFileContext = {
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** The file comes from a stranger. */
+  /** The file's author is not trusted. */
   readonly untrusted?: boolean | undefined;
 };
 
-/** An agent file that cannot be used; its problems are shown with their lines. */
+/** Thrown for an invalid agent file; its problems are printed with their lines. */
 export class AgentFileError extends UsageError {
   readonly problems: readonly Problem[];
 
   constructor(file: string, problems: readonly Problem[]) {
-    super(`${file} is not an agent that can be used.`);
+    super(`${file} is not a valid agent file.`);
     this.problems = problems;
   }
 }
 
-/** @param named - `FILE`, or `FILE#NAME` where the file holds several. */
+/** @param spec - `FILE`, or `FILE#NAME` for a file with several agents. */
 export function loadAgentFile(
   spec: string,
   { cwd, env, untrusted }: AgentFileContext,
@@ -62,19 +62,19 @@ export function loadAgentFile(
   return { agent: definition, problems };
 }
 
-/** The agent of that name; without a name, the only one there is. */
+/** Returns the agent of that name; without a name, the file's only agent. */
 export function selectAgent(agents: readonly LoadedAgent[], file: string, name?: string): LoadedAgent {
   const names = agents.map((agent) => agent.name);
   if (name === undefined) {
     const [first, second] = agents;
     if (first !== undefined && second === undefined) return first;
     throw new UsageError(
-      `${file} holds ${agents.length} agents; choose one: ${file}#${names.join(`, ${file}#`)}`,
+      `${file} defines ${agents.length} agents; choose one: ${file}#${names.join(`, ${file}#`)}`,
     );
   }
   const found = agents.find((agent) => agent.name === name);
   if (found !== undefined) return found;
   const near = findNearestName(name, names);
-  const hint = near === undefined ? `It holds ${names.join(", ")}.` : `Did you mean "${near}"?`;
-  throw new UsageError(`${file} holds no agent "${name}". ${hint}`);
+  const hint = near === undefined ? `It defines ${names.join(", ")}.` : `Did you mean "${near}"?`;
+  throw new UsageError(`${file} defines no agent "${name}". ${hint}`);
 }

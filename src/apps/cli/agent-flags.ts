@@ -34,28 +34,31 @@ export type AgentFlags = UntrustedFlag & {
 
 export function addAgentFlags(command: Command): Command {
   return command
-    .option("-a, --agent <file>", "an agent file, or FILE#NAME; the other flags override what it says")
+    .option("-a, --agent <file>", "an agent file, or FILE#NAME; the other flags override it")
     .option(...UNTRUSTED)
     .option("-m, --model <name>", MODEL_NAMES)
-    .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
-    .option("--prices <in,out>", "dollars per million input and output tokens; --max-cost needs them")
-    .option("-w, --workspace <dir>", "the folder that the agent works in (default: the current one)")
+    .option("--base-url <url>", "the endpoint of the vendor's API (default: the vendor's)")
+    .option(
+      "--prices <in,out>",
+      "dollars per million input and output tokens, for models whose prices are unknown; required by --max-cost",
+    )
+    .option("-w, --workspace <dir>", "the agent's working folder (default: the current folder)")
     .option("-t, --tools <a,b>", `tools by name, or "none" (default: ${BUILT_IN_TOOLS.join(",")})`)
     .option("-s, --system <text>", "the system prompt, or @FILE")
-    .option("--name <name>", "the agent's name, as lists show it")
+    .option("--name <name>", "the agent's name in lists")
     .option("--thinking <level>", "off, minimal, low, medium, high, xhigh or max")
-    .option("--max-turns <n>", "end after so many answers of the model")
-    .option("--max-cost <usd>", "end when this many dollars are spent");
+    .option("--max-turns <n>", "end the run after this many turns")
+    .option("--max-cost <usd>", "end the run when it has cost this many dollars");
 }
 
 export type AgentFromFlags = {
   readonly agent: AgentDefinitionInput;
   readonly warnings: readonly string[];
-  /** Of the agent's file. */
+  /** Warnings of the agent's file. */
   readonly problems: readonly Problem[];
 };
 
-/** @returns The definition, and what is worth a warning. */
+/** Builds the definition from an agent file and flags; returns it with warnings. */
 export function buildDefinition(flags: AgentFlags, fileContext: AgentFileContext): AgentFromFlags {
   if (flags.agent !== undefined) return overrideAgentFile(flags.agent, flags, fileContext);
   const workspace = resolve(fileContext.cwd, flags.workspace ?? ".");
@@ -72,7 +75,7 @@ export function buildDefinition(flags: AgentFlags, fileContext: AgentFileContext
   return { agent, warnings: [...warnings, ...modelWarnings], problems: [] };
 }
 
-/** What a file says, and over it what flags say. */
+/** Builds the definition of a file, with the values of flags in place of the file's. */
 function overrideAgentFile(file: string, flags: AgentFlags, fileContext: AgentFileContext): AgentFromFlags {
   const { agent, problems } = loadAgentFile(file, { ...fileContext, untrusted: flags.untrusted });
   const { tools, warnings } = parseTools(flags.tools);
@@ -96,7 +99,7 @@ function overrideAgentFile(file: string, flags: AgentFlags, fileContext: AgentFi
   };
 }
 
-/** What of a definition is to be different: nothing that no flag names. */
+/** Builds the changes to a definition: only the fields for which a flag is given. */
 export function buildChanges(
   flags: AgentFlags,
   { cwd, env }: AgentFileContext,
@@ -130,8 +133,8 @@ function buildOverrides(flags: AgentFlags, cwd: string) {
 
 function buildDefaultSystemPrompt(workspace: string): string {
   return (
-    `You work in the folder ${workspace}. Use your tools to look before you change anything, ` +
-    "make the smallest change that does what was asked, check that it works, and say briefly what you did."
+    `You work in the folder ${workspace}. Use your tools to inspect files before you change anything. ` +
+    "Make the smallest change that completes the task, check that it works, and briefly report what you did."
   );
 }
 
@@ -139,7 +142,7 @@ function parseModelFlag(flags: AgentFlags, env: NodeJS.ProcessEnv) {
   const name = flags.model ?? env["HOLDFAST_MODEL"];
   if (name === undefined || name === "") {
     throw new UsageError(
-      `Name a model: --model ${MODEL_NAMES} (or set HOLDFAST_MODEL), or an agent file: --agent FILE.`,
+      `No model is given. Specify --model ${MODEL_NAMES} (or set HOLDFAST_MODEL), or an agent file with --agent FILE.`,
     );
   }
   try {
@@ -159,7 +162,7 @@ function formatUnknownModelWarning(
   { contextWindow, maxTokens }: ReturnType<typeof parseModel>,
 ): string {
   const [context, answer] = [contextWindow, maxTokens].map((tokens) => tokens.toLocaleString("en"));
-  return `${name} is not in the catalogue of models: a context of ${context} tokens and answers of up to ${answer} are assumed. holdfast models lists what is known; docs/models.md says how to add to it.`;
+  return `${name} is not in the model catalogue. Holdfast assumes a context of ${context} tokens and answers of up to ${answer}. \`holdfast models\` lists the known models; docs/models.md explains how to add one.`;
 }
 
 function buildModelOptions({ baseUrl, prices }: AgentFlags): ModelOptions {
@@ -180,7 +183,7 @@ function parsePrices(text: string) {
   const parts = text.split(",").map((part) => Number(part.trim() === "" ? Number.NaN : part));
   const [input, output] = parts;
   if (parts.length !== 2 || !(input! >= 0) || !(output! >= 0)) {
-    throw new UsageError(`--prices "${text}" must be two numbers, as in --prices 3,15`);
+    throw new UsageError(`--prices "${text}" must be two numbers, such as --prices 3,15`);
   }
   return { input: input!, output: output!, cacheRead: input!, cacheWrite: input! };
 }
@@ -197,8 +200,8 @@ function parseTools(text: string | undefined): { tools: string[]; warnings: stri
     .map((name) => {
       const near = findNearestName(name, KNOWN_TOOLS);
       const hint =
-        near === undefined ? `Built in are ${BUILT_IN_TOOLS.join(", ")}.` : `Did you mean "${near}"?`;
-      return `Tool "${name}" is not built in; it is left out unless the worker has it. ${hint}`;
+        near === undefined ? `Built-in tools: ${BUILT_IN_TOOLS.join(", ")}.` : `Did you mean "${near}"?`;
+      return `Tool "${name}" is not built in; the agent gets it only if the worker has it. ${hint}`;
     });
   return { tools, warnings };
 }
@@ -209,7 +212,7 @@ function readOutputSchema(name: string, cwd: string) {
     return { type: "json-schema" as const, schema: JSON.parse(readFileSync(file, "utf8")) };
   } catch (error) {
     throw new UsageError(
-      `--output-schema names the file ${file}, which cannot be read as a JSON Schema: ${(error as Error).message}`,
+      `The file ${file} of --output-schema cannot be read as a JSON Schema: ${(error as Error).message}`,
     );
   }
 }
@@ -220,9 +223,7 @@ function readSystemPrompt(text: string, cwd: string): string {
   try {
     return readFileSync(file, "utf8");
   } catch (error) {
-    throw new UsageError(
-      `--system names the file ${file}, which cannot be read: ${(error as Error).message}`,
-    );
+    throw new UsageError(`The file ${file} of --system cannot be read: ${(error as Error).message}`);
   }
 }
 

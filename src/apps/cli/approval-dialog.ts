@@ -1,26 +1,25 @@
 import { type ApprovalRequest, describeCall, formatArgumentsJson } from "./approval-view.ts";
 
-// Questions at a terminal: what is asked, and what a line or Ctrl-C makes of it. Nothing of the terminal is known here.
+// The dialog for approvals at a terminal: a pure state machine that maps lines and Ctrl-C to answers, without terminal I/O.
 //
 // Invariants
-//   I1. One question is asked at a time, in the order of the calls; none again that was answered or left, unless it is
-//       asked for.
-//   I2. A call is answered by a letter or word that stands for an answer, and by nothing else that a person may have
-//       been typing.
+//   I1. The dialog asks one question at a time, in the order of the calls. It repeats an answered or postponed question
+//       only on request.
+//   I2. Only a letter or word that stands for an answer answers a call; other text that the user typed never does.
 
 export type ApprovalDialog = {
-  /** All calls that wait, as the run says. */
+  /** All waiting calls, as the run reports them. */
   readonly waiting: readonly ApprovalRequest[];
-  /** Answered here; the run may not have said so yet. */
+  /** Keys of calls that were answered here; the run may not have reported the answers yet. */
   readonly answered: readonly string[];
-  /** Left open by the person. */
+  /** Keys of calls that the user postponed. */
   readonly left: readonly string[];
   readonly asked: OpenQuestion | undefined;
 };
 
 type OpenQuestion = {
   readonly call: ApprovalRequest;
-  /** The arguments are being edited; what was typed of them last. */
+  /** The last typed version of the arguments while the user edits them. */
   readonly editing: string | undefined;
 };
 
@@ -28,9 +27,9 @@ export type DialogEvent =
   | { readonly type: "waiting"; readonly calls: readonly ApprovalRequest[] }
   | { readonly type: "line"; readonly text: string }
   | { readonly type: "interrupt" }
-  /** What was left is asked again. */
+  /** The user asks for the postponed questions. */
   | { readonly type: "again" }
-  /** The run did not take the answer. */
+  /** The run did not accept the answer. */
   | { readonly type: "not-taken"; readonly call: ApprovalRequest };
 
 type DialogAnswer =
@@ -52,14 +51,14 @@ export type DialogStep = { readonly questions: ApprovalDialog; readonly actions:
 export const EMPTY_DIALOG: ApprovalDialog = { waiting: [], answered: [], left: [], asked: undefined };
 
 const QUESTION_KEYS =
-  "y: yes · n [REASON]: no · a: yes, and always as shown · e: edit the arguments · s: show all of it · Ctrl-C: later";
+  "y: yes · n [REASON]: no · a: yes, and always as displayed · e: edit the arguments · s: display all · Ctrl-C: later";
 const QUESTION_PROMPT = "approve? y/n/a/e > ";
 const ARGUMENTS_PROMPT = "arguments > ";
 
-/** Longer ones are no work for one line of a terminal. */
+/** Longer arguments cannot be edited on one line of a terminal. */
 const MAX_EDIT_CHARS = 4_000;
 
-/** Ids of calls come again in later turns, and in other sessions. */
+/** Returns a key that is unique to a call: ids of calls can repeat in later turns and in other sessions. */
 export function getCallKey({
   session,
   toolCallId,
@@ -68,7 +67,7 @@ export function getCallKey({
   return `${session}/${toolCallId}@${sinceMs}`;
 }
 
-/** What stands before the line, and on it, while a question is asked. */
+/** Returns the prompt and the typed text while a question is open. */
 export function getPrompt({
   asked,
 }: ApprovalDialog): { readonly prompt: string; readonly typed: string } | undefined {
@@ -108,7 +107,7 @@ function updatePending(questions: ApprovalDialog, calls: readonly ApprovalReques
   const { asked } = questions;
   if (asked === undefined) return askNext(remaining);
   if (keys.has(getCallKey(asked.call))) return keepDialog(remaining);
-  const notice = `No longer asked: ${describeCall(asked.call)} (answered elsewhere, or its time ran out).`;
+  const notice = `No longer waiting: ${describeCall(asked.call)} (answered elsewhere, or timed out).`;
   const next = askNext({ ...remaining, asked: undefined });
   return { ...next, actions: [{ type: "tell", text: notice }, ...next.actions] };
 }
@@ -161,11 +160,11 @@ function startEdit(questions: ApprovalDialog, call: ApprovalRequest): DialogStep
   if (text === undefined || text.length > MAX_EDIT_CHARS) {
     const reason =
       text === undefined
-        ? "They are not known here as an object"
-        : `They have ${text.length} characters of JSON`;
+        ? "The arguments are not available here as a JSON object"
+        : `The arguments have ${text.length} characters of JSON`;
     return reportText(
       questions,
-      `${reason}; answer with \`holdfast approve --arguments @FILE\` instead (Ctrl-C tells how).`,
+      `${reason}; answer with \`holdfast approve --arguments @FILE\` instead (Ctrl-C displays the command).`,
     );
   }
   return keepDialog({ ...questions, asked: { call, editing: text } });
@@ -177,7 +176,7 @@ function finishEdit(questions: ApprovalDialog, call: ApprovalRequest, text: stri
   if (parsed.ok) return answerCall(questions, call, { type: "approve", arguments: parsed.value });
   return reportText(
     { ...questions, asked: { call, editing: text } },
-    `${parsed.said} (an empty line goes back).`,
+    `${parsed.said} (an empty line cancels the edit).`,
   );
 }
 
@@ -186,7 +185,7 @@ function parseArguments(text: string) {
     const value: unknown = JSON.parse(text);
     if (typeof value === "object" && value !== null && !Array.isArray(value))
       return { ok: true as const, value: value as Readonly<Record<string, unknown>> };
-    return { ok: false as const, said: "The arguments are one JSON object, in braces" };
+    return { ok: false as const, said: "The arguments must be one JSON object, in braces" };
   } catch (error) {
     return { ok: false as const, said: `This is not JSON: ${(error as Error).message}` };
   }
@@ -217,7 +216,7 @@ function ask(questions: ApprovalDialog, call: ApprovalRequest, whole = false): D
   };
 }
 
-/** What waits and was neither answered nor left. */
+/** Returns the waiting calls that are neither answered nor postponed. */
 function listOpen({ waiting, answered, left }: ApprovalDialog): readonly ApprovalRequest[] {
   return waiting.filter((call) => !answered.includes(getCallKey(call)) && !left.includes(getCallKey(call)));
 }

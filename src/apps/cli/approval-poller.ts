@@ -1,8 +1,8 @@
-/** While a call waits, its answer may come from elsewhere; before, what is recorded says when to look. */
+/** The interval while a call waits: its answer may come from elsewhere. Otherwise recorded events trigger a poll. */
 const WAITING_POLL_INTERVAL_MS = 1_000;
 const POLL_INTERVAL_MS = 5_000;
 
-/** Looks for calls that wait, when it is told to and from time to time, one look after the other. */
+/** Polls for waiting calls on request and at intervals, one poll at a time. */
 export class ApprovalPoller<Call> {
   readonly #read: () => Promise<readonly Call[]>;
   readonly #onCalls: (calls: readonly Call[]) => void;
@@ -23,7 +23,7 @@ export class ApprovalPoller<Call> {
     this.poll();
   }
 
-  /** Nothing is heard behind it. */
+  /** Stops the polling; the callback is not called after it. */
   stop(): void {
     this.#running = false;
     clearTimeout(this.#timer);
@@ -35,7 +35,7 @@ export class ApprovalPoller<Call> {
     else this.#latestPoll = this.#runPolls();
   }
 
-  /** Resolves when nobody is being asked. */
+  /** Resolves when no poll is in progress. */
   waitUntilIdle(): Promise<void> {
     return this.#latestPoll;
   }
@@ -45,7 +45,7 @@ export class ApprovalPoller<Call> {
     clearTimeout(this.#timer);
     do {
       this.#pollAgain = false;
-      // Who cannot be asked now is asked again later.
+      // A failed poll is retried at the next interval.
       const calls = await this.#read().catch(() => undefined);
       if (calls === undefined || !this.#running) continue;
       this.#waiting = calls.length > 0;

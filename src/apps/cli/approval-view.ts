@@ -8,56 +8,56 @@ import { diffLines, type LineChange } from "./line-changes.ts";
 import type { Palette } from "./palette.ts";
 import { formatCount } from "./text.ts";
 
-// What a person is shown of a call that waits. It must be what would run, to the letter: nothing of it may hide.
+// How a waiting call is displayed to the user: exactly as it would run, with nothing hidden.
 
-/** A call that waits, with what the file that it would write holds now. */
+/** A waiting call, with the current content of the file that it would write. */
 export type ApprovalRequest = WaitingCall & { readonly present?: CurrentFile };
 
-/** Of changes and arguments; a command is always shown whole. */
+/** The limits for changes and arguments; a command is always displayed in full. */
 const MAX_LINES = 60;
 const MAX_LINE_CHARS = 1_000;
 
-/** The path whose content is compared with what the call would write. */
+/** Returns the path whose content is compared with what the call would write. */
 export function getComparedPath({ tool, arguments: args }: WaitingCall): string | undefined {
   return tool === "write_file" && hasOnly(args, ["path", "content"]) ? args.path : undefined;
 }
 
-/** A question as it is asked: tool, the exact command, change or arguments, and why it is asked. */
+/** Formats a question for the user: the tool, the exact command, change or arguments, and the reason for the question. */
 export function formatApprovalRequest(
   call: ApprovalRequest,
   { paint, whole = false }: { readonly paint: Palette; readonly whole?: boolean },
 ): readonly string[] {
   const { head, body, exact } = buildCallView(call, paint);
-  const timeoutEffect = call.question === undefined ? "refused" : "ended";
+  const timeoutEffect = call.question === undefined ? "denied" : "ended";
   return [
     `${paint.yellow("?")} ${formatAgentPath(call.path)}${paint.bold(head)}`,
     ...(whole || exact ? body : truncateLines(body, paint)).map((line) => `  ${line}`),
-    paint.dim(`  why: ${joinLines(call.reason)}`),
+    paint.dim(`  reason: ${joinLines(call.reason)}`),
     ...formatCoverage(call).map((line) => paint.dim(`  ${line}`)),
     ...(call.untilMs === undefined
       ? []
-      : [paint.dim(`  ${timeoutEffect} when nobody answers until ${formatTime(call.untilMs)}`)]),
+      : [paint.dim(`  ${timeoutEffect} if there is no answer by ${formatTime(call.untilMs)}`)]),
   ];
 }
 
-/** Whether `formatApprovalRequest` leaves something out. */
+/** Reports whether `formatApprovalRequest` truncates something. */
 export function isTruncated(call: ApprovalRequest, paint: Palette): boolean {
   const { body, exact } = buildCallView(call, paint);
   return !exact && (body.length > MAX_LINES || body.some((line) => line.length > MAX_LINE_CHARS));
 }
 
-/** A call that waits, as rows of a table: what, why, since when, until when, and what to type. */
+/** Formats a waiting call as rows of a table: the call, the reason, since when, until when, and the answer commands. */
 export function formatWaitingRows(
   call: WaitingCall,
   { options, nowMs }: { options: GlobalOptions; nowMs: number },
 ): readonly (readonly [string, string])[] {
   const { approve, deny } = formatAnswerCommands(call, options);
   const until =
-    call.untilMs === undefined ? "until somebody answers" : `until ${formatTime(call.untilMs)}, then refused`;
+    call.untilMs === undefined ? "until it is answered" : `until ${formatTime(call.untilMs)}, then denied`;
   const elicitationRows = formatElicitation(call).map((line, at) => [at === 0 ? "asks" : "", line] as const);
   return [
     ["waits", describeCall(call)],
-    ["why", joinLines(call.reason)],
+    ["reason", joinLines(call.reason)],
     ...elicitationRows,
     ["since", `${formatTime(call.sinceMs)} (${formatDuration(nowMs - call.sinceMs)}), ${until}`],
     ...formatCoverage(call).map((line) => ["always", line.replace(/^always: /, "")] as const),
@@ -66,7 +66,7 @@ export function formatWaitingRows(
   ];
 }
 
-/** A call that waits and the commands to answer it with, for who cannot answer in place. */
+/** Formats a waiting call and the commands that answer it, for users who cannot answer in place. */
 export function formatWaitingCall(
   call: WaitingCall,
   { options }: { options: GlobalOptions },
@@ -81,45 +81,41 @@ export function formatWaitingCall(
   ];
 }
 
-/** What `always` would let run from then on. */
+/** Formats what an approval with `always` covers. */
 export function formatCoverage({ covers }: Pick<WaitingCall, "covers">): readonly string[] {
   if (covers === undefined) return [];
-  const what = covers.length === 0 ? "covers nothing; each such call is asked for" : covers.join(", ");
+  const what = covers.length === 0 ? "covers nothing; each such call needs approval" : covers.join(", ");
   return [`always: ${joinLines(what)}`];
 }
 
-/** The tool and its exact command, or what its summary says; before it the agents on the way down to it. */
+/** Formats the path of agents to a call, the tool, and its exact command or else its summary. */
 export function describeCall({ tool, summary, arguments: args, path }: WaitingCall): string {
   const command = hasOnly(args, ["command"]) ? args.command : undefined;
   const about = joinLines(command ?? summary);
   return `${formatAgentPath(path)}${about === "" ? tool : `${tool}: ${about}`}`;
 }
 
-/** Who asks, where it is not the session itself. */
+/** Formats the path of sub-agents that own the call; empty for the session itself. */
 function formatAgentPath(path: readonly string[]): string {
   return path.length === 0 ? "" : `${path.map(joinLines).join(" › ")} › `;
 }
 
-/** What its tool asks: the server's words, then the fields of the form or the address. */
+/** Formats the question of a call's tool: the server's message, then the fields of the form or the address. */
 function formatElicitation({ question, asks }: WaitingCall): readonly string[] {
   if (question === undefined) return [];
-  if (asks === undefined) return ["(what it asks is not in the transcript of this machine)"];
+  if (asks === undefined) return ["(the question is not in the transcript of this machine)"];
   const messageLines = splitLines(asks.message);
   if (asks.type === "url") return [...messageLines, `open ${joinLines(asks.url)}`];
   const fields = listFormFields(asks.schema).map(({ name, title, description, kind, required, preset }) => {
     const about = [title, description].filter((one) => one !== undefined && one !== name).join(", ");
     const requirement =
-      preset === undefined
-        ? required
-          ? "required"
-          : "may be left out"
-        : `${formatJson(preset)} unless said`;
+      preset === undefined ? (required ? "required" : "optional") : `default ${formatJson(preset)}`;
     return joinLines(`- ${name}: ${kind}; ${requirement}${about === "" ? "" : ` (${about})`}`);
   });
   return [...messageLines, ...fields];
 }
 
-/** The arguments on one line of JSON, to be edited; none that are not an object. Of a form, what it presets. */
+/** Formats the arguments as one editable line of JSON: for a form its defaults, undefined for other than an object. */
 export function formatArgumentsJson({ arguments: args, question, asks }: WaitingCall): string | undefined {
   if (question !== undefined) {
     const fields = asks?.type === "form" ? listFormFields(asks.schema) : [];
@@ -188,19 +184,19 @@ function buildWriteView(
     case "text": {
       const same = present.text === content;
       const body = same
-        ? ["(it holds just this already)"]
+        ? ["(the file already has exactly this content)"]
         : formatChanges(diffLines(present.text, content), paint);
       return { head: `${tool} wants to replace ${path}`, body, exact: false };
     }
     case "absent":
       return {
-        head: `${tool} wants to write ${path}, which is not there yet`,
+        head: `${tool} wants to write ${path}, which does not exist`,
         body: formatChanges(all, paint),
         exact: false,
       };
     default:
       return {
-        head: `${tool} wants to write ${path}; what it holds now cannot be compared`,
+        head: `${tool} wants to write ${path}; its current content cannot be compared`,
         body: formatChanges(all, paint),
         exact: false,
       };
@@ -217,7 +213,7 @@ function formatChanges(changes: readonly LineChange[], paint: Palette): readonly
       case "added":
         return paint.green(`+ ${escapeInvisible(change.text)}`);
       case "skipped":
-        return paint.dim(`  … ${formatCount(change.lines, "line")} the same`);
+        return paint.dim(`  … ${formatCount(change.lines, "unchanged line")}`);
       default:
         return assertNever(change);
     }
@@ -229,7 +225,7 @@ function truncateLines(lines: readonly string[], paint: Palette): readonly strin
     .slice(0, MAX_LINES)
     .map((line) => (line.length <= MAX_LINE_CHARS ? line : `${line.slice(0, MAX_LINE_CHARS)}…`));
   const omitted = lines.length - kept.length;
-  return omitted === 0 ? kept : [...kept, paint.dim(`… ${omitted} lines more`)];
+  return omitted === 0 ? kept : [...kept, paint.dim(`… ${omitted} more lines`)];
 }
 
 function splitLines(text: string): readonly string[] {
@@ -240,7 +236,7 @@ function joinLines(text: string): string {
   return escapeInvisible(text).replaceAll("\n", "\\n");
 }
 
-/** Control characters and characters without a shape are written out: they could hide or turn around what is run. */
+/** Escapes control and invisible characters, which could hide or reorder the text of what runs. */
 export function escapeInvisible(text: string): string {
   return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (character) =>
     character === "\n" || character === "\t" ? character : escapeCharacter(character),
@@ -266,7 +262,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** These fields and no other, each a text: then showing them shows all. */
+/** Reports whether the value has exactly these fields, all texts, so that displaying them displays everything. */
 function hasOnly<Name extends string>(
   value: unknown,
   names: readonly Name[],
@@ -288,7 +284,7 @@ const UNITS = [
   ["minute", 60_000],
 ] as const;
 
-/** How long, in its largest unit. */
+/** Formats a duration in its largest whole unit. */
 export function formatDuration(ms: number): string {
   for (const [name, size] of UNITS) {
     const whole = Math.floor(ms / size);

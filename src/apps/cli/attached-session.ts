@@ -17,12 +17,12 @@ import type { AttachAction } from "./parse-attach-line.ts";
 import { Renderer } from "./render.ts";
 import { describeCost, describeOutcome, formatCount, shortenText } from "./text.ts";
 
-/** With so long nothing to show, the server is asked whether a vendor is being tried again. */
+/** After this long without output, the session asks the server whether a step is being retried. */
 const RETRY_CHECK_AFTER_MS = 3_000;
-/** Who leaves waits so long at most for a question that is under way. */
+/** How long detaching waits at most for requests in progress. */
 const MAX_DETACH_MS = 2_000;
 
-/** A session that runs elsewhere, shown at this terminal. */
+/** A session that runs elsewhere, displayed at this terminal. */
 export class AttachedSession {
   readonly #context: Context;
   readonly #holdfast: Holdfast;
@@ -49,12 +49,12 @@ export class AttachedSession {
   }
 
   /**
-   * Shows the session until its run has ended.
+   * Displays the session until its run ends.
    *
-   * @returns The exit code that its end stands for; nothing when the signal ended the showing.
+   * @returns The exit code for the run's outcome; undefined if the signal ended the display.
    */
   async follow(from: string, signal: AbortSignal): Promise<number | undefined> {
-    // A mistyped id is told at once.
+    // Fails immediately for a mistyped id.
     const { open } = await this.#session.status();
     if (open) this.#approvals.start();
     const retries = setInterval(() => {
@@ -87,7 +87,7 @@ export class AttachedSession {
         case "approvals":
           this.#announced.clear();
           return this.#waitingCalls.length === 0
-            ? this.report("Nothing waits for your word.")
+            ? this.report("No call waits for approval.")
             : this.#announceCalls(this.#waitingCalls);
         case "status":
           return await this.#reportStatus();
@@ -108,7 +108,7 @@ export class AttachedSession {
     else this.#write(`${this.#context.out.yellow(text)}\n`);
   }
 
-  /** For scripts: events, each with the cursor behind it. */
+  /** Prints events for scripts, each with the cursor after it. */
   async #printEvents(from: string, signal: AbortSignal): Promise<void> {
     for await (const { cursor, event } of this.#session.events({ from, signal })) {
       this.#printJson({ cursor, event });
@@ -131,7 +131,7 @@ export class AttachedSession {
 
   async #answerCall(action: Extract<AttachAction, { type: "approve" | "refuse" }>): Promise<void> {
     const call = this.#waitingCalls.find(({ toolCallId }) => toolCallId === action.call);
-    // What is no call's name is the beginning of a reason.
+    // A first word that is not the id of a call begins the reason.
     const isNamed = call !== undefined || action.type === "approve";
     const callId = isNamed ? action.call : undefined;
     const target = call === undefined ? this.#session : this.#holdfast.session(call.session);
@@ -186,7 +186,7 @@ export class AttachedSession {
     const code = await this.#getExitCode(outcome);
     if (this.#context.json) this.#printJson({ type: "result", outcome, turns, costUsd, exitCode: code });
     else {
-      const ending = outcome === undefined ? "ended from outside" : describeOutcome(outcome);
+      const ending = outcome === undefined ? "ended without an outcome" : describeOutcome(outcome);
       const summary = [
         ending,
         formatCount(turns, "turn"),
@@ -198,7 +198,7 @@ export class AttachedSession {
     return code;
   }
 
-  /** As `holdfast run` ends; of a run that the server has forgotten the record says it. */
+  /** Returns the exit code of `holdfast run`; for a run that the server no longer has, it comes from the record. */
   async #getExitCode(outcome: Outcome | undefined): Promise<number> {
     try {
       return OUTCOME_EXIT_CODES[(await this.#session.result()).outcome.type];

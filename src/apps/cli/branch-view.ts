@@ -4,14 +4,14 @@ import { formatCount } from "./text.ts";
 
 const ORIGIN_LABELS = {
   first: "",
-  asked: "asked for",
+  asked: "created by request",
   rewind: "a rewind",
-  loop: "a loop that began here",
-  revert: "the model went back",
-  reset: "a reset: what the run before it had done stays on the branch above",
+  loop: "a loop that begins here",
+  revert: "a revert by the model",
+  reset: "a reset: the work of the previous run stays on the branch above",
 } as const satisfies Record<BranchOrigin, string>;
 
-/** The branches of a session as a tree, each with its loops, the head marked. */
+/** Formats the branches of a session as a tree, each with its loops; the head is marked. */
 export function formatBranchTree(tree: BranchTree, paint: Palette): readonly string[] {
   const { session, agentId, formation, branches } = tree;
   const roots = branches.filter(({ from }) => from === undefined || from.session !== undefined);
@@ -60,11 +60,11 @@ function formatBranchFacts({ from, length, origin }: BranchInTree): string {
 function formatSessionOrigin(formation: SessionOrigin): string {
   switch (formation.type) {
     case "first_loop":
-      return "formed by its first loop";
+      return "created by its first loop";
     case "explicit":
       return `a new session${formation.previousSession === undefined ? "" : ` after ${formation.previousSession}`}`;
     case "inactivity_timeout":
-      return `after ${formation.previousSession} had been idle for more than ${formation.thresholdSecs} s`;
+      return `created because ${formation.previousSession} was idle for more than ${formation.thresholdSecs} s`;
     case "fork":
       return `a fork of ${formation.session}, ${formation.branch} #${formation.position}`;
   }

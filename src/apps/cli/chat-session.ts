@@ -22,15 +22,15 @@ export type ChatOutput = {
   readonly report: (text: string) => void;
   readonly onPhase: (phase: ChatPhase) => void;
   readonly showStatus: (session: Session) => Promise<void>;
-  /** Shows a call that waits for the person's word. */
+  /** Displays a call that waits for approval. */
   readonly showApproval: (call: ApprovalRequest, whole: boolean) => void;
-  /** Calls that wait were left open: how they can be answered elsewhere. */
+  /** Reports postponed calls, and how to answer them elsewhere. */
   readonly left: (calls: readonly ApprovalRequest[]) => void;
-  /** What stands before the line while a question is asked; nothing when none is. */
+  /** Sets the prompt of an open question; undefined when no question is open. */
   readonly prompt: (prompt: { readonly prompt: string; readonly typed: string } | undefined) => void;
 };
 
-/** One conversation at a terminal: carries out what lines mean, one after the other, and follows the session. */
+/** A conversation at a terminal: performs the typed actions in order, and follows the session. */
 export class ChatSession {
   readonly #holdfast: Holdfast;
   readonly #id: string;
@@ -60,7 +60,7 @@ export class ChatSession {
     });
   }
 
-  /** Takes up a session that has a run open already. */
+  /** Follows a session that already has an open run. */
   async attach(): Promise<void> {
     const status = await this.#session.status().catch((error: unknown) => {
       if (error instanceof HoldfastError && error.code === "session-unknown") return undefined;
@@ -72,7 +72,7 @@ export class ChatSession {
       this.handleEvent({ type: "began" });
   }
 
-  /** Nobody can answer here any more. */
+  /** Ends the input: open questions are postponed. */
   endInput(): void {
     this.#inputEnded = true;
     this.#handleDialogEvent({ type: "interrupt" });
@@ -95,12 +95,12 @@ export class ChatSession {
       this.#resolveLeft(this.#phase);
       return;
     }
-    // Stopping does not wait for what is being sent.
+    // Stopping does not wait for messages that are being sent.
     if (action.type === "stop") void this.#performAction(action);
     else this.#queue = this.#queue.then(() => this.#performAction(action));
   }
 
-  /** While a question is asked, Ctrl-C and lines belong to it; commands stay commands. */
+  /** While a question is open, Ctrl-C and lines belong to it; commands stay commands. */
   #toDialogEvent(event: ChatEvent): DialogEvent | undefined {
     if (this.#dialog.asked === undefined) return undefined;
     if (event.type === "interrupt") return event;
@@ -113,7 +113,7 @@ export class ChatSession {
     this.#dialog = questions;
     for (const action of actions) this.#performDialogAction(action);
     const after = getPrompt(this.#dialog);
-    // What is being typed into the question stays, unless another takes its place.
+    // Text that is typed into a question stays until another question replaces it.
     const isSame = before?.prompt === after?.prompt && actions.length === 0 && event.type !== "line";
     if (!isSame) this.#surface.prompt(after);
     if (this.#inputEnded && after !== undefined) this.#handleDialogEvent({ type: "interrupt" });
@@ -128,7 +128,7 @@ export class ChatSession {
         this.#surface.left(action.calls);
         return;
       case "tell":
-        // A run that is being stopped asks for nothing any more, and everybody knows why.
+        // A run that is stopping no longer asks questions, and the user knows the reason.
         if (this.#phase === "running") this.#surface.report(action.text);
         return;
       case "answer":
@@ -172,7 +172,7 @@ export class ChatSession {
     this.#handleDialogEvent({ type: "waiting", calls: [] });
   }
 
-  /** Resolves when everything that was typed has been sent, and no loop runs. */
+  /** Resolves when all typed messages are sent and no loop runs. */
   async waitUntilIdle(): Promise<void> {
     await this.#queue;
     while (this.#phase !== "idle" && this.#activeWatch !== undefined) {
@@ -183,10 +183,10 @@ export class ChatSession {
   }
   #onIdle: () => void = () => undefined;
 
-  /** Ends the watching; a run that waits for a prompt is ended too, so that nothing is left behind. */
+  /** Ends the watch, and stops a run that waits for a prompt, so that no idle run remains. */
   async close(): Promise<void> {
     if (this.#phase === "idle" && this.#activeWatch !== undefined) {
-      await this.#session.stop("the terminal was left").catch(() => false);
+      await this.#session.stop("the user left the terminal").catch(() => false);
       await Promise.race([this.#activeWatch, this.#session.result().catch(() => undefined)]);
     }
     this.#approvals.stop();
@@ -235,7 +235,7 @@ export class ChatSession {
       const { runId } = await this.#session.prompt(text, options);
       if (this.#activeWatch === undefined || runId !== undefined) this.#watchSession("loop", runId);
     } catch (error) {
-      // Another terminal may have been quicker; then these words steer.
+      // Another terminal may have prompted the session first; then this message steers its run.
       if (!(error instanceof HoldfastError) || error.code !== "session-busy") throw error;
       await this.#session.steer(text);
       this.#watchSession("now");

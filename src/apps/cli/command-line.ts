@@ -1,7 +1,7 @@
 import type { GlobalOptions } from "./context.ts";
 import { stripControls } from "./palette.ts";
 
-/** A command line to type again: with the options that named the server, the home and the store this time. */
+/** Formats a command line to type, with this command's options for the server, the home and the store. */
 export function formatCommandLine(options: GlobalOptions, args: readonly string[]): string {
   const { address, namespace, taskQueue, home, database, profile } = options;
   const optionValues = [
@@ -16,7 +16,7 @@ export function formatCommandLine(options: GlobalOptions, args: readonly string[
   return ["holdfast", ...args, ...flags].map(quoteShellWord).join(" ");
 }
 
-/** A word as a POSIX shell must be given it: ids come from outside. */
+/** Quotes a word for a POSIX shell; ids can contain any characters. */
 export function quoteShellWord(word: string): string {
   const text = stripControls(word);
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

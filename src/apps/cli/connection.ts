@@ -6,13 +6,13 @@ import { isListening } from "../../devserver/server-readiness.ts";
 import { readRecord } from "../../devserver/server-record.ts";
 import type { Context } from "./context.ts";
 
-/** The address that somebody named, by an option or in Temporal's own configuration. */
+/** Returns the address given by an option or by Temporal's own configuration. */
 export function getConfiguredAddress({ options, streams }: Context): string | undefined {
   const address = options.address ?? loadProfile(options.profile, streams.env).connectionOptions.address;
   return address === "" ? undefined : address;
 }
 
-/** A server of this machine that listens: our home's own dev server first, it may be on another port. */
+/** Finds a listening server on this machine: first the home's dev server, which may have another port. */
 export async function findLocalServer({ options }: Context): Promise<string | undefined> {
   const record = await readRecord(resolveHome(options.home).server);
   for (const address of [record?.address, DEFAULT_ADDRESS]) {
@@ -23,13 +23,13 @@ export async function findLocalServer({ options }: Context): Promise<string | un
   return undefined;
 }
 
-/** Connects to the named server, else to one of this machine. */
+/** Connects to the configured server, or else to one on this machine. */
 export async function connectToServer(context: Context): Promise<Holdfast> {
   const address = getConfiguredAddress(context) === undefined ? await findLocalServer(context) : undefined;
   return connect({ ...context.connectOptions(), ...(address === undefined ? {} : { address }) });
 }
 
-/** Gives a connection to one piece of work. */
+/** Runs the work with a connection, and closes the connection afterwards. */
 export async function withHoldfast<T>(
   context: Context,
   work: (holdfast: Holdfast) => Promise<T>,

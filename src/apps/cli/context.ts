@@ -9,13 +9,13 @@ export type Output = Writable & {
 };
 export type Input = Readable & { readonly isTTY?: boolean | undefined };
 
-/** Where signals come from: the process, or a test. */
+/** The source of signals: the process, or a test. */
 export type SignalSource = {
   on(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
   off(signal: "SIGINT" | "SIGTERM", listener: () => void): unknown;
 };
 
-/** What a command may touch. */
+/** The streams, variables and signals that a command may use. */
 export type Streams = {
   readonly stdin: Input;
   readonly stdout: Output;
@@ -30,13 +30,13 @@ export type GlobalOptions = {
   readonly namespace?: string;
   readonly taskQueue?: string;
   readonly home?: string;
-  /** Of the environment, unless said; an empty word means none. */
+  /** The environment's by default; an empty text means none. */
   readonly database?: string;
   readonly profile?: string;
   readonly json?: boolean;
 };
 
-/** One command's surroundings. */
+/** The environment of one command. */
 export class Context {
   readonly streams: Streams;
   readonly options: GlobalOptions;
@@ -55,12 +55,12 @@ export class Context {
     return this.options.json === true;
   }
 
-  /** A line for the reader of the result. */
+  /** Prints a line of the result on standard output. */
   print(line: string): void {
     print(this.streams.stdout, `${line}\n`);
   }
 
-  /** A line for the person at the terminal. */
+  /** Prints a line for the user at the terminal on standard error. */
   report(line: string): void {
     print(this.streams.stderr, `${line}\n`);
   }

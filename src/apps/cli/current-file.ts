@@ -2,7 +2,7 @@ import { constants } from "node:fs";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 
-/** What a file holds now, as far as it can be known on this machine. */
+/** The current content of a file, as far as this machine can read it. */
 export type CurrentFile =
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "absent" }
@@ -11,7 +11,7 @@ export type CurrentFile =
 /** Longer files are not compared. */
 const MAX_BYTES = 1024 * 1024;
 
-/** Reads plain files only, and never waits for one: a pipe or a device is not opened for reading. */
+/** Reads plain files only. Never blocks: it opens files without waiting, and reads no pipe or device. */
 export async function readCurrentFile(workspace: string, path: string): Promise<CurrentFile> {
   try {
     const file = await open(resolve(workspace, path), constants.O_RDONLY | constants.O_NONBLOCK);

@@ -4,11 +4,11 @@ import { EXIT } from "./exit-codes.ts";
 import type { LocalStack } from "./local-stack.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** A detached run would be left without the server and the worker that were started for it. */
+/** Rejects a detached run whose server or worker this command started: both would end with the command. */
 export function assertDetachable({ own }: LocalStack): void {
   if (own.length === 0) return;
   throw new UsageError(
-    `--detach needs a ${own.join(" and a ")} that stays. Start them with \`holdfast dev\` in another terminal.`,
+    `--detach needs a ${own.join(" and a ")} that keeps running. Start them with \`holdfast dev\` in another terminal.`,
   );
 }
 
@@ -16,7 +16,7 @@ export function reportDetached(context: Context, { id, runId }: Session): number
   if (context.json) context.printJson({ type: "started", session: id, runId });
   else {
     context.print(id);
-    context.report(context.err.dim(`Look at it with \`holdfast status ${id}\` and \`holdfast show ${id}\`.`));
+    context.report(context.err.dim(`To inspect it: \`holdfast status ${id}\` and \`holdfast show ${id}\`.`));
   }
   return EXIT.ok;
 }

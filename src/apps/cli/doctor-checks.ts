@@ -11,16 +11,16 @@ import { resolveHome } from "../../config/home.ts";
 import { connectToServer } from "./connection.ts";
 import type { Context } from "./context.ts";
 
-/** One line of `holdfast doctor`. */
+/** The result of one check of `holdfast doctor`. */
 export type Check = {
   readonly name: string;
   readonly verdict: "ok" | "warn" | "fail";
   readonly found: string;
-  /** What to do; absent when it is well. */
+  /** What to do; absent when the check passes. */
   readonly advice?: string;
 };
 
-/** The first release with everything that we use of it (package.json, engines). */
+/** The oldest supported release (package.json, engines). */
 const OLDEST_NODE = [20, 19] as const;
 
 export function checkNode(version: string = process.versions.node): Check {
@@ -33,7 +33,7 @@ export function checkNode(version: string = process.versions.node): Check {
     : { name, verdict: "fail", found: version, advice: `install Node ${oldest}.${oldestMinor} or newer` };
 }
 
-/** Names alone: a value is never looked at beyond whether it is there. */
+/** The variables of keys. The check reads only whether they are set. */
 const KEY_VARIABLES = [
   "ANTHROPIC_API_KEY",
   "OPENAI_API_KEY",
@@ -52,13 +52,13 @@ export function checkKeys(env: NodeJS.ProcessEnv): Check {
     : {
         name,
         verdict: "warn",
-        found: "none is set here",
-        advice: `set ANTHROPIC_API_KEY, OPENAI_API_KEY or what else your vendor's page names, where the worker runs; local models need none`,
+        found: "none is set",
+        advice: `set ANTHROPIC_API_KEY, OPENAI_API_KEY or the variable of your vendor (docs/vendors) where the worker runs; local models need no key`,
       };
 }
 
 export const HOME_ADVICE =
-  "make it a folder that you can write, or name another with --home or HOLDFAST_HOME";
+  "make it a folder that you can write, or specify another with --home or HOLDFAST_HOME";
 
 export async function checkHome(folder: string | undefined): Promise<Check> {
   const home = resolveHome(folder);
@@ -67,7 +67,7 @@ export async function checkHome(folder: string | undefined): Promise<Check> {
     const found = await stat(home.folder).catch(() => undefined);
     if (found === undefined) {
       await access(await findExistingFolder(home.folder), constants.W_OK);
-      return { name, verdict: "ok", found: `${home.folder} (made when it is needed)` };
+      return { name, verdict: "ok", found: `${home.folder} (created when needed)` };
     }
     if (!found.isDirectory()) throw new Error("it is not a folder");
     await access(home.folder, constants.W_OK | constants.X_OK);
@@ -76,7 +76,7 @@ export async function checkHome(folder: string | undefined): Promise<Check> {
       ? {
           name,
           verdict: "warn",
-          found: `${home.folder} can be read by others`,
+          found: `${home.folder} is readable by other users`,
           advice: `chmod 700 ${home.folder}`,
         }
       : { name, verdict: "ok", found: home.folder };
@@ -90,7 +90,7 @@ export async function checkHome(folder: string | undefined): Promise<Check> {
   }
 }
 
-/** The disk that transcript and live output lie on. */
+/** Checks the free space of the disk that has the transcript and the live output. */
 export async function checkFreeSpace(folder: string | undefined): Promise<Check> {
   const home = resolveHome(folder);
   const lowSpace = await findLowDiskSpace(home.folder);
@@ -101,12 +101,17 @@ export async function checkFreeSpace(folder: string | undefined): Promise<Check>
         name,
         verdict: "fail",
         found: `${lowSpace.found}: the disk is full`,
-        advice: "make room, and start again",
+        advice: "free some space, then start again",
       }
-    : { name, verdict: "warn", found: lowSpace.found, advice: "make room: runs wait while the disk is full" };
+    : {
+        name,
+        verdict: "warn",
+        found: lowSpace.found,
+        advice: "free some space: runs wait while the disk is full",
+      };
 }
 
-/** The file itself, page by page: a server is not needed for that. */
+/** Checks the transcript file page by page, without a server. */
 export function checkTranscript(folder: string | undefined, database: string | undefined): Check {
   const name = "transcript file";
   if (getDatabaseUrl(database) !== undefined)
@@ -117,16 +122,16 @@ export function checkTranscript(folder: string | undefined, database: string | u
       return {
         name,
         verdict: "ok",
-        found: found.type === "sound" ? "holds together" : "made when it is needed",
+        found: found.type === "sound" ? "intact" : "created when needed",
       };
     const size = `${Math.round(found.bytes / 1024 ** 3)} GB`;
-    return { name, verdict: "ok", found: `not looked through: it has ${size}` };
+    return { name, verdict: "ok", found: `not checked: the file has ${size}` };
   } catch (error) {
     return { name, verdict: "fail", found: (error as Error).message };
   }
 }
 
-/** Live output, where it lies in files. A worker without it works on; nobody sees it at work. */
+/** Checks the folder of live output. Without it, a worker still runs, but nobody can watch its progress. */
 export async function checkLive(folder: string | undefined, database: string | undefined): Promise<Check> {
   const name = "live output";
   if (getDatabaseUrl(database) !== undefined) return { name, verdict: "ok", found: "in the database" };
@@ -137,7 +142,7 @@ export async function checkLive(folder: string | undefined, database: string | u
     : { name, verdict: "warn", found: problem, advice: `make ${live} writable` };
 }
 
-/** Server, namespace, search attributes, workers and transcript: what the client sees. */
+/** Checks the server, namespace, search attributes, workers and transcript, as the client sees them. */
 export async function checkServer(context: Context, fix: boolean): Promise<readonly Check[]> {
   let holdfast: Holdfast;
   try {
@@ -174,7 +179,7 @@ function checkAttributes(attributes: Health["attributes"]): Check {
       name,
       verdict: "warn",
       found: attributes.said,
-      advice: "ask who runs the server whether they are there",
+      advice: "ask the server's operator whether they are registered",
     };
   }
   const { missing, wrongType, registered, command } = attributes;
@@ -182,7 +187,7 @@ function checkAttributes(attributes: Health["attributes"]): Check {
     return {
       name,
       verdict: "fail",
-      found: `of another type: ${wrongType.join(", ")}`,
+      found: `registered with another type: ${wrongType.join(", ")}`,
       advice: "use another namespace",
     };
   }
@@ -211,8 +216,8 @@ function checkPollers(taskQueue: string, pollers: Health["pollers"]): Check {
   return {
     name,
     verdict: "warn",
-    found: `nobody polls "${taskQueue}"`,
-    advice: "holdfast worker (or holdfast dev)",
+    found: `no worker polls "${taskQueue}"`,
+    advice: "start one: holdfast worker (or holdfast dev)",
   };
 }
 
@@ -225,7 +230,7 @@ function checkTranscriptHealth(transcript: Health["transcript"]): Check {
   }
   return transcript.exists
     ? { name, verdict: "ok", found: `${path}, schema ${transcript.schema}` }
-    : { name, verdict: "ok", found: `${path} (made when it is needed)` };
+    : { name, verdict: "ok", found: `${path} (created when needed)` };
 }
 
 function buildAdvice(command: string | undefined): { advice?: string } {

@@ -2,16 +2,16 @@ import type { EvaluatedBranch, EvaluationOutcome, LoopEvent, WatchItem } from ".
 import { formatDollars } from "../../core/budget/limits.ts";
 import { shortenText } from "./text.ts";
 
-// Several branches at once, in lines: what each is doing now, and in the end a table of all.
+// Prints several concurrent branches: a line for each step, and a table of all branches at the end.
 
 type BranchProgress = { turns: number; tokens: number; tools: string };
 
-/** Turns what is watched of an evaluation into a line for each step of a branch. */
+/** Formats the watched items of an evaluation as one line for each step of a branch. */
 export class EvaluationProgress {
   readonly #names = new Map<string, string>();
   readonly #progress = new Map<string, BranchProgress>();
 
-  /** @returns What is worth a line, or nothing. */
+  /** @returns A line to print; undefined for items without one. */
   formatItem(item: WatchItem): string | undefined {
     if (item.type === "group" && item.event.type === "ParallelLoopStart") {
       for (const [index, loopId] of item.event.loopIds.entries())
@@ -28,7 +28,7 @@ export class EvaluationProgress {
     this.#progress.set(loopId, line);
     switch (body.type) {
       case "AgentStart":
-        return `${name} has begun`;
+        return `${name} started`;
       case "ToolExecutionStart":
         line.tools = body.toolName;
         return `${name} · turn ${line.turns + 1} · ${shortenText(body.toolName, 60)}`;
@@ -37,7 +37,7 @@ export class EvaluationProgress {
         line.tokens += body.usage.totalTokens;
         return `${name} · ${line.turns} turn${line.turns === 1 ? "" : "s"} · ${line.tokens} tokens`;
       case "AgentEnd":
-        return `${name} is over: ${body.outcome.type}`;
+        return `${name} ended: ${body.outcome.type}`;
       default:
         return undefined;
     }
@@ -46,13 +46,13 @@ export class EvaluationProgress {
 
 const HEADINGS = ["", "agent", "model", "status", "turns", "tokens", "cost", "seconds"] as const;
 
-/** Rows of the table: all branches in the order of their configurations, the chosen one with a star. */
+/** Formats the table's rows: all branches in the order of their configurations, the selected one with a star. */
 export function formatEvaluation({ selected, losers }: EvaluationOutcome): readonly (readonly string[])[] {
   const branches = [selected, ...losers].sort((first, second) => first.index - second.index);
   return [HEADINGS, ...branches.map((branch) => formatRow(branch, branch === selected))];
 }
 
-/** Rows of branches that are all kept, each with the name that it goes on under. */
+/** Formats the rows of branches of which none is selected, each with the branch's name. */
 export function formatBranchRows(branches: readonly EvaluatedBranch[]): readonly (readonly string[])[] {
   const rows = branches.map((branch) => [...formatRow(branch, false).slice(1), branch.branch ?? "-"]);
   return [[...HEADINGS.slice(1), "branch"], ...rows];

@@ -1,17 +1,17 @@
 import type { HoldfastErrorCode, Outcome } from "../../client/index.ts";
 
-/** What a script reads from a command's end. */
+/** The exit codes of commands. */
 export const EXIT = {
   ok: 0,
-  /** The agent, or a check, failed. */
+  /** The agent or a check failed. */
   failed: 1,
-  /** Bad arguments, an unknown session, a definition that is not valid. */
+  /** Bad arguments, an unknown session or an invalid definition. */
   usage: 2,
   /** No server, no namespace, or no worker. */
   unreachable: 3,
   stopped: 4,
   limitReached: 5,
-  /** Left with Ctrl-C while something was running. */
+  /** The user left with Ctrl-C while something was running. */
   interrupted: 130,
 } as const;
 
@@ -55,24 +55,24 @@ export const ERROR_EXIT_CODES = {
   "store-failed": EXIT.failed,
 } as const satisfies Record<HoldfastErrorCode, number>;
 
-/** For `--help`. */
+/** The text about exit codes and variables in `--help`. */
 export const EXIT_CODES_HELP = `
 Exit codes:
-  0    done
-  1    the agent failed, or a check did
+  0    success
+  1    the agent or a check failed
   2    bad arguments or input
-  3    no server, namespace or worker can be reached
-  4    the run was stopped, by a person or by a hook
+  3    no server, namespace or worker is reachable
+  4    the run was stopped by a user or by a hook
   5    a limit was reached (turns, tokens, time, cost)
-  130  left with Ctrl-C
+  130  interrupted with Ctrl-C
 
 Environment:
   TEMPORAL_*        address, namespace, profile and keys of the server, as for every Temporal client
-  HOLDFAST_HOME     transcript, live output and the dev server's data; ~/.holdfast unless set
+  HOLDFAST_HOME     the folder of the transcript, live output and the dev server's data (default: ~/.holdfast)
   HOLDFAST_DATABASE_URL
-                    the PostgreSQL database that holds transcript and live output instead
+                    a PostgreSQL database that stores the transcript and live output instead
   HOLDFAST_SHOW_WORDS=off
-                    Temporal shows no words of the runs that are started here
-  HOLDFAST_MODEL    the model where --model is not given
-  HOLDFAST_DEBUG=1  stack traces of errors
+                    hide message texts in Temporal for runs that start here
+  HOLDFAST_MODEL    the model if --model is not given
+  HOLDFAST_DEBUG=1  print stack traces of errors
   NO_COLOR, FORCE_COLOR`;

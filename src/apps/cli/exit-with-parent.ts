@@ -1,7 +1,7 @@
 import { isMainThread } from "node:worker_threads";
 
-// Loaded into a child before its program: the child ends in an orderly way when the pipe to its parent breaks, however
-// the parent ended. Threads load it too, and their standard input is not the pipe.
+// Loaded into a child before its program: when the parent ends for any reason, the pipe to it breaks and the child shuts
+// down gracefully. Threads load this file too, but their standard input is not the pipe.
 
 if (isMainThread) {
   const end = (): void => {

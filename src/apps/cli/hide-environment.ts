@@ -1,5 +1,5 @@
 import { hideEnvironment } from "../../config/hide-environment.ts";
 
-// Imported first by a program, so that its secrets are shown in /proc no longer than they must.
+// A program imports this file first, to remove its secrets from /proc as early as possible.
 
 hideEnvironment();

@@ -4,10 +4,9 @@ import type { Input, Output } from "./context.ts";
 import { createEcho, eraseRows, print, sanitizeForTerminal } from "./output.ts";
 
 // Invariants
-//   I1. What is typed is never torn apart by output: while a line is being typed, output appears above it, whole
-//       lines at a time.
-//   I2. While nothing is typed, output appears as it comes.
-//   I3. A line that was being typed when something was asked is given back when it is answered.
+//   I1. Output never breaks up a line that is being typed: output appears above it, in whole lines.
+//   I2. While nothing is being typed, output appears immediately.
+//   I3. When a question interrupts a line that is being typed, the line is restored after the answer.
 
 const PROMPT = "> ";
 const DEFAULT_COLUMNS = 80;
@@ -18,21 +17,21 @@ export type ScreenListeners = {
   readonly onEnd: () => void;
 };
 
-/** A terminal that is written to and typed on at the same time. Without a terminal: lines in, text out. */
+/** A terminal with concurrent input and output. Without a terminal, it reads lines and writes text. */
 export class InputScreen {
   readonly #stdout: Output;
   readonly #terminal: boolean;
   readonly #lines: Interface;
-  /** The prompt and the line under way are on the screen. */
+  /** Whether the prompt and the typed line are on the screen. */
   #isPromptVisible = false;
-  /** Output ended in the middle of a line. */
+  /** Whether output ended in the middle of a line. */
   #isMidLine = false;
-  /** The beginning of a line of output that waits for its end. */
+  /** The beginning of an output line whose end has not arrived. */
   #bufferedOutput = "";
   #isBusy = false;
   #prompt = PROMPT;
   #isClosed = false;
-  /** The line that was being typed when something was asked; absent while nothing is. */
+  /** The line that was being typed when a question opened; absent while no question is open. */
   #savedInput: string | undefined;
 
   constructor(stdin: Input, stdout: Output, listeners: ScreenListeners) {
@@ -72,7 +71,7 @@ export class InputScreen {
     this.#showLine();
   }
 
-  /** Asks for the next line when nothing runs; while something does, the prompt appears with the first key. */
+  /** Displays the prompt when nothing runs. While something runs, the prompt appears with the first key. */
   setReady(): void {
     this.#isBusy = false;
     if (!this.#terminal || this.#savedInput !== undefined) return;
@@ -88,13 +87,13 @@ export class InputScreen {
     this.#isPromptVisible = false;
   }
 
-  /** Puts a question in place of the line that is being typed. Asked again, the new one is in place of the old. */
+  /** Replaces the line that is being typed with a question; a new question replaces the old one. */
   ask(prompt: string, typed = ""): void {
     this.#savedInput ??= this.#lines.line;
     this.#replaceLine(prompt, typed);
   }
 
-  /** Gives the line back that was being typed. */
+  /** Restores the line that was being typed before the question. */
   endQuestion(): void {
     if (this.#savedInput === undefined) return;
     const saved = this.#savedInput;
@@ -116,14 +115,14 @@ export class InputScreen {
     this.#showLine();
   };
 
-  /** What readline draws, while the line is on the screen. */
+  /** Creates the stream for readline's output, which passes only while the line is on the screen. */
   #createEcho(): Writable {
     const echo = createEcho(this.#stdout, () => this.#isPromptVisible);
     Object.defineProperty(echo, "columns", { get: () => this.#columns });
     return echo;
   }
 
-  /** Some terminals say that they have no columns at all. */
+  /** The terminal's width; some terminals report 0 columns. */
   get #columns(): number {
     return this.#stdout.columns || DEFAULT_COLUMNS;
   }
@@ -155,7 +154,7 @@ export class InputScreen {
     this.#startNewLine();
     this.#prompt = sanitizeForTerminal(prompt);
     this.#lines.setPrompt(this.#prompt);
-    // The end of the line, and all that stands before it.
+    // Moves to the end of the line, then deletes everything before the cursor.
     this.#lines.write(null, { ctrl: true, name: "e" });
     this.#lines.write(null, { ctrl: true, name: "u" });
     if (typed !== "") this.#lines.write(sanitizeForTerminal(typed));

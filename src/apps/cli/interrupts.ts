@@ -1,6 +1,6 @@
 import type { SignalSource } from "./context.ts";
 
-/** The first Ctrl-C asks for an orderly end, the second leaves. SIGTERM counts as one. */
+/** Calls `first` at the first Ctrl-C or SIGTERM, for a graceful end, and `second` at the second, to exit. */
 export function handleInterrupts(signals: SignalSource, first: () => void, second: () => void): () => void {
   let count = 0;
   const handleSignal = (): void => {

@@ -5,16 +5,16 @@ import { EXIT, OUTCOME_EXIT_CODES } from "./exit-codes.ts";
 import { handleInterrupts } from "./interrupts.ts";
 import { describeCost, describeOutcome, formatCount } from "./text.ts";
 
-/** Between two looks at a job. */
+/** The interval between two reads of a job's status. */
 const POLL_INTERVAL_MS = 1000;
 
-/** Shows a job until it is over: each part as it begins and ends on standard error, the result on standard output. */
+/** Follows a job until it ends: prints the start and end of each part on standard error, the result on standard output. */
 export async function followJob(context: Context, holdfast: Holdfast, job: Job): Promise<number> {
   const leave = new AbortController();
   const off = handleInterrupts(
     context.streams.signals,
     () => {
-      context.report(context.err.yellow("\nStopping the job … Ctrl-C again leaves it."));
+      context.report(context.err.yellow("\nStopping the job … Press Ctrl-C again to exit."));
       job.stop("interrupted at the terminal").catch((error: Error) => context.report(error.message));
     },
     () => leave.abort(),
@@ -30,7 +30,7 @@ export async function followJob(context: Context, holdfast: Holdfast, job: Job):
     while (!(await Promise.race([over, pause(POLL_INTERVAL_MS, false)])));
     if (leave.signal.aborted) {
       context.report(
-        context.err.yellow(`Left. The job goes on; \`holdfast job status ${job.id}\` shows it.`),
+        context.err.yellow(`Left. The job continues; \`holdfast job status ${job.id}\` displays it.`),
       );
       return EXIT.interrupted;
     }
@@ -40,10 +40,10 @@ export async function followJob(context: Context, holdfast: Holdfast, job: Job):
   }
 }
 
-/** Sessions that are asked whether they wait for a person, at each look. */
+/** How many sessions each poll checks for calls that wait for approval. */
 const MAX_CHECKED_SESSIONS = 20;
 
-/** With the word of each part at work on whether it waits for a person. */
+/** Reads the job's status, and for each running part whether it waits for approval. */
 async function readJobStatus(holdfast: Holdfast, job: Job): Promise<JobState> {
   const jobStatus = await job.status();
   if (jobStatus.job === undefined) return jobStatus;
@@ -63,13 +63,13 @@ async function readJobStatus(holdfast: Holdfast, job: Job): Promise<JobState> {
   return { ...jobStatus, job: { ...jobStatus.job, parts } };
 }
 
-/** Says of each part once that it works, and once how it has ended; of a job that sleeps, until when. */
+/** Returns a function that reports each change of a part's status once, and when a sleeping job wakes. */
 function createReporter(context: Context): (standing: JobState) => void {
   const reported = new Map<string, string>();
   return (standing) => {
     const rows = [
       ...(standing.job?.parts ?? []).map((part) => [part.name, formatPart(part)] as const),
-      ...(standing.job?.sleepsUntilMs === undefined ? [] : [["it", standing.doing ?? ""] as const]),
+      ...(standing.job?.sleepsUntilMs === undefined ? [] : [["job", standing.doing ?? ""] as const]),
     ];
     const news = rows.filter(([name, words]) => reported.get(name) !== words && !words.endsWith(": waiting"));
     for (const [name, words] of news) reported.set(name, words);
@@ -81,7 +81,7 @@ function createReporter(context: Context): (standing: JobState) => void {
 
 function formatPart({ agent, status, session }: PartStatus): string {
   const text = `${agent}: ${status}`;
-  return status === "needs-approval" ? `${text}; look with: holdfast status ${session}` : text;
+  return status === "needs-approval" ? `${text}; to inspect it: holdfast status ${session}` : text;
 }
 
 function reportResult(context: Context, result: JobResult): number {
@@ -93,19 +93,23 @@ function reportResult(context: Context, result: JobResult): number {
   }
   if (text !== undefined) context.print(text);
   if (text !== undefined && Buffer.byteLength(text) < bytes) {
-    context.report(context.err.yellow(`Cut: the whole has ${bytes} bytes, under ${ref} in the transcript.`));
+    context.report(
+      context.err.yellow(
+        `Truncated: the full result has ${bytes} bytes and is stored under ${ref} in the transcript.`,
+      ),
+    );
   }
   const summary = `${describeOutcome(outcome)} · ${formatCount(turns, "turn")} · ${describeCost(costUsd)} · job ${job}`;
   context.report(exitCode === EXIT.ok ? context.err.dim(summary) : context.err.red(summary));
   return exitCode;
 }
 
-/** A job that goes on by itself. */
+/** Reports a job that continues without this command. */
 export function reportLeftRunning(context: Context, { id, runId }: Job): number {
   if (context.json) context.printJson({ type: "started", job: id, runId });
   else {
     context.print(id);
-    context.report(context.err.dim(`Look at it with \`holdfast job status ${id}\`.`));
+    context.report(context.err.dim(`To inspect it: \`holdfast job status ${id}\`.`));
   }
   return EXIT.ok;
 }

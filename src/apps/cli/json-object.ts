@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { UsageError } from "./usage-error.ts";
 
-/** The object that an option's text is, or that the file holds which it names as @FILE. */
+/** Reads a JSON object from an option's text, or from the file that the text specifies as @FILE. */
 export function readJsonObject(option: string, argument: string): Readonly<Record<string, unknown>> {
   const text = argument.startsWith("@") ? readFileText(option, argument.slice(1)) : argument;
   const value = parseJson(option, text);
   if (typeof value === "object" && value !== null && !Array.isArray(value))
     return value as Readonly<Record<string, unknown>>;
-  throw new UsageError(`${option} takes one JSON object, as in ${option} '{"path":"notes.md"}'.`);
+  throw new UsageError(`${option} takes one JSON object, such as ${option} '{"path":"notes.md"}'.`);
 }
 
 function parseJson(option: string, text: string): unknown {
@@ -15,7 +15,7 @@ function parseJson(option: string, text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     throw new UsageError(
-      `${option} is not JSON: ${(error as Error).message}. It takes one JSON object, or @FILE that holds one.`,
+      `${option} is not JSON: ${(error as Error).message}. Give one JSON object, or @FILE with one.`,
     );
   }
 }
@@ -24,6 +24,6 @@ function readFileText(option: string, path: string): string {
   try {
     return readFileSync(path, "utf8");
   } catch (error) {
-    throw new UsageError(`${option} names a file that cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`The file of ${option} cannot be read: ${(error as Error).message}`);
   }
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { Limits } from "../../client/index.ts";
 import { parsePositiveNumber, parseWholeNumber } from "./agent-flags.ts";
 
-// Limits as they are typed, for whatever runs.
+// The command-line options for limits of runs, jobs and evaluations.
 
 export type LimitFlags = {
   readonly maxTurns?: string;
@@ -11,18 +11,18 @@ export type LimitFlags = {
   readonly maxCost?: string;
 };
 
-/** Those that were named. */
+/** The limits for which an option was given. */
 export type GivenLimits = { readonly [Name in keyof Limits]?: number };
 
 const MINUTE_MS = 60_000;
 
 type LimitFlagSpec = {
-  /** As commander names it, of the option without its dashes. */
+  /** The option's name in commander: camel case, without dashes. */
   readonly flag: keyof LimitFlags;
   readonly option: string;
   readonly argument: string;
   readonly help: string;
-  /** What people call the amount, and how many of it a limit is. */
+  /** The unit for display, and the conversion of a limit to it. */
   readonly unit: string;
   readonly toDisplayUnit: (limit: number) => number;
   readonly read: (option: string, typed: string) => number;
@@ -35,7 +35,7 @@ const FLAGS: { readonly [Name in keyof Limits]: LimitFlagSpec } = {
     flag: "maxTurns",
     option: "--max-turns",
     argument: "<n>",
-    help: "answers of the model",
+    help: "the maximum number of turns",
     unit: "turns",
     toDisplayUnit: returnUnchanged,
     read: parseWholeNumber,
@@ -44,7 +44,7 @@ const FLAGS: { readonly [Name in keyof Limits]: LimitFlagSpec } = {
     flag: "maxTokens",
     option: "--max-tokens",
     argument: "<n>",
-    help: "tokens in and out, of all turns together",
+    help: "the maximum number of input and output tokens of all turns",
     unit: "tokens",
     toDisplayUnit: returnUnchanged,
     read: parseWholeNumber,
@@ -53,7 +53,7 @@ const FLAGS: { readonly [Name in keyof Limits]: LimitFlagSpec } = {
     flag: "maxMinutes",
     option: "--max-minutes",
     argument: "<n>",
-    help: "time",
+    help: "the maximum duration in minutes",
     unit: "minutes",
     toDisplayUnit: (limit) => limit / MINUTE_MS,
     read: (option, typed) => Math.round(parsePositiveNumber(option, typed) * MINUTE_MS),
@@ -62,7 +62,7 @@ const FLAGS: { readonly [Name in keyof Limits]: LimitFlagSpec } = {
     flag: "maxCost",
     option: "--max-cost",
     argument: "<usd>",
-    help: "dollars",
+    help: "the maximum cost in dollars",
     unit: "dollars",
     toDisplayUnit: returnUnchanged,
     read: parsePositiveNumber,
@@ -86,10 +86,10 @@ export function parseLimits(flags: LimitFlags): GivenLimits {
   );
 }
 
-/** For people. */
+/** Formats limits for display. */
 export function formatLimits(limits: Limits): string {
   return ALL.map(([name, { unit, toDisplayUnit: shown }]) => {
     const limit = limits[name];
-    return `${unit} ${limit === null ? "without" : shown(limit)}`;
+    return `${unit} ${limit === null ? "unlimited" : shown(limit)}`;
   }).join(", ");
 }

@@ -1,21 +1,21 @@
-/** One line of a comparison: in both texts, only in the first, only in the second; or so many that are not shown. */
+/** One line of a comparison: in both texts, only in the first or only in the second; or a number of omitted lines. */
 export type LineChange =
   | { readonly type: "same" | "removed" | "added"; readonly text: string }
   | { readonly type: "skipped"; readonly lines: number };
 
-/** Lines in common that are shown around a change. */
+/** The number of unchanged lines displayed around a change. */
 const CONTEXT_LINES = 3;
-/** Cells of the table; above them, what differs is shown as one piece. */
+/** The maximum number of table cells. Above it, the differing part is displayed as one replacement. */
 const MAX_CELLS = 1_000_000;
 
 type Line = Extract<LineChange, { readonly text: string }>;
 
-/** What changes between two texts, line by line, with a few lines around each change. */
+/** Compares two texts by line, and keeps a few unchanged lines around each change. */
 export function diffLines(before: string, after: string): readonly LineChange[] {
   return collapseUnchanged(compareLines(before, after));
 }
 
-/** All lines of both texts in order: without the added ones they are the first text, without the removed the second. */
+/** Returns all lines in order. Without the added lines they are the first text, without the removed ones the second. */
 export function compareLines(before: string, after: string): readonly Line[] {
   const [old, now] = [before.split("\n"), after.split("\n")];
   const least = Math.min(old.length, now.length);
@@ -30,7 +30,7 @@ export function compareLines(before: string, after: string): readonly Line[] {
   ];
 }
 
-/** By the longest common subsequence. */
+/** Compares by the longest common subsequence. */
 function diffMiddle(old: readonly string[], current: readonly string[]): readonly Line[] {
   if (old.length * current.length > MAX_CELLS)
     return [...toLines("removed", old), ...toLines("added", current)];

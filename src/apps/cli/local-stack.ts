@@ -9,22 +9,22 @@ import { checkBeforeWorker, makeFolder, prepareHome } from "./start-checks.ts";
 import { spawnWorker } from "./worker-child.ts";
 import { type WorkerEvent, WorkerSupervisor } from "./worker-supervisor.ts";
 
-/** What a run needs: a server and a worker that polls. What was started for it ends with it. */
+/** The server and the worker that a run needs. Those that were started for the run end with it. */
 export type LocalStack = {
   readonly holdfast: Holdfast;
-  /** Started here: a detached run would be left without them. */
+  /** What this command started: a detached run would lose it. */
   readonly own: readonly ("server" | "worker")[];
   readonly uiUrl?: string | undefined;
   close(): Promise<void>;
 };
 
-/** Uses what is there; starts what is missing, unless a server was named. */
+/** Uses the running server and worker, and starts what is missing. Starts no server if one is configured. */
 export async function openStack(context: Context): Promise<LocalStack> {
   const { options } = context;
   const configured = getConfiguredAddress(context);
   const running = configured ?? (await findLocalServer(context));
   if (running === undefined)
-    context.report(context.err.dim("No Temporal server answers; starting one for this run …"));
+    context.report(context.err.dim("No Temporal server responds; starting one for this run …"));
   const reportEvent = (event: StackEvent) => {
     if (event.type !== "worker-ready") context.report(context.err.yellow(describeStackEvent(event)));
   };
@@ -71,14 +71,14 @@ async function isPolled(holdfast: Holdfast): Promise<boolean> {
   return "workflow" in pollers && pollers.workflow > 0;
 }
 
-/** Starts a worker beside us and waits until it polls. Its log goes to a file of the home folder. */
+/** Starts a worker process and waits until it polls. Its log goes to a file in the home folder. */
 export async function startWorker(
   context: Context,
   target: {
     readonly address: string;
     readonly namespace: string;
     readonly taskQueue: string;
-    /** Else as the command line has it. */
+    /** By default the database of the command line. */
     readonly database?: string | undefined;
   },
   tell: (event: StackEvent) => void,
@@ -88,7 +88,7 @@ export async function startWorker(
   try {
     makeFolder(home.folder);
   } catch {
-    // With a database it is there for the log alone, which says so itself.
+    // With a database, the folder is only for the log, and `LogFile` reports that it cannot write.
   }
   const logFile = join(home.folder, "worker.log");
   const log = new LogFile(logFile, tell);
@@ -112,12 +112,12 @@ export async function startWorker(
   await keeper.stop();
   throw new HoldfastError(
     "no-worker",
-    `The worker does not start; its log is ${logFile}. Its last words: ${tail.trim() || "none"}`,
+    `The worker does not start; its log is ${logFile}. The end of the log: ${tail.trim() || "empty"}`,
     { address, namespace, taskQueue },
   );
 }
 
-/** What happens to the server and the worker that a command has started. */
+/** An event of the server and the worker that a command started. */
 export type StackEvent = WorkerEvent | ServerEvent | LogProblem;
 
 export function describeStackEvent(event: StackEvent): string {
@@ -137,6 +137,6 @@ export function describeStackEvent(event: StackEvent): string {
 function describeDeath(event: Extract<WorkerEvent, { type: "worker-died" }>): string {
   const { end, restartInMs } = event;
   const ending = end.signal === null ? `with code ${end.code}` : `by ${end.signal}`;
-  const when = restartInMs === 0 ? "at once" : `in ${restartInMs / 1000} s`;
+  const when = restartInMs === 0 ? "immediately" : `in ${restartInMs / 1000} s`;
   return `the worker ended ${ending}; starting another ${when}`;
 }

@@ -1,16 +1,16 @@
 import { closeSync, openSync, writeSync } from "node:fs";
 
-/** What a log file's keeper hears: that words are being lost, or that they are written again. */
+/** An event of a log file: output is being lost, or is written again. */
 export type LogProblem =
   | { readonly type: "log-lost"; readonly file: string; readonly reason: string }
   | { readonly type: "log-written-again"; readonly file: string; readonly lostBytes: number };
 
-/** A file that cannot be written is tried again with the first words that come after this. */
+/** A failed file is retried with the first write after this time. */
 const RETRY_MS = 1_000;
 
 /**
- * A log that never ends its process: while its file cannot be written, as on a full disk, words are lost and counted,
- * and the file says how many once it can be written again.
+ * A log whose failures never end the process. While the file cannot be written, for example on a full disk, output is
+ * lost and counted; when it can be written again, the file records the number of lost bytes.
  */
 export class LogFile {
   readonly #path: string;
@@ -53,7 +53,7 @@ export class LogFile {
     try {
       if (file !== undefined) closeSync(file);
     } catch {
-      // A disk that is full may say so once more when the file is closed.
+      // On a full disk, closing the file may fail too.
     }
   }
 
@@ -68,6 +68,6 @@ export class LogFile {
 
 export function describeLogProblem(trouble: LogProblem): string {
   return trouble.type === "log-lost"
-    ? `the log ${trouble.file} cannot be written (${trouble.reason}): its words are lost until it can; work goes on`
+    ? `the log ${trouble.file} cannot be written (${trouble.reason}): its output is lost until the file can be written; the worker continues`
     : `the log ${trouble.file} is written again; ${trouble.lostBytes} bytes of it were lost`;
 }

@@ -8,8 +8,8 @@ import { guardOutput } from "./standard-output.ts";
 const { stdin, stdout, stderr, env } = process;
 const output = guardOutput(stdout, stderr, () => process.exit(EXIT.ok));
 const exitCode = await main(process.argv.slice(2), { stdin, stdout, stderr, env, signals: process });
-// Written output must reach a pipe before the process ends.
+// The process exits only after its output has reached the pipe.
 const exitAfterFlush = () =>
   process.exit(exitCode === EXIT.ok && output.getError() !== undefined ? EXIT.failed : exitCode);
-// What could not be written is reported after the write that it came from.
+// A failed write reports its error after its callback.
 flush(stdout, () => setImmediate(exitAfterFlush));

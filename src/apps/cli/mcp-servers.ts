@@ -16,10 +16,11 @@ export type McpFlags = UntrustedFlag & {
   readonly timeout?: string;
 };
 
-/** The servers that a command line is about: those of an agent, or one that is described in place. */
+/** Returns the servers of an agent file, or the one that the flags describe. */
 export function parseMcpServers(flags: McpFlags, fileContext: AgentFileContext): readonly McpServer[] {
   const ways = [flags.agent, flags.command, flags.url].filter((way) => way !== undefined);
-  if (ways.length !== 1) throw new UsageError("Say which server: one of --agent, --command and --url");
+  if (ways.length !== 1)
+    throw new UsageError("No single server is specified. Give exactly one of --agent, --command and --url");
   if (flags.agent !== undefined) return loadAgentServers(flags.agent, flags.server, fileContext);
   if (flags.url !== undefined && !/^https?:\/\//.test(flags.url)) {
     throw new UsageError(`--url "${flags.url}" is not an address such as https://HOST/mcp`);
@@ -32,7 +33,7 @@ export function parseMcpServers(flags: McpFlags, fileContext: AgentFileContext):
   };
   const checked = check(McpServer, server, "server");
   if (checked.ok) return [checked.value];
-  throw new UsageError(`This is not a server that can be used: ${checked.problems.join("; ")}`);
+  throw new UsageError(`The flags do not describe a valid MCP server: ${checked.problems.join("; ")}`);
 }
 
 function loadAgentServers(
@@ -43,7 +44,8 @@ function loadAgentServers(
   const { mcp = [], name } = loadAgentFile(file, fileContext).agent;
   const servers = mcp.filter((server) => serverName === undefined || server.name === serverName);
   if (servers.length > 0) return servers;
-  if (mcp.length === 0) throw new UsageError(`The agent ${name} of ${file} names no MCP server ([[mcp]])`);
+  if (mcp.length === 0)
+    throw new UsageError(`The agent ${name} of ${file} has no MCP servers. Add an [[mcp]] section`);
   const known = mcp.map((server) => server.name).join(", ");
   throw new UsageError(`The agent ${name} of ${file} has no server "${serverName}"; it has ${known}`);
 }
@@ -58,7 +60,7 @@ function buildHttpTransport(url: string, { header = [], bearer }: McpFlags): obj
   return { type: "http", url, headers: parsePairs(header, ":", "--header"), ...auth };
 }
 
-/** As a shell would cut simple words: quotes keep blanks together, nothing else means anything. */
+/** Splits a line into words as a shell does; only quotes have a special meaning. */
 function splitCommandLine(line: string): readonly string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, plain]) => double ?? single ?? plain ?? "",

@@ -8,13 +8,13 @@ const HASH_CHARS = 12;
 
 type UsableServer = Extract<ServerInspection, { ok: true }>;
 
-/** What a server offers, for a person at a terminal. */
+/** Formats the tools, prompts and resources of a server for a terminal. */
 export function formatServer(name: string, inspection: UsableServer, paint: Palette): readonly string[] {
   const { facts: serverInfo, tools, prompts, resources, templates, warnings } = inspection;
   const rows = tools.map((tool) => [
     tool.name,
     tool.replay,
-    tool.confirm === true ? "asks" : "",
+    tool.confirm === true ? "yes" : "",
     formatHints(tool),
     tool.hash.slice(0, HASH_CHARS),
     shortenText(toOneLine(tool.description), DESCRIPTION_CHARS),
@@ -33,7 +33,7 @@ export function formatServer(name: string, inspection: UsableServer, paint: Pale
   ];
 }
 
-/** Whether a server can be used, a line for each thing that was tried. */
+/** Formats whether a server is usable, with its warnings or with the failure and advice. */
 export function formatServerCheck(
   name: string,
   inspection: ServerInspection,
@@ -62,16 +62,16 @@ function formatAdvice(fault: Extract<ServerInspection, { ok: false }>["fault"]):
     case "definition":
       return "set the variable where the worker runs, and here for this command";
     case "auth":
-      return "check the credentials: `auth` and `headers` of the definition, and the variables that they name";
+      return "check the credentials: `auth` and `headers` of the definition, and the variables that they use";
     case "transport":
       return "check the address, and that the server runs";
     case "timed-out":
-      return "a longer start_timeout_ms in the definition, or --timeout here";
+      return "set a longer start_timeout_ms in the definition, or a longer --timeout for this command";
     case "io":
     case "closed":
-      return "start the command by hand: it must speak MCP over its standard input and output, and print nothing else there";
+      return "start the command yourself: it must speak MCP over its standard input and output, and print nothing else there";
     default:
-      return "the server breaks the protocol: its own log may say why";
+      return "the server violates the protocol: its own log may contain the reason";
   }
 }
 

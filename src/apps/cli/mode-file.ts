@@ -3,7 +3,7 @@ import { type AgentFileContext, KNOWN_TOOLS } from "./agent-file.ts";
 import type { AgentFlags } from "./agent-flags.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Flags that change one agent; a mode has several. */
+/** Flags that change a single agent. A file with a mode can define several. */
 const SINGLE_AGENT_FLAGS = [
   "model",
   "baseUrl",
@@ -18,7 +18,7 @@ const SINGLE_AGENT_FLAGS = [
   "outputSchema",
 ] as const satisfies readonly (keyof AgentFlags)[];
 
-/** The mode that the named file declares; nothing where it declares none, or one of its agents is asked for. */
+/** Loads the mode of the agent file; undefined if the file has none, or if one of its agents is selected. */
 export function loadMode(
   flags: AgentFlags,
   { cwd, env }: AgentFileContext,
@@ -36,6 +36,6 @@ export function loadMode(
   if (conflicting === undefined) return { mode, problems };
   const flag = conflicting.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
   throw new UsageError(
-    `--${flag} changes one agent, and ${file} has a [mode] of several: say it in the file, or choose one with ${file}#NAME.`,
+    `--${flag} changes a single agent, but ${file} has a [mode] with several. Change the file, or choose one agent with ${file}#NAME.`,
   );
 }

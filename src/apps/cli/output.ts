@@ -3,12 +3,12 @@ import { Writable } from "node:stream";
 import type { Output } from "./context.ts";
 import { MARKED_COLOUR, stripControls } from "./palette.ts";
 
-// Everything that the command line prints goes through this file, and no other file writes to a standard stream. Names of
-// tools that a model has invented, error messages of vendors, answers, titles, paths: a text from elsewhere must not move
-// the cursor, change colours, or show letters in another order than they are read. Our own colours are marked with a word
-// that nobody else knows, and are the only control sequences that are let through.
+// All output of the command line goes through this file, and no other file writes to a standard stream. Text from outside,
+// such as tool names that a model invented, error messages of vendors, answers, titles and paths, must not move the cursor,
+// change colours or reorder letters. The program's own colours have a secret random mark, and are the only control
+// sequences that pass.
 
-/** What is shown of a text: our own colours, and of everything else what is printable. */
+/** Returns the text with the program's own colours and otherwise only printable characters. */
 export function sanitizeForTerminal(text: string): string {
   return text
     .split(MARKED_COLOUR)
@@ -16,34 +16,34 @@ export function sanitizeForTerminal(text: string): string {
     .join("");
 }
 
-/** @returns Whether the stream takes more at once. */
+/** @returns Whether the stream can take more output immediately. */
 export function print(stream: Writable, text: string): boolean {
   return stream.write(sanitizeForTerminal(text));
 }
 
-/** One value a line, the same for a program that reads it: what a terminal would act on is escaped as JSON does. */
+/** Prints one value a line. Characters that a terminal acts on are JSON escapes, which parse to the same value. */
 export function printJson(stream: Writable, value: unknown): boolean {
   return stream.write(`${escapeJsonForTerminal(JSON.stringify(value))}\n`);
 }
 
-/** A line of JSON that must stay as it is, byte for byte, unless a terminal would act on it. */
+/** Prints a line of JSON byte for byte; only at a terminal, escapes the characters that the terminal acts on. */
 export function printJsonLine(stream: Output, line: string): boolean {
   return stream.write(stream.isTTY === true ? escapeJsonForTerminal(line) : line);
 }
 
-/** C1 controls and DEL, separators of lines, and what changes the direction of writing; JSON leaves them as they are. */
+/** Characters that JSON does not escape: C1 controls, DEL, line separators and controls of the writing direction. */
 const UNESCAPED = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 function escapeJsonForTerminal(json: string): string {
   return json.replace(UNESCAPED, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** Calls back when everything before has been handed to the system. */
+/** Calls `done` when all earlier output has been passed to the system. */
 export function flush(stream: Writable, done: () => void): void {
   stream.write("", done);
 }
 
-/** Takes lines off the screen, of which the cursor is in the last one. */
+/** Erases the cursor's line and the `rows` lines above it. */
 export function eraseRows(stream: Output, rows: number): void {
   for (let row = 0; row < rows; row += 1) {
     clearLine(stream, 0);
@@ -53,7 +53,7 @@ export function eraseRows(stream: Output, rows: number): void {
   cursorTo(stream, 0);
 }
 
-/** What readline draws of the line that a person types, while that is on the screen. */
+/** Creates the stream to which readline writes the typed line; the text passes only while the line is visible. */
 export function createEcho(stream: Output, isShown: () => boolean): Writable {
   return new Writable({
     write: (chunk, _encoding, done) => {

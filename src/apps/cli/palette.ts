@@ -1,17 +1,17 @@
 import { randomBytes } from "node:crypto";
 
-/** Stands before each of our own colours on their way to `output.ts`; no text from elsewhere can have it. */
+/** Precedes each of the program's own colours on the way to `output.ts`; text from outside cannot contain it. */
 const COLOUR_MARK = `\uFDD0${randomBytes(8).toString("hex")}\uFDD1`;
 
-/** Finds our own colours; splitting by it gives texts and codes in turn. */
+/** Matches the program's own colours; splitting by it gives texts and codes alternately. */
 export const MARKED_COLOUR = new RegExp(`${COLOUR_MARK}(${String.fromCodePoint(27)}\\[\\d+m)`);
 
-/** A painted text without its colours. */
+/** Returns a painted text without its colours. */
 export function stripPaint(text: string): string {
   return text.replace(new RegExp(MARKED_COLOUR, "g"), "");
 }
 
-/** Paints words for one stream, or leaves them as they are. */
+/** Functions that colour text for one stream, or return it unchanged. */
 export type Palette = Readonly<
   Record<"dim" | "bold" | "red" | "green" | "yellow" | "cyan", (text: string) => string>
 >;
@@ -26,7 +26,7 @@ const CODES = {
   cyan: [36, 39],
 } as const satisfies Record<keyof Palette, readonly [number, number]>;
 
-/** Colours on a terminal; `NO_COLOR` and `FORCE_COLOR` say otherwise (https://no-color.org). */
+/** Creates a palette with colours on a terminal; `NO_COLOR` and `FORCE_COLOR` override that (https://no-color.org). */
 export function createPalette(
   stream: { readonly isTTY?: boolean | undefined },
   env: NodeJS.ProcessEnv,
@@ -57,12 +57,12 @@ const ESCAPE = String.fromCodePoint(27);
 /** Colours and cursor movements: ECMA-48, "control sequences". */
 const CONTROL_SEQUENCE = new RegExp(`${ESCAPE}\\[[0-9;?]*[ -/]*[@-~]`, "g");
 
-/** C1 controls, which some terminals act on, and what changes the direction in which letters are shown. */
+/** C1 controls, which some terminals act on, and controls of the writing direction. */
 const BIDI_AND_C1_CONTROLS = /[\u0080-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * A text from elsewhere must not steer the terminal: control characters but line feeds and tabs are left out. What could
- * make a text read otherwise than it is is shown as its number.
+ * Makes text from outside safe for a terminal: removes control characters except line feeds and tabs, and writes
+ * characters that could change the reading order as their code.
  */
 export function stripControls(text: string): string {
   return text

@@ -1,6 +1,6 @@
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 
-// What a line typed at attached sessions means; nothing else of the terminal is known here.
+// Parses the lines that a user types at attached sessions, without terminal I/O.
 
 export type AttachAction =
   | { readonly type: "steer" | "follow-up"; readonly text: string }
@@ -25,27 +25,30 @@ const COMMANDS = [
   "/help",
 ];
 
-export const ATTACH_HELP = `What you type steers the agent.
-  /f TEXT, /follow TEXT   say it when the agent is done
-  /approve [CALL]         let a call run that waits for your word
-  /deny [CALL] [REASON]   answer it with no
-  /approvals              show again what waits for your word
+export const ATTACH_HELP = `Text that you type steers the agent.
+  /f TEXT, /follow TEXT   deliver the text when the agent would otherwise stop
+  /approve [CALL]         approve a call that waits for approval
+  /deny [CALL] [REASON]   deny it
+  /approvals              display the waiting calls again
   /stop                   stop the run
-  /status                 where the session stands
-  /quit, Ctrl-C           leave; the run goes on
+  /status                 display the session's status
+  /quit, Ctrl-C           detach; the run continues
   //TEXT                  a message that begins with a slash
-  @2 …                    the same for the second of several sessions; the first unless said`;
+  @2 …                    send the line to the second of several sessions (default: the first)`;
 
-/** @returns Nothing for an empty line. */
+/** @returns The action; undefined for an empty line. */
 export function parseAttachLine(line: string, sessions: number): AddressedAction | undefined {
   const addressed = /^\s*@(\d+)(?:\s+|$)/.exec(line);
   const to = addressed === null ? 0 : Number(addressed[1]) - 1;
   const text = line.slice(addressed?.[0].length ?? 0).trim();
   if (to < 0 || to >= sessions) {
     const sessionsText = sessions === 1 ? "is one session" : `are ${sessions} sessions`;
-    return { to: 0, action: reportText(`There is no session @${to + 1} here: there ${sessionsText}.`) };
+    return { to: 0, action: reportText(`Session @${to + 1} does not exist: there ${sessionsText}.`) };
   }
-  if (text === "") return addressed === null ? undefined : { to, action: reportText("Nothing was said.") };
+  if (text === "")
+    return addressed === null
+      ? undefined
+      : { to, action: reportText("The line has no text after the session number.") };
   return { to, action: parseAction(text) };
 }
 
@@ -58,7 +61,7 @@ function parseAction(line: string): AttachAction {
     case "/f":
     case "/follow":
       if (argument === "")
-        return reportText(`${command} needs words, as in: ${command} then write the changelog`);
+        return reportText(`${command} needs a text, for example: ${command} then write the changelog`);
       return { type: "follow-up", text: argument };
     case "/approve":
       return { type: "approve", ...(first === undefined ? {} : { call: first }) };

@@ -2,11 +2,11 @@ import type { PendingActivity, SessionStatus } from "../../client/index.ts";
 import { formatWait } from "../../client/runs/pending-activity.ts";
 import { shortenText } from "./text.ts";
 
-// Steps that the server waits for, as a person reads them.
+// Formats pending steps for the user.
 
 const FAILURE_CHARS = 300;
 
-/** What a session and those below it wait for: of its own steps all, of those below the ones that are tried again. */
+/** Formats all pending steps of a session, and the retried steps of its sub-agents. */
 export function formatPending(
   { pending, retryingBelow = [] }: Pick<SessionStatus, "pending" | "retryingBelow">,
   nowMs: number,

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import type { PositionOptions } from "../../client/index.ts";
 import { UsageError } from "./usage-error.ts";
 
-// Places of a conversation as they are typed.
+// The command-line options for positions in a conversation.
 
 export type PositionFlags = {
   readonly at?: string;
@@ -18,11 +18,11 @@ export function addPositionOptions(
   return command
     .option(
       "--at <position>",
-      "behind so many messages: the # of the first one that is left out, as show prints it",
+      "after this many messages: the # of the first excluded message, as printed by show",
     )
     .option("--turn <n>", `${help.turn}, counted from 0`)
     .option("--loop <id>", `${help.loop} (default, for --turn: the conversation at the head)`)
-    .option("--branch <id>", "of this branch (default: the session's head)");
+    .option("--branch <id>", "on this branch (default: the branch of the session's head)");
 }
 
 export function parsePosition({ at, turn, loop, branch }: PositionFlags): PositionOptions {
@@ -37,5 +37,5 @@ export function parsePosition({ at, turn, loop, branch }: PositionFlags): Positi
 export function parseCount(flag: string, text: string): number {
   const number = Number(text);
   if (text.trim() !== "" && Number.isInteger(number) && number >= 0) return number;
-  throw new UsageError(`${flag} "${text}" must be a whole number from 0`);
+  throw new UsageError(`${flag} "${text}" must be a whole number of 0 or more`);
 }

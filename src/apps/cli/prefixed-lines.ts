@@ -1,7 +1,7 @@
-/** A line that has grown to this is shown although it has not ended. */
+/** An incomplete line of this length is displayed before it ends. */
 const LONG_LINE_CHARS = 100;
 
-/** Text of one of several sources that share a terminal: whole lines, each with the source's name before it. */
+/** Writes the output of one of several sources on a shared terminal: whole lines, each prefixed with the source's name. */
 export class PrefixedLines {
   readonly #prefix: string;
   readonly #write: (text: string) => void;

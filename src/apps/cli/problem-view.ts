@@ -2,7 +2,7 @@ import type { Problem } from "../../client/index.ts";
 import { type Palette, stripControls } from "./palette.ts";
 import { formatCount } from "./text.ts";
 
-/** A problem of a file as a person reads it: what, where, and the line with a mark below it. */
+/** Formats a problem of a file for display: the message, the position, and the line with a mark below it. */
 export function formatProblem(problem: Problem, paint: Palette): readonly string[] {
   const { severity, field, message, file, line, column = 1, endColumn = column + 1, excerpt } = problem;
   const colour = severity === "error" ? paint.red : paint.yellow;
@@ -11,7 +11,7 @@ export function formatProblem(problem: Problem, paint: Palette): readonly string
   if (line === undefined || excerpt === undefined) return [head, paint.dim(`  --> ${file}`)];
   const margin = " ".repeat(String(line).length);
   const width = Math.max(1, Math.min(endColumn, excerpt.length + 1) - column);
-  // Tabs stay tabs, so that the mark stands below what it means.
+  // Tabs stay tabs, so that the mark aligns with the text above it.
   const before = excerpt.slice(0, column - 1).replace(/[^\t]/g, " ");
   return [
     head,
@@ -21,7 +21,7 @@ export function formatProblem(problem: Problem, paint: Palette): readonly string
   ];
 }
 
-/** All of them, with an empty line between, and how many there are at the end. */
+/** Formats all problems, separated by empty lines, with their counts at the end. */
 export function formatProblems(problems: readonly Problem[], paint: Palette): readonly string[] {
   const errors = problems.filter(({ severity }) => severity === "error").length;
   const warnings = problems.length - errors;

@@ -6,7 +6,7 @@ import type { Check } from "./doctor-checks.ts";
 
 const ANSWER_TIMEOUT_MS = 5_000;
 
-/** The one that comes with the package, else one on PATH. */
+/** Checks the ripgrep that comes with the package, or else the one on PATH. */
 export async function checkRipgrep(env: NodeJS.ProcessEnv): Promise<Check> {
   const name = "ripgrep";
   const bundled = await import("@vscode/ripgrep").then(
@@ -19,13 +19,13 @@ export async function checkRipgrep(env: NodeJS.ProcessEnv): Promise<Check> {
       name,
       verdict: "warn",
       found: "not found",
-      advice: "install ripgrep, or the search tool does not work",
+      advice: "install ripgrep; the search tool needs it",
     };
   }
   return checkVersionOutput(name, path, "reinstall the package, or install ripgrep");
 }
 
-/** Only `holdfast dev` needs one, and fetches it by itself. */
+/** Checks the Temporal binary. Only `holdfast dev` needs it, and downloads it when it is missing. */
 export function checkTemporal(env: NodeJS.ProcessEnv): Check {
   const name = "temporal";
   const configured = env["HOLDFAST_TEMPORAL"];
@@ -38,14 +38,14 @@ export function checkTemporal(env: NodeJS.ProcessEnv): Check {
     return {
       name,
       verdict: "warn",
-      found: "no binary yet",
-      advice: "`holdfast dev` fetches it; other servers need none",
+      found: "no binary",
+      advice: "`holdfast dev` downloads it; other servers do not need it",
     };
   }
   return checkVersionOutput(
     name,
     path,
-    "look at HOLDFAST_TEMPORAL, or remove the file and let `holdfast dev` fetch it",
+    "check HOLDFAST_TEMPORAL, or remove the file so that `holdfast dev` downloads it",
   );
 }
 

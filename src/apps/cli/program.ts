@@ -97,7 +97,7 @@ const COMMANDS = [
   addRestoreCommand,
 ] as const;
 
-/** Runs one command line. @returns The exit code; nothing is thrown. */
+/** Runs one command line. Returns the exit code, and never throws. */
 export async function main(argv: readonly string[], streams: Streams): Promise<number> {
   let exitCode: number = EXIT.ok;
   const program = buildProgram(streams, async (work) => {
@@ -117,15 +117,15 @@ export function buildProgram(streams: Streams, runAction: RunAction): Command {
     .description("AI agents that cannot be lost: durable agent loops on Temporal.")
     .version(readPackageVersion(), "--version", "print the version")
     .option("--address <host:port>", "the Temporal server")
-    .option("--namespace <name>", "its namespace")
-    .option("--task-queue <name>", "the queue that the workers poll")
-    .option("--home <dir>", "where transcript and live output lie (default: ~/.holdfast)")
+    .option("--namespace <name>", "the server's namespace")
+    .option("--task-queue <name>", "the task queue that the workers poll")
+    .option("--home <dir>", "the folder of the transcript and live output (default: ~/.holdfast)")
     .option(
       "--database <url>",
-      "the PostgreSQL database that holds both instead, for workers of several hosts",
+      "a PostgreSQL database that stores both instead, for workers on several hosts",
     )
-    .option("--profile <name>", "of Temporal's configuration file")
-    .option("--json", "one JSON object a line on standard output")
+    .option("--profile <name>", "a profile of Temporal's configuration file")
+    .option("--json", "print one JSON object per line on standard output")
     .addHelpText(
       "after",
       `
@@ -148,14 +148,14 @@ ${EXIT_CODES_HELP}`,
         getErrHelpWidth: () => streams.stderr.columns ?? 100,
       });
   }
-  return program.showHelpAfterError("(--help says more)");
+  return program.showHelpAfterError("(for details, use --help)");
 }
 
 function listCommands(command: Command): readonly Command[] {
   return [command, ...command.commands.flatMap(listCommands)];
 }
 
-/** An error as a person reads it: no stack, unless `HOLDFAST_DEBUG` is set. */
+/** Prints an error for the user, without the stack unless `HOLDFAST_DEBUG` is set, and returns the exit code. */
 function reportError(error: unknown, streams: Streams, json: boolean): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
   const code = getExitCode(error);

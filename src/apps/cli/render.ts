@@ -2,21 +2,21 @@ import type { AgentMessage, Delta, LoopEvent, WatchItem } from "../../client/ind
 import { type Palette, stripControls } from "./palette.ts";
 import { getText, shortenText, summarizeCall } from "./text.ts";
 
-/** Lines of a result that are shown when it was not seen live. */
+/** How many lines of a result are displayed if it was not streamed. */
 const RESULT_LINES = 6;
 const RESULT_LINE_CHARS = 160;
 
-/** What live output of one answer or one tool looked like so far. */
+/** The live output of one answer so far. */
 type LiveOutput = { text: string };
 
 export type RenderOptions = {
   readonly write: (text: string) => void;
   readonly paint: Palette;
-  /** A prompt that the person has just typed is not shown again. */
+  /** Prompts that the user just typed, which are not displayed again. */
   readonly ownWords?: ReadonlySet<string>;
 };
 
-/** Shows a session as it happens: live output first, and of what is recorded only what was not seen yet. */
+/** Displays a session while it runs: live output first, then only those recorded parts that were not displayed live. */
 export class Renderer {
   readonly #options: RenderOptions;
   #column: "start" | "text" | "dim" = "start";
@@ -35,7 +35,7 @@ export class Renderer {
     else if (item.type === "event") this.#renderEvent(item.event, item.message);
   }
 
-  /** Ends a line that is under way. */
+  /** Ends an incomplete line. */
   endLine(): void {
     if (this.#column !== "start") this.#options.write("\n");
     this.#column = "start";
@@ -53,7 +53,7 @@ export class Renderer {
         break;
       case "attempt":
         if (attempt > 1 || this.#getOutput(`${loopId}/${turn}`).text !== "") {
-          this.#writeLine(paint.yellow("(asked again: what was shown of this answer is void)"));
+          this.#writeLine(paint.yellow("(retried: ignore the text of this answer so far)"));
         }
         this.#getOutput(`${loopId}/${turn}`).text = "";
         break;
@@ -73,7 +73,7 @@ export class Renderer {
         this.#writeText(stripControls(body.text), "dim");
         break;
       case "dropped":
-        this.#writeLine(paint.dim(`(${body.count} pieces of live output were left out)`));
+        this.#writeLine(paint.dim(`(${body.count} chunks of live output were dropped)`));
         break;
       case "tool-call":
       case "recorded":
@@ -156,7 +156,7 @@ export class Renderer {
         if (line !== "") this.#writeLine(paint.dim(`  ${shortenText(line, RESULT_LINE_CHARS)}`));
       }
       if (lines.length > RESULT_LINES)
-        this.#writeLine(paint.dim(`  … ${lines.length - RESULT_LINES} lines more`));
+        this.#writeLine(paint.dim(`  … ${lines.length - RESULT_LINES} more lines`));
     }
     this.#writeLine(isError ? paint.red(`✗ ${name}`) : paint.green(`✓ ${name}`));
     this.#calls.delete(id);
@@ -197,15 +197,15 @@ function formatFallback({
 
 function formatRefusedMessage(body: Extract<LoopEvent["body"], { type: "MessageRefused" }>): string {
   const { messageId, queue, waiting, refused } = body;
-  const total = refused > 1 ? `; ${refused} refused so far` : "";
+  const total = refused > 1 ? `; ${refused} rejected so far` : "";
   const what = `${queue === "steering" ? "steering message" : "follow-up"} ${shortenText(messageId, 80)}`;
-  return stripControls(`(the queue is full with ${waiting.messages} messages: ${what} was refused${total})`);
+  return stripControls(`(the queue is full with ${waiting.messages} messages: ${what} was rejected${total})`);
 }
 
 function formatDefinitionUpdate(body: Extract<LoopEvent["body"], { type: "DefinitionChanged" }>): string {
   if (!body.applied) {
-    return `(not moved to another definition: ${shortenText(body.reason ?? "", RESULT_LINE_CHARS)})`;
+    return `(definition not updated: ${shortenText(body.reason ?? "", RESULT_LINE_CHARS)})`;
   }
   const fields = body.changes.map(({ field }) => field).join(", ");
-  return stripControls(`(moved to another definition: ${fields})`);
+  return stripControls(`(definition updated: ${fields})`);
 }

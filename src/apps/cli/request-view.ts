@@ -1,7 +1,7 @@
 import type { BlockOrigin, SourcedMessage, TurnRequest } from "../../client/index.ts";
 import { type Palette, stripControls } from "./palette.ts";
 
-/** What a model was sent for one answer, for reading: every block under where it comes from. */
+/** Formats the request for one turn: every block under its source. */
 export function formatTurnRequest(request: TurnRequest, paint: Palette): readonly string[] {
   const { loopId, turn, branch, position, model, systemPrompt, tools, messages, shapedBy } = request;
   const facts = [
@@ -14,7 +14,7 @@ export function formatTurnRequest(request: TurnRequest, paint: Palette): readonl
     ...(request.mustCall === undefined ? [] : [`must call: ${request.mustCall}`]),
     ...(shapedBy.length === 0
       ? []
-      : [`shaped by ${shapedBy.join(", ")} after this: functions of the application`]),
+      : [`changed afterwards by functions of the application: ${shapedBy.join(", ")}`]),
   ];
   return [
     ...facts.map((fact) => paint.dim(stripControls(fact))),
@@ -43,11 +43,11 @@ function formatOrigin(origin: BlockOrigin): string {
     case "system-prompt":
       return "system prompt";
     case "compaction":
-      return `compaction at ${formatPosition(origin)}, section ${origin.section}, in place of #${origin.from} to #${origin.to - 1}`;
+      return `compaction at ${formatPosition(origin)}, section ${origin.section}, replaces #${origin.from} to #${origin.to - 1}`;
     case "memo":
-      return `memo of the answer at ${formatPosition(origin)}, in place of what was pruned at #${origin.at}`;
+      return `memo of the answer at ${formatPosition(origin)}, replaces the messages pruned at #${origin.at}`;
     case "turn":
-      return `#${origin.position} · ${formatTurn(origin)}${origin.cut === undefined ? "" : ` · cut to about ${origin.cut} lines`}${formatClipping(origin)}`;
+      return `#${origin.position} · ${formatTurn(origin)}${origin.cut === undefined ? "" : ` · truncated to about ${origin.cut} lines`}${formatClipping(origin)}`;
     default: {
       const { position } = origin;
       if (position === undefined) return `${origin.type}, not recorded`;
@@ -57,7 +57,7 @@ function formatOrigin(origin: BlockOrigin): string {
 }
 
 function formatClipping({ chars }: { readonly chars?: number }): string {
-  return chars === undefined ? "" : ` · cut to about ${chars} characters`;
+  return chars === undefined ? "" : ` · truncated to about ${chars} characters`;
 }
 
 function formatPosition({

@@ -2,7 +2,7 @@ import { type AgentDefinitionInput, readAgents } from "../../client/index.ts";
 import { type AgentFileContext, AgentFileError, KNOWN_TOOLS, loadAgentFile } from "./agent-file.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** The agents of files, by name: all of a `FILE`, one of a `FILE#NAME`. */
+/** Loads the agents of files by name: all agents of a `FILE`, one agent of a `FILE#NAME`. */
 export function loadAgents(
   files: readonly string[],
   fileContext: AgentFileContext,
@@ -11,7 +11,9 @@ export function loadAgents(
   for (const file of files) {
     for (const [name, agent] of loadAgentsOfFile(file, fileContext)) {
       if (found.has(name))
-        throw new UsageError(`Two agents are called "${name}"; requests could not tell them apart.`);
+        throw new UsageError(
+          `Two agents have the name "${name}", so requests cannot select one. Rename one of them.`,
+        );
       found.set(name, agent);
     }
   }

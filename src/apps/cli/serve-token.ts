@@ -4,13 +4,13 @@ import { UsageError } from "./usage-error.ts";
 
 export type TokenFlags = { readonly tokenEnv?: string; readonly tokenFile?: string };
 
-/** `isNew`: it was made here, and has to be told to whoever is to ask. */
+/** A token; `isNew` if this command created it and must therefore print it. */
 export type ServerToken = { readonly token: string; readonly isNew: boolean; readonly warning?: string };
 
-/** Where others can reach the server, a token that everybody's start makes anew is none to hand out. */
+/** Returns the configured token, or creates one. A server that other machines can reach needs a configured token. */
 export function resolveToken(flags: TokenFlags, host: string, env: NodeJS.ProcessEnv): ServerToken {
   if (flags.tokenEnv !== undefined && flags.tokenFile !== undefined) {
-    throw new UsageError("--token-env and --token-file both name a token; leave one out.");
+    throw new UsageError("--token-env and --token-file exclude each other. Give one of them.");
   }
   if (flags.tokenEnv !== undefined) {
     const token = env[flags.tokenEnv] ?? "";
@@ -19,8 +19,8 @@ export function resolveToken(flags: TokenFlags, host: string, env: NodeJS.Proces
   if (flags.tokenFile !== undefined) return readTokenFile(flags.tokenFile);
   if (!isLoopback(host)) {
     throw new UsageError(
-      `--host ${host} lets other machines ask: name a token that they know, with --token-env NAME or --token-file FILE. ` +
-        "Make one with: openssl rand -base64 32",
+      `--host ${host} accepts requests of other machines, so you must provide the token with --token-env NAME or ` +
+        "--token-file FILE. To create one: openssl rand -base64 32",
     );
   }
   return { token: createToken(), isNew: true };
@@ -38,11 +38,11 @@ function readTokenFile(file: string): ServerToken {
     return {
       token,
       isNew: false,
-      warning: `${file} can be read by others of this machine: chmod 600 ${file}`,
+      warning: `${file} is readable by other users of this machine. Run: chmod 600 ${file}`,
     };
   } catch (error) {
     if (error instanceof UsageError) throw error;
-    throw new UsageError(`--token-file names a file that cannot be read: ${(error as Error).message}`);
+    throw new UsageError(`The file of --token-file cannot be read: ${(error as Error).message}`);
   }
 }
 
@@ -50,9 +50,9 @@ function validateToken(token: string, source: string): string {
   if (token.length >= MIN_TOKEN_CHARS && !/\s/.test(token)) return token;
   const what =
     token === ""
-      ? "holds no token"
+      ? "contains no token"
       : /\s/.test(token)
-        ? "holds a token with white space in it"
-        : `holds a token of ${token.length} characters; at least ${MIN_TOKEN_CHARS} are asked for`;
-  throw new UsageError(`${source} ${what}. Make one with: openssl rand -base64 32`);
+        ? "contains a token with white space"
+        : `contains a token of ${token.length} characters; at least ${MIN_TOKEN_CHARS} are required`;
+  throw new UsageError(`${source} ${what}. To create one: openssl rand -base64 32`);
 }

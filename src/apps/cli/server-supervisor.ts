@@ -9,10 +9,10 @@ export type ServerEvent =
 
 export type SupervisedServerOptions = Extract<DevServerOptions, { readonly dataDir: string }>;
 
-/** A server that served for this long is started again at once when it ends. */
+/** A server that ran for this long is restarted immediately when it ends. */
 const MIN_HEALTHY_MS = 10_000;
 
-/** Keeps a Temporal dev server at one address: when it ends by itself, another one is started on its data. */
+/** Supervises a Temporal dev server: when it ends by itself, starts another at the same address on the same data. */
 export class ServerSupervisor {
   readonly #options: SupervisedServerOptions;
   readonly #report: (event: ServerEvent) => void;
@@ -34,7 +34,7 @@ export class ServerSupervisor {
     this.#supervision = this.#supervise();
   }
 
-  /** Starts a server, or joins one, and keeps it from then on. Rejects when the first one does not come up. */
+  /** Starts a server or joins a running one, and supervises it. Rejects if the first server does not start. */
   static async start(
     options: SupervisedServerOptions,
     tell: (event: ServerEvent) => void,
@@ -43,7 +43,7 @@ export class ServerSupervisor {
     return new ServerSupervisor(await start(options), options, tell, start);
   }
 
-  /** The one that runs now. Its address stays. */
+  /** The current server. Its address does not change. */
   get server(): DevServer {
     return this.#server;
   }
@@ -82,7 +82,7 @@ export class ServerSupervisor {
       } catch (error) {
         delayMs = getRestartDelayMs(failures + 1);
         const reason = (error as Error).message;
-        // The same again is no news.
+        // A repeated reason is reported once.
         if (reason !== reportedReason)
           this.#report({ type: "server-not-started", reason, restartInMs: delayMs });
         reportedReason = reason;
@@ -94,16 +94,16 @@ export class ServerSupervisor {
 export function describeServerEvent(event: ServerEvent): string {
   switch (event.type) {
     case "server-ended":
-      return `the Temporal server ended ${event.how}; starting another ${formatDelay(event.restartInMs)}; runs go on when it is there`;
+      return `the Temporal server ended ${event.how}; starting another ${formatDelay(event.restartInMs)}; runs continue when it is ready`;
     case "server-not-started":
-      return `${event.reason}\ntrying again ${formatDelay(event.restartInMs)}, and then every few seconds`;
+      return `${event.reason}\nretrying ${formatDelay(event.restartInMs)}, then every few seconds`;
     case "server-restarted":
-      return `the Temporal server is there again, at ${event.address}`;
+      return `the Temporal server is ready again, at ${event.address}`;
   }
 }
 
 function formatDelay(ms: number): string {
-  return ms === 0 ? "at once" : `in ${ms / 1000} s`;
+  return ms === 0 ? "immediately" : `in ${ms / 1000} s`;
 }
 
 function getPorts({ address, uiUrl }: DevServer): { readonly port: number; readonly uiPort?: number } {

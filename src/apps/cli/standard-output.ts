@@ -2,15 +2,15 @@ import type { Output } from "./context.ts";
 import { print } from "./output.ts";
 
 export type StandardOutput = {
-  /** Why something that was printed is lost, if anything is. */
+  /** Returns the error that lost printed output; undefined if none is lost. */
   getError(): Error | undefined;
 };
 
 /**
- * Keeps a command alive whose output cannot be written, as on a full disk: it has more to do than to print. What is lost
- * is reported once on standard error, and shows in the exit code.
+ * Keeps a command running when its output cannot be written, for example on a full disk, because its other work matters
+ * more. The loss is reported once on standard error, and changes the exit code.
  *
- * @param readerLeft - A reader that has left, as in `holdfast show … | head`, is no error.
+ * @param onReaderLeft - Called when the reader closes the pipe, as in `holdfast show … | head`, which is no error.
  */
 export function guardOutput(stdout: Output, stderr: Output, onReaderLeft: () => void): StandardOutput {
   let lost: Error | undefined;
@@ -18,10 +18,10 @@ export function guardOutput(stdout: Output, stderr: Output, onReaderLeft: () => 
     if (error.code === "EPIPE") return onReaderLeft();
     if (lost !== undefined) return;
     lost = error;
-    const what = "standard output cannot be written, and what is printed is lost";
+    const what = "standard output cannot be written, so printed output is lost";
     print(stderr, `holdfast: ${what}: ${error.message}\n`);
   });
-  // There is nobody left to tell.
+  // A failure of standard error cannot be reported anywhere.
   stderr.on("error", () => undefined);
   return { getError: () => lost };
 }

@@ -7,9 +7,9 @@ import type { Context } from "./context.ts";
 import { type Check, checkFreeSpace, checkHome, checkLive, checkNode, HOME_ADVICE } from "./doctor-checks.ts";
 
 /**
- * What `holdfast doctor` would find wrong with this machine, before anything is started on it.
+ * Runs the checks of `holdfast doctor` that concern this machine, before anything starts on it, and creates the home.
  *
- * @throws HoldfastError when nothing could work; what only disturbs is told.
+ * @throws HoldfastError when a check fails; warnings are only reported.
  */
 export async function prepareHome(
   context: Context,
@@ -22,7 +22,7 @@ export async function prepareHome(
     makeFolder(home.folder);
   } catch (error) {
     const reason = (error as Error).message;
-    const found = `${home.folder} cannot be made: ${reason}`;
+    const found = `${home.folder} cannot be created: ${reason}`;
     throw createCheckError({ name: "home", verdict: "fail", found, advice: HOME_ADVICE });
   }
   assertPassed(await checkHome(folder));
@@ -33,19 +33,22 @@ export async function prepareHome(
   return home;
 }
 
-/** For its owner alone. One by one: Node's `recursive` never returns where a folder is there and takes none, as /proc. */
+/**
+ * Creates a folder and its parents, accessible only to the owner. Creates them one by one: Node's `recursive` never
+ * returns below an existing folder that accepts no folders, such as /proc.
+ */
 export function makeFolder(folder: string): void {
   if (existsSync(folder)) return;
   if (dirname(folder) !== folder) makeFolder(dirname(folder));
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
-    // Somebody else may have been quicker.
+    // Another process may have created it at the same time.
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
   }
 }
 
-/** For a worker that keeps everything in a database, the home matters as little as its disk. */
+/** Runs the checks for a worker. A worker with a database does not use the home, so only Node is checked. */
 export async function checkBeforeWorker(context: Context): Promise<void> {
   if (getDatabaseUrl(context.options.database) === undefined) await prepareHome(context);
   else assertPassed(checkNode());

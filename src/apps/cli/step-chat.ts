@@ -1,6 +1,6 @@
 import { findNearestName } from "../../platform/text/nearest-name.ts";
 
-// What a line means depends on what the agent is doing; nothing else of the terminal is known here.
+// Maps typed lines to actions, depending on what the agent is doing, without terminal I/O.
 
 export type ChatPhase = "idle" | "running" | "stopping";
 
@@ -10,7 +10,7 @@ export type ChatAction =
   | { readonly type: "follow-up"; readonly text: string }
   | { readonly type: "stop" }
   | { readonly type: "status" }
-  /** Asks again for the approvals that were left open. */
+  /** Displays the postponed approvals again. */
   | { readonly type: "approvals" }
   | { readonly type: "help" }
   | { readonly type: "leave" }
@@ -19,7 +19,7 @@ export type ChatAction =
 export type ChatEvent =
   | { readonly type: "line"; readonly text: string }
   | { readonly type: "interrupt" }
-  /** A loop began, or all of its work is done. */
+  /** A loop began, or the last loop ended. */
   | { readonly type: "began" }
   | { readonly type: "ended" };
 
@@ -27,12 +27,12 @@ export type ChatStep = { readonly phase: ChatPhase; readonly action?: ChatAction
 
 const COMMANDS = ["/f", "/follow", "/stop", "/status", "/approvals", "/quit", "/exit", "/help"] as const;
 
-export const CHAT_HELP = `While the agent works, what you type steers it.
-  /f TEXT, /follow TEXT   say it when the agent is done
+export const CHAT_HELP = `While the agent runs, text that you type steers it.
+  /f TEXT, /follow TEXT   deliver the text when the agent would otherwise stop
   /stop, Ctrl-C           stop the run
-  /status                 where the session stands
-  /approvals              ask again for what waits for your word
-  /quit, Ctrl-C twice     leave; the session can be taken up again
+  /status                 display the session's status
+  /approvals              display the postponed approvals again
+  /quit, Ctrl-C twice     exit; you can resume the session later
   //TEXT                  a message that begins with a slash`;
 
 export function stepChat(phase: ChatPhase, event: ChatEvent): ChatStep {
@@ -61,14 +61,14 @@ function handleLine(phase: ChatPhase, text: string): ChatStep {
     case "/f":
     case "/follow":
       if (argument === "")
-        return reportText(phase, `${command} needs words, as in: ${command} then write the changelog`);
+        return reportText(phase, `${command} needs a text, for example: ${command} then write the changelog`);
       return phase === "idle"
         ? sendText(phase, argument)
         : { phase, action: { type: "follow-up", text: argument } };
     case "/stop":
       return phase === "running"
         ? { phase: "stopping", action: { type: "stop" } }
-        : reportText(phase, phase === "idle" ? "Nothing is running." : "It is stopping already.");
+        : reportText(phase, phase === "idle" ? "No run is open." : "The run is already stopping.");
     case "/status":
       return { phase, action: { type: "status" } };
     case "/approvals":
@@ -98,7 +98,7 @@ function sendText(phase: ChatPhase, text: string): ChatStep {
     case "running":
       return { phase, action: { type: "steer", text } };
     case "stopping":
-      return reportText(phase, "The run is stopping; say it again in a moment.");
+      return reportText(phase, "The run is stopping. Send the message again in a moment.");
   }
 }
 

@@ -1,6 +1,6 @@
 import { stripPaint } from "./palette.ts";
 
-/** Rows in columns as wide as their widest cell. */
+/** Formats rows in columns that are as wide as their widest cell. */
 export function formatTable(rows: readonly (readonly string[])[]): readonly string[] {
   const widths: number[] = [];
   for (const row of rows) {

@@ -2,18 +2,18 @@ import type { AgentMessage, Outcome } from "../../client/index.ts";
 import { UNKNOWN_COST } from "../../core/budget/limits.ts";
 import { stripControls } from "./palette.ts";
 
-/** The text of a message, without thinking, calls and images. */
+/** Returns the text of a message, without thinking, calls and images. */
 export function getText(message: AgentMessage): string {
   if (message.role === "extension") return "";
   return message.content.map((part) => (part.type === "text" ? part.text : "")).join("");
 }
 
-/** The arguments that say most about a call, by name. */
+/** The names of arguments that summarise a call best, in order of preference. */
 const SUMMARY_ARGUMENTS = ["command", "path", "pattern", "query", "url", "task", "prompt"] as const;
 
 const MAX_SUMMARY_CHARS = 120;
 
-/** What a call is about, on one line. */
+/** Summarises a call's arguments on one line. */
 export function summarizeCall(args: unknown): string {
   const argument =
     typeof args === "object" && args !== null
@@ -30,7 +30,7 @@ export function shortenText(text: string, maxChars: number): string {
   return line.length <= maxChars ? line : `${line.slice(0, maxChars - 1)}…`;
 }
 
-/** How a run ended, in a few words. */
+/** Describes how a run ended. */
 export function describeOutcome(outcome: Outcome): string {
   switch (outcome.type) {
     case "answered":
@@ -52,13 +52,13 @@ export function describeOutcome(outcome: Outcome): string {
   }
 }
 
-/** An unknown cost is a dash, never a number. */
+/** Formats a cost in dollars; an unknown cost is a dash, never a number. */
 export function describeCost(costUsd: number | null): string {
   if (costUsd === null) return UNKNOWN_COST;
   return `$${costUsd.toFixed(costUsd > 0 && costUsd < 0.01 ? 5 : 2)}`;
 }
 
-/** For a column of dollars. */
+/** Formats a cost for a column of dollars. */
 export function formatCostCell(costUsd: number | null): string {
   return costUsd === null ? UNKNOWN_COST : costUsd.toFixed(4);
 }

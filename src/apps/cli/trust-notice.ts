@@ -4,14 +4,14 @@ import { resolveHome } from "../../config/home.ts";
 import type { Context } from "./context.ts";
 import type { UntrustedFlag } from "./untrusted-flag.ts";
 
-/** Is there once the notice has been given on this home. */
+/** The file that marks a home whose notice was printed. */
 const MARK = "agent-file-notice";
 
 const NOTICE =
-  "Note: an agent file is trusted like a Makefile: it chooses which files and variables are read and where they are " +
-  "sent. Read a stranger's file first, or use it with --untrusted. (Said once.)";
+  "Note: an agent file is trusted like a Makefile: it decides which files and variables are read and where they are " +
+  "sent. Read an unfamiliar file first, or use it with --untrusted. (This note appears once.)";
 
-/** Says once on each home what it means to use an agent file. */
+/** Prints, once for each home, a note about trusting agent files. */
 export function showTrustNotice(
   context: Context,
   { agent, untrusted }: UntrustedFlag & { readonly agent?: string | readonly string[] | undefined },
@@ -22,7 +22,7 @@ export function showTrustNotice(
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     writeFileSync(join(folder, MARK), "", { flag: "wx", mode: 0o600 });
   } catch {
-    // It has been given, or nothing can be kept here; then it is not worth an error.
+    // The note was already printed, or the home cannot be written; neither is an error.
     return;
   }
   context.report(context.err.dim(NOTICE));

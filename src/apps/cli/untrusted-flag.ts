@@ -1,16 +1,16 @@
 import type { AgentFileContext } from "./agent-file.ts";
 import type { Context } from "./context.ts";
 
-/** Of each command that reads agent files. */
+/** The flag of every command that reads agent files. */
 export type UntrustedFlag = { readonly untrusted?: boolean };
 
-/** The flag, as commander takes it. */
+/** The arguments of commander's `option` for the flag. */
 export const UNTRUSTED = [
   "--untrusted",
-  "agent files come from a stranger: they may read no files, and no variables but a vendor's key",
+  "do not trust the agent files: they may not read files, and no variables except a vendor's key",
 ] as const;
 
-/** Where a command line reads its agent files, and how far they are trusted. */
+/** Returns where a command reads its agent files from, and whether it trusts them. */
 export function surroundingsOf({ streams }: Context, { untrusted }: UntrustedFlag): AgentFileContext {
   return { cwd: process.cwd(), env: streams.env, untrusted };
 }

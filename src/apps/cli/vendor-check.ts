@@ -11,7 +11,7 @@ import type { ModelConfig } from "../../schema/model.ts";
 import { UsageError } from "./usage-error.ts";
 import { classifyFailure, getAdvice, type VendorAnswer } from "./vendor-faults.ts";
 
-/** What became of the smallest question to a vendor. No key is in it, and nothing that a vendor says of one. */
+/** The result of a minimal request to a vendor. It contains no key, and no part of a key from the vendor's message. */
 export type VendorCheck = {
   readonly model: string;
   readonly protocol: string;
@@ -28,7 +28,7 @@ export type VendorCheck = {
   readonly tookMs: number;
 };
 
-/** @param named - `anthropic/ID`, or a provider, of which the cheapest model that is known is asked. */
+/** @param vendorName - `anthropic/ID`, or a provider, which selects its cheapest known model. */
 export function selectVendorModel(
   vendorName: string,
   options: ModelOptions,
@@ -41,12 +41,14 @@ export function selectVendorModel(
     .filter(({ provider, cost }) => provider === list && cost !== undefined)
     .sort((a, b) => a.cost!.input + a.cost!.output - b.cost!.input - b.cost!.output);
   if (cheapest !== undefined) return parseModel(`${vendorName}/${cheapest.id}`, options, catalogue);
-  // Says which providers there are, where it is none.
+  // Throws an error that lists the providers if the name is not one of them.
   parseModel(`${vendorName}/-`, { baseUrl: "http://127.0.0.1", ...options }, catalogue);
-  throw new UsageError(`Name the model too: --vendor ${vendorName}/ID`);
+  throw new UsageError(
+    `No model of ${vendorName} with known prices exists. Specify one: --vendor ${vendorName}/ID`,
+  );
 }
 
-/** The fewest tokens that every vendor takes as a limit. */
+/** The smallest token limit that every vendor accepts. */
 const ANSWER_TOKENS = 16;
 
 export async function checkVendor(
@@ -67,9 +69,9 @@ export async function checkVendor(
   const getElapsedMs = () => Math.round(performance.now() - began);
   try {
     const provider = ProviderRegistry.createDefault({ http }).get(model.api);
-    if (provider === undefined) throw new ProviderError("other", `nothing here speaks ${model.api}`);
+    if (provider === undefined) throw new ProviderError("other", `no provider supports ${model.api}`);
     const { usage } = await provider.stream(buildSmallestRequest(model, secrets), { signal: limit });
-    const found = `an answer, of ${usage.output} tokens to ${usage.input}`;
+    const found = `an answer with ${usage.output} output tokens to ${usage.input} input tokens`;
     return { ...base, ok: true, answer: "answered", found, usage, tookMs: getElapsedMs() };
   } catch (error) {
     if (!(error instanceof ProviderError)) throw error;
@@ -92,7 +94,7 @@ export async function checkVendor(
   }
 }
 
-/** The adapter speaks of the worker, which this is not. */
+/** Replaces the adapter's message about a missing key, which speaks of a worker. */
 function formatFailure({ message }: ProviderError, answer: VendorAnswer, key: string | undefined): string {
   return answer === "key-missing" && key !== undefined ? `${key} is not set here` : message;
 }

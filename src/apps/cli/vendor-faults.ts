@@ -1,7 +1,7 @@
 import type { ProviderError } from "../../models/provider-error.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 
-/** What came back of a question to a vendor, in one word. */
+/** The class of a vendor's response. */
 export type VendorAnswer =
   | "answered"
   | "key-missing"
@@ -27,7 +27,7 @@ export function classifyFailure(error: ProviderError, timedOut: boolean): Vendor
   if (timedOut || TOO_LONG.test(message)) return "time";
   if (fault === "auth" && status === undefined) return "key-missing";
   if (NOT_THE_VENDOR.test(message) || (status !== undefined && status < 400)) return "no-vendor";
-  // Google speaks of quota and billing to all who ask too often; a delay says that waiting is enough.
+  // Google mentions quota and billing in every rate-limit error; a retry delay means that waiting is enough.
   const passes =
     fault === "rate-limited" && retryAfterMs !== undefined && vendorType !== "insufficient_quota";
   if (status === 402 || (QUOTA.test(message) && fault !== "auth" && !passes)) return "quota";
@@ -40,7 +40,7 @@ export function classifyFailure(error: ProviderError, timedOut: boolean): Vendor
   return fault === "other" && status === undefined ? "no-vendor" : "rejected";
 }
 
-/** How credentials are given that are no key in a variable of their own. */
+/** Advice for vendors whose credentials are not a key in a variable of their own. */
 const KEYLESS_ADVICE: Readonly<Record<string, string>> = {
   bedrock:
     "set AWS_BEARER_TOKEN_BEDROCK, or sign in as for AWS's own tools (aws configure), here and where the worker runs",
@@ -48,7 +48,7 @@ const KEYLESS_ADVICE: Readonly<Record<string, string>> = {
     "sign in with gcloud auth application-default login, or set GOOGLE_APPLICATION_CREDENTIALS, here and where the worker runs",
 };
 
-/** What a person does about it. */
+/** Returns what the user can do about the failure. */
 export function getAdvice(
   answer: Exclude<VendorAnswer, "answered">,
   { id, provider, apiKey, baseUrl }: ModelConfig,
@@ -59,32 +59,33 @@ export function getAdvice(
   switch (answer) {
     case "key-missing":
       return key === undefined
-        ? (KEYLESS_ADVICE[provider] ?? `give ${provider} credentials: docs/vendors says which it takes`)
-        : `set ${key} here to try it, and where the worker runs to use it`;
+        ? (KEYLESS_ADVICE[provider] ??
+            `configure credentials for ${provider}: docs/vendors lists the supported ones`)
+        : `set ${key} here for this check, and where the worker runs for runs`;
     case "refused":
-      return `check that ${key === undefined ? "the credentials are" : `the key in ${key} is`} whole, of ${provider}, not expired, and may use ${id}`;
+      return `check that ${key === undefined ? "the credentials are" : `the key in ${key} is`} complete, issued by ${provider}, not expired, and permitted to use ${id}`;
     case "no-vendor":
-      return `something else than ${provider} answers there, such as a proxy, or the path is wrong: check the base URL (${origin}), and what stands between`;
+      return `something other than ${provider} responds, such as a proxy, or the path is wrong: check the base URL (${origin}) and any proxies`;
     case "model-unknown":
       if (provider === "azure") {
-        return `check the name: Azure goes by those of deployments, and ${host} must have one called ${id}`;
+        return `check the name: Azure uses deployment names, and ${host} must have a deployment ${id}`;
       }
-      return `check the name ${id}, and that this account may use it; holdfast models ${provider} lists what is known`;
+      return `check the name ${id}, and that this account may use it; holdfast models ${provider} lists the known models`;
     case "quota":
-      return `the account has nothing left to spend: look at its limits and its billing at ${provider}`;
+      return `the account has no quota or credit left: check its limits and billing at ${provider}`;
     case "busy":
       return retryAfterMs === undefined
         ? "the key works; try again later"
         : `the key works; try again in ${Math.ceil(retryAfterMs / 1000)} s`;
     case "time":
-      return `look at what stands between here and ${host}: a proxy, a firewall, a server that is still loading its model`;
+      return `check for a proxy or firewall in front of ${host}, or a server that is still loading its model`;
     case "unreachable":
       return `check the name and the port of ${host}, the network, and whether a proxy is needed`;
     case "broken":
-      return `the answer began and did not end: look for a proxy that cuts or changes streams in front of ${host}`;
+      return `the response began but did not end: check for a proxy in front of ${host} that cuts or changes streams`;
     case "vendor-trouble":
-      return `the trouble is at ${provider}: look at its status page, and try again later`;
+      return `${provider} has a problem: check its status page, and try again later`;
     case "rejected":
-      return `${provider} understood who asks and did not take the question: its own words say why`;
+      return `${provider} accepted the credentials but rejected the request: see its message`;
   }
 }

@@ -8,22 +8,22 @@ import { SECRETS_PIPE } from "../../config/receive-environment.ts";
 import { findSecretVariables } from "../../config/secret-variables.ts";
 import { readDrainMs } from "../../config/worker-environment.ts";
 
-/** Behind standard input, output and error. */
+/** The descriptor after standard input, output and error. */
 const SECRETS_DESCRIPTOR = 3;
 
-/** What a worker polls. */
+/** The server, task queue and options of a worker process. */
 export type WorkerTarget = {
   readonly home?: string | undefined;
-  /** Handed over in the environment: command lines can be read by others. */
+  /** Passed in the environment, because other users can read command lines. */
   readonly database?: string | undefined;
   readonly address?: string | undefined;
   readonly namespace?: string | undefined;
   readonly taskQueue?: string | undefined;
   readonly profile?: string | undefined;
-  /** Modules whose default export is a tool or a list of tools. */
+  /** Modules that export a tool or a list of tools by default. */
   readonly tools?: readonly string[] | undefined;
   readonly recognition?: boolean | undefined;
-  /** Seconds that what runs has when it is asked to end. */
+  /** How many seconds running steps may take to end after a stop request. */
   readonly drain?: string | undefined;
   readonly buildId?: string | undefined;
   readonly deployment?: string | undefined;
@@ -42,10 +42,10 @@ export type WorkerReady = {
 
 export type WorkerEnd = { readonly code: number | null; readonly signal: NodeJS.Signals | null };
 
-/** A worker process of ours. A Ctrl-C at the terminal does not reach it: whoever started it says when it ends. */
+/** A worker process of this command. A Ctrl-C at the terminal does not reach it; this command ends it. */
 export type WorkerChild = {
   readonly process: ChildProcess;
-  /** Resolves when it polls; `undefined` when it ended before. */
+  /** Resolves when the worker polls; `undefined` if it ended before. */
   readonly ready: Promise<WorkerReady | undefined>;
   readonly ended: Promise<WorkerEnd>;
 };
@@ -67,7 +67,7 @@ export function buildWorkerArguments(target: WorkerTarget): string[] {
   ];
 }
 
-/** @param onLog - Takes what it writes on standard error; inherited when absent. */
+/** @param options.onLog - Receives the worker's standard error; inherited if absent. */
 export function spawnWorker(
   target: WorkerTarget,
   options: {
@@ -115,7 +115,7 @@ export function spawnWorker(
   return { process: child, ready: Promise.race([readyMessage, ended.then(() => undefined)]), ended };
 }
 
-/** Of a worker's environment what /proc may show, and the rest, which goes through a pipe. */
+/** Splits a worker's environment into variables that /proc may expose, and secrets, which go through a pipe. */
 function splitSecrets(all: NodeJS.ProcessEnv): {
   readonly env: NodeJS.ProcessEnv;
   readonly secrets: NodeJS.ProcessEnv | undefined;
@@ -132,7 +132,7 @@ function splitSecrets(all: NodeJS.ProcessEnv): {
 
 function sendSecrets(secrets: NodeJS.ProcessEnv, child: ChildProcess): void {
   const pipe = child.stdio[SECRETS_DESCRIPTOR] as Writable;
-  // A worker that ends before it has read them says by its exit code that it has ended.
+  // The exit code reports a worker that ends before it has read the secrets.
   pipe.on("error", () => undefined);
   pipe.end(JSON.stringify(secrets));
 }
@@ -146,11 +146,11 @@ function parseReadyLine(line: string): WorkerReady | undefined {
   }
 }
 
-/** A worker drains for 10 s unless told otherwise, and needs less than this to hand back what is left. */
+/** By default, a worker drains for 10 s, and needs less than 12 s to release the remaining steps. */
 const DRAIN_MS = 10_000;
 const RELEASE_MS = 12_000;
 
-/** Has a worker drain; what hangs longer than it may is killed. */
+/** Drains a worker, and kills it if it does not end before the deadline. */
 export async function endWorker(
   child: WorkerChild,
   deadlineMs = (readDrainMs(process.env) ?? DRAIN_MS) + RELEASE_MS,

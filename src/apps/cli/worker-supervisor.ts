@@ -5,19 +5,19 @@ export type WorkerEvent =
   | { readonly type: "worker-ready"; readonly ready: WorkerReady }
   | { readonly type: "worker-died"; readonly end: WorkerEnd; readonly restartInMs: number };
 
-/** A worker that polled for this long is started again at once when it dies. */
+/** A worker that polled for this long is restarted immediately when it dies. */
 const MIN_HEALTHY_MS = 10_000;
 const FIRST_DELAY_MS = 250;
 const MAX_DELAY_MS = 10_000;
-/** A worker that never gets ready will not by being started again. */
+/** After this many starts without ever becoming ready, further starts do not help. */
 const MAX_STARTS_BEFORE_READY = 3;
 
-/** The wait before the next start: none after a healthy life, doubled after each short one. */
+/** Returns the delay before the next start: none after a long life, doubled after each short one. */
 export function getRestartDelayMs(shortLives: number): number {
   return shortLives === 0 ? 0 : Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** (shortLives - 1));
 }
 
-/** Keeps one worker alive. */
+/** Supervises one worker: restarts it when it dies. */
 export class WorkerSupervisor {
   readonly #spawn: () => WorkerChild;
   readonly #report: (event: WorkerEvent) => void;
@@ -30,7 +30,7 @@ export class WorkerSupervisor {
     this.#report = tell;
   }
 
-  /** Resolves when the worker polls; `undefined` when it ended each time before it did. */
+  /** Resolves when the worker polls; `undefined` if every start ended before that. */
   start(): Promise<WorkerReady | undefined> {
     return new Promise((resolve) => {
       this.#loop = this.#supervise(resolve);
@@ -43,7 +43,7 @@ export class WorkerSupervisor {
     await this.#loop;
   }
 
-  /** Of a worker that is ending: what runs is handed back at once. */
+  /** Makes a draining worker release its running steps immediately. */
   skipRestartDelay(): void {
     this.#child?.process.kill("SIGTERM");
   }
@@ -67,7 +67,7 @@ export class WorkerSupervisor {
       const healthy = readyAt !== undefined && Date.now() - readyAt >= MIN_HEALTHY_MS;
       shortLives = healthy ? 0 : shortLives + 1;
       if (!wasReady && shortLives >= MAX_STARTS_BEFORE_READY) break;
-      // The first death is answered at once: most are of a kind that does not repeat.
+      // The first restart has no delay: most causes of death do not repeat.
       const restartInMs = getRestartDelayMs(Math.max(0, shortLives - 1));
       this.#report({ type: "worker-died", end, restartInMs });
       await delay(restartInMs, undefined, { signal: this.#stopping.signal }).catch(() => undefined);

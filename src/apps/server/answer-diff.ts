@@ -1,25 +1,25 @@
 import type { AgentEvent } from "../../client/index.ts";
 import type { AssistantMessage, Content } from "../../schema/message.ts";
 
-// What one reader has been shown of an answer in the making, and what is new to it. An update holds all that its attempt
-// has said: a reader that missed some is shown the rest with the next one, and an attempt that was made again shows
-// itself by not going on from there.
+// What one reader has received of a partial answer, and what is new to it. An update contains the whole text of its attempt:
+// a reader that missed some receives the rest with the next one, and a retried attempt is recognized because it does not
+// continue the earlier text.
 
 type Update = Extract<AgentEvent, { type: "MessageUpdate" }>;
 
 export type AnswerPart = {
   readonly type: "text" | "thinking" | "toolCall";
-  /** Of a call: the pieces of its arguments' JSON. */
+  /** For a call: the text of its arguments' JSON so far. */
   readonly text: string;
   readonly toolCallId?: string;
   readonly toolName?: string;
 };
 
-/** More of the part at `index`; the first of a part has `begins`. */
+/** An addition to the part at `index`; the first one of a part has `begins`. */
 export type PartDelta = AnswerPart & { readonly index: number; readonly begins: boolean };
 
 export type AnswerDiff = {
-  /** What was shown of this answer is void: the pieces begin it again. */
+  /** Whether the text sent so far is void: the pieces begin the answer again. */
   readonly anew: boolean;
   readonly pieces: readonly PartDelta[];
   readonly shown: readonly AnswerPart[];
@@ -32,7 +32,7 @@ export function diffUpdate(sentParts: readonly AnswerPart[], { message, delta }:
   return { anew: true, pieces: diffParts([], parts) ?? [], shown: parts };
 }
 
-/** What the whole answer adds to what was shown of it. Calls are told by their ids: their arguments are not text any more. */
+/** Returns what the whole answer adds to the sent parts. Compares calls by id: their arguments are no longer text. */
 export function diffFinalAnswer(sentParts: readonly AnswerPart[], message: AssistantMessage): AnswerDiff {
   const parts = message.content.flatMap(toAnswerParts);
   const pieces = diffParts(
@@ -43,7 +43,7 @@ export function diffFinalAnswer(sentParts: readonly AnswerPart[], message: Assis
   return { anew: true, pieces: diffParts([], parts) ?? [], shown: parts };
 }
 
-/** Nothing when the parts do not go on from what was shown. @param newest - The last piece, which spares a comparison. */
+/** Returns nothing if the parts do not continue the sent ones. @param newest - The last chunk, which avoids a comparison. */
 function diffParts(
   sentParts: readonly AnswerPart[],
   parts: readonly AnswerPart[],
@@ -65,7 +65,7 @@ function diffParts(
   return pieces;
 }
 
-/** Pictures come whole, with the end; what is empty shows nothing. */
+/** Images arrive whole, at the end; empty parts are omitted. */
 function toAnswerParts(part: Content): readonly AnswerPart[] {
   switch (part.type) {
     case "text":

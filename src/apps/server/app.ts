@@ -17,13 +17,13 @@ export type AppOptions = GuardOptions & {
   readonly agents: ServedAgents;
   readonly codec?: Codec | undefined;
   readonly streams: OpenStreams;
-  /** What broke inside, for whoever runs the server. */
+  /** Receives internal errors, for the operator of the server. */
   readonly reportError: (error: unknown) => void;
 };
 
 const ROUTES = "GET /healthz, and under /v1 sessions, chat; see docs/serve.md";
 
-/** All routes. The order is the order of questions: which name, which page, which token, what. */
+/** Creates all routes. The checks run in this order: host, origin, token, route. */
 export function createApp(options: AppOptions): Hono<Env> {
   const { holdfast, streams, agents, codec, token, reportError: tell } = options;
   const app = new Hono<Env>();
@@ -31,7 +31,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     if (isInternalError(error)) tell(error);
     const { headers } = context.res;
     const response = createProblemResponse(toProblem(error, describeTarget(context)));
-    // A page may read why it was refused, where it may ask at all.
+    // A page may read the reason for a rejection if its origin is allowed.
     for (const name of ["access-control-allow-origin", "vary"]) {
       const value = headers.get(name);
       if (value !== null) response.headers.set(name, value);
@@ -45,7 +45,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   for (const way of ["encode", "decode"] as const) {
     app.post(`/codec/:key/${way}`, async (context) => {
       if (!token.matchesCodecKey(context.req.param("key"))) {
-        throw new ServerProblem("token-wrong", "The key in the codec's address is not that of this server.");
+        throw new ServerProblem("token-wrong", "The key in the codec's address is not this server's key.");
       }
       return await handleCodec(context, codec, way, holdfast.namespace);
     });
@@ -58,19 +58,19 @@ export function createApp(options: AppOptions): Hono<Env> {
   app.route("/v1/chat", createChatRoutes({ holdfast, streams, agents, statuses: new StatusReader() }));
   app.notFound((context) => {
     const { method, path } = context.req;
-    throw new ServerProblem("route-unknown", `There is no ${method} ${path}. There are ${ROUTES}.`);
+    throw new ServerProblem("route-unknown", `There is no ${method} ${path}. The routes are ${ROUTES}.`);
   });
   return app;
 }
 
-/** Refuses a method that nothing at the address answers; an address that is not there is left to others. */
+/** Rejects a method that no route at the address has; leaves unknown addresses to others. */
 function createMethodGuard(app: Hono<Env>): MiddlewareHandler {
   return async ({ req }, next) => {
     const allow = listMethods(app, req.path);
     if (allow.length > 0 && !allow.includes(req.method)) {
       throw new ServerProblem(
         "method-refused",
-        `${req.method} is not a method of ${req.path}: ${allow.join(" and ")} ${allow.length === 1 ? "is" : "are"}.`,
+        `${req.path} does not support ${req.method}; it supports ${allow.join(" and ")}.`,
         { allow },
       );
     }

@@ -3,10 +3,10 @@ import type { ZodType, z } from "zod";
 import { check } from "../../schema/check.ts";
 import { ServerProblem } from "./problem.ts";
 
-/** A message is 10 MiB at most; JSON makes some of its characters longer. */
+/** A message has at most 10 MiB; JSON makes some of its characters longer. */
 export const MAX_BODY_BYTES = 12 * 1024 * 1024;
 
-/** A body that is JSON and fits; nothing is kept of one that is too large. */
+/** Reads and validates a JSON body. Stores nothing of one that is too large. */
 export async function readJsonBody<Schema extends ZodType>(
   context: Context,
   schema: Schema,
@@ -16,7 +16,7 @@ export async function readJsonBody<Schema extends ZodType>(
   const checked = check(schema, parseJson(text), "body");
   if (checked.ok) return checked.value;
   const { problems } = checked;
-  throw new ServerProblem("body-invalid", `The body does not fit: ${problems.join("; ")}.`, { problems });
+  throw new ServerProblem("body-invalid", `The body is not valid: ${problems.join("; ")}.`, { problems });
 }
 
 function parseJson(text: string): unknown {
@@ -44,8 +44,8 @@ async function readBodyText(context: Context, maxBytes: number): Promise<string>
 function createTooLargeProblem(maxBytes: number): ServerProblem {
   return new ServerProblem(
     "body-too-large",
-    `The body has more than ${maxBytes} bytes, which is the most that is read. Put a long text into a file of the ` +
-      "workspace and name the file; a page of the AI SDK sends its last message alone with prepareSendMessagesRequest.",
+    `The body has more than ${maxBytes} bytes, which is the maximum. Put a long text into a file of the ` +
+      "workspace and refer to it. In a page of the AI SDK, send only the last message with prepareSendMessagesRequest.",
     { maxBytes },
   );
 }

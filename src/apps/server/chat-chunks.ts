@@ -3,37 +3,37 @@ import type { SessionEventReader } from "./session-event-reader.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 import { type TimedWaitingCall, UiMessage } from "./ui-message.ts";
 
-/** A call that has not started may wait for a person: the run is asked after so long, and then less and less often. */
+/** A call that has not started may wait for a user: the run is polled after this time, and then less and less often. */
 const FIRST_POLL_MS = 250;
 const MAX_POLL_MS = 5_000;
 
 export type ChatSegment = {
-  /** The loop is not told: the page has it already. */
+  /** Selects loops to omit: the page already has them. */
   readonly isPast?: (event: AgentEvent) => boolean;
-  /** The message goes on: so many recorded events of this loop are known. */
+  /** Continues a message: the page already has this many recorded events of the loop. */
   readonly goesOn?: { readonly loopId: string; readonly seen: number };
-  /** A loop that ended before is not what is waited for. */
+  /** A loop that ended before this time does not end the response. */
   readonly sinceMs?: number;
 };
 
 export type ChatSource = {
   readonly events: Pick<SessionEventReader, "next" | "isClosed">;
-  /** The page has not taken what it was told: it is spared updates that a later one holds. */
+  /** Whether the page is slow to read: it may skip updates that a later one contains. */
   readonly isLagging: () => boolean;
-  /** Who waits for a person, and whether something else is at work; nothing when nobody can say so now. */
+  /** Returns the pending calls, and whether other work is running; nothing if that is unknown at the moment. */
   readonly readWaiting: () => Promise<WaitingCalls | undefined>;
-  /** What is said of a run that is over, and whose loop told no end: it failed before, or was ended from outside. */
+  /** Returns the ending of a run whose loop reported none: it failed before, or was ended from outside. */
   readonly readEnding: () => Promise<readonly UiChunk[]>;
-  /** Resolves when the session takes the next prompt, or is at work on another loop than this one: then with false. */
+  /** Resolves when the session accepts the next prompt, or with false when it runs another loop. */
   readonly waitUntilClosed: (loopId: string) => Promise<boolean>;
 };
 
 export type WaitingCalls = { readonly calls: readonly TimedWaitingCall[]; readonly isAtWork: boolean };
 
 /**
- * One response of a chat: the chunks of a message until its loop ends, or until nothing but people are asked.
+ * Streams one response of a chat: the chunks of a message until its loop ends, or until only users' answers are missing.
  *
- * @throws {Error} as the source does.
+ * @throws {Error} Passes on the errors of the source.
  */
 export async function* streamChatChunks(
   source: ChatSource,
@@ -91,7 +91,7 @@ function isLast(event: AgentEvent, sinceMs = 0): boolean {
   return event.type === "AgentEnd" && Date.parse(event.timestamp) >= sinceMs;
 }
 
-/** When to look: soon after something happened, then less and less often. */
+/** Polls soon after an event, then less and less often. */
 class PollTimer {
   #afterMs = FIRST_POLL_MS;
   #timer: NodeJS.Timeout | undefined;
@@ -105,7 +105,7 @@ class PollTimer {
     clearTimeout(this.#timer);
   }
 
-  /** What comes; nothing when it is time to look. */
+  /** Returns the result of the promise; nothing when it is time to poll. */
   async race<T>(promise: Promise<T>): Promise<T | undefined> {
     const timeout = new Promise<undefined>((resolve) => {
       this.#timer = setTimeout(() => resolve(undefined), this.#afterMs);

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { ServerProblem } from "./problem.ts";
 import { AgentChoice } from "./request-schemas.ts";
 
-// What a page of the AI SDK sends: DefaultChatTransport's body, with what the page puts beside it.
+// What a page of the AI SDK sends: DefaultChatTransport's body, with the page's own fields.
 
 const Part = z.looseObject({ type: z.string() });
 
@@ -15,7 +15,7 @@ const UiMessage = z.looseObject({
 type UiMessage = z.infer<typeof UiMessage>;
 
 export const ChatRequest = z.looseObject({
-  /** The chat, which is the session. */
+  /** The id of the chat, which is the session's id. */
   id: z.string(),
   messages: z.array(UiMessage).min(1, "a chat needs a message"),
   trigger: z.enum(["submit-message", "regenerate-message"]).default("submit-message"),
@@ -23,7 +23,7 @@ export const ChatRequest = z.looseObject({
   /** For a session that begins with this message. */
   agent: AgentChoice.optional(),
   mode: z.enum(["run", "interactive"]).optional(),
-  /** Who answers calls that wait, for the record. */
+  /** Who answers pending calls, for the record. */
   by: z.string().max(200).optional(),
 });
 export type ChatRequest = z.infer<typeof ChatRequest>;
@@ -35,17 +35,17 @@ type ApprovalAnswer = {
   readonly reason: string | undefined;
 };
 
-/** What a page wants. */
+/** What the page requests. */
 export type ChatIntent =
   | { readonly type: "prompt"; readonly text: string; readonly messageId: string }
-  /** The message goes on with what a person said to calls that wait; the page has `seen` so much of it. */
+  /** The message continues with the user's answers to pending calls; the page has `seen` this many of its events. */
   | {
       readonly type: "answers";
       readonly loopId: string;
       readonly seen: number;
       readonly words: readonly ApprovalAnswer[];
     }
-  /** The prompts of a loop are answered once more. */
+  /** The prompts of a loop are answered again. */
   | { readonly type: "regenerate"; readonly loopId: string | undefined };
 
 export function parseIntent({ messages, trigger, messageId }: ChatRequest): ChatIntent {
@@ -55,7 +55,7 @@ export function parseIntent({ messages, trigger, messageId }: ChatRequest): Chat
   if (last.role === "assistant") return { type: "answers", loopId: last.id, ...getAnswers(last) };
   throw new ServerProblem(
     "body-invalid",
-    "The last message is of the system. An agent's system prompt is a part of its definition; send a user's message.",
+    "The last message has the role `system`. The system prompt is part of the agent's definition; send a user message.",
   );
 }
 
@@ -64,8 +64,8 @@ function getText({ parts }: UiMessage): string {
   if (other !== undefined) {
     throw new ServerProblem(
       "body-invalid",
-      `The message has a part of type "${other.type}"; a prompt is text. Put a file into the agent's workspace and ` +
-        "name it in the text.",
+      `The message has a part of type "${other.type}"; a prompt must be text. Put the file into the agent's workspace and ` +
+        "refer to it in the text.",
     );
   }
   return parts.map((part) => (typeof part["text"] === "string" ? part["text"] : "")).join("\n");
@@ -95,8 +95,8 @@ function getAnswers({ parts, metadata }: UiMessage): { seen: number; words: read
   if (answers.length === 0 || !known.success) {
     throw new ServerProblem(
       "body-invalid",
-      "The last message is the agent's, and holds no answer to a call that waits (addToolApprovalResponse), or has " +
-        "lost its metadata. Send a user's message, or the agent's as it was received.",
+      "The last message has the role `assistant`. It contains no answer to a pending call (addToolApprovalResponse), or " +
+        "has lost its metadata. Send a user message, or the assistant message as it was received.",
     );
   }
   return { seen: known.data.holdfast.seen, words: answers };

@@ -5,10 +5,10 @@ import { ChatRequest } from "./chat-request.ts";
 import { createDrop, describeTarget, type Env } from "./hono-env.ts";
 import { buildUiHistory } from "./ui-history.ts";
 
-/** Entries of a conversation that a page is given when it is opened; a page shows the newest. */
+/** The number of entries of a conversation that a page receives when it opens: the newest. */
 const HISTORY_ENTRIES = 500;
 
-/** Sessions as chats of the AI SDK. */
+/** Serves sessions as chats of the AI SDK. */
 export function createChatRoutes(chat: Chat): Hono<Env> {
   const routes = new Hono<Env>();
 

@@ -11,7 +11,7 @@ import type { StatusReader } from "./status-reader.ts";
 import { UI_STREAM_DONE, UI_STREAM_HEADER, type UiChunk } from "./ui-chunk.ts";
 import { type TimedWaitingCall as AskedCall, formatApprovalId, toEndingChunks } from "./ui-message.ts";
 
-/** The longest of several waits for a loop that closes. */
+/** The longest of the waits for a loop to close. */
 const MAX_SETTLE_MS = 2_000;
 
 export type Chat = {
@@ -22,19 +22,19 @@ export type Chat = {
 };
 
 export type ChatCaller = {
-  /** For the words of a problem. */
+  /** The request, for the text of a problem. */
   readonly tried: string;
   readonly drop: () => void;
 };
 
-/** A page says something, and is told what comes of it. */
+/** Handles a page's message, and streams the response. */
 export async function handleChat(chat: Chat, request: ChatRequest, caller: ChatCaller): Promise<Response> {
   const session = chat.holdfast.session(request.id);
   const part = await performIntent(chat, session, request, parseIntent(request));
   return streamChat(chat, session, part, caller);
 }
 
-/** A page comes back to an answer that is being made; nothing when none is. */
+/** Resumes the stream of an answer in progress; nothing if there is none. */
 export async function resumeChat(chat: Chat, id: string, caller: ChatCaller): Promise<Response> {
   const session = chat.holdfast.session(id);
   const sinceMs = Date.now();
@@ -59,7 +59,7 @@ async function performIntent(
   return { isPast: (event) => "loopId" in event && event.loopId === before };
 }
 
-/** The loop that stands last before this request: what it said is on the page. */
+/** Finds the last loop before this request: the page already has its messages. */
 async function findNewestLoop(session: Session): Promise<string | undefined> {
   try {
     return (await session.status()).loopId;
@@ -90,11 +90,11 @@ async function sendPrompt(
   }
 }
 
-/** Answers to questions that are asked no more are left out: what came of them is told by what follows. */
+/** Sends the answers. Skips questions that are no longer pending: the following events report their outcome. */
 async function answerApprovals(
   session: Session,
   { loopId, words }: Extract<ChatIntent, { type: "answers" }>,
-  by = "a page over HTTP",
+  by = "an HTTP page",
 ): Promise<void> {
   const { approvals = [], loopId: newest } = await session.status();
   if (newest !== loopId) throw createStaleChatProblem(session.id);
@@ -112,11 +112,11 @@ async function answerApprovals(
   }
 }
 
-/** The message cannot go on from where the page is. */
+/** Creates the problem for a page with outdated messages. */
 function createStaleChatProblem(session: string): ServerProblem {
   return new ServerProblem(
     "chat-out-of-date",
-    `Session ${session} has gone on elsewhere since that message. Load its messages again: GET /v1/chat/${session}.`,
+    `Session ${session} has continued elsewhere since that message. Reload its messages: GET /v1/chat/${session}.`,
   );
 }
 
@@ -162,7 +162,7 @@ async function readWaitingCalls(statuses: StatusReader, session: Session): Promi
     const all = waitingBelow === 0 ? own : await session.approvals();
     return { calls: all.map(toPageCall), isAtWork: running.length > 0 };
   } catch (error) {
-    // Who cannot be asked now is asked again later.
+    // A run that cannot answer now is asked again later.
     if (error instanceof HoldfastError) return undefined;
     throw error;
   }
@@ -174,7 +174,7 @@ function toPageCall(call: WaitingCall): AskedCall {
   return { session, path, toolCallId, tool, summary, reason, sinceMs, ...covered };
 }
 
-/** The run has an outcome also where its loop has recorded none. */
+/** Returns the ending of a run, which has an outcome even if its loop has recorded none. */
 async function readEnding(session: Session): Promise<readonly UiChunk[]> {
   try {
     return toEndingChunks((await session.result()).outcome);
@@ -187,7 +187,7 @@ async function readEnding(session: Session): Promise<readonly UiChunk[]> {
   }
 }
 
-/** A loop is closed a moment after its last event; a page that hears of its end may send the next prompt at once. */
+/** Waits until a loop is closed, shortly after its last event, so that a page may send the next prompt at once. */
 async function waitUntilClosed(statuses: StatusReader, session: Session, loopId: string): Promise<boolean> {
   for (let waitMs = 20; waitMs < MAX_SETTLE_MS; waitMs *= 2) {
     const now = await statuses.read(session).catch(() => undefined);

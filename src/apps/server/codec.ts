@@ -3,26 +3,26 @@ import { z } from "zod";
 import { readJsonBody } from "./body.ts";
 import { ServerProblem } from "./problem.ts";
 
-// A codec server as the Temporal UI and CLI ask it: payloads as JSON, their bytes in base64.
+// A codec server for the Temporal UI and CLI: payloads as JSON, their bytes in base64.
 
-/** A payload of Temporal. */
+/** A Temporal payload. */
 export type Payload = {
   readonly metadata?: Readonly<Record<string, Uint8Array>> | null;
   readonly data?: Uint8Array | null;
 };
 
-/** What a `PayloadCodec` of Temporal's SDK has. */
+/** The interface of a `PayloadCodec` of Temporal's SDK. */
 export type Codec = {
   encode(payloads: Payload[]): Promise<Payload[]>;
   decode(payloads: Payload[]): Promise<Payload[]>;
 };
 
-/** A page of a history in the UI: 4 MiB of payloads, which base64 makes a third longer. */
+/** One page of a history in the UI: 4 MiB of payloads, which base64 makes a third longer. */
 const MAX_CODEC_BYTES = 16 * 1024 * 1024;
 
 const Base64 = z.string().transform((text, context) => {
   const bytes = Buffer.from(text, "base64");
-  // Decoding stops at what is not base64, and says nothing.
+  // Buffer stops silently at the first character that is not base64.
   if (bytes.toString("base64").replace(/=+$/, "") !== text.replace(/=+$/, "")) {
     context.addIssue({ code: "custom", message: "not base64" });
     return z.NEVER;
@@ -48,14 +48,14 @@ export async function handleCodec(
   if (codec === undefined) {
     throw new ServerProblem(
       "route-unknown",
-      "This server has no codec: it was started without encryption keys, so that payloads are not encrypted here.",
+      "This server has no codec: it was started without encryption keys, so that its payloads are not encrypted.",
     );
   }
   const requestedNamespace = context.req.header("x-namespace");
   if (requestedNamespace !== undefined && requestedNamespace !== namespace) {
     throw new ServerProblem(
       "codec-failed",
-      `The payloads are of namespace "${requestedNamespace}"; this server has the keys of namespace "${namespace}".`,
+      `The payloads belong to namespace "${requestedNamespace}"; this server has the keys of namespace "${namespace}".`,
     );
   }
   const { payloads } = await readJsonBody(context, WirePayloads, MAX_CODEC_BYTES);

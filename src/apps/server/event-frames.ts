@@ -4,17 +4,17 @@ import { type Frame, formatFrame } from "./sse-frame.ts";
 
 type Update = Extract<AgentEvent, { type: "MessageUpdate" }>;
 
-/** The answer as far as it has come, where a reader meets it first or where it begins anew; else what is new of it. */
+/** An update: the whole answer so far for a reader that needs a new start, otherwise only the addition. */
 type WireUpdate = Omit<Update, "message" | "delta"> & {
   readonly message?: Update["message"];
   readonly delta: Update["delta"] & { readonly index: number };
 };
 
-/** Events of a session as one reader is sent them: an update is as long as what is new in it. */
+/** Formats a session's events for one reader: an update contains only what is new in it. */
 export class EventFrames {
   readonly #answers = new Map<string, readonly AnswerPart[]>();
 
-  /** @param cursor - Where the reader may go on behind this event. */
+  /** @param cursor - Where the reader may resume after this event. */
   toText(cursor: string, event: AgentEvent): string {
     return this.#toFrames(cursor, event).map(formatFrame).join("");
   }
@@ -36,7 +36,7 @@ export class EventFrames {
       ...(whole ? { message } : {}),
       delta: { type: piece.type, delta: piece.text, index: piece.index },
     });
-    // A call begins with its name, which a piece does not have.
+    // A call begins with its name, which a piece does not contain.
     const isWhole = known === undefined || anew || pieces.some(({ begins }) => begins);
     if (isWhole) return [{ id, data: toWire(last, true) }];
     return pieces.map((piece) => ({ id, data: toWire(piece, false) }));

@@ -7,19 +7,19 @@ import type { ResponseStream } from "./response-stream.ts";
 import { SessionEventReader } from "./session-event-reader.ts";
 import { formatFrame } from "./sse-frame.ts";
 
-/** So long a response waits for what may be its only word: that the cursor is none, or that there is nothing more. */
+/** How long a response waits for a possible immediate end: an invalid cursor, or no more events. */
 const FIRST_WRITE_MS = 250;
 
 export type EventStreamOptions = {
   readonly session: string;
-  /** As the client said it. */
+  /** As the client specified it. */
   readonly from: string | undefined;
-  /** What was asked for, for the words of a problem. */
+  /** The request, for the text of a problem. */
   readonly tried: string;
   readonly drop: () => void;
 };
 
-/** The events of a session as Server-Sent Events; `end` is the last of a run. */
+/** Streams the events of a session as Server-Sent Events; `end` is the last one of a run. */
 export async function streamEvents(
   holdfast: Holdfast,
   streams: OpenStreams,
@@ -30,7 +30,7 @@ export async function streamEvents(
   const source = new SessionEventReader(session, from);
   const first = source.next();
   const early = await Promise.race([first, setTimeout(FIRST_WRITE_MS)]);
-  // An EventSource comes back until it is told that there is no content.
+  // An EventSource reconnects until it receives 204 No Content.
   if (early?.done === true) return new Response(null, { status: 204 });
   const writeEvents = async (outlet: ResponseStream): Promise<void> => {
     source.closeOnAbort(outlet.closedSignal);
@@ -57,7 +57,7 @@ export async function streamEvents(
   }
 }
 
-/** Asks the run itself only where nothing is recorded: hundreds of readers may come at once. */
+/** Asks the run itself only if nothing is recorded: hundreds of readers may connect at once. */
 async function assertSessionExists(session: Session): Promise<void> {
   try {
     await session.messages({ limit: 1 });
@@ -67,7 +67,7 @@ async function assertSessionExists(session: Session): Promise<void> {
   }
 }
 
-/** A reader that is behind is not shown every piece: the next update holds them all. */
+/** Writes an event. A slow reader may miss updates: the next one contains the whole answer. */
 async function writeEvent(
   outlet: ResponseStream,
   frames: EventFrames,

@@ -2,26 +2,26 @@ import type { MiddlewareHandler } from "hono";
 import { ServerProblem } from "./problem.ts";
 import type { Token } from "./token.ts";
 
-// Who may ask at all: a page that the browser sends here under a name of its own (DNS rebinding) is refused by its Host,
-// a page of another origin by its Origin, everybody else by the token.
+// Who may send requests. The Host header rejects a page that reaches this server under its own name (DNS rebinding), the
+// Origin header rejects a page of another origin, and the token rejects everyone else.
 
 const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
-/** Not names of anything: any name may lead here. */
+/** Not real names: any name may lead to these addresses. */
 const WILDCARD_ADDRESSES = ["0.0.0.0", "::", "[::]"];
 
-/** How long a browser need not ask again. */
+/** How long a browser may cache a preflight response. */
 const PREFLIGHT_SECONDS = 600;
 
 export type GuardOptions = {
-  /** Where the server listens. */
+  /** The address that the server listens on. */
   readonly host: string;
-  /** Further names under which it may be asked. */
+  /** Further names under which clients may reach the server. */
   readonly allowHosts: readonly string[];
-  /** Origins of pages that may ask; none unless said. */
+  /** Origins whose pages may send requests; none by default. */
   readonly allowOrigins: readonly string[];
 };
 
-/** Names are compared without ports: a tunnel has one of its own, a rebound name stays what it is. */
+/** Compares names without ports: a tunnel has its own port, and a rebound name does not change. */
 export function createHostGuard({ host, allowHosts }: GuardOptions): MiddlewareHandler {
   const isOpen = WILDCARD_ADDRESSES.includes(host) && allowHosts.length === 0;
   const names = new Set(
@@ -32,15 +32,15 @@ export function createHostGuard({ host, allowHosts }: GuardOptions): MiddlewareH
     if (given === "" || (!isOpen && !names.has(given))) {
       throw new ServerProblem(
         "host-refused",
-        `The server was asked as "${given}", which is none of its names. Ask it as ${host}, or start it with ` +
-          "--allow-host NAME where it stands behind another.",
+        `The request's Host is "${given}", which is not a name of this server. Use ${host}, or start the server with ` +
+          "--allow-host NAME if clients reach it under another name.",
       );
     }
     await next();
   };
 }
 
-/** Answers what a browser asks beforehand; that question carries no token. */
+/** Answers preflight requests, which carry no token. */
 export function createOriginGuard({ allowOrigins }: GuardOptions): MiddlewareHandler {
   const allowed = new Set(allowOrigins.map((origin) => origin.toLowerCase()));
   return async (context, next) => {
@@ -49,7 +49,7 @@ export function createOriginGuard({ allowOrigins }: GuardOptions): MiddlewareHan
     if (!allowed.has(origin.toLowerCase())) {
       throw new ServerProblem(
         "origin-refused",
-        `Pages of ${origin} may not ask this server. Start it with --allow-origin ${origin} if they should.`,
+        `Pages of ${origin} may not send requests to this server. To allow them, start it with --allow-origin ${origin}.`,
       );
     }
     context.header("access-control-allow-origin", origin);
@@ -79,14 +79,14 @@ export function createTokenGuard(token: Token): MiddlewareHandler {
       throw new ServerProblem(
         "token-missing",
         "The request has no token. Send the header `Authorization: Bearer TOKEN`, with the token that " +
-          "`holdfast serve` printed or was given.",
+          "`holdfast serve` printed or received.",
       );
     }
     const [scheme = "", secret = ""] = given.split(/ +/);
     if (scheme.toLowerCase() !== "bearer" || !token.matches(secret)) {
       throw new ServerProblem(
         "token-wrong",
-        "The token is not that of this server. Each start without --token-env or --token-file makes a new one.",
+        "The token is not this server's token. Each start without --token-env or --token-file creates a new one.",
       );
     }
     await next();

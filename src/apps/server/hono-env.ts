@@ -3,12 +3,12 @@ import type { Context } from "hono";
 
 export type Env = { Bindings: HttpBindings };
 
-/** What was asked for, for the words of a problem. */
+/** Formats the request for the text of a problem. */
 export function describeTarget({ req }: Context): string {
   return `${req.method} ${req.path}`;
 }
 
-/** Takes the connection of a request away. */
+/** Returns a function that closes the connection of a request. */
 export function createDrop(context: Context<Env>): () => void {
   const { outgoing } = context.env;
   return () => void outgoing.destroy();

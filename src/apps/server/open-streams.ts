@@ -7,24 +7,24 @@ export type StreamRequest = {
   /** Writes to one reader until it returns. */
   readonly write: (outlet: ResponseStream) => Promise<void>;
   /**
-   * How a stream ends with the server: `end` where a reader takes an end for a reason to come back, `cut` where it would
-   * take it for the end of what it reads.
+   * How a stream ends when the server closes: `end` if its reader reconnects after a regular end, `cut` if its reader would
+   * take that for the end of the content.
    */
   readonly atClose: "end" | "cut";
-  /** Takes the connection away. */
+  /** Closes the connection. */
   readonly drop: () => void;
 };
 
 export type StreamLimits = Pick<ResponseStreamOptions, "stallMs" | "heartbeatMs"> & {
-  /** Open at the same time. */
+  /** The maximum number of open streams. */
   readonly maxStreams: number;
 };
 
-/** Below the 30 s after which common proxies take a silent connection for dead. */
+/** Below the 30 s after which common proxies close an idle connection. */
 const HEARTBEAT_MS = 15_000;
-/** Longer than a hiccup of a mobile network. */
+/** Longer than a short interruption of a mobile network. */
 const STALL_MS = 20_000;
-/** For the last words when the server closes. */
+/** How long a stream may take for its last text when the server closes. */
 const CLOSE_NOTICE_MS = 1_000;
 
 export const DEFAULT_LIMITS: StreamLimits = {
@@ -33,10 +33,10 @@ export const DEFAULT_LIMITS: StreamLimits = {
   stallMs: STALL_MS,
 };
 
-/** All streams that are open, so that there are not too many, and that they end when the server does. */
+/** All open streams: limits their number, and ends them with the server. */
 export class OpenStreams {
   readonly #limits: StreamLimits;
-  /** What became of a stream that broke, for whoever runs the server. */
+  /** Receives the error of a stream that broke, for the operator of the server. */
   readonly #reportError: (error: unknown) => void;
   readonly #open = new Map<
     ResponseStream,
@@ -53,15 +53,15 @@ export class OpenStreams {
     return this.#open.size;
   }
 
-  /** @throws {ServerProblem} when there are too many. */
+  /** @throws {ServerProblem} If there are too many. */
   open({ headers = {}, write: tell, atClose, drop }: StreamRequest): Response {
     if (this.#closing) throw createClosingProblem();
     const { maxStreams, ...timing } = this.#limits;
     if (this.#open.size >= maxStreams) {
       throw new ServerProblem(
         "too-many-streams",
-        `${maxStreams} streams are open, which is as many as this server takes (--max-streams). ` +
-          "Come back in a moment, or close some.",
+        `${maxStreams} streams are open, which is the maximum of this server (--max-streams). ` +
+          "Retry later, or close some.",
       );
     }
     const outlet = new ResponseStream({ ...timing, heartbeat: formatComment("still here"), drop });
@@ -71,14 +71,14 @@ export class OpenStreams {
       headers: {
         "content-type": "text/event-stream",
         "cache-control": "no-cache, no-transform",
-        // Proxies of nginx's kind hold back what they could send together.
+        // Proxies such as nginx buffer a response by default.
         "x-accel-buffering": "no",
         ...headers,
       },
     });
   }
 
-  /** Ends all, with a comment, and without the word that there is nothing more. */
+  /** Ends all streams with a comment, and without the event that marks the end of a run. */
   async close(): Promise<void> {
     this.#closing = true;
     await Promise.all(
@@ -93,7 +93,7 @@ export class OpenStreams {
 
   async #writeCloseNotice(outlet: ResponseStream): Promise<void> {
     try {
-      if (!outlet.isLagging) await outlet.write(formatComment("the server is closing; come back"));
+      if (!outlet.isLagging) await outlet.write(formatComment("the server is closing; reconnect"));
       await outlet.waitUntilFlushed(CLOSE_NOTICE_MS);
     } catch (error) {
       if (!(error instanceof ReaderGoneError)) throw error;
@@ -113,5 +113,5 @@ export class OpenStreams {
 }
 
 function createClosingProblem(): ServerProblem {
-  return new ServerProblem("closing", "The server is closing. Come back when it is up again.");
+  return new ServerProblem("closing", "The server is closing. Retry when it runs again.");
 }

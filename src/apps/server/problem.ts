@@ -1,10 +1,10 @@
 import { HoldfastError, type HoldfastErrorCode } from "../../client/index.ts";
 
-// What went wrong, as RFC 9457 has it: `detail` says what was tried, what came back and what to do; code reads `code`.
+// Problems as in RFC 9457: `detail` says what was requested, what failed and what to do; code reads `code`.
 
 type ProblemStatus = 400 | 401 | 403 | 404 | 405 | 409 | 413 | 422 | 429 | 500 | 502 | 503 | 504;
 
-/** Refusals of the server itself. */
+/** Rejections by the server itself. */
 export type ServerProblemCode =
   | "token-missing"
   | "token-wrong"
@@ -72,7 +72,7 @@ const ERROR_STATUS = {
   "session-locked": 409,
 } as const satisfies Record<HoldfastErrorCode, ProblemStatus>;
 
-/** A request that the server refuses before anybody else is asked. */
+/** A request that the server rejects before it asks anyone else. */
 export class ServerProblem extends Error {
   override readonly name = "ServerProblem";
   readonly code: ServerProblemCode;
@@ -91,9 +91,9 @@ export type Problem = {
   readonly status: ProblemStatus;
   readonly detail: string;
   readonly code: string;
-  /** What was asked for. */
+  /** The request. */
   readonly instance: string;
-  /** Methods that are answered there. */
+  /** The methods that the address supports. */
   readonly allow?: readonly string[];
 };
 
@@ -105,12 +105,12 @@ export function toProblem(error: unknown, target: string): Problem {
     return buildProblem(error.code, ERROR_STATUS[error.code], error.message, target, error.facts);
   }
   const detail =
-    "Something broke inside the server that is no fault of this request; the server has written down what. " +
-    "Ask again; if it stays so, look at what `holdfast serve` printed.";
+    "An internal error occurred, which is no fault of this request; the server has logged it. " +
+    "Retry. If the error persists, read the output of `holdfast serve`.";
   return buildProblem("internal", 500, detail, target, {});
 }
 
-/** @param error - Told to whoever runs the server when nobody who asked can do anything about it. */
+/** @param error - Reported to the operator if the caller can do nothing about it. */
 export function isInternalError(error: unknown): boolean {
   return !(error instanceof ServerProblem) && !(error instanceof HoldfastError);
 }

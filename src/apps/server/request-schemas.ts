@@ -1,13 +1,13 @@
 import { z } from "zod";
 
-// The bodies of requests. A word that is not known is refused by name.
+// The bodies of requests. An unknown field is rejected by name.
 
-const text = z.string().min(1, "say something");
+const text = z.string().min(1, "must not be empty");
 const messageId = z.string().min(1).max(200).optional();
-/** For the record. */
+/** Who sends the request, for the record. */
 const by = z.string().min(1).max(200).optional();
 
-/** The name of an agent that the server was started with, or a definition; its models may be named as `anthropic/ID`. */
+/** The name of an agent of the server, or a definition. A definition may refer to models as `anthropic/ID`. */
 export const AgentChoice = z.union([z.string().min(1), z.looseObject({ model: z.unknown() })]);
 export type AgentChoice = z.infer<typeof AgentChoice>;
 
@@ -16,7 +16,7 @@ const idleTimeoutMs = z.number().positive().nullish();
 
 export const StartBody = z.strictObject({
   agent: AgentChoice.optional(),
-  /** As a command line names it: `anthropic/ID`. In place of the definition's own. */
+  /** As on the command line: `anthropic/ID`. Replaces the definition's own model. */
   model: z.string().min(1).optional(),
   prompt: z.string().optional(),
   session: z.string().optional(),
@@ -62,7 +62,7 @@ export const DenyBody = z.strictObject({
   by,
 });
 
-/** More would not be read by anybody, and is asked for again from where it ends. */
+/** The maximum number of listed items; request the rest with the next page. */
 const MAX_LISTED = 500;
 
 export const ListQuery = z.strictObject({

@@ -1,12 +1,12 @@
-// One reader's end of a stream: bounded, and cut off when nobody reads.
+// The sending end of one reader's stream: bounded, and cut off when the reader stalls.
 //
 // Invariants
-//   O1. What waits for a reader is at most `BEHIND_BYTES` and one piece.
-//   O2. A reader that takes nothing while something waits is cut off after `stallMs`; nothing is held for it then.
+//   O1. At most `LAG_BYTES` and one chunk are buffered for a reader.
+//   O2. A reader that takes nothing from a full buffer for `stallMs` is cut off; its buffer is released.
 
-/** A reader is behind when this much waits for it. */
+/** A reader is lagging when this much is buffered for it. */
 const LAG_BYTES = 256 * 1024;
-/** Large writes go out in pieces, so that a slow reader is seen to read. */
+/** Large writes are split into chunks, so that the progress of a slow reader is visible. */
 const CHUNK_BYTES = 16 * 1024;
 
 /** The reader has left, or was cut off. */
@@ -15,12 +15,12 @@ export class ReaderGoneError extends Error {
 }
 
 export type ResponseStreamOptions = {
-  /** A reader that has taken nothing for so long is cut off. */
+  /** A reader that takes nothing for this long is cut off. */
   readonly stallMs: number;
-  /** So often something is written when there is nothing to say. */
+  /** The interval of heartbeats while there is nothing to write. */
   readonly heartbeatMs: number;
   readonly heartbeat: string;
-  /** Takes the connection away. */
+  /** Closes the connection. */
   readonly drop: () => void;
 };
 
@@ -30,7 +30,7 @@ export class ResponseStream {
   readonly #closedController = new AbortController();
   readonly #encoder = new TextEncoder();
   #controller!: ReadableStreamDefaultController<Uint8Array>;
-  /** Who waits for room. */
+  /** Writers that wait for capacity. */
   #waiters: (() => void)[] = [];
   #heartbeatTimer: NodeJS.Timeout | undefined;
   #stallTimer: NodeJS.Timeout | undefined;
@@ -59,7 +59,7 @@ export class ResponseStream {
     return this.#capacity <= 0;
   }
 
-  /** Waits for room; a reader may be behind when it is done. */
+  /** Waits for capacity, then writes. The reader may be lagging afterwards. */
   async write(text: string): Promise<void> {
     const bytes = this.#encoder.encode(text);
     for (let at = 0; at < bytes.length; at += CHUNK_BYTES) {
@@ -68,7 +68,7 @@ export class ResponseStream {
     }
   }
 
-  /** @throws {ReaderGone} */
+  /** @throws {ReaderGoneError} */
   async waitForCapacity(): Promise<void> {
     while (this.isLagging && !this.closedSignal.aborted) {
       await this.#waitForRead();
@@ -76,7 +76,7 @@ export class ResponseStream {
     if (this.closedSignal.aborted) throw new ReaderGoneError("The reader has left");
   }
 
-  /** Resolves when the reader has taken everything, has left, or has not done so in time. */
+  /** Resolves when the reader has taken everything or has left. Disconnects a reader that is not done in time. */
   async waitUntilFlushed(withinMs: number): Promise<void> {
     const late = setTimeout(() => this.disconnect(), withinMs);
     while (!this.closedSignal.aborted && this.#capacity < LAG_BYTES) {
@@ -91,7 +91,7 @@ export class ResponseStream {
     this.#controller.close();
   }
 
-  /** Ends as a lost connection does, so that the reader comes back. */
+  /** Ends like a lost connection, so that the reader reconnects. */
   disconnect(): void {
     if (this.closedSignal.aborted) return;
     this.#release();
@@ -110,14 +110,14 @@ export class ResponseStream {
     this.#stallTimer ??= setTimeout(() => this.disconnect(), this.#options.stallMs);
   }
 
-  /** Called when there is room, be it that the reader has read. */
+  /** Called when the buffer has room again. */
   #onPull(): void {
     clearTimeout(this.#stallTimer);
     this.#stallTimer = undefined;
     this.#wakeWaiters();
   }
 
-  /** Something was taken, or nobody is there to take it. */
+  /** Resolves when the reader has taken something or has left. */
   #waitForRead(): Promise<void> {
     return new Promise((resolve) => {
       this.#waiters.push(resolve);

@@ -3,17 +3,17 @@ import { findNearestName } from "../../platform/text/nearest-name.ts";
 import { ServerProblem } from "./problem.ts";
 import type { AgentChoice } from "./request-schemas.ts";
 
-/** Agents that the server was started with, by name. Where there are none, a request brings its own definition. */
+/** The agents that the server was started with, by name. If there are none, a request contains its own definition. */
 export type ServedAgents = ReadonlyMap<string, AgentDefinitionInput>;
 
-/** @returns Nothing when none is named and there is no only one. */
+/** @returns Nothing if the request specifies no agent and the server does not have exactly one. */
 export function selectAgent(
   agents: ServedAgents,
   choice: AgentChoice | undefined,
 ): AgentDefinitionInput | undefined {
   if (choice === undefined) return agents.size === 1 ? [...agents.values()][0] : undefined;
   if (typeof choice !== "string") {
-    // The client checks it whole.
+    // The client validates the whole definition.
     if (agents.size === 0) return resolveModelNames(choice);
     throw createUnknownAgentProblem(agents);
   }
@@ -23,14 +23,14 @@ export function selectAgent(
   const near = findNearestName(choice, names);
   const hint =
     names.length === 0
-      ? "It was started with none (--agent FILE): send a definition."
+      ? "It was started without agents (--agent FILE): send a definition."
       : near === undefined
         ? `It has ${names.join(", ")}.`
         : `Did you mean "${near}"?`;
   throw new ServerProblem("body-invalid", `This server has no agent "${choice}". ${hint}`);
 }
 
-/** The agent with another model, as `--model` of a command line: alone it is an agent of that model without tools. */
+/** Replaces the agent's model, like `--model` on the command line. Without an agent, returns one without tools. */
 export function overrideModel(
   agents: ServedAgents,
   agent: AgentDefinitionInput | undefined,
@@ -44,13 +44,13 @@ export function overrideModel(
 function createUnknownAgentProblem(agents: ServedAgents): ServerProblem {
   return new ServerProblem(
     "body-invalid",
-    `This server starts its own agents only: name one of ${[...agents.keys()].join(", ")} in "agent".`,
+    `This server starts only its own agents: specify one of ${[...agents.keys()].join(", ")} in "agent".`,
   );
 }
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
-/** Models that are named as `anthropic/ID` are put in whole, those of fallbacks and sub-agents too. */
+/** Replaces models given as `anthropic/ID` by complete ones, also in fallbacks and sub-agents. */
 function resolveModelNames(agent: JsonObject): AgentDefinitionInput {
   const { model, fallbacks, subAgents } = agent;
   return {

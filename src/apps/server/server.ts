@@ -11,41 +11,41 @@ export type ServeOptions = Omit<AppOptions, "streams" | "token"> & {
   readonly port: number;
   readonly token: string;
   readonly limits?: Partial<StreamLimits>;
-  /** How long the head of a request may take; 10 seconds unless said. */
+  /** How long a client may take to send a request's head; 10 seconds by default. */
   readonly headersMs?: number;
 };
 
 export type Server = {
   readonly url: string;
   readonly port: number;
-  /** Where the Temporal UI finds the codec: the key in it opens nothing else. */
+  /** The address of the codec for the Temporal UI. The key in it grants access to the codec only. */
   readonly codecUrl: string | undefined;
-  /** Streams that are open. */
+  /** The number of open streams. */
   readonly streams: number;
-  /** Takes no more, ends the streams so that clients come back, and lets answers that are under way go out. */
+  /** Accepts no more requests, ends the streams so that clients reconnect, and lets responses in progress complete. */
   close(): Promise<void>;
 };
 
-/** Who is slower with the head of a request holds a connection for nothing. */
+/** A slower client occupies a connection for nothing. */
 const HEADERS_MS = 10_000;
-/** How often Node looks for who is too slow: every 30 s unless said. */
+/** How often Node checks for slow connections; its default is every 30 s. */
 const CONNECTION_CHECK_MS = 1_000;
-/** For a body of the largest size over a slow line. */
+/** For a body of the largest size over a slow connection. */
 const REQUEST_MS = 60_000;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Connections beside the streams. */
+/** Connections in addition to the streams. */
 const SPARE_CONNECTIONS = 256;
-/** For requests that are under way when the server closes. */
+/** For requests in progress when the server closes. */
 const DRAIN_MS = 5_000;
 
-/** @throws {Error} of the system when the port cannot be had. */
+/** @throws {Error} The system's error if the port is not available. */
 export async function serve(options: ServeOptions): Promise<Server> {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const streams = new OpenStreams(limits, options.reportError);
   const token = new Token(options.token);
   const app = createApp({ ...options, token, streams });
   const listener = getRequestListener(app.fetch, {
-    // Request and Response of the process stay what they are.
+    // The process's own Request and Response stay unchanged.
     overrideGlobalObjects: false,
     errorHandler: (error) => {
       const message = error instanceof Error ? error.message : String(error);
@@ -65,7 +65,7 @@ export async function serve(options: ServeOptions): Promise<Server> {
   );
   http.maxConnections = limits.maxStreams + SPARE_CONNECTIONS;
   const port = await listen(http, options.host, options.port);
-  // As when the process has no more descriptors: one connection is lost, the others are not.
+  // For example when the process has no more descriptors: one connection is lost, the others are not.
   http.on("error", options.reportError);
   const url = `http://${formatHost(options.host)}:${port}`;
   return {
@@ -99,7 +99,7 @@ async function closeServer(http: HttpServer, streams: OpenStreams): Promise<void
   clearTimeout(late);
 }
 
-/** As an address has it; a server that listens everywhere is found here. */
+/** Formats the host for a URL. A server that listens on all addresses is reached at the loopback address. */
 function formatHost(host: string): string {
   if (host === "0.0.0.0") return "127.0.0.1";
   if (host === "::") return "[::1]";

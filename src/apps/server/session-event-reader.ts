@@ -1,12 +1,12 @@
 import type { Session, SessionEvent } from "../../client/index.ts";
 
-/** What happens in a session, with where a reader may go on, until it is closed. */
+/** Reads a session's events with their cursors, until it is closed. */
 export class SessionEventReader {
   readonly #closeController = new AbortController();
   readonly #events: AsyncIterator<SessionEvent>;
   readonly #closed: Promise<IteratorReturnResult<undefined>>;
 
-  /** @param from - A cursor, `loop`, `session` or `now`; the loop that runs, or the newest, unless said. */
+  /** @param from - A cursor, `loop`, `session` or `now`. By default, the running loop, or the newest one. */
   constructor(session: Session, from?: string) {
     const { signal } = this.#closeController;
     this.#closed = new Promise((resolve) => {
@@ -20,12 +20,12 @@ export class SessionEventReader {
     return this.#closeController.signal.aborted;
   }
 
-  /** Ends when it is closed, whatever becomes of what was asked for. */
+  /** Ends when the reader is closed, whatever happens to the pending read. */
   next(): Promise<IteratorResult<SessionEvent>> {
     return Promise.race([this.#events.next(), this.#closed]);
   }
 
-  /** What comes now is the end. */
+  /** Makes the next read the end. */
   close(): void {
     this.#closeController.abort();
   }

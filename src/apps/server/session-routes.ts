@@ -23,11 +23,11 @@ import {
 } from "./request-schemas.ts";
 import { overrideModel, type ServedAgents, selectAgent } from "./served-agents.ts";
 
-/** What a cursor is made of; anything else was never ours. */
+/** The characters of a cursor; anything else is not one. */
 const CURSOR = /^[\w.-]{1,2000}$/;
-const DEFAULT_ACTOR = "somebody over HTTP";
+const DEFAULT_ACTOR = "an HTTP client";
 
-/** Sessions as JSON: what the client can do, under addresses. */
+/** Serves sessions as JSON: the client's functions under addresses. */
 export function createSessionRoutes(
   holdfast: Holdfast,
   streams: OpenStreams,
@@ -65,7 +65,7 @@ export function createSessionRoutes(
 
   routes.get("/:id/messages", async (context) => {
     const { limit, ...rest } = parseQuery(MessagesQuery, context.req.query());
-    // One more than was asked for says that there are more.
+    // One more than requested shows whether there are more.
     const found = await session(context.req.param("id")).messages({
       ...omitUndefined(rest),
       limit: limit + 1,
@@ -75,12 +75,12 @@ export function createSessionRoutes(
   });
 
   routes.get("/:id/events", async (context) => {
-    // A client that has had no id yet may send an empty one.
+    // A client without an event id may send an empty one.
     const from = context.req.header("last-event-id") || parseQuery(EventsQuery, context.req.query()).from;
     if (from !== undefined && !CURSOR.test(from)) {
       throw new ServerProblem(
         "cursor-invalid",
-        "That is no place in a session's events. Send an id that this server gave, or `from=loop`, `session` or `now`.",
+        "The cursor is not valid. Send an event id from this server, or `from=loop`, `session` or `now`.",
       );
     }
     return await streamEvents(holdfast, streams, {
@@ -116,7 +116,7 @@ export function createSessionRoutes(
     routes.post(`/:id/${path}`, async (context) => {
       const { text, ...rest } = await readJsonBody(context, MessageBody);
       const one = session(context.req.param("id"));
-      // A message starts a run that puts it into the inbox: a mistyped id must not make a session.
+      // A message starts a run that puts it into the inbox: a mistyped id must not create a session.
       const { open } = await one.status();
       return context.json({ session: one.id, open, ...(await one[verb](text, omitUndefined(rest))) }, 202);
     });
@@ -160,12 +160,12 @@ function parseQuery<Schema extends ZodType>(schema: Schema, found: Record<string
   const checked = check(schema, found, "query");
   if (checked.ok) return checked.value;
   const { problems } = checked;
-  throw new ServerProblem("query-invalid", `The query does not fit: ${problems.join("; ")}.`, { problems });
+  throw new ServerProblem("query-invalid", `The query is not valid: ${problems.join("; ")}.`, { problems });
 }
 
 type Defined<T> = { [Key in keyof T]: Exclude<T[Key], undefined> };
 
-/** Without what was left out. */
+/** Removes the properties that are undefined. */
 function omitUndefined<T extends object>(options: T): Defined<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Defined<T>;
 }
@@ -174,6 +174,6 @@ function createNoAgentProblem(agents: ServedAgents): ServerProblem {
   const remedy =
     agents.size === 0
       ? 'send a definition in "agent", or start the server with --agent FILE'
-      : `name one of ${[...agents.keys()].join(", ")} in "agent"`;
-  return new ServerProblem("body-invalid", `The request names no agent: ${remedy}.`);
+      : `specify one of ${[...agents.keys()].join(", ")} in "agent"`;
+  return new ServerProblem("body-invalid", `The request specifies no agent: ${remedy}.`);
 }

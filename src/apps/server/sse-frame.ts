@@ -1,17 +1,17 @@
-// The words of a stream of Server-Sent Events (WHATWG HTML, section 9.2).
+// The text format of Server-Sent Events (WHATWG HTML, section 9.2).
 
-/** How long a client waits before it comes back. */
+/** How long a client waits before it reconnects. */
 export const RETRY_MS = 1_000;
 
 export type Frame = {
-  /** What `Last-Event-ID` says when the client comes back. */
+  /** The value of `Last-Event-ID` when the client reconnects. */
   readonly id?: string;
-  /** `message` unless said. */
+  /** `message` by default. */
   readonly event?: string;
   readonly data: unknown;
 };
 
-/** One event. JSON has no line breaks, so that its data is one line. */
+/** Formats one event. JSON has no line breaks, so that its data is one line. */
 export function formatFrame({ id, event, data }: Frame): string {
   const head = [
     ...(id === undefined ? [] : [`id: ${toOneLine(id)}\n`]),
@@ -20,7 +20,7 @@ export function formatFrame({ id, event, data }: Frame): string {
   return `${head}data: ${JSON.stringify(data)}\n\n`;
 }
 
-/** What no client shows: it keeps a connection open, or says to a person why it ends. */
+/** Formats a comment. No client displays it: it holds a connection open, or informs a developer why it ends. */
 export function formatComment(text: string): string {
   return `: ${toOneLine(text)}\n\n`;
 }

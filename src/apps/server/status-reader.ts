@@ -1,6 +1,6 @@
 import type { Session, SessionStatus } from "../../client/index.ts";
 
-/** A run answers questions between its steps: those that are asked at the same time share one answer. */
+/** Shares status queries: a run answers between its steps, so concurrent requests receive the same answer. */
 export class StatusReader {
   readonly #pending = new Map<string, Promise<SessionStatus>>();
 

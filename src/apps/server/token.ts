@@ -1,9 +1,9 @@
 import { createHash, createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 
-/** Shorter ones could be guessed. */
+/** Shorter tokens could be guessed. */
 export const MIN_TOKEN_CHARS = 16;
 
-/** What whoever asks must know. */
+/** The secret that every client must send. */
 export class Token {
   readonly #digest: Buffer;
   readonly #codecKey: string;
@@ -13,14 +13,14 @@ export class Token {
     this.#codecKey = createHmac("sha256", secret).update("holdfast codec server").digest("base64url");
   }
 
-  /** Takes the same time whatever is given, and however much of it is right. */
+  /** Takes the same time whatever the candidate, and however much of it is right. */
   matches(candidate: string): boolean {
     return timingSafeEqual(this.#digest, hashText(candidate));
   }
 
   /**
-   * Opens the codec routes and nothing else. It stands in their address, because the Temporal UI sends no header of ours;
-   * who has it cannot find the token.
+   * Grants access to the codec routes only. It is part of their address, because the Temporal UI cannot send the token's
+   * header. The token cannot be derived from it.
    */
   get codecKey(): string {
     return this.#codecKey;

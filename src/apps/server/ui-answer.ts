@@ -2,13 +2,13 @@ import type { Content } from "../../schema/message.ts";
 import type { AnswerDiff, PartDelta } from "./answer-diff.ts";
 import type { UiChunk } from "./ui-chunk.ts";
 
-const CALL_NOT_MADE = "The vendor was asked again, and this call was not made.";
+const CALL_NOT_MADE = "The answer was requested again, and the new one did not make this call.";
 
 type Part = { readonly id: string; readonly type: PartDelta["type"]; readonly toolName: string };
 
-/** The parts of one answer on a page, from their first piece to their end. */
+/** The parts of one answer on a page, from their first chunk to their end. */
 export class UiAnswer {
-  /** Ids of parts begin with it: parts of one message must not meet. */
+  /** The prefix of part ids, so that parts of one message have distinct ids. */
   readonly #name: string;
   #count = 0;
   #parts: readonly Part[] = [];
@@ -21,7 +21,7 @@ export class UiAnswer {
     return [...(anew ? this.#voidParts() : []), ...pieces.flatMap((piece) => this.#toChunks(piece))];
   }
 
-  /** Everything has been shown: texts end, calls have their arguments, pictures come. */
+  /** Completes the answer: texts end, calls receive their arguments, images are added. */
   end(content: readonly Content[]): readonly UiChunk[] {
     const whole = content.flatMap((part): readonly UiChunk[] => {
       if (part.type === "image") {
@@ -65,7 +65,7 @@ export class UiAnswer {
     }
   }
 
-  /** The protocol cannot take words back: they are marked, and a page leaves out what is marked. */
+  /** Marks sent parts as void, because the protocol cannot remove them; a page omits marked parts. */
   #voidParts(): readonly UiChunk[] {
     const chunks = this.#parts.flatMap((part) => formatPartEnd(part, true));
     this.#parts = [];

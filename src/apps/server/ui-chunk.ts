@@ -1,18 +1,18 @@
 import type { AgentEvent, Outcome } from "../../client/index.ts";
 import type { Usage } from "../../schema/message.ts";
 
-// The AI SDK's UI message stream, version 1, as far as a session has something to say in it.
+// The AI SDK's UI message stream, version 1: the part of it that a session uses.
 
 /** Tells a client which protocol this is. */
 export const UI_STREAM_HEADER = { name: "x-vercel-ai-ui-message-stream", value: "v1" } as const;
 
-/** What ends the stream for good. */
+/** Marks the end of the stream. */
 export const UI_STREAM_DONE = "data: [DONE]\n\n";
 
-/** On a part whose words are void, because the vendor was asked again. */
+/** Marks a part whose text is void, because the vendor was asked again. */
 type PartMetadata = { readonly holdfast: { readonly void: true } };
 
-/** On a message. `seen` is where a continuation of this message goes on. */
+/** The metadata of a message. `seen` is where a continuation of this message resumes. */
 type MessageMetadata = {
   readonly holdfast: {
     readonly session?: string;
@@ -26,30 +26,30 @@ type MessageMetadata = {
 
 export type FinishReason = "stop" | "length" | "content-filter" | "tool-calls" | "error" | "other";
 
-/** As a session's events have it. */
+/** As in a session's events. */
 export type ToolOutput = Extract<AgentEvent, { type: "ToolExecutionEnd" }>["result"];
 
 type ToolCall = {
   readonly toolCallId: string;
   readonly toolName: string;
-  /** Which tools there are is said by a session's definition, not by the page. */
+  /** The session's definition determines the tools, not the page. */
   readonly dynamic: true;
 };
 
-/** A call that waits for a person: of the session itself, or of an agent below it, for which the message has no part. */
+/** A pending call of the session itself, or of an agent below it, for which the message has no part. */
 export type WaitingCallData = {
   readonly session: string;
-  /** Names of the agents on the way down to it. */
+  /** The names of the agents on the path down to it. */
   readonly path: readonly string[];
   readonly toolCallId: string;
   readonly tool: string;
   readonly summary: string;
   readonly reason: string;
-  /** What `always` would cover from then on, a phrase each. */
+  /** The future calls that `always` would cover, one phrase each. */
   readonly covers?: readonly string[];
 };
 
-// What is transient is told to the page's `onData`, and is no part of the message.
+// The page's `onData` receives transient chunks, which are not part of the message.
 export type UiChunk =
   | { readonly type: "start"; readonly messageId: string; readonly messageMetadata?: MessageMetadata }
   | { readonly type: "start-step" }
@@ -81,9 +81,9 @@ export type UiChunk =
       readonly dynamic: true;
     }
   | { readonly type: "tool-output-denied"; readonly toolCallId: string }
-  /** Words of a person that the agent read while it was at work. */
+  /** A user's message that the agent read while it was running. */
   | { readonly type: "data-holdfast-message"; readonly id: string; readonly data: { readonly text: string } }
-  /** What a tool says of its progress; the newest stands for those before it. */
+  /** A tool's progress report; the newest one replaces those before it. */
   | {
       readonly type: "data-holdfast-progress";
       readonly id: string;
@@ -96,7 +96,7 @@ export type UiChunk =
       readonly data: readonly WaitingCallData[];
       readonly transient: true;
     }
-  /** All else that happened, as the session's events have it. */
+  /** All other events, as the session's events contain them. */
   | { readonly type: "data-holdfast-event"; readonly id: string; readonly data: AgentEvent }
   | { readonly type: "error"; readonly errorText: string }
   | { readonly type: "abort"; readonly reason: string }

@@ -4,7 +4,7 @@ import type { AssistantMessage, Content, ToolResultMessage } from "../../schema/
 import type { ToolOutput } from "./ui-chunk.ts";
 import { joinText } from "./ui-message.ts";
 
-// The conversation as a page has it when it is opened: the same messages and parts that it would hold had it been there.
+// The conversation for a page that opens: the same messages and parts as if it had been open from the start.
 
 type ToolPart = {
   readonly type: "dynamic-tool";
@@ -30,7 +30,7 @@ export type HistoryMessage = {
   readonly parts: readonly UiPart[];
 };
 
-/** Words of people before a loop's first answer are messages of their own; all else of a loop is one message (U1). */
+/** Returns user messages before a loop's first answer as separate messages, the rest of a loop as one message (U1). */
 export function buildUiHistory(entries: readonly Entry[]): readonly HistoryMessage[] {
   const messages: HistoryMessage[] = [];
   let turn: number | undefined;
@@ -86,7 +86,7 @@ function toUiParts(part: Content): readonly UiPart[] {
   }
 }
 
-/** Ids of calls are the vendor's, and may come again: the newest is meant. */
+/** A vendor may reuse call ids: the newest call gets the result. */
 function applyResult(
   parts: readonly UiPart[],
   { toolCallId, content, details, isError }: ToolResultMessage,

@@ -9,20 +9,20 @@ import type { FinishReason, ToolOutput, UiChunk, WaitingCallData } from "./ui-ch
 type EventOfType<Type extends AgentEvent["type"]> = Extract<AgentEvent, { type: Type }>;
 
 // Invariants
-//   U1. A loop is one message of a page; its id is the loop's, so that who comes again replaces what it had.
-//   U2. Of the same recorded events come the same chunks, whatever live output came between them, but for pieces: what a
-//       page holds in the end depends on the record alone.
-//   U3. A part is begun before it is grown and ended; a call has its input before it is asked for and before its output.
+//   U1. A loop is one message of a page; its id is the loop's id, so that a reader that returns replaces its old message.
+//   U2. The same recorded events produce the same chunks, except for deltas, whatever live output came between them: the
+//       final content of a page depends on the record alone.
+//   U3. A part begins before it grows and ends. A call has its input before its approval request and its output.
 
-/** The newest output of a tool that is at work; all of it comes with the result. */
+/** The size of a running tool's newest output; the result contains all of it. */
 const PRELIMINARY_CHARS = 4_096;
 
-/** A call that waits, with the moment since when: an answer is for this question and no other. */
+/** A pending call with the time since when it waits: an answer applies to this question and no other. */
 export type TimedWaitingCall = WaitingCallData & { readonly sinceMs: number };
 
-/** What a page is told of a session's events, loop by loop. */
+/** Converts a session's events to chunks for a page, loop by loop. */
 export class UiMessage {
-  /** Recorded events of the loop that were taken. */
+  /** The number of processed recorded events of the loop. */
   #seenEvents = 0;
   #loopId = "";
   #turn = 0;
@@ -41,7 +41,7 @@ export class UiMessage {
     return this.#seenEvents;
   }
 
-  /** Some call may be waiting for a person. */
+  /** Whether a call may be waiting for a user. */
   get mayWait(): boolean {
     return this.#unstartedCalls.size > 0;
   }
@@ -52,12 +52,12 @@ export class UiMessage {
     return this.#eventToChunks(event);
   }
 
-  /** The message goes on in another response. */
+  /** Formats the start of a message that continues in another response. */
   formatContinuation(): UiChunk {
     return { type: "start", messageId: this.#loopId };
   }
 
-  /** The calls that wait, and the end of this response: the page sends the answers with its next request. */
+  /** Requests answers to the pending calls, and ends this response: the page sends the answers with its next request. */
   formatApprovalRequests(formatWaiting: readonly TimedWaitingCall[]): readonly UiChunk[] | undefined {
     const own = formatWaiting.filter(({ path }) => path.length === 0);
     if (own.length === 0 || !own.every(({ toolCallId }) => this.#unstartedCalls.has(toolCallId)))
@@ -78,7 +78,7 @@ export class UiMessage {
     ];
   }
 
-  /** Who waits for a person, in the session and below it. */
+  /** Formats the pending calls of the session and of the agents below it. */
   formatWaiting(calls: readonly TimedWaitingCall[]): readonly UiChunk[] {
     const data = calls.map(({ sinceMs: _, ...call }) => call);
     return [{ type: "data-holdfast-waiting", id: `${this.#loopId}.waiting`, data, transient: true }];
@@ -158,7 +158,7 @@ export class UiMessage {
       case "assistant":
         return this.#finishAnswer(message);
       case "user": {
-        // Before the first answer stands the prompt, which the page has already.
+        // Prompts precede the first answer; the page already has them.
         if (this.#answers === 0) return [];
         const id = `${this.#loopId}.${this.#seenEvents}`;
         return [{ type: "data-holdfast-message", id, data: { text: joinText(message.content) } }];
@@ -213,7 +213,7 @@ export function formatApprovalId({
   return `${sinceMs}.${toolCallId}`;
 }
 
-/** Live output, of which nothing is recorded. */
+/** Tells whether an event is live output, which is not recorded. */
 function isEphemeral({ type }: AgentEvent): boolean {
   return type === "MessageUpdate" || type === "ToolExecutionUpdate" || type === "ProgressMessage";
 }
@@ -225,7 +225,7 @@ function toResultChunk({ toolCallId, result, isError }: EventOfType<"ToolExecuti
   return { type: "tool-output-error", toolCallId, errorText, dynamic: true };
 }
 
-/** How a message ends. */
+/** Returns the chunks that end a message. */
 export function toEndingChunks(outcome: Outcome | undefined): readonly UiChunk[] {
   switch (outcome?.type) {
     case "stopped":
@@ -237,7 +237,7 @@ export function toEndingChunks(outcome: Outcome | undefined): readonly UiChunk[]
       ];
     case "rejected":
       return [
-        { type: "error", errorText: `The prompt was not let in: ${outcome.reason}` },
+        { type: "error", errorText: `The prompt was rejected: ${outcome.reason}` },
         { type: "finish", finishReason: "error" },
       ];
     case "answered":

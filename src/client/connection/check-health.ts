@@ -10,11 +10,11 @@ import {
 } from "./search-attributes.ts";
 
 export type HealthOptions = {
-  /** Registers the search attributes that are missing. */
+  /** Registers the missing search attributes. */
   readonly register?: boolean;
 };
 
-/** What was found; where something could not be asked, what was said instead. */
+/** The findings, or the error text of a check that could not be made. */
 export type Health = {
   readonly serverVersion: string | undefined;
   readonly attributes:
@@ -33,14 +33,14 @@ export type Health = {
         readonly path: string;
         readonly schema: number;
         readonly exists: true;
-        /** What keeps it from being written to now. */
+        /** Why it cannot be written at the moment. */
         readonly trouble?: string;
       }
     | { readonly path: string; readonly exists: false }
     | { readonly path: string; readonly said: string };
 };
 
-/** Numbers of `temporal.api.enums.v1.TaskQueueType`, part of the wire protocol. */
+/** The numbers of `temporal.api.enums.v1.TaskQueueType`, part of the wire protocol. */
 const TASK_QUEUE_TYPE = { workflow: 1, activity: 2 } as const;
 
 export async function checkHealth(

@@ -10,12 +10,12 @@ import {
 } from "../../platform/encryption/worker-keys.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-/** Number of `temporal.api.enums.v1.TaskQueueType`, part of the wire protocol. */
+/** The number in `temporal.api.enums.v1.TaskQueueType`, part of the wire protocol. */
 const WORKFLOW_QUEUE = 1;
 
 /**
- * Makes sure that the workers of the queue can read what is sent here, and the other way round. One that can is enough:
- * the server names workers for minutes after they have ended. Where none polls, nothing is known.
+ * Checks that the workers of the queue and this process can decrypt each other's payloads. One such worker is enough: the
+ * server lists workers for minutes after they have ended. If none polls, nothing can be checked.
  */
 export async function checkSameKeys(
   connection: Connection,
@@ -25,7 +25,7 @@ export async function checkSameKeys(
   const { namespace, taskQueue } = at;
   const found = await connection.workflowService
     .describeTaskQueue({ namespace, taskQueue: { name: taskQueue }, taskQueueType: WORKFLOW_QUEUE })
-    // Whoever may not look at a queue may still use it.
+    // A caller without permission to describe a queue may still use it.
     .catch(() => undefined);
   const ours = getKeyNames(encryption);
   const theirs = (found?.pollers ?? []).map(({ identity }) => parseIdentityKeys(identity ?? ""));
@@ -42,12 +42,14 @@ function createKeyMismatchError(
   return new HoldfastError(
     "keys-differ",
     `The workers of task queue "${taskQueue}" at ${address} encrypt with other keys than this process: they have ` +
-      `${listKeyIds(theirs)} (${describeKeys(theirs)}), here there is ${listKeyIds(ours)} (${describeKeys(ours)}). Nothing was sent. ` +
-      `Give both the same keys in ${KEYS_VARIABLE}; keys of the same name must hold the same bytes.`,
+      `${listKeyIds(theirs)} (${describeKeys(theirs)}), this process has ${listKeyIds(ours)} (${describeKeys(ours)}). ` +
+      `Nothing was sent. Set the same keys for both in ${KEYS_VARIABLE}; keys with the same name must have the same bytes.`,
     { address, namespace, taskQueue },
   );
 }
 
 function describeKeys([first]: KeyNames): string {
-  return first === undefined || first === PLAIN ? "writing plain" : `writing with ${listKeyIds([first])}`;
+  return first === undefined || first === PLAIN
+    ? "writing plain text"
+    : `writing with ${listKeyIds([first])}`;
 }

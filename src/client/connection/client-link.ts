@@ -2,7 +2,7 @@ import type { Client, Connection } from "@temporalio/client";
 import type { RunSettings } from "../../workflows/run-input.ts";
 import type { Storage } from "../sessions/storage.ts";
 
-/** An open connection and what every verb needs to know of it. */
+/** An open connection, with what every function of the client needs. */
 export type ClientLink = {
   readonly client: Client;
   readonly connection: Connection;
@@ -10,12 +10,12 @@ export type ClientLink = {
   readonly namespace: string;
   readonly taskQueue: string;
   readonly storage: Storage;
-  /** Runs set search attributes, and what lists sessions reads them. */
+  /** Whether runs set search attributes, and lists read them. */
   readonly searchAttributes: boolean;
   readonly settings: Partial<RunSettings>;
-  /** What is sent is sealed. */
+  /** Whether sent payloads are encrypted. */
   readonly sealed?: boolean;
 };
 
-/** How long a worker may take to answer a question or to take a message. */
+/** How long a worker may take to answer a query or accept an update. */
 export const ANSWER_TIMEOUT_MS = 10_000;

@@ -22,35 +22,35 @@ import { loadProfile } from "./load-profile.ts";
 import { isProxied, probeAddress } from "./probe-address.ts";
 
 export type ConnectOptions = {
-  /** `host:port`. Else the Temporal profile or `TEMPORAL_ADDRESS`, else `127.0.0.1:7233`. */
+  /** `host:port`. Default: the Temporal profile or `TEMPORAL_ADDRESS`, then `127.0.0.1:7233`. */
   readonly address?: string;
-  /** Else the profile or `TEMPORAL_NAMESPACE`, else `default`. */
+  /** Default: the profile or `TEMPORAL_NAMESPACE`, then `default`. */
   readonly namespace?: string;
-  /** The queue that the workers poll; `holdfast` unless said. */
+  /** The queue that the workers poll; `holdfast` by default. */
   readonly taskQueue?: string;
-  /** Where transcript and live output lie. Else `HOLDFAST_HOME`, else `~/.holdfast`. */
+  /** The folder of transcript and live output. Default: `HOLDFAST_HOME`, then `~/.holdfast`. */
   readonly home?: string;
   /**
-   * The PostgreSQL database that holds both instead: `postgresql://user:password@host:5432/database`. Else
-   * `HOLDFAST_DATABASE_URL`; an empty word means none.
+   * The PostgreSQL database that stores both instead: `postgresql://user:password@host:5432/database`. Default:
+   * `HOLDFAST_DATABASE_URL`; an empty string means none.
    */
   readonly database?: string;
-  /** Of Temporal's own configuration file. Else `TEMPORAL_PROFILE`, else `default`. */
+  /** A profile of Temporal's own configuration file. Default: `TEMPORAL_PROFILE`, then `default`. */
   readonly profile?: string;
   readonly transcript?: Transcript;
   readonly hub?: StreamHub;
-  /** Off for servers where ours are not registered. */
+  /** Switch this off for servers where Holdfast's search attributes are not registered. */
   readonly searchAttributes?: boolean;
-  /** What the runs that are started here do differently. */
+  /** Settings that the runs started through this connection change. */
   readonly settings?: Partial<RunSettings>;
   readonly connectTimeoutMs?: number;
-  /** What is sealed, and with which keys. Else `HOLDFAST_ENCRYPTION_KEYS`; without keys nothing is. */
+  /** The data to encrypt, and the keys. Default: `HOLDFAST_ENCRYPTION_KEYS`; without keys, nothing is encrypted. */
   readonly encryption?: EncryptionOptions;
 };
 
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** Connects to a Temporal server and makes sure that it answers and knows the namespace. */
+/** Connects to a Temporal server, and checks that it answers and has the namespace. */
 export async function connect(options: ConnectOptions = {}): Promise<Holdfast> {
   const settings = { ...readRedactionFromEnvironment(), ...options.settings };
   const encryption = createEncryption(options.encryption);
@@ -124,7 +124,7 @@ async function checkNamespace(
     );
   } catch (error) {
     switch (getGrpcCode(error)) {
-      // Whoever may not look at the namespace may still use it.
+      // A caller without permission to describe the namespace may still use it.
       case GRPC.permissionDenied:
         return;
       case GRPC.notFound:
@@ -134,7 +134,7 @@ async function checkNamespace(
       default:
         throw createUnreachableError(
           target,
-          `it takes connections, but does not answer: ${getErrorMessage(error)}`,
+          `it accepts connections, but does not answer: ${getErrorMessage(error)}`,
           {
             cause: error,
             address,
@@ -156,21 +156,21 @@ async function createNamespaceUnknownError(
     .catch(() => undefined);
   const hint =
     namespaces === undefined
-      ? "It does not say which it has."
+      ? "It does not list its namespaces."
       : `It has: ${namespaces.join(", ") || "none"}.`;
   const command = `temporal operator namespace create --address ${address} --namespace ${namespace}`;
   return new HoldfastError(
     "namespace-unknown",
     `The Temporal server at ${address} has no namespace "${namespace}". ${hint} ` +
-      `Name one of these, or create it: ${command}`,
+      `Specify one of these, or create it: ${command}`,
     { address, namespace, command, cause, ...(namespaces === undefined ? {} : { namespaces }) },
   );
 }
 
 const ADDRESS_SOURCE_TEXT: Readonly<Record<ConnectionTarget["addressFrom"], string>> = {
-  option: "as you named it",
+  option: "as specified",
   profile: "from the Temporal profile or TEMPORAL_ADDRESS",
-  default: "the usual address; none was named",
+  default: "the default address",
 };
 
 function createUnreachableError(
@@ -181,7 +181,7 @@ function createUnreachableError(
   return new HoldfastError(
     "unreachable",
     `No Temporal server can be reached at ${address} (${ADDRESS_SOURCE_TEXT[addressFrom]}): ${reason}. ` +
-      "Start one on this machine with `holdfast dev`, or name another with --address or TEMPORAL_ADDRESS.",
+      "Start one on this machine with `holdfast dev`, or specify another with --address or TEMPORAL_ADDRESS.",
     { address, command: "holdfast dev", ...(cause === undefined ? {} : { cause }) },
   );
 }
@@ -190,7 +190,7 @@ function createServerRefusedError({ address, namespace }: ConnectionTarget, caus
   return new HoldfastError(
     "server-refused",
     `The Temporal server at ${address} refused the connection: ${getErrorMessage(cause)}. ` +
-      "Look at the API key or the certificate of the Temporal profile (TEMPORAL_API_KEY, TEMPORAL_TLS_*).",
+      "Check the API key or the certificate of the Temporal profile (TEMPORAL_API_KEY, TEMPORAL_TLS_*).",
     { address, namespace, cause },
   );
 }

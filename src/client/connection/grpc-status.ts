@@ -1,4 +1,4 @@
-// Numbers of gRPC: https://grpc.io/docs/guides/status-codes/
+// Status codes of gRPC: https://grpc.io/docs/guides/status-codes/
 
 export const GRPC = {
   cancelled: 1,
@@ -16,7 +16,7 @@ export const GRPC = {
   unauthenticated: 16,
 } as const;
 
-/** The code that a gRPC service answered with, looked for in the error and its causes. */
+/** Finds the code that a gRPC service answered with, in the error or its causes. */
 export function getGrpcCode(error: unknown): number | undefined {
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code } = at as { code?: unknown };

@@ -1,14 +1,14 @@
 import { type ClientConnectConfig, loadClientConnectConfig } from "@temporalio/envconfig";
 import { HoldfastError } from "../holdfast-error.ts";
 
-/** The process's environment without what is unset. */
+/** Returns the process's environment without undefined variables. */
 function getDefinedVariables(env: NodeJS.ProcessEnv): Record<string, string> {
   return Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),
   );
 }
 
-/** Reads the Temporal profile (`--profile`, `TEMPORAL_PROFILE`, else `default`) with `TEMPORAL_*` over it. */
+/** Reads the Temporal profile (`--profile`, `TEMPORAL_PROFILE`, else `default`); `TEMPORAL_*` variables override it. */
 export function loadProfile(
   profile: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
@@ -23,7 +23,7 @@ export function loadProfile(
     throw new HoldfastError(
       "configuration-invalid",
       `The Temporal configuration${what} cannot be used: ${(error as Error).message}. ` +
-        "Look at TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE and the other TEMPORAL_* variables, or name the server " +
+        "Check TEMPORAL_CONFIG_FILE, TEMPORAL_PROFILE and the other TEMPORAL_* variables, or specify the server " +
         "with an address and a namespace.",
       { cause: error },
     );

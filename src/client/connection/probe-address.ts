@@ -1,17 +1,17 @@
 import { connect as dial } from "node:net";
 
-/** How a server can be reached by TCP, as far as the system says. */
+/** Whether a server can be reached by TCP, and the reason if not. */
 export type ProbeResult = { readonly ok: true } | { readonly ok: false; readonly said: string };
 
 const REASON_TEXT: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing listens there",
   ENOTFOUND: "no such host",
-  EAI_AGAIN: "the host's name could not be looked up",
+  EAI_AGAIN: "the host name could not be resolved",
   EHOSTUNREACH: "no route to the host",
   ENETUNREACH: "no route to the network",
 };
 
-/** gRPC hides a refusal behind its own patience; a plain dial says at once what is wrong. */
+/** Probes an address with a plain TCP connection: gRPC hides a refused connection behind its own retries. */
 export function probeAddress(address: string, timeoutMs: number): Promise<ProbeResult> {
   const { host, port } = parseHostAndPort(address);
   return new Promise((resolve) => {
@@ -33,17 +33,17 @@ export function probeAddress(address: string, timeoutMs: number): Promise<ProbeR
   });
 }
 
-/** The port of Temporal's frontend. */
+/** The default port of Temporal's frontend. */
 const DEFAULT_PORT = 7233;
 
-/** `host`, `host:port` or `[ipv6]:port`. */
+/** Parses `host`, `host:port` or `[ipv6]:port`. */
 export function parseHostAndPort(address: string): { host: string; port: number } {
   const match = /^(?:\[([^\]]+)\]|([^:]*))(?::(\d+))?$/.exec(address);
   const port = Number(match?.[3] ?? DEFAULT_PORT);
   return { host: match?.[1] ?? match?.[2] ?? address, port: port <= 65_535 ? port : DEFAULT_PORT };
 }
 
-/** Connections go through a proxy: what a plain dial finds says nothing. */
+/** Tells whether connections go through a proxy, so that a plain TCP probe proves nothing. */
 export function isProxied(env: NodeJS.ProcessEnv = process.env): boolean {
   return ["grpc_proxy", "https_proxy", "http_proxy"].some((name) => (env[name] ?? "") !== "");
 }

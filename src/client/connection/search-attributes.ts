@@ -1,23 +1,23 @@
 import type { Connection } from "@temporalio/client";
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from "../../schema/search-attributes.ts";
 
-/** Numbers of `temporal.api.enums.v1.IndexedValueType`, part of the wire protocol. */
+/** The numbers of `temporal.api.enums.v1.IndexedValueType`, part of the wire protocol. */
 const INDEXED_VALUE_TYPE = {
   Keyword: 2,
   Int: 3,
   Double: 4,
 } as const satisfies Record<(typeof SEARCH_ATTRIBUTES)[SearchAttributeName], number>;
 
-/** gRPC status: someone else registered the same attribute between our look and our call. */
+/** gRPC status: another client registered the same attribute between the check and the call. */
 const ALREADY_EXISTS = 6;
 
-/** A registered attribute whose type is not ours makes a run fail as surely as one that is missing. */
+/** A registered attribute with another type makes a run fail as surely as a missing one. */
 export interface SearchAttributeGaps {
   readonly missing: readonly SearchAttributeName[];
   readonly wrongType: readonly SearchAttributeName[];
 }
 
-/** Compares what a namespace knows with what our runs write. */
+/** Compares the attributes of a namespace with those that runs of Holdfast write. */
 export async function findSearchAttributeGaps(
   connection: Pick<Connection, "operatorService">,
   namespace: string,
@@ -41,7 +41,7 @@ export async function findMissingSearchAttributes(
 }
 
 /**
- * Registers what is missing; safe to repeat and to run twice at once.
+ * Registers the missing attributes; safe to repeat and to run concurrently.
  *
  * @returns The names that were registered.
  */

@@ -1,14 +1,14 @@
 import { isOverflowText } from "../../platform/text/overflow.ts";
 import type { AgentMessage, AssistantMessage, Message, TurnId, UserMessage } from "../../schema/message.ts";
 
-// Small questions about messages, for applications (TYP-05, TYP-14).
+// Small functions on messages, for applications (TYP-05, TYP-14).
 
 /** @param atMs - Unix milliseconds. */
 export function buildUserMessage(text: string, atMs: number): UserMessage {
   return { role: "user", content: [{ type: "text", text }], timestamp: atMs };
 }
 
-/** What a model may see of it: nothing of what an application keeps for itself, and there is no way to make it so. */
+/** Returns the part of a message that a model may receive. An application's own message is never sent to a model. */
 export function toModelMessage(message: AgentMessage): Message | undefined {
   return message.role === "extension" ? undefined : message;
 }
@@ -17,12 +17,12 @@ export function getTurnId(message: AgentMessage): TurnId | undefined {
   return toModelMessage(message)?.turnId;
 }
 
-/** An application's own message has no turn and stays as it is. */
+/** Sets the turn of a message. An application's own message has no turn and is returned unchanged. */
 export function setTurnId<Kind extends AgentMessage>(message: Kind, turnId: TurnId): Kind {
   return message.role === "extension" ? message : { ...message, turnId };
 }
 
-/** Whether an answer says that the context did not fit the model (OVF-01). */
+/** Tells whether an answer reports that the context exceeded the model's window (OVF-01). */
 export function isContextOverflow(message: AssistantMessage): boolean {
   return message.errorMessage !== undefined && isOverflowText(message.errorMessage);
 }

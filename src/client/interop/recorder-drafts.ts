@@ -1,7 +1,7 @@
 import { NO_USAGE } from "../../core/budget/usage.ts";
 import type { RecordedLoop, RecordedSession } from "../../schema/recorded-session.ts";
 
-// Records while they are being built.
+// Records while they are built.
 
 type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 export type LoopDraft = Mutable<RecordedLoop>;
@@ -29,7 +29,7 @@ export function createEmptyLoop(
   };
 }
 
-/** Of a loop's session. A loop's id is `{session}.{segment}.{N}`, and a segment `{provider}.{model}` or one word without dots. */
+/** Returns a loop's session. A loop's id is `{session}.{segment}.{N}`; a segment is `{provider}.{model}` or has no dots. */
 export function getSessionId(loopId: string): string {
   const session = /^(.*?\.sub-[0-9a-f]{8}(?:\.sub-[0-9a-f]{8})*)\./.exec(loopId)?.[1];
   return session ?? loopId.split(".").slice(0, -2).join(".");

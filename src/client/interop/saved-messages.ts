@@ -3,12 +3,12 @@ import { check } from "../../schema/check.ts";
 import { AgentMessage } from "../../schema/message.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-/** Messages as a JSON array (PER-01, PER-02). */
+/** Writes messages as a JSON array (PER-01, PER-02). */
 export function messagesToJson(messages: readonly AgentMessage[]): string {
   return JSON.stringify(messages.map(encodeMessage), null, 2);
 }
 
-/** Reads what `messagesToJson` writes, and what other programs write of the same kind. */
+/** Reads what `messagesToJson` writes, and compatible files of other programs. */
 export function messagesFromJson(json: string): readonly AgentMessage[] {
   return checkMessages(parseJson(json));
 }
@@ -18,7 +18,7 @@ export function checkMessages(value: unknown): readonly AgentMessage[] {
   return value.map((one, index) => {
     const checked = check(AgentMessage, decodeMessage(one), "message");
     if (checked.ok) return checked.value;
-    throw createMessagesError(`message ${index} (from 0) is not one: ${checked.problems.join("; ")}`);
+    throw createMessagesError(`message ${index} (from 0) is not valid: ${checked.problems.join("; ")}`);
   });
 }
 

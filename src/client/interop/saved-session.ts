@@ -8,15 +8,15 @@ import { check } from "../../schema/check.ts";
 import { RecordedSession } from "../../schema/recorded-session.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-// The sources' own file of a session: pretty JSON with snake_case fields; messages and compaction blocks keep their own
-// spelling (PER-02 to PER-04, SES-16).
+// The sources' own file format of a session: pretty JSON with snake_case fields. Messages and compaction blocks retain their
+// own spelling (PER-02 to PER-04, SES-16).
 
 type JsonObject = Readonly<Record<string, unknown>>;
 
 const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const toCamelCase = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** What stands below these keys has a spelling of its own. */
+/** The values of these keys have their own spelling. */
 const USER_KEYED_FIELDS: Readonly<Record<string, (value: unknown, direction: "to" | "from") => unknown>> = {
   messages: (value, way) => toList(value).map((one) => convertMessage(one, way)),
   inputMessages: (value, way) => toList(value).map((one) => convertMessage(one, way)),
@@ -30,7 +30,7 @@ const USER_KEYED_FIELDS: Readonly<Record<string, (value: unknown, direction: "to
   turnId: (value, way) => (way === "to" ? value : renameKeys(value, toCamelCase)),
 };
 
-/** Keys of the configuration that the sources call otherwise. */
+/** Configuration keys that have other names in the sources. */
 const CONFIG_NAMES: Readonly<Record<string, string>> = { thinking: "thinking_level" };
 
 export function sessionToJson(session: RecordedSession): string {
@@ -39,7 +39,7 @@ export function sessionToJson(session: RecordedSession): string {
   return `${JSON.stringify(convertValue(checked.value, "to"), null, 2)}\n`;
 }
 
-/** Reads a file of ours or of the sources'; what older ones leave out is filled in. */
+/** Reads a file of Holdfast or of the sources. Fills in fields that older files omit. */
 export function sessionFromJson(json: string): RecordedSession {
   let value: unknown;
   try {
@@ -64,7 +64,7 @@ function convertValue(value: unknown, direction: "to" | "from", parent = ""): un
   if (!isFields(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([key, of]) => {
-      // An unknown cost is said: it is not the same as none.
+      // Writes an unknown cost explicitly: it differs from no cost.
       if (of === undefined || (of === null && toCamelCase(key) !== "costUsd")) return [];
       const name =
         parent === "config" && toCamelCase(key) === "thinkingLevel" ? "thinking" : toCamelCase(key);
@@ -84,7 +84,7 @@ function convertUsage(value: unknown, direction: "to" | "from"): unknown {
   return direction === "to" ? encodeUsage(value as object) : decodeUsage(value);
 }
 
-/** Its keys are camelCase, but for those around its two sections. */
+/** Converts a compaction block. Its keys are camelCase, except those around its two sections. */
 function convertBlock(value: unknown, direction: "to" | "from"): unknown {
   if (!isFields(value)) return value;
   return Object.fromEntries(
@@ -109,7 +109,7 @@ function renameKeys(value: unknown, spelling: (key: string) => string): unknown 
   return Object.fromEntries(Object.entries(value).map(([key, of]) => [spelling(key), of]));
 }
 
-/** What a file that an older program has written does not say. */
+/** Fills in the fields that files of older programs omit. */
 function fillDefaults(session: JsonObject): JsonObject {
   const loops = toList(session["loops"]).filter(isFields);
   const createdAt = session["createdAt"] ?? loops[0]?.["startedAt"];
@@ -130,13 +130,13 @@ function fillDefaults(session: JsonObject): JsonObject {
       usage: decodeUsage(undefined),
       ...loop,
       status: typeof loop["status"] === "string" ? loop["status"].toLowerCase() : "completed",
-      // Old records may say nothing, or null (X-08).
+      // Old records may have no kind, or null (X-08).
       continuationKind: convertTag(loop["continuationKind"]) ?? { type: "initial" },
     })),
   };
 }
 
-/** `{"FirstLoop": {…}}` and `"Initial"` are `{"type": "first_loop", …}` and `{"type": "initial"}`. */
+/** Converts `{"FirstLoop": {…}}` and `"Initial"` to `{"type": "first_loop", …}` and `{"type": "initial"}`. */
 function convertTag(value: unknown): unknown {
   const toLowerSnake = (name: string) => toSnakeCase(name.charAt(0).toLowerCase() + name.slice(1));
   if (typeof value === "string") return { type: toLowerSnake(value) };

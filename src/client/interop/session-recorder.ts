@@ -8,23 +8,23 @@ import type {
 } from "../../schema/recorded-session.ts";
 import { createEmptyLoop, getSessionId, type LoopDraft, type SessionDraft } from "./recorder-drafts.ts";
 
-// Builds whole sessions of events, as they come (SES-14, SES-15).
+// Builds whole sessions from events as they arrive (SES-14, SES-15).
 
 export type RecorderConfig = {
-  /** Keeps the pieces of answers too; off unless said: they are a thousand times more than the rest. */
+  /** Also stores the chunks of streamed answers. Off by default: they are a thousand times more than the rest. */
   readonly includeStreamingEvents?: boolean;
   readonly scope?: RecordedSession["scope"];
-  /** A session that follows another one of the same agent after this long was opened by the pause (SES-13). */
+  /** A session that follows another one of the same agent after this pause gets the origin `inactivity_timeout` (SES-13). */
   readonly inactivityTimeoutSecs?: number;
-  /** At the first event of a session; `false` leaves the session out. */
+  /** Called at the first event of a session; `false` skips the session. */
   readonly beforeTask?: (session: RecordedSession) => boolean;
-  /** When a session is flushed. */
+  /** Called when a session is flushed. */
   readonly afterTask?: (session: RecordedSession) => void;
 };
 
 type OpenTurn = Pick<RecordedTurn, "triggeredBy" | "startedAt"> & { readonly index: number };
 
-/** What a loop's events have said so far and its record does not show yet. */
+/** The part of a loop's events that its record does not contain yet. */
 type LoopProgress = { sequence: number; turn: OpenTurn | undefined; words: AgentMessage[] };
 
 export class SessionRecorder {
@@ -57,7 +57,7 @@ export class SessionRecorder {
     this.#applyEvent(loop, progress, event);
   }
 
-  /** Loops that have not ended are aborted, and all sessions are complete. */
+  /** Marks loops that have not ended as aborted, and all sessions as complete. */
   abortOpenLoops(): void {
     for (const [id, session] of this.#open) {
       for (const loop of session.loops) {
@@ -69,7 +69,7 @@ export class SessionRecorder {
     }
   }
 
-  /** The complete ones, which are forgotten here. */
+  /** Returns the complete sessions and removes them from the recorder. */
   drainCompleted(): readonly RecordedSession[] {
     const sessions = [...this.#completed.values()];
     this.#completed.clear();
@@ -84,7 +84,7 @@ export class SessionRecorder {
     return this.#open.get(id) ?? this.#completed.get(id);
   }
 
-  /** The loop that began last, of this session or of all. */
+  /** Returns the loop that began last, of this session or of all sessions. */
   currentLoop(session?: string): RecordedLoop | undefined {
     if (session === undefined) return this.#current === undefined ? undefined : this.#findLoop(this.#current);
     return this.getSession(session)?.loops.findLast(({ status }) => status !== "pending");
@@ -220,7 +220,7 @@ export class SessionRecorder {
     progress.words = [];
   }
 
-  /** The child's session may be complete already: it learns of its call all the same (SES-11). */
+  /** Links a child to its call, even if the child's session is complete already (SES-11). */
   #linkChild(
     loop: LoopDraft,
     { toolCallId, toolName }: Extract<AgentEvent, { type: "ToolExecutionEnd" }>,
@@ -238,7 +238,7 @@ export class SessionRecorder {
     };
   }
 
-  /** Branches are there before they begin. */
+  /** Adds the planned branches before they begin. */
   #addPlannedLoops({
     sessionId,
     loopIds,

@@ -6,22 +6,22 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { sessionFromJson, sessionToJson } from "./saved-session.ts";
 
-/** Where saved sessions lie; an application may bring its own (SES-17, SES-21). */
+/** The storage of saved sessions. An application may provide its own (SES-17, SES-21). */
 export interface SessionStore {
   save(session: RecordedSession): Promise<void>;
   load(id: string): Promise<RecordedSession>;
-  /** The newest first. */
+  /** Returns the newest id first. */
   listIds(): Promise<readonly string[]>;
   listForAgent(agentId: string): Promise<readonly RecordedSession[]>;
   delete(id: string): Promise<void>;
 }
 
-/** A lock that nobody holds any more is broken after this long, if its process cannot be asked. */
+/** The age at which a lock counts as abandoned if its process cannot be checked. */
 const STALE_LOCK_MS = 30_000;
 
 /**
- * One file a session, in one folder, no index (SES-16, SES-18). Who saves holds a lock beside the file, and a second one
- * is refused at once; who reads needs none, because a file is put in place whole.
+ * Stores one file per session in one folder, without an index (SES-16, SES-18). A writer holds a lock beside the file; a
+ * second writer fails at once. Readers need no lock, because a complete file replaces the old one atomically.
  */
 export class FileSessionStore implements SessionStore {
   readonly folder: string;
@@ -85,10 +85,10 @@ export class FileSessionStore implements SessionStore {
     }
   }
 
-  /** An id is a file's name: none leads out of the folder. */
+  /** Returns the file path of an id. Rejects ids that would lead out of the folder. */
   #filePath(id: string): string {
     if (id === "." || id === "..")
-      throw new HoldfastError("input-invalid", `"${id}" cannot be a session's id.`);
+      throw new HoldfastError("input-invalid", `"${id}" is not a valid session id.`);
     return join(this.folder, `${resolveSessionId(id)}.json`);
   }
 
@@ -110,7 +110,7 @@ export class FileSessionStore implements SessionStore {
   #createLockedError(session: string, cause: unknown): HoldfastError {
     return new HoldfastError(
       "session-locked",
-      `Session ${session} is being saved in ${this.folder} by someone else: it is locked. Try again.`,
+      `Session ${session} is locked: another process is saving it in ${this.folder}. Retry later.`,
       { session, cause },
     );
   }
@@ -126,7 +126,7 @@ function isMissing(error: unknown): boolean {
   return (error as NodeJS.ErrnoException).code === "ENOENT";
 }
 
-/** Its process has died, or is on another machine and has been silent for long. */
+/** Tells whether the lock's process has died, or is on another machine and the lock is old. */
 async function isStale(lock: string): Promise<boolean> {
   const pid = Number(await readFile(lock, "utf8").catch(() => ""));
   const createdAtMs = await stat(lock).catch(() => undefined);

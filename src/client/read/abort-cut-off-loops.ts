@@ -4,9 +4,9 @@ import type { ClientLink } from "../connection/client-link.ts";
 import { describeRun, isOpen } from "../runs/open-runs.ts";
 
 /**
- * A session, as it is looked at. Loops that its record shows at work, and whose run the server knows to be over, were cut
- * off: the record says so from now on. Where the server cannot be asked, or has forgotten the run, or nothing can be
- * written, it stays as it is: a look needs neither.
+ * Reads a session, and marks interrupted loops as aborted: those that the record lists as running although the server
+ * reports that their run has ended. If the server cannot be reached or no longer has the run, or the record cannot be
+ * written, the record stays unchanged: reading requires neither.
  */
 export async function readRefreshedSession(
   link: ClientLink,
@@ -19,7 +19,7 @@ export async function readRefreshedSession(
 }
 
 async function abortCutOffLoops(link: ClientLink, transcript: Transcript, session: string): Promise<boolean> {
-  // Read before the server is asked: a loop that has begun since is not among these.
+  // Read before the server is asked, so that a loop that began since is not among these.
   const running = (await transcript.readLoops(session)).filter(({ status }) => status === "running");
   if (running.length === 0) return false;
   const run = await describeRun(link, session).catch(() => undefined);

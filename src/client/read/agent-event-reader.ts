@@ -10,7 +10,7 @@ import type { RecordedItem } from "./recorded-event-reader.ts";
 type RecordedEvent = Extract<RecordedItem, { readonly type: "event" }>;
 type LoopFacts = { readonly place: EventContext; readonly provider: string };
 
-/** Makes recorded events whole. What the record says of a loop is read once. */
+/** Completes recorded events with their messages. Reads the record of each loop once. */
 export class AgentEventReader {
   readonly #open: () => Promise<Transcript | undefined>;
   readonly #session: string;
@@ -21,7 +21,7 @@ export class AgentEventReader {
     this.#session = session;
   }
 
-  /** A recorded event with the messages that it is about. */
+  /** Returns a recorded event with the messages that it refers to. */
   async complete({ event, record, message }: RecordedEvent): Promise<AgentEvent> {
     const { from, to } = getPositionRange(event.body);
     const isOne = to - from === 1 && message !== undefined;
@@ -31,7 +31,7 @@ export class AgentEventReader {
     return buildAgentEvent(context, event, messages);
   }
 
-  /** Who answers in a loop; of one that is not recorded yet nothing is known. */
+  /** Returns the model that answers in a loop; it is unknown for a loop that is not recorded yet. */
   async readModel(
     record: LoopRecord | undefined,
   ): Promise<{ readonly model: string; readonly provider: string }> {

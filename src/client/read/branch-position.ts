@@ -7,18 +7,18 @@ import { findNewestLoop } from "../runs/find-newest-loop.ts";
 import { findTurnOnLine, type LoopTurn, readLoopAnswers } from "./line-turns.ts";
 import type { PastAnswer } from "./list-past-answers.ts";
 
-/** A place of a session's conversation, as people name it; the head's end when nothing is said. */
+/** A position in a session's conversation, as a user specifies it. By default, the end of the head. */
 export type PositionOptions = {
-  /** Behind so many messages: the position that `show` prints of the first one that is left out. */
+  /** The number of messages before the position: what `show` prints for the first message after it. */
   readonly at?: number;
   /**
-   * A turn, counted from 0: in its loop where `loop` names one. Else on the line that the head stands on, where a loop
-   * that began in place of a turn counts on from it; `request` counts alike.
+   * A turn, counted from 0, in the loop that `loop` specifies. Without `loop`, a turn on the head's line, where a loop that
+   * began in place of a turn continues its numbering; `request` counts in the same way.
    */
   readonly turn?: number;
-  /** The loop's id; of a turn, the one that the head stands behind by default. */
+  /** The loop's id. For a turn, the last loop before the head by default. */
   readonly loop?: string;
-  /** The session's head unless said. Its end, unless `at` says where. */
+  /** The session's head by default. The position is the branch's end, unless `at` specifies another one. */
   readonly branch?: string;
 };
 
@@ -26,7 +26,7 @@ type PositionReader = {
   readonly transcript: Transcript;
   readonly session: string;
   readonly head: string;
-  /** The loop that the head stands behind. */
+  /** The last loop before the head. */
   readonly last: string | undefined;
 };
 
@@ -37,7 +37,7 @@ export function createPositionReader(
   return { transcript, session: id, head: headBranch, last: lastLoopId };
 }
 
-/** Behind what is named: with a turn's answer and results, with all of a loop. */
+/** Returns the position after a turn's answer and results, or after a whole loop. */
 export async function findPositionAfter(
   reader: PositionReader,
   options: PositionOptions,
@@ -49,8 +49,8 @@ export async function findPositionAfter(
 }
 
 /**
- * In place of what is named: before a turn's answer, or before a loop's prompts. Another prompt also takes the place of
- * the words that a loop's first turn was asked with.
+ * Returns the position before a turn's answer, or before a loop's prompts, for a replacement. At a loop's first turn,
+ * another prompt also replaces the prompts of the loop.
  */
 export async function findReplacementPosition(
   reader: PositionReader,
@@ -90,7 +90,7 @@ export function createPositionError(session: string, problem: InvalidPosition): 
     case "no-position":
       return createInvalidPositionError(
         session,
-        `${problem.length} messages on its branch ${problem.branch}, and no place behind more`,
+        `${problem.length} messages on its branch ${problem.branch}, and no position after them`,
       );
   }
 }
@@ -107,14 +107,18 @@ function checkPositionOptions(session: string, options: PositionOptions): Positi
     });
   }
   if (at !== undefined && (turn !== undefined || loop !== undefined)) {
-    throw new HoldfastError("input-invalid", "A place is a position or a turn of a loop, not both.", {
+    throw new HoldfastError("input-invalid", "Specify either a position or a turn of a loop, not both.", {
       session,
     });
   }
   if (branch !== undefined && (turn !== undefined || loop !== undefined)) {
-    throw new HoldfastError("input-invalid", "A loop and its turns say their branch themselves.", {
-      session,
-    });
+    throw new HoldfastError(
+      "input-invalid",
+      "Do not specify a branch with a loop or a turn: they determine it.",
+      {
+        session,
+      },
+    );
   }
   return options;
 }
@@ -138,13 +142,13 @@ async function findLoop(
   throw createInvalidPositionError(session, `no loop ${loop ?? ""}; it has ${names === "" ? "none" : names}`);
 }
 
-/** Without a loop, a turn is one of the line that the head stands on. */
+/** Finds a turn. Without a loop, it is a turn on the line that the head is on. */
 async function findTurn(reader: PositionReader, loop: string | undefined, turn: number): Promise<LoopTurn> {
   const record = await findLoop(reader, loop);
   return loop === undefined ? await findTurnOnLine(reader, record, turn) : { record, turn };
 }
 
-/** Of a loop that was cut off: what it has written before the next one began there. */
+/** Returns where a loop ends. An interrupted loop ends where the next one begins. */
 async function findLoopEnd(
   { transcript, session }: PositionReader,
   { loopId, branch, from }: LoopRecord,

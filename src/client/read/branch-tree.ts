@@ -4,21 +4,21 @@ import { createUnknownSessionError, toHoldfastError } from "../client-errors.ts"
 import type { ClientLink } from "../connection/client-link.ts";
 
 /**
- * How a branch came to be: it was there from the beginning; somebody asked for it, or rewound to its place; a loop began
- * before another's end; a model went back; a run was reset, and what the one before had done was there already.
+ * Why a branch exists: it is the first one; a user forked or rewound there; a loop began before another one's end; a model
+ * reverted; or a run was reset after the earlier run had already written there.
  */
 export type BranchOrigin = "first" | "asked" | "rewind" | "loop" | "revert" | "reset";
 
 export type BranchInTree = {
   readonly id: string;
   readonly origin: BranchOrigin;
-  /** Where it begins; in another session when that is named. */
+  /** Where the branch begins; in another session if `session` is present. */
   readonly from?: BranchPosition & { readonly session?: string };
-  /** Messages that it shows, what stands before its beginning included. */
+  /** The number of messages on the branch, those before its beginning included. */
   readonly length: number;
   readonly isHead: boolean;
   readonly askedAt?: Date;
-  /** Those that have ended on it, or are at work there, in order of start. */
+  /** The loops that ended on the branch or run there, in order of start. */
   readonly loops: readonly {
     readonly loopId: string;
     readonly kind: ContinuationKind["type"];
@@ -33,11 +33,11 @@ export type BranchTree = {
   readonly agentId?: string;
   readonly formation: SessionOrigin;
   readonly head: BranchPosition;
-  /** In the order in which they began. */
+  /** The branches in the order in which they began. */
   readonly branches: readonly BranchInTree[];
 };
 
-/** The branches of a session, with what is on them. */
+/** Reads the branches of a session with the loops on them. */
 export async function readBranchTree(link: ClientLink, session: string): Promise<BranchTree> {
   try {
     const transcript = await link.storage.openExistingTranscript();

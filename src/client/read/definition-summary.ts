@@ -1,24 +1,24 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 
-/** What a definition reaches for: what a user should know before an agent from elsewhere runs here. */
+/** The resources that a definition uses: what a user should know before an agent from elsewhere runs here. */
 export type DefinitionSummary = {
   readonly name: string;
   readonly model: string;
   readonly workspace?: string;
   readonly tools: readonly string[];
-  /** Programs that the worker starts for it: MCP servers and hooks. */
+  /** The programs that the worker starts for it: MCP servers and hooks. */
   readonly programs: readonly string[];
-  /** Every http(s) address in it. */
+  /** Every http(s) address in the definition. */
   readonly addresses: readonly string[];
-  /** Names in `${NAME}`: values of the worker's environment that it is given. */
+  /** The names in `${NAME}`: values of the worker's environment that the definition receives. */
   readonly references: readonly string[];
   readonly permissions: string;
 };
 
-/** Of one list, so that a forged definition does not fill a terminal. */
+/** The maximum entries of one list, so that a forged definition cannot fill a terminal. */
 const MAX_LISTED = 20;
 const MAX_CHARS = 200;
-/** A definition is a few levels deep; deeper values are not looked at. */
+/** A definition is a few levels deep; deeper values are not inspected. */
 const MAX_DEPTH = 100;
 
 export function summariseDefinition(definition: AgentDefinition): DefinitionSummary {
@@ -44,7 +44,7 @@ export function summariseDefinition(definition: AgentDefinition): DefinitionSumm
   };
 }
 
-/** One line for each thing there is. */
+/** Formats a summary as one line per kind of resource. */
 export function formatSummaryLines(summary: DefinitionSummary): readonly string[] {
   const { name, model, workspace, tools, programs, addresses, references, permissions } = summary;
   const list = (what: string, values: readonly string[]) =>
@@ -60,7 +60,7 @@ export function formatSummaryLines(summary: DefinitionSummary): readonly string[
   ];
 }
 
-/** Commands of MCP servers and hooks, of sub-agents too. */
+/** Returns the commands of MCP servers and hooks, those of sub-agents included. */
 function findPrograms(value: unknown, depth = 0): readonly string[] {
   if (typeof value !== "object" || value === null || depth > MAX_DEPTH) return [];
   const { command, args } = value as { command?: unknown; args?: unknown };
@@ -70,7 +70,7 @@ function findPrograms(value: unknown, depth = 0): readonly string[] {
       : Array.isArray(command)
         ? [command.join(" ")]
         : [];
-  // A rule of the policy names commands too: those are not started.
+  // Policy rules also contain commands, but these are not started.
   const rest = Object.entries(value).filter(([key]) => key !== "rules");
   return [...own, ...rest.flatMap(([, child]) => findPrograms(child, depth + 1))];
 }

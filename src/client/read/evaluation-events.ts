@@ -2,37 +2,37 @@ import type { AgentEvent } from "../../schema/agent-event.ts";
 import type { EvaluationRecord } from "../../store/transcript/evaluation.ts";
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 
-/** What is said of an evaluation as a whole: that it has begun, what its watchers are warned of, and what was chosen. */
+/** The events of an evaluation as a whole: its start, its warning, and its choice. */
 export type GroupEvent = Extract<
   AgentEvent,
   { readonly type: "ParallelLoopStart" | "ParallelLoopEnd" | "ProgressMessage" }
 >;
 
-/** An evaluation by its number in the session, and what was told of it. */
+/** An evaluation's number in the session, and which of its events were delivered. */
 export type GroupPosition = { readonly index: number; readonly told: number };
 
 type DeliveredParts = { start: boolean; warning: boolean; end: boolean };
 
-/** As one number. */
+/** The delivered parts as one number. */
 const BITS = { start: 1, warning: 2, end: 4 } as const satisfies Record<keyof DeliveredParts, number>;
 const ALL = BITS.start | BITS.warning | BITS.end;
 
-/** Brackets around the loops of evaluations, each told once. */
+/** Emits the bracketing events around the loops of evaluations, each once. */
 export class EvaluationEvents {
   readonly #delivered = new Map<string, DeliveredParts>();
   #records: readonly EvaluationRecord[] = [];
 
-  /** The evaluations as they are now; to be read before the loops, so that what has ended is recorded. */
+  /** Takes the current evaluations. Call it before you read the loops: a closed evaluation's loops are recorded then. */
   read(records: readonly EvaluationRecord[]): void {
     this.#records = records;
   }
 
-  /** Nothing of these is told. */
+  /** Marks these evaluations as delivered: none of their events is emitted. */
   markDelivered(records: readonly EvaluationRecord[]): void {
     for (const { id } of records) this.#delivered.set(id, parseDeliveredParts(ALL));
   }
 
-  /** Goes on where `place` was: all is told of those before it. */
+  /** Resumes at `position`: the events of all earlier evaluations count as delivered. */
   resume(records: readonly EvaluationRecord[], position: GroupPosition | undefined): void {
     this.read(records);
     for (const [index, { id }] of records.entries()) {
@@ -41,7 +41,7 @@ export class EvaluationEvents {
     }
   }
 
-  /** The newest of which something was told. */
+  /** Returns the newest evaluation of which an event was delivered. */
   getPosition(): GroupPosition | undefined {
     const index = this.#records.findLastIndex(({ id }) => this.#delivered.has(id));
     const delivered = this.#delivered.get(this.#records[index]?.id ?? "");
@@ -50,7 +50,7 @@ export class EvaluationEvents {
     return { index, told: bit("start") | bit("warning") | bit("end") };
   }
 
-  /** What comes before a loop's events. */
+  /** Yields the events that precede a loop's events. */
   *eventsBeforeLoop(loop: LoopRecord): Generator<GroupEvent, void, void> {
     const group = this.#findGroup(loop);
     if (group === undefined) return;
@@ -58,13 +58,13 @@ export class EvaluationEvents {
     if (loop.loopId === group.judgeLoopId) yield* this.#emitWarning(group);
   }
 
-  /** What comes behind the events of its last loop. */
+  /** Yields the events that follow those of an evaluation's last loop. */
   *eventsAfterLoop(loop: LoopRecord): Generator<GroupEvent, void, void> {
     const group = this.#findGroup(loop);
     if (group !== undefined) yield* this.#emitEnd(group);
   }
 
-  /** Of those that have no loops. */
+  /** Yields the events of evaluations that have no loops. */
   *eventsWithoutLoops(loops: readonly LoopRecord[]): Generator<GroupEvent, void, void> {
     const withLoops = new Set(loops.map(({ evaluation }) => evaluation));
     for (const group of this.#records) {
@@ -96,7 +96,7 @@ export class EvaluationEvents {
     };
   }
 
-  /** PAR-12. */
+  /** Emits the warning of PAR-12. */
   *#emitWarning({ id, warning, judgeLoopId }: EvaluationRecord): Generator<GroupEvent, void, void> {
     if (warning === undefined || judgeLoopId === undefined || !this.#markOnce(id, "warning")) return;
     yield {

@@ -1,38 +1,38 @@
 import { createHash } from "node:crypto";
 import { HoldfastError } from "../holdfast-error.ts";
 
-/** How far a loop was told. */
+/** How much of a loop was delivered. */
 export type LoopPosition = {
   /** The number of the next event. */
   readonly next: number;
   /** The number of the event with which the newest turn began. */
   readonly turnAt: number;
-  /** The turn's answer has had its MessageStart, from live output. */
+  /** Whether live output has delivered the MessageStart of the turn's answer. */
   readonly started?: boolean;
-  /** So many of the events that the next one stands for were told. */
+  /** How many events of the next recorded event's expansion were delivered. */
   readonly told?: number;
 };
 
 export type RecordedPosition = {
-  /** Of so many loops, the session's first ones, nothing more is told. */
+  /** The number of loops, from the session's first one on, that were delivered completely. */
   readonly first: number;
-  /** Those behind them, in order of start. */
+  /** The loops after those, in order of start. */
   readonly loops: readonly (LoopPosition | "skipped")[];
-  /** The newest evaluation that was told of, by its number in the session, and which of its events were told. */
+  /** The newest evaluation of which an event was delivered: its number in the session, and which of its events. */
   readonly group?: { readonly index: number; readonly told: number } | undefined;
 };
 
-/** Where a reader of a session's events stands: behind these recorded ones, and behind this offset of live output. */
+/** The position of a reader of a session's events: after these recorded events, and after this offset of live output. */
 export type EventPosition = RecordedPosition & { readonly offset: number };
 
-// As text: version and session, offset, first, loops, group; numbers in base 36, nothing behind the last part that is
-// there. A loop is its next event, then how far back its turn began, doubled, and one more when its answer has started,
-// then what was told of the next event.
+// The text form: version and session, offset, first, loops, group. Numbers are in base 36; absent last parts are omitted.
+// A loop consists of its next event; then the distance back to its turn's start, doubled, plus one if its answer has
+// started; then the number of delivered events of the next recorded event.
 
 const VERSION = "1";
 const CURSOR = /^1([0-9a-f]{5})\.([0-9a-z]+)\.([0-9a-z]+)(?:\.([-_0-9a-zX]*))?(?:\.([0-9a-z]+)-([0-7]))?$/;
 
-/** Short, safe in an address, and of no meaning to anybody else. */
+/** Formats a position as a cursor: short, safe in a URL, and opaque to others. */
 export function formatCursor(session: string, { offset, first, loops, group }: EventPosition): string {
   const parts = [`${VERSION}${hashSession(session)}`, formatNumber(offset), formatNumber(first)];
   if (loops.length > 0 || group !== undefined) parts.push(loops.map(formatLoopPosition).join("_"));
@@ -42,9 +42,9 @@ export function formatCursor(session: string, { offset, first, loops, group }: E
 
 export function parseCursor(session: string, cursor: string): EventPosition {
   const found = CURSOR.exec(cursor);
-  if (found === null) throw createCursorError(session, cursor, "is none that `session.events()` has given");
+  if (found === null) throw createCursorError(session, cursor, "was not created by `session.events()`");
   const [, check, offset = "", first = "", loops = "", index, delivered] = found;
-  if (check !== hashSession(session)) throw createCursorError(session, cursor, "is one of another session");
+  if (check !== hashSession(session)) throw createCursorError(session, cursor, "belongs to another session");
   return {
     offset: parseNumber(offset),
     first: parseNumber(first),
@@ -66,7 +66,7 @@ function parseLoopPosition(session: string, cursor: string, loop: string): LoopP
   if (loop === "X") return "skipped";
   const [next = Number.NaN, back = Number.NaN, delivered = 0] = loop.split("-").map(parseNumber);
   const turnAt = next - Math.floor(back / 2);
-  if (!(turnAt >= 0)) throw createCursorError(session, cursor, "is not whole");
+  if (!(turnAt >= 0)) throw createCursorError(session, cursor, "is incomplete");
   return {
     next,
     turnAt,
@@ -78,7 +78,7 @@ function parseLoopPosition(session: string, cursor: string, loop: string): LoopP
 const formatNumber = (value: number): string => value.toString(36);
 const parseNumber = (digits: string): number => Number.parseInt(digits, 36);
 
-/** The one that was made last: a reader makes many for one session. */
+/** The hash of the last session: a reader creates many cursors for one session. */
 let isLoopPosition: { readonly session: string; readonly check: string } | undefined;
 
 function hashSession(session: string): string {
@@ -94,8 +94,8 @@ function hashSession(session: string): string {
 function createCursorError(session: string, cursor: string, reason: string): HoldfastError {
   return new HoldfastError(
     "input-invalid",
-    `The events of session ${session} cannot go on from ${JSON.stringify(cursor.slice(0, 80))}: the cursor ${reason}. ` +
-      'Begin anew, from "loop", "session" or "now".',
+    `The events of session ${session} cannot resume from ${JSON.stringify(cursor.slice(0, 80))}: the cursor ${reason}. ` +
+      'Start again from "loop", "session" or "now".',
     { session },
   );
 }

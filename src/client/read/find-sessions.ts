@@ -12,22 +12,22 @@ export type FindOptions = {
   readonly agent?: string;
   readonly model?: string;
   readonly status?: StatusCode;
-  /** Active since then; before then. */
+  /** Sessions that were active at or after this time. */
   readonly since?: Date;
   readonly until?: Date;
-  /** More than so many dollars, of what is known to have been spent. */
+  /** Sessions that cost more than this, in US dollars, as far as costs are known. */
   readonly costOver?: number;
-  /** Sessions of sub-agents too; of those that no agent has called alone, unless said. */
+  /** Includes the sessions of sub-agents. By default, only sessions that no agent called. */
   readonly children?: boolean;
   readonly limit?: number;
 };
 
 export type SessionsOptions = FindOptions & {
-  /** Goes on behind the page that has given it. */
+  /** The `after` value of the preceding page. */
   readonly after?: string;
 };
 
-/** A session as the transcript knows it. */
+/** A session as the transcript stores it. */
 export type FoundSession = {
   readonly session: string;
   readonly agent: string;
@@ -37,22 +37,22 @@ export type FoundSession = {
   readonly lastActiveAt: Date;
   readonly loops: number;
   readonly turns: number;
-  /** `null` when the price of any of its loops is unknown. */
+  /** `null` if the price of any of its loops is unknown. */
   readonly costUsd: Cost;
   readonly scope: "ephemeral" | "persistent";
-  /** The session of the agent that has called it. */
+  /** The session of the calling agent. */
   readonly calledBy?: string;
 };
 
 export type SessionsPage = {
   readonly sessions: readonly FoundSession[];
-  /** For the next page; absent behind the last. */
+  /** For the next page; absent on the last one. */
   readonly after?: string;
 };
 
 const PAGE = 50;
 
-/** Sessions of the transcript, the newest activity first. */
+/** Finds sessions of the transcript, the most recently active first. */
 export async function findSessions(link: ClientLink, options: SessionsOptions = {}): Promise<SessionsPage> {
   const { limit = PAGE, after, status } = options;
   try {
@@ -77,7 +77,7 @@ export async function findSessions(link: ClientLink, options: SessionsOptions = 
   }
 }
 
-/** A limit that was met is told by the loop alone. */
+/** Reads the outcome of the newest loop: only the loop records that a limit was reached. */
 async function createOutcomeReader(link: ClientLink, { status, id }: ListedSession) {
   if (status !== "completed") return undefined;
   const loops = (await (await link.storage.openExistingTranscript())?.readLoops(id)) ?? [];
@@ -128,7 +128,7 @@ function parseSessionCursor(text: string): SessionCursor {
 }
 
 export type SearchOptions = FindOptions & {
-  /** Goes on behind this hit's cursor. */
+  /** Continues after the hit with this cursor. */
   readonly after?: number;
 };
 
@@ -140,12 +140,12 @@ export type SearchHit = {
   readonly position: number;
   readonly role: string;
   readonly at?: Date;
-  /** The place in the message, with what stands around it. */
+  /** The matching text with its surroundings in the message. */
   readonly snippet: string;
   readonly cursor: number;
 };
 
-/** Messages that hold all words, the newest session first. Sub-agents' are among them. */
+/** Finds messages that contain all words of the query, the newest session first. Includes those of sub-agents. */
 export async function searchMessages(
   link: ClientLink,
   query: string,

@@ -8,17 +8,17 @@ import type { EventPosition } from "./event-cursor.ts";
 import type { RecordedEventReader, RecordedItem } from "./recorded-event-reader.ts";
 
 // Invariants
-//   I1. Every event of the watched loops comes once, in order, whatever the live output does.
-//   I2. A delta comes only while what it is a part of is not recorded: who shows both shows nothing twice.
-//   I3. When the run has ended, all that it recorded has come before the end of the iteration.
-//   I4. Who is slow holds up nobody and has nothing kept for it: what it misses of live output is recorded meanwhile.
+//   I1. Every event of the watched loops arrives once, in order, whatever the live output does.
+//   I2. A delta arrives only before its part is recorded: a reader that displays both displays nothing twice.
+//   I3. When the run has ended, everything that it recorded arrives before the iteration ends.
+//   I4. A slow reader blocks nobody and has no buffer: the live output that it misses is recorded meanwhile.
 
 export type FollowStart = "loop" | "session" | "now";
 
-/** Live output; `offset` is where the stream goes on behind it. */
+/** Live output; the stream continues after `offset`. */
 export type LiveItem = { readonly type: "delta" } & OffsetDelta;
 
-/** What comes, and before that what who begins here knows already: of turns that are under way, for what they will be. */
+/** New items, preceded by a replay of the state that the subscriber already has (`isKnown`), for the turns in progress. */
 export type FollowedItem = { readonly item: RecordedItem | LiveItem; readonly isKnown: boolean };
 
 export type FollowOptions = {
@@ -27,17 +27,17 @@ export type FollowOptions = {
   readonly signal: AbortSignal | undefined;
 };
 
-/** Live output announces what was recorded; this is for what it left out, and for watchers on another machine. */
+/** Live output announces recorded events. Polling finds those that it missed, and serves watchers on another machine. */
 const POLL_MS = 1_000;
 
 type QueuedItem =
   | { readonly type: "live"; readonly item: OffsetDelta }
   | { readonly type: "look" }
   | { readonly type: "ended" }
-  /** Whether the run has ended cannot be known any more. */
+  /** Whether the run has ended can no longer be determined. */
   | { readonly type: "failed"; readonly error: HoldfastError };
 
-/** What is recorded of a session and what it shows live, in one order; ends when the run has ended, or with the signal. */
+/** Follows recorded events and live output of a session in one order, until the run ends or the signal is aborted. */
 export async function* followSession(
   link: ClientLink,
   session: string,
@@ -87,12 +87,12 @@ export async function* followSession(
     outer?.removeEventListener("abort", stopFollowing);
     stop.abort();
     queue.close();
-    // A question that is under way when its connection is closed ends the process.
+    // A request that is in progress when its connection is closed would end the process.
     await polling;
   }
 }
 
-/** Strikes some time after it was wound, once. */
+/** Fires once, some time after it was started. */
 class OneShotTimer {
   readonly #onElapsed: () => void;
   #timer: NodeJS.Timeout;
@@ -133,7 +133,7 @@ function toLiveItem(one: OffsetDelta): LiveItem {
   return { type: "delta", ...one };
 }
 
-// Live output is a comfort: when it cannot be had, what is recorded still comes.
+// Live output is optional: if it is unavailable, recorded events still arrive.
 
 async function readSnapshot(
   hub: StreamHub,
@@ -160,6 +160,6 @@ async function pipeLiveOutput(
     for await (const item of hub.watch({ session, from, signal }))
       await queue.pushAndWait({ type: "live", item });
   } catch {
-    // `LOOK_AGAIN_MS` carries on.
+    // Polling at `POLL_MS` continues.
   }
 }

@@ -7,12 +7,12 @@ export class FollowedLoop {
   /** The number of the next event. */
   next = 0;
   ended = false;
-  /** The newest turn that has begun, and the number of the event with which it did. */
+  /** The newest turn that has begun, and the number of its first event. */
   turn = 0;
   turnAt = 0;
-  /** Its answer is recorded. */
+  /** Whether the turn's answer is recorded. */
   #hasAnswer = false;
-  /** Its calls whose result is recorded. */
+  /** The turn's calls whose result is recorded. */
   readonly #results = new Set<string>();
 
   record({ sequence, body }: LoopEvent, message: AgentMessage | undefined): void {
@@ -36,7 +36,7 @@ export class FollowedLoop {
     }
   }
 
-  /** Whether what a delta is a part of is still to be recorded. */
+  /** Tells whether the part that a delta belongs to is not recorded yet. */
   isOpen({ body, turn }: Delta): boolean {
     if (this.ended || turn < this.turn) return false;
     if (turn > this.turn) return body.type !== "recorded";

@@ -3,14 +3,14 @@ import type { LoopRecord } from "../../store/transcript/loop.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { listPastAnswers, type PastAnswer } from "./list-past-answers.ts";
 
-// A turn that is named without its loop. A loop that begins in place of another's turn counts on from there: turn 1 is
-// the same place of the conversation before and after somebody has branched off there, wherever the head has moved.
+// Turns specified without a loop. A loop that begins in place of another one's turn continues its numbering: turn 1 is
+// the same position of the conversation before and after a branch begins there, wherever the head has moved.
 
 type SessionReader = { readonly transcript: Transcript; readonly session: string };
 
 export type LoopTurn = { readonly record: LoopRecord; readonly turn: number };
 
-/** The loop that a turn of the line belongs to which ends with a loop, and the turn's number in it. */
+/** Finds the loop of a turn on the line that ends with the given loop, and the turn's number in that loop. */
 export async function findTurnOnLine(
   reader: SessionReader,
   record: LoopRecord,
@@ -27,7 +27,7 @@ async function getTurnNumberOnLine(reader: SessionReader, { record, turn }: Loop
   return before === undefined ? turn : turn + (await getTurnNumberOnLine(reader, before));
 }
 
-/** The turn in whose place, or behind whose beginning, a loop of kind `branch` begins. Nothing for one that begins elsewhere. */
+/** Finds the turn that a loop of kind `branch` replaces, or after whose start it begins. Nothing if it begins elsewhere. */
 async function findReplacedTurn(reader: SessionReader, record: LoopRecord): Promise<LoopTurn | undefined> {
   if (record.kind.type !== "branch") return undefined;
   const { transcript, session } = reader;
@@ -45,14 +45,14 @@ async function findReplacedTurn(reader: SessionReader, record: LoopRecord): Prom
     );
     const next = answers.find(({ position }) => position >= branchStart.position);
     if (next === undefined) continue;
-    // Where a loop's own prompt is replaced, the line begins anew.
+    // Where a loop's own prompt is replaced, the line starts again.
     if (next.position === branchStart.position || loop.from < branchStart.position)
       return { record: loop, turn: next.turn };
   }
   return undefined;
 }
 
-/** All answers of a loop, those too that its model has left by going back. */
+/** Reads all answers of a loop, also those that its model has left by a revert. */
 export async function readLoopAnswers(
   { transcript, session }: SessionReader,
   { loopId, branch, from }: LoopRecord,

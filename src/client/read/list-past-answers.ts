@@ -1,13 +1,13 @@
 import type { LoopTrace } from "../../conversation/pruning/past-view.ts";
 import type { Entry } from "../../schema/record.ts";
 
-/** An answer of a loop, on the branch that it was given on. */
+/** An answer of a loop, on the branch on which it was given. */
 export type PastAnswer = { readonly branch: string; readonly position: number; readonly turn: number };
 
 /**
- * All answers of a loop, in the order in which they were given; those too that its model has left by going back.
+ * Lists all answers of a loop in order, also those that its model has left by a revert.
  *
- * @param read - Gives the entries of a branch.
+ * @param read - Returns the entries of a branch.
  */
 export async function listPastAnswers(
   { branches, events, from }: Pick<LoopTrace, "branches" | "events" | "from">,

@@ -12,7 +12,7 @@ export type ListOptions = {
   readonly status?: StatusCode;
   /** The agent's name. */
   readonly agent?: string;
-  /** 50 unless said. */
+  /** 50 by default. */
   readonly limit?: number;
 };
 
@@ -23,21 +23,21 @@ export type SessionSummary = {
   readonly model: string | undefined;
   readonly turns: number | undefined;
   /**
-   * With what its sub-agents have spent that are over: these are listed too, each with its own. `null` when it is
-   * unknown: a model has no known price, or only the transcript remembers the session.
+   * Includes the cost of its ended sub-agents, which are also listed on their own. `null` if the cost is
+   * unknown: a model has no known price, or only the transcript has the session.
    */
   readonly costUsd: Cost;
-  /** The session at the top of the tree that it is a part of; absent for one that stands alone or at the top. */
+  /** The session at the root of its tree; absent for a session that is alone or is the root. */
   readonly root?: string;
   readonly startedAt: Date;
   readonly closedAt: Date | undefined;
-  /** The server forgets a session after its retention; the transcript does not. */
+  /** The server deletes a session after its retention period; the transcript does not. */
   readonly source: "server" | "transcript";
 };
 
 const DEFAULT_LIMIT = 50;
 
-/** Sessions, the newest run first: those that the server knows, then those that the transcript alone remembers. */
+/** Lists sessions, the newest run first: those of the server, then those that only the transcript has. */
 export async function listSessions(
   link: ClientLink,
   options: ListOptions = {},
@@ -76,7 +76,7 @@ export async function listSessions(
   return Promise.all([...found.values()].map((summary) => addRecordedNames(link, summary)));
 }
 
-/** A run that only put a message into the inbox knows neither agent nor model. */
+/** A run that only put a message into the inbox has neither agent nor model. */
 async function addRecordedNames(link: ClientLink, summary: SessionSummary): Promise<SessionSummary> {
   if (summary.agent !== undefined) return summary;
   const record = await (await link.storage.openExistingTranscript())?.readSession(summary.session);
@@ -84,7 +84,7 @@ async function addRecordedNames(link: ClientLink, summary: SessionSummary): Prom
 }
 
 /**
- * The agent narrows the question; the status does not: a session's older runs would answer in place of its newest.
+ * Filters by agent but not by status: otherwise a session's older runs could match in place of its newest.
  */
 function buildListQuery(link: ClientLink, { agent }: ListOptions): string {
   const type = `WorkflowType IN (${quoteValue(AGENT_WORKFLOW)}, ${quoteValue(EVALUATION_WORKFLOW)})`;

@@ -5,15 +5,15 @@ import type { Delta, DeltaBody } from "../../store/stream/stream-hub.ts";
 type Output = Extract<DeltaBody, { readonly type: "tool-output" | "progress" }>;
 type Start = Extract<DeltaBody, { readonly type: "tool-start" }>;
 
-/** What the calls of a loop's turn show while they are at work. */
+/** The live output of the running calls of a loop's turn. */
 export class LiveCalls {
   #turn = 0;
-  /** The record of the loop is not read: nothing says when a call starts. */
+  /** True if the loop's record is not read, so that nothing reports when a call starts. */
   #showsAll = false;
   readonly #running = new Set<string>();
-  /** Output of calls whose start is not recorded yet, as `turn/id`. */
+  /** Output of calls whose start is not recorded yet, by `turn/id`. */
   readonly #early = new Map<string, AgentEvent[]>();
-  /** The execution that each call, as `turn/id`, has shown something of. */
+  /** The execution of each call, by `turn/id`, of which output was displayed. */
   readonly #shownText = new Map<string, Delta>();
 
   beginTurn(turn: number): void {
@@ -28,7 +28,7 @@ export class LiveCalls {
     this.#showsAll = true;
   }
 
-  /** @returns What the call has shown before its start was recorded. */
+  /** @returns The output that the call produced before its start was recorded. */
   start(toolCallId: string): readonly AgentEvent[] {
     const key = `${this.#turn}/${toolCallId}`;
     const early = this.#early.get(key) ?? [];
@@ -47,13 +47,13 @@ export class LiveCalls {
     return this.#emit(delta.turn, toOutputEvent(delta.loopId, body), body.toolCallId);
   }
 
-  /** A call that has shown something is run again. */
+  /** Restarts a call of which output was already displayed. */
   restart(delta: Delta, { toolCallId, toolName }: Start): readonly AgentEvent[] {
     const before = this.#shownText.get(`${delta.turn}/${toolCallId}`);
     const isAgain = before !== undefined && isSameStep(before, delta) && isOlder(before, delta);
     if (!isAgain) return [];
     this.#shownText.set(`${delta.turn}/${toolCallId}`, delta);
-    const text = "(run again: what was shown of this call is void)";
+    const text = "(retried: the output of this call so far is void)";
     const event: AgentEvent = { type: "ProgressMessage", loopId: delta.loopId, toolCallId, toolName, text };
     return this.#emit(delta.turn, event, toolCallId);
   }
@@ -82,7 +82,7 @@ function createTextResult(text: string) {
   return { content: [{ type: "text" as const, text }] };
 }
 
-/** What waits is one update, however many pieces it came in. */
+/** Joins chunks: everything that waits becomes one update. */
 function joinEvents(before: AgentEvent | undefined, event: AgentEvent): AgentEvent | undefined {
   if (before?.type !== "ToolExecutionUpdate" || event.type !== "ToolExecutionUpdate") return undefined;
   const [one] = before.partialResult.content;

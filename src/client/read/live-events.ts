@@ -11,29 +11,29 @@ type AnsweringModel = { readonly model: string; readonly provider: string };
 type PieceBody = Extract<DeltaBody, { readonly type: "text" | "thinking" | "tool-call" }>;
 
 // Invariants
-//   L1. An answer has one MessageStart and one MessageEnd, whether it was seen live, read from the record, tried again,
+//   L1. An answer has one MessageStart and one MessageEnd, whether it was live, recorded, retried,
 //       or failed (LOOP-23).
-//   L2. A MessageUpdate comes between the two, and holds all that its attempt has said so far.
-//   L3. A tool's updates come between its start and its end.
+//   L2. MessageUpdates arrive between the two; each contains the whole text of its attempt so far.
+//   L3. A tool's updates arrive between its start and its end.
 
-/** What is shown of one loop. */
+/** The display state of one loop. */
 class LiveLoop {
   turn = 0;
-  /** Its newest turn has begun. */
+  /** Whether its newest turn has begun. */
   hasBegun = false;
-  /** The answer of this turn has had its MessageStart. */
+  /** Whether the MessageStart of this turn's answer was emitted. */
   hasStarted = false;
   answer: LiveAnswer | undefined;
-  /** Pieces that were left out and are not told of yet. */
+  /** The number of dropped chunks that were not reported yet. */
   dropped = 0;
   readonly calls = new LiveCalls();
 }
 
-/** What live output adds to the recorded events of a session. */
+/** Adds live output to the recorded events of a session. */
 export class LiveEvents {
   readonly #loops = new Map<string, LiveLoop>();
 
-  /** What to show of a recorded event, in order. */
+  /** Returns the events to emit for a recorded event, in order. */
   addRecorded(event: AgentEvent): readonly AgentEvent[] {
     if (event.type === "ParallelLoopStart" || event.type === "ParallelLoopEnd") return [event];
     const loop = this.#getLoop(event.loopId);
@@ -65,12 +65,12 @@ export class LiveEvents {
     }
   }
 
-  /** @param asked - The model and vendor that answer. */
+  /** @param model - The model and vendor that answer. */
   addLive(delta: Delta, model: AnsweringModel): readonly AgentEvent[] {
     const { body, loopId, turn } = delta;
     const answer = this.#loops.get(loopId);
     const loop = answer ?? this.#getLoop(loopId);
-    // Of a loop that is not read from its record all is shown as it comes.
+    // If the loop's record is not read, all output is emitted as it arrives.
     if (answer === undefined) {
       loop.turn = turn;
       loop.hasBegun = true;
@@ -99,7 +99,7 @@ export class LiveEvents {
     }
   }
 
-  /** Takes in what was shown before, where somebody goes on. */
+  /** Restores the state from earlier output when a reader resumes. */
   restore(delta: Delta, model: AnsweringModel): void {
     const { body, loopId } = delta;
     const loop = this.#getLoop(loopId);
@@ -126,7 +126,7 @@ export class LiveEvents {
     }
   }
 
-  /** The answer of the loop's turn has had its MessageStart. */
+  /** Tells whether the MessageStart of the answer in the loop's turn was emitted. */
   hasStarted(loopId: string): boolean {
     return this.#loops.get(loopId)?.hasStarted === true;
   }
@@ -142,7 +142,7 @@ export class LiveEvents {
   }
 }
 
-/** An execution that replaces an older one begins with nothing; one that is replaced already changes nothing. */
+/** Begins an empty answer for an execution that replaces an older one; ignores an execution that is already replaced. */
 function beginAnswer(
   loop: LiveLoop,
   delta: Delta,
@@ -183,7 +183,7 @@ function toPieceEvents(
 ): readonly AgentEvent[] {
   const { loopId, turn } = delta;
   const message = applyPiece(loop, delta, body, model);
-  // A turn whose beginning is about to be read: its pieces are kept, and shown with the next one.
+  // A turn whose start is not read yet: its chunks are buffered and emitted with the next one.
   if (message === undefined || !loop.hasBegun || turn !== loop.turn) return [];
   const { type, delta: deltaText } = toPiece(body);
   const update: AgentEvent = { type: "MessageUpdate", loopId, message, delta: { type, delta: deltaText } };
@@ -198,11 +198,11 @@ function toPiece(body: PieceBody): LivePiece {
   return { type: "toolCall", delta: text, toolCallId, toolName };
 }
 
-/** There is no kind of event for it: a line of progress, of nobody's call. */
+/** Reports dropped chunks as a line of progress that belongs to no call, because no kind of event exists for it. */
 function toDroppedEvents(loop: LiveLoop, loopId: string): readonly AgentEvent[] {
   const { dropped } = loop;
   if (dropped === 0) return [];
   loop.dropped = 0;
-  const text = `${dropped} ${dropped === 1 ? "piece" : "pieces"} of live output were left out here; the record has all`;
+  const text = `${dropped} ${dropped === 1 ? "chunk" : "chunks"} of live output dropped; the record is complete`;
   return [{ type: "ProgressMessage", loopId, toolCallId: "live-output", toolName: "live-output", text }];
 }

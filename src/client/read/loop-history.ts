@@ -10,16 +10,16 @@ import type { BranchRecord } from "../../store/transcript/session.ts";
 import type { StepKey, StepRecord } from "../../store/transcript/step.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 
-// Loops as they are recorded, for what was asked in them.
+// Recorded loops, with the requests made in them.
 
-/** What this needs of a transcript. */
+/** The part of a transcript that this module reads. */
 export type HistoryReader = {
   readBranches(session: string): Promise<readonly BranchRecord[]>;
   readEntries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]>;
   readEvents(loopId: string, from: number): Promise<readonly { readonly body: EventBody }[]>;
   readDefinition(hash: string): Promise<Pick<AgentDefinition, "tools" | "revert" | "output"> | undefined>;
   readSteps(session: string): Promise<readonly OpeningStep[]>;
-  /** Of sessions that this one has begun with a part of. */
+  /** The loops of the sessions that this one was forked from. */
   readLoops?(session: string): Promise<readonly LoopInHistory[]>;
 } & Pick<Transcript, "readNote" | "readText">;
 
@@ -29,13 +29,13 @@ export type LoopInHistory = Pick<LoopRecord, "loopId" | "branch" | "from" | "def
 export type LoopHistoryTrace = {
   readonly traces: readonly LoopTrace[];
   readonly branches: readonly BranchRecord[];
-  /** The last one, and what it was opened with. */
+  /** The last loop, and what it was opened with. */
   readonly loop: LoopTrace;
   readonly terms: LoopTerms | undefined;
   readonly output: AgentDefinition["output"];
 };
 
-/** @param loops - All of the session from its first on, in order of start. */
+/** @param loops - All loops of the session from the first on, in order of start. */
 export async function readLoopHistory(
   transcript: HistoryReader,
   session: string,
@@ -71,7 +71,7 @@ export async function readLoopHistory(
     }),
   );
   const last = read.at(-1);
-  if (last === undefined) throw new RangeError("No loop is asked about");
+  if (last === undefined) throw new RangeError("No loop is given");
   return {
     traces: read.map(({ trace }) => trace),
     branches,
@@ -85,7 +85,7 @@ type Opening = { readonly step: StepKey; readonly isFirstOfRun: boolean };
 type OpeningStep = Pick<StepRecord, keyof StepKey | "kind" | "loopId">;
 type SessionLoop = LoopInHistory & { readonly of: string };
 
-/** By loop: where a run that was reset has opened it again, that counts. */
+/** Reads the openings by loop. After a reset, the newest opening of a loop counts. */
 async function readOpenings(
   transcript: HistoryReader,
   sessions: readonly string[],
@@ -102,7 +102,7 @@ async function readOpenings(
   return found;
 }
 
-/** Each was opened by a step, in the same order where the step does not name it; a run's first step has the number 0. */
+/** Matches openings and steps in order where a step does not name its loop. A run's first step has the number 0. */
 function findOpenings(steps: readonly OpeningStep[]): readonly (Opening & { readonly step: OpeningStep })[] {
   let isFirstOfRun = false;
   return steps.flatMap((step) => {
@@ -120,7 +120,7 @@ type Ancestor = {
   readonly loops: readonly SessionLoop[];
 };
 
-/** The sessions that this one has begun with a part of, the first one first: with what was in them by then. */
+/** Reads the sessions that this one was forked from, the first one first, each up to its fork. */
 async function readAncestors(
   transcript: HistoryReader,
   session: string,
@@ -147,7 +147,7 @@ async function readAncestors(
   return found;
 }
 
-/** The branches of a session as another one names them. */
+/** Reads the branches of a session under the names that another session uses for them. */
 async function readBranches(
   transcript: HistoryReader,
   of: string,
@@ -187,7 +187,7 @@ async function readTrace(
   return { branches, from, events, compactions: await Promise.all(compactions) };
 }
 
-/** Where the entries of such events lie: each time that the model goes back, the next branch begins. */
+/** Returns the branch and position of each event's entry: after every revert, the next branch begins. */
 export function findEntryPositions(
   events: readonly EventBody[],
   branches: readonly string[],

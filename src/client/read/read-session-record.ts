@@ -21,21 +21,21 @@ import { readRefreshedSession } from "./abort-cut-off-loops.ts";
 import { EvaluationEvents } from "./evaluation-events.ts";
 import { sumRecordedCost } from "./sum-recorded-cost.ts";
 
-/** A session whole (SES-01 to SES-12), with what it comes to. */
+/** The whole session (SES-01 to SES-12), with its totals. */
 export type SessionRecordWithTotals = RecordedSession & {
   readonly headBranch: string;
-  /** From the first loop to the one that the session goes on behind: of branches, the chosen ones alone. */
+  /** The loops from the first one to the one before the head; of parallel branches, only the chosen ones. */
   readonly activeChain: readonly string[];
   readonly totals: {
     readonly loops: number;
     readonly turns: number;
     readonly usage: Usage;
-    /** `null` when the price of any loop is unknown. */
+    /** `null` if the price of any loop is unknown. */
     readonly costUsd: Cost;
   };
 };
 
-/** Made of the record alone. Whether a loop that has not ended still runs, the server is asked. */
+/** Builds the session from the record alone, but asks the server whether a loop without an end still runs. */
 export async function readSessionRecord(link: ClientLink, session: string): Promise<SessionRecordWithTotals> {
   try {
     const transcript = await link.storage.openExistingTranscript();
@@ -48,7 +48,7 @@ export async function readSessionRecord(link: ClientLink, session: string): Prom
   }
 }
 
-/** A server that cannot be asked leaves what the record says. */
+/** If the server cannot be reached, the record's state applies. */
 async function hasOpenRun(link: ClientLink, session: string): Promise<boolean> {
   try {
     const run = await describeRun(link, session);
@@ -105,7 +105,7 @@ async function buildRecord(
   };
 }
 
-/** A fork was asked for. */
+/** Converts the origin. A fork counts as an explicit start, because a caller requested it. */
 function toRecordedFormation({ formation, createdAtMs }: SessionRecord): RecordedSession["formation"] {
   const at = { timestamp: formatTimestamp(createdAtMs) };
   switch (formation.type) {
@@ -127,7 +127,7 @@ function formatTimestamp(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
-/** What the events say of a loop; what its row says where they are silent, because a write was cut off. */
+/** Completes a loop from its events, or from its row where a crash cut off its events. */
 function completeLoop(
   loop: LoopRecord,
   record: SessionRecord,
@@ -163,7 +163,7 @@ function completeLoop(
   };
 }
 
-/** All recorded events, whole, loop by loop. */
+/** Yields all recorded events with their messages, loop by loop. */
 async function* readAgentEvents(
   transcript: Transcript,
   record: SessionRecord,
@@ -230,7 +230,7 @@ async function createEventContext(
   };
 }
 
-/** What the last compaction of each loop shows of it and of loops before it (PER-03). */
+/** Returns what the last compaction of each loop retains of it and of earlier loops (PER-03). */
 async function readCompactionBlocks(
   transcript: Transcript,
   { id }: SessionRecord,

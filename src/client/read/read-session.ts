@@ -7,20 +7,20 @@ import type { ClientLink } from "../connection/client-link.ts";
 import { readRefreshedSession } from "./abort-cut-off-loops.ts";
 
 export type MessagesOptions = {
-  /** The first position; 0 unless said. */
+  /** The first position; 0 by default. */
   readonly from?: number;
-  /** At most so many. */
+  /** The maximum number of entries. */
   readonly limit?: number;
-  /** The last so many, in place of a first position. */
+  /** Reads the last entries, this many, instead of starting at `from`. */
   readonly last?: number;
-  /** The session's head unless said. */
+  /** The session's head by default. */
   readonly branch?: string;
 };
 
-/** A loop and what happened in it. */
+/** A loop and its events. */
 export type LoopHistory = { readonly loop: LoopRecord; readonly events: readonly LoopEvent[] };
 
-/** The conversation of a session, ancestors' entries included. */
+/** Reads the conversation of a session, ancestors' entries included. */
 export async function readMessages(
   link: ClientLink,
   session: string,
@@ -34,7 +34,7 @@ export async function readMessages(
   });
 }
 
-/** All loops of a session in order of start, with their events. */
+/** Reads all loops of a session in order of start, with their events. */
 export async function readLoops(link: ClientLink, session: string): Promise<readonly LoopHistory[]> {
   return readFromTranscript(link, session, async (transcript) => {
     const loops = await transcript.readLoops(session);

@@ -18,21 +18,21 @@ import {
   readLoopHistory,
 } from "./loop-history.ts";
 
-/** What a model was asked for one answer. */
+/** The context of the request for one answer. */
 export type TurnContext = PastAnswer & {
   readonly messages: readonly SourcedMessage[];
   readonly terms: LoopTerms | undefined;
-  /** Of the definition that it was asked by. */
+  /** The hash of the definition in effect. */
   readonly definitionHash: string;
-  /** The answer before it was not the output that was asked for. */
+  /** Whether the preceding answer was not the required output. */
   readonly isRepair: boolean;
-  /** It was offered the tool that reads what its view leaves out of messages. */
+  /** Whether the model was offered the tool that reads the omitted parts of messages. */
   readonly readsFull: boolean;
 };
 
 /**
- * @param loops - Of the session, up to the one that is asked about.
- * @param turn - The newest answer's unless said.
+ * @param loops - The loops of the session, up to the one in question.
+ * @param turn - The newest answer's turn by default.
  */
 export async function readTurnContext(
   transcript: HistoryReader,
@@ -45,7 +45,7 @@ export async function readTurnContext(
   const read = (branch: string, from: number) =>
     transcript.readEntries(session, branch, from, Number.MAX_SAFE_INTEGER);
   const answers = await listPastAnswers(history.loop, loopId, read);
-  // The last one of a turn: a context that was refused is made smaller and sent once more.
+  // The last answer of the turn: a context that the vendor rejected is compacted and sent again.
   const answer = answers.findLast((one) => one.turn === (turn ?? answers.at(-1)?.turn));
   if (answer === undefined) throw createNoAnswerError(session, loopId, turn ?? 0, answers);
   const view = rebuildView(history.traces, history.branches, answer);
@@ -61,14 +61,14 @@ export async function readTurnContext(
   return { ...answer, terms, definitionHash, messages, isRepair, readsFull };
 }
 
-/** The tools that the model was offered: those that it was pinned to, and the one that its view calls for. */
+/** Returns the tools that the model was offered: the pinned ones, and the one that its view requires. */
 export function getOfferedTools({ terms, readsFull }: Pick<TurnContext, "terms" | "readsFull">) {
   const pinned = terms?.tools ?? [];
   const isPinned = pinned.some(({ name }) => name === READ_FULL_DEFINITION.name);
   return readsFull && !isPinned ? [...pinned, READ_FULL_DEFINITION] : pinned;
 }
 
-/** What the newest move before the answer has pinned; else what the loop was opened with. */
+/** Returns the terms of the newest definition update before the answer, or those that the loop was opened with. */
 async function getTermsAt(
   transcript: HistoryReader,
   { loop, terms, output }: LoopHistoryTrace,
@@ -90,7 +90,7 @@ async function getTermsAt(
   };
 }
 
-/** Texts of the view that lie on branches which the model has left. */
+/** Reads texts of the view that are on branches which the model has left. */
 async function readEntriesElsewhere(
   transcript: HistoryReader,
   session: string,
@@ -143,8 +143,8 @@ function createUnrecordedTurnError(
 ): HoldfastError {
   return new HoldfastError(
     "input-invalid",
-    `What the model saw in turn ${turn} of ${loopId} cannot be made again: the compaction at position ${position} was ` +
-      "recorded without the ranges that it has left.",
+    `The context of turn ${turn} of ${loopId} cannot be rebuilt: the compaction at position ${position} was ` +
+      "recorded without the ranges that it removed.",
     { session },
   );
 }

@@ -14,15 +14,15 @@ import { getOfferedTools, readTurnContext, type TurnContext } from "./read-turn-
 
 export type RequestOptions = {
   /**
-   * Which answer was asked for, from 0; the newest by default. Without `loop`, a loop that began in place of a turn counts
-   * on from it.
+   * The number of the answer, from 0; the newest by default. Without `loop`, a loop that began in place of a turn continues
+   * its numbering.
    */
   readonly turn?: number;
-  /** The loop's id; the newest unless said. */
+  /** The loop's id; the newest loop by default. */
   readonly loop?: string;
 };
 
-/** What the model was sent for one answer, made again from the record (PHI-07). Keys stay named, never resolved. */
+/** The request for one answer, rebuilt from the record (PHI-07). Contains the names of keys, never their values. */
 export type TurnRequest = Pick<
   AgentDefinition,
   "model" | "thinking" | "temperature" | "maxTokens" | "cache"
@@ -31,24 +31,24 @@ export type TurnRequest = Pick<
   readonly loopId: string;
   readonly turn: number;
   readonly branch: string;
-  /** Where the answer stands. */
+  /** The position of the answer. */
   readonly position: number;
   readonly systemPrompt: { readonly text: string; readonly origin: BlockOrigin };
-  /** In order, as they were handed to the vendor's protocol. */
+  /** The messages in the order in which the vendor's protocol received them. */
   readonly messages: readonly SourcedMessage[];
-  /** As the loop was opened with, or moved to; absent in the record of loops that began before this was kept. */
+  /** The tools of the loop's opening or newest definition update; absent in records that older releases wrote. */
   readonly tools?: readonly ToolDefinition[];
-  /** What the last answer was to be. */
+  /** The required output of the last answer. */
   readonly output?: AgentDefinition["output"];
-  /** The tool that had to be called, because the answer before was not that. */
+  /** The tool that the model was forced to call, because its preceding answer was not the required output. */
   readonly mustCall?: string;
-  /** Functions of the application that have shaped these messages before they were sent, in order: CB-10. */
+  /** The application's functions that transformed these messages before they were sent, in order: CB-10. */
   readonly shapedBy: readonly string[];
-  /** As the loop was opened with, or moved to: what has raised them since is not in it. */
+  /** The limits of the loop's opening or newest definition update, without later raises. */
   readonly limits: Limits;
 };
 
-/** Reads the transcript and asks nobody. */
+/** Reads the transcript only, and asks no server. */
 export async function readTurnRequest(
   link: ClientLink,
   session: string,
@@ -127,7 +127,7 @@ async function findRequestedLoop(
   return { loopId: requested.record.loopId, turn: requested.turn };
 }
 
-/** The agent's own, unless a fallback stands as the author of the answer. */
+/** Returns the agent's own model, unless a fallback is recorded as the author of the answer. */
 async function findAnsweringModel(
   { model, fallbacks = [] }: AgentDefinition,
   { branch, position }: TurnContext,
@@ -142,7 +142,7 @@ async function findAnsweringModel(
   return isBy(model) ? model : (fallbacks.find(isBy) ?? model);
 }
 
-/** What an output changes of it, where the record says how it is asked for. */
+/** Returns the parts of the prompt that the output changes, if the record states the output mode. */
 function buildPromptParts(definition: AgentDefinition, model: AgentDefinition["model"], tools: TurnContext) {
   const { output } = definition;
   const systemPrompt = buildSystemPrompt(definition);

@@ -9,7 +9,7 @@ import { EvaluationEvents, type GroupEvent } from "./evaluation-events.ts";
 import type { RecordedPosition } from "./event-cursor.ts";
 import { FollowedLoop } from "./followed-loop.ts";
 
-/** Something that was recorded. `message` is what the event names by position. */
+/** A recorded item. `message` is the message that the event refers to by position. */
 export type RecordedItem =
   | {
       readonly type: "event";
@@ -19,7 +19,7 @@ export type RecordedItem =
     }
   | { readonly type: "group"; readonly event: GroupEvent };
 
-/** Follows the recorded events of a session from a place on. */
+/** Follows the recorded events of a session from a position on. */
 export class RecordedEventReader {
   readonly #open: () => Promise<Transcript | undefined>;
   readonly #session: string;
@@ -28,7 +28,7 @@ export class RecordedEventReader {
   readonly #skipped = new Set<string>();
   /** In order of start. */
   #records: readonly LoopRecord[] = [];
-  /** Of so many of them nothing more comes. */
+  /** The number of records, from the first one on, that are complete. */
   #first = 0;
 
   constructor(open: () => Promise<Transcript | undefined>, session: string) {
@@ -37,9 +37,9 @@ export class RecordedEventReader {
   }
 
   /**
-   * Chooses where to begin, and gives what is known there of turns that are under way.
+   * Chooses where to begin, and yields the known events of turns in progress.
    *
-   * @param openSince - When the open run began; absent: no run is open.
+   * @param openSince - When the open run began; absent if no run is open.
    */
   async *begin(
     from: "loop" | "session" | "now",
@@ -68,7 +68,7 @@ export class RecordedEventReader {
     yield* this.readNew();
   }
 
-  /** Goes on where a reader stood, and gives what that one knew of turns that were under way. */
+  /** Resumes at a reader's position, and yields the events of turns in progress that the reader already has. */
   async *resume({ first, loops, group }: RecordedPosition): AsyncGenerator<RecordedItem, void, void> {
     this.#groups.resume(await this.#readEvaluations(), group);
     const records = await this.#readRecords();
@@ -81,7 +81,7 @@ export class RecordedEventReader {
     }
   }
 
-  /** What was recorded since the last call. */
+  /** Yields what was recorded since the last call. */
   async *readNew(): AsyncGenerator<RecordedItem, void, void> {
     const transcript = await this.#open();
     if (transcript === undefined) return;
@@ -97,7 +97,7 @@ export class RecordedEventReader {
     yield* toItems(this.#groups.eventsWithoutLoops(records));
   }
 
-  /** Whether what a delta is a part of is still to be recorded. */
+  /** Tells whether the part that a delta belongs to is not recorded yet. */
   isOpen(delta: Delta): boolean {
     if (this.#skipped.has(delta.loopId)) return false;
     const loop = this.#loops.get(delta.loopId);
@@ -109,7 +109,7 @@ export class RecordedEventReader {
     return this.#records.findLast((record) => record.loopId === loopId);
   }
 
-  /** Where this stands, behind the newest of its news. */
+  /** Returns the position after the newest yielded event. */
   getPosition(): RecordedPosition {
     while (this.#first < this.#records.length && this.#isOver(this.#records[this.#first])) this.#first += 1;
     const positions = this.#records.slice(this.#first).map(({ loopId }) => {
@@ -121,7 +121,7 @@ export class RecordedEventReader {
     return { first: this.#first, loops: positions.slice(0, touched + 1), group: this.#groups.getPosition() };
   }
 
-  /** The loop with this number in the session. */
+  /** Returns the id of the loop with this number in the session. */
   getLoopId(index: number): string | undefined {
     return this.#records[index]?.loopId;
   }
@@ -152,7 +152,7 @@ export class RecordedEventReader {
     yield* this.#replay(record, turnAt, events.length);
   }
 
-  /** A stretch of a loop that is known: from the beginning of its newest turn up to, not including, an event. */
+  /** Yields the known events of a loop: from the start of its newest turn up to, but not including, event `next`. */
   async *#replay(record: LoopRecord, turnAt: number, next: number): AsyncGenerator<RecordedItem, void, void> {
     const loop = this.#getFollowedLoop(record);
     const transcript = await this.#open();
@@ -189,7 +189,7 @@ export class RecordedEventReader {
     return loop;
   }
 
-  /** Each event with the message that it names; what stands before a RevertApplied is on the branch that it has left. */
+  /** Yields each event with its message. Events before a RevertApplied refer to the branch that it left. */
   async *#withMessages(transcript: Transcript, branch: string, events: readonly LoopEvent[]) {
     const bodies = events.map(({ body }) => body);
     const isLeaving = (body: EventBody) => body.type === "RevertApplied" && body.applied;
@@ -205,7 +205,7 @@ export class RecordedEventReader {
     }
   }
 
-  /** The messages that the events name, read in one go. */
+  /** Reads the messages of the events in one query. */
   async #readMessages(
     transcript: Transcript,
     branch: string,
@@ -220,7 +220,7 @@ export class RecordedEventReader {
   }
 }
 
-/** An evaluation that has no loops yet. */
+/** Finds an evaluation that has no loops yet. */
 function findEvaluationBegunSince(
   newest: LoopRecord | undefined,
   group: EvaluationRecord | undefined,

@@ -6,7 +6,7 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { resolveSessionId } from "../resolve-session-id.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
 
-/** A new session of the same agent: its definition goes on, the conversation does not (SES-19). Gives its id. */
+/** Creates a session with the same definition and an empty conversation (SES-19). Returns its id. */
 export async function createFollowingSession(
   link: ClientLink,
   previous: string,
@@ -17,7 +17,7 @@ export async function createFollowingSession(
     const { transcript } = await getSessionRecord(link, previous);
     const created = await transcript.followSession({ id, previous, atMs: Date.now() });
     if (created === undefined || !isFollowing(created, previous)) {
-      throw new HoldfastError("input-invalid", `There is a session ${id} already. Choose another id.`, {
+      throw new HoldfastError("input-invalid", `A session ${id} already exists. Choose another id.`, {
         session: id,
       });
     }
@@ -32,10 +32,10 @@ function isFollowing({ formation }: SessionRecord, previous: string): boolean {
 }
 
 /**
- * The session that words for this one go to, if one that was idle for longer than `idleMs` is to be left: itself, or the
- * newest that has followed it for that reason (SES-13). Nothing is known of it: itself.
+ * Returns the session that receives messages for this one after an idle rotation: the newest session that followed it
+ * because it was idle for longer than `idleMs` (SES-13), or the session itself. An unknown session is returned unchanged.
  *
- * @param nowMs - The time by which it is idle.
+ * @param nowMs - The current time, to compare with the last activity.
  */
 export async function findCurrentSession(
   link: ClientLink,

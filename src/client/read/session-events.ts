@@ -8,24 +8,24 @@ import { type FollowStart, followSession, type LiveItem } from "./follow-stream.
 import { LiveEvents } from "./live-events.ts";
 import { RecordedEventReader, type RecordedItem } from "./recorded-event-reader.ts";
 
-/** Something that happened, and where who has seen it goes on: `session.events({ from: cursor })`. */
+/** An event, and the cursor after it: resume with `session.events({ from: cursor })`. */
 export type SessionEvent = { readonly cursor: string; readonly event: AgentEvent };
 
 export type EventsOptions = {
   /**
-   * `loop` (unless said): the loop that is running, or the newest. `session`: everything. `now`: only what comes. Else a
-   * cursor: all behind the event that it came with.
+   * `loop` (default): the loop that is running, or the newest. `session`: everything. `now`: only new events. Or a cursor:
+   * all events after its own.
    */
   readonly from?: FollowStart | (string & {});
-  /** Ends the iteration; the run goes on. */
+  /** Ends the iteration; the run continues. */
   readonly signal?: AbortSignal;
-  /** The run whose end ends the iteration; the session's newest unless said. */
+  /** The run whose end ends the iteration; the session's newest run by default. */
   readonly runId?: string;
 };
 
 /**
- * What happens in a session as it happens: what is recorded and what is shown live in one order, each once. Ends when the
- * run has ended. A server that is away for a while is waited for, and so are workers.
+ * Streams recorded events and live output of a session in one order, each once. Ends when the run ends. Waits for a server
+ * or workers that are temporarily unavailable.
  */
 export async function* streamSessionEvents(
   link: ClientLink,
@@ -54,13 +54,13 @@ function getFollowStart(session: string, from: string): FollowStart | EventPosit
   return from === "loop" || from === "session" || from === "now" ? from : parseCursor(session, from);
 }
 
-/** Tells what comes as events, each with the place behind it. */
+/** Converts items to events, each with the position after it. */
 class SessionEventBuilder {
   readonly recorded: RecordedEventReader;
   readonly #session: string;
   readonly #events: AgentEventReader;
   readonly #live = new LiveEvents();
-  /** Of the next event of these loops so much was told. */
+  /** The number of delivered events of each loop's next recorded event. */
   readonly #delivered = new Map<string, number>();
   #resumed: EventPosition | undefined;
   #offset: number;
@@ -95,7 +95,7 @@ class SessionEventBuilder {
     return item.type === "event" ? await this.#toRecordedEvents(item) : await this.#toLiveEvents(item);
   }
 
-  /** What the place says and the record does not. */
+  /** Restores what the position states and the record does not. */
   #resume({ first, loops }: EventPosition): void {
     this.#resumed = undefined;
     for (const [index, position] of loops.entries()) {

@@ -8,25 +8,25 @@ import { type FollowedItem, type FollowStart, followSession } from "./follow-str
 import { RecordedEventReader } from "./recorded-event-reader.ts";
 
 export type WatchItem =
-  /** Something durable. `message` is what the event names by position. */
+  /** A durable event. `message` is the message that the event refers to by position. */
   | { readonly type: "event"; readonly event: LoopEvent; readonly message?: AgentMessage }
-  /** Around the loops of an evaluation, whose events come as they are recorded, those of one between those of others. */
+  /** Brackets the loops of an evaluation, whose events arrive as they are recorded, interleaved. */
   | { readonly type: "group"; readonly event: GroupEvent }
-  /** Live output, as it is made. */
+  /** Live output as it is produced. */
   | { readonly type: "delta"; readonly offset: number; readonly delta: Delta };
 
 export type WatchOptions = {
-  /** Ends the watching; the run goes on. */
+  /** Ends the iteration; the run continues. */
   readonly signal?: AbortSignal;
   /**
-   * `loop` (unless said): the loop that is running, or the newest. `session`: everything. `now`: only what comes.
+   * `loop` (default): the loop that is running, or the newest. `session`: everything. `now`: only new items.
    */
   readonly from?: FollowStart;
-  /** The run whose end ends the watching; the session's newest unless said. */
+  /** The run whose end ends the iteration; the session's newest run by default. */
   readonly runId?: string;
 };
 
-/** What a session records and publishes, as it is stored; ends when the run has ended, or with the signal. */
+/** Streams what a session records and publishes, as stored, until the run ends or the signal is aborted. */
 export async function* watchSession(
   link: ClientLink,
   session: string,

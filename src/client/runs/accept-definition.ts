@@ -6,9 +6,9 @@ import { formatSummaryLines, summariseDefinition } from "../read/definition-summ
 import { getSessionRecord } from "./get-session-record.ts";
 
 /**
- * Refuses a definition that came with an import until somebody here has accepted it.
+ * Rejects a definition that arrived with an import and that nobody has accepted here.
  *
- * @throws `definition-unaccepted`, with what the definition reaches for in `problems`.
+ * @throws `definition-unaccepted`, with the resources that the definition uses in `problems`.
  */
 export async function assertDefinitionAccepted(
   transcript: Transcript,
@@ -21,8 +21,8 @@ export async function assertDefinitionAccepted(
   const command = `holdfast accept ${session}`;
   throw new HoldfastError(
     "definition-unaccepted",
-    `Session ${session} was imported, and its agent has not been accepted here, so it was not started. ` +
-      `It brings: ${problems.join("; ")}. Accept it with \`${command}\`, or give a definition of your own.`,
+    `Session ${session} was imported, and its agent has not been accepted here. The run was not started. ` +
+      `The agent uses: ${problems.join("; ")}. Accept it with \`${command}\`, or specify your own definition.`,
     { session, problems, command },
   );
 }
@@ -30,13 +30,13 @@ export async function assertDefinitionAccepted(
 export type AcceptResult = {
   readonly session: string;
   readonly definitionHash: string;
-  /** It was accepted before. */
+  /** Whether it had been accepted earlier. */
   readonly already: boolean;
-  /** What the agent reaches for, a line each. */
+  /** The resources that the agent uses, one per line. */
   readonly brings: readonly string[];
 };
 
-/** Accepts the definition that an imported session came with: runs may be started with it from now on. */
+/** Accepts the definition that an imported session arrived with: runs may be started with it from then on. */
 export async function acceptDefinition(link: ClientLink, session: string): Promise<AcceptResult> {
   try {
     const { transcript, record } = await getSessionRecord(link, session);

@@ -17,19 +17,19 @@ import { readQuestion } from "./read-question.ts";
 import { sendRunUpdate } from "./send-run-update.ts";
 
 export type AnswerOptions = {
-  /** `accept` unless said: with the values, or what is asked for was done at the address. */
+  /** `accept` by default: with the values, or after the request at the address was completed. */
   readonly answer?: "accept" | "decline" | "cancel";
-  /** Of the form's fields, by name; what it presets need not be given. */
+  /** The form's fields by name. You may omit fields that the form presets. */
   readonly values?: Readonly<Record<string, unknown>>;
-  /** Who answers, for the record; the name of this process's user unless said. */
+  /** Who answers, for the record; by default the name of this process's user. */
   readonly by?: string;
 };
 
 const MAX_VALUES_BYTES = 256 * 1024;
 
 /**
- * Answers what the tool of a waiting call asks. Values are checked against the form, and stored in the transcript: the run
- * is told their hash.
+ * Answers the question of a pending call's tool. Checks the values against the form and stores them in the transcript: the
+ * run receives their hash.
  */
 export async function answerCall(
   link: ClientLink,
@@ -55,7 +55,7 @@ export async function answerCall(
 
 type AskingCall = PendingApproval & { readonly question: string };
 
-/** The call whose tool asks; `record` is the session that its words are kept with. */
+/** Finds the call whose tool asks; `record` is the session whose transcript holds its texts. */
 async function findAskingCall(
   link: ClientLink,
   session: string,
@@ -75,7 +75,7 @@ async function findAskingCall(
   if (found !== undefined) {
     throw new HoldfastError(
       "input-invalid",
-      `Session ${session} did not take the answer: the tools of several calls ask; say which with its id: ` +
+      `Session ${session} rejected the answer: the tools of several calls ask a question. Specify the id of one call: ` +
         `${found.toolCallId}, ${other?.toolCallId}.`,
       { session },
     );
@@ -84,16 +84,16 @@ async function findAskingCall(
     (candidate) => toolCallId === undefined || candidate.toolCallId === toolCallId,
   );
   if (callWithoutQuestion === undefined)
-    throw createNothingPendingError(session, "no tool of it asks a person");
+    throw createNothingPendingError(session, "no tool of the session asks a question");
   throw new HoldfastError(
     "input-invalid",
-    `Session ${session} did not take the answer: ${callWithoutQuestion.toolCallId} (${callWithoutQuestion.tool}) asks for no more than a yes. ` +
-      `Say \`holdfast approve ${session} ${callWithoutQuestion.toolCallId}\`, or deny it.`,
+    `Session ${session} rejected the answer: ${callWithoutQuestion.toolCallId} (${callWithoutQuestion.tool}) ` +
+      `only needs an approval. Run \`holdfast approve ${session} ${callWithoutQuestion.toolCallId}\`, or deny it.`,
     { session },
   );
 }
 
-/** Nothing for a question that wants no values. */
+/** Stores the values. Returns nothing for a question that needs none. */
 async function storeValues(
   link: ClientLink,
   session: string,
@@ -105,8 +105,8 @@ async function storeValues(
   if (formQuestion === undefined) {
     throw new HoldfastError(
       "input-invalid",
-      `Session ${session} did not take the answer: what ${tool} asks is not in the transcript of this machine. ` +
-        "Answer where its transcript lies.",
+      `Session ${session} rejected the answer: the question of ${tool} is not in the transcript of this machine. ` +
+        "Answer on the machine that has its transcript.",
       { session },
     );
   }
@@ -117,7 +117,7 @@ async function storeValues(
   if (bytes > MAX_VALUES_BYTES) {
     throw new HoldfastError(
       "input-too-large",
-      `The values of the answer have ${bytes} bytes as JSON; at most ${MAX_VALUES_BYTES} are taken.`,
+      `The values of the answer have ${bytes} bytes as JSON; the maximum is ${MAX_VALUES_BYTES}.`,
       { session, bytes, maxBytes: MAX_VALUES_BYTES },
     );
   }
@@ -144,7 +144,7 @@ function checkValues(
   const { problems } = fitted;
   throw new HoldfastError(
     "input-invalid",
-    `The answer to ${toolCallId} does not fit what is asked: ${problems.join("; ")}. Nothing was sent.`,
+    `The answer to ${toolCallId} does not match the form: ${problems.join("; ")}. Nothing was sent.`,
     { session, problems },
   );
 }

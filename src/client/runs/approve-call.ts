@@ -8,25 +8,25 @@ import { INLINE_BYTES } from "./message-input.ts";
 import { sendRunUpdate } from "./send-run-update.ts";
 
 export type ApproveOptions = {
-  /** In place of the model's; the tool checks them as it checks those. */
+  /** Replaces the model's arguments; the tool validates them in the same way. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** The same kind of call is not asked for again in the session whose call it is. */
+  /** Also allows later calls of the same kind in the session that made the call. */
   readonly always?: boolean;
-  /** Who answers, for the record; the name of this process's user unless said. */
+  /** Who answers, for the record; by default the name of this process's user. */
   readonly by?: string;
 };
 
 export type DenyOptions = {
-  /** What the model is told. */
+  /** The reason, for the model. */
   readonly reason?: string;
-  /** Who answers, for the record; the name of this process's user unless said. */
+  /** Who answers, for the record; by default the name of this process's user. */
   readonly by?: string;
 };
 
-/** What became of an answer. `session` is the one whose call it was, `waiting` how many more wait in the tree. */
+/** The result of an answer. `session` is the session of the call; `waiting` counts the calls still pending in the tree. */
 export type AnswerResult = ApprovalResult & { readonly session: string };
 
-/** Answers a call that waits for a person. Resolves when the run has taken the answer; the call may run for longer. */
+/** Answers a pending call. Resolves when the run has accepted the answer; the call itself may take longer. */
 export function approveCall(
   link: ClientLink,
   session: string,
@@ -56,7 +56,7 @@ export function denyCall(
   });
 }
 
-/** At the session itself, or at the agent below it whose call it is. */
+/** Sends the answer to the session itself, or to the agent below it that made the call. */
 async function sendAnswer(link: ClientLink, session: string, reply: ApprovalInput): Promise<AnswerResult> {
   checkSize(session, reply);
   const target = await findAnswerTarget(link, session, reply.toolCallId);
@@ -80,8 +80,8 @@ function checkSize(session: string, { arguments: changed, reason }: ApprovalInpu
     if (bytes <= INLINE_BYTES) continue;
     throw new HoldfastError(
       "input-too-large",
-      `The ${field} of the answer have ${bytes} bytes as JSON; at most ${INLINE_BYTES} are taken. ` +
-        "Refuse the call with a short reason, and say the rest with a steering message.",
+      `The ${field} of the answer have ${bytes} bytes as JSON; the maximum is ${INLINE_BYTES}. ` +
+        "Deny the call with a short reason, and send the details in a steering message.",
       { session, bytes, maxBytes: INLINE_BYTES },
     );
   }
@@ -96,7 +96,7 @@ export function toSignature(by: string | undefined): { by?: string } {
   return name === undefined || name === "" ? {} : { by: name };
 }
 
-/** Some containers have a user without a name. */
+/** Returns nothing in containers whose user has no name. */
 function getUserName(): string | undefined {
   try {
     return userInfo().username;

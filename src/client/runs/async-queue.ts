@@ -1,4 +1,4 @@
-/** Things from several sources, taken one by one in the order in which they came. */
+/** Items of several sources, taken one by one in the order of their arrival. */
 export class AsyncQueue<T> {
   readonly #waiting: { readonly thing: T; readonly taken?: () => void }[] = [];
   #wake: (() => void) | undefined;
@@ -8,7 +8,7 @@ export class AsyncQueue<T> {
     this.#add({ thing });
   }
 
-  /** Resolves when the thing is taken, so that who has many waits for who takes them. */
+  /** Resolves when the item is taken, so that a fast producer waits for the consumer. */
   pushAndWait(thing: T): Promise<void> {
     if (this.#closed) return Promise.resolve();
     return new Promise((onTaken) => this.#add({ thing, taken: onTaken }));
@@ -27,7 +27,7 @@ export class AsyncQueue<T> {
     }
   }
 
-  /** Nobody takes anything any more. */
+  /** Ends the queue: nobody takes items any more. */
   close(): void {
     this.#closed = true;
     for (const { taken } of this.#waiting.splice(0)) taken?.();

@@ -8,14 +8,14 @@ import { getErrorMessage, HoldfastError } from "../holdfast-error.ts";
 import { readPastResult } from "./read-past-result.ts";
 import { isOutage, isStoreUnavailable, retryWhile } from "./retry-outage.ts";
 
-/** The failure type of a run that failed; its first detail is the `RunResult`. */
+/** The failure type of a failed run; its first detail is the `RunResult`. */
 export const RUN_FAILED = "holdfast/run-failed";
 
 /**
- * Waits for the run's end, through continue-as-new. A server that is away meanwhile is waited for, until the signal. A run that failed by the agent's own account gives its result
- * as data; one that was ended from outside has none, and throws.
+ * Waits for the run's end, through continue-as-new. Keeps waiting while the server is unavailable, until the signal is
+ * aborted. Returns the result of a run that failed on its own as data. Throws for a run that was ended from outside.
  *
- * @param runId - Else the session's newest run.
+ * @param runId - The session's newest run by default.
  */
 export async function awaitResult(
   link: ClientLink,
@@ -26,7 +26,7 @@ export async function awaitResult(
     link.client.workflow.getHandle(session, options.runId).result() as Promise<RunResult>;
   try {
     if (options.signal === undefined) return await retryWhile(requestResult, isOutage, undefined);
-    // A wait is one long poll after the other, and each of them listens.
+    // A wait consists of successive long polls, and each of them adds a listener.
     const signal = AbortSignal.any([options.signal]);
     setMaxListeners(0, signal);
     const request = () => link.connection.withAbortSignal(signal, requestResult);
@@ -34,7 +34,7 @@ export async function awaitResult(
   } catch (error) {
     if (error instanceof WorkflowFailedError) return toFailedResult(error, session);
     if (options.signal?.aborted === true) throw createWaitCancelledError(session, error);
-    // The server forgets a run when its retention is over; the transcript does not.
+    // The server deletes a run after its retention period; the transcript does not.
     const past = isRunNotFound(error)
       ? await retryWhile(() => readPastResult(link, session), isStoreUnavailable, options.signal)
       : undefined;
@@ -43,11 +43,11 @@ export async function awaitResult(
   }
 }
 
-/** Not the server's refusal: it was told that nobody waits any more. */
+/** Not a rejection by the server: the caller cancelled the wait. */
 function createWaitCancelledError(session: string, cause: unknown): HoldfastError {
   return new HoldfastError(
     "wait-cancelled",
-    `The wait for the result of session ${session} was cancelled by its caller. The run goes on: ask again, or stop it.`,
+    `The caller cancelled the wait for the result of session ${session}. The run continues: wait again, or stop it.`,
     { session, cause },
   );
 }
@@ -62,13 +62,13 @@ function toFailedResult(error: WorkflowFailedError, session: string): RunResult 
   if (cause instanceof TerminatedFailure || cause instanceof CancelledFailure) {
     throw new HoldfastError(
       "run-terminated",
-      `The run of session ${session} was ended from outside: ${message}. What it had done is in the transcript; ` +
-        "prompt the session to go on from there.",
+      `The run of session ${session} was ended from outside: ${message}. Its completed work is in the transcript; ` +
+        "prompt the session to continue.",
       { session, cause: error },
     );
   }
   if (cause instanceof TimeoutFailure) {
-    throw new HoldfastError("run-timed-out", `The run of session ${session} ran out of time: ${message}`, {
+    throw new HoldfastError("run-timed-out", `The run of session ${session} timed out: ${message}`, {
       session,
       cause: error,
     });

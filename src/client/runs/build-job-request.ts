@@ -14,18 +14,18 @@ import { createLeadDefinition } from "./lead-definition.ts";
 import { createMessageInput, type MessageWithId } from "./message-input.ts";
 import { checkWorkspace } from "./pin-definition.ts";
 
-/** A mode that is a workflow of its own. */
+/** A work mode that has its own workflow. */
 export type JobWorkMode = Exclude<WorkMode, { type: "interactive" }>;
 
 export type JobRequest = PipelineRequest | FanOutRequest | AutonomousRequest | SupervisorRequest;
 
-/** Words of one of many parts that travel inline; what is longer is stored first. */
+/** The maximum bytes of inline text for one of many parts; longer texts are stored first. */
 const PART_INLINE_BYTES = 1024;
 
 /**
- * What a job's workflow is started with: every definition is checked and stored, and goes by its hash.
+ * Builds the request that starts a job's workflow. Checks and stores every definition, and passes its hash.
  *
- * @param partBytes - Words of one of many parts that travel inline.
+ * @param partBytes - The maximum bytes of inline text for one of many parts.
  */
 export async function buildJobRequest(
   link: ClientLink,
@@ -102,12 +102,12 @@ async function packShort(
   return inline === undefined ? { ref: ref ?? "" } : { text: inline };
 }
 
-/** The tools by which an agent that works by itself says when it is done, and when it wants to go on. */
+/** The tools with which an autonomous agent ends its work, or sleeps. */
 const SELF_PACING_TOOLS = ["finish_work", "sleep"] as const;
 
 /**
- * With the tools of an agent that works by itself. They are about the run alone: a policy that would ask about all that it
- * does not name, or deny it, lets them run.
+ * Adds the tools of an autonomous agent. They affect the run alone, so that a policy with a strict default still
+ * allows them.
  */
 function withRestTools(agent: AgentDefinition): AgentDefinition {
   const { tools, permissions } = agent;
@@ -130,5 +130,5 @@ function toSettings(link: ClientLink, { limits }: JobWorkMode) {
 
 function assertNotEmpty(task: string | undefined): string {
   if (task !== undefined) return task;
-  throw new HoldfastError("input-invalid", "The job has no task: say what is to be done.");
+  throw new HoldfastError("input-invalid", "The job has no task. Specify the task.");
 }

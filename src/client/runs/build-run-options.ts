@@ -3,10 +3,10 @@ import type { RunSettings } from "../../workflows/run-input.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { buildStartAttributes, formatDetails, formatSummary } from "./run-labels.ts";
 
-/** A kill during a local step waits for the workflow task's time-out (design 3.18). */
+/** A kill during a local step waits for the workflow task's timeout (design 3.18). */
 export const WORKFLOW_TASK_TIMEOUT = "5 seconds";
 
-/** How every run is started, whoever starts it. */
+/** Builds the options with which every run is started. */
 export function buildRunOptions(
   link: ClientLink,
   session: string,
@@ -31,7 +31,7 @@ export function buildRunOptions(
   };
 }
 
-/** The settings that travel with a start; none when all are the usual ones. */
+/** Returns the settings to pass with a start; nothing if all have their defaults. */
 export function getRunSettings(link: ClientLink): { settings?: Partial<RunSettings> } {
   const settings: Partial<RunSettings> = {
     ...link.settings,

@@ -8,7 +8,7 @@ import { checkCostLimit, checkOption } from "./check-option.ts";
 import { INLINE_BYTES } from "./message-input.ts";
 import { pinDefinition } from "./pin-definition.ts";
 
-// What is looked at before several agents are started side by side.
+// Checks before several agents are started side by side.
 
 export function findEvaluationProblem({
   agents,
@@ -22,7 +22,7 @@ export function findEvaluationProblem({
   readonly strategy: { readonly type: StrategyType };
 }): string | undefined {
   if (agents.length > MAX_BRANCHES) {
-    return `An evaluation has at most ${MAX_BRANCHES} branches, and was given ${agents.length} configurations. Make several of it.`;
+    return `An evaluation has at most ${MAX_BRANCHES} branches, but got ${agents.length} configurations. Split it.`;
   }
   if (prompt === undefined && session === undefined) {
     return "An evaluation needs a prompt, or a session whose conversation waits for an answer.";
@@ -30,13 +30,13 @@ export function findEvaluationProblem({
   return findStrategyProblem(strategy.type, agents.length);
 }
 
-/** @param agents - All that draw on them. */
+/** @param agents - All agents that share the limits. */
 export function checkLimits(limits: EvaluationLimits | undefined, agents: readonly AgentDefinition[]): void {
   if (limits === undefined) return;
   checkCostLimit(checkOption(EvaluationLimits, limits, "limits"), agents);
 }
 
-/** Definitions travel inline where all of them together are short; else each is stored, and travels as its hash. */
+/** Returns a function that pins definitions: inline if all of them together are short, otherwise by their hash. */
 export async function createDefinitionPinner(link: ClientLink, agents: readonly AgentDefinition[]) {
   if (Buffer.byteLength(JSON.stringify(agents), "utf8") <= INLINE_BYTES) {
     return (definition: AgentDefinition) => pinDefinition(link, definition);
@@ -54,7 +54,7 @@ export function createEvaluationNotStartedError({
   const reason = outcome.type === "failed" ? outcome.message : outcome.type;
   return new HoldfastError(
     "input-invalid",
-    `The evaluation in session ${session} could not be made: ${reason}`,
+    `The evaluation in session ${session} could not be completed: ${reason}`,
     {
       session,
     },

@@ -4,10 +4,10 @@ import { findCostLimitProblem, type PricedAgent } from "../../schema/prices.ts";
 import { HoldfastError, type HoldfastErrorCode } from "../holdfast-error.ts";
 
 /**
- * A value of an option, as its schema wants it.
+ * Validates the value of an option with a schema.
  *
- * @param what - The option's name; problems begin with it.
- * @throws HoldfastError That names every problem.
+ * @param optionName - Problems begin with it.
+ * @throws HoldfastError That lists every problem.
  */
 export function checkOption<Schema extends z.ZodType>(
   schema: Schema,
@@ -27,7 +27,7 @@ function formatOptionProblem(optionName: string, problem: string): string {
   return problem.startsWith(":") ? `${optionName}${problem}` : `${optionName}.${problem}`;
 }
 
-/** @param agents - All whose spending counts. @throws HoldfastError When the price of any of their models is unknown. */
+/** @param agents - All agents whose costs count. @throws HoldfastError If the price of any of their models is unknown. */
 export function checkCostLimit(
   limits: { readonly maxCostUsd?: number | null | undefined } | undefined,
   agents: readonly PricedAgent[],

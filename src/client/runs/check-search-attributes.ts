@@ -5,13 +5,13 @@ import { getErrorMessage, HoldfastError } from "../holdfast-error.ts";
 
 const checkedNamespaces = new WeakSet<ClientLink["connection"]>();
 
-/** A run that sets an attribute which the server does not know is stuck: refused before the first start. */
+/** A run that sets an unregistered search attribute blocks, so that the client checks them before the first start. */
 export async function checkSearchAttributes(link: ClientLink): Promise<void> {
   if (!link.searchAttributes || checkedNamespaces.has(link.connection)) return;
   const gaps = await findSearchAttributeGaps(link.connection, link.namespace).catch((cause: unknown) => {
     throw new HoldfastError(
       "server-refused",
-      `The server at ${link.address} does not say which search attributes the namespace "${link.namespace}" has: ` +
+      `The server at ${link.address} does not list the search attributes of the namespace "${link.namespace}": ` +
         `${getErrorMessage(cause)}. Connect with searchAttributes: false to start runs without them.`,
       { address: link.address, namespace: link.namespace, cause },
     );
@@ -27,19 +27,19 @@ function createAttributesMissingError(
   const { missing, wrongType } = gaps;
   const command = missing.length === 0 ? undefined : formatRegisterCommand(address, namespace, missing);
   const parts = [
-    ...(missing.length === 0 ? [] : [`does not know the search attributes ${missing.join(", ")}`]),
-    ...(wrongType.length === 0
-      ? []
-      : [`has ${wrongType.map(formatTypedName).join(", ")} under another type`]),
+    ...(missing.length === 0 ? [] : [`lacks the search attributes ${missing.join(", ")}`]),
+    ...(wrongType.length === 0 ? [] : [`has ${wrongType.map(formatTypedName).join(", ")} with another type`]),
   ];
   const advice = [
     ...(command === undefined ? [] : [`Run \`holdfast doctor --fix\`, or: ${command}`]),
-    ...(wrongType.length === 0 ? [] : ["Rename what has the wrong type, or use another namespace."]),
+    ...(wrongType.length === 0
+      ? []
+      : ["Rename the attributes with the wrong type, or use another namespace."]),
     "Or connect with searchAttributes: false.",
   ];
   return new HoldfastError(
     "search-attributes-missing",
-    `The namespace "${namespace}" at ${address} ${parts.join(" and ")}, and a run would be stuck. ${advice.join(" ")}`,
+    `The namespace "${namespace}" at ${address} ${parts.join(" and ")}, which would block every run. ${advice.join(" ")}`,
     { address, namespace, missing, wrongType, ...(command === undefined ? {} : { command }) },
   );
 }
@@ -48,7 +48,7 @@ function formatTypedName(name: SearchAttributeName): string {
   return `${name} (must be ${SEARCH_ATTRIBUTES[name]})`;
 }
 
-/** What an operator types to register them. */
+/** Formats the command that registers the attributes. */
 export function formatRegisterCommand(
   address: string,
   namespace: string,

@@ -6,14 +6,14 @@ import { getSessionRecord } from "./get-session-record.ts";
 import { sessionExists } from "./queue-message.ts";
 import { continueByHash } from "./start-run.ts";
 
-/** A run reads a longer focus as none. */
+/** A run ignores a longer focus. */
 const MAX_FOCUS_BYTES = 2048;
 
-/** `open-run`: a run was asked, and does it before its next answer. `own-loop`: a run of its own was started for it. */
+/** `open-run`: an open run does it before its next answer. `own-loop`: a new run was started for it. */
 export type CompactResult = { readonly by: "open-run" } | { readonly by: "own-loop"; readonly runId: string };
 
 /**
- * Makes a session's context smaller, sooner or later: its end is not waited for.
+ * Starts the compaction of a session's context, and does not wait for its end.
  *
  * @param options.focus - What matters most, for the model that writes the summary.
  */
@@ -26,7 +26,7 @@ export async function compactSession(
   if (bytes > MAX_FOCUS_BYTES) {
     throw new HoldfastError(
       "input-too-large",
-      `The focus has ${bytes} bytes; at most ${MAX_FOCUS_BYTES} are taken. Say in a sentence or two what matters most.`,
+      `The focus has ${bytes} bytes; the maximum is ${MAX_FOCUS_BYTES}. Describe in a sentence or two what matters most.`,
       { session, bytes, maxBytes: MAX_FOCUS_BYTES },
     );
   }

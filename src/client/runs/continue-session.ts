@@ -13,13 +13,13 @@ import { sendRunUpdate } from "./send-run-update.ts";
 import { continueByHash, type StartResult } from "./start-run.ts";
 
 export type ContinueOptions = {
-  /** Goes on at the end of this branch of the session, which is its head from then on. */
+  /** Continues at the end of this branch, which becomes the session's head. */
   readonly branch?: string;
-  /** In place of the definition's, for the loop that goes on. `null` switches one off. */
+  /** Replaces the definition's limits for the new loop. `null` disables a limit. */
   readonly limits?: Partial<Limits>;
 };
 
-/** Goes on with a session at rest as it stands: after a limit, a stop or a failure. */
+/** Continues an idle session as it is, after a limit, a stop or a failure. */
 export async function continueSession(
   link: ClientLink,
   session: string,
@@ -35,11 +35,11 @@ export async function continueSession(
 }
 
 export type RerunOptions = Pick<ContinueOptions, "limits"> & {
-  /** The loop whose prompts are answered once more; the newest unless said. */
+  /** The loop whose prompts are answered again; the newest by default. */
   readonly loop?: string;
 };
 
-/** Has the prompts of a loop answered once more, on a branch of its own; what was there stays. */
+/** Answers the prompts of a loop again, on a new branch; the old answers remain. */
 export async function rerunLoop(
   link: ClientLink,
   session: string,
@@ -64,7 +64,7 @@ export async function rerunLoop(
   return continueByHash(link, session, continuation, record.definitionHash);
 }
 
-/** Limits for the loop that runs; refused while none does. Gives those that hold now. */
+/** Raises the limits of the running loop; fails if none runs. Returns the limits that apply from then on. */
 export async function raiseLimits(
   link: ClientLink,
   session: string,
@@ -74,7 +74,7 @@ export async function raiseLimits(
   return await sendRunUpdate(link, session, raiseLimitsUpdate, limits, createNoLoopWhileIdleError);
 }
 
-/** The first position of a loop that is no word of a person: there its first answer stood. */
+/** Returns the first position of a loop that is not a user's message: the position of its first answer. */
 async function findFirstAnswerPosition(
   transcript: Transcript,
   session: string,

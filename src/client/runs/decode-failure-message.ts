@@ -1,7 +1,7 @@
 import type { Client } from "@temporalio/client";
 import { defaultPayloadConverter, type ProtoFailure } from "@temporalio/common";
 
-/** What a failure says as the server has it, opened where it is sealed. Where it cannot be opened, why. */
+/** Returns the decrypted message of a failure, or the reason why it cannot be decrypted. */
 export async function decodeFailureMessage(
   client: Client,
   workflowId: string,

@@ -4,15 +4,15 @@ import type { ClientLink } from "../connection/client-link.ts";
 import { readRefreshedSession } from "../read/abort-cut-off-loops.ts";
 import { isOpen } from "./open-runs.ts";
 
-/** How long a run whose workflow task fails is given to take a stop: another worker may be able to read it. */
+/** How long a run with a failing workflow task has to take a stop: another worker may be able to read it. */
 const DEADLINE_MS = 5_000;
 const POLL_MS = 250;
-/** Events looked at for the newest workflow task. */
+/** The number of newest events that are searched for the last workflow task. */
 const NEWEST_EVENTS = 50;
 
 /**
- * Ends a run that cannot take a stop because its workflow task fails again and again: nobody can read its state or its
- * input. It is terminated, and its record says that it was aborted. A run that works, or that waits for a worker, is
+ * Ends a run that cannot take a stop because its workflow task keeps failing: no worker can read its state or its
+ * input. Terminates the run and marks it as aborted in the record. A run that works, or that waits for a worker, is
  * left to take the stop.
  */
 export async function endIfUnreadable(link: ClientLink, session: string, reason: string): Promise<void> {
@@ -26,7 +26,9 @@ export async function endIfUnreadable(link: ClientLink, session: string, reason:
   try {
     await link.client.workflow
       .getHandle(session)
-      .terminate(`${reason}. Its workflow task failed, so that it could not take the stop: ${failure}`);
+      .terminate(
+        `${reason}. Its workflow task failed, so that it could not take the stop request: ${failure}`,
+      );
   } catch (error) {
     if (!isRunNotFound(error)) throw error;
   }
@@ -34,7 +36,7 @@ export async function endIfUnreadable(link: ClientLink, session: string, reason:
   if (transcript !== undefined) await readRefreshedSession(link, transcript, session).catch(() => undefined);
 }
 
-/** What the newest workflow task of an open run failed with; nothing while it works. */
+/** Returns the failure of an open run's newest workflow task; nothing while the run works. */
 async function readTaskFailure(link: ClientLink, session: string): Promise<string | undefined> {
   const run = await link.client.workflow
     .getHandle(session)
@@ -51,7 +53,7 @@ async function readTaskFailure(link: ClientLink, session: string): Promise<strin
     if (event.workflowTaskFailedEventAttributes != null) {
       return event.workflowTaskFailedEventAttributes.failure?.message ?? "no reason was given";
     }
-    // It was completed, or its worker was lost: another one takes it.
+    // The task completed, or its worker was lost: another worker takes it.
     if (event.workflowTaskCompletedEventAttributes != null) return undefined;
     if (event.workflowTaskTimedOutEventAttributes != null) return undefined;
   }

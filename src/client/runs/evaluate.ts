@@ -27,23 +27,23 @@ import { formatEvaluationSummary } from "./run-labels.ts";
 import type { SessionStatus } from "./session-status.ts";
 
 export type EvaluateOptions = {
-  /** One branch each. */
+  /** One branch per agent. */
   readonly agents: readonly AgentDefinitionInput[];
   readonly strategy: EvaluationStrategy;
-  /** Left out: every branch goes on with the session's conversation as it is. */
+  /** If omitted, every branch continues the session's conversation as it is. */
   readonly prompt?: string;
-  /** All branches begin where it stands; a new one when absent. */
+  /** The session at whose head all branches begin; a new one by default. */
   readonly session?: string;
-  /** Of all branches and the judge together. */
+  /** The limits of all branches and the judge together. */
   readonly limits?: EvaluationLimits;
 };
 
-/** What an evaluation came to; `output` is there when the chosen answer is a structured output. */
+/** The result of an evaluation; `output` is present if the chosen answer is a structured output. */
 export type EvaluationOutcome = EvaluationResult & { readonly output?: unknown };
 
 /** An evaluation that was started. */
 export class Evaluation {
-  /** Its session, which is also the session of all of its branches. */
+  /** The session of the evaluation and of all its branches. */
   readonly session: string;
   readonly runId: string | undefined;
   readonly #link: ClientLink;
@@ -56,14 +56,14 @@ export class Evaluation {
     this.runId = runId;
   }
 
-  /** Waits for the choice. An evaluation whose chosen branch has failed gives its result all the same. */
+  /** Waits for the choice. Returns a result even if the chosen branch has failed. */
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<EvaluationOutcome> {
     const result = await awaitResult(this.#link, this.session, { runId: this.runId, ...options });
     if (!isEvaluationResult(result)) throw createEvaluationNotStartedError(result);
     return { ...result, ...(await addOutput(this.#link, result, undefined, options.signal)) };
   }
 
-  /** Stops the branches that are at work; what they have left is chosen from. Gives whether it was still open. */
+  /** Stops the running branches; the choice is made among their results so far. Returns whether it was still open. */
   stop(reason?: string): Promise<boolean> {
     return this.#session.stop(reason);
   }
@@ -72,7 +72,7 @@ export class Evaluation {
     return this.#session.status();
   }
 
-  /** All branches and the judge, as they happen. */
+  /** Streams the events of all branches and the judge. */
   events(options?: EventsOptions): AsyncIterable<SessionEvent> {
     return this.#session.events(options);
   }
@@ -82,12 +82,12 @@ export class Evaluation {
   }
 }
 
-/** Runs several agents side by side and goes on with one of them. The same as `holdfast.evaluate(options)`. */
+/** Runs several agents side by side and continues with one of them. The same as `holdfast.evaluate(options)`. */
 export function evaluate(holdfast: Holdfast, options: EvaluateOptions): Promise<Evaluation> {
   return holdfast.evaluate(options);
 }
 
-/** All that can be known to be wrong is found before anything is written or started. */
+/** Finds all detectable errors before anything is written or started. */
 export async function startEvaluation(link: ClientLink, options: EvaluateOptions): Promise<Evaluation> {
   const { prompt, limits, strategy } = options;
   const problem = findEvaluationProblem(options);

@@ -28,25 +28,25 @@ import { stopSession } from "./queue-message.ts";
 import { formatEvaluationSummary } from "./run-labels.ts";
 import { readSessionStatus, type SessionStatus } from "./session-status.ts";
 
-/** One line of several from the same place: what is different of it. */
+/** One of several branches from the same position: how it differs. */
 export type ExploredBranch = {
-  /** Left out: the model is asked again. */
+  /** If omitted, the model answers again. */
   readonly prompt?: string;
-  /** In place of the session's definition. */
+  /** Replaces the session's definition. */
   readonly agent?: AgentDefinitionInput;
-  /** What of the session's definition is different. */
+  /** The fields that differ from the session's definition. */
   readonly changes?: Partial<AgentDefinitionInput>;
 };
 
 export type ExploreOptions = PositionOptions & {
-  /** Of all branches together. */
+  /** The limits of all branches together. */
   readonly limits?: EvaluationLimits;
 };
 
-/** Words of one branch of many that travel inline. */
+/** The maximum bytes of inline text for one of many branches. */
 const PART_INLINE_BYTES = 1024;
 
-/** Branches from one place that are at work side by side, each for itself; none is chosen (HITL-03). */
+/** Branches from one position that run side by side, each on its own; none is chosen (HITL-03). */
 export class Exploration {
   readonly session: string;
   readonly runId: string;
@@ -58,14 +58,14 @@ export class Exploration {
     this.runId = runId;
   }
 
-  /** Waits until all are over. The session's head is where it was: go on with `branch` of the one that you like. */
+  /** Waits for all branches. The session's head does not change: continue with the `branch` that you prefer. */
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<ExplorationResult> {
     const result = await awaitResult(this.#link, this.session, { runId: this.runId, ...options });
     if ("branches" in result) return result as ExplorationResult;
     throw createEvaluationNotStartedError(result);
   }
 
-  /** @param index - Of one branch, from 0; all of them when absent. Gives whether it was still at work. */
+  /** @param index - One branch, from 0; all branches by default. @returns Whether it was still running. */
   async stop(index?: number, reason?: string): Promise<boolean> {
     if (index === undefined) return await stopSession(this.#link, this.session, reason);
     const { branches = [] } = await this.status();
@@ -78,7 +78,7 @@ export class Exploration {
     return readSessionStatus(this.#link, this.session);
   }
 
-  /** @param index - Of one branch, from 0; all of them when absent. Ends with what it is about. */
+  /** @param index - One branch, from 0; all branches by default. Ends when the watched branches end. */
   async *watch(index?: number, options: WatchOptions = {}): AsyncGenerator<WatchItem, void, void> {
     let own: string | undefined;
     for await (const item of watchSession(this.#link, this.session, { runId: this.runId, ...options })) {

@@ -3,14 +3,14 @@ import { extractJson as jsonIn } from "../../platform/text/extract-json.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import { formatProblems } from "./zod-output.ts";
 
-/** `reason` is a sentence that says what was found; of a `mismatch`, field by field. */
+/** `reason` is a sentence that describes what was found; of a `mismatch`, field by field. */
 export type ExtractedJson<Value> =
   | { readonly type: "found"; readonly value: Value }
   | { readonly type: "missing" | "cut-off" | "invalid" | "mismatch"; readonly reason: string };
 
 /**
- * The JSON value in a message, or in a text: the whole of it, a fenced block, or a value amid prose; the first that
- * fits the schema (PHI-09).
+ * Extracts the JSON value in a message or text: the whole text, a fenced block, or a value amid prose. Returns the first
+ * one that matches the schema (PHI-09).
  */
 export function extractJson<Schema extends ZodType>(
   source: AgentMessage | string,

@@ -4,14 +4,14 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { findWaitingInTree, type WaitingEntry } from "./list-waiting-calls.ts";
 import { describeRun, findRunsBelow, isOpen } from "./open-runs.ts";
 
-/** Whom an answer goes to. `others` wait besides; unknown where the session stands alone, and is itself to say. */
+/** The recipient of an answer. `others` counts the further pending calls; absent if no agent works below the session. */
 export type AnswerTarget = {
   readonly session: string;
   readonly toolCallId: string | undefined;
   readonly others?: number;
 };
 
-/** The session itself when no agent works below it; else the one whose call it is. */
+/** Returns the session itself if no agent works below it; otherwise the session that made the call. */
 export async function findAnswerTarget(
   link: ClientLink,
   session: string,
@@ -36,21 +36,22 @@ function chooseWaitingCall(
     toolCallId === undefined ? undefined : matching.find((call) => call.session === session);
   const [first, ...others] = matching;
   if (first === undefined) {
-    const which = toolCallId === undefined ? "No call" : `No call ${toolCallId}`;
-    const those = waiting.length === 0 ? "" : `; these do: ${listWaitingCalls(waiting)}`;
+    const which = toolCallId === undefined ? "no call" : `no call ${toolCallId}`;
+    const those = waiting.length === 0 ? "" : `; these are pending: ${listWaitingCalls(waiting)}`;
     throw createNothingPendingError(
       session,
-      `${which} of it or of an agent below it waits for a person${those}`,
+      `${which} of the session or of an agent below it is pending${those}`,
     );
   }
   if (others.length === 0) return first;
-  // An id names a call of the session itself before it names one below.
+  // An id refers to a call of the session itself before it refers to one below.
   if (withinSession !== undefined) return withinSession;
   const advice =
-    toolCallId === undefined ? "say which with its id" : "answer at the session whose call you mean";
+    toolCallId === undefined ? "specify the id of one call" : "answer at the session that made the call";
   throw new HoldfastError(
     "input-invalid",
-    `Session ${session} did not take the answer: ${matching.length} calls wait in its tree; ${advice}: ${listWaitingCalls(matching)}.`,
+    `Session ${session} rejected the answer: ${matching.length} calls are pending in its tree; ` +
+      `${advice}: ${listWaitingCalls(matching)}.`,
     { session },
   );
 }

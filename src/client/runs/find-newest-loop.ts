@@ -1,6 +1,6 @@
 import type { LoopRecord } from "../../store/transcript/loop.ts";
 
-/** The loop that a session goes on behind: of an evaluation's the chosen one, whichever began or ended last. */
+/** Finds the loop before the session's head: the chosen loop of an evaluation, whichever began or ended last. */
 export function findNewestLoop<Loop extends Pick<LoopRecord, "evaluation" | "parallel">>(
   loops: readonly Loop[],
 ): Loop | undefined {

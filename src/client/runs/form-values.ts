@@ -1,7 +1,7 @@
 import type { UserValues } from "../../schema/user-question.ts";
 
-// The values of a form that a tool's server has asked for: an object with plain fields, by the part of JSON Schema that
-// such forms have. What the schema says beyond that is the server's to judge.
+// Validates the values of a form that a tool's server requests: an object with plain fields, in the subset of JSON Schema
+// that such forms use. The server validates everything else in the schema.
 
 type JsonObject = Readonly<Record<string, unknown>>;
 type FormValue = UserValues[string];
@@ -18,7 +18,7 @@ export type FormField = {
 
 export type FormValuesCheck =
   | { readonly ok: true; readonly values: UserValues }
-  /** A sentence for each field that does not fit. */
+  /** One sentence for each invalid field. */
   | { readonly ok: false; readonly problems: readonly string[] };
 
 const FORMATS: Readonly<Record<string, (text: string) => boolean>> = {
@@ -43,22 +43,20 @@ export function listFormFields(schema: JsonObject): readonly FormField[] {
   });
 }
 
-/** Values as they are sent, with what the form presets where nothing is given. */
+/** Validates values, and fills in the presets of the form. */
 export function checkFormValues(schema: JsonObject, given: JsonObject): FormValuesCheck {
   const properties = asObject(schema["properties"]);
   const required = asList(schema["required"]);
   const values: [string, FormValue][] = [];
   const problems: string[] = [];
   for (const name of Object.keys(given).filter((one) => !Object.hasOwn(properties, one))) {
-    problems.push(
-      `${name}: there is no such field; the form has ${Object.keys(properties).join(", ") || "none"}`,
-    );
+    problems.push(`${name}: unknown field; the form has ${Object.keys(properties).join(", ") || "none"}`);
   }
   for (const [name, givenValue] of Object.entries(properties)) {
     const field = asObject(givenValue);
     const value = Object.hasOwn(given, name) ? given[name] : field["default"];
     if (value === undefined || value === null) {
-      if (required.includes(name)) problems.push(`${name}: it is required (${describeField(field)})`);
+      if (required.includes(name)) problems.push(`${name}: required (${describeField(field)})`);
       continue;
     }
     const problem = findFieldProblem(field, value);
@@ -68,7 +66,7 @@ export function checkFormValues(schema: JsonObject, given: JsonObject): FormValu
   return problems.length === 0 ? { ok: true, values: Object.fromEntries(values) } : { ok: false, problems };
 }
 
-/** A value as it was typed, by what the field wants. What cannot be read stays a text, for the check to refuse. */
+/** Parses typed text by the field's type. Text that cannot be parsed remains text, which validation rejects. */
 export function parseTypedValue(schema: JsonObject, name: string, text: string): unknown {
   const field = asObject(asObject(schema["properties"])[name]);
   const type = field["type"];
@@ -81,7 +79,7 @@ export function parseTypedValue(schema: JsonObject, name: string, text: string):
   }
 }
 
-/** What was expected of a value that does not fit. */
+/** Returns what was expected of an invalid value; nothing for a valid one. */
 function findFieldProblem(field: JsonObject, value: unknown): string | undefined {
   switch (field["type"]) {
     case "boolean":

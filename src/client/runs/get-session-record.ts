@@ -3,7 +3,7 @@ import type { Transcript } from "../../store/transcript/transcript.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-/** The session as this machine's transcript has it; an error when it has none. */
+/** Returns the session from this machine's transcript; throws if it is unknown. */
 export async function getSessionRecord(
   link: ClientLink,
   session: string,
@@ -13,7 +13,7 @@ export async function getSessionRecord(
   if (record !== undefined) return { transcript, record };
   throw new HoldfastError(
     "session-unknown",
-    `The transcript of this machine has no session ${session}. \`holdfast list\` shows those that it has.`,
+    `The transcript of this machine has no session ${session}. List its sessions with \`holdfast list\`.`,
     { session },
   );
 }

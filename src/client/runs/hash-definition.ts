@@ -1,7 +1,7 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { formatCanonicalJson, hashText } from "../../store/transcript/sql/canonical-json.ts";
 
-/** What a run of this definition is pinned to: SHA-256 of its canonical JSON, in hex. */
+/** Returns the hash that pins a run to its definition: SHA-256 of the canonical JSON, in hex. */
 export function hashDefinition(definition: AgentDefinition): string {
   return hashText(formatCanonicalJson(definition));
 }

@@ -10,13 +10,13 @@ import { createMessageInput } from "./message-input.ts";
 import { assertQueueHasRoom, stopSession } from "./queue-message.ts";
 import { readSessionStatus, type SessionStatus } from "./session-status.ts";
 
-/** Where a job stands; `job` is there while a worker answers. */
+/** The status of a job; `job` is present while a worker answers. */
 export type JobState = SessionStatus & Partial<Pick<JobStatus, "job">>;
 
-/** One job: agents that work together on a task. Each part is a session of its own below its id. */
+/** One job: agents that work together on a task. Each part is a session whose id begins with the job's id. */
 export class Job {
   readonly id: string;
-  /** The run that this handle has started; `result` is about it. Else about the newest. */
+  /** The run that this handle has started: `result` refers to it. If absent, it refers to the newest run. */
   readonly runId: string | undefined;
   readonly #link: ClientLink;
 
@@ -27,7 +27,7 @@ export class Job {
   }
 
   /**
-   * Waits for the job's end. One that failed by its own account gives its result as data. An interactive job is a
+   * Waits for the job's end. Returns the result of a job that failed on its own as data. An interactive job is a
    * session: its result is that of `client.session(id)`.
    */
   async result(options: { readonly signal?: AbortSignal } = {}): Promise<JobResult> {
@@ -41,12 +41,12 @@ export class Job {
     return await this.#askRun(() => readSessionStatus(this.#link, this.id));
   }
 
-  /** Ends the job and all that works for it. Gives whether it was open. */
+  /** Stops the job and all agents that work for it. Returns whether it was open. */
   stop(reason?: string): Promise<boolean> {
     return this.#askRun(() => stopSession(this.#link, this.id, reason));
   }
 
-  /** Wakes an autonomous agent that sleeps. @param words - Its next prompt; else it is told that it was woken. */
+  /** Wakes a sleeping autonomous agent. @param text - Its next prompt; by default, a message that it was woken. */
   async wake(text?: string): Promise<void> {
     const message =
       text === undefined
@@ -60,7 +60,7 @@ export class Job {
     });
   }
 
-  /** With an error that speaks of a job where there is none. */
+  /** Runs a request, and reports an unknown id as an unknown job. */
   async #askRun<Answer>(question: () => Promise<Answer>): Promise<Answer> {
     try {
       return await question();
@@ -73,5 +73,5 @@ export class Job {
   }
 }
 
-/** They wait in the state of a job, with others perhaps. */
+/** Wake texts wait in the state of a job, possibly with others. */
 const WAKE_INLINE_BYTES = 1024;

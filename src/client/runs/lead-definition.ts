@@ -1,12 +1,12 @@
 import type { AgentDefinition } from "../../schema/definition.ts";
 
-/** Naming it offers all tools of a lead. */
+/** A definition that contains this tool gets all tools of a lead. */
 const DELEGATE_TOOL = "delegate";
 const LEAD_TOOLS = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"];
 
 /**
- * A lead's definition: told of its agents, and with the tools of a lead. These are about the job alone: a policy that
- * would ask about all that it does not name, or deny it, lets them run.
+ * Builds a lead's definition: lists its agents in the prompt, and adds the tools of a lead. These affect the job alone, so
+ * that a policy with a strict default still allows them.
  */
 export function createLeadDefinition(
   lead: AgentDefinition,
@@ -15,8 +15,8 @@ export function createLeadDefinition(
   const { tools, permissions, systemPrompt } = lead;
   const names = agents.map(({ name, agent }) => `- ${name}${formatAgentDescription(agent.description)}`);
   const leadPrompt = [
-    "You lead these agents. Hand tasks to them with delegate; each works in a conversation of its own and knows",
-    "nothing but the task that you give it. They work side by side, and what they say comes to you by wait_for_agents.",
+    "You lead these agents. Delegate tasks to them with delegate. Each agent works in a separate conversation and knows",
+    "only the task that you give it. The agents work in parallel. Call wait_for_agents to receive their answers.",
     ...names,
   ].join("\n");
   const agentNames = {

@@ -16,28 +16,28 @@ import {
 } from "./open-runs.ts";
 import { readQuestion } from "./read-question.ts";
 
-/** A call that waits for a person, with what the transcript on this machine knows of it. */
+/** A call that waits for a user, with its details from the transcript on this machine. */
 export type WaitingCall = PendingApproval & {
-  /** Whose call it is: the session that was asked about, or one below it. */
+  /** The session that made the call: the given one, or one below it. */
   readonly session: string;
-  /** Names of the agents on the way down to it; empty for the session that was asked about. */
+  /** The names of the agents on the path down to it; empty for the given session. */
   readonly path: readonly string[];
-  /** As the model sent them; absent when the transcript does not lie here. */
+  /** The arguments as the model sent them; absent if the transcript is not on this machine. */
   readonly arguments?: unknown;
-  /** What its tool asks, where it has a `question`; absent when the transcript does not lie here. */
+  /** The tool's question, if `question` is present; absent if the transcript is not on this machine. */
   readonly asks?: UserQuestion;
   /** The folder that the call's paths are relative to. */
   readonly workspace?: string;
 };
 
-/** Without what a transcript would have to be asked for. */
+/** A pending call without its details from a transcript. */
 export type WaitingEntry = Omit<WaitingCall, "arguments" | "asks" | "workspace">;
 
-/** An answer is looked for from the end of the conversation, so many entries at a time. */
+/** How many entries are read at a time, from the end of the conversation, to find an answer. */
 const PAGE = 64;
 const MAX_PAGES = 16;
 
-/** The calls of a session, and of all agents below it, that wait for a person: its own first, in the order of its answer. */
+/** Lists the pending calls of a session and of all agents below it: its own first, in the order of its answer. */
 export async function listWaitingCalls(link: ClientLink, session: string): Promise<readonly WaitingCall[]> {
   const description = await describeRun(link, session);
   if (description === undefined) {
@@ -59,7 +59,7 @@ export async function listWaitingCalls(link: ClientLink, session: string): Promi
   ).flat();
 }
 
-/** @param runs - Of the tree, where they are known already. */
+/** @param runs - The runs of the tree, if they are known already. */
 export async function findWaitingInTree(
   link: ClientLink,
   root: WorkflowExecutionDescription,
@@ -75,14 +75,14 @@ export async function findWaitingInTree(
   return [...own.approvals.map((call) => ({ ...call, session, path: [] })), ...below.flat()];
 }
 
-/** Those that say that they wait, and those that say nothing. */
+/** Returns the runs that report a pending call, and those that report no status. */
 export function filterAskingRuns(runs: readonly OpenRun[]): readonly OpenRun[] {
   return runs.filter(
     ({ type, status }) => type === AGENT_WORKFLOW && (status === undefined || status === "needs-approval"),
   );
 }
 
-/** Of a run that has ended meanwhile, none. */
+/** Returns nothing for a run that has ended meanwhile. */
 async function readWaiting(link: ClientLink, { session, path }: OpenRun): Promise<readonly WaitingEntry[]> {
   const status = await askStatus(link, session);
   if (status !== undefined) return status.approvals.map((call) => ({ ...call, session, path }));
@@ -91,7 +91,7 @@ async function readWaiting(link: ClientLink, { session, path }: OpenRun): Promis
   throw createNoWorkerError(link, session);
 }
 
-/** Adds what the transcript knows. That it cannot be read leaves the question as it is. */
+/** Adds the details from the transcript. If it cannot be read, the question stays as it is. */
 async function addArguments(
   link: ClientLink,
   session: string,
@@ -122,7 +122,7 @@ async function addArguments(
   }
 }
 
-/** The arguments of calls by id, from the newest answer that holds one of them: ids may come again in later answers. */
+/** Returns the arguments of calls by id, from the newest answer that has one of them: later answers may reuse ids. */
 async function findCallArguments(
   transcript: Transcript,
   { id, headBranch }: SessionRecord,

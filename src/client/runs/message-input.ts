@@ -6,18 +6,18 @@ import type { MessageInput } from "../../workflows/messages.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-/** Words up to this many bytes of UTF-8 travel inline; longer ones are stored first (design 3.2). */
+/** Texts of up to this many bytes of UTF-8 are sent inline; longer ones are stored first (design 3.2). */
 export const INLINE_BYTES = 32 * 1024;
 
-/** The longest message that is taken, in bytes of UTF-8: more than any model reads. */
+/** The maximum size of a message in bytes of UTF-8: more than any model reads. */
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 export type MessageWithId = Exclude<MessageInput, string> & { readonly id: string };
 
 /**
- * A person's words as they travel, under an id that makes a repeated send harmless.
+ * Builds a user's message with an id that makes a repeated send harmless.
  *
- * @param inlineBytes - Longer ones are stored first.
+ * @param inlineBytes - Longer texts are stored first.
  */
 export async function createMessageInput(
   link: ClientLink,
@@ -28,32 +28,32 @@ export async function createMessageInput(
 ): Promise<MessageWithId> {
   if (typeof text !== "string") {
     const problem = `${label}: must be a text, not ${getKind(text)}`;
-    throw new HoldfastError("input-invalid", `The ${problem}. Give its words as one text.`, {
+    throw new HoldfastError("input-invalid", `The ${problem}.`, {
       problems: [problem],
     });
   }
   if (text.trim() === "") {
-    throw new HoldfastError("input-invalid", `The ${label} is empty. Give it some words.`);
+    throw new HoldfastError("input-invalid", `The ${label} is empty.`);
   }
   if (id.includes("\0")) {
     const description = JSON.stringify(id).slice(0, 80);
     throw new HoldfastError(
       "input-invalid",
-      `The ${label} cannot have the id ${description}: it holds a NUL character.`,
+      `The ${label} cannot have the id ${description}: it contains a NUL character.`,
     );
   }
   if (id.length > MAX_MESSAGE_ID_CHARS) {
     throw new HoldfastError(
       "input-invalid",
-      `The ${label} cannot have an id of ${id.length} characters: at most ${MAX_MESSAGE_ID_CHARS} are taken.`,
+      `The ${label} cannot have an id of ${id.length} characters: the maximum is ${MAX_MESSAGE_ID_CHARS}.`,
     );
   }
   const bytes = Buffer.byteLength(text, "utf8");
   if (bytes > MAX_MESSAGE_BYTES) {
     throw new HoldfastError(
       "input-too-large",
-      `The ${label} has ${formatMegabytes(bytes)} MB; at most ${formatMegabytes(MAX_MESSAGE_BYTES)} MB are taken. ` +
-        "Put the text into a file of the workspace and name the file instead.",
+      `The ${label} has ${formatMegabytes(bytes)} MB; the maximum is ${formatMegabytes(MAX_MESSAGE_BYTES)} MB. ` +
+        "Put the text into a file of the workspace, and refer to the file instead.",
       { bytes, maxBytes: MAX_MESSAGE_BYTES },
     );
   }
@@ -61,14 +61,14 @@ export async function createMessageInput(
   return { id, ref: await storeText(link, text) };
 }
 
-/** For what outlives the lease of a text that is stored. */
+/** Checks a text that must outlive the lease of stored texts. */
 export function assertFitsInline(text: string, label: string): void {
   const bytes = Buffer.byteLength(text, "utf8");
   if (bytes <= INLINE_BYTES) return;
   throw new HoldfastError(
     "input-too-large",
-    `The ${label} of a schedule has ${bytes} bytes; at most ${INLINE_BYTES} are taken. ` +
-      "Put the text into a file of the workspace and name the file instead.",
+    `The ${label} of a schedule has ${bytes} bytes; the maximum is ${INLINE_BYTES}. ` +
+      "Put the text into a file of the workspace, and refer to the file instead.",
     { bytes, maxBytes: INLINE_BYTES },
   );
 }

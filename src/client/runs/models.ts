@@ -4,7 +4,7 @@ import * as factories from "../../config/vendor-models.ts";
 import type { ModelConfig } from "../../schema/model.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-// The factories of models, with errors as the rest of the client has them.
+// The factories of models. They throw the client's errors.
 
 type ModelFactory<Arguments extends readonly unknown[]> = (...given: Arguments) => ModelConfig;
 

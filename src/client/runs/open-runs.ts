@@ -6,28 +6,28 @@ import type { ClientLink } from "../connection/client-link.ts";
 import { listPendingActivities, type PendingActivity } from "./pending-activity.ts";
 import { KEYS } from "./run-labels.ts";
 
-// The runs of a tree, from what the server knows of each: what waits is found as soon as it waits, whether or not
-// search attributes are set.
+// The runs of a tree, as the server describes each: a pending call is found at once, whether or not search attributes
+// are set.
 
 /** An open run below another one. */
 export type OpenRun = {
   readonly session: string;
-  /** The workflow's type. */
+  /** The workflow type. */
   readonly type: string;
-  /** Names of the agents on the way down to it, its own last. */
+  /** The names of the agents on the path down to it, its own last. */
   readonly path: readonly string[];
-  /** Steps that are tried again. */
+  /** Steps that are being retried. */
   readonly retrying: readonly PendingActivity[];
-  /** The run's own word; absent where search attributes are off, and before its first step. */
+  /** The status that the run reports; absent without search attributes, and before its first step. */
   readonly status: string | undefined;
 };
 
-/** How long a worker may take to say where a run stands. */
+/** How long a worker may take to answer a status query. */
 const QUERY_TIMEOUT_MS = 3_000;
-/** Questions to the server that are under way at once. */
+/** The maximum number of concurrent requests to the server. */
 const MAX_CONCURRENT = 16;
 
-/** `undefined` when the server has no run of this session, or has forgotten it. */
+/** Returns `undefined` if the server has no run of this session, or has deleted it. */
 export async function describeRun(
   link: ClientLink,
   session: string,
@@ -44,7 +44,7 @@ export function isOpen({ status }: WorkflowExecutionDescription): boolean {
   return status.name === "RUNNING" || status.name === "PAUSED";
 }
 
-/** What a run says of itself. Silence is an answer too: there may be no worker. */
+/** Asks a run for its status. Returns nothing if no worker answers. */
 export async function askStatus(
   link: ClientLink,
   session: string,
@@ -55,7 +55,7 @@ export async function askStatus(
     .catch(() => undefined);
 }
 
-/** All open runs below one, level by level; those that end meanwhile are left out. */
+/** Finds all open runs below one, level by level; omits those that end meanwhile. */
 export async function findRunsBelow(
   link: ClientLink,
   root: WorkflowExecutionDescription,
@@ -88,7 +88,7 @@ function getChildIds({ raw }: WorkflowExecutionDescription): readonly string[] {
   return (raw.pendingChildren ?? []).flatMap(({ workflowId }) => workflowId ?? []);
 }
 
-/** Maps in order, a few at a time. */
+/** Maps the items with limited concurrency; results keep the order. */
 export async function mapWithConcurrency<Item, Result>(
   items: readonly Item[],
   map: (item: Item) => Promise<Result>,

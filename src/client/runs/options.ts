@@ -2,7 +2,7 @@ import { z } from "zod";
 import { check, getKind } from "../../schema/check.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-// Options of the client's functions, as they are checked at the door: callers in JavaScript have no types.
+// Validation of the options of the client's functions, for callers in JavaScript, who have no types.
 
 const optionalText = z.string().optional();
 
@@ -28,12 +28,12 @@ export const JobOptions = z.looseObject({
   job: optionalText,
 });
 
-/** @param call - The function that they are for, as a caller writes it. @throws HoldfastError That names every problem. */
+/** @param call - The function as a caller writes it. @throws HoldfastError That lists every problem. */
 export function checkOptions(schema: z.ZodType, options: unknown, call: string): void {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw new HoldfastError(
       "input-invalid",
-      `${call} takes an object of options, and was given ${getKind(options)}.`,
+      `${call} takes an object of options, but got ${getKind(options)}.`,
     );
   }
   const checked = check(schema, options, "options");

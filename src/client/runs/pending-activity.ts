@@ -10,12 +10,12 @@ export { formatWait } from "../../conversation/step-wait.ts";
 
 const MAX_FAILURE_BYTES = 1024;
 
-/** A step that the server waits for: what an operator reads when nothing seems to happen. */
+/** A step that the server waits for: what an operator reads when a run seems to make no progress. */
 export type PendingActivity = {
   /** `model`, or a tool's name. */
   readonly type: string;
   readonly id: string;
-  /** From 1; above 1 the vendor is asked again. */
+  /** From 1; above 1, the vendor is asked again. */
   readonly attempt: number;
   readonly maxAttempts: number | undefined;
   readonly state: "scheduled" | "started" | "cancel-requested" | "paused" | "unknown";
@@ -24,11 +24,11 @@ export type PendingActivity = {
   readonly startedAt: Date | undefined;
   /** What it waits for before it asks a vendor. */
   readonly waits?: StepWait;
-  /** The worker process that has it. */
+  /** The worker process that runs it. */
   readonly worker: string | undefined;
 };
 
-/** Numbers of `temporal.api.enums.v1.PendingActivityState`, part of the wire protocol. */
+/** The numbers of `temporal.api.enums.v1.PendingActivityState`, part of the wire protocol. */
 const STATES: Readonly<Record<number, PendingActivity["state"]>> = {
   1: "scheduled",
   2: "started",
@@ -61,13 +61,13 @@ export function listPendingActivities(
   return Promise.all((raw.pendingActivities ?? []).map(pending));
 }
 
-/** As its newest heartbeat says; nothing where it has none, or cannot be read. */
+/** Returns the wait from the newest heartbeat; nothing if there is none, or it cannot be read. */
 async function decodeWait(
   { options }: ClientLink["client"],
   workflowId: string,
   { heartbeatDetails, state }: Raw,
 ): Promise<{ waits?: StepWait }> {
-  // Behind a failure the heartbeat is that of the attempt before.
+  // After a failure, the heartbeat is that of the preceding attempt.
   if (Number(state) !== STARTED) return {};
   const { payloadCodecs } = options.loadedDataConverter;
   const context = { type: "workflow", namespace: options.namespace, workflowId } as const;
@@ -83,7 +83,7 @@ async function decodeWait(
   }
 }
 
-/** What a vendor says may hold what it was sent. */
+/** Shortens a failure: a vendor's message may contain the whole request. */
 function shortenFailure(text: string | undefined): string | undefined {
   return text === undefined ? undefined : redactPreview(text, MAX_FAILURE_BYTES);
 }

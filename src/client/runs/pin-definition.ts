@@ -6,10 +6,10 @@ import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { INLINE_BYTES } from "./message-input.ts";
 
-/** A definition as it travels: itself, or the hash that it is stored under when it is long. */
+/** A definition as it is sent: inline, or, if it is long, the hash that it is stored under. */
 export type PinnedDefinition = { readonly definition: AgentDefinition } | { readonly definitionHash: string };
 
-/** Everything that is wrong with a definition is said at once. */
+/** Validates a definition, and reports all problems at once. */
 export function validateDefinition(input: AgentDefinitionInput): AgentDefinition {
   const checked = checkDefinition(input);
   if (checked.ok) return checked.definition;
@@ -21,17 +21,20 @@ export function validateDefinition(input: AgentDefinitionInput): AgentDefinition
   );
 }
 
-/** The folder must be there: a worker on this host would find out only after the start. */
+/** The folder must exist: a worker on this host would report its absence only after the start. */
 export async function checkWorkspace({ workspace }: AgentDefinition): Promise<void> {
   if (workspace === undefined) return;
   if (!isAbsolute(workspace)) {
-    throw createInvalidWorkspaceError(workspace, "it is not absolute; workers run in folders of their own");
+    throw createInvalidWorkspaceError(
+      workspace,
+      "it is not an absolute path; every worker has its own working directory",
+    );
   }
   const found = await stat(workspace).catch((error: NodeJS.ErrnoException) => error);
   if (found instanceof Error) {
     throw createInvalidWorkspaceError(
       workspace,
-      found.code === "ENOENT" ? "there is no such folder" : found.message,
+      found.code === "ENOENT" ? "the folder does not exist" : found.message,
     );
   }
   if (!found.isDirectory()) throw createInvalidWorkspaceError(workspace, "it is not a folder");
@@ -49,7 +52,7 @@ export async function pinDefinition(
 function createInvalidWorkspaceError(workspace: string, reason: string): HoldfastError {
   return new HoldfastError(
     "workspace-invalid",
-    `The workspace ${workspace} cannot be used: ${reason}. Name an existing folder by its full path.`,
+    `The workspace ${workspace} cannot be used: ${reason}. Specify the absolute path of an existing folder.`,
     { problems: [reason] },
   );
 }

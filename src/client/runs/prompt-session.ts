@@ -11,25 +11,25 @@ import { checkOptions, PromptingOptions } from "./options.ts";
 import { launchByHash, type RunMode, type StartResult, startRun } from "./start-run.ts";
 
 export type PromptOptions = {
-  /** For a session at rest; the definition that it had last when absent. */
+  /** For an idle session; its last definition by default. */
   readonly agent?: AgentDefinitionInput;
-  /** For a session at rest; `run` when absent. */
+  /** For an idle session; `run` by default. */
   readonly mode?: RunMode;
   readonly idleTimeoutMs?: number | null;
-  /** For a session at rest: goes on at the end of this branch, which is its head from then on. */
+  /** For an idle session: continues at the end of this branch, which becomes the head. */
   readonly branch?: string;
-  /** A session that was idle for longer is left for a new one of the same agent; the answer says which. */
+  /** If the session was idle for longer, the prompt goes to a new session of the same agent; the result contains its id. */
   readonly rotateAfterMs?: number;
-  /** Makes a repeated send harmless: the same id is taken once. */
+  /** Makes a repeated send harmless: Holdfast accepts each id once. */
   readonly messageId?: string;
 };
 
-/** How a run of a session at rest goes on behind what is there; a new loop of its own unless said. */
+/** How a run of an idle session continues after its last loop; a new loop by default. */
 type ContinuationInput = { readonly continuation?: Continuation };
 
 export type PromptResult = { readonly session: string; readonly messageId: string; readonly runId?: string };
 
-/** The next prompt of a session: to the run that waits for one, else to a new run of the session. */
+/** Sends the next prompt to a session: to the run that waits for one, or to a new run. */
 export async function promptSession(
   link: ClientLink,
   session: string,
@@ -89,8 +89,8 @@ async function startNextRun(
   if (existing === undefined) {
     throw new HoldfastError(
       "session-unknown",
-      `Session ${session} is not running and the transcript in ${link.storage.home.folder} does not know it: ` +
-        "give the agent's definition with the prompt to begin it.",
+      `Session ${session} is not running, and the transcript in ${link.storage.home.folder} has no such session. ` +
+        "To create it, specify the agent's definition with the prompt.",
       { session },
     );
   }

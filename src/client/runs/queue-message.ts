@@ -30,16 +30,16 @@ import { askStatus } from "./open-runs.ts";
 import { OPEN_STATUSES } from "./session-status.ts";
 
 export type SendOptions = {
-  /** Waits until a run has taken the message. A session at rest takes it into its inbox all the same. */
+  /** Waits until a run has accepted the message. An idle session stores it in its inbox without an acknowledgement. */
   readonly acknowledge?: boolean;
-  /** Makes a repeated send harmless: the same id is taken once. */
+  /** Makes a repeated send harmless: Holdfast accepts each id once. */
   readonly messageId?: string;
 };
 
-/** `queued`: how many messages wait now; only of an acknowledged one that a run has taken. */
+/** `queued`: the number of waiting messages; present only for an acknowledged message that a run has accepted. */
 export type SendResult = { readonly messageId: string; readonly queued?: number };
 
-/** How long a run may take to say whether it has room. Without a worker nobody says so. */
+/** How long a run may take to report its queue size. Without a worker, nothing reports it. */
 const QUEUE_STATUS_TIMEOUT_MS = 1_000;
 
 const QUEUES = {
@@ -47,7 +47,7 @@ const QUEUES = {
   "follow-up": { signal: followUpSignal, update: followUpUpdate, what: "follow-up" },
 } as const;
 
-/** Words for a running agent; a session at rest finds them in its inbox when its next loop opens. */
+/** Queues a message for a running agent. An idle session reads it from its inbox when its next loop opens. */
 export async function queueMessage(
   link: ClientLink,
   queue: keyof typeof QUEUES,
@@ -64,7 +64,7 @@ export async function queueMessage(
     }
     await assertQueueHasRoom(link, session, message);
     if (isPartWorkflow(session)) {
-      // It has no session of its own that could keep the words.
+      // An evaluation's own run has no session that could store the message.
       await link.client.workflow.getHandle(session).signal(QUEUES[queue].signal, message);
       return { messageId: message.id };
     }
@@ -82,8 +82,8 @@ export async function queueMessage(
 }
 
 /**
- * Refuses a message that has no room, as far as anybody can tell before it is sent: a signal has no answer. A run that
- * is filled meanwhile refuses the message itself, and says so in its record and its status.
+ * Rejects a message for a full queue, as far as the size is known before the send: a signal has no answer. If a run's
+ * queue fills up meanwhile, the run rejects the message itself, and reports that in its record and its status.
  */
 export async function assertQueueHasRoom(
   link: ClientLink,
@@ -101,7 +101,7 @@ export async function assertQueueHasRoom(
   if (waiting >= MAX_WAITING_MESSAGES) throw createInboxFullError(session, waiting);
 }
 
-/** A store that is away does not keep a message from being sent. */
+/** Ignores an unavailable store: it must not prevent the send. */
 async function readInboxSize(link: ClientLink, session: string): Promise<number> {
   try {
     return (await (await link.storage.openExistingTranscript())?.countInbox(session)) ?? 0;
@@ -111,7 +111,7 @@ async function readInboxSize(link: ClientLink, session: string): Promise<number>
   }
 }
 
-/** `undefined` when no run is open any more. */
+/** Returns `undefined` if no run is open any more. */
 export async function sendAcknowledged(
   link: ClientLink,
   queue: keyof typeof QUEUES,
@@ -131,7 +131,7 @@ export async function sendAcknowledged(
 }
 
 /**
- * A run whose workflow task fails again and again cannot take the stop: it is terminated.
+ * Stops a run. Terminates a run whose workflow task keeps failing, because it cannot take the stop.
  *
  * @returns Whether a run was there to be stopped.
  */
@@ -147,7 +147,7 @@ export async function stopSession(link: ClientLink, session: string, reason?: st
   }
 }
 
-/** At rest, then. */
+/** Tells whether an idle session with this id exists. */
 export async function sessionExists(link: ClientLink, session: string): Promise<boolean> {
   if ((await (await link.storage.openExistingTranscript())?.readSession(session)) !== undefined) return true;
   return link.client.workflow

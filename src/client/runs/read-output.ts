@@ -7,10 +7,10 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { getRetryingTranscript } from "./retry-outage.ts";
 import { formatProblems } from "./zod-output.ts";
 
-/** A run's result; `output` is there when its last answer is the structured output that its definition asks for. */
+/** A run's result; `output` is present if its last answer is the structured output that its definition requires. */
 export type SessionResult<Output = unknown> = RunResult & { readonly output?: Output };
 
-/** Puts the output into a result: from its text, or from the transcript when it is longer than a result may be. */
+/** Adds the output to a result: from its text, or from the transcript if it is longer than a result may be. */
 export async function addOutput<Output>(
   link: ClientLink,
   result: RunResult,
@@ -27,7 +27,7 @@ export async function addOutput<Output>(
   if (parsed.success) return { ...result, output: parsed.data };
   throw new HoldfastError(
     "output-invalid",
-    `The output of session ${result.session} fits the definition's schema, but not the zod schema of this client: ` +
+    `The output of session ${result.session} matches the definition's schema, but not the zod schema of this client: ` +
       formatProblems(parsed.error),
     { session: result.session, cause: parsed.error },
   );
@@ -52,7 +52,7 @@ async function readStoredOutput(
   throw new HoldfastError(
     "output-unreadable",
     `The output of session ${session} is too long for a result, and the transcript in ` +
-      `${link.storage.home.folder} does not hold it: read it where the worker's transcript lies.`,
+      `${link.storage.home.folder} does not contain it. Read it on the machine that has the worker's transcript.`,
     { session },
   );
 }

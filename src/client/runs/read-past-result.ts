@@ -8,7 +8,7 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { findNewestLoop } from "./find-newest-loop.ts";
 import { INLINE_BYTES } from "./message-input.ts";
 
-/** The result of a session whose run the server has forgotten; nothing when the transcript has none either. */
+/** Returns the result of a session whose run the server has deleted; nothing if the transcript has none either. */
 export async function readPastResult(link: ClientLink, session: string): Promise<RunResult | undefined> {
   const transcript = await link.storage.openExistingTranscript();
   const record = await transcript?.readSession(session);
@@ -18,8 +18,8 @@ export async function readPastResult(link: ClientLink, session: string): Promise
   if (loop.outcome === undefined) {
     throw new HoldfastError(
       "run-terminated",
-      `The run of session ${session} was ended from outside, and the server has forgotten it. What it had done is in ` +
-        "the transcript; prompt the session to go on from there.",
+      `The run of session ${session} was ended from outside, and the server has deleted it. Its completed work is in ` +
+        "the transcript; prompt the session to continue.",
       { session },
     );
   }

@@ -1,7 +1,7 @@
 import type { UserQuestion } from "../../schema/user-question.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 
-/** What a tool asks, where this machine knows it. */
+/** Reads a tool's question, if this machine has it. */
 export async function readQuestion(
   transcript: Pick<Transcript, "readText">,
   ref: string,

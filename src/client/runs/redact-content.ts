@@ -1,10 +1,10 @@
 import type { RunSettings } from "../../workflows/run-input.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-/** Says whether what Temporal shows of runs that are started here holds words. */
+/** Controls whether the texts that Temporal displays for new runs contain message text. */
 const REDACT_CONTENT_VARIABLE = "HOLDFAST_SHOW_WORDS";
 
-/** @returns Nothing where they are shown, as they are unless said. A word that cannot be read must not show them. */
+/** @returns Nothing where texts are displayed, the default. Throws for an invalid value, so that it never displays texts. */
 export function readRedactionFromEnvironment(
   env: NodeJS.ProcessEnv = process.env,
 ): Pick<RunSettings, "words"> {
@@ -13,6 +13,6 @@ export function readRedactionFromEnvironment(
   if (setting === "off") return { words: "none" };
   throw new HoldfastError(
     "configuration-invalid",
-    `${REDACT_CONTENT_VARIABLE} says "${setting}"; it takes on and off.`,
+    `${REDACT_CONTENT_VARIABLE} has the value "${setting}"; valid values are on and off.`,
   );
 }

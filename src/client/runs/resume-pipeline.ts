@@ -7,7 +7,7 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { checkCostLimit, checkOption } from "./check-option.ts";
 import { launchJob, type ResumePipelineOptions, type StartedJob } from "./start-job.ts";
 
-/** Starts a pipeline again behind what it has done: stages that have an answer are not asked again. */
+/** Resumes a pipeline after its completed stages: those with an answer are not asked again. */
 export async function resumePipeline(
   link: ClientLink,
   job: string,
@@ -36,7 +36,7 @@ export async function resumePipeline(
   return launchJob(link, "pipeline", job, resumed, { agents, task: text, again: true });
 }
 
-/** What the job was started with the last time, as its history has it. */
+/** Reads the request that started the job's last run from its history. */
 async function readPipelineRequest(link: ClientLink, job: string): Promise<PipelineRequest> {
   const { client, namespace } = link;
   try {
@@ -51,7 +51,7 @@ async function readPipelineRequest(link: ClientLink, job: string): Promise<Pipel
     const [payload] = started?.input?.payloads ?? [];
     const [decoded] = payload == null ? [] : await decodePayload(link, payload);
     if (decoded === undefined)
-      throw new HoldfastError("session-unknown", `Job ${job} was started with nothing`);
+      throw new HoldfastError("session-unknown", `Job ${job} was started without a request`);
     return defaultPayloadConverter.fromPayload<PipelineRequest>(decoded);
   } catch (error) {
     throw isRunNotFound(error) ? createUnknownJobError(link, job, error) : toHoldfastError(error, link, job);
@@ -72,8 +72,8 @@ function createNotAPipelineError(job: string, type: string): HoldfastError {
   const command = `holdfast continue ${job}`;
   return new HoldfastError(
     "input-invalid",
-    `${job} is no pipeline but ${description}, and only a pipeline is resumed at a stage.` +
-      (type === "agent" ? ` \`${command}\` goes on with a session.` : ""),
+    `${job} is not a pipeline but ${description}, and only a pipeline can be resumed at a stage.` +
+      (type === "agent" ? ` \`${command}\` continues a session.` : ""),
     { session: job, ...(type === "agent" ? { command } : {}) },
   );
 }

@@ -5,14 +5,14 @@ import type { Transcript } from "../../store/transcript/transcript.ts";
 import { GRPC, getGrpcCode } from "../connection/grpc-status.ts";
 import type { Storage } from "../sessions/storage.ts";
 
-// Calls that wait for something long outlast a server or a store that is away meanwhile: until they have their answer, or
-// their caller has had enough.
+// Long waits outlast a temporary outage of a server or a store: they last until they have their answer, or until
+// the caller aborts them.
 
 const PAUSE_MS = { first: 250, longest: 5_000 };
 
 /**
- * What a Temporal server answers that is being restarted, has lost its own database, or has too much to do. It says of
- * each of them that the same question may be answered later.
+ * The status codes of a Temporal server that restarts, has lost its own database, or is overloaded. By their definition,
+ * the same request may succeed later.
  */
 const TRANSIENT_CODES: ReadonlySet<number | undefined> = new Set<number>([
   GRPC.unknown,
@@ -23,22 +23,22 @@ const TRANSIENT_CODES: ReadonlySet<number | undefined> = new Set<number>([
   GRPC.unavailable,
 ]);
 
-/** The wish to be answered passes to the server as a cancellation too: that is the caller's, and no outage. */
+/** Tells whether an error is a temporary outage. A caller's own cancellation, which the server also reports, is none. */
 export function isOutage(error: unknown): boolean {
   return TRANSIENT_CODES.has(getGrpcCode(error));
 }
 
-/** The transcript's fault, or that of live output in a database, which has the same words for it. */
+/** Tells whether the transcript, or the database of live output, which has the same faults, is temporarily unavailable. */
 export function isStoreUnavailable(error: unknown): boolean {
   const isOfStore = error instanceof StoreError || (error instanceof Error && error.name === "PostgresError");
   return isOfStore && STORE_MAY_RECOVER[(error as StoreError).fault];
 }
 
 /**
- * Asks until there is an answer.
+ * Retries a call until it succeeds.
  *
- * @param passes - The failures after which the same is asked again; the others are thrown.
- * @param signal - The last failure is thrown once it is aborted.
+ * @param isTransient - Selects the failures to retry; others are thrown.
+ * @param signal - After it is aborted, the last failure is thrown.
  */
 export async function retryWhile<Answer>(
   call: () => Promise<Answer>,
@@ -51,17 +51,17 @@ export async function retryWhile<Answer>(
       return await call();
     } catch (error) {
       if (!isTransient(error) || signal?.aborted === true) throw error;
-      // A question that was open for long was being answered before it failed.
+      // A call that was open for long was being answered before it failed.
       if (performance.now() - result > PAUSE_MS.longest) pauseMs = PAUSE_MS.first;
     }
-    // Uneven, so that all who wait do not come back at once.
+    // The random pause prevents all clients from retrying at once.
     await sleep(pauseMs * (0.5 + Math.random()), undefined, { ...(signal && { signal }) }).catch(
       () => undefined,
     );
   }
 }
 
-/** The transcript, if there is one, whose reads outlast a store that is away. */
+/** Opens the transcript, if there is one, with reads that outlast a temporary outage. */
 export async function getRetryingTranscript(
   storage: Storage,
   signal: AbortSignal | undefined,

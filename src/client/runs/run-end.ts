@@ -4,7 +4,7 @@ import { HoldfastError } from "../holdfast-error.ts";
 import { awaitResult } from "./await-result.ts";
 import { isOutage, retryWhile } from "./retry-outage.ts";
 
-/** When the open run began; a loop that ended before is not part of it. */
+/** Returns when the open run began; a loop that ended earlier does not belong to it. */
 export async function findOpenSince(
   link: ClientLink,
   session: string,
@@ -21,9 +21,9 @@ export async function findOpenSince(
 }
 
 /**
- * Waits until the run has ended, however it did: that is for `awaitResult` to say. A server that is away is waited for.
+ * Waits until the run has ended, with any outcome: `awaitResult` reports which. Outlasts an unavailable server.
  *
- * @returns The reason why it cannot be known, if that is so.
+ * @returns The error if the end can no longer be determined.
  */
 export async function waitForRunEnd(
   link: ClientLink,

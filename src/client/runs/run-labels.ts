@@ -4,13 +4,13 @@ import { redact } from "../../platform/text/redact.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { RunSettings } from "../../workflows/run-input.ts";
 
-// What the Temporal UI shows of a run from its first moment on.
+// The texts that the Temporal UI displays for a run from its start.
 
-/** The server takes 400 bytes, JSON included; quotes and umlauts grow in it. */
+/** The server accepts 400 bytes of JSON, in which quotes and umlauts take more space. */
 const SUMMARY_BYTES = 120;
-/** The server takes 20,000 bytes. */
+/** The server accepts 20,000 bytes. */
 const DETAIL_BYTES = 1024;
-/** What is looked through for secrets: enough for a detail, whatever the prompt's length. */
+/** The characters that are searched for secrets: enough for a detail, whatever the prompt's length. */
 const READ_CHARS = 4096;
 
 export const KEYS = {
@@ -22,25 +22,25 @@ export const KEYS = {
   costUsd: defineSearchAttributeKey("HoldfastCostUsd", "DOUBLE"),
 } as const;
 
-/** A few words of the prompt, on one line. */
+/** Formats the beginning of the prompt on one line. */
 export function formatSummary(prompt: string | undefined, text?: RunSettings["words"] | undefined): string {
   if (prompt === undefined) return "waits for a prompt";
   if (text === "none") return "has a prompt";
   return truncateForPreview(shortenText(prompt).replace(/\s+/g, " ").trim(), SUMMARY_BYTES);
 }
 
-/** Of an evaluation. */
+/** Formats the summary of an evaluation. */
 export function formatEvaluationSummary(
   agents: number,
   strategy: string,
   prompt: string | undefined,
   text?: RunSettings["words"] | undefined,
 ): string {
-  const what = prompt === undefined ? "goes on with what is there" : formatSummary(prompt, text);
+  const what = prompt === undefined ? "continues the conversation" : formatSummary(prompt, text);
   return truncateForPreview(`${agents} agents · ${strategy} · ${what}`, SUMMARY_BYTES);
 }
 
-/** Markdown. */
+/** Formats the details as Markdown. */
 export function formatDetails(definition: AgentDefinition | undefined, prompt: string | undefined): string {
   const goal = prompt === undefined ? "" : truncateForPreview(shortenText(prompt), DETAIL_BYTES);
   const rows = [
@@ -49,7 +49,7 @@ export function formatDetails(definition: AgentDefinition | undefined, prompt: s
       : [
           `- **Agent**: ${definition.name}`,
           `- **Model**: ${definition.model.provider}/${definition.model.id}`,
-          `- **Workspace**: ${definition.workspace ?? "none named"}`,
+          `- **Workspace**: ${definition.workspace ?? "none"}`,
           `- **Tools**: ${definition.tools.join(", ") || "none"}`,
         ]),
   ];

@@ -20,7 +20,7 @@ import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
 import { formatSummary } from "./run-labels.ts";
 import { parseMode, resolveJobId, WORKFLOW_OF_MODE } from "./start-job.ts";
 
-/** What becomes of a start that is due while the one before is still at work. */
+/** What happens to a start that is due while the preceding one is still running. */
 export type Overlap = "skip" | "buffer-one" | "buffer-all" | "cancel-other" | "allow-all";
 
 const OVERLAPS = {
@@ -34,20 +34,20 @@ const OVERLAPS = {
 export const OVERLAP_POLICIES = Object.keys(OVERLAPS) as readonly Overlap[];
 
 export type CreateScheduleOptions = {
-  /** The schedule's id; the ids of what it starts begin with it. */
+  /** The schedule's id; the ids of the sessions and jobs that it starts begin with it. */
   readonly name: string;
-  /** As cron says it: `0 9 * * 1-5`. One of `cron` and `everyMs` must be there. */
+  /** A cron expression, such as `0 9 * * 1-5`. Either `cron` or `everyMs` is required. */
   readonly cron?: string;
   readonly everyMs?: number;
-  /** Of `cron`; UTC unless said. */
+  /** The time zone of `cron`; UTC by default. */
   readonly timeZone?: string;
-  /** `skip` unless said. */
+  /** `skip` by default. */
   readonly overlap?: Overlap;
   readonly paused?: boolean;
 } & (
   | { readonly agent: AgentDefinitionInput; readonly task: string }
   | { readonly mode: WorkModeInput; readonly task?: string }
-  /** Wakes a job that sleeps. */
+  /** Wakes a sleeping job. */
   | { readonly wake: string; readonly words?: string }
 );
 
@@ -58,17 +58,17 @@ export type ScheduleInfo = {
   readonly starts: string | undefined;
   readonly note: string | undefined;
   readonly nextAt: readonly Date[];
-  /** The newest, with the ids of what was started: sessions, or jobs. */
+  /** The newest starts, with the ids of the sessions or jobs. */
   readonly recent: readonly { readonly at: Date; readonly id: string }[];
 };
 
-/** In the memo of a schedule: so that `list` shows ours alone. */
+/** The memo key that marks Holdfast's schedules, so that `list` omits others. */
 const MEMO_KEY = "holdfast";
 
-/** The longest of what Temporal puts behind a schedule's name: `-` and a time stamp. */
+/** The longest suffix that Temporal adds to a schedule's name: `-` and a time stamp. */
 const MAX_NAME_BYTES = 90;
 
-/** Agents that are started by the clock: Temporal's own schedules. */
+/** Starts agents on a schedule, with Temporal's own schedules. */
 export class Schedules {
   readonly #link: ClientLink;
 
@@ -76,7 +76,7 @@ export class Schedules {
     this.#link = link;
   }
 
-  /** Each start has a session, or a job, of its own: the schedule's name with the time behind it. */
+  /** Creates a schedule. Each start has its own session or job: the schedule's name, followed by the time. */
   async create(options: CreateScheduleOptions): Promise<void> {
     const link = this.#link;
     const { name, overlap = "skip", paused = false } = options;
@@ -90,7 +90,7 @@ export class Schedules {
         spec,
         memo: { [MEMO_KEY]: true },
         policies: { overlap: OVERLAPS[overlap] },
-        // The one text of a schedule that no codec sees.
+        // The only text of a schedule that no codec encrypts.
         state: { paused, ...(link.sealed === true ? {} : { note: summary }) },
         action: {
           type: "startWorkflow",
@@ -123,12 +123,12 @@ export class Schedules {
     return this.#withHandle(name, (handle) => handle.unpause(note));
   }
 
-  /** Starts it once, now. */
+  /** Starts it once, immediately. */
   trigger(name: string): Promise<void> {
     return this.#withHandle(name, (handle) => handle.trigger());
   }
 
-  /** What it has started goes on. */
+  /** Deletes the schedule. Runs that it has started continue. */
   delete(name: string): Promise<void> {
     return this.#withHandle(name, (handle) => handle.delete());
   }
@@ -150,7 +150,7 @@ export class Schedules {
 
 type Action = { readonly workflowType: string; readonly request: object; readonly summary: string };
 
-/** A schedule lives long: what it starts with travels whole, or is stored for good. */
+/** A schedule lives long: its request is sent whole, or stored permanently. */
 async function buildAction(link: ClientLink, options: CreateScheduleOptions): Promise<Action> {
   if ("wake" in options) {
     const { wake, words: text } = options;
@@ -171,7 +171,7 @@ async function buildAction(link: ClientLink, options: CreateScheduleOptions): Pr
   if (mode.type === "interactive") {
     throw new HoldfastError(
       "input-invalid",
-      "An interactive agent waits for a person: it is nothing for a schedule.",
+      "An interactive agent waits for a user, so that it cannot be scheduled.",
     );
   }
   const request = await buildJobRequest(link, mode, options.task, INLINE_BYTES);
@@ -184,10 +184,10 @@ async function buildAction(link: ClientLink, options: CreateScheduleOptions): Pr
 
 function buildSpec({ cron, everyMs, timeZone }: CreateScheduleOptions) {
   if ((cron === undefined) === (everyMs === undefined)) {
-    throw new HoldfastError("input-invalid", "Say when: either `cron` or `everyMs`.");
+    throw new HoldfastError("input-invalid", "Specify either `cron` or `everyMs`.");
   }
   if (everyMs !== undefined && !(Number.isFinite(everyMs) && everyMs >= 1000)) {
-    throw new HoldfastError("input-invalid", `everyMs is ${everyMs}; it must be a second at least.`);
+    throw new HoldfastError("input-invalid", `everyMs is ${everyMs}; the minimum is 1000 (one second).`);
   }
   return {
     ...(cron === undefined ? {} : { cronExpressions: [cron] }),
@@ -220,7 +220,7 @@ function createNameTakenError(name: string, cause: unknown): HoldfastError {
   const command = `holdfast schedule delete ${name}`;
   return new HoldfastError(
     "input-invalid",
-    `There is a schedule "${name}" already: give another name, or delete it with \`${command}\`.`,
+    `A schedule "${name}" already exists: choose another name, or delete it with \`${command}\`.`,
     { command, cause },
   );
 }
@@ -229,7 +229,7 @@ function createUnknownScheduleError(name: string, cause: unknown): HoldfastError
   const command = "holdfast schedule list";
   return new HoldfastError(
     "input-invalid",
-    `There is no schedule "${name}". \`${command}\` shows those there are.`,
+    `There is no schedule "${name}". List the schedules with \`${command}\`.`,
     {
       command,
       cause,

@@ -10,13 +10,13 @@ import { type PromptOptions, promptSession } from "./prompt-session.ts";
 import { queueMessage, sendAcknowledged } from "./queue-message.ts";
 
 export type SendMessageOptions = Omit<PromptOptions, "branch"> & {
-  /** What becomes of it while a loop is running: refused with `session-busy` unless said. */
+  /** What to do with the message while a loop is running. By default, it is rejected with `session-busy`. */
   readonly whileRunning?: "refuse" | "steer" | "follow-up";
 };
 
 /**
- * How a message was taken: it opened the session, continued a conversation that waits for an answer, prompted one that
- * ends with an answer, or was put before the agent that is at work.
+ * How a message was delivered: it opened the session, continued a conversation that waits for an answer, prompted one that
+ * ends with an answer, or was queued for the running agent.
  */
 export type DeliveryKind = "opened" | "continued" | "prompted" | "steered" | "followed-up";
 
@@ -24,14 +24,14 @@ export type SendMessageResult = {
   readonly session: string;
   readonly messageId: string;
   readonly as: DeliveryKind;
-  /** Of the run that was started for it. */
+  /** The id of the run that was started for it. */
   readonly runId?: string;
 };
 
-/** Runs that may end under a message while it is being put before them; then it lies in the inbox. */
+/** How many runs may end while a message is being delivered to them; after that, the message waits in the inbox. */
 const MAX_TRIES = 5;
 
-/** One message, whatever the session is doing (HITL-04). Repeated with the same `messageId` it is taken once. */
+/** Sends one message, whatever the session's state (HITL-04). The same `messageId` is accepted once. */
 export async function sendMessage(
   link: ClientLink,
   requestedSession: string,
@@ -63,7 +63,7 @@ export async function sendMessage(
   return { session, messageId, as: getDeliveryKind(whileRunning) };
 }
 
-/** Not taken when the run has ended meanwhile: then the session is at rest, and can be prompted. */
+/** Returns false if the run has ended meanwhile: then the session is idle and can be prompted. */
 async function isAcceptedByRun(
   link: ClientLink,
   mode: "steer" | "follow-up",
@@ -87,12 +87,12 @@ function createBusyErrorWithHint(session: string, cause: HoldfastError): Holdfas
   const { message } = createBusyError(session);
   return new HoldfastError(
     "session-busy",
-    `${message} Or send it with whileRunning: "steer" or "follow-up"; \`holdfast stop ${session}\` ends the run.`,
+    `${message} Or send it with whileRunning: "steer" or "follow-up"; \`holdfast stop ${session}\` stops the run.`,
     { session, command: `holdfast steer ${session}`, cause },
   );
 }
 
-/** What a message is to the conversation as it stands. */
+/** Returns how a message relates to the current conversation. */
 async function getInitialDelivery(
   link: ClientLink,
   session: string,
@@ -113,7 +113,7 @@ async function getInitialDelivery(
   }
 }
 
-/** Whose word this entry is to a model that is asked next; failed answers and what models do not see are nobody's. */
+/** Returns the roles in which the next model request contains this entry; nothing for failed answers and hidden messages. */
 function getLastRoles(entry: Entry): readonly ("user" | "assistant" | "toolResult")[] {
   if (entry.message.role === "toolResult") return ["toolResult"];
   const { position } = entry;

@@ -5,9 +5,9 @@ import type { HoldfastError } from "../holdfast-error.ts";
 import { sessionExists } from "./queue-message.ts";
 
 /**
- * Has the run of a session take an update, and gives what it says.
+ * Sends an update to the run of a session, and returns its answer.
  *
- * @param atRest - The error for a session that has no run to take it.
+ * @param createIdleError - Creates the error for a session without a run.
  */
 export async function sendRunUpdate<Said, Words>(
   link: ClientLink,

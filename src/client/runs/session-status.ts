@@ -24,24 +24,24 @@ export type SessionStatus = Partial<Omit<Status, "session" | "status">> &
   Partial<Pick<EvaluationStatus, "strategy" | "branches" | "judge" | "decision">> & {
     readonly session: string;
     readonly status: StatusCode;
-    /** Who said so: the run itself, what the server shows of it, or the transcript alone. */
+    /** The source of the status: the run itself, the server's description of it, or the transcript alone. */
     readonly source: "run" | "server" | "transcript";
-    /** A run of the session is open. */
+    /** Whether a run of the session is open. */
     readonly open: boolean;
     readonly runId?: string;
     readonly startedAt?: Date;
     readonly closedAt?: Date;
     readonly pending: readonly PendingActivity[];
-    /** Calls of agents below it that wait for a person; absent for none. */
+    /** The number of pending calls of agents below it; absent for none. */
     readonly waitingBelow?: number;
-    /** Steps of runs below it that are tried again, or wait for their turn at a vendor; absent for none. */
+    /** Steps of runs below it that are being retried, or wait for their turn at a vendor; absent for none. */
     readonly retryingBelow?: readonly RetryingBelow[];
   };
 
-/** A step of a sub-agent, or of a job's part, that is tried again or waits for its turn at a vendor. */
+/** A step of a sub-agent or of a job's part that is being retried, or waits for its turn at a vendor. */
 type RetryingBelow = PendingActivity & {
   readonly session: string;
-  /** Names of the agents on the way down to it, its own last. */
+  /** The names of the agents on the path down to it, its own last. */
   readonly path: readonly string[];
 };
 
@@ -71,7 +71,7 @@ export async function readSessionStatus(link: ClientLink, session: string): Prom
 }
 
 /**
- * Calls below it that wait for a person. A run that has said that it waits, and does not answer now, counts for one.
+ * Counts the pending calls below the session. A run that reports that it waits, but does not answer, counts as one.
  */
 async function countWaitingBelow(link: ClientLink, runs: readonly OpenRun[]): Promise<number> {
   const counts = await mapWithConcurrency(filterAskingRuns(runs), async ({ session, status }) => {
@@ -106,7 +106,7 @@ function toRunDescription(description: WorkflowExecutionDescription, session: st
 export const OPEN_STATUSES = ["running", "waiting", "needs-approval", "stopping"] as const;
 const STATUS_OF_EXECUTION = [...OPEN_STATUSES, "completed", "limit-reached", "failed", "stopped"] as const;
 
-/** The run's own word, unless it was ended from outside and could not change it any more. */
+/** Returns the run's own status, unless the run was ended from outside and could not update it. */
 export function toStatus(
   temporal: WorkflowExecutionDescription["status"]["name"],
   attribute: string | undefined,
@@ -167,7 +167,7 @@ function getOutcome(last: LoopRecord | undefined): { outcome?: Outcome } {
 }
 
 const STATUS_OF_LOOP = {
-  // No run of it is open: it was cut off from outside.
+  // No run is open: the loop was interrupted from outside.
   running: "stopped",
   completed: "completed",
   rejected: "stopped",

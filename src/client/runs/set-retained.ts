@@ -2,7 +2,7 @@ import { toHoldfastError } from "../client-errors.ts";
 import type { ClientLink } from "../connection/client-link.ts";
 import { getSessionRecord } from "./get-session-record.ts";
 
-/** Takes a session out of every retention policy, or puts it back. */
+/** Exempts a session from every retention policy, or ends the exemption. */
 export async function setSessionRetained(
   link: ClientLink,
   session: string,

@@ -14,18 +14,18 @@ import { type StartResult, startRun } from "./start-run.ts";
 
 export type StartJobOptions = {
   readonly mode: WorkModeInput;
-  /** What is to be done. May be left out where the mode itself says it all: a fan-out with `tasks`. */
+  /** The task. Optional where the mode itself contains it: a fan-out with `tasks`. */
   readonly task?: string;
-  /** The job's id, and the beginning of the ids of its sessions; a new one unless said. */
+  /** The job's id, and the beginning of its sessions' ids; a new one by default. */
   readonly job?: string;
 };
 
 export type StartedJob = { readonly job: string; readonly runId: string };
 
-/** The longest of what is put behind it: `.` and the name of a part. */
+/** The longest suffix of the id: `.` and the name of a part. */
 const MAX_JOB_ID_BYTES = 120;
 
-/** All that can be known to be wrong is found before anything is written or started. */
+/** Finds all detectable errors before anything is written or started. */
 export async function startJob(link: ClientLink, options: StartJobOptions): Promise<StartedJob> {
   const mode = parseMode(options.mode);
   const job = resolveJobId(options.job);
@@ -42,7 +42,7 @@ export async function startJob(link: ClientLink, options: StartJobOptions): Prom
 export type JobLaunch = {
   readonly agents: string;
   readonly task?: string | undefined;
-  /** The job was there before: what it has done stays. */
+  /** The job existed before: its completed work remains. */
   readonly again: boolean;
 };
 
@@ -69,7 +69,7 @@ export async function launchJob(
   }
 }
 
-/** The workflow types, as they are exported to the bundle. */
+/** The workflow types, as the bundle exports them. */
 export const WORKFLOW_OF_MODE = {
   autonomous: "autonomous",
   pipeline: "pipeline",
@@ -114,7 +114,7 @@ export function resolveJobId(requestedId: string | undefined): string {
   });
 }
 
-/** The names of a mode's agents, as labels show them. */
+/** Formats the names of a mode's agents for labels. */
 function formatAgentNames(mode: WorkMode): string {
   switch (mode.type) {
     case "interactive":
@@ -133,7 +133,7 @@ function createJobRunningError(job: string, cause: unknown): HoldfastError {
   const command = `holdfast job stop ${job}`;
   return new HoldfastError(
     "session-busy",
-    `Job ${job} is still at work: wait for its end, or stop it with \`${command}\`.`,
+    `Job ${job} is still running. Wait until it ends, or stop it with \`${command}\`.`,
     { session: job, command, cause },
   );
 }
@@ -142,15 +142,15 @@ function createJobTakenError(job: string, cause: unknown): HoldfastError {
   const command = `holdfast job status ${job}`;
   return new HoldfastError(
     "session-busy",
-    `There is a job ${job} already: give another id, or resume a pipeline with \`holdfast job resume ${job}\`. ` +
-      `\`${command}\` shows where it stands.`,
+    `A job ${job} already exists: choose another id, or resume a pipeline with \`holdfast job resume ${job}\`. ` +
+      `\`${command}\` displays its status.`,
     { session: job, command, cause },
   );
 }
 
 export type ResumePipelineOptions = {
-  /** The stage to go on at; the first that has no answer unless said. */
+  /** The stage to resume at; by default the first one without an answer. */
   readonly from?: string;
-  /** In place of those of the start before; what was spent counts. */
+  /** Replaces the limits of the earlier start; what it has spent counts. */
   readonly limits?: PipelineRequest["limits"];
 };

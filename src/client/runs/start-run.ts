@@ -28,19 +28,19 @@ export type RunMode = "run" | "interactive";
 
 export type StartOptions = {
   readonly agent: AgentDefinitionInput;
-  /** May be left out by an interactive run, which then waits for one. */
+  /** An interactive run may omit it and then waits for a prompt. */
   readonly prompt?: string;
-  /** Goes on in this session; a new one when absent. */
+  /** Continues this session; a new one by default. */
   readonly session?: string;
-  /** Goes on at the end of this branch of the session, which is its head from then on. */
+  /** Continues at the end of this branch, which becomes the session's head. */
   readonly branch?: string;
-  /** A session that was idle for longer is left for a new one of the same agent; see `Session.id` for which. */
+  /** If the session was idle for longer, a new session of the same agent replaces it; `Session.id` is its id. */
   readonly rotateAfterMs?: number;
   /** A `run` ends when there is nothing left to do; an `interactive` one waits for the next prompt. */
   readonly mode?: RunMode;
-  /** How long an interactive run waits before it ends; for ever unless said. */
+  /** How long an interactive run waits before it ends; without a limit by default. */
   readonly idleTimeoutMs?: number | null;
-  /** Makes a repeated start harmless for the conversation: the same prompt is taken once. */
+  /** Makes a repeated start harmless for the conversation: Holdfast accepts each id once. */
   readonly messageId?: string;
 };
 
@@ -50,7 +50,7 @@ type LaunchOptions = Omit<StartOptions, "agent" | "branch" | "rotateAfterMs"> & 
 
 export type StartResult = { readonly session: string; readonly runId: string; readonly messageId?: string };
 
-/** All that can be known to be wrong is found before anything is written or started. */
+/** Finds all detectable errors before anything is written or started. */
 export async function startRun(
   link: ClientLink,
   { agent, branch, rotateAfterMs, ...options }: StartOptions & Pick<LaunchOptions, "continuation">,
@@ -83,7 +83,7 @@ async function getContinuation(
   return continuation === undefined ? {} : { continuation };
 }
 
-/** Goes on with a definition that is stored already. */
+/** Continues with a definition that is stored already. */
 export async function launchByHash(
   link: ClientLink,
   options: LaunchOptions,
@@ -93,7 +93,7 @@ export async function launchByHash(
   return launchRun(link, options, definition, async () => ({ definitionHash }));
 }
 
-/** Goes on without a prompt, with a definition that is stored already. */
+/** Continues without a prompt, with a definition that is stored already. */
 export async function continueByHash(
   link: ClientLink,
   session: string,
@@ -165,6 +165,6 @@ function checkIdleTimeout(idleTimeoutMs: number | null | undefined): void {
   if (Number.isFinite(idleTimeoutMs) && idleTimeoutMs > 0) return;
   throw new HoldfastError(
     "input-invalid",
-    `idleTimeoutMs is ${idleTimeoutMs}; it must be a number of milliseconds above 0, or null to wait for ever.`,
+    `idleTimeoutMs is ${idleTimeoutMs}; it must be a number of milliseconds above 0, or null for no limit.`,
   );
 }

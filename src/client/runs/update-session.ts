@@ -22,26 +22,26 @@ import { checkWorkspace, validateDefinition } from "./pin-definition.ts";
 import { readSessionStatus, type SessionStatus } from "./session-status.ts";
 
 export type UpdateOptions = {
-  /** Says what it would change, and changes nothing. */
+  /** Reports the changes without applying them. */
   readonly dryRun?: boolean;
 };
 
 export type UpdateResult = {
   readonly session: string;
-  /** Hash of the definition that it runs with; absent while its first loop opens. */
+  /** The hash of the current definition; absent while the first loop opens. */
   readonly from?: string;
   readonly to: string;
   readonly changes: readonly DefinitionChange[];
   readonly warnings: readonly string[];
   /**
-   * `next-turn`: a loop runs, and is moved before its next turn; its record says what came of it. `now`: the run waits
-   * for a prompt, and was moved. `next-run`: the session is at rest. `unchanged`: both definitions say the same.
+   * `next-turn`: a loop runs, and takes the definition before its next turn; its record contains the outcome. `now`: the run
+   * waited for a prompt, and was updated. `next-run`: the session is idle. `unchanged`: both definitions are equal.
    */
   readonly takesEffect: "next-turn" | "now" | "next-run" | "unchanged";
   readonly dryRun: boolean;
 };
 
-/** Moves a session to another definition; refused with all the reasons that can be known before. */
+/** Changes the definition of a session; reports all reasons against it that can be known before. */
 export async function updateSession(
   link: ClientLink,
   session: string,
@@ -85,20 +85,20 @@ export async function updateSession(
   }
 }
 
-/** A cost limit that holds now, of the loop or of what it is a part of, would be void with an unknown price. */
+/** An unknown price would defeat a cost limit that applies to the loop or to a tree that contains it. */
 function findUnpricedModels({ budget }: SessionStatus, definition: AgentDefinition): readonly string[] {
   const limit = budget?.usd.limit ?? null;
   const problem = limit === null ? undefined : findCostLimitProblem([definition]);
   return problem === undefined ? [] : [problem];
 }
 
-/** A command line has put it in where the agent's file names none. */
+/** Retains the workspace that the command line supplied, if the agent's file specifies none. */
 function keepWorkspace(definition: AgentDefinition, before: AgentDefinition | undefined): AgentDefinition {
   const { workspace = before?.workspace, ...rest } = definition;
   return workspace === undefined ? rest : { ...rest, workspace };
 }
 
-/** With the defaults of today where an older release has stored it. */
+/** Reads a definition that an older release may have stored, with today's defaults. */
 async function readStoredDefinition(
   transcript: Transcript,
   hash: string,
@@ -115,7 +115,7 @@ function storeDefinition(
   return dryRun ? Promise.resolve(hashDefinition(definition)) : transcript.saveDefinition(definition);
 }
 
-/** Nothing when no run is open any more. */
+/** Returns nothing if no run is open any more. */
 async function sendDefinitionUpdate(
   link: ClientLink,
   session: string,
@@ -140,7 +140,7 @@ function getTakesEffect({ open, status }: SessionStatus): UpdateResult["takesEff
 function createUpdateRejectedError(session: string, reasons: readonly string[]): HoldfastError {
   return new HoldfastError(
     "update-refused",
-    `Session ${session} keeps its definition:\n${reasons.map((reason) => `  - ${reason}`).join("\n")}`,
+    `Session ${session} retains its definition:\n${reasons.map((reason) => `  - ${reason}`).join("\n")}`,
     { session, problems: reasons },
   );
 }

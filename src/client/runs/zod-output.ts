@@ -3,10 +3,10 @@ import type { OutputFormat } from "../../schema/output.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
 /**
- * The output of a definition as a zod schema says it: what the model writes, before transforms. Objects are closed, as
- * zod reads them, unless they say otherwise.
+ * Converts a zod schema to a definition's output: what the model writes, before transforms. Objects are closed, as
+ * in zod, unless the schema opens them.
  *
- * @throws HoldfastError `definition-invalid` for what JSON Schema cannot say.
+ * @throws HoldfastError `definition-invalid` for what JSON Schema cannot express.
  */
 export function zodOutput(
   schema: ZodType,
@@ -25,7 +25,7 @@ export function zodOutput(
     const reason = error instanceof Error ? error.message : String(error);
     throw new HoldfastError(
       "definition-invalid",
-      `The output's zod schema cannot be sent to a model: ${reason}`,
+      `The output's zod schema cannot be converted for a model: ${reason}`,
       {
         problems: [reason],
         cause: error,

@@ -16,21 +16,21 @@ const CopiedFile = z.strictObject({
 });
 export type CopiedFile = z.infer<typeof CopiedFile>;
 
-/** What a backup holds, and how to know that it is whole. */
+/** The contents of a backup, with sizes and checksums that prove its integrity. */
 export const BackupManifest = z.strictObject({
   format: z.literal(1),
-  /** The release of Holdfast that has made it. */
+  /** The release of Holdfast that made the backup. */
   holdfast: z.string(),
   createdAt: z.string(),
   transcript: CopiedFile.extend({
     schema: z.number().int(),
     sessions: z.number().int(),
-    /** Loops that were at work. */
+    /** The number of loops that were running. */
     running: z.number().int(),
   }),
-  /** The dev server's store, of the same moment; absent where the server keeps its store elsewhere. */
+  /** The dev server's store at the same moment; absent where the server has its store elsewhere. */
   server: CopiedFile.optional(),
-  /** How long writers of the transcript have waited for it. */
+  /** How long writers of the transcript waited for the backup. */
   heldMs: z.number(),
 });
 export type BackupManifest = z.infer<typeof BackupManifest>;

@@ -16,35 +16,39 @@ import { type BackupManifest, describeFile, writeManifest } from "./backup-manif
 
 export type BackupOptions = {
   readonly home: Home;
-  /** Made; it must not be there, or be empty. */
+  /** The folder to create. It must not exist, or must be empty. */
   readonly folder: string;
-  /** The release that makes it. */
+  /** The release that makes the backup. */
   readonly version: string;
 };
 
 const TRANSCRIPT_COPY = "transcript.db";
 const SERVER_COPY = "temporal.sqlite";
 
-/** A backup waits this long for whoever writes. */
+/** How long a backup waits for other writers. */
 const WAIT_MS = 60_000;
 
 /**
- * Copies the transcript and the dev server's store as they were at one moment, while runs are in flight.
+ * Copies the transcript and the dev server's store as they were at one moment, while runs are in progress.
  *
- * Whoever writes to the transcript waits meanwhile. A step is stored there before Temporal hears of it, so that while
- * nobody can write there, Temporal's store cannot get ahead of it: the two copies fit as after a crash of everything.
+ * Other writers of the transcript wait until the copies are complete. A step is stored in the transcript before it is
+ * reported to Temporal. While nobody can write to the transcript, Temporal's store cannot get ahead of it: the two copies
+ * are as consistent as after a crash of everything.
  */
 export async function writeBackup({ home, folder, version }: BackupOptions): Promise<BackupManifest> {
   const target = resolve(folder);
   await assertBackupTargetFree(target);
   if (!existsSync(home.transcript)) {
-    throw new HoldfastError("input-invalid", `There is nothing to back up: ${home.transcript} is not there`);
+    throw new HoldfastError(
+      "input-invalid",
+      `There is nothing to back up: ${home.transcript} does not exist`,
+    );
   }
   const part = join(dirname(target), `.${basename(target)}.part-${process.pid}`);
   await mkdir(part, { recursive: true, mode: 0o700 }).catch((error: NodeJS.ErrnoException) => {
     throw new HoldfastError(
       "input-invalid",
-      `The backup cannot be written to ${target}: ${error.message}. Name a folder that can be made.`,
+      `The backup cannot be written to ${target}: ${error.message}. Specify a folder that can be created.`,
       { cause: error },
     );
   });
@@ -79,7 +83,7 @@ async function copyStores(home: Home, part: string, version: string): Promise<Ba
     if (damage !== undefined) {
       throw new HoldfastError(
         "store-failed",
-        `The copy ${name} is damaged, as its original may be: ${damage}`,
+        `The copy ${name} is damaged; its original may be damaged too: ${damage}`,
       );
     }
   }
@@ -99,8 +103,14 @@ async function copyStores(home: Home, part: string, version: string): Promise<Ba
 async function assertBackupTargetFree(target: string): Promise<void> {
   const found = await readdir(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return [];
-    throw new HoldfastError("input-invalid", `${target} cannot be a backup's folder: ${error.message}`);
+    throw new HoldfastError(
+      "input-invalid",
+      `${target} cannot be used as the backup's folder: ${error.message}`,
+    );
   });
   if (found.length === 0) return;
-  throw new HoldfastError("input-invalid", `${target} is not empty: name a folder that is not there yet`);
+  throw new HoldfastError(
+    "input-invalid",
+    `${target} is not empty: specify a folder that does not exist yet`,
+  );
 }

@@ -13,11 +13,11 @@ import { getSessionRecord } from "../runs/get-session-record.ts";
 import { launchByHash, type StartResult, startRun } from "../runs/start-run.ts";
 
 export type BranchOptions = PositionOptions & {
-  /** Asked at the place; of a loop's first turn, in place of what it was asked with. Left out: the model is asked again. */
+  /** The prompt at the position; at a loop's first turn, it replaces the loop's prompt. Default: the model answers again. */
   readonly prompt?: string;
-  /** In place of the session's definition. */
+  /** Replaces the session's definition. */
   readonly agent?: AgentDefinitionInput;
-  /** What of the session's definition is different: another model, for instance. */
+  /** The fields that differ from the session's definition, such as another model. */
   readonly changes?: Partial<AgentDefinitionInput>;
   readonly limits?: Partial<Limits>;
 };
@@ -25,8 +25,8 @@ export type BranchOptions = PositionOptions & {
 export type BranchResult = StartResult & { readonly at: BranchPosition };
 
 /**
- * Starts again from a place of the past: a run on a branch of its own, which begins with what the model saw there. What
- * came of it before stays in the record. Files stay as they are.
+ * Starts a run on a new branch at a past position, with the context that the model had there. The later part of the old
+ * branch stays in the record. Files remain unchanged.
  */
 export async function branchSession(
   link: ClientLink,

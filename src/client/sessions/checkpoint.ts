@@ -15,13 +15,13 @@ import { getAgentId } from "../runs/agent-id.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
 import { preloadSession, readSessionMessages, restoreMessages } from "./edit-session.ts";
 
-/** Where an agent stands, small enough to be carried about: what it can go on from, here or elsewhere (HITL-01, HITL-02). */
+/** The state of an agent in a portable form, from which it can continue here or elsewhere (HITL-01, HITL-02). */
 export type AgentSnapshot = {
   readonly sessionId: string;
   readonly agentId: string;
   readonly lastLoopId?: string;
   readonly messages: readonly AgentMessage[];
-  /** What it was asked with. Keys are not among it. */
+  /** The configuration of the agent, without keys. */
   readonly config?: ConfigSnapshot;
 };
 
@@ -43,7 +43,7 @@ export async function createCheckpoint(link: ClientLink, session: string): Promi
   }
 }
 
-/** Goes back to it in the session that it was made of; what came since stays on its branch. */
+/** Restores a checkpoint in its own session. Later messages stay on their branch. */
 export async function restoreCheckpoint(
   link: ClientLink,
   session: string,
@@ -52,14 +52,15 @@ export async function restoreCheckpoint(
   if (snapshot.sessionId !== session) {
     throw new HoldfastError(
       "input-invalid",
-      `The checkpoint is of session ${snapshot.sessionId}, not of ${session}: make a new session of it with \`resume\`.`,
+      `The checkpoint belongs to session ${snapshot.sessionId}, not to ${session}: ` +
+        "create a new session from it with `resume`.",
       { session },
     );
   }
   return await restoreMessages(link, session, snapshot.messages);
 }
 
-/** A session of the same agent that goes on from it, on any machine: a branch behind the loop that it was made after. */
+/** Creates a session of the same agent that continues from the checkpoint, on any machine: a branch after its last loop. */
 export async function resumeSnapshot(
   link: ClientLink,
   snapshot: AgentSnapshot,
@@ -69,7 +70,7 @@ export async function resumeSnapshot(
   const { messages, lastLoopId, agentId } = snapshot;
   await preloadSession(link, session, options.agent, messages, {
     ...(lastLoopId === undefined ? {} : { parentLoopId: lastLoopId }),
-    // A checkpoint of before there were ids says the agent's name there.
+    // In checkpoints of older releases this field holds the agent's name.
     ...(z.uuid().safeParse(agentId).success ? { agentId } : {}),
   });
   return session;
@@ -89,7 +90,7 @@ export async function saveSnapshot(snapshot: AgentSnapshot, file: string): Promi
   await writeFile(file, text, { mode: 0o600 }).catch((error: NodeJS.ErrnoException) => {
     throw new HoldfastError(
       "input-invalid",
-      `The checkpoint cannot be written to ${file}: ${error.message}. Name a file in a folder that is there.`,
+      `The checkpoint cannot be written to ${file}: ${error.message}. Specify a file in a folder that exists.`,
       { cause: error },
     );
   });

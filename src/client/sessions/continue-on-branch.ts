@@ -3,7 +3,7 @@ import type { ClientLink } from "../connection/client-link.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 import { getSessionRecord } from "../runs/get-session-record.ts";
 
-/** How a run goes on at the end of a branch: nothing where that is the session's head. */
+/** Returns the continuation of a run at the end of a branch; nothing if the branch is the session's head. */
 export async function getBranchContinuation(
   link: ClientLink,
   session: string,

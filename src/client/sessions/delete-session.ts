@@ -10,17 +10,17 @@ import { stopSession } from "../runs/queue-message.ts";
 import { findDescendants } from "./find-descendants.ts";
 
 export type DeleteOptions = {
-  /** Temporal's history of its runs goes too, when the server gets to it; else it goes when the server's retention is over. */
+  /** Also deletes Temporal's history of the runs, asynchronously. By default, the server's retention period applies. */
   readonly history?: boolean;
-  /** A run that is open is stopped first; refused unless said. */
+  /** Stops an open run first. By default, an open run is an error. */
   readonly stop?: boolean;
 };
 
 export type DeleteResult = {
   readonly session: string;
-  /** The session and those of agents below it. */
+  /** The session and those of the agents below it. */
   readonly sessions: readonly string[];
-  /** Runs whose history the server has been told to delete. */
+  /** The number of runs whose history the server is to delete. */
   readonly histories: number;
 };
 
@@ -29,7 +29,7 @@ const STOP_MS = 20_000;
 const POLL_MS = 100;
 
 /**
- * Deletes a session with all that it has, those of agents below it first. What was interrupted is finished by asking again.
+ * Deletes a session with all of its data, after those of the agents below it. To finish an interrupted deletion, repeat it.
  */
 export async function deleteSession(
   link: ClientLink,
@@ -44,7 +44,7 @@ export async function deleteSession(
     for (const sessionId of sessions) stopped = (await endRun(link, sessionId, stop)) || stopped;
     const found = transcript === undefined ? 0 : await deleteAll(link, transcript, sessions);
     const histories = history ? await deleteHistories(link, sessions) : 0;
-    // A run that was still waiting for its first prompt has left no record.
+    // A run that was waiting for its first prompt has left no record.
     if (found === 0 && histories === 0 && !stopped) throw createUnknownSessionError(link, session);
     return { session, sessions, histories };
   } catch (error) {
@@ -52,7 +52,7 @@ export async function deleteSession(
   }
 }
 
-/** Those of which a part is gone already count too. */
+/** Includes sessions that are partly deleted. */
 async function findSessionsToDelete(transcript: Transcript, session: string): Promise<readonly string[]> {
   const below = await findDescendants(transcript, session);
   const begun = (await transcript.archive.listUnfinished())
@@ -72,7 +72,7 @@ async function endRun(link: ClientLink, session: string, stop: boolean): Promise
   if (!stop) {
     throw new HoldfastError(
       "session-busy",
-      `A run of session ${session} is open. Wait for its end, or have it stopped: \`${command}\`.`,
+      `A run of session ${session} is open. Wait until it ends, or stop it as part of the deletion: \`${command}\`.`,
       { session, command },
     );
   }
@@ -81,15 +81,15 @@ async function endRun(link: ClientLink, session: string, stop: boolean): Promise
     if (Date.now() < until) continue;
     throw new HoldfastError(
       "session-busy",
-      `The run of session ${session} has not ended ${STOP_MS / 1000} s after it was told to stop: is a worker there? ` +
-        "Nothing was deleted.",
+      `The run of session ${session} has not ended ${STOP_MS / 1000} s after the request to stop. ` +
+        "Nothing was deleted. Check that a worker is running, and retry.",
       { session },
     );
   }
   return true;
 }
 
-/** The first one is hidden first: if it has gone on, nothing is deleted. Gives how many there were. */
+/** Hides the first session first: if it has continued, nothing is deleted. Returns the number of deleted sessions. */
 async function deleteAll(
   link: ClientLink,
   transcript: Transcript,
@@ -100,7 +100,7 @@ async function deleteAll(
     const record = await transcript.readSession(one);
     if (record !== undefined) idleSnapshots.set(one, await readIdleSnapshot(transcript, record));
   }
-  // What has begun since the first look is told apart from what was over by then.
+  // Distinguishes runs that began after the first check from those that had ended by then.
   for (const one of sessions) await endRun(link, one, false);
   const [root, ...below] = sessions;
   const beginDelete = async (one: string) => {
@@ -108,7 +108,7 @@ async function deleteAll(
     if (begunIds !== "gone-on") return begunIds;
     throw new HoldfastError(
       "session-busy",
-      `Session ${one} has gone on while it was to be deleted, and is left as it is. Look at it, and ask again.`,
+      `Session ${one} continued during the deletion, and was not deleted. Inspect it, and retry.`,
       { session: one },
     );
   };

@@ -11,10 +11,10 @@ import { describeRun, isOpen } from "../runs/open-runs.ts";
 import { validateDefinition } from "../runs/pin-definition.ts";
 import { clearQueues, stopSession } from "../runs/queue-message.ts";
 
-// A conversation changed from outside, while nothing runs (PER-01, PER-05, PER-06). Nothing is destroyed: each change is a
-// loop of the record, and what begins anew is a branch.
+// Changes of a conversation from outside, while no run is open (PER-01, PER-05, PER-06). Nothing is deleted: each change is
+// a loop of the record, and a new beginning is a branch.
 
-/** The conversation that the session goes on with, as a JSON array. */
+/** Returns the session's current conversation as a JSON array. */
 export async function saveMessages(link: ClientLink, session: string): Promise<string> {
   return messagesToJson(await readSessionMessages(link, session));
 }
@@ -33,7 +33,7 @@ export async function readSessionMessages(
   }
 }
 
-/** Goes on from these messages, on a branch of their own. @param saved - What `saveMessages` has given, or messages. */
+/** Continues from these messages on a new branch. @param saved - The result of `saveMessages`, or messages. */
 export async function restoreMessages(
   link: ClientLink,
   session: string,
@@ -59,7 +59,7 @@ export async function clearMessages(link: ClientLink, session: string): Promise<
   return await applyEdit(link, session, { at: "empty", kind: createBranchKind(), messages: [] });
 }
 
-/** Stops what runs, lets go of all that waits, and begins with nothing (PER-05). */
+/** Stops the run, discards all waiting messages, and begins an empty conversation (PER-05). */
 export async function resetSession(link: ClientLink, session: string): Promise<EditResult> {
   await getSessionRecord(link, session);
   const run = await describeRun(link, session);
@@ -79,7 +79,7 @@ export async function resetSession(link: ClientLink, session: string): Promise<E
   });
 }
 
-/** A session that begins with messages, before its first run (PER-01). */
+/** Creates a session that begins with messages, before its first run (PER-01). */
 export async function preloadSession(
   link: ClientLink,
   session: string,

@@ -19,11 +19,11 @@ import { describeRun, isOpen } from "../runs/open-runs.ts";
 import { findDescendants } from "./find-descendants.ts";
 
 export type ExportOptions = {
-  /** Sessions of agents below it come along. */
+  /** Includes the sessions of the agents below it. */
   readonly withChildren?: boolean;
 };
 
-/** The lines of a file, as the session is at this moment; what a run writes meanwhile does not come along. */
+/** Yields the lines of a file with the session's current state. Later writes of a run are not included. */
 export async function* exportSession(
   link: ClientLink,
   session: string,
@@ -42,33 +42,33 @@ export async function* exportSession(
 }
 
 export type ImportOptions = {
-  /** The id that the session gets; its own unless said. */
+  /** The session's new id. Its own id by default. */
   readonly as?: string;
-  /** A new id. */
+  /** Generates a new id. */
   readonly renew?: boolean;
-  /** What users have allowed with `always` in the session is allowed here too; dropped by default. */
+  /** Also imports what users have allowed with `always` in the session. Dropped by default. */
   readonly withGrants?: boolean;
-  /** Accepts the definitions in the file: runs may be started with them without asking. */
+  /** Accepts the definitions in the file: runs may be started with them without a confirmation. */
   readonly accept?: boolean;
 };
 
 export type ImportResult = {
   readonly session: string;
-  /** All of the file, as they are called here. */
+  /** All sessions of the file, under the ids that they have here. */
   readonly sessions: readonly string[];
-  /** They were here already, the same: nothing was done. */
+  /** Whether identical sessions existed already, so that nothing was changed. */
   readonly already: boolean;
   readonly lines: number;
-  /** The agents in the file: what they reach for, and whether they may run here. */
+  /** The agents in the file: the resources that they use, and whether they may run here. */
   readonly agents: readonly (DefinitionSummary & { readonly accepted: boolean })[];
-  /** Grants in the file, and whether they were taken over. */
+  /** The number of grants in the file, and whether they were imported. */
   readonly grants: { readonly count: number; readonly kept: boolean };
 };
 
 /**
- * Brings in what `export` has written: all of it, or nothing. The file is read twice, first to its end to find what is wrong.
+ * Imports what `export` wrote: all of it, or nothing. Reads the file twice, because the first pass finds all problems.
  *
- * @param file - A path, or what opens the file anew.
+ * @param file - A path, or a function that opens the file each time.
  */
 export async function importSessions(
   link: ClientLink,
@@ -78,7 +78,7 @@ export async function importSessions(
   const opened: OpenFile = typeof file === "string" ? () => createReadStream(file) : file;
   const where = typeof file === "string" ? file : "the file";
   if (as !== undefined && newIds)
-    throw new HoldfastError("input-invalid", "Say a new id, or ask for one: not both.");
+    throw new HoldfastError("input-invalid", "Specify either `as` or `renew`, not both.");
   const wanted = as !== undefined ? resolveSessionId(as) : newIds ? randomUUID() : undefined;
   try {
     const checked = await checkFile(opened);
@@ -112,7 +112,7 @@ export async function importSessions(
   }
 }
 
-/** Whether all are there and the same. Throws where another session has one of the ids. */
+/** Tells whether all sessions exist and are identical. Throws if a different session has one of the ids. */
 async function isImported(
   transcript: Transcript,
   { header, digest }: CheckedFile,
@@ -132,7 +132,7 @@ async function isImported(
     return true;
   throw new HoldfastError(
     "input-invalid",
-    `${knownRecords.join(", ")} is here already and is not what the file holds: import it under another id with --as or --renew.`,
+    `${knownRecords.join(", ")} exists already and differs from the file: import it under another id with --as or --renew.`,
     { session: knownRecords[0] ?? "" },
   );
 }
@@ -143,7 +143,7 @@ async function assertIdle(link: ClientLink, session: string): Promise<void> {
   const command = `holdfast stop ${session}`;
   throw new HoldfastError(
     "session-busy",
-    `A run of session ${session} is open: nothing can be imported under its id. Wait for its end, stop it with ` +
+    `A run of session ${session} is open: nothing can be imported under its id. Wait until it ends, stop it with ` +
       `\`${command}\`, or import under another id.`,
     { session, command },
   );

@@ -1,9 +1,9 @@
 import type { Transcript } from "../../store/transcript/transcript.ts";
 
-/** As many as one agent may have started. */
+/** The maximum number of agents that one agent may have started. */
 const MAX_CHILDREN = 10_000;
 
-/** Sessions of the agents below a session, callers before those they have called. */
+/** Returns the sessions of the agents below a session, callers before callees. */
 export async function findDescendants(transcript: Transcript, session: string): Promise<readonly string[]> {
   const found: string[] = [];
   let level: readonly string[] = [session];

@@ -16,31 +16,31 @@ import { getSessionRecord } from "../runs/get-session-record.ts";
 import { findSnapshotAt, type RestoreWorkspaceOptions, restoreWorkspace } from "./restore-workspace.ts";
 
 export type ForkOptions = PositionOptions & {
-  /** Of the new branch; `branch-1`, `branch-2`, … unless said. */
+  /** The name of the new branch; `branch-1`, `branch-2`, … by default. */
   readonly name?: string;
   /**
-   * The id of a new session, which begins with what stands before the place: both can be at work at the same time.
-   * Without it the branch is one more of the same session.
+   * The id of a new session, which begins with everything before the position. Both sessions can run at the same time.
+   * Without it, the branch belongs to the same session.
    */
   readonly as?: string;
-  /** Brings back the files as they were at the place, where the agent's definition has had them kept (`snapshots`). */
+  /** Restores the files as they were at the position, if the agent's definition has `snapshots` enabled. */
   readonly restoreWorkspace?: RestoreWorkspaceOptions;
 };
 
 export type ForkedBranch = {
   readonly session: string;
   readonly branch: string;
-  /** Nothing is copied: the new branch shows what this one has before the position. */
+  /** Nothing is copied: the new branch refers to everything before this position. */
   readonly from: BranchPosition & { readonly session: string };
-  /** The folder of the session's agent. Its files are as they are now, whatever the place. */
+  /** The folder of the session's agent. Its files are the current ones, whatever the position. */
   readonly workspace?: string;
-  /** Where files were brought back: a new session works there, a branch when its run is given this as workspace. */
+  /** The restored files: a new session works in this folder; a branch does if you pass it to its run as the workspace. */
   readonly restored?: { readonly workspace: string; readonly commit: string; readonly position: number };
 };
 
 /**
- * Begins a branch at a place of the conversation, by reference. The session's head stays where it is, and a run that is
- * at work goes on on its own branch.
+ * Begins a branch at a position of the conversation, by reference. The session's head does not change, and an open run
+ * continues on its own branch.
  */
 export async function forkSession(
   link: ClientLink,
@@ -103,18 +103,18 @@ function checkBranchName(name: string): void {
   const own = GENERATED_PREFIXES.find((prefix) => name.startsWith(prefix));
   const problem =
     own !== undefined
-      ? `names that begin with "${own}" are given by the transcript itself`
+      ? `the transcript itself assigns the names that begin with "${own}"`
       : BRANCH_NAME.test(name)
         ? undefined
         : "it has up to 64 letters, digits, dots, dashes and underscores, and begins with a letter or a digit";
   if (problem === undefined) return;
-  throw new HoldfastError("input-invalid", `"${name.slice(0, 80)}" cannot be a branch's name: ${problem}.`);
+  throw new HoldfastError("input-invalid", `"${name.slice(0, 80)}" is not a valid branch name: ${problem}.`);
 }
 
 function createNameTakenError(session: string, kind: "branch" | "session", name: string): HoldfastError {
   const description =
     kind === "branch"
-      ? `Session ${session} has a branch ${name} already, which begins elsewhere. Choose another name.`
-      : `There is a session ${name} already. Choose another id.`;
+      ? `Session ${session} already has a branch ${name}, which begins elsewhere. Choose another name.`
+      : `A session ${name} already exists. Choose another id.`;
   return new HoldfastError("input-invalid", description, { session });
 }

@@ -11,11 +11,11 @@ import { StoreError } from "../../store/transcript/store-error.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
 export type RekeyOptions = {
-  /** Else `HOLDFAST_HOME`, else `~/.holdfast`. */
+  /** The home folder. Default: `HOLDFAST_HOME`, then `~/.holdfast`. */
   readonly home?: string;
-  /** Else `HOLDFAST_DATABASE_URL`. Where there is one, the transcript lies there; an empty one means the home. */
+  /** The database of the transcript. Default: `HOLDFAST_DATABASE_URL`. An empty value means the home folder. */
   readonly database?: string;
-  /** Else `HOLDFAST_ENCRYPTION_KEYS`: the first key is the one that all is sealed with afterwards. */
+  /** The keys. Default: `HOLDFAST_ENCRYPTION_KEYS`. Everything is encrypted with the first key. */
   readonly encryption?: EncryptionOptions;
   readonly onPage?: (looked: number, changed: number) => void;
 };
@@ -23,22 +23,22 @@ export type RekeyOptions = {
 export type RekeyResult = {
   /** The file, or the database's address without its password. */
   readonly place: string;
-  /** What everything is sealed with now; absent where all is plain. */
+  /** The key that now encrypts everything; absent if everything is plain text. */
   readonly key: string | undefined;
   readonly looked: number;
   readonly changed: number;
-  /** File or tables were written anew: nothing is left in them of how they were. Not while others hold them. */
+  /** Whether the file or tables were rewritten, so that no old content remains. Not possible while others have them open. */
   readonly cleaned: boolean;
 };
 
 type RekeyStore = {
   readonly place: string;
   readonly transcript: SqlTranscript;
-  /** Writes all of it anew, once the transcript is closed. Gives whether it could. */
+  /** Rewrites the store after the transcript is closed. Returns whether it could. */
   readonly vacuum: () => Promise<boolean>;
 };
 
-/** Seals all that the transcript holds with the first key. May be broken off and begun again. */
+/** Encrypts the whole transcript with the first key. Safe to interrupt and repeat. */
 export async function rekeyTranscript(options: RekeyOptions = {}): Promise<RekeyResult> {
   try {
     const { ring, transcript: encrypts } = resolveEncryption(options.encryption);
@@ -67,7 +67,7 @@ async function openRekeyStore({ home, database, encryption }: RekeyOptions): Pro
   if (!existsSync(path)) {
     throw new HoldfastError(
       "input-invalid",
-      `There is no transcript at ${path}: nothing is to be sealed anew.`,
+      `There is no transcript at ${path}: there is nothing to encrypt again.`,
     );
   }
   const transcript = await SqliteTranscript.open({ path, encryption });

@@ -10,13 +10,13 @@ import { type BackupManifest, type CopiedFile, hashFile, readManifest } from "./
 export type RestoreBackupOptions = {
   readonly home: Home;
   readonly folder: string;
-  /** One of the two alone: runs that go on must find the other as it was when the backup was made. */
+  /** Restores one of the two alone. Open runs need the other one as it was when the backup was made. */
   readonly only?: "transcript" | "server";
 };
 
 type FileTarget = { readonly file: CopiedFile; readonly to: string };
 
-/** Puts a backup into a home that has none of it. Everything is checked before anything is written. */
+/** Restores a backup into a home that has neither file. Checks everything before it writes anything. */
 export async function restoreFromBackup({
   home,
   folder,
@@ -29,7 +29,7 @@ export async function restoreFromBackup({
   if (manifest.transcript.schema > LATEST_VERSION) {
     const { schema, name } = manifest.transcript;
     const what = `${name} has schema version ${schema}, and this release reads ${LATEST_VERSION}`;
-    throw new HoldfastError("input-invalid", `${what}: restore it with the release that has made it`);
+    throw new HoldfastError("input-invalid", `${what}: restore it with the release that made it`);
   }
   for (const { file } of placed) await assertFileIntact(from, file);
   for (const { file, to } of placed) await copyFileTo(join(from, file.name), to);
@@ -45,7 +45,7 @@ function selectFiles(
   if (only === "server" && server === undefined) {
     throw new HoldfastError(
       "input-invalid",
-      "This backup has no store of a server: there was none in its home",
+      "This backup contains no server store: there was none in its home",
     );
   }
   return [
@@ -56,13 +56,13 @@ function selectFiles(
   ];
 }
 
-/** A log that was left beside a file that is gone would be taken for the restored one's. */
+/** Rejects a target with leftover log files: SQLite would apply them to the restored file. */
 function assertTargetFree(path: string): void {
   const existing = [path, `${path}-wal`, `${path}-shm`].filter((one) => existsSync(one));
   if (existing.length === 0) return;
   throw new HoldfastError(
     "input-invalid",
-    `${existing.join(", ")} is there already, and nothing is overwritten: restore into another home (--home), or move it away`,
+    `${existing.join(", ")} exists already, and nothing is overwritten: restore into another home (--home), or move it away`,
   );
 }
 
@@ -70,11 +70,11 @@ async function assertFileIntact(from: string, { name, bytes, sha256 }: CopiedFil
   const path = join(from, name);
   const createDamageError = (description: string) =>
     new HoldfastError("store-failed", `The backup is damaged: ${path} ${description}`);
-  if (!existsSync(path)) throw createDamageError("is not there");
+  if (!existsSync(path)) throw createDamageError("is missing");
   if ((await hashFile(path)) !== sha256)
     throw createDamageError(`is not the file of ${bytes} bytes that was written`);
   const damage = findDamage(path);
-  if (damage !== undefined) throw createDamageError(`is not whole: ${damage}`);
+  if (damage !== undefined) throw createDamageError(`is corrupt: ${damage}`);
 }
 
 async function copyFileTo(from: string, to: string): Promise<void> {

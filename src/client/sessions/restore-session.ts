@@ -14,13 +14,13 @@ import { validateDefinition } from "../runs/pin-definition.ts";
 import { type ImportResult, importSessions } from "./export-session.ts";
 
 export type RestoreSessionOptions = {
-  /** The agent that goes on: a saved session does not say how it was asked. */
+  /** The agent that continues the session: a saved session does not contain its definition. */
   readonly agent: AgentDefinitionInput;
   readonly as?: string;
   readonly renew?: boolean;
 };
 
-/** Brings in a session as the sources save it: its loops are branches as their parents say, its turns are told again. */
+/** Imports a session from the sources' format. The parents of its loops determine the branches; its turns become events. */
 export async function restoreSession(
   link: ClientLink,
   saved: RecordedSession,
@@ -85,7 +85,7 @@ function buildExportLines(saved: RecordedSession, pinned: PinnedAgent): readonly
       ...(last === undefined ? {} : { lastLoopId: last.loop.loopId }),
       status: last === undefined ? "completed" : toLoopStatus(last.loop),
       ...(saved.scope === "persistent" ? { scope: "persistent" as const } : {}),
-      // A file that says no id says the agent's name there.
+      // A file without an agent id holds the agent's name there.
       ...(z.uuid().safeParse(saved.agentId).success ? { agentId: saved.agentId } : {}),
       ...toSessionOrigin(saved),
       ...(parentSpawnRef === undefined
@@ -122,7 +122,7 @@ function toSessionOrigin({ formation: origin }: RecordedSession): { readonly for
   }
 }
 
-/** The first loop behind another one goes on on its branch; each further one begins a branch there. */
+/** Places loops on branches. The first loop after another one continues its branch; each further one begins a new branch. */
 function placeOnBranches(loops: readonly RecordedLoop[]): {
   readonly placed: readonly PositionedLoop[];
   readonly branches: readonly RestoredBranch[];
@@ -148,7 +148,7 @@ function toLoopStatus({ status }: RecordedLoop): LoopStatus {
   return status === "pending" || status === "running" ? "aborted" : status;
 }
 
-/** As its id says, so that the next loop of the same segment gets a number of its own. */
+/** Takes the number from the id, so that the next loop of the same segment gets a number of its own. */
 function parseLoopNumber(
   session: string,
   loopId: string,

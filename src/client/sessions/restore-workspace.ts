@@ -10,14 +10,14 @@ import type { WorkspaceSnapshot } from "../../store/transcript/snapshot.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-/** Where the files of a place go: into a new folder beside the repository unless another is named; or where they lay. */
+/** The target of restored files: the given folder (by default a new one beside the repository), or the original folder. */
 export type RestoreWorkspaceOptions =
   | { readonly to: "folder"; readonly folder?: string }
   | { readonly to: "in-place" };
 
 export type RestoredWorkspace = WorkspaceSnapshot & { readonly commit: string };
 
-/** The newest snapshot at or before a place; an error when there is none. */
+/** Returns the newest snapshot at or before a position; throws if there is none. */
 export async function findSnapshotAt(
   transcript: Transcript,
   session: string,
@@ -27,8 +27,8 @@ export async function findSnapshotAt(
   if (newest?.commit !== undefined) return newest as RestoredWorkspace;
   const reason =
     newest?.problem === undefined
-      ? 'none was taken there: the agent\'s definition asks for them with `snapshots: "git"`'
-      : `it was not kept at #${newest.at.position}: ${newest.problem}`;
+      ? 'no snapshot exists there: enable snapshots in the agent\'s definition with `snapshots: "git"`'
+      : `the snapshot at #${newest.at.position} was not stored: ${newest.problem}`;
   throw new HoldfastError(
     "input-invalid",
     `The workspace of session ${session} cannot be restored: ${reason}.`,
@@ -36,7 +36,7 @@ export async function findSnapshotAt(
   );
 }
 
-/** @param name - Of the new folder, behind the repository's. Gives the folder to work in. */
+/** @param name - The suffix of the new folder, after the repository's name. @returns The folder to work in. */
 export async function restoreWorkspace(
   transcript: Transcript,
   session: string,
@@ -56,7 +56,7 @@ export async function restoreWorkspace(
       return await restoreInPlace({ commit, workspace }, commits);
     }
     const folder = options.folder ?? (await chooseWorktreeFolder(workspace, name));
-    if (!isAbsolute(folder)) throw new GitError(`${folder} is not a full path`);
+    if (!isAbsolute(folder)) throw new GitError(`${folder} is not an absolute path`);
     return await restoreToNewWorktree({ commit, workspace }, folder);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;

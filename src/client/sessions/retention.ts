@@ -17,12 +17,12 @@ export type RetentionState = {
 };
 
 export type SetRetentionOptions = {
-  /** When it is carried out; every night at half past three unless said. */
+  /** When the policy is applied; every night at half past three by default. */
   readonly cron?: string;
   readonly timeZone?: string;
 };
 
-/** Which sessions are kept, as a schedule of Temporal: one for each task queue. */
+/** The retention policy, as a Temporal schedule: one per task queue. */
 export class Retention {
   readonly #link: ClientLink;
 
@@ -34,7 +34,7 @@ export class Retention {
     return `holdfast-retention-${this.#link.taskQueue}`;
   }
 
-  /** From now on, in place of what was said before. */
+  /** Sets the policy, in place of an earlier one. */
   async set(
     policy: RetentionPolicy,
     { cron = "30 3 * * *", timeZone }: SetRetentionOptions = {},
@@ -55,13 +55,13 @@ export class Retention {
           taskQueue: link.taskQueue,
           workflowTaskTimeout: WORKFLOW_TASK_TIMEOUT,
           args: [request],
-          staticSummary: "sessions that are not kept any longer",
+          staticSummary: "deletes sessions past their retention",
         },
       });
     });
   }
 
-  /** `undefined` where nothing was said: every session is kept. */
+  /** Returns `undefined` where no policy is set: every session is retained. */
   async get(): Promise<RetentionState | undefined> {
     return await this.#call(async () => {
       try {
@@ -80,7 +80,7 @@ export class Retention {
     });
   }
 
-  /** Every session is kept from now on. */
+  /** Removes the policy: every session is retained from then on. */
   async remove(): Promise<void> {
     await this.#call(async () => {
       await this.#link.client.schedule
@@ -92,13 +92,13 @@ export class Retention {
     });
   }
 
-  /** Carries a policy out now: the one that was set, unless another is given. */
+  /** Applies a policy at once: the given one, or the one that is set. */
   async run(
     options: { readonly policy?: RetentionPolicy; readonly dryRun?: boolean } = {},
   ): Promise<RetentionResult> {
     const policy = options.policy === undefined ? (await this.get())?.policy : validatePolicy(options.policy);
     if (policy === undefined) {
-      throw new HoldfastError("input-invalid", "No retention policy was set: every session is kept.");
+      throw new HoldfastError("input-invalid", "No retention policy is set: every session is retained.");
     }
     const request: RetentionRequest = { policy, dryRun: options.dryRun ?? false };
     const link = this.#link;
@@ -127,7 +127,7 @@ function validatePolicy(policy: unknown): RetentionPolicy {
   const checked = check(RetentionPolicy, policy, "policy");
   if (checked.ok) return checked.value;
   const { problems } = checked;
-  throw new HoldfastError("input-invalid", `This is not a retention policy: ${problems.join("; ")}`, {
+  throw new HoldfastError("input-invalid", `The retention policy is not valid: ${problems.join("; ")}`, {
     problems,
   });
 }

@@ -13,24 +13,24 @@ import { describeRun, isOpen } from "../runs/open-runs.ts";
 
 export type RewindResult = {
   readonly session: string;
-  /** The next run begins here. */
+  /** Where the next run begins. */
   readonly head: BranchPosition;
-  /** Where it would have begun. It stays in the record: rewind to that branch to go forward again. */
+  /** Where it would have begun. That branch stays in the record: rewind to it to go forward again. */
   readonly before: BranchPosition;
   /** The last loop before the head. */
   readonly loopId?: string;
-  /** The folder of the session's agent. Its files stay as they are. */
+  /** The folder of the session's agent. Its files remain unchanged. */
   readonly workspace?: string;
 };
 
-/** Moves a session's head to a place, forward again too; the record keeps everything. Refused while a run is open. */
+/** Moves a session's head to a position, backward or forward. Deletes nothing from the record. Fails while a run is open. */
 export async function rewindSession(
   link: ClientLink,
   session: string,
   to: PositionOptions,
 ): Promise<RewindResult> {
   if (Object.values(to).every((value) => value === undefined)) {
-    throw new HoldfastError("input-invalid", "Say where to go: a position, a turn, a loop or a branch.", {
+    throw new HoldfastError("input-invalid", "Specify a target: a position, a turn, a loop or a branch.", {
       session,
     });
   }
@@ -40,7 +40,7 @@ export async function rewindSession(
     const run = await describeRun(link, session);
     if (run !== undefined && isOpen(run)) throw createRunningError(session);
     const position = await findPositionAfter(createPositionReader(transcript, record), to);
-    // No run is open: what was running before this was asked is over, and what has begun since is not among these.
+    // No run is open: these loops have ended. A loop that began after this read is not among them.
     const endedLoops = running.map(({ loopId }) => loopId);
     const rewound = await transcript.rewind({ session, atMs: Date.now(), to: position, over: endedLoops });
     if (rewound.type === "running") throw createRunningError(session);
@@ -63,8 +63,8 @@ function createRunningError(session: string): HoldfastError {
   const command = `holdfast stop ${session}`;
   return new HoldfastError(
     "session-busy",
-    `Session ${session} was not rewound: a run of it is open, and the head is that run's. End it (\`${command}\`), or ` +
-      "leave it alone and fork: a branch of your own can begin at any place while it works.",
+    `Session ${session} was not rewound: it has an open run, which owns the head. Stop the run (\`${command}\`), or ` +
+      "fork instead: a new branch can begin at any position while the run works.",
     { session, command },
   );
 }

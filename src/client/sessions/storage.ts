@@ -8,10 +8,10 @@ import { StoreError } from "../../store/transcript/store-error.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";
 import { HoldfastError } from "../holdfast-error.ts";
 
-/** What lies on this machine, or in the database; opened when it is needed for the first time. What was given is not closed. */
+/** The stores on this machine or in the database, opened on first use. Does not close stores that the caller passed in. */
 export class Storage {
   readonly home: Home;
-  /** The database that holds all of it, where one is named. */
+  /** The database that holds all stores, if one is specified. */
   readonly database: string | undefined;
   readonly #provided: { readonly transcript: Transcript | undefined; readonly hub: StreamHub | undefined };
   #transcript: Promise<Transcript> | undefined;
@@ -34,7 +34,7 @@ export class Storage {
     return { path: this.home.transcript, database: this.database, encryption: this.#encryption };
   }
 
-  /** The transcript; makes it when there is none. */
+  /** Opens the transcript; creates it if there is none. */
   async openTranscript(): Promise<Transcript> {
     if (this.#provided.transcript !== undefined) return this.#provided.transcript;
     this.#transcript ??= openTranscript(this.place);
@@ -46,7 +46,7 @@ export class Storage {
     }
   }
 
-  /** The transcript, unless nothing was ever written here. */
+  /** Opens the transcript; returns nothing if none was ever created. */
   async openExistingTranscript(): Promise<Transcript | undefined> {
     const known = this.#provided.transcript !== undefined || this.#transcript !== undefined;
     return known || this.database !== undefined || existsSync(this.home.transcript)

@@ -6,13 +6,13 @@ import { getErrorMessage } from "../holdfast-error.ts";
 
 export { checkIntegrity } from "../../store/transcript/sqlite/integrity.ts";
 
-/** A writer that holds the transcript for longer than this keeps others waiting. */
+/** A writer that holds the transcript's lock for longer than this blocks others. */
 const LOCKED_MS = 1000;
 
-/** Below this an operator has to make room soon. */
+/** Below this limit, an operator must free space soon. */
 const LOW_SPACE_BYTES = 200 * 1024 * 1024;
 
-/** What keeps the transcript's file from being written to; nothing when all is well. */
+/** Returns why the transcript's file cannot be written; nothing if it can. */
 export async function findWriteProblem(path: string): Promise<string | undefined> {
   return await withWriteLock(path, LOCKED_MS, () => undefined).then(
     () => undefined,
@@ -20,20 +20,20 @@ export async function findWriteProblem(path: string): Promise<string | undefined
   );
 }
 
-/** Below this neither a server nor a transcript can begin. */
+/** Below this limit, neither a server nor a transcript can start. */
 const FULL_BYTES = 1024 * 1024;
 
 export type DiskSpace = { readonly isFull: boolean; readonly found: string };
 
-/** Nothing while there is room enough on the disk that the folder lies on, or would lie on. */
+/** Returns nothing while the disk of the folder, existing or not, has enough space. */
 export async function findLowDiskSpace(folder: string): Promise<DiskSpace | undefined> {
   const folderOnDisk = await findExistingFolder(folder);
   const disk = await statfs(folderOnDisk).catch(() => undefined);
   if (disk === undefined) return undefined;
   const free = disk.bavail * disk.bsize;
-  // Some file systems count no files at all.
+  // Some file systems do not count files.
   if (disk.files > 0 && disk.ffree === 0)
-    return { isFull: true, found: `no file more can be made at ${folderOnDisk}` };
+    return { isFull: true, found: `no more files can be created at ${folderOnDisk}` };
   if (free >= LOW_SPACE_BYTES) return undefined;
   return {
     isFull: free < FULL_BYTES,
@@ -41,7 +41,7 @@ export async function findLowDiskSpace(folder: string): Promise<DiskSpace | unde
   };
 }
 
-/** Live output is written below this folder; it is made when it is needed, where that is possible. */
+/** Returns why the folder of live output cannot be used. Creates the folder if possible. */
 export async function findLiveFolderProblem(folder: string): Promise<string | undefined> {
   return await access(await findExistingFolder(folder), constants.W_OK | constants.X_OK).then(
     () => undefined,
@@ -49,7 +49,7 @@ export async function findLiveFolderProblem(folder: string): Promise<string | un
   );
 }
 
-/** The folder itself, or the one above it that is there. */
+/** Returns the folder itself, or its nearest existing parent. */
 export async function findExistingFolder(folder: string): Promise<string> {
   const found = await stat(folder).catch(() => undefined);
   return found !== undefined || dirname(folder) === folder

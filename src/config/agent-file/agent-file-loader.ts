@@ -4,32 +4,32 @@ import type { ProblemDetails, SourceFile } from "../source/source-file.ts";
 import { formatPath, type Path } from "../source/source-node.ts";
 import { References } from "./resolve-references.ts";
 
-/** What composing touches of the world. */
+/** The environment that agent files are loaded in. */
 export type LoadEnvironment = {
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Relative workspaces, and `.`, are meant from here. */
+  /** The folder that relative workspaces refer to. */
   readonly cwd: string;
-  /** Throws when there is no such file. */
+  /** Throws if the file does not exist. */
   readonly readFile: (path: string) => string;
-  /** Tools that are known without asking a worker; no name is doubtful where they are not said. */
+  /** Tools that are known without asking a worker. If absent, no tool name causes a warning. */
   readonly knownTools?: readonly string[] | undefined;
-  /** Compaction strategies that there are; where they are not said, a worker may have others. */
+  /** All existing compaction strategies. If absent, a worker may have others. */
   readonly knownStrategies?: readonly string[] | undefined;
-  /** What is built in, unless said. */
+  /** The built-in catalogue by default. */
   readonly catalogue?: Catalogue | undefined;
   /**
-   * The file comes from somebody who is not trusted: it may name no files to read, and no variables but the key of a
-   * vendor at the vendor's own address.
+   * The file comes from an untrusted source: it must not refer to files, and to no variables other than a vendor's key
+   * that is sent to the vendor's own address.
    */
   readonly untrusted?: boolean | undefined;
-  /** `doubted`: a model that the catalogue does not know, and the file says nothing of, is worth a warning. */
+  /** `doubted`: a model that neither the catalogue nor the file describes causes a warning. */
   readonly unknownModels?: "doubted" | undefined;
 };
 
-/** One file on the bench: its values, its names, and what is wrong with it so far. */
+/** The state of loading one file: its values, its named entities, and the problems found so far. */
 export class AgentFileLoader {
   readonly source: SourceFile;
-  /** Without what is wrong. */
+  /** The file's value without its invalid parts. */
   readonly value: Record<string, unknown>;
   readonly environment: LoadEnvironment;
   readonly references: References;
@@ -51,7 +51,7 @@ export class AgentFileLoader {
     );
   }
 
-  /** The same of two agents is said once. */
+  /** Reports a problem. The same problem of two agents is reported once. */
   report(path: Path, about: ProblemDetails): void {
     const key = `${formatPath(path)} ${about.message}`;
     if (!this.#problems.has(key)) this.#problems.set(key, this.source.createProblem(path, about));

@@ -19,10 +19,10 @@ import { PROFILE_FIELDS, SAMPLING_FIELDS } from "./fields/profile.ts";
 import { SKILL_FIELDS } from "./fields/skills.ts";
 import { ModeSection } from "./mode-schema.ts";
 
-// The format of an agent file: what TOML, YAML and JSON may hold. Its meaning is in compose.ts, its reference in
-// docs/agents.md, which is written from this.
+// The format of an agent file in TOML, YAML and JSON. `compose-agents.ts` gives it its meaning. The reference in
+// docs/agents.md is generated from this schema.
 
-/** Sections that speak of all agents of a file, or stand in an agent's own table. */
+/** Sections that apply to all agents of a file, or to one agent when they stand in its own table. */
 export const SECTION_FIELDS: readonly Field[] = [
   ...BEHAVIOR_FIELDS,
   ...COMPACTION_FIELDS,
@@ -48,28 +48,28 @@ const PromptText = withExpected(
   'a text, "file:PATH", {{system_prompt.NAME}}, or {text = …}',
 );
 const prompt = describeKey(PromptText, PROMPT);
-const workspace = describeKey(z.string().min(1), "The folder that its tools work in; `none` for no folder.");
+const workspace = describeKey(z.string().min(1), "The folder in which its tools work; `none` for no folder.");
 const compactionName = describeKey(defineReference("compaction"), "One of [[compaction.instances]].");
 
 const Model = buildShape(MODEL_FIELDS);
 const InlineModel = withExpected(
   z.union([z.string().min(1), z.strictObject(Model)]),
-  "the name of a provider, {{provider.NAME}}, or a table as [provider] is",
+  "the name of a provider, {{provider.NAME}}, or a table like [provider]",
 );
 const provider = describeKey(
   InlineModel,
-  "One of [[provider.instances]], or a table of its own; [provider] unless said.",
+  "One of [[provider.instances]], or a table of its own; [provider] by default.",
 );
 const fallbacks = describeKey(
   withExpected(
     z.array(InlineModel).max(MAX_FALLBACKS),
-    `a list of at most ${MAX_FALLBACKS}; each member the name of a provider, {{provider.NAME}}, or a table as [provider] is`,
+    `a list of at most ${MAX_FALLBACKS}; each member the name of a provider, {{provider.NAME}}, or a table like [provider]`,
   ),
-  "Asked in this order where its own model cannot answer. An agent has those of [agent] unless said, a sub-agent none.",
+  "Models that are tried in this order when its own model fails. By default an agent has those of [agent], a sub-agent none.",
 );
 const skillNames = describeKey(
   z.array(z.string().min(1)),
-  "Names of skills, of the folders of [skills]; all of them unless said, where there is a [skills].",
+  "Names of skills in the folders of [skills]; by default all of them, if there is a section [skills].",
 );
 
 const Profile = {
@@ -80,38 +80,41 @@ const Profile = {
 };
 
 const ProfileInstance = z.strictObject({
-  id: describeRequiredKey(Id, "Its name, for `agent_profile`."),
+  id: describeRequiredKey(Id, "Its name, which `agent_profile` refers to."),
   ...Profile,
 });
 
 const subAgentNames = describeKey(
   z.union([z.array(defineReference("sub_agent")), z.literal("none")]),
-  "Which of [[sub_agents.instances]] it may hand a task to; an agent has all of them unless said, a sub-agent none.",
+  "The [[sub_agents.instances]] that it may delegate tasks to; by default an agent has all of them, a sub-agent none.",
 );
 const tools = describeKey(
   z.union([z.array(z.string()), Sections["tools"]!.unwrap()]),
-  "Names of tools, or a table as [tools] is.",
+  "Names of tools, or a table like [tools].",
 );
 const skills = describeKey(
   z.union([z.array(z.string().min(1)), Sections["skills"]!.unwrap()]),
-  "Names of skills, or a table as [skills] is.",
+  "Names of skills, or a table like [skills].",
 );
 const compaction = describeKey(
   z.union([defineReference("compaction"), Sections["compaction"]!.unwrap()]),
-  "One of [[compaction.instances]], or a table as [compaction] is.",
+  "One of [[compaction.instances]], or a table like [compaction].",
 );
 
 const AgentInstance = z.strictObject({
   id: describeKey(
     withExpected(z.string().min(1), "a name of its own"),
-    "Its name in this file, for [mode] and `--agent FILE#ID`; `name` unless said.",
+    "Its name in this file, for [mode] and `--agent FILE#ID`; `name` by default.",
   ),
   name: describeKey(z.string().min(1).max(120), "Its name; `--agent FILE#NAME` chooses it.", "unnamed"),
   agent_profile: describeKey(
     defineReference("agent_profile"),
-    "One of [[agent.profile.instances]]; the base profile unless said.",
+    "One of [[agent.profile.instances]]; the base profile by default.",
   ),
-  profile: describeKey(z.strictObject({ ...Profile, workspace }), "A profile of its own, before the others."),
+  profile: describeKey(
+    z.strictObject({ ...Profile, workspace }),
+    "A profile of its own, which takes precedence over the others.",
+  ),
   system_prompt: prompt,
   provider,
   model: describeKey(z.string().min(1), "Another model of the same provider."),
@@ -125,21 +128,21 @@ const AgentInstance = z.strictObject({
 });
 
 const SubAgentInstance = z.strictObject({
-  id: describeKey(Id, "Its name for references; `name` unless said."),
+  id: describeKey(Id, "Its name in references; `name` by default."),
   name: describeKey(
     withExpected(z.string().regex(/^[A-Za-z0-9_-]{1,64}$/), "1 to 64 letters, digits, - or _"),
-    "The tool's name; the id unless said.",
+    "The tool's name; the id by default.",
   ),
-  description: describeKey(z.string(), "For the model that is to choose it.", ""),
+  description: describeKey(z.string(), "What it does, for the model that chooses a tool.", ""),
   ...buildShape(SUB_AGENT_LIMIT_FIELDS),
   agent_name: describeKey(
     z.string().min(1).max(120),
-    "The agent's name in lists; the tool's name unless said.",
+    "The agent's name in lists; the tool's name by default.",
   ),
-  agent_description: describeKey(z.string(), "What it is for, for people."),
+  agent_description: describeKey(z.string(), "Its purpose, for users."),
   agent_profile: describeKey(
     defineReference("agent_profile"),
-    "One of [[agent.profile.instances]]; none unless said.",
+    "One of [[agent.profile.instances]]; none by default.",
   ),
   system_prompt: prompt,
   provider,
@@ -155,19 +158,19 @@ const SubAgentInstance = z.strictObject({
 });
 
 const ProviderInstance = z.strictObject({
-  id: describeKey(Id, "Its name for references; `name` unless said."),
-  description: describeKey(z.string(), "For people."),
+  id: describeKey(Id, "Its name in references; `name` by default."),
+  description: describeKey(z.string(), "A description for users."),
   ...Model,
 });
 
 const CompactionInstance = Sections["compaction"]!.unwrap().extend({
-  id: describeRequiredKey(Id, "Its name, for `compaction`."),
-  description: describeKey(z.string(), "For people."),
+  id: describeRequiredKey(Id, "Its name, which `compaction` refers to."),
+  description: describeKey(z.string(), "A description for users."),
 });
 const defineInstances = (schema: z.ZodType, what: string) => describeKey(z.array(schema), what, []);
 const compactionInstances = defineInstances(
   CompactionInstance,
-  "Named variations; unset fields are those of the section.",
+  "Named variants; a field that is not set has the section's value.",
 );
 
 const Context = Sections["context"]!.unwrap();
@@ -175,8 +178,8 @@ const ContextCompaction = (Context.shape["compaction"] as z.ZodOptional<z.ZodObj
 
 const PromptInstance = z
   .object({
-    id: describeRequiredKey(Id, "Its name, for `system_prompt`."),
-    description: describeKey(z.string(), "For people."),
+    id: describeRequiredKey(Id, "Its name, which `system_prompt` refers to."),
+    description: describeKey(z.string(), "A description for users."),
     type: describeKey(
       z.string().min(1),
       "One of [[system_prompt_strategy.instances]], or custom, agent or minimal.",
@@ -187,23 +190,23 @@ const PromptInstance = z
 
 const Block = z.strictObject({
   name: describeRequiredKey(z.string().min(1), "The key of its text in a system prompt."),
-  order: describeKey(z.number().int(), "Lower ones come first.", 0),
-  max_length: describeKey(integerFrom(0), "Characters; what is longer is cut. No limit unless said."),
+  order: describeKey(z.number().int(), "Blocks are sorted by this number, the lowest first.", 0),
+  max_length: describeKey(integerFrom(0), "Characters; a longer text is truncated. No limit by default."),
 });
 
 const PromptStrategy = z.strictObject({
-  id: describeRequiredKey(Id, "Its name, for `type`."),
-  description: describeKey(z.string(), "For people."),
-  blocks: describeKey(z.array(Block), "What a prompt is put together of.", []),
+  id: describeRequiredKey(Id, "Its name, which `type` refers to."),
+  description: describeKey(z.string(), "A description for users."),
+  blocks: describeKey(z.array(Block), "The blocks of a prompt.", []),
 });
 
 const defineSection = (schema: z.ZodType, description: string) => describeKey(schema, description);
 
 export const AgentFile = z.strictObject({
-  $schema: describeKey(z.string(), "For editors: where the JSON Schema of this format lies."),
+  $schema: describeKey(z.string(), "The location of the JSON Schema of this format, for editors."),
   default_workspace: describeKey(
     z.string().min(1),
-    "The folder of agents that name none; `none` for no folder.",
+    "The folder of agents that specify none; `none` for no folder.",
     ".",
   ),
   agent: defineSection(
@@ -219,26 +222,29 @@ export const AgentFile = z.strictObject({
           workspace,
           instances: defineInstances(
             ProfileInstance,
-            "Named variations; unset fields are those of the profile.",
+            "Named variants; a field that is not set has the profile's value.",
           ),
         }),
-        "What agents have in common.",
+        "Fields that all agents share.",
       ),
       instances: defineInstances(
         AgentInstance,
-        "The agents of this file; one agent, made of [agent], where there are none.",
+        "The agents of this file. Without instances, the file declares one agent, [agent].",
       ),
     }),
     "The agent.",
   ),
   provider: defineSection(
-    z.strictObject({ ...Model, instances: defineInstances(ProviderInstance, "Named ones, each whole.") }),
-    "The model, and who serves it. The only section that must be there.",
+    z.strictObject({
+      ...Model,
+      instances: defineInstances(ProviderInstance, "Named providers, each complete."),
+    }),
+    "The model and the vendor that serves it. The only required section.",
   ),
   ...Sections,
   compaction: defineSection(
     Sections["compaction"]!.unwrap().extend({ instances: compactionInstances }),
-    "When the context is made smaller. Off unless max_context_tokens is said.",
+    "When and how the context is compacted. Off unless max_context_tokens is set.",
   ),
   context: defineSection(
     Context.extend({
@@ -253,22 +259,22 @@ export const AgentFile = z.strictObject({
     z.strictObject({
       instances: defineInstances(
         SubAgentInstance,
-        "Each is a tool that hands a task to an agent of its own.",
+        "Each is a tool that delegates a task to an agent of its own.",
       ),
     }),
-    "Agents that agents may call. They inherit nothing.",
+    "Agents that other agents may call. They inherit nothing.",
   ),
   mode: defineSection(ModeSection, "How the agents of this file work together on a task."),
   system_prompt: defineSection(
     z.strictObject({
-      instances: defineInstances(PromptInstance, "Prompts put together of blocks, each under its name."),
+      instances: defineInstances(PromptInstance, "Prompts composed of blocks, each under its name."),
     }),
-    "Prompts to refer to.",
+    "Named prompts that agents refer to.",
   ),
   system_prompt_strategy: defineSection(
     z.strictObject({
-      instances: defineInstances(PromptStrategy, "Which blocks a prompt has, and in which order."),
+      instances: defineInstances(PromptStrategy, "The blocks of a prompt and their order."),
     }),
-    "How prompts are put together.",
+    "How prompts are composed of blocks.",
   ),
 });

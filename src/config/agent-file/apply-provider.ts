@@ -8,7 +8,7 @@ import { getAt, getListAt, getTextAt, isTable, type Table } from "./table-paths.
 
 const FIELDS_OF_A_MODEL = MODEL_FIELDS.map((field) => ({ ...field, to: field.to.slice(1) }));
 
-/** Puts the model of an agent into its draft: its own provider's, or [provider]'s (CFG-15, CFG-17, X-30). */
+/** Adds an agent's model to its draft: that of its own provider, or of [provider] (CFG-15, CFG-17, X-30). */
 export function applyModel(
   loader: AgentFileLoader,
   draft: Draft,
@@ -26,7 +26,7 @@ export function applyModel(
   );
 }
 
-/** The models that are asked where the agent's own cannot answer: of the first table that names any, or none with `[]`. */
+/** Adds the fallback models of the first table that specifies any; `[]` specifies none. */
 export function applyFallbacks(loader: AgentFileLoader, draft: Draft, layers: readonly Layer[]): void {
   const chosen = layers.find(({ value }) => Array.isArray(getAt(value, ["fallbacks"])));
   if (chosen === undefined) return;
@@ -38,11 +38,11 @@ export function applyFallbacks(loader: AgentFileLoader, draft: Draft, layers: re
   for (const [index, layer] of providers.entries()) {
     draft.addDraft(["fallbacks", index], draftModel(loader, layer));
   }
-  // What a model does not say is by default, and does not come from the list.
+  // Values that a model does not specify are defaults; they do not come from the list.
   if (providers.length > 0) draft.origins.delete("fallbacks");
 }
 
-/** What is said at a path: the name of a provider, or a table as [provider] is. */
+/** Resolves the value at a path: the name of a provider, or a table like [provider]. */
 function resolveProvider(loader: AgentFileLoader, value: unknown, path: Path): Layer | undefined {
   if (isTable(value)) return { path, value: value };
   if (typeof value !== "string") return undefined;
@@ -94,35 +94,31 @@ const HIGH_RATE_KEYS = MODEL_FIELDS.flatMap(({ places: [place], to }) => {
   return to[1] === "cost" && to[2] === "dearer" ? [{ key: place?.at(-1), to: to.slice(1) }] : [];
 });
 
-/** What a long question costs is said as a whole: a price that is left out is not nothing. */
+/** Checks that the prices of long requests are complete: a missing price is not zero. */
 function checkHighRates(loader: AgentFileLoader, model: Draft, { path }: Layer): void {
   const missing = HIGH_RATE_KEYS.filter(({ to }) => model.get(to) === undefined).map(({ key }) => key);
   if (missing.length === 0 || missing.length === HIGH_RATE_KEYS.length) return;
-  const message = `what a long question costs is said as a whole: add ${missing.join(", ")}`;
+  const message = `the prices of long requests are incomplete: add ${missing.join(", ")}`;
   loader.reportError([...path, "cost", "dearer"], message, "above and all four prices");
   model.remove(["cost", "dearer"]);
 }
 
-/** Mistakes that are made often (CFG-28). */
+/** Reports common mistakes (CFG-28). */
 function warnAboutProvider(loader: AgentFileLoader, model: Draft, path: Path, modelPath: Path): void {
   const getText = (key: string) => getAt(loader.source.value, [...path, key]);
   const { id, api, baseUrl, apiKey, headers = {} } = model.value as Partial<ModelConfig>;
   if (getAt(loader.source.value, path) === undefined) return;
   const named = getAt(loader.source.value, modelPath) !== undefined;
   if (!named) {
-    loader.reportWarning(path, `no model is named, so "${DEFAULT_MODEL}" is asked for: add model = "…"`);
+    loader.reportWarning(path, `no model is specified, so "${DEFAULT_MODEL}" is used: add model = "…"`);
   }
   if (baseUrl === undefined && getText("base_url") === undefined && getText("url") === undefined) {
-    loader.reportError(
-      path,
-      `${api} is served nowhere in particular: base_url must be said`,
-      "a URL such as https://HOST",
-    );
-    // So that its absence is not said a second time.
+    loader.reportError(path, `${api} has no default address: add base_url`, "a URL such as https://HOST");
+    // This value prevents a second report of the missing address.
     model.set(["baseUrl"], "https://missing.invalid", { type: "default" });
   }
   if (getText("api") === undefined && named && id !== DEFAULT_MODEL && !/claude/i.test(id ?? "")) {
-    const message = `"${id}" does not look like a model of Anthropic, and the protocol is never guessed: add api = "openai", or api = "anthropic" if it is right`;
+    const message = `"${id}" does not look like an Anthropic model, and the protocol is never inferred: add api = "openai", or api = "anthropic" if that is right`;
     loader.reportWarning(modelPath, message, { expected: "api = …" });
   }
   const vendor = getVendor(api as ModelConfig["api"]);
@@ -134,6 +130,9 @@ function warnAboutProvider(loader: AgentFileLoader, model: Draft, path: Path, mo
     getText("api_key") === undefined
   ) {
     const name = `${vendor.provider.toUpperCase()}_API_KEY`;
-    loader.reportWarning(path, `no api_key is named, and ${baseUrl} wants one: add api_key = "\${${name}}"`);
+    loader.reportWarning(
+      path,
+      `no api_key is specified, and ${baseUrl} requires one: add api_key = "\${${name}}"`,
+    );
   }
 }

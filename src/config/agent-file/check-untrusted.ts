@@ -5,33 +5,33 @@ import { getAt, isTable } from "./table-paths.ts";
 import { isSecretField } from "./validate-file.ts";
 
 // An agent file is trusted like a Makefile: it chooses the files that are read into a prompt, the variables whose values
-// are sent along, and where to. One from a stranger is read with this: it may name one kind of variable, the key of a
-// vendor, and only where that goes to the vendor itself.
+// are sent, and the addresses that receive them. This check is for files from untrusted sources: such a file may refer
+// only to the variables that hold vendor keys, and only if the key goes to the vendor itself.
 
 const REFERENCE = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/;
 const ADDRESSES = ["base_url", "url"];
 
-/** What an untrusted file may not do with variables. Files are refused where they would be read. */
+/** Finds references to variables that an untrusted file may not use. `readTextOrFile` rejects references to files. */
 export function findForbiddenReferences(source: SourceFile): readonly Problem[] {
   const describeProblem = (path: Path, message: string): Problem =>
     source.createProblem(path, { kind: "invalid-field", severity: "error", message });
   return listTexts(source.value, []).flatMap(({ path, text }) => {
     if (!isSecretField(path)) {
       if (!source.variables.has(formatPath(path))) return [];
-      return [describeProblem(path, "reads a variable of the environment, which an untrusted file may not")];
+      return [describeProblem(path, "reads an environment variable, which an untrusted file must not do")];
     }
     if (!REFERENCE.test(text)) return [];
     if (path.at(-1) === "api_key" && !hasAddress(source, path.slice(0, -1))) return [];
     return [
       describeProblem(
         path,
-        "sends a variable of the environment to an address of the file, which an untrusted file may not",
+        "sends an environment variable to an address that the file specifies, which an untrusted file must not do",
       ),
     ];
   });
 }
 
-/** Whether a provider, or a part of the file around it, says where it is served. */
+/** Checks whether a provider, or a table around it, specifies an address. */
 function hasAddress(source: SourceFile, path: Path): boolean {
   for (let length = path.length; length > 0; length -= 1) {
     const table = getAt(source.value, path.slice(0, length));

@@ -7,8 +7,8 @@ import { PROFILE_FIELDS } from "./fields/profile.ts";
 import type { Entity } from "./resolve-references.ts";
 import { getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
 
-// From the tables of a file to drafts of definitions. Everything is made from the values alone; prompts that lie in
-// files come from the reader that was passed in.
+// Composes drafts of definitions from the tables of a file. The result depends only on the file's values, and on the
+// prompt files that the given reader returns.
 
 export type AgentDraft = { readonly name: string; readonly draft: Draft };
 
@@ -17,7 +17,7 @@ const TITLE_FIELDS = PROFILE_FIELDS.filter(({ to }) => to[0] === "name" || to[0]
 const SUB_AGENT_NAME_FIELD = TITLE_FIELDS.filter(({ to }) => to[0] === "name");
 const DESCRIPTION = TITLE_FIELDS.filter(({ to }) => to[0] === "description");
 
-/** Every agent of a file (CFG-07). */
+/** Composes every agent of a file (CFG-07). */
 export function composeAgents(loader: AgentFileLoader): readonly AgentDraft[] {
   const declared = getListAt(loader.value, ["agent", "instances"]);
   if (declared.length === 0) return [composeSingleAgent(loader)];
@@ -29,7 +29,7 @@ export function composeAgents(loader: AgentFileLoader): readonly AgentDraft[] {
     if (usedNames.has(name)) {
       loader.reportError(
         ["agent", "instances", index],
-        `there is another agent "${name}" above`,
+        `another agent above has the name "${name}"`,
         "a name of its own",
         name,
       );
@@ -48,7 +48,7 @@ function createLayer(loader: AgentFileLoader, path: Path): Layer {
   return { path, value };
 }
 
-/** One agent of [agent] and its profile. */
+/** Composes the single agent of [agent] and its profile. */
 function composeSingleAgent(loader: AgentFileLoader): AgentDraft {
   const [root, agent, profile] = [
     createLayer(loader, []),
@@ -103,8 +103,8 @@ function resolveProfile(loader: AgentFileLoader, { path, value }: Layer): readon
 }
 
 /**
- * @param layers - Tables that may choose; without a choice an agent has all of the file, and a sub-agent none.
- * @param above - The sub-agents that this one stands in.
+ * @param layers - Tables that may list sub-agents. Without a list an agent has all of the file, a sub-agent none.
+ * @param above - The chain of sub-agents that contain this one.
  */
 function applySubAgents(
   loader: AgentFileLoader,
@@ -127,8 +127,8 @@ function applySubAgents(
       const cycle = [...above.slice(above.indexOf(entity)), entity].map(({ name }) => name).join(" → ");
       loader.reportError(
         [...entity.path, "sub_agents"],
-        `these sub-agents go round in a circle: ${cycle}`,
-        "an end",
+        `these sub-agents call each other in a cycle: ${cycle}`,
+        "sub-agents without a cycle",
       );
       continue;
     }
@@ -148,7 +148,7 @@ function resolveEntities(loader: AgentFileLoader, { path, value }: Layer): reado
   });
 }
 
-/** A sub-agent inherits nothing: what its table does not say is the format's default (SUB-12). */
+/** Drafts a sub-agent. It inherits nothing: absent values are the format's defaults (SUB-12). */
 function draftSubAgent(loader: AgentFileLoader, entity: Entity, above: readonly Entity[]): Draft {
   const { path, table } = entity;
   const own: Layer = { path, value: table };

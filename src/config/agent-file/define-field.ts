@@ -1,19 +1,19 @@
 import { z } from "zod";
 import type { Path } from "../source/source-node.ts";
 
-/** One thing that a file can say of an agent, and what it is in a definition. */
+/** One field of an agent file, and its counterpart in the definition. */
 export type Field = {
-  /** Where it may stand in its table; the first is the place that is written. */
+  /** Paths at which the field may stand in its table; the first one is used for writing. */
   readonly places: readonly (readonly string[])[];
   readonly schema: z.ZodType;
   readonly to: Path;
-  /** From the file's value to the definition's, and back; `undefined` is not taken over. */
+  /** Convert the file's value to the definition's, and back; `undefined` is ignored. */
   readonly read: (value: unknown) => unknown;
   readonly write: (value: unknown) => unknown;
 };
 
 export type FieldOptions = {
-  /** Other places, for files written for other tools. */
+  /** Alternative paths, for files written for other tools. */
   readonly also?: readonly string[];
   readonly read?: (value: unknown) => unknown;
   readonly write?: (value: unknown) => unknown;
@@ -21,7 +21,7 @@ export type FieldOptions = {
 
 const identity = (value: unknown): unknown => value;
 
-/** @param place - With dots: `execution.retry.max_retries`. @param to - With dots, in the definition. */
+/** @param path - A dotted path: `execution.retry.max_retries`. @param target - A dotted path in the definition. */
 export function defineField(
   path: string,
   target: string,
@@ -37,31 +37,31 @@ export function defineField(
   };
 }
 
-/** What a key means, and what it is when nobody says it. */
+/** Adds a description and a default value to the schema of an optional key. */
 export function describeKey(schema: z.ZodType, description: string, defaultValue?: unknown): z.ZodType {
   return schema
     .optional()
     .meta({ description, ...(defaultValue === undefined ? {} : { default: defaultValue }) });
 }
 
-/** What a key means that cannot be left out. */
+/** Adds a description to the schema of a required key. */
 export function describeRequiredKey(schema: z.ZodType, description: string): z.ZodType {
   return schema.meta({ ...schema.meta(), description });
 }
 
-/** Says of a schema what problems tell people to write. */
+/** Adds to a schema the text that error messages give as the expected value. */
 export function withExpected<Schema extends z.ZodType>(schema: Schema, expected: string): Schema {
   return schema.meta({ ...schema.meta(), expected });
 }
 
-/** TOML knows no null: the word switches a thing off in every format. */
+/** The value that disables a setting, in every format. TOML has no null. */
 const NONE = "none";
 
 export function allowNone(schema: z.ZodType): z.ZodType {
   return z.union([schema, z.literal(NONE), z.null()]);
 }
 
-/** For fields of `orNone`. */
+/** Conversions of fields with the schema of `allowNone`. */
 export const NONE_AS_NULL = {
   read: (value: unknown) => (value === NONE ? null : value),
   write: (value: unknown) => (value === null ? NONE : value),
@@ -77,7 +77,7 @@ export const integerFrom = (min: number, max?: number) => {
   return max === undefined ? schema : schema.max(max);
 };
 
-/** What a key may be in place of its table. */
+/** Returns the schema of a key that is either a text or a table. */
 function textOrTable(text: z.ZodType, table: z.ZodType): z.ZodType {
   const { description, expected } = text.meta() as { description?: string; expected?: string };
   const schema = z.union([(text as z.ZodOptional<z.ZodType>).unwrap(), table]);
@@ -87,7 +87,7 @@ function textOrTable(text: z.ZodType, table: z.ZodType): z.ZodType {
   });
 }
 
-/** The table that holds these fields, with tables within it. */
+/** Builds the shape of the table that holds these fields, including nested tables. */
 export function buildShape(fields: readonly Field[]): Record<string, z.ZodType> {
   const shape: Record<string, z.ZodType> = {};
   const inner = new Map<string, Field[]>();

@@ -6,7 +6,7 @@ import type { Path } from "../source/source-node.ts";
 import type { AgentFileLoader } from "./agent-file-loader.ts";
 import { findOrigin, type Origin } from "./draft.ts";
 
-/** Warnings about a definition that is valid (CFG-28). */
+/** Adds warnings about a valid definition (CFG-28). */
 export function addDefinitionWarnings(
   loader: AgentFileLoader,
   definition: AgentDefinition,
@@ -24,7 +24,7 @@ export function addDefinitionWarnings(
   }
 }
 
-/** Where it is not known what strategies there are, only a name that is nearly a built-in one is surely a mistake. */
+/** Reports an unknown strategy. If the worker may have others, only a near match of a built-in name is an error. */
 function warnUnknownStrategy(
   loader: AgentFileLoader,
   { context }: AgentDefinition,
@@ -34,7 +34,7 @@ function warnUnknownStrategy(
   const name = context?.compaction.strategy;
   if (name === undefined || path === undefined || builtIn.includes(name)) return;
   const nearest = findNearestName(name, builtIn);
-  const expected = `one of ${builtIn.join(", ")}, or a strategy of the worker's`;
+  const expected = `one of ${builtIn.join(", ")}, or a strategy that the worker has registered`;
   if (nearest !== undefined || loader.environment.knownStrategies !== undefined) {
     const hint = nearest === undefined ? `known are ${builtIn.join(", ")}` : `did you mean "${nearest}"?`;
     const message = `there is no compaction strategy "${name}"; ${hint}`;
@@ -42,7 +42,7 @@ function warnUnknownStrategy(
     loader.report(path, { ...about, ...(nearest === undefined ? {} : { nearest }) });
     return;
   }
-  const message = `compaction strategy "${name}" is not built in: a worker that does not have it refuses the agent; built in are ${builtIn.join(", ")}`;
+  const message = `compaction strategy "${name}" is not built in: a worker without it rejects the agent; built-in strategies are ${builtIn.join(", ")}`;
   loader.reportWarning(path, message, { found: name, expected });
 }
 
@@ -56,13 +56,12 @@ function warnUnknownTools(
   for (const [index, tool] of tools.entries()) {
     if (known.includes(tool) || Object.hasOwn(TOOL_ALIASES, tool)) continue;
     const nearest = findNearestName(tool, [...known, ...Object.keys(TOOL_ALIASES)]);
-    const hint = nearest === undefined ? `built in are ${known.join(", ")}` : `did you mean "${nearest}"?`;
-    const then = strict
-      ? "a worker that does not have it refuses the agent"
-      : "it is left out unless the worker has it";
+    const hint =
+      nearest === undefined ? `built-in tools are ${known.join(", ")}` : `did you mean "${nearest}"?`;
+    const then = strict ? "a worker without it rejects the agent" : "it is left out unless the worker has it";
     loader.reportWarning([...path, index], `tool "${tool}" is not built in; ${then}; ${hint}`, {
       found: tool,
-      expected: `one of ${known.join(", ")}, or a tool of the worker's`,
+      expected: `one of ${known.join(", ")}, or a tool that the worker has registered`,
       ...(nearest === undefined ? {} : { nearest }),
     });
   }

@@ -14,22 +14,22 @@ import { SKILL_FIELDS } from "./fields/skills.ts";
 import { type PromptSource, readTextOrFile, resolveSystemPrompt } from "./resolve-prompt.ts";
 import { getAt, getTextAt, isTable, type Table } from "./table-paths.ts";
 
-/** The table that an agent is declared in, and what it may fall back on. */
+/** The table that declares an agent, and the tables that supply missing values. */
 export type Declaration = {
   readonly path: Path;
   readonly value: Table;
-  /** Tables of a profile, the nearest first. */
+  /** Profile tables, in order of precedence. */
   readonly profiles: readonly Layer[];
-  /** Tables that hold sections: the agent's own first. */
+  /** Tables that contain sections, the agent's own first. */
   readonly sections: readonly Layer[];
-  /** Tables that may say which models are asked where its own cannot answer, in order. */
+  /** Tables that may specify fallback models, in order of precedence. */
   readonly fallbacks: readonly Layer[];
-  /** Tables that may say a prompt, and a workspace, in order (CFG-08, CFG-12). */
+  /** Tables that may specify a prompt or a workspace, in order of precedence (CFG-08, CFG-12). */
   readonly prompts: readonly PromptSource[];
   readonly workspaces: readonly Layer[];
 };
 
-/** Everything of an agent but its name and its sub-agents. */
+/** Drafts an agent, except for its name and its sub-agents. */
 export function draftAgent(loader: AgentFileLoader, declaration: Declaration): Draft {
   const draft = new Draft();
   applyModel(loader, draft, declaration);
@@ -58,12 +58,12 @@ export function draftAgent(loader: AgentFileLoader, declaration: Declaration): D
   return draft;
 }
 
-/** What a profile says that is not its owner's name: names of owners come first. */
+/** Checks that a field is not a name or description: those of the profile's owner take precedence. */
 function isNotTitle({ to }: { readonly to: Path }): boolean {
   return SAMPLING_FIELDS.some((manner) => manner.to === to);
 }
 
-/** `tools = [ … ]` in an agent's own table. */
+/** Applies `tools = [ … ]` in an agent's own table. */
 function applyToolList(draft: Draft, sections: readonly Layer[]): void {
   const first = sections.find(({ value }) => getAt(value, ["tools"]) !== undefined);
   const list = getAt(first?.value, ["tools"]);
@@ -79,7 +79,7 @@ function resolveToolStrategy(loader: AgentFileLoader, draft: Draft): void {
   }
   const origin = draft.origins.get("toolStrategy.size");
   if (origin?.type === "file") {
-    loader.reportWarning(origin.path, 'this is not used: it counts with tool_strategy = "batched" alone', {
+    loader.reportWarning(origin.path, 'this is not used: it applies only with tool_strategy = "batched"', {
       at: "key",
     });
   }
@@ -87,7 +87,7 @@ function resolveToolStrategy(loader: AgentFileLoader, draft: Draft): void {
   else draft.remove(["toolStrategy", "size"]);
 }
 
-/** Off unless `max_context_tokens` is said; a named variation comes before the section (CFG-21, CFG-22). */
+/** Applies compaction. It is off without `max_context_tokens`; a named variant precedes the section (CFG-21, CFG-22). */
 function applyContext(
   loader: AgentFileLoader,
   draft: Draft,
@@ -167,7 +167,7 @@ function applyOutput(loader: AgentFileLoader, draft: Draft, folder: string | und
   }
 }
 
-/** Of an agent that names skills, or that a section [skills] speaks of, however little it says. */
+/** Applies skills if the agent lists some or a section [skills] exists, even an empty one. */
 function applySkills(draft: Draft, { path, value, profiles, sections }: Declaration): void {
   const section = sections.find((layer) => isTable(getAt(layer.value, ["skills"])));
   if (section !== undefined && draft.get(["skills"]) === undefined) {

@@ -2,30 +2,30 @@ import { formatPath, type Path, setOwnKey } from "../source/source-node.ts";
 import type { Field } from "./define-field.ts";
 import { getAt } from "./table-paths.ts";
 
-/** Where a value of a definition comes from. */
+/** The origin of a value of a definition. */
 export type Origin =
   | {
       readonly type: "file";
       readonly path: Path;
-      /** Named entities that it came through: `agent_profile coder`. */
+      /** The named entity that supplied the value: `agent_profile coder`. */
       readonly via?: string;
-      /** A file that the value was read from: `prompts/coder.md`. */
+      /** The file that contains the value: `prompts/coder.md`. */
       readonly read?: string;
     }
-  /** The format's own: what an absent key means. */
+  /** The format's default for an absent key. */
   | { readonly type: "default"; readonly note?: string };
 
-/** A table that may say things of an agent. Earlier layers win. */
+/** A table that may contain values of an agent. Earlier layers take precedence. */
 export type Layer = {
-  /** Where it stands in the file. */
+  /** Its path in the file. */
   readonly path: Path;
   readonly value: unknown;
   readonly via?: string;
-  /** Left off at the beginning of a field's place: an instance of a section holds the section's keys. */
+  /** The prefix that is removed from a field's path: an instance of a section contains the section's keys. */
   readonly within?: string;
 };
 
-/** A definition that is being put together, and where each value of it comes from. */
+/** A partial definition with the origin of each value. */
 export class Draft {
   readonly value: Record<string, unknown> = {};
   readonly origins = new Map<string, Origin>();
@@ -57,14 +57,14 @@ export class Draft {
     }
   }
 
-  /** Puts another draft in, below a path. */
+  /** Adds another draft below a path. */
   addDraft(to: Path, { value, origins }: Draft): void {
     this.set(to, value, { type: "default" });
     this.origins.delete(formatPath(to));
     for (const [path, origin] of origins) this.origins.set(`${formatPath(to)}.${path}`, origin);
   }
 
-  /** Of each field, what the first layer says that says anything. */
+  /** Sets each field to the value of the first layer that has one. */
   applyFields(fields: readonly Field[], layers: readonly Layer[], below: Path = []): void {
     for (const field of fields) {
       for (const layer of layers) {
@@ -93,7 +93,7 @@ function getPathsWithin(path: readonly string[], within: string): readonly (read
   return path[0] === within ? [path.slice(1)] : [];
 }
 
-/** What is known of the origin of a value: its own, or that of what holds it. */
+/** Finds the origin of a value, or that of the nearest value around it. */
 export function findOrigin(origins: ReadonlyMap<string, Origin>, path: Path): Origin | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const origin = origins.get(formatPath(path.slice(0, length)));
@@ -106,7 +106,7 @@ export function findOrigin(origins: ReadonlyMap<string, Origin>, path: Path): Or
   return undefined;
 }
 
-/** Of a value that is made of several: the first that is known to belong to it, or to what holds it. */
+/** Finds the origin of a value, else the first file origin inside it or inside a value around it. */
 export function findOriginAround(origins: ReadonlyMap<string, Origin>, path: Path): Origin | undefined {
   const own = findOrigin(origins, path);
   if (own !== undefined) return own;

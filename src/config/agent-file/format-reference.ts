@@ -1,10 +1,10 @@
 import { formatExpected, getFileSchema, type JsonSchema } from "./json-schema.ts";
 
-/** Between these lines of docs/agents.md. */
+/** The lines of docs/agents.md that enclose the reference. */
 const REFERENCE_BEGIN = "<!-- reference: written by scripts/agent-schema.mjs -->";
 const REFERENCE_END = "<!-- reference: end -->";
 
-/** The reference of the format in Markdown: a table for each section. Sections that stand in several places, once. */
+/** Formats the reference in Markdown: a table for each section. A section that is allowed in several places appears once. */
 function formatReference(): string {
   const sections: string[] = [];
   const seen = new Map<string, string>();
@@ -55,7 +55,10 @@ function formatHeading(
   const before = seen.get(shape);
   const text = about.description ?? "";
   if (before !== undefined) {
-    sections.push(`### \`${title}\``, [text, `As \`${before}\`.`].filter((part) => part !== "").join(" "));
+    sections.push(
+      `### \`${title}\``,
+      [text, `Same keys as \`${before}\`.`].filter((part) => part !== "").join(" "),
+    );
     return;
   }
   seen.set(shape, title);
@@ -63,18 +66,14 @@ function formatHeading(
   describeTable(path, table, sections, seen);
 }
 
-/** The table that a value is; a choice of forms is described in a row instead. */
+/** Returns the schema of a table. A choice of several forms is described in a row instead. */
 function getTableSchema(schema: JsonSchema | undefined): JsonSchema | undefined {
   return schema?.properties === undefined ? undefined : schema;
 }
 
 function formatRow(key: string, schema: JsonSchema, isRequired: boolean): string {
   const defaultText =
-    schema.default === undefined
-      ? isRequired
-        ? "must be there"
-        : ""
-      : `\`${JSON.stringify(schema.default)}\``;
+    schema.default === undefined ? (isRequired ? "required" : "") : `\`${JSON.stringify(schema.default)}\``;
   return `| \`${key}\` | ${formatCell(formatExpected(schema))} | ${formatCell(defaultText)} | ${formatCell(schema.description ?? "")} |`;
 }
 
@@ -82,10 +81,10 @@ function formatCell(text: string): string {
   return text.replaceAll("|", "\\|");
 }
 
-/** A page with the reference of today between its marks. */
+/** Inserts the current reference between the marks of a page. */
 export function insertReference(page: string): string {
   const begin = page.indexOf(REFERENCE_BEGIN);
   const end = page.indexOf(REFERENCE_END);
-  if (begin < 0 || end < begin) throw new Error("The page has no marks for the reference");
+  if (begin < 0 || end < begin) throw new Error("The page does not contain the marks around the reference");
   return `${page.slice(0, begin + REFERENCE_BEGIN.length)}\n\n${formatReference()}\n${page.slice(end)}`;
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Path } from "../source/source-node.ts";
 import { AgentFile } from "./agent-file-schema.ts";
 
-/** As far as it is read here. */
+/** The part of JSON Schema that this module reads. */
 export type JsonSchema = {
   readonly type?: string;
   readonly description?: string;
@@ -18,25 +18,25 @@ export type JsonSchema = {
   readonly exclusiveMinimum?: number;
   readonly maximum?: number;
   readonly exclusiveMaximum?: number;
-  /** Ours: words for people, in place of those made of the rest. */
+  /** A private keyword: the text for users that replaces the generated description. */
   readonly expected?: string;
 };
 
 let cachedSchema: JsonSchema | undefined;
 
-/** Of the format, with the words of `expected`. */
+/** Returns the schema of the format, including the keyword `expected`. */
 export function getFileSchema(): JsonSchema {
   cachedSchema ??= z.toJSONSchema(AgentFile, { io: "input", unrepresentable: "any" }) as JsonSchema;
   return cachedSchema;
 }
 
-/** For editors: what any JSON Schema validator takes. */
+/** Builds the schema for editors, which any JSON Schema validator accepts. */
 function buildPublishedSchema(): Record<string, unknown> {
   const schema = z.toJSONSchema(AgentFile, { io: "input", unrepresentable: "any", reused: "ref" });
   return { title: "An agent file of Holdfast", ...(removePrivateKeywords(schema) as object) };
 }
 
-/** As it lies in the package. */
+/** Formats the published schema as the file in the package. */
 export function formatPublishedSchema(): string {
   return `${JSON.stringify(buildPublishedSchema(), undefined, 1)}\n`;
 }
@@ -51,7 +51,7 @@ function removePrivateKeywords(value: unknown, isNames = false): unknown {
   );
 }
 
-/** What may stand at a path; choices are gone through in order. */
+/** Finds the schema at a path. Alternatives are searched in order. */
 export function findSchemaAt(path: Path): JsonSchema | undefined {
   return findSchemaBelow(getFileSchema(), path);
 }
@@ -77,13 +77,13 @@ function findSchemaBelow(schema: JsonSchema, path: Path): JsonSchema | undefined
   return inner === undefined ? undefined : findSchemaBelow(inner, rest);
 }
 
-/** Keys that a table may have. */
+/** Lists the keys that a table may have. */
 export function listKeys(schema: JsonSchema | undefined): readonly string[] {
   if (schema?.anyOf !== undefined) return schema.anyOf.flatMap(listKeys);
   return Object.keys(schema?.properties ?? {});
 }
 
-/** "a whole number from 1, or "none"" */
+/** Formats a schema as text, such as: a whole number from 1, or "none". */
 export function formatExpected(schema: JsonSchema): string {
   if (schema.expected !== undefined) return schema.expected;
   if (schema.anyOf !== undefined) {
@@ -110,7 +110,7 @@ export function formatExpected(schema: JsonSchema): string {
   }
 }
 
-/** Words of a choice stand beside the other choices. */
+/** Lists the alternatives of a schema; each value of an enum is one. */
 function listChoices(schema: JsonSchema): readonly string[] {
   if (schema.expected !== undefined || schema.enum === undefined) return [formatExpected(schema)];
   return schema.enum.map((value) => JSON.stringify(value));

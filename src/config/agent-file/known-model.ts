@@ -7,7 +7,7 @@ import type { Draft, Layer } from "./draft.ts";
 import { DEFAULT_CONTEXT_WINDOW, DEFAULT_MODEL } from "./fields/model.ts";
 import { getAt } from "./table-paths.ts";
 
-/** Puts in what the catalogue knows and the file does not say. @returns What the catalogue knows of the model. */
+/** Adds the catalogue's values that the file does not set. @returns The catalogue's entry of the model. */
 export function applyKnownModel(loader: AgentFileLoader, model: Draft): CatalogueEntry | undefined {
   const catalogue = loader.environment.catalogue ?? new Catalogue();
   const { id, provider, cost: declaredCost } = model.value as Record<string, unknown>;
@@ -15,7 +15,7 @@ export function applyKnownModel(loader: AgentFileLoader, model: Draft): Catalogu
   if (entry === undefined) return undefined;
   const origin = {
     type: "default" as const,
-    note: `of the catalogue: ${entry.source}${entry.date === "" ? "" : `, ${entry.date}`}`,
+    note: `from the catalogue: ${entry.source}${entry.date === "" ? "" : `, ${entry.date}`}`,
   };
   const { cost: { dearer = {}, ...cost } = {}, ...known } = toKnownModel(entry);
   for (const [name, value] of Object.entries(known)) {
@@ -27,9 +27,9 @@ export function applyKnownModel(loader: AgentFileLoader, model: Draft): Catalogu
   return entry;
 }
 
-const DEFAULT_FIELDS = `a context of ${DEFAULT_CONTEXT_WINDOW.toLocaleString("en")} tokens and answers of up to 8,192 are assumed, and its prices are unknown, where the file does not say`;
+const DEFAULT_FIELDS = `a context of ${DEFAULT_CONTEXT_WINDOW.toLocaleString("en")} tokens and answers of up to 8,192 tokens are assumed, and its prices are unknown, unless the file specifies them`;
 
-/** Nothing is known of the model, and the file does not say it either. */
+/** Warns that neither the catalogue nor the file describes the model. */
 export function warnUnknownModel(
   loader: AgentFileLoader,
   model: Draft,
@@ -39,11 +39,11 @@ export function warnUnknownModel(
   const { id, provider } = model.value as Record<string, string>;
   const missing = ["context_window", "max_tokens"].filter((key) => getAt(value, [key]) === undefined);
   if (missing.length === 0 || id === DEFAULT_MODEL || provider === "local") return;
-  // The doubt about the protocol is said already, and is the greater one.
+  // The warning about the protocol takes precedence.
   if (getAt(value, ["api"]) === undefined && !/claude/i.test(id ?? "")) return;
   loader.reportWarning(
     getAt(loader.source.value, modelPath) === undefined ? path : modelPath,
-    `${provider}/${id} is not in the catalogue: ${DEFAULT_FIELDS}; say ${missing.join(" and ")} if that is not so`,
+    `${provider}/${id} is not in the catalogue: ${DEFAULT_FIELDS}; add ${missing.join(" and ")} if that is wrong`,
     { expected: missing.join(", ") },
   );
 }

@@ -4,25 +4,25 @@ import { formatPath, type Path } from "../source/source-node.ts";
 import { findOrigin, type Origin } from "./draft.ts";
 import { isTable, toFilePath } from "./table-paths.ts";
 
-/** One value of a definition, and where it comes from. */
+/** One value of a definition with its origin. */
 export type ResolvedValue = {
-  /** In the definition: `limits.maxTurns`. */
+  /** The path in the definition: `limits.maxTurns`. */
   readonly path: string;
   readonly value: unknown;
   /** `agent.toml:12:13`, or `default`. */
   readonly from: string;
   /** The field of the file. */
   readonly field?: string;
-  /** Named entities that it came through. */
+  /** The named entity that supplied the value. */
   readonly via?: string;
-  /** The file that it was read from. */
+  /** The file that contains the value. */
   readonly read?: string;
-  /** Variables of the environment that it was made of. */
+  /** The environment variables that the value contains. */
   readonly environment?: readonly string[];
   readonly note?: string;
 };
 
-/** Of every value that is no table and no list; empty ones stand for themselves. */
+/** Lists all scalars of a definition, and its empty tables and lists. */
 export function listResolvedValues(
   definition: AgentDefinition,
   origins: ReadonlyMap<string, Origin>,

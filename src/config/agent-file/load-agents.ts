@@ -19,26 +19,26 @@ import { isSecretField, validateFile } from "./validate-file.ts";
 export type LoadedAgent = {
   readonly name: string;
   readonly definition: AgentDefinition;
-  /** Every value of the definition, and where it comes from. */
+  /** Every value of the definition with its origin. */
   readonly values: readonly ResolvedValue[];
 };
 
 export type AgentFileResult = {
-  /** None while there are errors. */
+  /** Empty if there are errors. */
   readonly agents: readonly LoadedAgent[];
-  /** How they work together, when the file says so. */
+  /** The work mode that the file declares, if any. */
   readonly mode?: WorkMode;
-  /** In the order of the file; warnings are there beside agents. */
+  /** Sorted by position in the file. Warnings can accompany agents. */
   readonly problems: readonly Problem[];
 };
 
 export type LoadOptions = LoadEnvironment & {
-  /** As problems name it; its extension says the format. */
+  /** The file name in problems; its extension determines the format. */
   readonly name: string;
   readonly format?: SourceFormat | undefined;
 };
 
-/** From the text of a file to the definitions of its agents, or everything that is wrong with it. */
+/** Reads the agents of a file's text. Returns their definitions, or all problems of the file. */
 export function loadAgents(text: string, options: LoadOptions): AgentFileResult {
   const { name, format, env } = options;
   const read = readSource(text, { name, format, env, isSecret: isSecretField });
@@ -62,12 +62,12 @@ export function loadAgents(text: string, options: LoadOptions): AgentFileResult 
 }
 
 function createMissingModelProblem(source: Parameters<typeof validateFile>[0]): Problem {
-  const message = 'no model is named: add [provider] with model = "…" and api_key = "${NAME}"';
+  const message = 'no model is specified: add [provider] with model = "…" and api_key = "${NAME}"';
   const about = { kind: "missing-model", severity: "error", message, expected: "[provider]" } as const;
   return { ...source.createProblem([], about), field: "provider" };
 }
 
-/** @param errors - That are known already: what follows from a value that is wrong is not said again. */
+/** @param errors - Known errors. A problem that follows from one of them is not reported. */
 function checkDraft(
   loader: AgentFileLoader,
   { name, draft }: AgentDraft,

@@ -6,22 +6,22 @@ import type { SourceFormat } from "../source/source-format.ts";
 import { type AgentFileResult, loadAgents } from "./load-agents.ts";
 
 export type ReadAgentsOptions = {
-  /** Relative names, of the file itself too, are meant from here. */
+  /** The folder that relative paths refer to, including that of the file itself. */
   readonly cwd?: string | undefined;
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Else the file's extension says it, or the first of TOML, JSON and YAML that fits. */
+  /** By default the format of the file's extension, or else the first of TOML, JSON and YAML that fits. */
   readonly format?: SourceFormat | undefined;
   readonly knownTools?: readonly string[] | undefined;
-  /** Compaction strategies that there are, where any other is an error. */
+  /** All existing compaction strategies; any other is an error. */
   readonly knownStrategies?: readonly string[] | undefined;
-  /** What is built in and the user's own file, unless said. */
+  /** By default the built-in catalogue and the user's own file. */
   readonly catalogue?: Catalogue | undefined;
   readonly unknownModels?: "doubted" | undefined;
-  /** Forbids what a file could use to read files and variables and to send them to an address of its own. */
+  /** Forbids references to files, and to variables that the file could send to an address of its own. */
   readonly untrusted?: boolean | undefined;
 };
 
-/** The agents of a file (CFG-01). Nothing is thrown: a file that cannot be read is a problem of it. */
+/** Reads the agents of a file (CFG-01). Never throws: an unreadable file is reported as a problem. */
 export function readAgents(file: string, options: ReadAgentsOptions = {}): AgentFileResult {
   const {
     cwd = process.cwd(),

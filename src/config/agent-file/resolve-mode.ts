@@ -9,7 +9,7 @@ import { defineLimitFields } from "./fields/execution.ts";
 import { readTextOrFile } from "./resolve-prompt.ts";
 import { getAt, getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
 
-// [mode]: how the agents of a file work together. Its agents are those of the file, by name.
+// [mode]: how the agents of a file work together. It refers to the agents of the file by name.
 
 type NamedAgent = { readonly name: string; readonly definition: AgentDefinition };
 
@@ -17,7 +17,7 @@ export const MODE_LIMIT_FIELDS = defineLimitFields("", "limits", JobLimits.parse
 
 const LIMITS = MODE_LIMIT_FIELDS.map(({ places }) => places[0]![0]!);
 
-/** What each type says beside its type. */
+/** The keys that each type uses, in addition to `type`. */
 const USED_LIMITS: Readonly<Record<WorkMode["type"], readonly string[]>> = {
   interactive: ["agent", "idle_timeout_secs"],
   autonomous: ["agent", "max_rounds", "max_idle_rounds", ...LIMITS],
@@ -28,7 +28,7 @@ const USED_LIMITS: Readonly<Record<WorkMode["type"], readonly string[]>> = {
 
 const MODE: Path = ["mode"];
 
-/** The mode that a file declares, or nothing; what is wrong with it is told. */
+/** Resolves the mode that a file declares, if any, and reports its problems. */
 export function resolveMode(loader: AgentFileLoader, agents: readonly NamedAgent[]): WorkMode | undefined {
   const table = getAt(loader.value, MODE);
   const type = getTextAt(table, ["type"]) as WorkMode["type"] | undefined;
@@ -37,7 +37,7 @@ export function resolveMode(loader: AgentFileLoader, agents: readonly NamedAgent
     if (key === "type" || USED_LIMITS[type].includes(key)) continue;
     loader.reportError(
       [...MODE, key],
-      `this is nothing that a mode of type "${type}" has`,
+      `a mode of type "${type}" does not have this key`,
       USED_LIMITS[type].join(", "),
     );
   }
@@ -88,10 +88,10 @@ function buildModeInput(type: WorkMode["type"], table: Table, modeAgents: ModeAg
   }
 }
 
-/** Keys for which the word "none" is the definition's null. */
+/** Keys for which "none" becomes null in the definition. */
 const NULLABLE = ["max_rounds", "idle_timeout_secs"];
 
-/** Seconds become milliseconds. */
+/** Renames the keys and converts seconds to milliseconds. */
 function renameKeys(table: Table, names: Readonly<Record<string, string>>): Record<string, unknown> {
   const values = Object.entries(names).filter(([key]) => table[key] !== undefined);
   return Object.fromEntries(
@@ -102,7 +102,7 @@ function renameKeys(table: Table, names: Readonly<Record<string, string>>): Reco
   );
 }
 
-/** The agents of a file, as a mode names them. */
+/** Resolves the agents that a mode refers to. */
 class ModeAgents {
   readonly #loader: AgentFileLoader;
   readonly #agents: readonly NamedAgent[];
@@ -112,7 +112,7 @@ class ModeAgents {
     this.#agents = agents;
   }
 
-  /** `agent`; may be left out where there is one alone. */
+  /** Resolves `agent`, which is optional if the file has a single agent. */
   resolveAgent(): AgentDefinition | undefined {
     const path = [...MODE, "agent"];
     const name = getTextAt(this.#loader.value, path);
@@ -127,7 +127,7 @@ class ModeAgents {
     return undefined;
   }
 
-  /** `agents`; all of the file unless said. */
+  /** Resolves `agents`, by default all of the file except one. */
   resolveAgents(but?: AgentDefinition): readonly NamedAgent[] {
     const path = [...MODE, "agents"];
     if (getAt(this.#loader.value, path) === undefined) {
@@ -146,7 +146,7 @@ class ModeAgents {
     if (agent === undefined) return undefined;
     const name = getTextAt(table, ["name"]) ?? agent;
     if (!PartName.safeParse(name).success) {
-      const message = `"${name}" cannot be the name of a stage: give it one of 1 to 64 letters, digits, - or _`;
+      const message = `"${name}" is not a valid name of a stage: use 1 to 64 letters, digits, - or _`;
       this.#loader.reportError([...path, "name"], message, "1 to 64 letters, digits, - or _", name);
     }
     const prompt = getTextAt(table, ["prompt"]);
@@ -182,7 +182,7 @@ class ModeAgents {
     const names = this.#agents.map((agent) => agent.name);
     const nearest = findNearestName(name, names);
     const hint =
-      nearest === undefined ? ` (there are ${this.#formatNames()})` : `; did you mean "${nearest}"?`;
+      nearest === undefined ? ` (known are ${this.#formatNames()})` : `; did you mean "${nearest}"?`;
     this.#loader.report(path, {
       kind: "invalid-field",
       severity: "error",

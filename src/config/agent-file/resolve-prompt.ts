@@ -6,19 +6,19 @@ import type { Origin } from "./draft.ts";
 import { isReference } from "./resolve-references.ts";
 import { getAt, getListAt, getTextAt, isTable, type Table } from "./table-paths.ts";
 
-// System prompts: a text, a file, or put together of blocks (CFG-08 to CFG-11).
+// System prompts: a text, a file, or composed of blocks (CFG-08 to CFG-11).
 
-/** Something that may hold a prompt. */
+/** A table that may contain a prompt. */
 export type PromptSource = { readonly path: Path; readonly value: unknown; readonly via?: string };
 
-/** Puts the texts of blocks together. */
+/** Composes a prompt from the texts of blocks. */
 type PromptStrategy = { compose(contents: ReadonlyMap<string, string>): string };
 
 type Block = { readonly name: string; readonly order: number; readonly maxLength?: number };
 
-/** The strategies that need no declaration. */
+/** Strategies that need no declaration. */
 const BUILT_IN = {
-  /** The blocks as they stand in the prompt. */
+  /** All blocks, in the order of the prompt's table. */
   custom: undefined,
   agent: ["identity", "instructions", "constraints"],
   minimal: ["identity"],
@@ -27,7 +27,7 @@ const BUILT_IN = {
 const FILE = "file:";
 const RESERVED = ["id", "description", "type"];
 
-/** The first of these places that says something. */
+/** Resolves the first prompt that is not empty. */
 export function resolveSystemPrompt(
   loader: AgentFileLoader,
   sources: readonly PromptSource[],
@@ -70,7 +70,7 @@ function resolvePromptText(
   return readTextOrFile(loader, value, path, folder);
 }
 
-/** A text, or the text of the file that it names. */
+/** Returns the text, or the content of the file that it names. */
 export function readTextOrFile(
   loader: AgentFileLoader,
   value: string,
@@ -81,7 +81,7 @@ export function readTextOrFile(
   if (loader.environment.untrusted === true) {
     loader.reportError(
       path,
-      `${value} names a file to read, which an untrusted file may not`,
+      `${value} refers to a file, which an untrusted file must not do`,
       "the text itself",
       value,
     );
@@ -91,7 +91,7 @@ export function readTextOrFile(
   if (!isAbsolute(name) && folder === undefined) {
     loader.reportError(
       path,
-      `${value} is relative, and this agent has no workspace`,
+      `${value} is a relative path, and this agent has no workspace`,
       "an absolute path",
       value,
     );
@@ -108,7 +108,7 @@ export function readTextOrFile(
       severity: "error",
       found: value,
       expected: "a file that can be read",
-      message: `${file} cannot be read: ${reason}. A relative path is meant from the agent's workspace`,
+      message: `${file} cannot be read: ${reason}. A relative path starts at the agent's workspace`,
     });
     return { text: "" };
   }
@@ -169,7 +169,8 @@ function parseBlocks(loader: AgentFileLoader, prompt: Table, path: Path): readon
 }
 
 /**
- * Sorted by order, each cut to its length, with an empty line between; blocks without a text leave none.
+ * Creates a strategy that sorts the blocks, truncates each to its length, and joins them with empty lines. Empty blocks
+ * are skipped.
  *
  * @testonly
  */
@@ -184,7 +185,7 @@ export function createPromptStrategy(blocks: readonly Block[]): PromptStrategy {
   };
 }
 
-/** By characters as people count them, never through the middle of one. */
+/** Truncates a text to whole code points, never in the middle of one. */
 function truncateText(text: string, maxLength = Number.POSITIVE_INFINITY): string {
   if (text.length <= maxLength) return text;
   return [...text].slice(0, maxLength).join("");

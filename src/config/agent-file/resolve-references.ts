@@ -3,10 +3,10 @@ import type { SourceFile } from "../source/source-file.ts";
 import type { Path, Step } from "../source/source-node.ts";
 import { getListAt, isTable, type Table } from "./table-paths.ts";
 
-// `{{type.name}}`, `{{name}}`, `{{%type.name%}}`, `{{%name%}}`, `{{#id#}}` and plain names (CFG-13, CFG-14, X-32). A
-// definition is a value, so making an entity anew and taking the one that is there give the same.
+// `{{type.name}}`, `{{name}}`, `{{%type.name%}}`, `{{%name%}}`, `{{#id#}}` and plain names (CFG-13, CFG-14, X-32).
+// A definition is a value, so creating an entity and reusing an existing one give the same result.
 
-/** Where the entities of a namespace are declared, and which keys may name them. */
+/** The tables that declare the entities of a namespace, and the keys that may name them. */
 const DECLARATIONS = {
   agent_profile: [{ at: ["agent", "profile", "instances"], names: ["id"] }],
   provider: [{ at: ["provider", "instances"], names: ["id", "name"] }],
@@ -22,11 +22,11 @@ const DECLARATIONS = {
 export type Namespace = keyof typeof DECLARATIONS;
 const NAMESPACES = Object.keys(DECLARATIONS) as readonly Namespace[];
 
-/** Something that a file declares under a name. */
+/** A named entity that a file declares. */
 export type Entity = {
   readonly namespace: Namespace;
   readonly name: string;
-  /** Declared as `{{#id#}}`: found under that alone. */
+  /** Declared as `{{#id#}}`; only that form refers to it. */
   readonly literal: boolean;
   readonly path: Path;
   readonly table: Table;
@@ -43,7 +43,7 @@ export function isReference(text: string): boolean {
   return /^\s*\{\{.*\}\}\s*$/.test(text);
 }
 
-/** A plain name is a reference without a namespace. */
+/** Parses a reference. A plain name is a reference without a namespace. */
 function parseReference(text: string, entities: readonly Entity[] = []): Reference {
   const inner = (/^\s*\{\{(.*)\}\}\s*$/.exec(text)?.[1] ?? text).trim();
   const literal = /^#(.+)#$/.exec(inner)?.[1];
@@ -72,7 +72,7 @@ export class References {
     return this.entities.filter((entity) => entity.namespace === namespace);
   }
 
-  /** What is meant at a path; where nothing is, that is told, and `undefined` given. */
+  /** Resolves a reference. If it cannot be resolved, reports a problem at the path and returns `undefined`. */
   resolve(text: string, wanted: Namespace, path: Path): Entity | undefined {
     const { namespace, name, literal } = parseReference(text, this.entities);
     const known = this.listEntities(wanted).map((entity) => entity.name);
@@ -87,11 +87,11 @@ export class References {
     };
     if (namespace !== undefined && namespace !== wanted) {
       if ((NAMESPACES as readonly string[]).includes(namespace)) {
-        return reportUnresolved(`${text} is a ${namespace}, and a ${wanted} is expected here`, []);
+        return reportUnresolved(`${text} is a ${namespace}, but a ${wanted} is expected here`, []);
       }
       const near = findNearestName(namespace, NAMESPACES);
       return reportUnresolved(
-        `there is no namespace "${namespace}"${near === undefined ? "" : `; did you mean "{{${near}.${name}}}"?`} (there are ${NAMESPACES.join(", ")})`,
+        `there is no namespace "${namespace}"${near === undefined ? "" : `; did you mean "{{${near}.${name}}}"?`} (known are ${NAMESPACES.join(", ")})`,
         [],
       );
     }
@@ -104,7 +104,7 @@ export class References {
     }
     const [entity] = found;
     if (entity!.namespace === wanted) return entity;
-    return reportUnresolved(`"${name}" is a ${entity!.namespace}, and a ${wanted} is expected here`, []);
+    return reportUnresolved(`"${name}" is a ${entity!.namespace}, but a ${wanted} is expected here`, []);
   }
 
   #readDeclared(namespace: Namespace): readonly Entity[] {
@@ -118,7 +118,7 @@ export class References {
           const given = parseReference(key === "id" ? text : `{{%${text}%}}`);
           const misplaced = given.namespace !== undefined && given.namespace !== namespace;
           if (misplaced && (NAMESPACES as readonly string[]).includes(given.namespace!)) {
-            const message = `what is declared here is a ${namespace}, not a ${given.namespace}`;
+            const message = `this table declares a ${namespace}, not a ${given.namespace}`;
             this.#report([...path, key], { message, found: text, wanted: namespace, nearest: undefined });
           }
           const name = misplaced ? `${given.namespace}.${given.name}` : given.name;
@@ -134,7 +134,7 @@ export class References {
       const key = `${namespace} ${literal} ${name}`;
       if (seen.has(key)) {
         this.#report([...path, "id"], {
-          message: `there is another ${namespace} "${name}" above`,
+          message: `another ${namespace} above has the name "${name}"`,
           found: name,
           wanted: namespace,
           nearest: undefined,
@@ -145,7 +145,7 @@ export class References {
   }
 }
 
-/** Told of what cannot be resolved, with the name that was probably meant. */
+/** Reports an unresolved reference, with the name that was probably meant. */
 export type ReportUnresolved = (
   path: Path,
   about: {
@@ -158,5 +158,5 @@ export type ReportUnresolved = (
 
 function formatHint(nearest: string | undefined, known: readonly string[]): string {
   if (nearest !== undefined) return `; did you mean "${nearest}"?`;
-  return known.length === 0 ? "" : ` (there are ${known.join(", ")})`;
+  return known.length === 0 ? "" : ` (known are ${known.join(", ")})`;
 }

@@ -1,7 +1,7 @@
-/** Where editors find the format, in a project that has this package. */
+/** The location of the JSON Schema for editors, in a project that depends on this package. */
 export const SCHEMA_PATH = "./node_modules/holdfast/agent.schema.json";
 
-/** What `holdfast init` writes. */
+/** The agent file that `holdfast init` writes. */
 export const STARTER = `#:schema ${SCHEMA_PATH}
 # An agent. Check it:     holdfast config check agent.toml
 # What it means, in full: holdfast config show agent.toml --resolved

@@ -25,7 +25,7 @@ export function getTextAt(value: unknown, path: Path): string | undefined {
   return typeof found === "string" ? found : undefined;
 }
 
-/** A copy without what stands at these paths; members of lists leave a hole, so that the others keep their places. */
+/** Copies a value without these paths. A removed list member leaves a hole, so that the indexes of others stay valid. */
 export function omitPaths(value: unknown, paths: readonly Path[]): unknown {
   const copy = structuredClone(value);
   for (const path of paths) {
@@ -38,11 +38,11 @@ export function omitPaths(value: unknown, paths: readonly Path[]): unknown {
   return copy;
 }
 
-/** As far as a path leads in a file; a key of a definition goes by its name in files. */
+/** Converts a definition's path to the file's key names, as far as the path exists in the file. */
 export function toFilePath(value: unknown, path: Path): Path {
   const found: Step[] = [];
   for (const step of path) {
-    // One thing that stands for a list of one.
+    // A single value that stands for a list of one.
     if (step === 0 && !Array.isArray(getAt(value, found))) continue;
     const snake = String(step).replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
     const next = [step, snake].find((name) => getAt(value, [...found, name]) !== undefined);

@@ -12,11 +12,11 @@ import { getAt, omitPaths } from "./table-paths.ts";
 
 export type Validated = {
   readonly problems: readonly Problem[];
-  /** What is left when all that is wrong is taken out. */
+  /** The file's value without its invalid parts. */
   readonly value: Record<string, unknown>;
 };
 
-/** Where a key that nobody knows would loosen what an agent may do, if it were passed over. */
+/** Sections in which an unknown key is an error: ignoring it could give an agent more rights than intended. */
 const STRICT_SECTIONS = [
   "permissions",
   "approvals",
@@ -29,7 +29,7 @@ const STRICT_SECTIONS = [
   "openapi",
 ];
 
-/** Holds a file against the schema of its format, and says everything at once. */
+/** Validates a file against the schema of its format and collects all problems. */
 export function validateFile(source: SourceFile): Validated {
   const parsed = AgentFile.safeParse(source.value);
   if (parsed.success) return { problems: [], value: source.value };
@@ -43,7 +43,7 @@ export function validateFile(source: SourceFile): Validated {
 
 type Issue = z.core.$ZodIssue;
 
-/** Of a choice, the issues of the one alternative that was meant, where that can be known. */
+/** Replaces the issue of a union by the issues of the alternative that was meant, if only one is possible. */
 function flattenIssue(issue: Issue, value: unknown): readonly Issue[] {
   if (issue.code !== "invalid_union") return [issue];
   const path = issue.path as Step[];
@@ -56,14 +56,14 @@ function flattenIssue(issue: Issue, value: unknown): readonly Issue[] {
     .flatMap((inner) => flattenIssue(inner, value));
 }
 
-/** The value is of another kind, so the alternative was not meant. */
+/** Checks whether the value has another type, so that the alternative was not meant. */
 function rejectsWholeValue(issue: Issue): boolean {
   if (issue.path.length > 0) return false;
   if (issue.code === "invalid_union") return issue.errors.every((errors) => errors.some(rejectsWholeValue));
   return issue.code === "invalid_type" || issue.code === "invalid_value";
 }
 
-/** The alternative wants a key that is not there. */
+/** Checks whether the alternative requires a key that is absent. */
 function isMissing({ path }: Issue, value: unknown): boolean {
   return path.length === 1 && getAt(value, path as Step[]) === undefined;
 }
@@ -77,7 +77,7 @@ function isBroken(source: SourceFile, path: Path): boolean {
   return path.some((_, index) => source.broken.has(formatPath(path.slice(0, index + 1))));
 }
 
-/** Of one table; who has mistaken more keys than these has another file in hand. */
+/** The maximum number of unknown keys that are reported for one table. */
 const MAX_UNKNOWN_KEYS = 100;
 
 function toProblems(issue: Issue, source: SourceFile): readonly Problem[] {
@@ -110,7 +110,7 @@ function toProblems(issue: Issue, source: SourceFile): readonly Problem[] {
 
 function describeExpected(path: Path, issue: Issue): string {
   const schema = findSchemaAt(path);
-  // A rule of its own says more than a type does.
+  // A custom rule is more specific than a type.
   if (issue.code === "custom" || issue.message.startsWith("must "))
     return issue.message.replace(/^must be /, "");
   return schema === undefined ? issue.message : formatExpected(schema);
@@ -145,7 +145,7 @@ function isRule(path: Path): boolean {
   return path.includes("rules");
 }
 
-/** Whether a value is a key, or may hold one. */
+/** Checks whether a field is a secret, or may contain one. */
 export function isSecretField(path: Path): boolean {
   const [holder, key] = [path.at(-2), path.at(-1)];
   if (holder === "auth" && path[path.length - 5] === "openapi") return AUTH_SECRETS.includes(String(key));

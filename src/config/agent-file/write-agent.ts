@@ -18,19 +18,19 @@ const WRITERS = {
   json: writeJson,
 } as const satisfies Record<SourceFormat, (table: Record<string, unknown>) => string>;
 
-/** A file that means this definition, and gives the same hash when it is read. Defaults are left out. */
+/** Writes a file for a definition. Reading it gives the same hash. Defaults are left out. */
 export function writeAgent(definition: AgentDefinition, format: SourceFormat): string {
   return writeTable(buildFile(definition), format);
 }
 
-/** A file of these sections; whatever looks like a variable stays what it is. */
+/** Writes a file of these sections. Text that looks like a reference to a variable is escaped. */
 export function writeTable(file: FileTable, format: SourceFormat): string {
   return WRITERS[format](escapeReferencesIn(file, []) as FileTable);
 }
 
 export type FileTable = Record<string, unknown>;
 
-/** What a file need not say. */
+/** Values that a file can leave out. */
 const DEFAULTS = {
   ...AgentDefinition.parse({
     model: {
@@ -41,11 +41,11 @@ const DEFAULTS = {
       contextWindow: DEFAULT_CONTEXT_WINDOW,
     },
   }),
-  // A context is there when its size is said.
+  // A context exists only if its size is given.
   context: { ...ContextConfig.parse({}), maxContextTokens: undefined },
   workspace: undefined,
 };
-/** What another machine's catalogue might say otherwise stands in the file. */
+/** Fields that the file always contains, because another machine's catalogue may differ. */
 const ALWAYS = [
   ...["id", "api", "provider", "baseUrl", "reasoning", "contextWindow", "maxTokens"].map(
     (key) => `model.${key}`,
@@ -72,7 +72,7 @@ function buildFile(definition: AgentDefinition): FileTable {
   };
 }
 
-/** @param instances - Where those of all levels are put; each is named once. */
+/** @param instances - Collects the sub-agents of all levels; each has its own name. */
 export function addSubAgents(
   { subAgents }: AgentDefinition,
   instances: FileTable[],
@@ -139,7 +139,7 @@ export function writeFields(
   return table;
 }
 
-/** TOML knows no null: a schema that has one goes as JSON in a text. */
+/** Returns a schema as a value, or as JSON text if it contains null, which TOML does not have. */
 export function buildSchemaValue(schema: unknown): unknown {
   const text = JSON.stringify(schema);
   return JSON.stringify(schema, (_, value) => (value === null ? undefined : value)) === text &&

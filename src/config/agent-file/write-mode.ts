@@ -15,7 +15,7 @@ import {
   writeTable,
 } from "./write-agent.ts";
 
-/** A file that means this mode, with all of its agents. Defaults of agents are left out. */
+/** Writes a file for a mode with all of its agents. Defaults of agents are left out. */
 export function writeMode(mode: WorkMode, format: SourceFormat): string {
   const file = new ModeFileWriter();
   const table = file.buildModeTable(mode);
@@ -79,7 +79,7 @@ class ModeFileWriter {
     }
   }
 
-  /** @returns The name that it has in the file. */
+  /** @returns The agent's name in the file. */
   #addAgent(definition: AgentDefinition, id = `agent-${this.#instances.length + 1}`): string {
     this.#first ??= definition;
     const instance: FileTable = {};

@@ -7,7 +7,7 @@ import { OPENAI } from "./data/openai.ts";
 import { OPENROUTER } from "./data/openrouter.ts";
 import { UNLISTED } from "./data/unlisted.ts";
 
-/** The price list that the rows were made from, and its day. */
+/** The price list that the rows come from, and its date. */
 const PRICE_LIST = { source: "@pydantic/genai-prices 0.1.8", date: "2026-09-23" } as const;
 
 const ROWS = {

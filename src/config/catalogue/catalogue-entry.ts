@@ -1,28 +1,28 @@
 import type { CostRates } from "../../schema/model.ts";
 import type { Thinking } from "./catalogue-row.ts";
 
-/** What is known of a model. What is absent is not known. */
+/** The known values of a model. Absent values are unknown. */
 export type CatalogueEntry = {
-  /** As one writes it: `anthropic/claude-opus-5-5`. */
+  /** The full name: `anthropic/claude-opus-5-5`. */
   readonly name: string;
   readonly provider: string;
   readonly id: string;
   readonly contextWindow?: number;
-  /** Tokens that one answer may have. */
+  /** The maximum number of tokens of one answer. */
   readonly maxTokens?: number;
   /** Dollars per million tokens. */
   readonly cost?: CostRates;
   readonly thinking?: Thinking;
   readonly tools?: boolean;
   readonly images?: boolean;
-  /** An answer can be held to a JSON Schema. */
+  /** The vendor can enforce a JSON Schema for an answer. */
   readonly structuredOutput?: boolean;
   readonly source: string;
-  /** Of the source, as `2026-09-23`. */
+  /** The date of the source, such as `2026-09-23`. */
   readonly date: string;
 };
 
-/** What of it goes into a definition. */
+/** The values of an entry that a definition contains. */
 export type KnownModel = {
   contextWindow?: number;
   maxTokens?: number;

@@ -1,18 +1,18 @@
-/** How a model is told to think: in tokens, by an effort that guides its own choice, by an effort, by a level, not at all. */
+/** How requests control thinking: a token budget, an effort that guides the model's own choice, an effort, a level, none. */
 export type Thinking = "budget" | "adaptive" | "effort" | "level" | "none";
 
 /** One model of a vendor's list. Prices in dollars per million tokens. */
 export type Row = readonly [
   id: string,
   contextWindow: number | null,
-  /** Tokens that one answer may have. */
+  /** The maximum number of tokens of one answer. */
   maxTokens: number | null,
   input: number,
   output: number,
   cacheRead: number,
   cacheWrite: number,
-  /** A word of `Thinking`, then `images` and `schema` where it takes them. All that are listed call tools. */
+  /** A value of `Thinking`, then `images` and `schema` if supported. All listed models call tools. */
   abilities: string,
-  /** Of a question of more tokens than the first number says: the four prices, for all of it. */
+  /** For requests of more tokens than the first number: the four prices, which apply to all of their tokens. */
   dearer?: readonly [above: number, input: number, output: number, cacheRead: number, cacheWrite: number],
 ];

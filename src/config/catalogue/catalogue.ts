@@ -1,14 +1,14 @@
 import { BUILT_IN } from "./built-in.ts";
 import type { CatalogueEntry } from "./catalogue-entry.ts";
 
-/** Who serves the models of another's list under the same names. */
+/** Providers that serve the models of another provider's list under the same names. */
 const SAME_LIST: Readonly<Record<string, string>> = {
   "openai-responses": "openai",
   azure: "openai",
   vertex: "google",
 };
 
-/** What is known of models: a user's own entries before those that are built in. Never asked by a worker. */
+/** Known models. A user's own entries precede the built-in ones. Workers never use it. */
 export class Catalogue {
   readonly #entries = new Map<string, CatalogueEntry>();
 
@@ -23,7 +23,7 @@ export class Catalogue {
     return [...this.#entries.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** @param provider - As a model's configuration names it. */
+  /** @param provider - The provider's name in a model's configuration. */
   find(provider: string, id: string): CatalogueEntry | undefined {
     const lists = [provider, SAME_LIST[provider]].filter((list) => list !== undefined);
     for (const list of lists) {
@@ -36,7 +36,7 @@ export class Catalogue {
   }
 }
 
-/** Names that stand for a model, the exact one first: without a date, `-latest`, Bedrock's region, a path of Vertex. */
+/** Lists a model's names, the exact one first, then without a date, `-latest`, Bedrock's region, or Vertex's path. */
 function listModelNames(id: string): readonly string[] {
   const last = /^(?:publishers|models)\//.test(id) ? id.slice(id.lastIndexOf("/") + 1) : id;
   const here = last.replace(/^(?:us|us-gov|eu|apac|jp|au|ca)\.(?=[a-z0-9]+\.)/, "");

@@ -10,7 +10,7 @@ import type { CatalogueEntry } from "./catalogue-entry.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A user's own file of models cannot be used. */
+/** A user's own models file is unreadable or invalid. */
 export class CatalogueError extends Error {
   override readonly name = "CatalogueError";
 }
@@ -22,7 +22,7 @@ const rates = {
   cache_read_per_million: price.optional(),
   cache_write_per_million: price.optional(),
 };
-/** The words of [provider] in an agent file. */
+/** Uses the keys of [provider] in an agent file. */
 const UserModel = z.strictObject({
   context_window: z.number().int().positive().optional(),
   max_tokens: z.number().int().positive().optional(),
@@ -43,18 +43,22 @@ const UserModels = z.strictObject({
   models: z.record(z.string(), UserModel).superRefine((models, context) => {
     for (const name of Object.keys(models)) {
       if (!/^[^/]+\/.+$/.test(name)) {
-        context.addIssue({ code: "custom", path: [name], message: "name it as anthropic/ID" });
+        context.addIssue({
+          code: "custom",
+          path: [name],
+          message: "must have the form PROVIDER/ID, such as anthropic/ID",
+        });
       }
     }
   }),
 });
 
-/** `HOLDFAST_MODELS`, else `models.toml` in the home. */
+/** Returns `HOLDFAST_MODELS`, or else `models.toml` in the home folder. */
 export function getModelsFile(env: Environment = process.env): string {
   return env["HOLDFAST_MODELS"] || join(resolveHome(env["HOLDFAST_HOME"]).folder, "models.toml");
 }
 
-/** What is built in and what the user's file says. @throws CatalogueError when the file is there and not sound. */
+/** Reads the built-in catalogue and the user's file. @throws CatalogueError if the file exists and is invalid. */
 export function readCatalogue(env: Environment = process.env): Catalogue {
   const file = getModelsFile(env);
   let text: string;
@@ -65,7 +69,7 @@ export function readCatalogue(env: Environment = process.env): Catalogue {
     if (isMissing && !env["HOLDFAST_MODELS"]) return new Catalogue();
     const reason = isMissing ? "there is no such file" : (error as Error).message;
     throw new CatalogueError(
-      `The file of models ${file} cannot be read: ${reason}. Mend it, or unset HOLDFAST_MODELS.`,
+      `The models file ${file} cannot be read: ${reason}. Fix the path or the file, or unset HOLDFAST_MODELS.`,
     );
   }
   return new Catalogue(parseUserModels(text, file));
@@ -74,7 +78,7 @@ export function readCatalogue(env: Environment = process.env): Catalogue {
 export function parseUserModels(text: string, file: string): readonly CatalogueEntry[] {
   const parsed = parseToml(text);
   if (!parsed.ok)
-    throw new CatalogueError(`The file of models ${file} is not TOML: ${parsed.problems[0]?.message}`);
+    throw new CatalogueError(`The models file ${file} is not valid TOML: ${parsed.problems[0]?.message}`);
   const checked = check(UserModels, toPlainValue(parsed.root), "file");
   if (checked.ok)
     return Object.entries(checked.value.models).map(([name, userEntries]) =>
@@ -82,12 +86,12 @@ export function parseUserModels(text: string, file: string): readonly CatalogueE
     );
   const createError = checked.problems;
   throw new CatalogueError(
-    `The file of models ${file} cannot be used: ${createError.join("; ")}. docs/models.md says what it may hold.`,
+    `The models file ${file} cannot be used: ${createError.join("; ")}. See docs/models.md for the format.`,
   );
 }
 
 function toEntry(written: string, own: z.infer<typeof UserModel>, file: string): CatalogueEntry {
-  // Both of OpenAI's protocols serve the same models.
+  // Both OpenAI protocols serve the same models.
   const name = written.replace(/^openai-responses\//, "openai/");
   const slash = name.indexOf("/");
   const { cost, thinking, tools, images, source = file, date = "" } = own;

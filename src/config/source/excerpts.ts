@@ -1,7 +1,7 @@
 import type { Problem } from "../problem.ts";
 import type { Span } from "./source-node.ts";
 
-/** Lines of a file as problems show them. */
+/** Formats lines of a file for problems. */
 export class Excerpts {
   readonly #file: string;
   readonly #text: string;
@@ -12,7 +12,7 @@ export class Excerpts {
     this.#text = text;
   }
 
-  /** A secret that stands in the file itself. */
+  /** Hides a secret that the file itself contains. */
   hide(span: Span, value: unknown): void {
     if (typeof value !== "string" || !/^\$\{\w+\}$/.test(value)) this.#hidden.push(span);
   }
@@ -42,7 +42,7 @@ export class Excerpts {
   }
 }
 
-/** Where nothing is known of a text that does not parse, or of a key in the wrong place. */
+/** Masks text that looks like a key, in files that do not parse or contain a key in the wrong place. */
 function maskKeys(line: string): string {
   const masked = /(key|token|secret|password|authorization)\w*["']?\s*[=:]/i.exec(line);
   if (masked === null) return line;

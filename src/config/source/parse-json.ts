@@ -45,7 +45,7 @@ function toNode(node: JsonNode, depth: number): SourceNode {
   for (const { children } of node.children ?? []) {
     const [key, value] = children as [JsonNode, JsonNode];
     if (entries.has(key.value))
-      throw new UnsupportedValueError(key, `The key ${JSON.stringify(key.value)} is there twice`);
+      throw new UnsupportedValueError(key, `The key ${JSON.stringify(key.value)} occurs twice`);
     entries.set(key.value, { key: toSpan(key), node: toNode(value, depth + 1) });
   }
   return { type: "table", span, entries };
@@ -55,7 +55,7 @@ function toSpan({ offset, length }: JsonNode) {
   return { start: offset, end: offset + length };
 }
 
-/** `CommaExpected` is "Comma expected". */
+/** Formats a code such as `CommaExpected` as "Comma expected". */
 function formatErrorCode(code: string): string {
   const text = code.replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after}`);
   return text.charAt(0) + text.slice(1).toLowerCase();

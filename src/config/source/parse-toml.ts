@@ -52,7 +52,7 @@ function assignKey(into: Table, { key, value }: AST.TOMLKeyValue): void {
   });
 }
 
-/** The table below a table by these keys; of a list of tables, its last one, as TOML has it. */
+/** Returns or creates the table at these keys. As TOML specifies, a list of tables stands for its last one. */
 function getOrCreateTable(root: Table, keys: readonly (AST.TOMLBare | AST.TOMLQuoted)[]): Table {
   let here = root;
   for (const key of keys) {
@@ -87,7 +87,7 @@ function toNode(node: AST.TOMLContentNode): SourceNode {
         case "float":
           return { type: "scalar", span, value: node.value, bare: true };
         default:
-          // Dates and times have no place in an agent; as texts they are at least shown.
+          // An agent has no dates or times; as texts they appear in the problem.
           return { type: "scalar", span, value: node.datetime, bare: true };
       }
   }

@@ -19,7 +19,10 @@ export const parseYaml: ParseFunction = (text) => {
   if (problems.length > 0) return { ok: false, problems };
   if (second !== undefined) {
     const [start, end] = second.range;
-    return createParseFailure({ start, end }, "A second document begins here; a file is one document");
+    return createParseFailure(
+      { start, end },
+      "A second document begins here; a file must contain one document",
+    );
   }
   try {
     return { ok: true, root: new YamlReader(document).readRoot() };
@@ -52,12 +55,12 @@ class YamlReader {
     return this.#toNode(contents, toSpan(contents), 0);
   }
 
-  /** @param span - Of the alias, where one stands for the node. */
+  /** @param span - The node's span, or that of the alias that refers to it. */
   #toNode(node: YamlNode, span: Span, depth: number): SourceNode {
     this.#nodes += 1;
     if (depth > MAX_DEPTH) throw new UnsupportedValueError(span, `More than ${MAX_DEPTH} levels of nesting`);
     if (this.#nodes > MAX_NODES)
-      throw new UnsupportedValueError(span, `More than ${MAX_NODES} values, aliases counted each time`);
+      throw new UnsupportedValueError(span, `More than ${MAX_NODES} values; each use of an alias counts`);
     if (isAlias(node)) {
       const target = node.resolve(this.#document!);
       if (target === undefined)
@@ -85,7 +88,7 @@ class YamlReader {
   ): ReadonlyMap<string, SourceEntry> {
     const entries = new Map<string, SourceEntry>();
     for (const { key, value } of pairs) {
-      if (!isScalar(key)) throw new UnsupportedValueError(span, "A key must be a word");
+      if (!isScalar(key)) throw new UnsupportedValueError(span, "A key must be a scalar");
       const at = toSpan(key);
       const node =
         value === null || value === undefined

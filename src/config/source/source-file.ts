@@ -22,20 +22,20 @@ import {
 import { mapSpan, Substitution, type SubstitutionOptions } from "./substitution.ts";
 import { preparePlaceholders } from "./variable-placeholders.ts";
 
-/** A file that has been read: its values, where each of them stands, and what its variables held. */
+/** A file that has been read: its values, their positions, and the variables that they contain. */
 export type SourceFile = {
   readonly name: string;
   readonly root: SourceNode;
-  /** With variables put in, secrets as references. */
+  /** The value with variables substituted; secrets stay references. */
   readonly value: Record<string, unknown>;
-  /** By path: the variables that a value was made of. */
+  /** The variables that each value contains, by path. */
   readonly variables: ReadonlyMap<string, readonly string[]>;
-  /** Paths of values that could not be made: what else is said of them follows from that. */
+  /** Paths of values that refer to missing variables. Other problems of these values are ignored. */
   readonly broken: ReadonlySet<string>;
   readonly problems: readonly Problem[];
-  /** Where a value stands. */
+  /** Returns the position of a value. */
   locate(path: Path): Pick<Problem, "file" | "line" | "column">;
-  /** A problem at a key or a value of this file. */
+  /** Creates a problem at a key or a value of this file. */
   createProblem(path: Path, about: ProblemDetails): Problem;
 };
 
@@ -43,9 +43,9 @@ export type ProblemDetails = Pick<
   Problem,
   "kind" | "severity" | "message" | "expected" | "nearest" | "variable"
 > & {
-  /** Where it is shown: the value unless said. */
+  /** The position that is displayed: the value by default. */
   readonly at?: "key" | "value";
-  /** Left out: nothing is said of what was found. */
+  /** The value that was found. If absent, the problem does not display it. */
   readonly found?: unknown;
 };
 
@@ -55,11 +55,11 @@ export type SourceResult =
 
 export type ReadOptions = SubstitutionOptions & {
   readonly name: string;
-  /** Else the file's extension says it, or the first format that fits. */
+  /** By default the format of the file's extension, or else the first format that fits. */
   readonly format?: SourceFormat | undefined;
 };
 
-/** Parses, and puts variables in. */
+/** Parses a text and substitutes variables. */
 export function readSource(text: string, options: ReadOptions): SourceResult {
   const written = text.startsWith("\uFEFF") ? ` ${text.slice(1)}` : text;
   const excerpts = new Excerpts(options.name, written);
@@ -68,13 +68,13 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
     problems: [{ ...excerpts.locate({ start: 0, end: 0 }), kind: "parse", severity: "error", message }],
   });
   if (written.length > MAX_CHARS)
-    return createFailure(`More than ${MAX_CHARS} letters are too many for such a file`);
+    return createFailure(`The file has more than ${MAX_CHARS} characters, the maximum`);
   if (hasMoreLinesThan(MAX_LINES, written)) {
-    return createFailure(`More than ${MAX_LINES} lines are too many for such a file`);
+    return createFailure(`The file has more than ${MAX_LINES} lines, the maximum`);
   }
   const prepared = preparePlaceholders(written);
   if (prepared.references.size > MAX_REFERENCES) {
-    return createFailure(`More than ${MAX_REFERENCES} references to variables are too many for such a file`);
+    return createFailure(`The file has more than ${MAX_REFERENCES} references to variables, the maximum`);
   }
   const format = options.format ?? getFormat(options.name);
   const triedFormats = format === undefined ? FORMATS : [format];
@@ -86,7 +86,7 @@ export function readSource(text: string, options: ReadOptions): SourceResult {
         const substitution = new Substitution(prepared, options, excerpts);
         return { ok: true, source: createSourceFile(parsed.root, substitution, { options, excerpts }) };
       }
-      const message = `A table of sections is expected at the top, found ${formatFound(toPlainValue(parsed.root))}`;
+      const message = `The file must be a table of sections, found ${formatFound(toPlainValue(parsed.root))}`;
       refusal = [{ ...excerpts.locate({ start: 0, end: 0 }), kind: "parse", severity: "error", message }];
     } else if (refusal.length === 0) {
       refusal = parsed.problems.map(({ span, message }) => ({
@@ -109,7 +109,7 @@ function hasMoreLinesThan(most: number, text: string): boolean {
   return false;
 }
 
-/** A parser that goes down with each level of a text runs out of room on a deep one. */
+/** Parses a text. A recursive parser exceeds the stack on a deep text. */
 function parseAs(format: SourceFormat, text: string): ParseResult {
   try {
     const parsed = PARSERS[format](text);
@@ -128,7 +128,7 @@ function parseAs(format: SourceFormat, text: string): ParseResult {
   }
 }
 
-/** Level by level: the deepest text must not be the one that this runs out of room on. */
+/** Measures a tree level by level, because recursion could exceed the stack on a deep text. */
 function measureNode(root: SourceNode): { readonly depth: number; readonly nodes: number } {
   let level: readonly SourceNode[] = [root];
   let depth = 0;

@@ -4,7 +4,7 @@ import type { ParseFunction } from "./parse-result.ts";
 import { parseToml } from "./parse-toml.ts";
 import { parseYaml } from "./parse-yaml.ts";
 
-/** In the order in which they are tried where a file's name does not say. */
+/** In the order in which they are tried if a file's name does not determine the format. */
 export const FORMATS = ["toml", "json", "yaml"] as const;
 export type SourceFormat = (typeof FORMATS)[number];
 
@@ -21,7 +21,7 @@ const EXTENSIONS: Readonly<Record<string, SourceFormat>> = {
   ".yml": "yaml",
 };
 
-/** By the file's extension. */
+/** Returns the format of a file's extension. */
 export function getFormat(file: string): SourceFormat | undefined {
   return EXTENSIONS[extname(file).toLowerCase()];
 }

@@ -1,6 +1,6 @@
-// What the three formats have in common: tables, lists and scalars, each with its place in the text.
+// The common model of the three formats: tables, lists and scalars, each with its position in the text.
 
-/** From one offset of the text up to another, which is not part of it. */
+/** A range of offsets in the text; `end` is exclusive. */
 export type Span = { readonly start: number; readonly end: number };
 
 export type Step = string | number;
@@ -17,11 +17,11 @@ export type SourceNode =
       readonly type: "scalar";
       readonly span: Span;
       readonly value: Scalar;
-      /** The text had no quotes around it, so that its type is read off its letters. */
+      /** The value had no quotes, so its text determines its type. */
       readonly bare: boolean;
     };
 
-/** The value alone. A key such as `__proto__` stays a key. */
+/** Returns the value without positions. A key such as `__proto__` stays a key. */
 export function toPlainValue(node: SourceNode): unknown {
   switch (node.type) {
     case "scalar":
@@ -46,7 +46,7 @@ function findNode(root: SourceNode, path: Path): SourceNode | undefined {
   return here;
 }
 
-/** Where the value at a path stands; where it is not there, the nearest table or list that should hold it. */
+/** Finds the position of the value at a path, or of the nearest table or list that should contain it. */
 export function findValueSpan(root: SourceNode, path: Path): Span {
   for (let length = path.length; length > 0; length -= 1) {
     const node = findNode(root, path.slice(0, length));
@@ -56,7 +56,7 @@ export function findValueSpan(root: SourceNode, path: Path): Span {
   return { start: root.span.start, end: root.span.start };
 }
 
-/** Where the key at the end of a path stands; of a member of a list, the member. */
+/** Finds the position of the key at a path, or of the list member. */
 export function findKeySpan(root: SourceNode, path: Path): Span {
   const parent = findNode(root, path.slice(0, -1));
   const step = path.at(-1);
@@ -71,7 +71,7 @@ function getChild(node: SourceNode, step: Step): SourceEntry | undefined {
   return item === undefined ? undefined : { key: item.span, node: item };
 }
 
-/** `agent.instances[1].name` */
+/** Formats a path, such as `agent.instances[1].name`. */
 export function formatPath(path: Path): string {
   return path
     .map((step, index) =>

@@ -7,21 +7,21 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 export type SubstitutionOptions = {
   readonly env: Environment;
-  /** Whether a value is a secret or may hold one: then a reference stays a reference. */
+  /** Checks whether a value is a secret or may contain one. References in such values are not substituted. */
   readonly isSecret: (path: Path) => boolean;
 };
 
 type Scalar = Extract<SourceNode, { type: "scalar" }>;
 type MissingVariable = { readonly variable: string; readonly span: Span; readonly path: Path };
 
-/** Puts what variables hold in place of the stand-ins of a parsed text. */
+/** Replaces the placeholders of a parsed text by the values of variables. */
 export class Substitution {
   readonly #prepared: PreparedText;
   readonly #options: SubstitutionOptions;
   readonly #excerpts: Excerpts;
-  /** By path: the variables that a value was made of. */
+  /** The variables that each value contains, by path. */
   readonly variables = new Map<string, readonly string[]>();
-  /** Paths of values that could not be made. */
+  /** Paths of values that refer to missing variables. */
   readonly hasMissingVariables = new Set<string>();
   readonly #missing: MissingVariable[] = [];
 
@@ -69,7 +69,7 @@ export class Substitution {
     }
   }
 
-  /** A number may have grown too long to be exact: then its letters count. */
+  /** Returns the original text of a number, which may be too long for an exact number. */
   #readLetters({ value, span: { start, end } }: Scalar) {
     return typeof value === "number" ? this.#prepared.text.slice(start, end) : value;
   }
@@ -100,8 +100,8 @@ export class Substitution {
       field: formatPath(path),
       found: `\${${variable}}`,
       variable,
-      expected: `a variable that is set; for these letters themselves write $\${${variable}}`,
-      message: `The environment variable ${variable} is not set: set it, or write $\${${variable}} for these letters themselves`,
+      expected: `a variable that is set; for this text itself, write $\${${variable}}`,
+      message: `The environment variable ${variable} is not set: set it, or write $\${${variable}} for this text itself`,
     };
   }
 

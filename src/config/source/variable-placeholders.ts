@@ -1,16 +1,16 @@
 import type { Scalar, Span } from "./source-node.ts";
 
-// `${NAME}` in a file (CFG-03). What a variable holds is put in place of it as if it had been written there, but it
-// cannot add keys or break quotes: before parsing, each reference is replaced by digits that no format takes for
-// anything else, and afterwards the digits by the value.
+// `${NAME}` in a file (CFG-03). A variable's value replaces its reference as if it were written there, but it cannot
+// add keys or break quotes: before parsing, each reference is replaced by a placeholder of digits, which every format
+// accepts; after parsing, the value replaces the placeholder.
 
-/** `$${NAME}` is not a reference: it stands for the text `${NAME}`. */
+/** `$${NAME}` is not a reference: it means the text `${NAME}`. */
 const REFERENCE = /(?<!\$)\$+\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 export type Reference = {
-  /** In the text as it was written. */
+  /** The span in the original text. */
   readonly span: Span;
-  /** As written: `${NAME}`. */
+  /** The reference in the original text: `${NAME}`. */
   readonly written: string;
   readonly variable: string;
   readonly escaped: boolean;
@@ -19,15 +19,15 @@ export type Reference = {
 export type PreparedText = {
   readonly text: string;
   readonly references: ReadonlyMap<string, Reference>;
-  /** From an offset of the prepared text to one of the text as written. */
+  /** Converts an offset in the prepared text to one in the original text. */
   readonly original: (offset: number) => number;
-  /** Finds the digits. */
+  /** Matches the placeholders. */
   readonly standIn: RegExp;
 };
 
 const DIGITS = 12;
 
-/** Where a stand-in begins and ends in the prepared text, and what it stands for in the text as written. */
+/** The span of a placeholder in the prepared text, and the span of its reference in the original text. */
 type OffsetShift = { readonly at: number; readonly end: number; readonly reference: Span };
 
 export function preparePlaceholders(written: string): PreparedText {
@@ -44,7 +44,7 @@ export function preparePlaceholders(written: string): PreparedText {
     return placeholder;
   });
   const original = (offset: number): number => {
-    // The last one that ends at or before the offset, by halves: there may be as many references as values.
+    // A binary search for the last one that ends at or before the offset: there may be as many references as values.
     let [low, high] = [0, shifts.length];
     while (low < high) {
       const middle = (low + high) >> 1;
@@ -59,21 +59,21 @@ export function preparePlaceholders(written: string): PreparedText {
   return { text, references, original, standIn: new RegExp(`${prefix}\\d{4}`, "g") };
 }
 
-/** Digits that begin no number of the text. */
+/** Finds digits that do not occur in the text. */
 function findUnusedPrefix(text: string): string {
   for (let candidate = 10 ** (DIGITS - 5); ; candidate += 1) {
     if (!text.includes(String(candidate))) return String(candidate);
   }
 }
 
-/** What bare letters say, in all three formats: a boolean, a number, or else a text. */
+/** Parses an unquoted value, for all three formats: a boolean, a number, or else a text. */
 export function parseBareValue(text: string): Scalar {
   if (text === "true" || text === "false") return text === "true";
   const number = /^[+-]?\d[\d_]*(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text.replaceAll("_", "")) : NaN;
   return Number.isFinite(number) ? number : text;
 }
 
-/** So that a text which looks like a reference stays the text that it is. */
+/** Escapes text that looks like a reference. */
 export function escapeReferences(text: string): string {
   return text.replace(REFERENCE, (match) => `$${match}`);
 }

@@ -1,6 +1,6 @@
 import { Document, visit } from "yaml";
 
-// The other way round: a table of plain values as text. TOML has no null; none may be in what is written as TOML.
+// Writes a table of plain values as text. TOML has no null; a table that is written as TOML must not contain one.
 
 type Table = Readonly<Record<string, unknown>>;
 
@@ -8,7 +8,7 @@ export function writeJson(table: Table): string {
   return `${JSON.stringify(table, undefined, 2)}\n`;
 }
 
-/** What a block of lines does not keep for certain: blanks at the edges of a line, and more than one line's end at its own. */
+/** Text that a YAML block may not preserve: blanks at the edges of a line, and more than one line break at the end. */
 const BLANK_EDGES = /^\s|[^\S\n](?:\n|$)|\n[^\S\n]*\n$/;
 
 export function writeYaml(table: Table): string {
@@ -25,7 +25,7 @@ export function writeToml(table: Table): string {
   return `${formatSection([], table).join("\n").trim()}\n`;
 }
 
-/** Values first: below a header, everything belongs to its table. */
+/** Formats a section. Values precede tables: everything below a header belongs to its table. */
 function formatSection(path: readonly string[], table: Table): readonly string[] {
   const entries = Object.entries(table).filter(([, value]) => value !== undefined);
   const isBelow = ([, value]: readonly [string, unknown]) => isTable(value) || isTables(value);
@@ -71,7 +71,7 @@ function formatMember(value: unknown): string {
   return typeof value === "string" ? formatText(value) : formatInline(value);
 }
 
-/** JSON's escapes are TOML's; one control character more must be escaped. */
+/** Formats a string. TOML uses JSON's escapes, and requires one more control character to be escaped. */
 function formatText(value: string): string {
   return JSON.stringify(value).replaceAll("\u007f", "\\u007F");
 }

@@ -17,23 +17,23 @@ import { countLoopsInScope } from "./scope.ts";
 import type { Turn } from "./turns.ts";
 
 // The default strategy for a session: a plan over entries that changes none of them. The newest loop keeps its first
-// turns, a summary of its middle, and its last turns with their tool outputs cut; loops before it are summaries, older
-// ones are left out (CMP-03, CMP-05, CMP-07).
+// turns, a summary of its middle, and its last turns with their tool outputs cut; earlier loops become summaries, older
+// ones are omitted (CMP-03, CMP-05, CMP-07).
 //
 // Invariants
 //   B1. The tokens of the sections together are at most the budget, for any entries (CTX-15).
 //   B2. Sections are in order of position and do not overlap (PHI-13g).
 //   B3. An answer and the results of its calls are in one section, or in none.
-//   B4. An entry that was not given is in no section that is shown: a section ends at a hole in the positions.
-//   B5. Words of people that the loop at work answers are shown, whole or with head and tail (docs/loop.md, rule 1).
-//   B6. Results that no answer has read are shown, whole or with head and tail (rule 2).
+//   B4. An entry that was not given is in no visible section: a section ends at a gap in the positions.
+//   B5. User messages that the running loop answers are visible, whole or with head and tail (docs/loop.md, rule 1).
+//   B6. Results that no answer has read are visible, whole or with head and tail (rule 2).
 
 /**
- * The sections that a compacted view has.
+ * Plans the sections of a compacted view.
  *
- * Without a middle in the newest loop there is nothing to sum up, and it stays as it is (X-15). A plan over the budget
- * gives way in this order: fewer recent turns, fewer lines of their results, no first turns, shorter results of those that
- * the model has not read, and at last all but the newest turns that fit, behind a marker (CTX-14).
+ * If the newest loop has no middle, there is nothing to summarise, and it stays unchanged (X-15). A plan over the budget
+ * is reduced in this order: fewer recent turns, fewer lines of their results, no first turns, shorter results that the
+ * model has not read, and finally all but the newest turns that fit, after a marker (CTX-14).
  */
 export function planBlock(
   given: readonly Entry[],
@@ -63,8 +63,8 @@ export function planBlock(
 }
 
 /**
- * How the newest loop is divided: so many turns at its beginning, so many before those that the model has not read, with
- * results of so many lines.
+ * How the newest loop is divided: the number of turns at its beginning, the number before those that the model has not
+ * read, and the number of lines of their results.
  */
 type Layout = {
   readonly first: number;
@@ -82,7 +82,7 @@ function* generateLayouts(config: CompactionConfig, turns: number, unread: numbe
   yield { first, recent: 0, unread, lines };
 }
 
-/** All but the turns that the model has not read. */
+/** Plans the turns of the newest loop, except those that the model has not read. */
 function planNewestLoop(
   plan: SectionBuilder,
   turns: readonly Turn[],

@@ -4,35 +4,35 @@ import type { AgentMessage, Content, ToolResultMessage, UserMessage } from "../.
 import type { Entry } from "../../schema/record.ts";
 import { cutToolResult } from "./cut-text.ts";
 
-// Messages that are too long for a view: head and tail stay, and a marker between them names the tool that reads the rest.
+// Clips messages that are too long for a view: head and tail stay, and a marker between them names the tool for the rest.
 
-/** The shortest text that a message is clipped to: the marker with some words before and after it. */
+/** The shortest text to which a message is clipped: the marker with some text before and after it. */
 export const MIN_CLIPPED_CHARS = 320;
 
-/** Characters that a line of a tool result may have on average, where results are cut to lines. */
+/** The average number of characters of a line of a tool result, where results are cut to lines. */
 const CHARS_PER_LINE = 200;
 
-/** Bytes that an estimate counts as a token. */
+/** The number of characters that an estimate counts as one token. */
 const CHARS_PER_TOKEN = 4;
 
 type Clippable = UserMessage | ToolResultMessage;
 
-/** How the entries of a section are shown. Fields that are absent leave the messages as they are. */
+/** The form of a section's entries. Absent fields leave the messages unchanged. */
 export type EntryForm = {
-  /** Lines that each text of a tool result keeps (CTX-12). */
+  /** The number of lines that remain of each text of a tool result (CTX-12). */
   readonly cut?: number;
-  /** Characters that the text of a tool result keeps. */
+  /** The number of characters that remain of the text of a tool result. */
   readonly chars?: number;
-  /** Characters that the words of a person keep. */
+  /** The number of characters that remain of a user message. */
   readonly wordChars?: number;
 };
 
-/** Words that people sent: prompts, steering, follow-ups, messages of the inbox, the task of a sub-agent. */
+/** Reports whether an entry is a user message: a prompt, steering, a follow-up, an inbox message, a sub-agent's task. */
 export function isUserText({ origin, message }: Pick<Entry, "origin" | "message">): boolean {
   return message.role === "user" && origin !== "machine";
 }
 
-/** The message of an entry as a section of this form shows it. */
+/** Returns the message of an entry in the form of its section. */
 export function formatEntry(
   entry: Pick<Entry, "position" | "origin" | "message">,
   form: EntryForm,
@@ -50,17 +50,17 @@ export function formatEntry(
   return clipMessage(message, position, wordChars);
 }
 
-/** The characters that results cut to so many lines may have: minified JSON is one line of any length. */
+/** Computes the characters that results of so many lines may have: minified JSON is one line of any length. */
 export function toMaxChars(lines: number): number {
   return Math.max(MIN_CLIPPED_CHARS, lines * CHARS_PER_LINE);
 }
 
-/** All text of a message; what `read_full_message` counts characters in. */
+/** Returns all text of a message, in which `read_full_message` counts characters. */
 export function getMessageText({ content }: { readonly content: readonly Content[] }): string {
   return content.flatMap((part) => (part.type === "text" ? [part.text] : [])).join("\n");
 }
 
-/** At most `maxChars` of a message's text, and images that count no more; what is left out is named at its place. */
+/** Clips a message to `maxChars` of text, and its images to the same cost. A marker names each omitted part. */
 export function clipMessage<M extends Clippable>(message: M, position: number, maxChars: number): M {
   const text = getMessageText(message);
   const clipped = clipText(text, maxChars, position);
@@ -86,7 +86,7 @@ function buildTextPart(text: string): Content {
   return { type: "text", text };
 }
 
-/** Head and tail of a text, with the marker no longer than `maxChars` where that has room for the marker. */
+/** Returns head and tail of a text, together with the marker at most `maxChars`, if that has room for the marker. */
 export function clipText(text: string, maxChars: number, position: number): string {
   if (text.length <= maxChars) return text;
   const room = Math.max(0, maxChars - formatTextMarker(position, text.length, text.length).length);
@@ -97,14 +97,14 @@ export function clipText(text: string, maxChars: number, position: number): stri
 }
 
 function formatTextMarker(position: number, from: number, omitted: number): string {
-  return `\n\n[... ${omitted} characters left out; to read them, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${from}} ...]\n\n`;
+  return `\n\n[... ${omitted} characters omitted; to read them, call ${READ_FULL_TOOL} with {"message": ${position}, "from": ${from}} ...]\n\n`;
 }
 
 function formatImageMarker(position: number, index: number): string {
-  return `[An image is left out; to see it, call ${READ_FULL_TOOL} with {"message": ${position}, "image": ${index}}]`;
+  return `[An image is omitted; to see it, call ${READ_FULL_TOOL} with {"message": ${position}, "image": ${index}}]`;
 }
 
-/** No half of a character is left standing. */
+/** Moves an end so that no character is cut in half. */
 function alignEnd(text: string, end: number): number {
   return isLowSurrogate(text, end) ? end - 1 : end;
 }

@@ -4,14 +4,14 @@ import { isSent } from "../message-visibility.ts";
 import { isUserText } from "./clip.ts";
 import { groupLoops, groupTurns, type Turn } from "./turns.ts";
 
-// What the next request answers: the words of people that the loop at work was given, and results that no answer has read.
+// What the next request answers: the user messages of the running loop, and results that no answer has read.
 
 export type CurrentWork = {
   /** Earlier loops, oldest first. */
   readonly older: readonly (readonly Turn[])[];
-  /** The turns of the loop at work, with those of the loops that it continues without new words. */
+  /** The turns of the running loop, and of the loops that it continues without a new message. */
   readonly turns: readonly Turn[];
-  /** How many of its last turns hold what the model has not read yet. */
+  /** How many of its last turns contain what the model has not read. */
   readonly unread: number;
 };
 
@@ -21,7 +21,7 @@ export function findCurrentWork(entries: readonly Entry[]): CurrentWork {
   return { older: loops.slice(0, -1), turns, unread: countUnreadTurns(turns) };
 }
 
-/** A loop that goes on with what nobody has answered yet answers the words of the loop before it too. */
+/** Joins loops: a loop that continues unanswered messages also answers the messages of the loop before it. */
 function joinContinuedLoops(loops: readonly (readonly Turn[])[]): readonly (readonly Turn[])[] {
   const joined: Turn[][] = [];
   for (const turns of loops) {
@@ -32,7 +32,7 @@ function joinContinuedLoops(loops: readonly (readonly Turn[])[]): readonly (read
   return joined;
 }
 
-/** With a prompt, or with other words behind a last answer. */
+/** Reports whether turns begin with a prompt, or with other messages after a last answer. */
 function startsNewWork(turns: readonly Turn[], before: readonly Turn[]): boolean {
   const entries = turns.flatMap((turn) => turn.entries);
   const answer = entries.findIndex(isAnswer);
@@ -47,7 +47,7 @@ function isAnswered(turns: readonly Turn[]): boolean {
   return last?.role === "assistant" && !hasCalls(last);
 }
 
-/** From the newest answer on where it has calls, else from the first turn after it. */
+/** Counts the turns from the newest answer on if it has calls, otherwise from the first turn after it. */
 function countUnreadTurns(turns: readonly Turn[]): number {
   const newest = turns.findLastIndex(({ entries }) => entries.some(isAnswer));
   if (newest < 0) return turns.length;
@@ -64,7 +64,7 @@ function isAnswer({ message }: Entry): boolean {
   return message.role === "assistant" && isSent(message);
 }
 
-/** The words that the loop at work answers, as entries, oldest first. */
+/** Returns the user messages that the running loop answers, as entries, oldest first. */
 export function getMessagesToAnswer({ turns }: Pick<CurrentWork, "turns">): readonly Entry[] {
   return turns.flatMap(({ entries }) => entries.filter(isUserText));
 }

@@ -17,38 +17,38 @@ import {
 } from "./plan.ts";
 import { groupTurns } from "./turns.ts";
 
-// A view as an application wants it: what its strategy has said is checked, and counted anew.
+// A view as an application wants it: the result of its strategy is checked and counted again.
 //
-// Invariants, of a plan that is taken
+// Invariants of an accepted plan
 //   C1. Each entry that was given is in exactly one section; sections are in order and do not overlap.
 //   C2. An answer and the results of its calls are in one section.
 //   C3. The sections together have at most the budget, and a text at most its own.
-//   C4. An entry that was not given is in no section that is shown: a section is divided at a hole in the positions.
-//   C5. Words of people that the loop at work answers follow a text that stands for them (docs/loop.md, rule 1).
+//   C4. An entry that was not given is in no visible section: a section is divided at a gap in the positions.
+//   C5. User messages that the running loop answers follow a text that stands for them (docs/loop.md, rule 1).
 
 export type PlanBounds = {
-  /** Tokens of all sections together. */
+  /** The tokens of all sections together. */
   readonly budget: number;
-  /** Of one text. */
+  /** The tokens of one text. */
   readonly maxTextTokens: number;
 };
 
 /** A problem is a sentence without its subject: "leaves out the entry at 4". */
 export type CheckedPlan = Plan;
 
-/** A view has room for more, of turns that come later, before its oldest are joined. */
+/** A view has room for more sections, of later turns, before its oldest are joined. */
 const MAX_SECTIONS = 32;
 
-/** What a strategy is given: no entries that the machine keeps for people. */
+/** Returns the entries that a strategy receives: none that the machine stores for users. */
 export function selectPlannableEntries(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter(({ message }) => !isForUsersOnly(message));
 }
 
 /**
- * A list without sections wants nothing shown: a line that counts what is gone stands for all entries, since no vendor
- * takes a request without a message (CTX-16).
+ * Checks a plan. An empty list of sections wants nothing visible: a line that counts the omitted entries stands for all
+ * of them, because no vendor accepts a request without a message (CTX-16).
  *
- * @param entries - As `selectPlannableEntries` gave them.
+ * @param entries - As `selectPlannableEntries` returned them.
  */
 export function checkPlan(
   wanted: readonly WantedSection[],
@@ -70,12 +70,12 @@ export function checkPlan(
     const end = entries.findIndex(({ position }, index) => index >= at && position >= to);
     const own = entries.slice(at, end === -1 ? entries.length : end);
     if (own.length === 0) return rejectPlan(`${name} holds no entry`);
-    if (isText(as) && as.summary.trim() === "") return rejectPlan(`${name} has a text without words`);
+    if (isText(as) && as.summary.trim() === "") return rejectPlan(`${name} has a blank text`);
     const made = buildSections(own, as, findTurnStarts(entries));
     const tokens = sumSectionTokens(made);
     if (isText(as) && tokens > maxTextTokens) {
       return rejectPlan(
-        `${name} has a text of ${tokens} tokens; ${maxTextTokens} are the most (maxSummaryTokens)`,
+        `${name} has a text of ${tokens} tokens; at most ${maxTextTokens} are allowed (maxSummaryTokens)`,
       );
     }
     sections.push(...made);
@@ -85,7 +85,7 @@ export function checkPlan(
   const left = entries[at];
   if (left !== undefined) return rejectPlan(formatLeftOut(left));
   if (sections.length > MAX_SECTIONS)
-    return rejectPlan(`has ${sections.length} sections; ${MAX_SECTIONS} are the most`);
+    return rejectPlan(`has ${sections.length} sections; at most ${MAX_SECTIONS} are allowed`);
   return fitBudget(sections, entries, budget);
 }
 
@@ -95,7 +95,7 @@ function hideAllEntries(entries: readonly Entry[]): readonly Section[] {
     : buildSections(entries, { summary: formatRemoved(entries.length) }, findTurnStarts(entries));
 }
 
-/** Words that the loop answers come on top of the texts that stand for them; they are cut where there is no room for them. */
+/** Adds the user messages that the loop answers after the texts for them, and cuts them where there is no room. */
 function fitBudget(sections: readonly Section[], entries: readonly Entry[], budget: number): Plan {
   const userEntries = getMessagesToAnswer(findCurrentWork(entries));
   const whole = sections.map((section) => addUserText(section, userEntries));
@@ -105,7 +105,7 @@ function fitBudget(sections: readonly Section[], entries: readonly Entry[], budg
   if (chars !== undefined) return { ok: true, sections: cut(chars) };
   const tokens = sumSectionTokens(sections);
   const more = sumSectionTokens(whole) - tokens;
-  const suffix = more === 0 ? "" : `, and words of people that the loop answers have ${more} more`;
+  const suffix = more === 0 ? "" : `, and the user messages that the loop answers have ${more} more`;
   return rejectPlan(`has ${tokens} tokens${suffix}; the budget is ${budget}`);
 }
 
@@ -125,14 +125,14 @@ function rejectPlan(problem: string): CheckedPlan {
 }
 
 function formatLeftOut({ position }: Entry): string {
-  return `leaves out the entry at ${position}: let a text stand for what is not to be seen`;
+  return `leaves out the entry at ${position}: cover entries that the model must not see with a text`;
 }
 
 function findTurnStarts(entries: readonly Entry[]): ReadonlySet<number> {
   return new Set(groupTurns(entries).flatMap((turn) => turn.entries[0]?.position ?? []));
 }
 
-/** One for a text; for what is shown, one for each run of positions without a hole. */
+/** Builds one section for a text, and otherwise one for each run of positions without a gap. */
 function buildSections(
   own: readonly Entry[],
   as: WantedForm,

@@ -1,9 +1,10 @@
 import type { AgentMessage, Content } from "../../schema/message.ts";
 
 /**
- * Keeps the first and the last lines of a text, `maxLines` together, and says between them how many are missing (CTX-12).
+ * Returns the first and last lines of a text, `maxLines` together, and a note of the number of omitted lines between them
+ * (CTX-12).
  *
- * The note and its blank lines come on top of `maxLines` (X-13). A line break at the end begins no line.
+ * The note and its blank lines are added to `maxLines` (X-13). A line break at the end begins no line.
  */
 export function cutText(text: string, maxLines: number): string {
   const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n");
@@ -15,7 +16,7 @@ export function cutText(text: string, maxLines: number): string {
   return `${lines.slice(0, head).join("\n")}\n\n[... ${omitted} lines truncated ...]\n\n${end.join("\n")}`;
 }
 
-/** Cuts every text of a tool result. Other messages, and results that are short enough, come back as they are. */
+/** Cuts every text of a tool result. Other messages, and results that are short enough, are returned unchanged. */
 export function cutToolResult<M extends AgentMessage>(message: M, maxLines: number): M {
   if (message.role !== "toolResult") return message;
   const content = message.content.map((part) => cutContent(part, maxLines));

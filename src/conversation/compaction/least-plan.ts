@@ -13,20 +13,20 @@ import {
 } from "./plan.ts";
 import type { Turn } from "./turns.ts";
 
-// How the newest turns give way when nothing older is left to leave out: results that the model has not read share what
-// room there is, then words of people are cut in the middle, and at last the answer before them becomes a text.
+// How the newest turns are reduced when nothing older is left to omit: results that the model has not read share the
+// remaining room, then user messages are cut in the middle, and finally the answer before the results becomes a text.
 
-/** The least part of the budget that results which nobody has read are left, before anything else gives way for them. */
+/** The smallest part of the budget for results that no answer has read, before anything else is reduced for them. */
 const UNREAD_SHARE = 0.25;
 
-/** The most of the budget that words of people take once they must be cut: the rest is for the work. */
+/** The largest part of the budget for user messages when they must be cut: the rest is for the work. */
 const USER_TEXT_SHARE = 0.5;
 
 const MAX_CHARS = 1 << 26;
 
 /**
- * The turns that the model has not read, with their results cut to one length for all, so that they and the sections
- * before them fit; short results stay whole. Nothing where that leaves the results too little.
+ * Adds the turns that the model has not read, with their results cut to one common length, so that they and the earlier
+ * sections fit; short results stay whole. Returns nothing when that leaves too little of the results.
  */
 export function addUnreadTurns(
   plan: SectionBuilder,
@@ -56,7 +56,7 @@ export function addUnreadTurns(
   return chars === undefined ? undefined : shown(chars);
 }
 
-/** The largest length that fits, or nothing. What fits grows with the length, give or take the edge of a character. */
+/** Finds the largest length that fits, or nothing. The size grows with the length, except at character boundaries. */
 export function findMaxChars(fits: (chars: number) => boolean): number | undefined {
   let low = MIN_CLIPPED_CHARS;
   if (!fits(low)) return undefined;
@@ -70,8 +70,8 @@ export function findMaxChars(fits: (chars: number) => boolean): number | undefin
 }
 
 /**
- * The least that a view may be: a marker in place of all that is older, the words that the loop answers, and what the
- * model has not read yet.
+ * Plans the smallest possible view: a marker in place of everything older, the user messages that the loop answers, and
+ * what the model has not read.
  */
 export function planLeast(plan: SectionBuilder, work: CurrentWork, budget: number, lines: number): Plan {
   const { older, turns, unread } = work;
@@ -107,7 +107,7 @@ function buildMarker(plan: SectionBuilder, hidden: readonly Turn[], wordsFrom?: 
   });
 }
 
-/** CTX-14: the newest turns that fit behind a marker, results that were read cut to lines. */
+/** Plans the newest turns that fit after a marker, with results that were read cut to lines (CTX-14). */
 function planNewestTurns(
   plan: SectionBuilder,
   turns: readonly Turn[],
@@ -137,7 +137,7 @@ function planNewestTurns(
   return best;
 }
 
-/** The length to which words are cut so that they take half of the budget; the least one where that is not possible. */
+/** Computes the length of user messages so that they take half of the budget, or the minimum if that is impossible. */
 function computeUserTextChars(plan: SectionBuilder, userEntries: readonly Entry[], budget: number): number {
   const most = Math.floor(budget * USER_TEXT_SHARE);
   const cost = (wordChars: number) =>
@@ -145,7 +145,7 @@ function computeUserTextChars(plan: SectionBuilder, userEntries: readonly Entry[
   return findMaxChars((chars) => cost(chars) <= most) ?? MIN_CLIPPED_CHARS;
 }
 
-/** The answer is too long to be shown beside its results: one text says what it was, and what it was given. */
+/** Plans one text for an answer that is too long to appear beside its results: what it was, and what it received. */
 function planAsOneText(
   plan: SectionBuilder,
   hidden: readonly Turn[],
@@ -183,7 +183,7 @@ function formatEntryLines({ message, position }: Entry, chars: number): readonly
   return [message.role === "toolResult" ? `[Result of ${message.toolName}] ${text}` : text];
 }
 
-/** The text of a message as `read_full_message` counts it: of an answer, its calls too. */
+/** Returns the text of a message as `read_full_message` counts it: for an answer, including its calls. */
 export function getFullText(message: Exclude<AgentMessage, { role: "extension" }>): string {
   if (message.role !== "assistant") return getMessageText(message);
   const text = getMessageText(message);
@@ -196,5 +196,5 @@ export function getFullText(message: Exclude<AgentMessage, { role: "extension" }
 function formatTooLittle(plan: SectionBuilder, userEntries: readonly Entry[], budget: number): string {
   const tokens = userEntries.reduce((sum, entry) => sum + plan.countEntryTokens(entry, "whole"), 0);
   const messages = userEntries.length === 1 ? "1 message" : `${userEntries.length} messages`;
-  return `The words of people that this loop answers (${messages}, ${tokens} tokens) and what the model has not read yet do not fit into ${budget} tokens, not even cut to their beginnings and ends`;
+  return `The user messages that this loop answers (${messages}, ${tokens} tokens) and what the model has not read yet do not fit into ${budget} tokens, not even cut to their beginnings and ends`;
 }

@@ -1,14 +1,14 @@
 import type { StopReason } from "../../schema/message.ts";
 
-// Whether notes that a model has written may stand in place of what they sum up (docs/loop.md, rule 8).
+// Whether notes that a model has written may replace what they summarise (docs/loop.md, rule 8).
 
-/** From so many telling words on, notes that repeat none of them speak of something else. */
+/** If a text has this many distinctive words, notes that repeat none of them are about something else. */
 const MIN_DISTINCTIVE_WORDS = 20;
 
-/** Of a long record, shorter notes say nothing. */
+/** Shorter notes on a long record contain no information. */
 const MIN_CHARS = 20;
 
-/** A refusal is short; notes that report one somewhere in the middle are not. */
+/** A refusal is short; notes that mention one somewhere in the middle are not. */
 const REFUSAL_CHARS = 400;
 
 const REFUSALS: readonly RegExp[] = [
@@ -19,19 +19,21 @@ const REFUSALS: readonly RegExp[] = [
   /^(?:this|that|the) request (?:cannot|can't|violates)\b/,
 ];
 
-/** Why these notes are not taken, as the end of a sentence, or nothing. */
+/** Returns why these notes are not accepted, as the end of a sentence, or nothing. */
 export function findNotesProblem(notes: string, stopReason: StopReason, record: string): string | undefined {
   const trimmed = notes.trim();
   if (stopReason === "guardRail") return "were refused by the vendor's filter";
   if (stopReason === "length") return "were cut off at the output limit";
   if (stopReason !== "stop" && stopReason !== "toolUse") return `ended with "${stopReason}"`;
   if (trimmed === "") return "have no text";
-  if (isRefusal(trimmed)) return "refuse to sum up";
+  if (isRefusal(trimmed)) return "refuse to summarize";
   const telling = extractDistinctiveWords(record);
   if (telling.size < MIN_DISTINCTIVE_WORDS) return undefined;
   if (trimmed.length < MIN_CHARS) return `have ${trimmed.length} characters only`;
   const isAbout = [...extractDistinctiveWords(trimmed)].some((word) => telling.has(word));
-  return isAbout || !hasLatin(trimmed) ? undefined : "repeat not one word of what they sum up";
+  return isAbout || !hasLatin(trimmed)
+    ? undefined
+    : "do not repeat a single word of the text that they summarize";
 }
 
 function isRefusal(notes: string): boolean {
@@ -40,13 +42,13 @@ function isRefusal(notes: string): boolean {
   return REFUSALS.some((pattern) => pattern.test(words));
 }
 
-/** Names, numbers, paths, and words of some length, by their beginning, so that forms of a word are one. */
+/** Extracts names, numbers, paths, and longer words by their beginning, so that forms of a word are equal. */
 function extractDistinctiveWords(text: string): ReadonlySet<string> {
   const words = text.toLowerCase().match(/[\p{Script=Latin}\p{N}_]{4,}/gu) ?? [];
   return new Set(words.map((word) => word.slice(0, 6)));
 }
 
-/** In a script without blanks there are no words to compare. */
+/** In a script without spaces there are no words to compare. */
 function hasLatin(text: string): boolean {
   return extractDistinctiveWords(text).size >= 3;
 }

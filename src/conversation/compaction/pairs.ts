@@ -1,14 +1,14 @@
 import type { AgentMessage } from "../../schema/message.ts";
 
-/** Which messages of a list cannot be parted, because a call is in one and its result in the other. */
+/** Which messages of a list must stay together, because a call is in one and its result in the other. */
 export type MessagePairs = {
-  /** By index: whether a cut in front of this message would part a call from its result. */
+  /** By index: whether a cut before this message would separate a call from its result. */
   readonly joined: readonly boolean[];
-  /** Indexes of results that no earlier answer asked for. */
+  /** Indices of results that no earlier answer requested. */
   readonly orphans: ReadonlySet<number>;
 };
 
-/** A result belongs to the newest answer before it that asked for it: ids repeat from turn to turn (GAP-08). */
+/** Assigns each result to the newest earlier answer that requested it: ids repeat from turn to turn (GAP-08). */
 export function pairResults(messages: readonly AgentMessage[]): MessagePairs {
   const askedAt = new Map<string, number>();
   const lastResultOf = new Map<number, number>();

@@ -1,16 +1,16 @@
 import type { AssistantMessage, UserMessage } from "../../schema/message.ts";
 
-// What a model reads in place of messages that its view leaves out.
+// What a model reads in place of messages that its view omits.
 
 /** The longest text of an answer that its summary repeats, in characters (CTX-13). */
 export const MAX_REPEATED_CHARS = 200;
 
-/** Every stand-in is words of the user's side: a vendor takes them at any place. */
+/** Builds a placeholder as a user message, which a vendor accepts at any position. */
 export function buildPlaceholder(text: string, timestamp: number): UserMessage {
   return { role: "user", content: [{ type: "text", text }], timestamp };
 }
 
-/** What an answer said where it was short, or else what it did (CTX-13). */
+/** Summarises an answer: its text if it is short, otherwise what it did (CTX-13). */
 export function summariseAnswer(answer: AssistantMessage): string {
   const texts = answer.content.flatMap((part) => (part.type === "text" ? [part.text] : []));
   const short = texts.filter((text) => text.trim() !== "" && text.length <= MAX_REPEATED_CHARS);
@@ -19,12 +19,12 @@ export function summariseAnswer(answer: AssistantMessage): string {
   return calls > 0 ? `[Assistant used ${calls} tool(s)]` : "[Assistant response]";
 }
 
-/** Stands between the beginning and the end when the middle is gone (CTX-14). */
+/** Formats the marker between the beginning and the end when the middle is removed (CTX-14). */
 export function formatMiddleRemoved(messages: number): string {
   return `[Context compacted: ${messages} messages removed to fit context window]`;
 }
 
-/** Stands in front of the newest messages when all others are gone (CTX-14). */
+/** Formats the marker before the newest messages when all others are removed (CTX-14). */
 export function formatRemoved(messages: number): string {
   return `[Context compacted: ${messages} messages removed]`;
 }

@@ -11,30 +11,30 @@ import type { TokenCounter } from "./token-counter.ts";
 import { summarise } from "./turn-summary.ts";
 import { getPositionRange, type Turn } from "./turns.ts";
 
-// What every strategy makes its plans of: sections, counted as a model sees them.
+// What every strategy builds its plans from: sections, counted as a model sees them.
 
-/** Entries from `from` up to, not including, `to`, and what a model sees of them. */
+/** The entries from `from` (inclusive) to `to` (exclusive), and what a model sees of them. */
 export type Section = {
   readonly from: number;
   readonly to: number;
   readonly turns: number;
-  /** The estimate of what is seen. */
+  /** The estimate of what is visible. */
   readonly tokens: number;
   readonly as: SectionForm;
 };
 
 export type SectionForm = EntriesForm | TextForm;
 
-/** Each entry is shown, as it is or with long texts cut. */
+/** Each entry is visible, unchanged or with long texts cut. */
 export type EntriesForm = "whole" | EntryForm;
 
-/** One message of these words stands in for all entries. */
+/** One message with this text replaces all entries. */
 export type TextForm = {
   readonly summary: string;
-  /** Words of people from this position on follow the message. */
+  /** User messages from this position on follow the text. */
   readonly wordsFrom?: number;
   readonly wordChars?: number;
-  /** What the message repeats is cut to about so many characters a text. */
+  /** Each text that the message repeats is cut to about this many characters. */
   readonly chars?: number;
 };
 
@@ -48,15 +48,15 @@ export type PlanOptions = {
   readonly maxContextTokens: number;
   readonly count?: TokenCounter;
   /**
-   * Words for turns that are not shown, in at most `maxTokens`; one line a turn when absent. Where it gives no words, a
+   * Returns a text for turns that are not visible, in at most `maxTokens`; by default one line a turn. Without a text, a
    * marker stands for the turns.
    *
-   * A strategy that asks a model plans twice: once to learn which turns need words, and again with the words at hand.
+   * A strategy that calls a model plans twice: once to learn which turns need a text, and again with the texts.
    */
   readonly summarise?: (turns: readonly Turn[], maxTokens: number) => string;
 };
 
-/** What an earlier compaction has written is seen by no model, and is in no section. */
+/** Removes what an earlier compaction has written: no model sees it, and it is in no section. */
 export function removeCompactions(entries: readonly Entry[]): readonly Entry[] {
   return entries.filter(({ message }) => message.role !== "extension" || message.kind !== COMPACTION_KIND);
 }
@@ -69,7 +69,7 @@ export function sumSectionTokens(sections: readonly Section[]): number {
   return sections.reduce((total, { tokens }) => total + tokens, 0);
 }
 
-/** Sections side by side that show their entries in the same form are one. */
+/** Joins adjacent sections that have the same form. */
 export function joinSections(sections: readonly Section[]): readonly Section[] {
   const all: Section[] = [];
   for (const section of sections) {
@@ -83,7 +83,7 @@ export function joinSections(sections: readonly Section[]): readonly Section[] {
   return all;
 }
 
-/** Makes sections, and counts them; an entry that is shown again in the same way is counted once. */
+/** Builds and counts sections. An entry that appears again in the same form is counted once. */
 export class SectionBuilder {
   readonly #count: TokenCounter;
   readonly #summarise: (turns: readonly Turn[], maxTokens: number) => string;
@@ -94,7 +94,7 @@ export class SectionBuilder {
     this.#summarise = given ?? ((turns, maxTokens) => summarise(turns, maxTokens, count));
   }
 
-  /** Turns side by side in one section where their form is the same; a hole between two positions begins another. */
+  /** Puts adjacent turns with the same form in one section; a gap between two positions begins another section. */
   buildEntrySections(
     turns: readonly Turn[],
     form: EntriesForm | ((turn: Turn) => EntriesForm),
@@ -119,9 +119,9 @@ export class SectionBuilder {
   }
 
   /**
-   * One text in place of these turns. It covers holes too: of what it replaces, nothing is shown but words of people.
+   * Builds one text that replaces these turns. It covers gaps too: of what it replaces, only user messages stay visible.
    *
-   * @param wordsFrom - Words from this position on follow it; absent, none.
+   * @param wordsFrom - User messages from this position on follow it; absent: none.
    */
   buildTextSection(
     turns: readonly Turn[],
@@ -150,7 +150,7 @@ export class SectionBuilder {
     ];
   }
 
-  /** A line a turn, or the words of the strategy; a marker where there are none. */
+  /** Builds a line a turn, or the text of the strategy; a marker when there is none. */
   buildSummarySection(turns: readonly Turn[], maxTokens: number, wordsFrom?: number): readonly Section[] {
     if (turns.length === 0) return [];
     const summaryText = this.#summarise(turns, maxTokens);
@@ -185,7 +185,7 @@ function isSameForm(one: SectionForm, other: SectionForm): boolean {
   return one.cut === other.cut && one.chars === other.chars && one.wordChars === other.wordChars;
 }
 
-/** Results cut to so many lines; and to the characters of so many, where a turn has a line without an end. */
+/** Limits results to so many lines, and to the characters of so many lines when a turn has an endless line. */
 export function limitLines(lines: number): (turn: Turn) => EntryForm {
   const chars = toMaxChars(lines);
   return ({ entries }) => {
@@ -197,7 +197,7 @@ export function limitLines(lines: number): (turn: Turn) => EntryForm {
   };
 }
 
-/** What a view says where a call has no result. */
+/** Estimates the results that a view adds for calls without one. */
 export function estimateUnansweredTokens(turn: Turn): number {
   const messages = turn.entries.map(({ message }) => message);
   const answered = new Set(
@@ -215,7 +215,7 @@ export function estimateUnansweredTokens(turn: Turn): number {
 
 const UNANSWERED_TOKENS = estimateText(UNANSWERED_CALL) + 8;
 
-/** @param config - `toolOutputMaxLines` of it. */
+/** @param config - Provides `toolOutputMaxLines`. */
 export function* generateLineLimits({ toolOutputMaxLines }: Pick<CompactionConfig, "toolOutputMaxLines">) {
   for (let lines = toolOutputMaxLines; ; lines = Math.floor(lines / 2)) {
     yield lines;
@@ -223,7 +223,7 @@ export function* generateLineLimits({ toolOutputMaxLines }: Pick<CompactionConfi
   }
 }
 
-/** Sections as a view holds them; their texts stand in the entry at `position`, in this order. */
+/** Converts sections to spans of a view. Their texts are in the entry at `position`, in this order. */
 export function toSpans(sections: readonly Section[], position: number): readonly Span[] {
   let section = 0;
   return sections.map(({ as, ...place }) => ({

@@ -1,10 +1,10 @@
 import type { CompactionScope } from "../../schema/context.ts";
 
 /**
- * How many loops before the newest one a compacted view tells of (CMP-05).
+ * Counts how many loops before the newest one a compacted view includes (CMP-05).
  *
- * A token budget counts loops as they are, uncompacted, and without the newest one. The nearest loop is always told
- * of, also when it is larger than the window alone: its summary is small.
+ * A token budget counts loops uncompacted, and without the newest one. The nearest loop is always included, even when it
+ * is larger than the whole window: its summary is small.
  *
  * @param earlierTokens - The estimate of each earlier loop on the branch, oldest first.
  */

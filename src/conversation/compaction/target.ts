@@ -5,26 +5,26 @@ import { parseOverflowSize } from "../overflow-size.ts";
 
 // How small a view must become (docs/loop.md, rules 6 and 7).
 
-/** Our count of a context that was refused was wrong by more than nothing. */
+/** A rejected context shows that our count was too low, so the target is this part of it. */
 const OVERFLOW_MARGIN = 0.9;
 
 export type SentContext = {
   /** The estimate of the view. */
   readonly estimated: number;
-  /** The same with what the vendor has counted of it last. */
+  /** The same, using the vendor's last count. */
   readonly tokens: number;
   /** The estimate of system prompt and tools. */
   readonly besides: number;
-  /** Tokens that the model takes, less those of the longest answer that is asked for. */
+  /** The tokens that the model takes, less those of the longest answer that is requested. */
   readonly window: number;
 };
 
 /**
- * The most tokens that the new view may have, by our estimate.
+ * Computes the most tokens that the new view may have, by our estimate.
  *
- * Of a context that has grown, or of which a person asks it: the level of the trigger. Of one that was refused: what the
- * vendor has said that it takes; else what the model's window takes; and where that is not less than what was sent, half
- * of it. It is always less than what was refused.
+ * For a context that has grown, or a user's request: the trigger level. For a rejected context: the size that the vendor
+ * accepts if it has reported one, otherwise what the model's window takes; and if that is not less than what was sent,
+ * half of it. The result is always less than what was rejected.
  */
 export function computeTarget(context: ContextConfig, reason: CompactionReason, sent: SentContext): number {
   const level = Math.floor(computeTriggerLevel(context) * computeEstimateRatio(sent));
@@ -39,7 +39,7 @@ export function computeTarget(context: ContextConfig, reason: CompactionReason, 
   return target > 0 && target < estimated ? target : Math.floor(estimated / 2);
 }
 
-/** Less than 1 where the vendor has counted more tokens than we estimate. */
+/** Computes the ratio of our estimate to the vendor's count: less than 1 when the vendor has counted more tokens. */
 function computeEstimateRatio({ estimated, tokens, besides }: SentContext): number {
   const counted = tokens - besides;
   return counted > estimated && counted > 0 ? estimated / counted : 1;

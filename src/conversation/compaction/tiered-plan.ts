@@ -16,19 +16,19 @@ import {
 } from "./plan.ts";
 import type { Turn } from "./turns.ts";
 
-// The tiered strategy: three levels, each harsher, until the messages fit (CTX-11). It knows no loops: what is old is
-// counted in messages.
+// The tiered strategy: three tiers, each stronger, until the messages fit (CTX-11). It ignores loops and counts messages
+// to decide what is old.
 //
 // Invariants
 //   T1. The tokens of the sections together are at most the budget, for any entries (CTX-15).
 //   T2. A call and its result are in one section.
-//   T3. What fits is shown as it is.
-//   T4. Words of people that the loop at work answers, and results that no answer has read, are shown, whole or with head
+//   T3. What fits stays unchanged.
+//   T4. User messages that the running loop answers, and results that no answer has read, are visible, whole or with head
 //       and tail (docs/loop.md, rules 1 and 2).
 
 export type TieredConfig = Pick<ContextConfig, "keepFirst" | "keepRecent" | "toolOutputMaxLines">;
 
-/** A view holds no more pieces of what is old: the oldest are one text. */
+/** The maximum number of old sections in a view: beyond it, the oldest become one text. */
 const MAX_OLD_SECTIONS = 24;
 
 export function planTiered(
@@ -62,7 +62,7 @@ export function planTiered(
   return planLeast(plan, work, budget, config.toolOutputMaxLines);
 }
 
-/** How many of the turns that the model has read lie before the last `keepRecent` messages, whole turns only (CMP-09). */
+/** Counts the read turns before the last `keepRecent` messages, whole turns only (CMP-09). */
 function splitTurns({ older, turns: newest, unread }: CurrentWork, { keepRecent }: TieredConfig) {
   const turns = [...older.flat(), ...newest];
   let old = turns.length;
@@ -75,9 +75,9 @@ function splitTurns({ older, turns: newest, unread }: CurrentWork, { keepRecent 
 }
 
 /**
- * CTX-13: each answer is a line, its results are gone; words of people and of applications stay.
+ * Reduces each answer to a line without its results (CTX-13); user and application messages stay.
  *
- * Where that gives too many pieces, the oldest are one text, with the words of people behind it.
+ * If that gives too many sections, the oldest become one text, followed by their user messages.
  */
 function summariseTurns(plan: SectionBuilder, turns: readonly Turn[]): readonly Section[] {
   const runs = groupRuns(turns);
@@ -107,7 +107,7 @@ function isMachineMade({ message }: Entry): boolean {
   return message.role === "assistant" || message.role === "toolResult";
 }
 
-/** Answers with their results, and what stands between them, as turns of their own. */
+/** Groups answers with their results, and the messages between them, as separate turns. */
 function groupRuns(turns: readonly Turn[]): readonly Turn[] {
   const runs: { id: Turn["id"]; entries: Entry[] }[] = [];
   for (const { id, entries } of turns) {
@@ -122,7 +122,7 @@ function groupRuns(turns: readonly Turn[]): readonly Turn[] {
   return runs;
 }
 
-/** CTX-14: the beginning, a marker, and behind it the words that must stay. */
+/** Removes the middle (CTX-14): the beginning, a marker, and the messages that must stay. */
 function removeMiddle(
   plan: SectionBuilder,
   turns: readonly Turn[],

@@ -1,4 +1,4 @@
 import type { AgentMessage } from "../../schema/message.ts";
 
-/** How many tokens a message has: `estimateMessage`, unless an application brings its own (CTX-04). */
+/** Counts the tokens of a message: `estimateMessage`, unless an application provides its own (CTX-04). */
 export type TokenCounter = (message: AgentMessage) => number;

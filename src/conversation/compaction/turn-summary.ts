@@ -3,13 +3,13 @@ import { buildPlaceholder, MAX_REPEATED_CHARS, summariseAnswer } from "./placeho
 import type { TokenCounter } from "./token-counter.ts";
 import type { Turn } from "./turns.ts";
 
-/** Longest line of a turn, in characters: what was asked and what came of it, with the words around them. */
+/** The longest line of a turn, in characters: the request and its result, with the text around them. */
 const MAX_LINE_CHARS = 2 * MAX_REPEATED_CHARS + 40;
 
-/** One line for a turn: what people said, and what the answer said or did. */
+/** Formats one line for a turn: the user messages, and what the answer said or did. */
 export function formatTurn(turn: Turn): string {
   const parts = turn.entries.flatMap(({ message }) => listMessageTexts(message));
-  return clip(`[Summary] ${parts.length === 0 ? "[No words]" : parts.join(" ")}`, MAX_LINE_CHARS);
+  return clip(`[Summary] ${parts.length === 0 ? "[No text]" : parts.join(" ")}`, MAX_LINE_CHARS);
 }
 
 function listMessageTexts(message: AgentMessage): readonly string[] {
@@ -32,7 +32,7 @@ function toOneLine(text: string): string {
   return text.replace(/\s+/g, " ").trim();
 }
 
-/** Cuts at a character's edge. */
+/** Clips a text without cutting a character in half. */
 function clip(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   const characters = [...text.slice(0, 2 * maxChars)];
@@ -40,9 +40,10 @@ function clip(text: string, maxChars: number): string {
 }
 
 /**
- * One line for each turn, oldest first, until the tokens are spent (CMP-04); then one that counts the turns left out.
+ * Writes one line for each turn, oldest first, until the tokens are used up (CMP-04), and a line with the number of
+ * omitted turns.
  *
- * Empty when there is no room even for that.
+ * Empty when there is not even room for that.
  */
 export function summarise(turns: readonly Turn[], maxTokens: number, count: TokenCounter): string {
   const fits = (text: string) => count(buildPlaceholder(text, 0)) <= maxTokens;

@@ -2,22 +2,22 @@ import type { AgentMessage, TurnId } from "../../schema/message.ts";
 import type { Entry } from "../../schema/record.ts";
 import { pairResults } from "./pairs.ts";
 
-/** Entries that belong together, in order: the words before an answer, the answer, the results of its calls. */
+/** Entries that belong together, in order: the messages before an answer, the answer, the results of its calls. */
 export type Turn = {
-  /** Absent when no entry of the turn says its turn. */
+  /** Absent when no entry of the turn has a turn id. */
   readonly id: TurnId | undefined;
-  /** Never empty. Positions may have holes, where entries left the view. */
+  /** Never empty. Positions may have gaps, where entries left the view. */
   readonly entries: readonly Entry[];
 };
 
-/** Turns by number, counted from 0 over the entries given; both ends included (CMP-02). */
+/** Turns by number, counted from 0 over the given entries; both ends included (CMP-02). */
 export type TurnRange = { readonly start: number; readonly end: number };
 
 /**
  * Groups entries by turn (CMP-11).
  *
- * An entry without a turn is a group of its own, except that an answer and its results never part, and that an
- * application's own message, which cannot say its turn, stands with what it follows.
+ * An entry without a turn is a group of its own, with two exceptions: an answer and its results always stay together, and
+ * an application's own message, which has no turn id, belongs to the group before it.
  */
 export function groupTurns(entries: readonly Entry[]): readonly Turn[] {
   const { joined } = pairResults(entries.map(({ message }) => message));
@@ -47,7 +47,7 @@ export function getEntries(turns: readonly Turn[], { start, end }: TurnRange): r
   return turns.slice(start, end + 1).flatMap(({ entries }) => entries);
 }
 
-/** From the first position of these turns up to, not including, the one behind their last; nothing without turns. */
+/** Returns the range of positions of these turns, end exclusive; nothing without turns. */
 export function getPositionRange(
   turns: readonly Turn[],
   range: TurnRange,
@@ -59,7 +59,7 @@ export function getPositionRange(
     : { from: first.position, to: last.position + 1 };
 }
 
-/** The turns of each loop, oldest first. Turns without an id belong to the loop around them. */
+/** Returns the turns of each loop, oldest first. Turns without an id belong to the loop around them. */
 export function groupLoops(turns: readonly Turn[]): readonly (readonly Turn[])[] {
   const loops: { id: string | undefined; turns: Turn[] }[] = [];
   for (const turn of turns) {

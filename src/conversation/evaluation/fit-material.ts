@@ -7,17 +7,17 @@ const TIERS: readonly Tier[] = [1, 2, 3];
 
 export type FittedMaterial = {
   readonly material: JudgeMaterial;
-  /** The last tier that each part went through; 0 for none. */
+  /** The last tier that was applied to each part; 0 for none. */
   readonly tiers: { readonly prior: Tier | 0; readonly responses: Tier | 0 };
-  /** PAR-12: it is still too large, and is judged all the same. */
+  /** Present when the material is still too large and is judged anyway (PAR-12). */
   readonly warning?: string;
 };
 
 /**
- * Tokens for prior context and responses together: four fifths of the judge's window. The rest is for the system
- * prompt, the query and what frames them (PAR-10).
+ * Computes the tokens for prior context and responses together: four fifths of the judge's window. The rest is for the
+ * system prompt, the query and the text around them (PAR-10).
  *
- * @param context - Of the judge's definition; with `null` nothing is made shorter.
+ * @param context - From the judge's definition; with `null` nothing is shortened.
  */
 export function computeJudgeBudget(
   context: Pick<ContextConfig, "maxContextTokens"> | null,
@@ -26,8 +26,8 @@ export function computeJudgeBudget(
 }
 
 /**
- * Makes the material fit in two iterations (PAR-11): prior context alone, tier by tier, with the responses whole; then
- * the responses too, with the prior context as its third tier left it. What fits is not touched further.
+ * Makes the material fit in two iterations (PAR-11): first the prior context alone, tier by tier, with the responses
+ * whole; then also the responses, with the prior context as its third tier left it. It stops as soon as everything fits.
  *
  * Each third tier cuts to what the other part leaves of the budget.
  */
@@ -59,11 +59,11 @@ function estimateSize({ prior, responses }: JudgeMaterial): number {
   return estimateTokens([prior, ...responses]);
 }
 
-/** The estimate of the texts as one (CTX-01): rounding each up would make what was cut to the limit too large again. */
+/** Estimates the texts as one (CTX-01): rounding each up would make texts that were cut to the limit too large again. */
 function estimateTokens(texts: readonly string[]): number {
   return Math.ceil(texts.reduce((bytes, text) => bytes + countUtf8Bytes(text), 0) / 4);
 }
 
 function formatWarning(material: JudgeMaterial, budget: number): string {
-  return `Prior context and ${material.responses.length} responses are too large for the judge even when shortened: about ${estimateSize(material)} tokens, where ${budget} fit. They are judged all the same; give the judge a larger context window, or compare fewer branches.`;
+  return `Prior context and ${material.responses.length} responses are too large for the judge even when shortened: about ${estimateSize(material)} tokens, but only ${budget} fit. They are judged anyway. Give the judge a larger context window, or compare fewer branches.`;
 }

@@ -8,29 +8,29 @@ import {
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import { redact } from "../../platform/text/redact.ts";
 
-/** How much of a judge's words the decision repeats, in bytes: it travels where texts do not. */
+/** The maximum size in bytes of a judge's reply in the decision, which travels through history. */
 const MAX_REPEATED_BYTES = 160;
 
 /** How the judge's own loop ended, with the text of its last answer. */
 export type JudgeReply = { readonly status: BranchStatus; readonly text: string };
 
-/** Indices of the branches that the judge compares: response N of its prompt is the Nth of them. */
+/** Lists the indices of the branches that the judge compares: response N of its prompt is the Nth of them. */
 export function listJudgedBranches(outcomes: readonly BranchOutcome[]): readonly number[] {
   return filterUsable(outcomes).map(({ index }) => index);
 }
 
-/** The decision where there is nothing to compare, so that no judge is paid; nothing where a judge must be asked. */
+/** Decides without a judge when there is nothing to compare; returns nothing when a judge must be called. */
 export function decideWithoutJudge(outcomes: readonly BranchOutcome[]): Decision | undefined {
   const usable = filterUsable(outcomes);
   const [only] = usable;
   if (only === undefined)
-    return buildFallbackDecision(outcomes, "No branch answered, and the judge was not asked.");
+    return buildFallbackDecision(outcomes, "No branch answered, so the judge was not called.");
   if (usable.length > 1) return undefined;
-  const reason = `Branch ${only.index + 1} is the only one that answered; the judge was not asked.`;
+  const reason = `Branch ${only.index + 1} is the only one that answered, so the judge was not called.`;
   return buildDecision(outcomes, only.index, reason);
 }
 
-/** A judge that did not answer, or answered without the number of a response, leaves it to the fallback (GAP-10). */
+/** Reads a judge's reply. Without an answer, or the number of a response in it, the fallback decides (GAP-10). */
 export function parseJudgeReply(outcomes: readonly BranchOutcome[], { status, text }: JudgeReply): Decision {
   if (status.type !== "answered") {
     return buildFallbackDecision(
@@ -48,7 +48,7 @@ export function parseJudgeReply(outcomes: readonly BranchOutcome[], { status, te
   const quoted = truncateForPreview(redact(text), MAX_REPEATED_BYTES);
   return buildFallbackDecision(
     outcomes,
-    `The judge replied "${quoted}" where a number from 1 to ${judged.length} was asked for.`,
+    `The judge replied "${quoted}" instead of a number from 1 to ${judged.length}.`,
   );
 }
 
@@ -56,7 +56,7 @@ function quoteReply(text: string): string {
   return truncateForPreview(redact(text), MAX_REPEATED_BYTES);
 }
 
-/** PAR-08. A minus is a sign only where no word ends before it: "Response-2" gives 2. */
+/** Finds the first integer (PAR-08). A minus after a word is not a sign: "Response-2" gives 2. */
 export function findFirstInteger(reply: string): number | undefined {
   const found = /(?<!\w)-\d+|\d+/.exec(reply);
   return found === null ? undefined : Number(found[0]);

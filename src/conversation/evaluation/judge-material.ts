@@ -1,8 +1,8 @@
 import type { AgentMessage, Content } from "../../schema/message.ts";
 
-/** All that a judge is shown (PAR-07): texts only; no calls, results, images, thinking or turns on the way. */
+/** Everything that a judge reads (PAR-07): texts only; no calls, results, images, thinking or intermediate turns. */
 export type JudgeMaterial = {
-  /** A transcript; empty when nothing was said before. */
+  /** A transcript; empty when there was no earlier conversation. */
   readonly prior: string;
   readonly query: string;
   /** In the order of their numbers. */
@@ -11,8 +11,8 @@ export type JudgeMaterial = {
 
 /**
  * @param context - What all branches began with: the first `originalContextLength` messages.
- * @param prompts - What was asked of all; empty when they went on with what was there.
- * @param responses - Of the branches that are to be compared, by `getLastAnswerText`.
+ * @param prompts - The common prompts; empty when the branches continued the existing conversation.
+ * @param responses - By `getLastAnswerText`, from the branches to compare.
  */
 export function buildJudgeMaterial(
   context: readonly AgentMessage[],
@@ -21,12 +21,12 @@ export function buildJudgeMaterial(
 ): JudgeMaterial {
   if (prompts.length > 0) return { prior: formatTranscript(context), query: formatQuery(prompts), responses };
   const asked = context.findLastIndex(({ role }) => role === "user");
-  // PAR-09: what stands between the query and the branches' own messages is in neither part.
+  // PAR-09: what is between the query and the branches' own messages is in neither part.
   const prior = formatTranscript(asked < 0 ? context : context.slice(0, asked));
   return { prior, query: formatQuery(context.slice(asked, asked + 1)), responses };
 }
 
-/** The text of the last answer among a branch's own messages; empty when there is none. */
+/** Returns the text of the last answer among a branch's own messages; empty when there is none. */
 export function getLastAnswerText(own: readonly AgentMessage[]): string {
   const last = own.findLast(({ role }) => role === "assistant");
   return last?.role === "assistant" ? getText(last.content) : "";

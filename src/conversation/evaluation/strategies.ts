@@ -8,22 +8,22 @@ import {
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
 import type { EvaluationStrategy, PlainStrategy } from "../../schema/evaluation.ts";
 
-// Choosing a branch (PAR-04, PAR-05, GAP-10). A strategy chooses among the branches that answered. One that failed, was
-// stopped or went over its budget keeps none of the others from being chosen; only when no branch answered, the
-// fallback takes one of them, and the decision says so.
+// Choosing a branch (PAR-04, PAR-05, GAP-10). A strategy chooses among the branches that answered. A branch that failed,
+// was stopped or exceeded its budget does not prevent another from being chosen. Only when no branch answered does the
+// fallback take one of them, and the decision says so.
 
 export type StrategyType = EvaluationStrategy["type"];
 
-/** Why an evaluation cannot begin, or nothing. To be asked before a branch is started. */
+/** Returns why an evaluation cannot begin, or nothing. Call it before a branch is started. */
 export function findStrategyProblem(strategy: StrategyType, branches: number): string | undefined {
-  if (branches < 1) return "An evaluation needs at least one configuration, and was given none.";
+  if (branches < 1) return "An evaluation needs at least one configuration, but none was given.";
   if (strategy === "transparent" && branches > 1) {
     return `The strategy "transparent" passes one branch through and cannot choose among ${branches}. Give one configuration, or another strategy.`;
   }
   return undefined;
 }
 
-/** Equal counts of tokens go to the lowest index. */
+/** Chooses a branch. Equal token counts go to the lowest index. */
 export function chooseBranch(strategy: PlainStrategy, outcomes: readonly BranchOutcome[]): Decision {
   const problem = findStrategyProblem(strategy, outcomes.length);
   if (problem !== undefined) throw new ProtocolError(problem);
@@ -64,9 +64,9 @@ function chooseByTokens(
 }
 
 /**
- * What an application's own strategy chose. Anything else than the index of a branch that answered is not followed.
+ * Checks the choice of an application's own strategy. Anything but the index of a branch that answered is rejected.
  *
- * A strategy that threw is a `fallback` with its message.
+ * For a strategy that threw, call `buildFallbackDecision` with its message.
  */
 export function checkCustomChoice(
   name: string,
@@ -83,6 +83,6 @@ export function checkCustomChoice(
   const indices = usable.map(({ index }) => index).join(", ");
   return buildFallbackDecision(
     outcomes,
-    `Strategy "${name}" gave ${found}; the index of a branch that answered was expected (${indices}).`,
+    `Strategy "${name}" returned ${found} instead of the index of a branch that answered (${indices}).`,
   );
 }

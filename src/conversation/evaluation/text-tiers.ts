@@ -1,18 +1,18 @@
-// Making a text shorter for a judge, in three tiers, each harsher and each applied to what the one before has left
+// Shortens a text for a judge, in three tiers, each stronger and each applied to the result of the previous one
 // (PAR-11, X-21).
 
-/** Lines that the first tier keeps, from the end. */
+/** The number of lines that the first tier keeps, from the end. */
 const TIER_ONE_LINES = 80;
 
-/** What the third tier leaves of a text however small the budget is, in characters. */
+/** The number of characters that the third tier always leaves of a text, however small the budget is. */
 const TIER_THREE_MIN_CHARS = 200;
 
-/** Bytes a token has by our estimate (CTX-01). */
+/** The bytes of a token by our estimate (CTX-01). */
 const BYTES_PER_TOKEN = 4;
 
 export type Tier = 1 | 2 | 3;
 
-/** @param limit - Of the third tier: see `computeHardLimit`. */
+/** @param limit - For the third tier: see `computeHardLimit`. */
 export function shortenText(text: string, tier: Tier, limit: number): string {
   switch (tier) {
     case 1:
@@ -24,30 +24,30 @@ export function shortenText(text: string, tier: Tier, limit: number): string {
   }
 }
 
-/** A line break at the end begins no line. */
+/** Returns the last lines. A line break at the end begins no line. */
 function keepLastLines(text: string): string {
   const lines = text.split("\n");
   const kept = text.endsWith("\n") ? TIER_ONE_LINES + 1 : TIER_ONE_LINES;
   return lines.length <= kept ? text : lines.slice(-kept).join("\n");
 }
 
-/** The first paragraph and the last. A text without one between them has nothing to leave out. */
+/** Returns the first paragraph and the last. A text without a paragraph between them stays whole. */
 function keepOuterParagraphs(text: string): string {
   const paragraphs = text.split(/\n\s*\n/).filter((paragraph) => paragraph.trim() !== "");
   if (paragraphs.length < 3) return text;
   return `${paragraphs[0]}\n\n...\n\n${paragraphs.at(-1)}`;
 }
 
-/** What each of several texts may keep of the tokens that are left for them together. */
+/** Computes what each of several texts may keep of the tokens that are left for all of them. */
 export function computeHardLimit(tokens: number, texts: number): number {
   return Math.max(TIER_THREE_MIN_CHARS, Math.floor((tokens * BYTES_PER_TOKEN) / Math.max(1, texts)));
 }
 
 /**
- * The beginning of a text, cut at a character's edge.
+ * Returns the beginning of a text, without cutting a character in half.
  *
- * The limit is counted as the estimate counts, in bytes of UTF-8, so that what was cut fits: as many characters where
- * each is one byte, fewer of other scripts. `TIER_THREE_MIN_CHARS` characters are left in any script.
+ * The limit counts UTF-8 bytes, as the estimate does, so that the result fits: the same number of characters when each is
+ * one byte, and fewer in other scripts. `TIER_THREE_MIN_CHARS` characters remain in any script.
  */
 function truncateText(text: string, limit: number): string {
   let chars = 0;

@@ -1,14 +1,14 @@
 import type { ViewSnapshot } from "../../core/view/view.ts";
 
-/** A branch, and where it leaves its parent: everything below is the parent's. */
+/** A branch, and where it leaves its parent: everything before that position is the parent's. */
 export type BranchNode = {
   readonly id: string;
   readonly parent?: { readonly branch: string; readonly position: number } | undefined;
-  /** What loops that are there no more had left of what stands before this position. */
+  /** What deleted loops had left of the entries before this position. */
   readonly inherited?: { readonly position: number; readonly view: ViewSnapshot } | undefined;
 };
 
-/** The branches that hold what this one shows, itself first: each with the position up to which it does. */
+/** Returns the branches whose entries this one shows, itself first, each with the position at which its part ends. */
 export function listAncestry(
   branches: readonly BranchNode[],
   branch: string,

@@ -6,16 +6,17 @@ import { formatEntry } from "../compaction/clip.ts";
 import { isSent } from "../message-visibility.ts";
 import { type InRunItem, selectPruned } from "./prune.ts";
 
-// Which entries leave a view, by the entries themselves: people's words, what a compaction has left, and the answer
-// whose call asks for it stay.
+// Chooses which entries leave a view. User messages, the result of a compaction, and the answer whose call requests the
+// prune stay.
 
-/** Of one request. Pruning takes the oldest first, so that one range is the rule; calls that nobody ever answered part them. */
+/** The maximum number of ranges of a request. Pruning takes the oldest first, so one range is usual; calls that were
+ * never answered divide it. */
 const MAX_PRUNED_RANGES = 16;
 
-/** Memos in a view: each costs the state some bytes for as long as the session lasts. */
+/** The maximum number of memos in a view: each adds some bytes to the state for as long as the session lasts. */
 const MAX_MEMOS = 16;
 
-/** Spans of a view that holds pruned ones; with `MAX_SPANS` for the others, a few kilobytes of state. */
+/** The maximum number of spans of a pruned view; with `MAX_SPANS` for the others, a few kilobytes of state. */
 const MAX_PRUNED_SPANS = 96;
 
 export type PruneChoice =
@@ -23,8 +24,8 @@ export type PruneChoice =
   | { readonly type: "nothing"; readonly why: string };
 
 /**
- * @param entries - Of the view's branch, in order of position.
- * @param answer - The answer whose call asks; it and all behind it stay.
+ * @param entries - The entries of the view's branch, in order of position.
+ * @param answer - The position of the answer whose call requests it; it and everything after it stay.
  */
 export function choosePrune(
   { view, reverted }: ToolView,
@@ -34,10 +35,10 @@ export function choosePrune(
   memoTokens?: number,
 ): PruneChoice {
   const nothing = (reason: string): PruneChoice => ({ type: "nothing", why: reason });
-  if (reverted === true) return nothing("this answer goes back to an earlier entry already");
+  if (reverted === true) return nothing("this answer already goes back to an earlier entry");
   const memos = view.spans.reduce((count, span) => count + (span.memos?.length ?? 0), 0);
   if (memoTokens !== undefined && memos >= MAX_MEMOS) {
-    return nothing(`${MAX_MEMOS} memos stand in the context already: prune without one`);
+    return nothing(`${MAX_MEMOS} memos are in the context already: prune without a memo`);
   }
   const liveFrom = view.liveFrom ?? 0;
   const whole = view.spans.filter(isWhole);
@@ -52,7 +53,7 @@ export function choosePrune(
   );
   const [first, last] = [ranges[0], ranges.at(-1)];
   if (first === undefined || last === undefined) {
-    return nothing("only words of people, a compaction's texts and this answer are left");
+    return nothing("only user messages, a compaction's texts and this answer remain");
   }
   const touched = view.spans.filter(({ from, to }) => to > first.from && from < last.to);
   const between = { from: touched[0]?.from ?? first.from, to: touched.at(-1)?.to ?? last.to };
@@ -60,7 +61,7 @@ export function choosePrune(
     touched.flatMap((span) => (isWhole(span) ? splitSpan(span, ranges, entries) : [span])),
   );
   if (view.spans.length - touched.length + spans.length > MAX_PRUNED_SPANS) {
-    return nothing("the context is in too many pieces; it is made smaller as a whole when it has grown");
+    return nothing("the context is in too many pieces; the next compaction makes it smaller");
   }
   return {
     type: "pruned",
@@ -85,18 +86,18 @@ function toInRunItems(entry: Entry): readonly InRunItem[] {
   const item = { position, tokens: countSentTokens(entry), inProgress: false };
   if (message.role === "toolResult") return [{ ...item, kind: "result", callIds: [message.toolCallId] }];
   if (message.role !== "assistant") return [];
-  // Calls of an answer that is never sent are never run: it waits for no result.
+  // The calls of an answer that is never sent are never run: it waits for no result.
   const calls = isSent(message) ? message.content : [];
   const callIds = calls.flatMap((part) => (part.type === "toolCall" ? [part.id] : []));
   return [{ ...item, kind: "answer", callIds }];
 }
 
-/** A failed answer costs nothing, for it is not sent. */
+/** Counts the tokens that a request carries for an entry. A failed answer counts 0, because it is not sent. */
 function countSentTokens({ message, tokens }: Entry): number {
   return isSent(message) ? tokens : 0;
 }
 
-/** From the first of neighbours that leave to the next answer or result that stays, over words of people. */
+/** Builds ranges from neighbouring entries that leave to the next answer or result that stays, across user messages. */
 function buildRanges(live: readonly Entry[], chosen: ReadonlySet<number>): readonly PositionRange[] {
   const ranges: { from: number; to: number }[] = [];
   let open = false;
@@ -114,7 +115,7 @@ function buildRanges(live: readonly Entry[], chosen: ReadonlySet<number>): reado
   return ranges;
 }
 
-/** A span's parts, pruned and not. */
+/** Splits a span into pruned and other parts. */
 function splitSpan(span: Span, ranges: readonly PositionRange[], entries: readonly Entry[]): readonly Span[] {
   const borders = [span.from, ...ranges.flatMap(({ from, to }) => [from, to]), span.to].filter(
     (position) => position >= span.from && position <= span.to,
@@ -132,7 +133,7 @@ function splitSpan(span: Span, ranges: readonly PositionRange[], entries: readon
   });
 }
 
-/** The estimate of what a span shows of its entries; its memos come on top. */
+/** Estimates what is visible of a span's entries; its memos are added to that. */
 export function estimateSpanTokens(span: Span, entries: readonly Entry[]): number {
   return entries
     .filter(({ position }) => containsPosition(span, position))

@@ -15,13 +15,13 @@ export type RevertInput = {
 };
 
 /**
- * Whether the model may go back to the entry that it names, and what becomes of the view (PHI-01, PHI-03).
+ * Decides whether the model may go back to the named entry, and how the view changes (PHI-01, PHI-03).
  *
- * An answer with calls and its results are one place: who names one of them is back behind the last result, so that no
- * call is parted from its result.
+ * An answer with calls and its results are one target: the model goes back to the end of the last result, so that a call
+ * is never separated from its result.
  *
- * @param entries - Of the view's branch, in order of position, up to the answer that asks at least.
- * @param answer - The answer whose call asks.
+ * @param entries - The entries of the view's branch, in order of position, at least up to the requesting answer.
+ * @param answer - The position of the answer whose call requests it.
  */
 export function chooseRevert(
   { view, loopFrom, reverted }: ToolView,
@@ -36,7 +36,7 @@ export function chooseRevert(
     ...(target === undefined ? {} : { target }),
     reason,
   });
-  if (reverted === true) return refused("another call of the same answer goes back already");
+  if (reverted === true) return refused("another call of the same answer already goes back");
   const at = new Map(entries.map((entry) => [entry.position, entry]));
   const isNamed = (position: number): boolean => {
     const entry = at.get(position);
@@ -55,13 +55,13 @@ export function chooseRevert(
   let fork = target + 1;
   while (fork < answer && isTagOf(at.get(fork), target) && findSpan(view.spans, fork)?.instead === undefined)
     fork++;
-  if (fork < loopFrom) return refused(`${formatLabel(target)} lies before this loop`, target);
+  if (fork < loopFrom) return refused(`${formatLabel(target)} is before this loop`, target);
   const spoken = entries.find(
     (entry) => entry.position >= fork && entry.position < answer && isFromUser(entry),
   );
   if (spoken !== undefined) {
     return refused(
-      `a person has spoken since (${formatLabel(spoken.position)}): go back to that entry or a later one`,
+      `the user has sent a message since (${formatLabel(spoken.position)}): go back to that entry or a later one`,
       target,
     );
   }
@@ -83,7 +83,7 @@ function isTagOf(entry: Entry | undefined, target: number): boolean {
   return entry !== undefined && parseTag(entry)?.target === target;
 }
 
-/** By a person; what the machine has said for itself is left with the rest. */
+/** Reports whether a user sent the entry. Messages of the machine itself are abandoned with the rest. */
 function isFromUser({ origin, message }: Entry): boolean {
   return message.role === "user" && origin !== "machine";
 }

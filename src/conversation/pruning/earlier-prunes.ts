@@ -4,19 +4,19 @@ import { type BranchNode, listAncestry } from "./branch-ancestry.ts";
 import { estimateSpanTokens } from "./choose-prune.ts";
 import { NO_PRUNES, type PrunedState, replayPruned, truncateState } from "./replay-prunes.ts";
 
-// What models have left of what stands before a loop, by the events that earlier loops of the session have recorded
-// (PRUN-07): for loops that were never closed, and so have left no view.
+// What models have left of the entries before a loop, from the recorded events of earlier loops of the session
+// (PRUN-07). For loops that were never closed and therefore have left no view.
 
 export type LoopEvents = {
-  /** Each was left for the next by going back; the last is the one that the loop goes on on. */
+  /** Each was left for the next one by going back; the loop continues on the last one. */
   readonly branches: readonly string[];
   readonly events: readonly EventBody[];
 };
 
 /**
- * @param loops - Those before the one that begins, in order of start.
- * @param entries - Of the place's branch, before the place.
- * @returns Nothing where none has pruned.
+ * @param loops - The loops before the one that begins, in order of start.
+ * @param entries - The entries of the position's branch before the position.
+ * @returns Nothing when none has pruned.
  */
 export function replayEarlierPrunes(
   start: { readonly branch: string; readonly from: number },
@@ -29,7 +29,7 @@ export function replayEarlierPrunes(
   let state = NO_PRUNES;
   for (const loop of loops) {
     const part = findBranchIndex(start, loop, line);
-    // What was pruned on another branch was pruned for that one.
+    // A prune on another branch applies to that branch only.
     if (part === undefined) continue;
     const on = loop.branches[part] as string;
     const end = Math.min(line.get(on) as number, from);
@@ -44,8 +44,8 @@ export function replayEarlierPrunes(
 }
 
 /**
- * Index of the loop's branch that holds the newest of its entries before the place: the loop may have left that branch
- * later by going back. Nothing where none of its branches leads to the place.
+ * Finds the index of the loop's branch that holds the newest of its entries before the position: the loop may have left
+ * that branch later by going back. Nothing when none of its branches leads to the position.
  */
 function findBranchIndex(
   { from }: { readonly from: number },
@@ -60,8 +60,8 @@ function findBranchIndex(
 }
 
 /**
- * The loop's events until it wrote at or after `end` on its branch with this index. A prune is recorded after the
- * events of all results of its answer, so one that was asked for later is not among them.
+ * Returns the loop's events until it wrote at or after `end` on its branch with this index. A prune is recorded after the
+ * events of all results of its answer, so a later prune is not among them.
  */
 function selectEventsBefore({ events }: LoopEvents, part: number, end: number): readonly EventBody[] {
   let at = 0;

@@ -1,17 +1,17 @@
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 
-// A memo is what a model leaves in place of what it prunes. Its words stand in the transcript, as an argument of the
-// call that has pruned; a view refers to them.
+// A memo is what a model leaves in place of what it prunes. Its text is in the transcript, as an argument of the
+// pruning call; a view refers to it.
 
-/** The argument of `prun_with_memo` that holds the words. */
+/** The argument of `prun_with_memo` that holds the text. */
 const MEMO_ARGUMENT = "memo";
 
 export function wrapMemo(text: string): string {
   return `[Memo on what was pruned here] ${text}`;
 }
 
-/** What a view shows of a memo. A view that refers to nothing is a mistake of ours. */
+/** Formats a memo for a view. A view that refers to a missing memo is a bug. */
 export function formatMemo(
   answer: AgentMessage | undefined,
   location: { position: number; call: number },
@@ -25,7 +25,7 @@ export function formatMemo(
   return wrapMemo(content);
 }
 
-/** The memo among a call's arguments, as they are or as the text of an object. */
+/** Finds the memo among a call's arguments, which may be an object or its JSON text. */
 export function findMemo(given: unknown): string | undefined {
   if (given === null || typeof given !== "object") return undefined;
   const memo = (given as Record<string, unknown>)[MEMO_ARGUMENT];

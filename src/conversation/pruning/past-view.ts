@@ -6,40 +6,40 @@ import { type BranchNode, listAncestry } from "./branch-ancestry.ts";
 import { replayEarlierPrunes } from "./earlier-prunes.ts";
 import { applyEvent, extendTo, type ViewState } from "./view-replay.ts";
 
-// The view that a past answer was made from, out of the record alone: by the rules by which the machine has grown it.
+// Rebuilds the view of a past answer from the record alone, by the same rules by which the machine has built it.
 
-/** A loop, as far as its views hang on it. */
+/** The fields of a loop that determine its views. */
 export type LoopTrace = {
-  /** Each was left for the next by going back; the last is the one that the loop goes on on. */
+  /** Each was left for the next one by going back; the loop continues on the last one. */
   readonly branches: readonly string[];
   readonly from: number;
-  /** Of its events, in order. */
+  /** The loop's events, in order. */
   readonly events: readonly EventBody[];
-  /** What each compaction has left, in the order of its events; nothing in records that are too old for it. */
+  /** What each compaction has left, in the order of its events; absent in records that are too old for it. */
   readonly compactions: readonly (readonly ViewRange[] | undefined)[];
-  /** It was the first loop of its run, which knew of no view yet. */
+  /** It was the first loop of its run, which had no view yet. */
   readonly isFirstOfRun: boolean;
-  /** Its model can change its view, so that the run has asked what earlier ones had pruned. */
+  /** Its model can change its view, so the run has read what earlier loops had pruned. */
   readonly asksBefore: boolean;
-  /** How its lessons and findings fade, where the definition says so. */
+  /** How its lessons and findings fade, when the definition sets it. */
   readonly fading?: TagFadingSettings | undefined;
-  /** The same of each definition that it was moved to, in the order of the events. */
+  /** The same for each definition to which it was updated, in the order of the events. */
   readonly movedFading?: readonly (TagFadingSettings | undefined)[] | undefined;
 };
 
 /** An answer of the last loop: its position on one of the loop's branches. */
 export type PastAnswer = { readonly branch: string; readonly position: number };
 
-/** The view, or the position of a compaction for want of which it cannot be made again. */
+/** The view, or the position of the compaction whose missing record prevents rebuilding it. */
 export type PastView =
   | { readonly type: "view"; readonly view: ViewRanges }
   | { readonly type: "unrecorded"; readonly position: number };
 
-/** How a loop that was closed has left the view; nothing where it shows all. */
+/** How a closed loop has left the view; absent when everything is visible. */
 type LoopEndView = { readonly branch: string; readonly to: number; readonly left: ViewState | undefined };
 
 /**
- * What the model saw when it made this answer.
+ * Rebuilds what the model saw when it made this answer.
  *
  * @param loops - In order of start, up to and including the one that the answer belongs to.
  */
@@ -63,7 +63,7 @@ export function rebuildView(
   return { type: "view", view: toViewRanges({ ...extendTo(seen, position).view, branch }) };
 }
 
-/** What had happened when the answer came; all that is recorded, where the answer itself was not told of yet. */
+/** Returns the events from before the answer; all recorded events when the answer has none yet. */
 export function selectEventsBefore(
   { branches, events }: Pick<LoopTrace, "branches" | "events">,
   { branch, position }: PastAnswer,
@@ -79,7 +79,7 @@ export function selectEventsBefore(
   return events.slice(0, found);
 }
 
-/** What is written on an earlier branch below the place where it was left is seen on the later ones. */
+/** Reports whether an entry on an earlier branch, before the point where it was left, is visible on the later branches. */
 function isOnBranch(branches: readonly string[], part: number, branch: string): boolean {
   return part <= branches.lastIndexOf(branch);
 }
@@ -101,7 +101,7 @@ function buildStartState(
   const branch = loop.branches[0] ?? "";
   const run = { length: from, turns: isFirstOfRun ? 0 : (before?.turns ?? 0) };
   const line = listAncestry(branches, branch);
-  // A loop's first branch may be one that a conflict has made since, at or behind its first position.
+  // A loop's first branch may be one that a conflict has made since, at or after its first position.
   const own = line.filter(({ until }) => until >= from).map(({ id }) => id);
   const goesOn = before !== undefined && !isFirstOfRun && before.length === from;
   if (goesOn && own.includes(before.view.branch)) return before;
@@ -123,7 +123,7 @@ function buildStartState(
     : { ...run, view: { branch, ...pruned } };
 }
 
-/** Of those at the same place the loop that began last. */
+/** Returns the newest end; among ends at the same position, that of the loop that began last. */
 function findNewestEnd(ends: readonly LoopEndView[]): LoopEndView | undefined {
   return ends.reduce<LoopEndView | undefined>(
     (best, end) => (best === undefined || end.to >= best.to ? end : best),

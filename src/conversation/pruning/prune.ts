@@ -1,33 +1,33 @@
-// What leaves the view when a model asks to be rid of so many tokens: PRUN-02, PRUN-11, PHI-13i.
+// What leaves the view when a model requests to free a number of tokens: PRUN-02, PRUN-11, PHI-13i.
 //
 // Invariants
 //   P1. An answer leaves with all results of its calls, or stays with all of them.
-//   P2. An answer that waits for a result stays: a result would come back to nothing.
-//   P3. What is reported is what was removed.
+//   P2. An answer that waits for a result stays: otherwise the result would have no call.
+//   P3. The reported numbers are what was removed.
 
-/** An entry that the machine or a model made. Words of people are never among them (PRUN-01). */
+/** An entry that the machine or a model made. User messages are never among them (PRUN-01). */
 export type InRunItem = {
   readonly position: number;
   readonly tokens: number;
   readonly kind: "answer" | "result";
   /** The calls that an answer makes, or the one that a result answers. */
   readonly callIds: readonly string[];
-  /** The call runs now: among others, the one that asks for the pruning. */
+  /** The call is running, like the call that requests the pruning. */
   readonly inProgress: boolean;
 };
 
 export type PruneSelection = {
-  /** Of the entries that leave, ascending; a memo stands at the first. */
+  /** The positions of the entries that leave, ascending; a memo is at the first. */
   readonly positions: readonly number[];
-  /** What they had, together: less than was asked when there was no more to take. */
+  /** Their tokens together: less than requested when there is no more to take. */
   readonly tokens: number;
 };
 
 /**
- * Chooses what leaves: oldest first, an answer and its results as one, until the target is met.
+ * Chooses what leaves: oldest first, an answer and its results together, until the target is met.
  *
  * @param items - In order of position.
- * @param targetTokens - What the model wants back. The last answer that leaves may take it above.
+ * @param targetTokens - What the model wants to free. The last answer that leaves may exceed it.
  */
 export function selectPruned(items: readonly InRunItem[], targetTokens: number): PruneSelection {
   const positions: number[] = [];
@@ -41,7 +41,7 @@ export function selectPruned(items: readonly InRunItem[], targetTokens: number):
   return { positions: positions.toSorted((left, right) => left - right), tokens };
 }
 
-/** An answer with the results that belong to it, by the newest answer that made the call: ids repeat (GAP-08). */
+/** Groups an answer with its results, by the newest answer that made the call: ids repeat (GAP-08). */
 function groupItems(items: readonly InRunItem[]): readonly (readonly InRunItem[])[] {
   const groups: InRunItem[][] = [];
   const groupOf = new Map<string, InRunItem[]>();

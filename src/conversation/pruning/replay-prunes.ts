@@ -6,11 +6,11 @@ import type { EventBody } from "../../schema/record.ts";
 // A view's pruned state, rebuilt from the events that a loop has recorded (PRUN-07).
 
 export type PrunedState = {
-  /** In order, without overlaps: of these, words of the user's side are left. */
+  /** In order, without overlaps: only user messages of these ranges are left. */
   readonly pruned: readonly PositionRange[];
-  /** Each with the position that it stands at, in order. */
+  /** Each with its position, in order. */
   readonly memos: readonly (MemoRef & { readonly at: number })[];
-  /** Lessons and findings on the branch, oldest first; how old they are, only the run knows. */
+  /** Lessons and findings on the branch, oldest first; only the run knows their age. */
   readonly tags: readonly Omit<LiveTag, "madeAt">[];
 };
 
@@ -19,8 +19,8 @@ export const NO_PRUNES: PrunedState = { pruned: [], memos: [], tags: [] };
 /**
  * Folds the events of loops, oldest first.
  *
- * @param branches - The branch that each applied RevertApplied has left, oldest first: there lie the words of memos that
- *   were made behind the place that it went back to.
+ * @param branches - The branch that each applied RevertApplied has left, oldest first. It holds the texts of memos that
+ *   were made after the target of that revert.
  */
 export function replayPruned(
   events: readonly EventBody[],
@@ -51,7 +51,7 @@ function applyPruneEvent(
   };
 }
 
-/** What is left of it on a branch that leaves the one before at this position. */
+/** Returns what is left of the state on a branch that leaves the previous one at this position. */
 export function truncateState(
   state: PrunedState,
   position: number,
@@ -72,7 +72,7 @@ export function truncateState(
   };
 }
 
-/** Sorted, neighbours joined. */
+/** Sorts ranges and joins neighbours. */
 function mergeRanges(ranges: readonly PositionRange[]): readonly PositionRange[] {
   const all: { from: number; to: number }[] = [];
   for (const { from, to } of [...ranges].sort((one, other) => one.from - other.from)) {
@@ -83,7 +83,7 @@ function mergeRanges(ranges: readonly PositionRange[]): readonly PositionRange[]
   return all;
 }
 
-/** The same of a view: what agrees with the events of its loops, as long as nothing was compacted. */
+/** Returns the same state of a view, which agrees with the events of its loops while nothing was compacted. */
 export function toPrunedState(spans: readonly Span[], tags: readonly LiveTag[] = []): PrunedState {
   return {
     pruned: mergeRanges(spans.filter(({ words: isPruned }) => isPruned === true)),

@@ -11,15 +11,15 @@ import type { ViewRange } from "../../core/view/view-ranges.ts";
 import type { PositionRange } from "../../core/view/view-request.ts";
 import type { EventBody } from "../../schema/record.ts";
 
-// What an event has made of the view that the model sees, told from the event alone. Tokens are not counted.
+// How an event has changed the view that the model sees, from the event alone. Tokens are not counted.
 
 export type ViewState = {
   readonly view: View;
-  /** The next free position: all before it is in the view, or was taken out of it. */
+  /** The next free position: everything before it is in the view, or was removed from it. */
   readonly length: number;
-  /** Turns of the run, so far. */
+  /** The turns of the run so far. */
   readonly turns: number;
-  /** A compaction that was recorded without what it has left. */
+  /** The position of a compaction whose result was not recorded. */
   readonly unrecorded?: number;
 };
 
@@ -50,14 +50,14 @@ export function applyEvent(seen: ViewState, body: EventBody, { ranges, fading }:
   }
 }
 
-/** Grown by all that stands before this position. */
+/** Extends the view to everything before this position. */
 export function extendTo(seen: ViewState, position: number): ViewState {
   if (position <= seen.length) return seen;
   const span: Span = { from: seen.length, to: position, turns: 1, tokens: 0 };
   return { ...seen, length: position, view: { ...seen.view, spans: [...seen.view.spans, span] } };
 }
 
-/** An entry that no model sees. */
+/** Skips an entry that no model sees. */
 function skipEntry(seen: ViewState, position: number): ViewState {
   if (position < seen.length) return seen;
   return { ...extendTo(seen, position), length: position + 1 };
@@ -77,7 +77,7 @@ function applyPrune(before: ViewState, event: Extract<EventBody, { type: "PrunAp
   return { ...seen, view: { ...view, spans: joinPruned(view.spans) } };
 }
 
-/** A span's parts, pruned and not. What stands before it stands before the first of them. */
+/** Splits a span into pruned and other parts. The memos of a span go to its first part. */
 function splitSpan({ memos, ...span }: Span, ranges: readonly PositionRange[]): readonly Span[] {
   const borders = [span.from, ...ranges.flatMap(({ from, to }) => [from, to]), span.to].filter(
     (position) => position >= span.from && position <= span.to,

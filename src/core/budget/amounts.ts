@@ -3,29 +3,29 @@ import type { Spent } from "./limits.ts";
 import { addCosts, type Cost } from "./usage.ts";
 
 /**
- * What was spent, or is set aside. Whole numbers all: sums are exact, in whatever order and grouping they are made.
+ * What was spent or is reserved. All are whole numbers, so sums are exact in any order and grouping.
  *
- * Dollars are therefore counted in billionths. A fraction is rounded once, where it is spent; the sums of a thousand
+ * Dollars are therefore counted in billionths. A fraction is rounded once, where it is spent; sums over a thousand
  * children are then sums of integers, exact up to nine million dollars.
  */
 export type Amounts = {
   readonly turns: number;
   readonly tokens: number;
-  /** `null` where the price of something that was used is unknown. */
+  /** `null` when the price of something that was used is unknown. */
   readonly nanoUsd: number | null;
-  /** Agents that were started. */
+  /** The number of agents that were started. */
   readonly children: number;
 };
 
-/** What an agent may use together with all agents below it. `null` is without limit. */
+/** What an agent and all agents below it may use together. `null` is without limit. */
 export type Allowance = {
   readonly turns: number | null;
   readonly tokens: number | null;
   readonly nanoUsd: number | null;
   readonly children: number | null;
-  /** Unix milliseconds. Time is not shared out: who works side by side has the same end. */
+  /** Unix milliseconds. Time is not divided: agents that run side by side have the same deadline. */
   readonly deadlineMs: number | null;
-  /** Levels of agents that may stand below; 0 for none. */
+  /** The levels of agents that may exist below; 0 for none. */
   readonly depth: number;
 };
 
@@ -35,7 +35,7 @@ export type CountedKind = (typeof COUNTED_KINDS)[number];
 
 export const NO_AMOUNTS: Amounts = { turns: 0, tokens: 0, nanoUsd: 0, children: 0 };
 
-/** Associative, with `NOTHING` as identity. */
+/** Adds two amounts. Associative, with `NOTHING` as identity. */
 export function addAmounts(a: Amounts, b: Amounts): Amounts {
   return {
     turns: a.turns + b.turns,
@@ -60,16 +60,16 @@ export function toUsd(nanoUsd: Cost): Cost {
   return nanoUsd === null ? null : nanoUsd / NANO;
 }
 
-/** What one agent has spent itself, without those below it. */
+/** Converts what one agent itself has spent, without the agents below it. */
 export function toAmounts({ turns, tokens, costUsd }: Omit<Spent, "durationMs">): Amounts {
   return { turns, tokens, nanoUsd: toNanoUsd(costUsd), children: 0 };
 }
 
-/** Of a definition that says nothing of it: the defaults of its schema. */
+/** Applies when a definition does not set it: the defaults of its schema. */
 const DEFAULT_DELEGATION: Delegation = { maxDepth: 1, maxChildren: 100 };
 
 /**
- * What the definition of an agent allows it.
+ * Builds what the definition of an agent allows it.
  *
  * @param startsAtMs - When its time begins.
  */
@@ -89,7 +89,7 @@ export function buildAllowance(
   };
 }
 
-/** Whichever is less, part by part. */
+/** Returns the smaller value of each part. */
 export function minAllowance(a: Allowance, b: Allowance): Allowance {
   return {
     turns: minLimit(a.turns, b.turns),

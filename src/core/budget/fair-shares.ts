@@ -1,8 +1,8 @@
 /**
- * Shares an amount out so that nobody could get more without another, who has less, getting less: who can use no more
- * than his cap leaves the rest to the others. What cannot be divided evenly goes to those with the highest caps.
+ * Divides an amount fairly: no share could grow without a smaller share shrinking, and a party that can use no more than
+ * its cap leaves the rest to the others. A remainder goes to the parties with the highest caps.
  *
- * @param caps - The most that each can use; `null` is without limit.
+ * @param caps - The most that each party can use; `null` is without limit.
  * @param kept - Equal shares that are left over for others.
  * @returns In the order of `caps`; together at most the amount.
  */
@@ -25,7 +25,7 @@ export function computeFairShares(
   return shares;
 }
 
-/** Infinity less itself is no number. */
+/** Infinity minus itself is not a number. */
 function compareCaps(a: number, b: number): number {
   return a === b ? 0 : a < b ? -1 : 1;
 }

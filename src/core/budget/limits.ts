@@ -2,7 +2,7 @@ import type { Limits } from "../../schema/definition.ts";
 import type { OpenLoop } from "../machine/state/loop-state.ts";
 import type { Cost } from "./usage.ts";
 
-/** What people are shown where a cost is unknown. */
+/** What users see in place of an unknown cost. */
 export const UNKNOWN_COST = "—";
 
 /** What one loop has spent so far. */
@@ -14,7 +14,7 @@ export type Spent = {
   readonly costUsd: Cost;
 };
 
-/** What a loop has spent itself, without its sub-agents. */
+/** Computes what a loop itself has spent, without its sub-agents. */
 export function computeSpent(loop: OpenLoop, nowMs: number): Spent {
   return {
     turns: loop.turn,
@@ -25,14 +25,14 @@ export function computeSpent(loop: OpenLoop, nowMs: number): Spent {
 }
 
 type Limit = {
-  /** As `Max … reached` says it (LIM-03). */
+  /** The name in `Max … reached` (LIM-03). */
   readonly name: string;
-  /** `null` where it is not known. */
+  /** `null` when it is unknown. */
   readonly getSpent: (spent: Spent) => number | null;
   readonly format: (amount: number | null) => string;
 };
 
-/** Every limit there is, in the order in which they are looked at. Sub-agents and jobs share some: see budget/amounts.ts. */
+/** Every limit, in the order of the checks. Sub-agents and jobs share some of them: see budget/amounts.ts. */
 const LIMITS: { readonly [Name in keyof Limits]: Limit } = {
   maxTurns: { name: "turns", getSpent: ({ turns }) => turns, format: String },
   maxTotalTokens: { name: "tokens", getSpent: ({ tokens }) => tokens, format: String },
@@ -50,14 +50,14 @@ export const NO_LIMITS = Object.fromEntries(LIMIT_NAMES.map((name) => [name, nul
   readonly [Name in keyof Limits]: null;
 };
 
-/** What is left out is without limit. */
+/** Fills omitted limits with `null`, which is without limit. */
 export function fillLimits(
   given: { readonly [Name in keyof Limits]?: number | null | undefined } = {},
 ): Limits {
   return Object.fromEntries(LIMIT_NAMES.map((name) => [name, given[name] ?? null])) as Limits;
 }
 
-/** Why no further turn may begin, in the words of the sources (LIM-03), or nothing. */
+/** Returns why no further turn may begin, in the wording of the sources (LIM-03), or nothing. */
 export function findReachedLimit(limits: Limits, spent: Spent): string | undefined {
   for (const limitName of LIMIT_NAMES) {
     const limit = limits[limitName];
@@ -65,7 +65,7 @@ export function findReachedLimit(limits: Limits, spent: Spent): string | undefin
     const { name, getSpent: spentOf, format: show } = LIMITS[limitName];
     const amount = spentOf(spent);
     const both = `(${show(amount)}/${show(limit)})`;
-    if (amount === null) return `Max ${name} cannot be kept: what was spent is unknown ${both}`;
+    if (amount === null) return `Max ${name} cannot be enforced: the amount spent is unknown ${both}`;
     if (amount >= limit) return `Max ${name} reached ${both}`;
   }
   return undefined;
@@ -75,7 +75,7 @@ function formatSeconds(ms: number): string {
   return `${Math.floor(ms / 1000)}s`;
 }
 
-/** Four places: a single turn often costs less than a cent. An unknown amount is a dash, never a number. */
+/** Formats four decimal places: a single turn often costs less than a cent. An unknown amount is a dash, never a number. */
 export function formatDollars(amount: Cost): string {
   return amount === null ? UNKNOWN_COST : `$${amount.toFixed(4)}`;
 }

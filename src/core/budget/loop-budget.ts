@@ -5,29 +5,29 @@ import { toUsd } from "./amounts.ts";
 import { computeSpent, formatDollars, type Spent } from "./limits.ts";
 import type { Cost } from "./usage.ts";
 
-/** Of one thing that a loop and all below it may use. `null` is without limit. */
+/** One amount that a loop and everything below it may use. `null` is without limit. */
 type BudgetPart = {
   readonly limit: number | null;
-  /** By the loop itself, and by sub-agents that are over. */
+  /** By the loop itself and by ended sub-agents. */
   readonly used: number;
-  /** Set aside for sub-agents at work. */
+  /** Reserved for running sub-agents. */
   readonly reserved: number;
   readonly left: number | null;
 };
 
-/** What the open loop has of its budget, with its sub-agents. */
+/** The budget of the open loop and its sub-agents. */
 export type Budget = {
   readonly turns: BudgetPart;
   readonly tokens: BudgetPart;
-  /** What was used is `null` when a price is unknown. */
+  /** `used` is `null` when a price is unknown. */
   readonly usd: Omit<BudgetPart, "used"> & { readonly used: Cost };
-  /** Sub-agents that it may start, with all that those start. */
+  /** Sub-agents that it may start, including all that those start. */
   readonly children: BudgetPart;
-  /** By the time of the last event; time is not shared out. */
+  /** At the time of the last event; time is not divided. */
   readonly timeMs: { readonly limit: number | null; readonly used: number; readonly left: number | null };
 };
 
-/** Nothing while no loop is open. */
+/** Returns the budget, or nothing while no loop is open. */
 export function getLoopBudget(state: State): Budget | undefined {
   const { loop, pinned, nowMs } = state;
   if (loop === undefined || pinned === undefined) return undefined;
@@ -58,7 +58,7 @@ export function buildBudget(
     usd: {
       limit: toUsd(whole.nanoUsd),
       used: toUsd(spentAmounts.nanoUsd),
-      // What is set aside is a part of a limit, and so is known.
+      // A reservation is a part of a limit, and therefore known.
       reserved: toUsd(reserved.nanoUsd ?? 0),
       left: toUsd(rest.nanoUsd),
     },
@@ -67,7 +67,7 @@ export function buildBudget(
   };
 }
 
-/** On one line; what has no limit is left out. */
+/** Formats the budget on one line, without the parts that have no limit. */
 export function formatBudget({ turns, tokens, usd, children, timeMs }: Budget): string {
   const asked = children.used + children.reserved > 0;
   return [

@@ -7,25 +7,25 @@ import { formatShortage, type Shortage } from "./shortage.ts";
 
 /** A child that is to begin. */
 export type ChildRequest = {
-  /** Unique in the account for ever: of the command and the call, say. */
+  /** Unique in the account forever, for example from the command and the call. */
   readonly id: string;
   /** What its own definition allows it. */
   readonly own: Allowance;
 };
 
 export type Reservation =
-  /** `given` is what the child's account is opened with. */
+  /** `given` is the allowance with which the child's account is opened. */
   | { readonly type: "reserved"; readonly id: string; readonly given: Allowance }
   | { readonly type: "refused"; readonly id: string; readonly reason: string };
 
 /**
- * Sets aside for children that begin together a fair share of what is left, and for none more than its own definition
- * allows. When there is not enough for all, the first of them begin and the others are refused, with words for the
+ * Reserves a fair share of what is left for children that begin together, and for none more than its own definition
+ * allows. When there is not enough for all, the first ones begin and the others are denied, with a reason for the
  * model.
  *
- * @param keep - Shares that stay with the agent itself, to read what the children bring: one, or 0 for an agent that
- *   spends nothing behind them.
- * @returns A reservation for each, in the order that was asked in.
+ * @param keep - Shares that stay with the agent itself, to read the results of the children: one, or 0 for an agent that
+ *   spends nothing after them.
+ * @returns A reservation for each child, in the order of the requests.
  */
 export function reserve(
   account: Account,
@@ -36,7 +36,7 @@ export function reserve(
 ): { readonly account: Account; readonly reservations: readonly Reservation[] } {
   const known = new Set(Object.keys(account.open));
   for (const { id } of asked) {
-    if (known.has(id)) throw new ProtocolError(`Child ${id} was reserved for already.`);
+    if (known.has(id)) throw new ProtocolError(`Child ${id} already has a reservation.`);
     known.add(id);
   }
   const before = computeRemaining(account, spent, nowMs);
@@ -58,7 +58,7 @@ export function reserve(
   };
 }
 
-/** How many children can begin so that each, and the agent, has one of everything; and what there is too little of. */
+/** Counts how many children can begin so that each, and the agent, has one of everything; and names what is short. */
 function countAffordable(
   before: Remaining,
   wanted: number,
@@ -111,7 +111,7 @@ function computeShares(
   }));
 }
 
-/** Without a limit there is nothing to set aside. */
+/** Converts an allowance to what is reserved. Without a limit there is nothing to reserve. */
 function toReservedAmounts({ turns, tokens, nanoUsd, children }: Allowance): Amounts {
   return { turns: turns ?? 0, tokens: tokens ?? 0, nanoUsd: nanoUsd ?? 0, children: 1 + (children ?? 0) };
 }

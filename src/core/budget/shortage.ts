@@ -2,7 +2,7 @@ import { type Account, computeRemaining, getAllowance, sumReserved, sumUsed } fr
 import { type CountedKind, toUsd } from "./amounts.ts";
 import { formatDollars, type Spent } from "./limits.ts";
 
-/** What there is too little of. */
+/** What is short. */
 export type Shortage = CountedKind | "depth" | "time";
 
 const NAMES = {
@@ -12,13 +12,13 @@ const NAMES = {
   children: "sub-agents",
 } satisfies Record<CountedKind, string>;
 
-/** Why a child may not begin, for the model that wanted it. */
+/** Formats why a child may not begin, for the model that requested it. */
 export function formatShortage(shortage: Shortage, account: Account, spent: Spent, nowMs: number): string {
   switch (shortage) {
     case "depth":
-      return "Not started: no further agent may stand below this one (maxDepth). Do the task yourself.";
+      return "Not started: this agent may have no sub-agents (maxDepth). Do the task yourself.";
     case "time":
-      return "Not started: the time of this agent is over.";
+      return "Not started: this agent has no time left.";
     default: {
       const rest = formatAmount(shortage, computeRemaining(account, spent, nowMs)[shortage] ?? 0);
       return `Not started: too few ${NAMES[shortage]} are left for one more agent, ${rest} of ${formatTally(account, spent, shortage)}. ${formatAdvice(account)}`;
@@ -27,16 +27,16 @@ export function formatShortage(shortage: Shortage, account: Account, spent: Spen
 }
 
 /**
- * Why an agent may begin no further step though its own limits would let it: what its parent gave it, or what is spent
- * and set aside below it. Nothing while something of everything is left.
+ * Returns why an agent may begin no further step although its own limits allow it: its parent's reservation, or what is
+ * spent and reserved below it, is used up. Nothing while something of everything is left.
  *
- * It is to be asked behind `findReachedLimit`, which says the same of the agent's own limits and own spending.
+ * Call it after `findReachedLimit`, which checks the agent's own limits and own spending.
  */
 export function findExhaustedBudget(account: Account, spent: Spent, nowMs: number): string | undefined {
   const rest = computeRemaining(account, spent, nowMs);
   for (const part of ["turns", "tokens", "nanoUsd"] as const) {
     if (part === "nanoUsd" && rest.nanoUsd === 0 && sumUsed(account, spent).nanoUsd === null) {
-      return `Budget of dollars cannot be kept: what was spent of ${formatAmount(part, getAllowance(account).nanoUsd)} is unknown`;
+      return `Budget of dollars cannot be enforced: the amount spent of ${formatAmount(part, getAllowance(account).nanoUsd)} is unknown`;
     }
     if (rest[part] === 0)
       return `Budget of ${NAMES[part]} reached: none left of ${formatTally(account, spent, part)}`;
@@ -48,7 +48,7 @@ function formatTally(account: Account, spent: Spent, part: CountedKind): string 
   const whole = formatAmount(part, getAllowance(account)[part] ?? 0);
   const spentText = formatAmount(part, sumUsed(account, spent)[part]);
   const aside = sumReserved(account)[part];
-  const waiting = aside === 0 ? "" : `, ${formatAmount(part, aside)} set aside for agents at work`;
+  const waiting = aside === 0 ? "" : `, ${formatAmount(part, aside)} reserved for running agents`;
   return `${whole} (${spentText} spent${waiting})`;
 }
 
@@ -58,6 +58,6 @@ function formatAmount(part: CountedKind, value: number | null): string {
 
 function formatAdvice({ open }: Account): string {
   return Object.keys(open).length === 0
-    ? "Do the task yourself, or end with what there is."
-    : "Wait for those that are at work: what they do not use comes back.";
+    ? "Do the task yourself, or finish with the results that you have."
+    : "Wait for the agents that are running: you get back what they do not use.";
 }

@@ -10,7 +10,7 @@ export const NO_USAGE: Usage = {
   totalTokens: 0,
 };
 
-/** Associative, with `NO_USAGE` as identity: partial sums may be merged in any grouping. */
+/** Adds two usages. Associative, with `NO_USAGE` as identity: partial sums may be merged in any grouping. */
 export function addUsage(a: Usage, b: Usage): Usage {
   return {
     input: a.input + b.input,
@@ -22,10 +22,10 @@ export function addUsage(a: Usage, b: Usage): Usage {
   };
 }
 
-/** Dollars, or `null` where a price is unknown: unknown is not free. */
+/** Dollars, or `null` when a price is unknown: unknown is not free. */
 export type Cost = number | null;
 
-/** Associative, with 0 as identity. A sum with an unknown part is unknown: what is known of it would look like all of it. */
+/** Adds two costs. Associative, with 0 as identity. A sum with an unknown part is unknown, so it never looks complete. */
 export function addCosts(a: Cost, b: Cost): Cost {
   return a === null || b === null ? null : a + b;
 }
@@ -35,7 +35,7 @@ export function sumCosts(costs: readonly Cost[]): Cost {
 }
 
 /**
- * Orders costs from the lowest to the highest. An unknown cost comes last, so that it is never the cheapest; two unknown
+ * Compares costs from the lowest to the highest. An unknown cost comes last, so it is never the cheapest; two unknown
  * costs are equal.
  */
 export function compareCosts(a: Cost, b: Cost): number {
@@ -44,12 +44,12 @@ export function compareCosts(a: Cost, b: Cost): number {
 }
 
 /**
- * Dollars, of one answer. Reasoning tokens are part of the output and not charged twice (TYP-09).
+ * Computes the dollars of one answer. Reasoning tokens are part of the output and not charged twice (TYP-09).
  *
- * @param longestQuestion - In tokens, where the answer took several.
+ * @param longestQuestion - In tokens, when the answer took several requests.
  */
 export function computeCost(usage: Usage, rates: CostRates, longestQuestion?: number): number;
-/** `null` where the model's prices are unknown. */
+/** Returns `null` when the model's prices are unknown. */
 export function computeCost(usage: Usage, rates: CostRates | null, longestQuestion?: number): Cost;
 export function computeCost(
   usage: Usage,
@@ -68,7 +68,7 @@ export function computeCost(
   );
 }
 
-/** How much of what went in came from a cache: 0 to 1, and 0 when nothing went in (TYP-08). */
+/** Computes the part of the input that came from a cache: 0 to 1, and 0 without input (TYP-08). */
 export function computeCacheHitRate(usage: Usage): number {
   const processed = usage.input + usage.cacheRead + usage.cacheWrite;
   return processed === 0 ? 0 : usage.cacheRead / processed;

@@ -3,34 +3,34 @@ import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { addUsage } from "../budget/usage.ts";
 
-/** How a branch ended. However it did, it is an outcome beside the others and takes nothing from them. */
+/** How a branch ended. In every case it is an outcome like any other and takes nothing from the other branches. */
 export type BranchStatus =
   | { readonly type: "answered" }
   | { readonly type: "failed" | "stopped" | "over-budget"; readonly reason: string };
 
-/** What a branch of an evaluation has come to (PAR-03): numbers and references, no text of it. */
+/** The result of a branch of an evaluation (PAR-03): numbers and references, no text. */
 export type BranchOutcome = {
-  /** Of its configuration, from 0. Words for people and for a judge count from 1. */
+  /** The index of its configuration, from 0. Texts for users and for a judge count from 1. */
   readonly index: number;
   /** Absent when no loop could be opened. */
   readonly loopId?: string;
   /** Where its entries are; absent when it has written none. */
   readonly branch?: string;
-  /** Entries that all branches began with, and those of this one at its end: what lies between is its own. */
+  /** The number of entries that all branches began with. Entries from there to this branch's end are its own. */
   readonly originalContextLength: number;
   readonly length: number;
   readonly status: BranchStatus;
   readonly usage: Usage;
-  /** Of its last answer's text, in UTF-8. */
+  /** The UTF-8 size of its last answer's text. */
   readonly textBytes: number;
 };
 
-/** A branch that answered may be chosen; another only where none did. */
+/** Reports whether a branch answered. Only such branches may be chosen, unless none answered. */
 export function isUsable({ status }: Pick<BranchOutcome, "status">): boolean {
   return status.type === "answered";
 }
 
-/** @param outcome - Of the branch's loop. */
+/** @param outcome - The outcome of the branch's loop. */
 export function toBranchStatus(outcome: Outcome): BranchStatus {
   switch (outcome.type) {
     case "answered":
@@ -46,11 +46,11 @@ export function toBranchStatus(outcome: Outcome): BranchStatus {
     case "rejected":
       return { type: "failed", reason: `Input rejected: ${outcome.reason}` };
     case "delivered":
-      return { type: "failed", reason: "Nothing was asked of it." };
+      return { type: "failed", reason: "It received no prompt." };
   }
 }
 
-/** Of a reason in words, in bytes: every branch may have one. */
+/** The maximum size of a reason in bytes: every branch may have one. */
 const REASON_BYTES = 200;
 
 export function shortStatus(status: BranchStatus): BranchStatus {
@@ -58,7 +58,7 @@ export function shortStatus(status: BranchStatus): BranchStatus {
   return { ...status, reason: truncateForPreview(status.reason, REASON_BYTES) };
 }
 
-/** PAR-01: of all branches, however they ended, and of the evaluation. */
+/** Sums the usage of all branches, however they ended, and of the evaluation (PAR-01). */
 export function sumUsage(outcomes: readonly BranchOutcome[], evaluation: Usage): Usage {
   return outcomes.reduce((sum, { usage }) => addUsage(sum, usage), evaluation);
 }

@@ -1,16 +1,16 @@
 import { type BranchOutcome, isUsable } from "./branch-outcome.ts";
 
-/** Which branch an evaluation goes on with, and why. */
+/** The branch with which an evaluation continues, and why. */
 export type Decision = {
-  /** The branch's index, from 0; -1 where none was to be chosen. */
+  /** The branch's index, from 0; -1 when no branch was to be chosen. */
   readonly selected: number;
-  /** `fallback`: the strategy gave no usable choice. `nobody`: all branches are kept. */
+  /** `fallback`: the strategy made no usable choice. `nobody`: all branches are retained. */
   readonly by: "strategy" | "fallback" | "nobody";
-  /** Whole sentences for people; branches are counted from 1. */
+  /** Complete sentences for users; branches are counted from 1. */
   readonly reason: string;
 };
 
-/** A choice among the branches that answered; the others are named. */
+/** Builds a choice among the branches that answered, and names the others. */
 export function buildDecision(
   outcomes: readonly BranchOutcome[],
   selected: number,
@@ -20,10 +20,10 @@ export function buildDecision(
 }
 
 /**
- * What is taken when a strategy cannot choose (GAP-10): the first branch that answered; when none did, the first that
- * left a text; when none has one, the first.
+ * Builds the decision when a strategy cannot choose (GAP-10): the first branch that answered; when none did, the first
+ * that left a text; when none has one, the first.
  *
- * @param why - A sentence.
+ * @param cause - A complete sentence.
  */
 export function buildFallbackDecision(outcomes: readonly BranchOutcome[], cause: string): Decision {
   const inOrder = sortByIndex(outcomes);
@@ -35,17 +35,17 @@ export function buildFallbackDecision(outcomes: readonly BranchOutcome[], cause:
       ? "the first that answered"
       : worded !== undefined
         ? "the first that left a text"
-        : "the first of all, which left no text either";
+        : "the first branch, which left no text either";
   const reason = [cause, `Branch ${selected + 1} is taken, ${rank}.`, ...describeUnusable(outcomes)].join(
     " ",
   );
   return { selected, by: "fallback", reason };
 }
 
-/** HITL-03. */
+/** Builds the decision to retain all branches (HITL-03). */
 export function buildKeepAllDecision(outcomes: readonly BranchOutcome[]): Decision {
   const reason =
-    outcomes.length === 1 ? "The one branch is kept." : `All ${outcomes.length} branches are kept.`;
+    outcomes.length === 1 ? "The only branch is retained." : `All ${outcomes.length} branches are retained.`;
   return { selected: -1, by: "nobody", reason: [reason, ...describeUnusable(outcomes)].join(" ") };
 }
 
@@ -57,7 +57,7 @@ export function filterUsable(outcomes: readonly BranchOutcome[]): readonly Branc
   return sortByIndex(outcomes).filter(isUsable);
 }
 
-/** How the unusable ended, without their reasons: a sentence stays short with any number of branches. */
+/** Describes how unusable branches ended, without their reasons: a sentence stays short with any number of branches. */
 function describeUnusable(outcomes: readonly BranchOutcome[]): readonly string[] {
   const unusable = sortByIndex(outcomes).filter((outcome) => !isUsable(outcome));
   if (unusable.length === 0) return [];

@@ -9,21 +9,21 @@ import type { BranchOutcome, BranchStatus } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
 import type { LoopPart } from "./loop-part.ts";
 
-// What crosses the history of an evaluation: references, numbers and verdicts; no text but the winner's, once.
+// What crosses the history of an evaluation: references, numbers and verdicts; no text except the winner's, once.
 
 type Numbered = { readonly number: number; readonly generation: number };
 
 export type OpenEvaluationCommand = Numbered &
   EvaluationPlan & {
-    /** Absent: every branch goes on with what is there (PAR-02). */
+    /** Absent: every branch continues the existing conversation (PAR-02). */
     readonly prompt?: InboundMessage;
-    /** Of single branches, in place of that; `null`: what all are asked. */
+    /** Replaces `prompt` for single branches; `null`: the common prompt. */
     readonly prompts?: readonly (InboundMessage | null)[];
     /** Where all branches begin; the session's head when absent. */
     readonly at?: BranchPosition;
   };
 
-/** Behind so many entries of a branch; at its end when that is not said. */
+/** After this many entries of a branch; at its end when the position is absent. */
 export type BranchPosition = { readonly branch: string; readonly position?: number };
 
 /** A configuration, and the loop that is reserved for it. */
@@ -47,10 +47,10 @@ export type EvaluationOpenedDigest = Pick<LoopPart, "evaluation" | "at" | "paren
   readonly limits?: EvaluationLimits;
 };
 
-/** How a run of an evaluation ended, as its workflow was told. Of a loop that has its end, the record says more. */
+/** How a run of an evaluation ended, as its workflow knows it. The record has more about a loop that has ended. */
 export type BranchEnd = { readonly loopId: string; readonly status: BranchStatus };
 
-/** What both of the following steps look at. */
+/** The common input of the following two steps. */
 type EvaluationEnds = Numbered &
   Pick<LoopPart, "evaluation" | "at"> & {
     readonly prompt?: string;
@@ -58,30 +58,30 @@ type EvaluationEnds = Numbered &
     readonly ends: readonly BranchEnd[];
   };
 
-/** Makes what a judge is asked. */
+/** Prepares what a judge is asked. */
 export type PrepareJudgeCommand = EvaluationEnds & {
   readonly judgeHash: string;
-  /** Indices of branches whose runs are gone without a report. */
+  /** Indices of branches whose runs ended without a report. */
   readonly lost: readonly number[];
 };
 
 export type JudgeDigest = {
-  /** The stored text of the judge's prompt; absent where there is nothing to compare. */
+  /** The stored text of the judge's prompt; absent when there is nothing to compare. */
   readonly question?: string;
-  /** What the lost ones have used, as far as the record shows it; in their order. */
+  /** What the lost branches have used, as far as the record shows it; in their order. */
   readonly used: readonly Amounts[];
 };
 
-/** Chooses, and closes the group's record. */
+/** Selects a branch, and closes the group's record. */
 export type SelectBranchCommand = EvaluationEnds & {
   readonly strategy: { readonly type: EvaluationPlan["strategy"]["type"]; readonly name?: string };
   readonly branches: readonly Pick<OpenedAgent, "agentName" | "model">[];
   readonly judge?: BranchEnd;
-  /** Why nobody is asked any more. */
+  /** Why no judge or strategy is called any more. */
   readonly stopped?: string;
 };
 
-/** A branch when it is over (PAR-03), with what it has cost. */
+/** A branch that has ended (PAR-03), with its cost. */
 export type EvaluatedBranch = BranchOutcome & {
   readonly agentName: string;
   readonly model: string;
@@ -94,7 +94,7 @@ export type EvaluatedBranch = BranchOutcome & {
 export type SelectedBranchDigest = {
   readonly decision: Decision;
   readonly branches: readonly EvaluatedBranch[];
-  /** Of the judge, or of what a registered strategy says that it has used. */
+  /** The usage of the judge, or the usage that a registered strategy reports. */
   readonly evaluationUsage: Usage;
   readonly evaluationCostUsd: Cost;
   /** How the chosen branch's loop ended. */

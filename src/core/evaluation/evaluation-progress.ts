@@ -8,13 +8,13 @@ import { type BranchStatus, toBranchStatus } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
 import { branchesOf, judgeOf, lostStatus } from "./parts.ts";
 
-// Where an evaluation stands, beside what is said of any job.
+// The progress of an evaluation, in addition to the status of any job.
 
 type EvaluationPhase = "opening" | "comparing" | "judging" | "deciding" | "ended";
 
 export type EvaluationProgress = {
   readonly strategy: string;
-  /** What is shown of it holds no words: neither of a prompt nor of a judge. */
+  /** Present when the status must contain no text, neither of a prompt nor of a judge. */
   readonly words?: "none";
   readonly phase: EvaluationPhase;
   readonly decision?: Decision;
@@ -30,9 +30,9 @@ export type PartProgress = {
   readonly model: string;
   readonly loopId: string;
   readonly status: "starting" | "running" | BranchStatus["type"];
-  /** Of the workflow that runs it: what is asked of a branch alone is asked there. */
+  /** The id of the workflow that runs it, to which requests about this branch alone go. */
   readonly workflow?: string;
-  /** Known when it is over. */
+  /** Known when it has ended. */
   readonly turns: number;
   readonly tokens: number;
   readonly costUsd: Cost;
@@ -40,7 +40,7 @@ export type PartProgress = {
   readonly endedAtMs?: number;
 };
 
-/** What is said of an evaluation alone. */
+/** The status of an evaluation itself. */
 type OwnStatus = {
   readonly strategy: string;
   readonly branches: readonly PartProgress[];
@@ -102,10 +102,10 @@ function formatStatusText(
       return "opening the evaluation";
     case "comparing": {
       const endedCount = branches.filter(({ state }) => state === "done").length;
-      return `running ${branches.length} branches, ${endedCount} of them over`;
+      return `running ${branches.length} branches, ${endedCount} of them ended`;
     }
     case "judging":
-      return "asking the judge";
+      return "calling the judge";
     case "deciding":
       return "choosing a branch";
     case "ended":

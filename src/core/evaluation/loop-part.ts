@@ -1,11 +1,11 @@
 /**
- * A loop as one of several that an evaluation runs side by side in a session: on a branch of its own, under a number
- * that is reserved for it. The session's head, its inbox and its siblings are not its business.
+ * A loop that an evaluation runs side by side with others in a session, on a branch of its own and under a number that
+ * is reserved for it. It does not touch the session's head, its inbox or the other loops.
  */
 export type LoopPart = {
   readonly evaluation: string;
   readonly number: number;
-  /** Behind this many entries of a branch: what it knows of the session. */
+  /** After this many entries of a branch: what it knows of the session. */
   readonly at: { readonly branch: string; readonly position: number };
   /** The session's last loop when the evaluation began. */
   readonly parentLoopId?: string | undefined;

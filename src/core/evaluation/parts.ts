@@ -7,7 +7,7 @@ import type { LostPart, PartEnd } from "../machine/task.ts";
 import { type BranchStatus, shortStatus, toBranchStatus } from "./branch-outcome.ts";
 import type { BranchEnd, EvaluationOpenedDigest, OpenedAgent } from "./evaluation-digest.ts";
 
-// An evaluation as a job: its parts are the branches, in the order of the configurations, and the judge behind them.
+// An evaluation as a job: its parts are the branches, in the order of the configurations, followed by the judge.
 
 const JUDGE = "judge";
 
@@ -15,7 +15,7 @@ type Agent = Pick<OpenedAgent, "limits" | "delegation">;
 
 /**
  * Adds the parts, and the account that they share: each may use what its own definition allows, and all together what
- * the evaluation does (design 3.9). It is deep enough for whatever the parts may start.
+ * the evaluation allows (design 3.9). The account is deep enough for anything that the parts may start.
  */
 export function addBranches(state: JobState, opened: EvaluationOpenedDigest, nowMs: number): JobState {
   const limits = fillLimits(opened.limits);
@@ -24,7 +24,7 @@ export function addBranches(state: JobState, opened: EvaluationOpenedDigest, now
   const shared = buildAllowance(limits, undefined, nowMs);
   const planned = agents.map(
     (agent, index): PartPlan => ({
-      // As people count them.
+      // Names count from 1.
       name: agent === opened.judge ? JUDGE : `branch-${index + 1}`,
       agent: agent.agentName,
       model: agent.model,
@@ -40,7 +40,7 @@ export function addBranches(state: JobState, opened: EvaluationOpenedDigest, now
   };
 }
 
-/** In the order of the parts. */
+/** Lists the agents in the order of the parts. */
 export function agentsIn({ branches, judge }: EvaluationOpenedDigest): readonly OpenedAgent[] {
   return judge === undefined ? branches : [...branches, judge];
 }
@@ -53,32 +53,32 @@ export function judgeOf({ parts }: JobState): JobPart | undefined {
   return parts.find(({ name }) => name === JUDGE);
 }
 
-/** What a part asks for: see `reserveShares`. */
+/** Builds a part's request for `reserveShares`. */
 export function shareRequest(agent: Agent, part: number): ShareRequest {
   return { part, own: ownAllowance(agent) };
 }
 
-/** An agent's own time begins with its loop, and stands still while a person is waited for: its loop sees to it. */
+/** Builds an agent's own allowance. Its loop measures its time, which begins with the loop and pauses for the user. */
 function ownAllowance({ limits, delegation }: Agent): Allowance {
   return { ...buildAllowance(limits, delegation, 0), deadlineMs: null };
 }
 
-/** How a part that is over ended, as the steps of an evaluation are told. */
+/** Converts the end of a part for the steps of an evaluation. */
 export function branchEnd(loopId: string, end: PartEnd): BranchEnd {
   const status = end.type === "lost" ? lostStatus(end) : toBranchStatus(end.report.outcome);
   return { loopId: end.report?.loopId ?? loopId, status: shortStatus(status) };
 }
 
-/** @param lost - Of a run that is gone without a report. */
+/** @param lost - A run that ended without a report. */
 export function lostStatus({ how, cause }: LostPart): BranchStatus {
   switch (cause) {
     case "taken":
-      return { type: "failed", reason: "There is a run of its name already" };
+      return { type: "failed", reason: "A run with the same name already exists" };
     case "not-begun":
       return { type: "stopped", reason: "It was stopped before it began" };
     case "given-up":
       return { type: "stopped", reason: how };
     case "ended":
-      return { type: "stopped", reason: `It was ended from outside: ${how}` };
+      return { type: "stopped", reason: `Its run ended without a result: ${how}` };
   }
 }

@@ -3,7 +3,7 @@ import { formatDollars } from "../budget/limits.ts";
 import { formatBudget } from "../budget/loop-budget.ts";
 import type { JobStatus, PartStatus } from "./job-status.ts";
 
-/** Rows of parts that are shown. */
+/** The maximum number of rows of parts. */
 export const MOST_ROWS = 40;
 const ROW_BYTES = 350;
 const CELL_BYTES = 64;
@@ -21,9 +21,9 @@ const COLUMNS: readonly Column[] = [
 ];
 
 /**
- * The job as an operator reads it in the Temporal UI: Markdown, under the 20,000 bytes that the server takes.
+ * Formats the job for an operator in the Temporal UI: Markdown, under the 20,000 bytes that the server accepts.
  *
- * @param more - Lines of the job's mode: a name, and what it says.
+ * @param more - Lines of the job's mode: a name and a text.
  */
 export function jobDashboard(
   { status, doing, goal, turns, costUsd, budget, job }: JobStatus,
@@ -54,7 +54,7 @@ export function jobDashboard(
   ].join("\n");
 }
 
-/** `2 running, 5 completed`. */
+/** Formats the counts: `2 running, 5 completed`. */
 function countsInWords(counts: JobStatus["job"]["counts"]): string {
   const said = Object.entries(counts).filter(([, count]) => count > 0);
   return said.map(([word, count]) => `${count} ${word}`).join(", ") || "none";

@@ -3,26 +3,26 @@ import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
 import { getSpentByJob, type JobMode, type JobPart, type JobState } from "./job.ts";
 
-/** What a part has come to. Its words stay in its session, in the entry at `position`. */
+/** The result of a part. Its text stays in its session, in the entry at `position`. */
 export type PartResult = Pick<JobPart, "name" | "agent" | "session" | "outcome"> &
   Partial<NonNullable<JobPart["report"]>> & {
     readonly turns: number;
     readonly costUsd: Cost;
   };
 
-/** What a job gives back. */
+/** The result of a job. */
 export type JobResult = {
   readonly job: string;
   readonly mode: JobMode | "supervisor";
   readonly outcome: Outcome;
-  /** The part at which it ended, where it did not come to its end. */
+  /** The part at which it ended, when it did not complete. */
   readonly at?: string;
-  /** At most 32 KiB; whole in the transcript, under the hash `ref`. */
+  /** At most 32 KiB; complete in the transcript, under the hash `ref`. */
   readonly text?: string;
   readonly ref?: string;
   readonly bytes?: number;
   readonly parts: readonly PartResult[];
-  /** Rounds of an autonomous agent. */
+  /** The rounds of an autonomous agent. */
   readonly rounds?: number;
   readonly turns: number;
   readonly tokens: number;
@@ -57,7 +57,7 @@ function buildPartResult({ name, agent, session, outcome, report, used }: JobPar
   };
 }
 
-/** The same outcome, told with where it came about. */
+/** Returns the same outcome, with the name of the part in which it happened. */
 export function locateOutcome(partName: string, outcome: Outcome): Outcome {
   switch (outcome.type) {
     case "failed":

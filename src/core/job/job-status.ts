@@ -15,7 +15,7 @@ import {
   partWord,
 } from "./job.ts";
 
-/** Where one part stands. */
+/** The status of one part. */
 export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> &
   Partial<Pick<JobPart, "model" | "workflow" | "task" | "startedAtMs" | "endedAtMs">> & {
     readonly status: StatusCode;
@@ -23,15 +23,15 @@ export type PartStatus = Pick<JobPart, "name" | "agent" | "session" | "state"> &
     readonly costUsd: Cost;
   };
 
-/** What a person wants to know of a job: what they want to know of any run, and its parts. A mode may say more beside. */
+/** The status of a job for users: that of any run, and its parts. A mode may add fields. */
 export type JobStatus = Status & {
   readonly job: {
     readonly mode: JobMode;
-    /** How many parts stand where. */
+    /** The number of parts by status. */
     readonly counts: PartCounts;
-    /** 200 at most: of more than that those at work, then the newest of those that are over. */
+    /** At most 200: if there are more, the running ones, then the newest of those that have ended. */
     readonly parts: readonly PartStatus[];
-    /** Why it ends before its time. */
+    /** Why it ends early. */
     readonly stop?: string;
     /** Rounds that an autonomous agent has begun. */
     readonly rounds?: number;
@@ -40,18 +40,18 @@ export type JobStatus = Status & {
   };
 };
 
-/** What a mode says of itself, in place of what is said of any job. */
+/** The fields with which a mode replaces those of any job. */
 export type ModeStatus = Partial<Omit<Status, "session" | "status" | "outcome">> & {
   readonly job?: Pick<JobStatus["job"], "rounds" | "sleepsUntilMs">;
 };
 
-/** Parts that a status lists. */
+/** The number of parts that a status lists. */
 const MOST_PARTS = 200;
 const STOP_BYTES = 200;
-/** Of the names of all agents, in bytes: a search attribute is short. */
+/** The maximum size of all agents' names together, in bytes: a search attribute is short. */
 const AGENTS_BYTES = 117;
 
-/** @param mostParts - That are listed. */
+/** @param mostParts - The maximum number of listed parts. */
 export function buildJobStatus<Mode extends ModeStatus>(
   state: JobState,
   mode: Mode,
@@ -94,7 +94,7 @@ export function buildJobStatus<Mode extends ModeStatus>(
   return status as JobStatus & Mode;
 }
 
-/** All of a few, in their order. */
+/** Returns all parts in their order if they are few; otherwise the running ones first, then the newest ended ones. */
 function shownParts({ parts }: JobState, most: number): readonly JobPart[] {
   if (parts.length <= most) return parts;
   const running = parts.filter(({ state }) => state === "running");
@@ -129,11 +129,11 @@ function getStatusCode({ outcome, stop }: JobState, job: ModeStatus["job"]): Sta
 
 function formatStatusText({ outcome, doing: said, parts, counts }: JobState): string {
   if (outcome !== undefined) return "nothing: the job has ended";
-  if (counts.running === 0) return said || "deciding what comes next";
-  if (counts.running > MOST_NAMED) return `${counts.running} parts are at work`;
+  if (counts.running === 0) return said || "deciding the next step";
+  if (counts.running > MOST_NAMED) return `${counts.running} parts are running`;
   const running = parts.filter(({ state }) => state === "running").map(({ name }) => name);
-  return `at work: ${running.join(", ")}`;
+  return `running: ${running.join(", ")}`;
 }
 
-/** Parts at work that are named. */
+/** The maximum number of running parts that are named. */
 const MOST_NAMED = 20;

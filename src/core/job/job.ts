@@ -6,43 +6,43 @@ import type { Spent } from "../budget/limits.ts";
 import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
 import type { LostPart, TaskReport } from "../machine/task.ts";
 
-// Agents that work together on a task, seen from above: parts, each a run of its own, and the account that they share.
-// What is said stays in the sessions. What a mode does beside that is a strategy above this state: see `workflows`.
+// A job: agents that work together on a task. It has parts, each a run of its own, and the account that they share.
+// Conversations stay in the sessions. A mode is a strategy on top of this state: see `src/workflows`.
 //
 // Invariants
-//   J1. A part begins only with a share that was set aside for it, and its share is settled once.
-//   J2. What a part comes to is an outcome, however it ends; it never loses another part. A second end changes nothing.
+//   J1. A part begins only with a share that was reserved for it, and its share is settled once.
+//   J2. The result of a part is an outcome, however it ends; it never loses another part. A second end changes nothing.
 //   J3. `counts` counts every part once, under its status.
 
 export type JobMode = "autonomous" | "pipeline" | "fan-out" | "supervisor" | "evaluation";
 
-/** Who works on what, before it begins. */
+/** A part before it begins. */
 export type PartPlan = {
   /** Unique in the job. */
   readonly name: string;
   readonly agent: string;
-  /** Where its words stand. */
+  /** The session with its conversation. */
   readonly session: string;
-  /** A few words of its task, where each part has another one. */
+  /** The beginning of its task, when each part has a different one. */
   readonly task?: string;
-  /** Where the job knows it before the part begins. */
+  /** Present when the job knows it before the part begins. */
   readonly model?: string;
   readonly loopId?: string;
 };
 
 export type JobPart = PartPlan & {
   readonly state: "waiting" | "running" | "done";
-  /** Of the workflow that runs it, where that is not named as the session is. */
+  /** The id of the workflow that runs it, when it differs from the session's. */
   readonly workflow?: string;
-  /** Set aside for it and not settled yet. */
+  /** The share that is reserved for it and not settled yet. */
   readonly share?: string;
   readonly startedAtMs?: number;
   readonly endedAtMs?: number;
-  /** Of its newest run. */
+  /** The outcome of its newest run. */
   readonly outcome?: Outcome;
   readonly lost?: LostPart;
   readonly report?: Pick<TaskReport, "branch" | "loopId" | "position">;
-  /** Of all its runs, with all below them. */
+  /** Used by all its runs and everything below them. */
   readonly used: Amounts;
 };
 
@@ -53,7 +53,7 @@ export type PartCounts = Readonly<Record<PartWord, number>>;
 export type JobState = {
   readonly job: string;
   readonly mode: JobMode;
-  /** A few words of the task, at most 256 bytes. */
+  /** The beginning of the task, at most 256 bytes. */
   readonly goal: string;
   readonly startedAtMs: number;
   readonly maxDurationMs: number | null;
@@ -62,18 +62,18 @@ export type JobState = {
   /** Names of agents that have a part, each once: the first few. */
   readonly agents: readonly string[];
   readonly account: Account;
-  /** Shares that were set aside: each has a number of its own. */
+  /** The number of shares that were reserved, which numbers them. */
   readonly shares: number;
-  /** What it is doing beside its parts, in words. */
+  /** What it is doing in addition to its parts, as text. */
   readonly doing: string;
   readonly stop?: { readonly reason: string };
   readonly outcome?: Outcome;
 };
 
-/** Runs of parts stand one level below the job; how deep they go themselves is for their definitions to say. */
+/** The depth of a job. Parts run one level below it; their definitions say how deep they go themselves. */
 export const DEPTH = 100;
 
-/** Names that a state keeps. */
+/** The number of names that a state stores. */
 const MOST_AGENTS = 20;
 
 const NO_PARTS: PartCounts = {
@@ -129,16 +129,16 @@ export function partWord({ state, outcome }: Pick<JobPart, "state" | "outcome">)
   return state === "done" ? getOutcomeCode(outcome) : state;
 }
 
-/** Ends the job before its time. The first reason counts, and none once it is over. */
+/** Ends the job early. The first reason counts; after the end, the request changes nothing. */
 export function requestStop(state: JobState, reason: string): JobState {
   if (state.stop !== undefined || state.outcome !== undefined) return state;
   return { ...state, stop: { reason } };
 }
 
-/** A job spends nothing itself. */
+/** A job itself spends nothing. */
 export const NO_SPENDING: Spent = { turns: 0, tokens: 0, durationMs: 0, costUsd: 0 };
 
-/** What all parts that are over have spent. */
+/** Returns what all ended parts have spent. */
 export function getSpentByJob({ account }: Pick<JobState, "account">): Amounts {
   return sumUsed(account, NO_SPENDING);
 }

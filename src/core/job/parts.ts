@@ -6,7 +6,7 @@ import { findExhaustedBudget } from "../budget/shortage.ts";
 import type { NextRound, PartEnd, TaskReport } from "../machine/task.ts";
 import { changePart, DEPTH, type JobPart, type JobState, NO_SPENDING } from "./job.ts";
 
-// What happens to a part: a share is set aside, it begins, it ends, its share is settled.
+// The life of a part: a share is reserved, the part begins and ends, its share is settled.
 
 /** A part that is to begin. */
 export type ShareRequest = {
@@ -16,9 +16,9 @@ export type ShareRequest = {
 };
 
 /**
- * Sets shares aside for parts that begin together: see `reserve`.
+ * Reserves shares for parts that begin together: see `reserve`.
  *
- * @param keep - An equal share stays for one more that begins later.
+ * @param keep - An equal share stays for one more part that begins later.
  */
 export function reserveShares(
   state: JobState,
@@ -35,7 +35,7 @@ export function reserveShares(
   return { state: { ...reserved, account, shares: state.shares + asked.length }, reservations };
 }
 
-/** What one of so many may have of what is left, at least one of each. Time is not shared out. */
+/** Computes one of so many equal shares of what is left, at least one of each amount. Time is not divided. */
 export function equalShare({ account }: JobState, parties: number, nowMs: number): Allowance {
   const { turns, tokens, nanoUsd } = computeRemaining(account, NO_SPENDING, nowMs);
   const one = (amount: number | null) =>
@@ -57,18 +57,18 @@ export type Begun =
 /**
  * Begins a part with a fair share of what is left.
  *
- * @param waiting - Parts that want to begin too, this one among them: each is left as much.
+ * @param waiting - The number of parts that want to begin too, including this one: each can have as much.
  */
 export function beginPart(state: JobState, part: number, waiting: number, nowMs: number): Begun {
   const reason = findExhaustedBudget(state.account, NO_SPENDING, nowMs);
   if (reason !== undefined) return { type: "refused", state: refusePart(state, part, reason, nowMs), reason };
   const { turns, tokens, nanoUsd } = computeRemaining(state.account, NO_SPENDING, nowMs);
-  // Those that could have nothing do not make the others' shares smaller.
+  // Parts that could get nothing do not reduce the shares of the others.
   const parties = Math.min(waiting, turns ?? waiting, tokens ?? waiting, nanoUsd ?? waiting);
   return beginPartWith(state, part, equalShare(state, parties, nowMs), nowMs);
 }
 
-/** The same, with at most what is said. */
+/** Begins a part with at most this allowance. */
 export function beginPartWith(state: JobState, part: number, own: Allowance, nowMs: number): Begun {
   const { state: reserved, reservations } = reserveShares(state, [{ part, own }], nowMs);
   const [share] = reservations;
@@ -78,7 +78,7 @@ export function beginPartWith(state: JobState, part: number, own: Allowance, now
   return { type: "refused", state: refusePart(state, part, reason, nowMs), reason };
 }
 
-/** @param workflow - Where that is not named as its session is. */
+/** @param workflow - The workflow's id, when it differs from the session's. */
 export function startPart(state: JobState, part: number, nowMs: number, workflow?: string): JobState {
   return changePart(state, part, {
     state: "running",
@@ -87,16 +87,16 @@ export function startPart(state: JobState, part: number, nowMs: number, workflow
   });
 }
 
-/** It could not begin. */
+/** Ends a part that could not begin. */
 export function refusePart(state: JobState, part: number, reason: string, nowMs: number): JobState {
   const outcome: Outcome = { type: "limit-reached", reason };
   return changePart(state, part, { state: "done", outcome, endedAtMs: nowMs });
 }
 
 /**
- * A part's run is over: what it has spent counts, the rest of its share is free again.
+ * Ends a part whose run has ended: what it has spent counts, and the rest of its share is free again.
  *
- * @param settles - `when-known`: the share of one that is gone without a report stays set aside until `settlePart`.
+ * @param settles - `when-known`: the share of a run without a report stays reserved until `settlePart`.
  */
 export function endPart(
   state: JobState,
@@ -111,7 +111,7 @@ export function endPart(
   return settlePart(ended, part, end.report?.used ?? NO_AMOUNTS);
 }
 
-/** What its run has spent is known. */
+/** Settles a part when the spending of its run is known. */
 export function settlePart(state: JobState, part: number, spent: Amounts): JobState {
   const { share, used = NO_AMOUNTS, ...rest } = state.parts[part] ?? {};
   if (share === undefined) return state;
@@ -119,7 +119,7 @@ export function settlePart(state: JobState, part: number, spent: Amounts): JobSt
   return { ...state, parts, account: settle(state.account, share, spent) };
 }
 
-/** An earlier start of the job has had this part done: it is not done again, and what it has cost counts. */
+/** Restores a part that an earlier start of the job completed: it does not run again, and its cost counts. */
 export function recallPart(state: JobState, part: number, report: TaskReport): JobState {
   const { account } = state;
   return {
@@ -140,7 +140,7 @@ function comeTo(end: PartEnd): Partial<JobPart> {
 
 export function outcomeOf(end: PartEnd): Outcome {
   if (end.type === "reported") return end.report.outcome;
-  return { type: "failed", fault: "lost", message: `It did not come to an end: ${end.how}` };
+  return { type: "failed", fault: "lost", message: `It ended without a result: ${end.how}` };
 }
 
 export function restOf({ report }: PartEnd): NextRound | undefined {

@@ -3,23 +3,23 @@ import type { QueueSize, RejectedMessages } from "../machine/queue-size.ts";
 import type { NextRound } from "../machine/task.ts";
 import type { ModeStatus } from "./job-status.ts";
 
-// An agent that works by itself, round by round: a round is a run in the same session.
+// An agent that works autonomously, round by round: a round is a run in the same session.
 
 export type RoundLimits = { readonly maxIdleRounds: number; readonly maxRounds: number | null };
 
 /** What the next round is prompted with. */
 export type RoundCause = "task" | "slept" | "woken" | "go-on";
 
-/** What comes behind a round. */
+/** What follows a round. */
 export type AfterRound =
   | { readonly type: "end"; readonly outcome: Outcome; readonly done: boolean }
   | { readonly type: "sleep"; readonly seconds: number; readonly reason: string }
-  /** `idle`: rounds in a row that have ended without a word on how the work goes on. */
+  /** `idle`: consecutive rounds that ended without a call that says how the work continues. */
   | { readonly type: "round"; readonly idle: number };
 
 /**
- * @param idle - Rounds in a row before this one that have ended without a word on how the work goes on.
- * @param waiting - Somebody has sent words for the next round: they are not lost, whatever this one has said.
+ * @param idle - Consecutive earlier rounds that ended without a call that says how the work continues.
+ * @param waiting - Messages wait for the next round: they are not lost, whatever the result of this round is.
  */
 export function decideAfterRound(
   outcome: Outcome,
@@ -27,7 +27,7 @@ export function decideAfterRound(
   { idle, rounds, waiting }: { readonly idle: number; readonly rounds: number; readonly waiting: boolean },
   { maxIdleRounds, maxRounds }: RoundLimits,
 ): AfterRound {
-  // A round that meets its own limit has not failed: the next one goes on.
+  // A round that reaches its own limit has not failed: the next one continues.
   if (outcome.type !== "answered" && outcome.type !== "limit-reached")
     return { type: "end", outcome, done: false };
   const isLast = maxRounds !== null && rounds >= maxRounds;
@@ -40,7 +40,7 @@ export function decideAfterRound(
   const now = idle + 1;
   if (now < maxIdleRounds) return { type: "round", idle: now };
   return endAtLimit(
-    `${now} rounds in a row have ended without a call of finish_work or sleep (maxIdleRounds ${maxIdleRounds})`,
+    `${now} consecutive rounds ended without a call to finish_work or sleep (maxIdleRounds ${maxIdleRounds})`,
   );
 }
 
@@ -48,17 +48,17 @@ function endAtLimit(reason: string): AfterRound {
   return { type: "end", outcome: { type: "limit-reached", reason }, done: false };
 }
 
-/** What an agent is told when a round begins that nobody has given words for. */
+/** The prompts of rounds that begin without a message. */
 export const ROUND_PROMPTS = {
-  slept: "The time that you wanted to sleep for has passed. Go on with your work.",
-  woken: "You were woken before your time. Look at what has changed, and go on with your work.",
+  slept: "Your sleep is over. Continue your work.",
+  woken: "You were woken early. Check what has changed, and continue your work.",
   "go-on":
-    "Nobody is here to answer: you work by yourself. Go on. Call finish_work when the whole task is done or cannot be done, or sleep to wait for something.",
+    "No user is available to answer: you work autonomously. Continue. Call finish_work when the whole task is done or cannot be done, or call sleep to wait for something.",
 } as const satisfies Record<Exclude<RoundCause, "task">, string>;
 
-/** Where an autonomous agent stands. */
+/** The progress of an autonomous agent. */
 export type Rounds = {
-  /** That it has begun. */
+  /** The number of rounds that it has begun. */
   readonly rounds: number;
   /** When it wakes by itself. */
   readonly sleepsUntilMs?: number;

@@ -1,17 +1,17 @@
-// What the tools of a lead say to the job: wire names, pinned by tests.
+// The messages from the tools of a lead to the job: wire names, pinned by tests.
 
-/** An update: `DelegateRequest`, answered by `Delegated`. */
+/** An update: `DelegateRequest`, answered by a `DelegateResult`. */
 export const DELEGATE_UPDATE = "delegate";
 /** A query: ids, answered by a `TeamView`. */
 export const TEAM_QUERY = "team";
 
 export type DelegateRequest = {
-  /** Of the call: one that is made again is the same. */
+  /** The id of the call: a repeated call has the same id. */
   readonly id: string;
   readonly agent: string;
-  /** SHA-256 of the task, which lies in the transcript. */
+  /** The SHA-256 of the task, which is in the transcript. */
   readonly ref: string;
-  /** A few words of it. */
+  /** The beginning of the task. */
   readonly task: string;
 };
 

@@ -15,19 +15,19 @@ import {
   type Team,
 } from "./team.ts";
 
-// What is shown of a team: to people, and to its lead.
+// The status of a team, for users and for its lead.
 
-/** Rows that people are shown. */
+/** The maximum number of rows for users. */
 const MAX_ROWS = 10;
-/** Members that one answer to the lead names. */
+/** The maximum number of members in one answer to the lead. */
 const MAX_NAMED = 100;
 
-/** What the lead asks for. */
+/** The lead's view of its team. */
 export type TeamView = {
   readonly agents: readonly Pick<NamedAgent, "name" | "description">[];
-  /** Those that were asked for; all unless some were, the newest of them at most. */
+  /** The requested members; without a request all of them, the newest at most. */
   readonly members: readonly Member[];
-  /** Asked for, and not in the table. */
+  /** Requested, but not in the table. */
   readonly unknown: readonly string[];
   readonly isOver: boolean;
 };
@@ -44,7 +44,7 @@ export function buildTeamView(state: JobState, { agents }: Team, ids?: readonly 
   };
 }
 
-/** The agents as an agent's own run shows those below it. */
+/** Builds the status of the agents in the form in which an agent's own run lists its sub-agents. */
 export function buildTeamStatus(state: JobState): ModeStatus {
   const { parts, counts } = state;
   const members = membersOf(state);
@@ -61,17 +61,17 @@ export function buildTeamStatus(state: JobState): ModeStatus {
   };
 }
 
-/** What a job comes to. The words stay in the sessions. */
+/** The result of a job with a lead. Conversations stay in the sessions. */
 export type TeamResult = {
   readonly job: string;
   readonly mode: "supervisor";
   readonly outcome: Outcome;
-  /** The lead's last words, at most 32 KiB. */
+  /** The lead's last text, at most 32 KiB. */
   readonly text?: string;
-  /** The tasks that were handed out and what became of them: the newest hundred of `count`. */
+  /** The delegated tasks and their results: the newest hundred of `count`. */
   readonly agents: readonly Pick<Member, "id" | "agent" | "session" | "status" | "reason">[];
   readonly count: number;
-  /** The lead and these agents, as other jobs name their parts. */
+  /** The lead and these agents, as other jobs list their parts. */
   readonly parts: readonly {
     readonly name: string;
     readonly agent: string;
@@ -79,7 +79,7 @@ export type TeamResult = {
     readonly turns: number;
     readonly costUsd: Cost;
   }[];
-  /** Of all agents, with all below them. */
+  /** Of all agents and everything below them. */
   readonly turns: number;
   readonly tokens: number;
   readonly costUsd: Cost;
@@ -120,7 +120,7 @@ function formatStatusText(state: JobState): string {
   const running = membersAtWork(state);
   if (state.outcome !== undefined) return "nothing: the job has ended";
   if (!isLeading(state)) return `ending ${running} agents`;
-  return running === 0 ? "the lead is at work" : `the lead and ${running} agents are at work`;
+  return running === 0 ? "the lead is running" : `the lead and ${running} agents are running`;
 }
 
 function toChildRow({ session, agent, task = "", state, outcome }: JobPart): ChildRow {

@@ -5,32 +5,32 @@ import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
 import { addParts, type JobOpening, type JobPart, type JobState, openJob } from "./job.ts";
 import { beginPartWith, equalShare, startPart } from "./parts.ts";
 
-// A lead and the agents that it hands tasks to: a job whose first part is the lead, and that gets a part with each task.
+// A lead and the agents to which it delegates tasks: a job whose first part is the lead, and which gets a part per task.
 
-/** An agent that tasks can be handed to. */
+/** An agent to which tasks can be delegated. */
 export type NamedAgent = {
   readonly name: string;
   readonly description: string;
   readonly definitionHash: string;
 };
 
-/** What the lead may hand out. */
+/** What the lead may delegate to. */
 export type Team = { readonly agents: readonly NamedAgent[]; readonly maxAgents: number };
 
-/** One task that was handed out, and the agent that works on it, as the lead sees them. */
+/** One delegated task and the agent that works on it, as the lead sees them. */
 export type Member = {
-  /** What the lead calls it: `{name}-{n}`. */
+  /** The lead's name for it: `{name}-{n}`. */
   readonly id: string;
   readonly agent: string;
   readonly session: string;
-  /** A few words of the task. */
+  /** The beginning of the task. */
   readonly task: string;
   readonly status: "running" | OutcomeCode;
-  /** Why it is over, where it was not because it has answered. */
+  /** Why it ended, when it did not answer. */
   readonly reason?: string;
-  /** Where its last words stand; absent while it is at work, and where it has said none. */
+  /** The position of its last text; absent while it runs, and when it has none. */
   readonly words?: { readonly branch: string; readonly position: number };
-  /** With all below it, once it is over. */
+  /** Includes everything below it; present when it has ended. */
   readonly spent?: { readonly turns: number; readonly costUsd: Cost };
 };
 
@@ -41,12 +41,12 @@ function buildLeadSession(job: string): string {
   return `${job}.lead`;
 }
 
-/** The job that a lead works for, by the lead's session. */
+/** Returns the job for which a lead works, from the lead's session. */
 export function parseLeadJob(session: string): string | undefined {
   return session.endsWith(".lead") ? session.slice(0, -".lead".length) : undefined;
 }
 
-/** Begins the lead with as much as each named agent could have too. */
+/** Begins the lead with as much as each named agent could also have. */
 export function openTeam(
   opening: Omit<JobOpening, "mode" | "parts">,
   { agents }: Team,
@@ -56,7 +56,7 @@ export function openTeam(
   const state = openJob({ ...opening, mode: "supervisor", parts: [lead] });
   const begun = beginPartWith(state, LEAD_SUFFIX, equalShare(state, agents.length + 1, nowMs), nowMs);
   if (begun.type === "begun") return begun;
-  // Its run says that there is nothing to spend.
+  // Its run reports that there is nothing to spend.
   return { state: startPart(state, LEAD_SUFFIX, nowMs), given: { ...state.account.own, turns: 0 } };
 }
 
@@ -68,12 +68,12 @@ export type Handed =
       readonly part: number;
       readonly given: Allowance;
     }
-  /** For the model that wanted it. */
+  /** The reason, for the model that requested it. */
   | { readonly type: "refused"; readonly reason: string };
 
 const TASK_BYTES = 160;
 
-/** Adds an agent with a share of what is left for those that could still be at work beside it. */
+/** Adds an agent with a share of what is left for all agents that could still run at the same time. */
 export function beginMember(
   state: JobState,
   { agents, maxAgents }: Team,
@@ -82,14 +82,14 @@ export function beginMember(
 ): Handed {
   if (!agents.some(({ name }) => name === agent)) {
     const known = agents.map(({ name }) => name).join(", ");
-    return { type: "refused", reason: `There is no agent "${agent}"; there are: ${known}.` };
+    return { type: "refused", reason: `Unknown agent "${agent}". Known agents: ${known}.` };
   }
-  if (isEnding(state)) return { type: "refused", reason: "The job is ending: nothing new is begun." };
+  if (isEnding(state)) return { type: "refused", reason: "The job is ending, so no new task can start." };
   const members = membersOf(state);
   if (members.length >= maxAgents) {
     return {
       type: "refused",
-      reason: `Not started: ${maxAgents} tasks were handed out, and no more may be.`,
+      reason: `Not started: ${maxAgents} tasks were delegated, which is the maximum.`,
     };
   }
   const idle = agents.length - membersAtWork(state);
@@ -105,7 +105,7 @@ export function isLeading({ parts }: JobState): boolean {
   return parts[LEAD_SUFFIX]?.state === "running";
 }
 
-/** Nothing may begin any more. */
+/** Reports whether nothing new may begin. */
 function isEnding(state: JobState): boolean {
   return !isLeading(state) || state.stop !== undefined;
 }
@@ -114,7 +114,7 @@ export function membersOf({ parts }: JobState): readonly JobPart[] {
   return parts.slice(LEAD_SUFFIX + 1);
 }
 
-/** How many of the agents are at work. */
+/** Counts the running agents. */
 export function membersAtWork(state: JobState): number {
   return state.counts.running - (isLeading(state) ? 1 : 0);
 }
@@ -139,7 +139,7 @@ export function memberOf(part: JobPart): Member {
 }
 
 function getReason({ outcome, lost }: JobPart): string | undefined {
-  if (lost !== undefined) return `it did not come to an end: ${lost.how}`;
+  if (lost !== undefined) return `it ended without a result: ${lost.how}`;
   if (outcome?.type === "failed") return `${outcome.fault}: ${outcome.message}`;
   return outcome !== undefined && "reason" in outcome ? outcome.reason : undefined;
 }

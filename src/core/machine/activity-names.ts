@@ -1,6 +1,6 @@
 import { STEPS, type StepActivities } from "./steps.ts";
 
-/** Activities of ours that are no steps of a run: of jobs, evaluations and retention. */
+/** Our activities that are not steps of a run: those of jobs, evaluations and retention. */
 const OTHER_ACTIVITIES = [
   "look-at-child",
   "end-part",
@@ -17,7 +17,7 @@ export type ActivityName = keyof StepActivities | (typeof OTHER_ACTIVITIES)[numb
 
 /**
  * The types of our own activities. Every other activity type is the name of a tool, so no tool may have one of these
- * names. `Activities` is made of this list: an activity that is missing here does not compile.
+ * names. `Activities` is built from this list: an activity that is missing here does not compile.
  */
 export const ACTIVITY_NAMES: readonly ActivityName[] = [
   ...Object.values(STEPS).map(({ activity }) => activity),

@@ -4,8 +4,8 @@ import { beginTurn } from "./turn.ts";
 import { endTurn } from "./turn-end.ts";
 
 /**
- * Leads a run on through the places that need nothing from outside, to one where a command is to be given or
- * something is waited for.
+ * Moves a run through the phases that need nothing from outside, until a command must be given or the run must wait for
+ * something.
  *
  *   turn-due  -> hooking | filtering | calling-model, compacting | closing (stop, limit) | recording, rotating
  *   turn-over -> hooking | turn-due (calls, steering, follow-ups, nudge, repair) | closing

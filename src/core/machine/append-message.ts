@@ -4,7 +4,7 @@ import { extendView } from "../view/view.ts";
 import { emit, type OutboxBody } from "./outbox.ts";
 import type { InboundMessage, State } from "./state/state.ts";
 
-/** Lets a message wait in the outbox at the next position, with its pair of events. */
+/** Adds a message to the outbox at the next position, with its pair of events. */
 export function appendMessage(state: State, origin: EntryOrigin, body: OutboxBody, newTurn: boolean): State {
   const position = state.length;
   const placed = appendAtPosition(state, position, origin, body);
@@ -16,7 +16,7 @@ export function appendMessage(state: State, origin: EntryOrigin, body: OutboxBod
   return emitMessageEvents(grown, position);
 }
 
-/** Lets a message wait at a position that was set aside for it, without events. */
+/** Adds a message to the outbox at a reserved position, without events. */
 export function appendAtPosition(
   state: State,
   position: number,
@@ -32,8 +32,8 @@ export function emitMessageEvents(state: State, position: number): State {
 }
 
 /**
- * The events of the words that a loop was opened with: in its first turn (LOOP-03, X-05), or before its end where no turn
- * begins. `open-loop` has written the words themselves.
+ * Emits the events of the messages that opened a loop: in its first turn (LOOP-03, X-05), or before its end when no turn
+ * begins. `open-loop` has written the messages themselves.
  */
 export function emitPromptEvents(state: State): State {
   if (state.loop?.unread !== true) return state;
@@ -44,7 +44,7 @@ export function emitPromptEvents(state: State): State {
   return next;
 }
 
-/** CTX-03 without the message at hand: the words and what a message adds to them. A reference counts as 32 KiB. */
+/** Estimates a message without its full text (CTX-03): its text and the fixed overhead. A reference counts as 32 KiB. */
 export function estimateBody(body: OutboxBody): number {
   switch (body.type) {
     case "person":
@@ -67,5 +67,5 @@ function estimateInboundMessage({ text, filtered }: InboundMessage): number {
   return filtered?.warning === undefined ? tokens : tokens + estimateText(filtered.warning);
 }
 
-/** The longest words of a person that travel in history (design 3.2). Longer ones are stored first. */
+/** The longest user message that travels in history (design 3.2). Longer texts are stored first. */
 export const INLINE_BYTES = 32 * 1024;

@@ -3,13 +3,13 @@ import type { PruneRequest, RevertRequest, ViewRequest } from "../view/view-requ
 import { emit } from "./outbox.ts";
 import type { State } from "./state/state.ts";
 
-// What the calls of a batch want of the view waits in the phase, in the order in which they ended; they run one after
-// the other, so that each has chosen from what the ones before it have left.
+// The view requests of a batch's calls wait in the phase, in the order in which the calls ended. Such calls run one after
+// the other, so each one chooses from the view that the earlier ones have left.
 
-/** A request with the call that makes it: its index in the answer at `position`. */
+/** A request with the call that makes it: the call's index in the answer at `position`. */
 export type QueuedRequest = { readonly call: number; readonly request: ViewRequest };
 
-/** The view as these requests leave it; going back comes when the turn is over. */
+/** Returns the view after these requests. Reverts are applied when the turn ends. */
 export function buildViewAfterRequests(
   view: View,
   position: number,
@@ -21,7 +21,7 @@ export function buildViewAfterRequests(
   }, view);
 }
 
-/** Every prune of the batch is done and told (PRUN-07); what the vendor had counted holds no longer (CTX-05). */
+/** Applies and reports every prune of the batch (PRUN-07); the vendor's token count is no longer valid (CTX-05). */
 export function applyPrunes(state: State, position: number, requests: readonly QueuedRequest[]): State {
   const prunes = requests.flatMap(({ call, request }) =>
     request.type === "prune" ? [{ call, request }] : [],
@@ -49,7 +49,7 @@ function buildMemoRef(position: number, call: number, { memoTokens }: PruneReque
   return memoTokens === undefined ? undefined : { position, call, tokens: memoTokens };
 }
 
-/** The memo stands before the first span that was pruned. */
+/** Prunes the view. The memo precedes the first pruned span. */
 function pruneView(
   view: View,
   { between, spans, pruned: ranges }: PruneRequest,

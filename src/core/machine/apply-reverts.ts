@@ -7,10 +7,10 @@ import { emit } from "./outbox.ts";
 import { requireLoop, requirePinned } from "./phase.ts";
 import type { State } from "./state/state.ts";
 
-// The model goes back to an earlier entry (PHI-01). In the transcript that is a branch: what was left stays on the old
-// one, and the next command that writes begins the new one. Between turns, so that all results are on the old one.
+// The model goes back to an earlier entry (PHI-01). In the transcript this is a branch: what is abandoned stays on the old
+// one, and the next command that writes begins the new one. It happens between turns, so all results are on the old one.
 
-/** A request that was refused is told too (PHI-04). At most one of a batch is granted. */
+/** Applies the reverts of a batch. A rejected request is reported too (PHI-04). At most one of a batch is granted. */
 export function applyReverts(state: State, position: number, reverts: readonly RevertRequest[]): State {
   return reverts.reduce((now, request) => {
     const { category, summary } = request;
@@ -58,7 +58,7 @@ function applyRevert(
   };
 }
 
-/** What going back leaves at the end of the view. */
+/** Adds the tag that going back leaves at the end of the view. */
 export function addTag(
   view: View,
   { category, position, madeAt }: { category: RevertCategory; position: number; madeAt: number },
@@ -69,7 +69,7 @@ export function addTag(
   return { ...extended, tags: [...(extended.tags ?? []), { category, position, madeAt }] };
 }
 
-/** What stands before the fork. Texts that lie behind it are found on the branch that is left. */
+/** Returns the view before the fork. Texts after the fork are found on the branch that was left. */
 export function truncateView(view: View, fork: number, last: Span | undefined): View {
   const { liveFrom, tags = [], faded, spans, branch } = view;
   const before = spans.filter(({ to }) => to <= fork);
@@ -90,7 +90,7 @@ export function truncateView(view: View, fork: number, last: Span | undefined): 
   };
 }
 
-/** What is made from here on is not faded yet. */
+/** Limits the faded positions to the fork: entries that are made after it have not faded yet. */
 function limitFaded(faded: FadedBefore, fork: number): FadedBefore {
   const { failure, tangent } = faded;
   return {
@@ -103,13 +103,13 @@ export type TagFadingSettings = { readonly shownForTurns: number; readonly newes
 
 const DEFAULT_SETTINGS: TagFadingSettings = { shownForTurns: 5, newestOfKind: 3 };
 
-/** PHI-02: a lesson or a finding is shown for some turns, and for as long as it is among the newest of its kind. */
+/** Fades tags (PHI-02): a lesson or a finding is visible for some turns, and while it is among the newest of its kind. */
 export function fadeTags(state: State): State {
   const view = fadeView(state.view, countRunTurns(state), requirePinned(state).revert);
   return view === state.view ? state : { ...state, view };
 }
 
-/** @param turns - Of the run, so far. */
+/** @param turns - The turns of the run so far. */
 export function fadeView(view: View, turns: number, settings: TagFadingSettings = DEFAULT_SETTINGS): View {
   const { tags, ...rest } = view;
   if (tags === undefined) return view;
@@ -134,7 +134,7 @@ export function fadeView(view: View, turns: number, settings: TagFadingSettings 
   };
 }
 
-/** Of the whole run: loops begin to count anew. */
+/** Counts the turns of the whole run, because each loop counts from 0. */
 function countRunTurns(state: State): number {
   return state.totals.turns + requireLoop(state).turn;
 }

@@ -38,9 +38,9 @@ import {
 import { handleWaitTimer, stopWaiting } from "./vendor-wait.ts";
 
 /**
- * Folds what happened into the state. Total over what can happen: a second answer to a call that has its result
- * changes nothing, and an answer in a phase that did not ask for it is a `ProtocolError`. What leads from which phase to
- * which is listed in transitions.ts.
+ * Folds an event into the state. Total over what can happen: a second answer to a call that has its result changes
+ * nothing, and an answer in a phase that did not ask for it is a `ProtocolError`. transitions.ts lists which phase leads
+ * to which.
  */
 export function apply(before: State, event: RunEvent): State {
   const nowMs = Math.max(before.nowMs, event.atMs);
@@ -157,7 +157,7 @@ function begin(state: State): State {
   const { phase } = state;
   if (state.version > STATE_VERSION || state.rules > RULE_SET) {
     throw new ProtocolError(
-      `This state is newer (version ${state.version}, rules ${state.rules}) than this release: use a newer worker`,
+      `This state (version ${state.version}, rules ${state.rules}) is newer than this release: use a newer worker`,
     );
   }
   if (phase.type === "rotating") return resume({ ...state, rules: RULE_SET, rotate: false }, phase.resume);
@@ -168,8 +168,8 @@ function begin(state: State): State {
 }
 
 /**
- * What was queued comes behind what is there, and prompts behind that; the loop that goes on reads all of it with its
- * first request. The continuation is as it was sent: `open-loop` is the one to check it.
+ * Queued messages follow the existing conversation, and prompts follow them; the loop reads all of it with its first
+ * request. The continuation is passed on as it was sent: `open-loop` checks it.
  */
 function continueConversation(
   state: State,
@@ -185,7 +185,7 @@ function continueConversation(
   return openLoop(polled.state, [...polled.taken, ...asked], continuation);
 }
 
-/** What was queued before a prompt comes before it (LOOP-08). */
+/** Opens a loop with prompts. Messages that were queued before a prompt precede it (LOOP-08). */
 function openWithPrompts(state: State, prompts: readonly InboundMessage[]): State {
   const polled = pollQueue(state, "steering");
   return openLoop(polled.state, [
@@ -200,12 +200,12 @@ function receivePrompt(state: State, message: InboundMessage): State {
   return openWithPrompts(rememberId(state, message.id), [message]);
 }
 
-/** A message that comes when the run is over keeps it open until the message lies in the inbox. */
+/** Keeps the run open, when a message arrives after its end, until the message is in the inbox. */
 function keepRunOpen(state: State): State {
   return state.phase.type === "ended" ? { ...state, phase: LOOP_ENDED } : state;
 }
 
-/** For the loop that runs; the next one has the definition's again. */
+/** Raises the limits of the running loop; the next loop has the definition's limits again. */
 function raiseLimits(state: State, limits: Partial<Limits>): State {
   const { pinned } = state;
   return pinned === undefined
@@ -228,7 +228,7 @@ function requestRotation(state: State): State {
   return prepareRotation(due, { type: "wait", sinceMs, untilMs });
 }
 
-/** What was waited for has not come: a person, a vendor that may be asked again now, or a next prompt. */
+/** Handles a timeout: of an approval, of a vendor that may be called again, or of an idle run without a prompt. */
 function handleTimer(state: State): State {
   const { phase } = state;
   if (phase.type === "calling-tools") return expireApprovals(state);

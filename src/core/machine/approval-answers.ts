@@ -18,13 +18,13 @@ import { markStuck, resetRepeats } from "./repeated-failures.ts";
 import type { Call, CallingTools, CallStatus } from "./state/call-status.ts";
 import type { State } from "./state/state.ts";
 
-// What becomes of calls that wait for a person, while their siblings go on.
+// What happens to calls that wait for approval, while other calls of the same answer continue.
 
-/** Begins what the model reads of a call that a person has refused. */
-export const DENIED_TEXT = "Refused by a person";
-const APPROVAL_TIMEOUT_TEXT = "Refused: a person had to agree, and nobody answered in time";
+/** Begins the result that the model reads for a call that the user has denied. */
+export const DENIED_TEXT = "Denied by the user";
+const APPROVAL_TIMEOUT_TEXT = "Denied: the call needed the user's approval, and nobody answered in time";
 
-/** The outbox is written down, or could not be: it rides along with the next command then. */
+/** Handles the end of a flush: the outbox is written, or could not be and then goes with the next command. */
 export function finishFlush(state: State, phase: CallingTools, branch: string | undefined): State {
   const { flush } = phase;
   if (flush === undefined || flush === "tried") return state;
@@ -32,7 +32,7 @@ export function finishFlush(state: State, phase: CallingTools, branch: string | 
   return continueCalls(written, { ...phase, flush: "tried" });
 }
 
-/** A person has said what becomes of a call. Who answers a call that does not wait changes nothing. */
+/** Applies the user's answer to a call. An answer to a call that does not wait changes nothing. */
 export function applyApprovalAnswer(
   state: State,
   phase: CallingTools,
@@ -62,7 +62,7 @@ export function applyApprovalAnswer(
   }
   if (answer.type !== "approve") return state;
   const { arguments: changed, always } = answer;
-  // What is known of a call is known of its own arguments: others are not what the user was shown.
+  // The facts of a call describe its own arguments: with other arguments it is not the call that the user has seen.
   const isAsShown = changed === undefined || call.facts === undefined;
   const given = always === true && isAsShown ? buildGrant(call) : undefined;
   const grants = addGrant(state.grants ?? [], given);
@@ -74,9 +74,9 @@ export function applyApprovalAnswer(
 }
 
 /**
- * A person has said whether an agent goes on whose call has failed too often. The call itself is not run: it cannot be.
- *
- * @param how - Without an approval the loop ends after this turn.
+ * Applies the user's decision on whether an agent may continue whose call has failed too often. The call itself does not
+ * run, because it cannot.
+ * @param how - Without an approval, the loop ends after this turn.
  */
 function applyFailureDecision(
   state: State,
@@ -89,7 +89,7 @@ function applyFailureDecision(
   return denyCall(next, phase, index, approval, text);
 }
 
-/** The call is made again with the answer, by a command of its own, which takes nothing along. */
+/** Dispatches the call again with the answer, as a command of its own that carries no outbox. */
 function redispatchWithAnswer(
   state: State,
   phase: CallingTools,
@@ -102,7 +102,7 @@ function redispatchWithAnswer(
   return { ...state, commands: state.commands + 1, phase: { ...phase, calls } };
 }
 
-/** An approved call that nothing else of its unit runs beside takes the outbox along, under a number of its own. */
+/** Runs an approved call. When nothing else of its unit runs, it carries the outbox, under a new command number. */
 function runApprovedCall(state: State, phase: CallingTools, index: number, call: Call): State {
   const alone = !phase.calls.some(({ status }) => status.type === "running") && !isFlushing(phase);
   const shares = reserveShares(state, phase.calls, [index]);
@@ -140,7 +140,7 @@ function setApprovalAnswer(
   return { ...call, permission };
 }
 
-/** Questions that nobody has answered in time are answered with no. */
+/** Answers with no every question whose time is over. */
 export function expireApprovals(state: State): State {
   return findPendingIds(state, ({ untilMs }) => untilMs !== undefined && untilMs <= state.nowMs).reduce(
     (next, id) => denyById(next, id, { answer: "timed-out" }, APPROVAL_TIMEOUT_TEXT),
@@ -148,7 +148,7 @@ export function expireApprovals(state: State): State {
   );
 }
 
-/** Behind a stop nobody is asked any more. */
+/** Cancels all waiting approvals, because the run was stopped. */
 export function cancelApprovals(state: State): State {
   return findPendingIds(state, () => true).reduce(
     (next, id) => denyById(next, id, {}, CANCELLED_TEXT),

@@ -7,25 +7,25 @@ import type { QuestionRef } from "./state/digest.ts";
 import type { State } from "./state/state.ts";
 import { isReadFullTool } from "./tool-facts.ts";
 
-// Who may run what: the policy decides, a person is asked where it says so, and what a person has allowed for good is
-// not asked again.
+// Which calls run: the policy decides, the user is asked where it says so, and calls that the user has allowed for the
+// rest of the session need no approval.
 
-/** What a person says to a call that waits. */
+/** The user's answer to a call that waits. */
 export type ApprovalAnswer =
   | {
       readonly type: "approve";
-      /** In place of the model's; the tool checks them as it checks those. */
+      /** Replaces the model's arguments; the tool validates them in the same way. */
       readonly arguments?: Readonly<Record<string, unknown>>;
-      /** The same kind of call is not asked for again. */
+      /** Calls of the same kind need no approval from then on. */
       readonly always?: boolean;
     }
   | { readonly type: "refuse"; readonly reason?: string }
-  /** To a question of its tool. `values`: hash of the text that holds them. */
+  /** Answers a question of the call's tool. `values`: the hash of the text that holds them. */
   | { readonly type: "answer"; readonly answer: QuestionAnswer; readonly values?: string };
 
 type QuestionAnswer = "accept" | "decline" | "cancel";
 
-/** A call that waits for a person, as status shows it. */
+/** A call that waits for the user, as the status reports it. */
 export type PendingApproval = {
   readonly toolCallId: string;
   readonly tool: string;
@@ -33,20 +33,20 @@ export type PendingApproval = {
   readonly reason: string;
   readonly sinceMs: number;
   readonly untilMs: number | undefined;
-  /** Its tool asks for more than a yes. */
+  /** The tool asks for more than an approval. */
   readonly question?: QuestionRef;
-  /** What `always` would cover from then on, a phrase each; empty when each such call is asked for. */
+  /** What `always` would cover from then on, one phrase each; empty when each such call needs its own approval. */
   readonly covers?: readonly string[];
 };
 
 export type PermitDecision = Permission & { readonly reason: string };
 
-/** What the policy says of a call whose tool is known and whose arguments fit. */
+/** Applies the policy to a call whose tool is known and whose arguments are valid. */
 export function decidePermit(state: State, call: Call): PermitDecision {
   const { permissions, tools, agentName } = requirePinned(state);
   if (permissions === undefined) return { outcome: "allow", rule: "otherwise", reason: "there is no policy" };
   if (isReadFullTool(state, call.name)) {
-    return { outcome: "allow", rule: "otherwise", reason: "it reads this conversation only" };
+    return { outcome: "allow", rule: "otherwise", reason: "it only reads this conversation" };
   }
   const tool = tools[call.name];
   const asked = { tool: call.name, replay: tool?.replay ?? "unsafe" };
@@ -56,10 +56,10 @@ export function decidePermit(state: State, call: Call): PermitDecision {
   });
   const confirms = tool?.confirm === true && decision.outcome === "allow" && decision.rule === "otherwise";
   const permit: PermitDecision = confirms
-    ? { outcome: "ask", rule: "confirm", reason: `${call.name} is to be confirmed each time` }
+    ? { outcome: "ask", rule: "confirm", reason: `${call.name} must be confirmed each time` }
     : decision;
   if (permit.outcome !== "ask" || !isGranted(state.grants ?? [], call)) return permit;
-  return { outcome: "allow", rule: "grant", reason: "a person has allowed this kind of call" };
+  return { outcome: "allow", rule: "grant", reason: "the user has allowed this kind of call" };
 }
 
 export function listPendingApprovals({ phase }: State): readonly PendingApproval[] {
@@ -74,7 +74,7 @@ export function listPendingApprovals({ phase }: State): readonly PendingApproval
   });
 }
 
-/** When the first question of the phase runs out. */
+/** Returns when the first open question of the phase expires. */
 export function findApprovalDeadline({ calls }: PhaseOf<"calling-tools">): number | undefined {
   const times = calls.flatMap(({ status }) =>
     status.type === "asking" && status.untilMs !== undefined ? [status.untilMs] : [],

@@ -16,17 +16,17 @@ import type { State } from "./state/state.ts";
 import { formatNotAlone } from "./structured-output.ts";
 import { getToolFacts } from "./tool-facts.ts";
 
-// The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results stand
-// behind the answer in call order, whichever ends first (TOOL-08).
+// The calls of one answer, unit by unit: one call, a batch, or all of them, by strategy (TOOL-07). Results follow the
+// answer in call order, whichever call ends first (TOOL-08).
 
 /** STEER-05, X-06. */
 const SKIPPED_TEXT = "Skipped due to queued user message.";
 export const CANCELLED_TEXT = "Cancelled";
 /** GAP-05, PHI-13m. */
 export const CUT_OFF_TEXT =
-  "Not run: the answer was cut off by the output limit before its calls were complete. Ask again, in smaller pieces.";
+  "Not run: the answer was cut off by the output limit before its calls were complete. Call again with smaller arguments.";
 
-/** @param cutOff - The answer ended at the output limit: no call of it can be trusted, none is run. */
+/** @param cutOff - The answer ended at the output limit: none of its calls can be trusted, so none runs. */
 export function startCalls(
   state: State,
   position: number,
@@ -46,7 +46,7 @@ export function startCalls(
   return cutOff ? finishCalls(refuseRemaining(started, phase, CUT_OFF_TEXT)) : startNextBatch(started, phase);
 }
 
-/** Starts the next unit; or refuses what is left, when a person wants a word first or wants no more. */
+/** Starts the next unit, or skips the remaining calls when the user has sent steering or has stopped the run. */
 function startNextBatch(state: State, phase: CallingTools): State {
   const from = phase.unit.to;
   if (from >= phase.calls.length) return finishCalls(state);
@@ -60,7 +60,7 @@ function startNextBatch(state: State, phase: CallingTools): State {
 
 type HookDenial = { readonly hook: string; readonly reason: string };
 
-/** Hooks have been asked about the next unit; behind a stop or steering it does not begin all the same. */
+/** Applies the decisions of hooks on the next unit. After a stop or steering the unit does not start anyway. */
 export function applyBeforeToolDecisions(
   state: State,
   phase: CallingTools,
@@ -73,7 +73,7 @@ export function applyBeforeToolDecisions(
     : finishCalls(refuseRemaining(back, phase, barred));
 }
 
-/** Calls of the next unit that the policy lets run, or lets a person decide on. */
+/** Returns the calls of the next unit that the policy allows to run or leaves to the user. */
 function findRunnableCalls(state: State, phase: CallingTools): readonly number[] {
   const indices = phase.calls.keys();
   return [...indices].slice(phase.unit.to, findBatchEnd(state, phase)).filter((index) => {
@@ -115,7 +115,7 @@ function startBatch(state: State, phase: CallingTools, refusals: ReadonlyMap<num
   });
 }
 
-/** A call that nothing speaks against: it runs, or waits for a person (X-04). */
+/** Begins a call to which nothing objects: it runs, or waits for the user (X-04). */
 function beginCall(
   state: State,
   answer: number,
@@ -129,7 +129,7 @@ function beginCall(
     : runCall(state, answer, { ...call, permission }, index, share);
 }
 
-/** Why a call is not run: it cannot be, as it is written; the policy denies it; or a hook refuses it (X-04). */
+/** Returns why a call does not run: it is invalid, the policy denies it, or a hook denies it (X-04). */
 function findCallFailure(state: State, call: Call, refusal: HookDenial | undefined): FailedCall | undefined {
   const written = findRefusal(state, call);
   if (written !== undefined) return { text: written, why: written, written: true };
@@ -138,15 +138,15 @@ function findCallFailure(state: State, call: Call, refusal: HookDenial | undefin
   if (!isDenied && refusal === undefined) return undefined;
   const text =
     isDenied || refusal === undefined
-      ? `Refused: ${reason}`
-      : `Refused by hook "${refusal.hook}": ${refusal.reason}`;
+      ? `Denied by the policy: ${reason}`
+      : `Denied by hook "${refusal.hook}": ${refusal.reason}`;
   const reasonText = `${text} ${call.summary}`;
   return { text, why: reasonText, written: false, ...(isDenied ? { permission } : {}) };
 }
 
 type FailedCall = CallFailure & { readonly permission?: Call["permission"] };
 
-/** The failure is counted. One that came too often ends the loop after this turn, or waits for a person. */
+/** Counts a failure. One that happens too often ends the loop after this turn, or waits for the user. */
 function failCall(
   state: State,
   answer: number,
@@ -158,7 +158,7 @@ function failCall(
   const { text, limit } = counted;
   if (limit?.action === "ask") {
     const status = {
-      ...buildAskingStatus(state, `${limit.reason}. May the agent go on?`),
+      ...buildAskingStatus(state, `${limit.reason}. May the agent continue?`),
       failed: { text, reason: limit.reason },
     };
     const asked = { outcome: "ask" as const, rule: "repeated-failure" as const };
@@ -170,7 +170,7 @@ function failCall(
   return refuseCall(emitted, answer, refused, index, text);
 }
 
-/** From now on, for as long as the definition says. */
+/** The call waits from now on, for as long as the definition allows. */
 export function buildAskingStatus(state: State, reason: string): Extract<CallStatus, { type: "asking" }> {
   const { nowMs } = state;
   const timeoutMs = requirePinned(state).approvals?.timeoutMs ?? null;
@@ -182,7 +182,7 @@ export function buildAskingStatus(state: State, reason: string): Extract<CallSta
   };
 }
 
-/** @param share - Of a sub-agent: what was set aside for it, or why nothing was. */
+/** @param share - For a sub-agent: its reservation, or why it has none. */
 export function runCall(
   state: State,
   answer: number,
@@ -201,7 +201,7 @@ export function buildRunningStatus({ nowMs }: State): Extract<CallStatus, { type
   return { type: "running", generation: 0, lost: 0, local: false, startedAtMs: nowMs };
 }
 
-/** An activity of its own: it takes the outbox along. */
+/** Reports whether the call is an activity of its own that carries the outbox. */
 export function takesOutbox(status: CallStatus): boolean {
   return status.type === "running" && !status.local && status.child === undefined;
 }
@@ -220,8 +220,8 @@ export function refuseCall(
 }
 
 /**
- * What comes when a call has moved: the next unit when none is left; and while only people, or sub-agents, are waited
- * for, the outbox is written down, once.
+ * Continues after a call has changed: with the next unit when no call is left. While only users or sub-agents are waited
+ * for, it writes the outbox once.
  */
 export function continueCalls(state: State, phase: CallingTools): State {
   const has = (type: CallStatus["type"]) => phase.calls.some(({ status }) => status.type === type);
@@ -232,7 +232,7 @@ export function continueCalls(state: State, phase: CallingTools): State {
   return { ...given.state, phase: { ...phase, flush: given.issue } };
 }
 
-/** At work, and no sub-agent. */
+/** Reports whether the call is running and is not a sub-agent. */
 function isShortRunning({ status }: Call): boolean {
   return status.type === "running" && status.child === undefined;
 }
@@ -241,7 +241,7 @@ export function isFlushing({ flush }: CallingTools): boolean {
   return flush !== undefined && flush !== "tried";
 }
 
-/** Hooks are told of the calls that have run, once for the unit; then the events of their results come (EVT-14). */
+/** Ends a batch: notifies hooks of the calls that have run, once for the unit, then emits their results (EVT-14). */
 function endBatch(state: State, phase: CallingTools): State {
   const calls = phase.calls.flatMap(({ status }, index) =>
     status.type === "done" && status.untold === true ? [index] : [],
@@ -269,7 +269,7 @@ export function completeAfterToolHooks(
   return startNextBatch({ ...notified, phase }, phase);
 }
 
-/** Why no further unit begins: a person wants no more, or a word first. */
+/** Returns why no further unit begins: the user has stopped the run or has sent steering. */
 function findBarrier(state: State, phase: CallingTools): string | undefined {
   if (state.stop !== undefined) return CANCELLED_TEXT;
   return phase.unit.to > 0 && state.queues.steering.length > 0 ? SKIPPED_TEXT : undefined;
@@ -291,7 +291,7 @@ function computeBatchSize(state: State, calls: number): number {
   }
 }
 
-/** Why a call is answered without being run. */
+/** Returns why a call is answered without being run. */
 function findRefusal(state: State, call: Call): string | undefined {
   if (call.final === true) return formatNotAlone(call);
   if (getToolFacts(state, call.name) === undefined) {
@@ -315,7 +315,7 @@ export function replaceCall(calls: readonly Call[], index: number, call: Call): 
   return calls.map((before, at) => (at === index ? call : before));
 }
 
-/** Every call has its result: they join the view in call order, and the turn ends. */
+/** Every call has its result: the results join the view in call order, and the turn ends. */
 function finishCalls(state: State): State {
   const { position, calls, requests = [] } = state.phase as CallingTools;
   const over = joinResults(applyPrunes(state, position, requests), position, calls);

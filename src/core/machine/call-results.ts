@@ -7,9 +7,9 @@ import type { Call, CallStatus } from "./state/call-status.ts";
 import type { CallDigest } from "./state/digest.ts";
 import type { State } from "./state/state.ts";
 
-// The results of an answer's calls: the events around them, what the machine answers itself, and how they join the view.
+// The results of an answer's calls: their events, results that the machine writes itself, and how they join the view.
 
-/** Calls of the final tool: they are judged, never run. Each gets the verdict as its result. */
+/** Answers calls of the final tool, which are judged and never run. Each gets the verdict as its result. */
 export function answerFinalCalls(
   state: State,
   position: number,
@@ -44,7 +44,7 @@ export function buildStartEvent({ id, name, permission }: Call, position: number
   };
 }
 
-/** The machine answers a call itself: the result waits in the outbox, at the call's own position. */
+/** Answers a call from the machine itself: the result waits in the outbox, at the call's own position. */
 export function answerCall(state: State, answer: number, call: Call, index: number, text: string): State {
   const placed = appendAtPosition(state, answer + 1 + index, "machine", buildResultBody(call, text));
   return emitEndEvents(placed, answer, call, index, true);
@@ -80,12 +80,12 @@ export function emitEndEvents(
   return awaitsAfterToolHooks(state, call) ? ended : emitMessageEvents(ended, position);
 }
 
-/** Hooks hear of calls that have run. */
+/** Reports whether hooks are still to be notified of this call, which has run. */
 export function awaitsAfterToolHooks(state: State, call: Call): boolean {
   return hasRun(call) && hasHook(state, "after-tool");
 }
 
-/** It never ran: its End has no Start. */
+/** Reports whether the call was denied and never ran: its End has no Start. */
 function isDenied(call: Call): boolean {
   return call.permission !== undefined && !hasRun(call);
 }

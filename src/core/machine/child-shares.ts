@@ -15,14 +15,14 @@ import type { Call } from "./state/call-status.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
 
-// What a loop may spend together with its sub-agents, and what each of these gets of it (design 3.9).
+// What a loop may spend together with its sub-agents, and what each sub-agent gets of it (design 3.9).
 
-/** What whoever has started the run has set aside for it; absent for a run that a person has started. */
+/** Returns what the starter of the run has reserved for it; nothing for a run that a user has started. */
 export function getAllocation({ task, share }: Pick<State, "task" | "share">): Allowance | undefined {
   return task?.given ?? share;
 }
 
-/** The account of the open loop, as its limits are now. */
+/** Returns the account of the open loop with its current limits. */
 export function getAccount(state: State): Account {
   const loop = requireLoop(state);
   const { limits, delegation } = requirePinned(state);
@@ -32,7 +32,7 @@ export function getAccount(state: State): Account {
   return { ...setOwnAllowance(loop.account, own), ...(given === undefined ? {} : { given }) };
 }
 
-/** What is left of it for this loop. Time in which a person was waited for is not of the time that was given. */
+/** Returns the part of the allocation that this loop still has. Time spent waiting for a user does not count. */
 function getRemainingAllocation(state: State): Allowance | undefined {
   const given = getAllocation(state);
   if (given === undefined) return undefined;
@@ -42,7 +42,7 @@ function getRemainingAllocation(state: State): Allowance | undefined {
   return { ...remaining, deadlineMs: remaining.deadlineMs + waitedMs + (requireLoop(state).waitedMs ?? 0) };
 }
 
-/** Earlier loops of a sub-agent's run have spent of the same share. */
+/** Subtracts what earlier loops of a sub-agent's run have spent of the same share. */
 function subtractAmounts(given: Allowance, gone: Amounts): Allowance {
   return {
     ...given,
@@ -53,7 +53,7 @@ function subtractAmounts(given: Allowance, gone: Amounts): Allowance {
   };
 }
 
-/** Why no further turn may begin: by the loop's own limits, then by what all of its tree has of them. */
+/** Returns why no further turn may begin: the loop's own limits first, then those of its whole tree. */
 export function findExhaustedLimit(state: State): string | undefined {
   const loop = requireLoop(state);
   const spent = computeSpent(loop, state.nowMs);
@@ -64,11 +64,11 @@ export function findExhaustedLimit(state: State): string | undefined {
 
 export type ReservedShares = {
   readonly state: State;
-  /** By the call's index. */
+  /** By the index of the call. */
   readonly of: ReadonlyMap<number, Reservation>;
 };
 
-/** Sets aside for calls of sub-agents that begin together, each of the loop's turn once. */
+/** Reserves shares for sub-agent calls that begin together. Each call of the loop's turn is reserved once. */
 export function reserveShares(
   state: State,
   calls: readonly Call[],
@@ -92,19 +92,19 @@ export function reserveShares(
   };
 }
 
-/** What a sub-agent has not used of its share is free again. */
+/** Settles a sub-agent's share: what it has not used is free again. */
 export function settleShare(state: State, index: number, spent: Amounts): State {
   const loop = requireLoop(state);
   if (loop.account === undefined) return state;
   return { ...state, loop: { ...loop, account: settle(loop.account, buildShareId(state, index), spent) } };
 }
 
-/** A turn has one answer with calls, and a loop each turn once. */
+/** Builds the id of a share. A turn has one answer with calls, and a loop each turn once. */
 function buildShareId(state: State, index: number): string {
   return `${requireLoop(state).turn}.${index}`;
 }
 
-/** What a loop adds to what its run has used, with all below it. */
+/** Adds what a loop and all its sub-agents have used to the run's totals. */
 export function addLoopAmounts({ totals, nowMs }: State, loop: OpenLoop): Amounts {
   const spent = computeSpent(loop, nowMs);
   const account = loop.account ?? openAccount(UNLIMITED);

@@ -5,14 +5,14 @@ import { addCosts, type Cost } from "../budget/usage.ts";
 import { getOutcomeCode, type OutcomeCode } from "./outcome-code.ts";
 import type { State } from "./state/state.ts";
 
-// What people are shown of sub-agents. The state keeps the newest of those that are over, and a count of all.
+// What users see of sub-agents. The state retains the newest of those that have ended, and a count of all.
 
-/** One sub-agent, in a row. */
+/** The row of one sub-agent. */
 export type ChildRow = {
   readonly session: string;
-  /** The name that it was called by. */
+  /** The name by which it was called. */
   readonly agent: string;
-  /** A few words of its task. */
+  /** The beginning of its task. */
   readonly task: string;
   readonly status: "running" | OutcomeCode;
 };
@@ -22,15 +22,15 @@ export type EndedChildren = { readonly count: number; readonly last: readonly Ch
 export type ChildrenSummary = {
   readonly running: number;
   readonly over: number;
-  /** Those at work first, then the newest of the others; ten at most. */
+  /** The running ones first, then the newest of the others; at most ten. */
   readonly rows: readonly ChildRow[];
 };
 
-/** Rows that are kept, and that are shown. */
+/** The number of rows that the state retains and the status lists. */
 const MAX_ROWS = 10;
 const TASK_BYTES = 80;
 
-/** @param outcome - Absent for one that is gone without a word. */
+/** @param outcome - Absent for a sub-agent that ended without a report. */
 export function addEndedChild(
   state: State,
   { session, agent, task }: Omit<ChildRow, "status">,
@@ -42,7 +42,7 @@ export function addEndedChild(
   return { ...state, childrenOver: { count: count + 1, last: [row, ...last].slice(0, MAX_ROWS) } };
 }
 
-/** Nothing for a run that has had no sub-agents. */
+/** Summarises the sub-agents; nothing for a run that has had none. */
 export function summariseChildren({ phase, childrenOver }: State): ChildrenSummary | undefined {
   const running = (phase.type === "calling-tools" ? phase.calls : []).flatMap(({ name, summary, status }) =>
     status.type === "running" && status.child?.session !== undefined
@@ -61,7 +61,7 @@ export function summariseChildren({ phase, childrenOver }: State): ChildrenSumma
   return { running: running.length, over: count, rows: [...running, ...last].slice(0, MAX_ROWS) };
 }
 
-/** Dollars that sub-agents have spent which are over. */
+/** Sums the dollars that ended sub-agents have spent. */
 export function sumChildrenCost({ loop, totals }: Pick<State, "loop" | "totals">): Cost {
   const { costBelowUsd = 0 } = totals;
   return loop?.account === undefined

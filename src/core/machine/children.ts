@@ -16,7 +16,7 @@ import type { State } from "./state/state.ts";
 import type { TaskReport } from "./task.ts";
 import { addWaitedTime } from "./time-waited.ts";
 
-// Calls whose tool is an agent: each is a run of its own, which draws on what this one has left (design 3.9).
+// Calls whose tool is an agent. Each is a run of its own, which spends from what this run has left (design 3.9).
 
 type RunningStatus = Extract<Call["status"], { type: "running" }>;
 
@@ -24,7 +24,7 @@ export function hasChild({ calls }: CallingTools): boolean {
   return calls.some(({ status }) => status.type === "running" && status.child !== undefined);
 }
 
-/** The part of a call's command that makes it a run of its own. */
+/** Returns the part of a call's command that makes it a run of its own. */
 export function getChildCommand(
   { name, status }: Call,
   tools: Readonly<Record<string, ToolFacts>>,
@@ -46,7 +46,7 @@ export function finishChild(state: State, phase: CallingTools, index: number, re
   return answerWithReport(state, phase, index, report, ...describeOutcome(report.outcome));
 }
 
-/** Terminated, timed out, or never begun: what its record shows is what it has cost. */
+/** Fails a sub-agent that was terminated, timed out or never began. Its record shows what it has cost. */
 export function failChild(
   state: State,
   phase: CallingTools,
@@ -59,7 +59,7 @@ export function failChild(
     phase,
     index,
     report,
-    `The sub-agent did not come to an end: ${reason}`,
+    `The sub-agent ended without a result: ${reason}`,
     true,
   );
 }
@@ -102,13 +102,13 @@ function answerWithReport(
   });
 }
 
-/** While a sub-agent that works alone waits for a person, its caller waits for nothing else. */
+/** Returns how long the call waited for a user. While a lone sub-agent waits for one, its caller only waits for that. */
 function getChildWaitMs({ pinned }: State, { unit }: CallingTools, report: TaskReport | undefined): number {
   const counts = pinned?.approvals?.countsAsDuration === true;
   return counts || unit.to - unit.from > 1 ? 0 : (report?.waitedMs ?? 0);
 }
 
-/** What stands behind the sub-agent's own words, and whether the model must take it for an error. */
+/** Returns the text that follows the sub-agent's own text, and whether the model must treat it as an error. */
 function describeOutcome(outcome: Outcome): [text: string, isError: boolean] {
   switch (outcome.type) {
     case "answered":
@@ -121,7 +121,7 @@ function describeOutcome(outcome: Outcome): [text: string, isError: boolean] {
     case "stopped":
       return [`The sub-agent was stopped: ${outcome.reason}`, true];
     case "rejected":
-      return [`The task was refused: ${outcome.reason}`, true];
+      return [`The task was rejected: ${outcome.reason}`, true];
     case "ended":
       return [`The sub-agent was ended by hook "${outcome.by}": ${outcome.reason}`, true];
   }
@@ -129,7 +129,7 @@ function describeOutcome(outcome: Outcome): [text: string, isError: boolean] {
 
 // The other side: a run that works for a call.
 
-/** What a sub-agent's loop adds to what its run tells in the end. */
+/** Adds a sub-agent's loop to the totals that its run reports in the end. */
 export function addTaskTotals(state: State, loop: OpenLoop): Partial<State["totals"]> {
   const { totals, length } = state;
   const waitedMs = (totals.waitedMs ?? 0) + (loop.waitedMs ?? 0);

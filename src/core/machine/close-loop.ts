@@ -17,8 +17,8 @@ import type { LastLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
 
 /**
- * The loop's terminal event, once, whatever the way out (X-01); `close-loop` takes it along. Another definition that was
- * asked for comes before it; behind words that were rejected, when the loop is over.
+ * Emits the loop's terminal event, once, however the loop ends (X-01); `close-loop` carries it. A requested definition
+ * update is applied first; after rejected prompts it is applied when the loop has ended.
  */
 export function closeLoop(state: State, outcome: Outcome): State {
   if (state.update !== undefined && outcome.type !== "rejected")
@@ -64,9 +64,9 @@ export function finishClosing(state: State, phase: PhaseOf<"closing">, digest: C
 }
 
 /**
- * What comes when no loop is open. Messages that arrived too late for the loop are looked for first: an
- * interactive run answers them at once, a run that ends leaves them in the session's inbox (design 3.4). After
- * a rejected prompt they wait, and follow-ups after a limit, in their queues for the next prompt.
+ * Continues when no loop is open. Messages that arrived too late for the loop come first: an interactive run answers them
+ * at once, and a run that ends leaves them in the session's inbox (design 3.4). After a rejected prompt they wait in
+ * their queues for the next prompt, and so do follow-ups after a limit.
  */
 export function continueAfterLoop(state: State): State {
   if (state.update !== undefined)
@@ -82,7 +82,7 @@ export function continueAfterLoop(state: State): State {
   return queued.length > 0 && !keepsQueueWaiting(state) ? answerQueued(state) : waitForPrompt(state);
 }
 
-/** A task is over when its run ends at rest, whatever the way (CB-07); one that was refused has not begun. */
+/** Reports whether the task has ended: its run ends idle, however it ends (CB-07). A rejected task has not begun. */
 function isTaskEnded({ last, taskOver, ...state }: State): boolean {
   const refused = last?.outcome.type === "rejected" && last.outcome.by !== undefined;
   return taskOver !== true && !refused && state.totals.loops > 0 && hasHook({ last, ...state }, "after-task");
@@ -99,7 +99,7 @@ function recordToInbox(state: State): State {
   };
 }
 
-/** A run that only delivers counts what it has delivered; any other keeps how its loop ended. */
+/** Counts delivered messages for a run that only delivers; any other run retains how its loop ended. */
 function countDelivered(last: LastLoop | undefined, more: number): LastLoop {
   if (last !== undefined && last.outcome.type !== "delivered") return last;
   const before = last?.outcome.type === "delivered" ? last.outcome.messages : 0;
@@ -107,16 +107,16 @@ function countDelivered(last: LastLoop | undefined, more: number): LastLoop {
 }
 
 /**
- * After words that were rejected the messages wait for the next prompt; after a limit follow-ups do. They were meant for an
- * agent that is done, and a loop that began at once would have all its limits anew. Steering was said to the agent at work,
- * so it is answered.
+ * Reports whether queued messages wait for the next prompt: all of them after rejected prompts, follow-ups after a limit.
+ * Follow-ups were meant for an agent that is done, and a loop that began at once would start with all its limits unused.
+ * Steering was sent to the running agent, so it is answered.
  */
 function keepsQueueWaiting({ last, queues }: State): boolean {
   if (last?.outcome.type === "limit-reached") return queues.steering.length === 0;
   return last?.outcome.type === "rejected";
 }
 
-/** As a poll takes them (STEER-02): steering first; what is left is read by the turns of the loop. */
+/** Opens a loop with queued messages, as a poll takes them (STEER-02): steering first. Its turns read the rest. */
 function answerQueued(state: State): State {
   const steering = pollQueue(state, "steering");
   const { state: left, taken } = steering.taken.length > 0 ? steering : pollQueue(state, "followUps");

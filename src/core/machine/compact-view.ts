@@ -15,14 +15,14 @@ import type { CompactDigest, Failure } from "./state/digest.ts";
 import type { StepFailure } from "./state/run-event.ts";
 import type { CompactionReason, State } from "./state/state.ts";
 
-// The view is made smaller by one activity, right before an answer is asked for. The record stays as it is.
+// One activity makes the view smaller, right before an answer is requested. The record stays unchanged.
 
-/** What the next request will carry: as the vendor has counted it last, and estimates for what came after. */
+/** Counts what the next request carries: the vendor's last count, plus estimates for what was added since. */
 export function countContextTokens({ view, counted }: State): number {
   return tokensOf(sumViewTokens(view), counted);
 }
 
-/** Why the view must be made smaller before the model is asked, or nothing. */
+/** Returns why the view must be made smaller before the model is called, or nothing. */
 export function findCompactionReason(state: State): CompactionReason | undefined {
   const { context } = requirePinned(state);
   if (context === undefined) return undefined;
@@ -36,7 +36,7 @@ export function startCompaction(state: State, reason: CompactionReason): State {
   return { ...given.state, phase: { type: "compacting", issue: given.issue, why: reason } };
 }
 
-/** The smaller view; events only when something has changed (X-11). */
+/** Applies the smaller view; emits events only when something has changed (X-11). */
 export function applyCompaction(state: State, phase: PhaseOf<"compacting">, digest: CompactDigest): State {
   const settled = (digest.fellBack ?? []).reduce<State>(
     (next, fallback) =>
@@ -64,7 +64,7 @@ export function applyCompaction(state: State, phase: PhaseOf<"compacting">, dige
   return { ...rest, length: position + 1, view: { ...ended.view, spans, liveFrom: position + 1 } };
 }
 
-/** What a text has cost counts for the loop's limits. */
+/** Adds the cost of a summary, which counts for the loop's limits. */
 function addCompactionCost(state: State, { usage, costUsd = 0 }: CompactDigest): State {
   if (usage === undefined) return state;
   const loop = requireLoop(state);
@@ -75,10 +75,10 @@ function addCompactionCost(state: State, { usage, costUsd = 0 }: CompactDigest):
 }
 
 /**
- * Given out again after a lost worker, three times.
+ * Handles a failed compaction. After a lost worker it is dispatched again, up to three times.
  *
- * `refused` is certain to have written nothing, so that the model can be asked with the view as it is. Behind `given-up`
- * the compaction may stand in the transcript where the answer would go.
+ * `refused` has certainly written nothing, so the model can be called with the unchanged view. After `given-up`, the
+ * compaction may be in the transcript where the answer would go.
  */
 export function handleCompactionFailure(
   state: State,
@@ -90,7 +90,7 @@ export function handleCompactionFailure(
     return { type: "given-up", failure: { fault: "compaction", message: "it was cancelled" } };
   }
   if (countLostWorkers(phase.issue.lost, stepFailure) >= MAX_LOST_IN_A_ROW) {
-    const message = `${formatWorkerLoss(stepFailure, "over it")}; it is not tried again`;
+    const message = `${formatWorkerLoss(stepFailure, "during the compaction")}; it is not retried`;
     return { type: "given-up", failure: { fault: "worker-lost", message } };
   }
   return {
@@ -99,12 +99,12 @@ export function handleCompactionFailure(
   };
 }
 
-/** An error that says what was refused, and what was tried. */
+/** Formats an error that says what was rejected and what was tried. */
 export function formatOverflow(state: State, text: string, wasCompacted: boolean): string {
   const { turn } = requireLoop(state);
   if (requirePinned(state).context === undefined) {
-    return `The context does not fit the model: ${text}. The definition switches compaction off (\`context: null\`).`;
+    return `The context does not fit the model: ${text}. The definition disables compaction (\`context: null\`).`;
   }
   if (!wasCompacted) return `The context does not fit the model: ${text}.`;
-  return `The context does not fit the model, also after a compaction in turn ${turn}: ${text}. About ${countContextTokens(state)} tokens were left. Begin a new session, or use a model with a larger window.`;
+  return `The context does not fit the model, even after a compaction in turn ${turn}: ${text}. About ${countContextTokens(state)} tokens remained. Start a new session, or use a model with a larger window.`;
 }

@@ -5,9 +5,9 @@ import { requireLoop, requirePinned } from "./phase.ts";
 import type { Failure } from "./state/digest.ts";
 import type { CompactionReason, State } from "./state/state.ts";
 
-// A loop that asks no model for an answer: it makes the view smaller, and ends (CMP-13). It has no turn.
+// A loop that calls no model for an answer: it makes the view smaller and ends (CMP-13). It has no turn.
 
-/** Somebody asks for a smaller context: now, when the session is at rest; else before the next answer. */
+/** Requests a smaller context: immediately when the session is idle, otherwise before the next answer. */
 export function requestCompaction(state: State, focus: string | undefined): State {
   const isAtRest = state.phase.type === "waiting" && state.pinned?.context !== undefined;
   if (!isAtRest) return setCompactionRequest(state, focus);
@@ -17,7 +17,7 @@ export function requestCompaction(state: State, focus: string | undefined): Stat
   });
 }
 
-/** Messages that wait stay where they are. */
+/** Opens the loop. Queued messages stay where they are. */
 export function openCompactionLoop(state: State, continuation: Continuation): State {
   return openLoop(setCompactionRequest(state, continuation.focus), [], continuation);
 }
@@ -30,7 +30,7 @@ export function isCompactionLoop(state: State): boolean {
   return requireLoop(state).kind.type === "compaction";
 }
 
-/** @param compact - Begins it, behind hooks where there are any. */
+/** @param compact - Begins the compaction, after hooks if there are any. */
 export function beginCompactionLoop(
   state: State,
   compact: (state: State, reason: CompactionReason) => State,
@@ -40,7 +40,7 @@ export function beginCompactionLoop(
   return compact(state, { type: "asked", ...state.compact });
 }
 
-/** Whether or not there was anything to make smaller. */
+/** Ends the loop, whether or not anything was made smaller. */
 export function endCompactionLoop(state: State, failure: Failure | undefined): State {
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   if (failure === undefined) return closeLoop(state, { type: "answered", stopReason: "contextCompacted" });

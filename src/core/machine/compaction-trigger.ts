@@ -4,26 +4,26 @@ import type { Usage } from "../../schema/message.ts";
 
 // When a view is too large, as arithmetic: CTX-05, CTX-09.
 
-/** Room for messages in the window (CTX-11). */
+/** Computes the tokens of the window that messages may fill (CTX-11). */
 export function computeMessageBudget(config: ContextConfig): number {
   return Math.max(0, config.maxContextTokens - config.systemPromptTokens);
 }
 
-/** The longest answer takes no more of a window than this part of it, by our reckoning. */
+/** The largest part of a window that we count for the longest answer. */
 const ANSWER_SHARE = 0.25;
 
 type ModelBounds = Pick<AgentDefinition, "maxTokens"> & {
   readonly model: Pick<AgentDefinition["model"], "contextWindow" | "maxTokens">;
 };
 
-/** Tokens that a model takes as input: its window, less the longest answer, which vendors count as well. */
+/** Computes the tokens that a model takes as input: its window less the longest answer, which vendors count as well. */
 export function computeInputRoom({ model, maxTokens = model.maxTokens }: ModelBounds): number {
   const { contextWindow } = model;
   const answer = Math.min(maxTokens, model.maxTokens, Math.floor(contextWindow * ANSWER_SHARE));
   return contextWindow - answer;
 }
 
-/** The settings for an agent's model: its window counts where it is smaller than theirs. */
+/** Builds the settings for an agent's model, whose window counts when it is smaller than theirs. */
 export function buildContextConfig(context: ContextConfig, asking: ModelBounds): ContextConfig {
   const room = computeInputRoom(asking);
   if (room >= context.maxContextTokens) return context;
@@ -33,9 +33,9 @@ export function buildContextConfig(context: ContextConfig, asking: ModelBounds):
 }
 
 /**
- * The part of the window that is left before `compactAtPct`, 0 to 1; below zero when it is passed (CTX-09).
+ * Computes the part of the window that is left before `compactAtPct`, 0 to 1; negative when it is exceeded (CTX-09).
  *
- * For people; `isCompactionDue` decides.
+ * For display only; `isCompactionDue` decides.
  */
 export function computeHeadroom(config: ContextConfig, currentTokens: number): number {
   const { maxContextTokens, systemPromptTokens, compaction } = config;
@@ -43,9 +43,9 @@ export function computeHeadroom(config: ContextConfig, currentTokens: number): n
 }
 
 /**
- * The most tokens of messages that do not set off a compaction; 81,000 with the defaults.
+ * Computes the most message tokens that do not trigger a compaction; 81,000 with the defaults.
  *
- * It is also the size that a compaction aims at, so that it changes something whenever it is set off (X-11).
+ * A compaction aims at the same size, so it always changes something when it is triggered (X-11).
  */
 export function computeTriggerLevel(config: ContextConfig): number {
   const { maxContextTokens, systemPromptTokens, compaction } = config;
@@ -53,26 +53,26 @@ export function computeTriggerLevel(config: ContextConfig): number {
   return Math.max(0, Math.floor(roundTokens(share - systemPromptTokens)));
 }
 
-/** Binary fractions such as 0.1 are a hair off: a millionth of a token more or less says nothing. */
+/** Rounds away the error of binary fractions such as 0.1: a millionth of a token is not significant. */
 function roundTokens(tokens: number): number {
   return Math.round(tokens * 1e6) / 1e6;
 }
 
-/** CTX-09: whether the headroom is below `budgetThresholdPct`. */
+/** Reports whether the headroom is below `budgetThresholdPct` (CTX-09). */
 export function isCompactionDue(config: ContextConfig, currentTokens: number): boolean {
   return currentTokens > computeTriggerLevel(config);
 }
 
-/** The size of a context as a vendor counted it, beside our estimate of the same messages. */
+/** The size of a context as a vendor counted it, and our estimate of the same messages. */
 export type ReportedSize = { readonly tokens: number; readonly estimated: number };
 
 /**
- * What a vendor's answer says of the context it was given and extended.
+ * Returns the size that a vendor's answer reports for the context that it received and extended.
  *
- * Nothing when the vendor reports no usage. It holds until messages leave the view: after a compaction, a pruning or a
- * revert there is nothing reported any more (CTX-05).
+ * Nothing when the vendor reports no usage. The size is valid until messages leave the view: a compaction, a prune or a
+ * revert invalidates it (CTX-05).
  *
- * @param estimated - The estimate of the view, the answer included.
+ * @param estimated - The estimate of the view, including the answer.
  */
 export function getReportedSize(usage: Usage, estimated: number): ReportedSize | undefined {
   const tokens = usage.input + usage.cacheRead + usage.cacheWrite + usage.output;
@@ -80,9 +80,9 @@ export function getReportedSize(usage: Usage, estimated: number): ReportedSize |
 }
 
 /**
- * The context's size: as last reported, plus the estimate of what came later; the estimate alone without a report.
+ * Computes the context's size: the last reported size plus the estimate of what was added since, or the estimate alone.
  *
- * @param estimated - The estimate of the view as it is now.
+ * @param estimated - The estimate of the current view.
  */
 export function addUnreportedTokens(estimated: number, reported?: ReportedSize): number {
   if (reported === undefined) return estimated;

@@ -6,11 +6,11 @@ import { type ChildRow, type ChildrenSummary, sumChildrenCost } from "./children
 import type { State } from "./state/state.ts";
 import { buildStatus } from "./status.ts";
 
-/** Eleven rows and a few sub-agents stay under 4 KiB. */
+/** Keeps eleven rows and a few sub-agents under 4 KiB. */
 const ROW_BYTES = 350;
 const MAX_CHILDREN = 5;
 
-/** The run as an operator reads it in the Temporal UI: Markdown, under 4 KiB (the server's bound is 20,000 bytes). */
+/** Formats the run for an operator in the Temporal UI: Markdown, under 4 KiB (the server's bound is 20,000 bytes). */
 export function formatDashboard(state: State): string {
   const status = buildStatus(state);
   const isWordless = state.words === "none";
@@ -18,14 +18,14 @@ export function formatDashboard(state: State): string {
   const rows = [
     ["Status", `**${status.status}** · ${status.doing}`],
     ...(isWordless ? [] : [["Goal", status.goal || "none yet"] as const]),
-    ["Agent", status.agent ?? "not opened yet"],
-    ["Model", status.model ?? "not opened yet"],
+    ["Agent", status.agent ?? "not open yet"],
+    ["Model", status.model ?? "not open yet"],
     ["Turns", `${status.turns}${limit == null ? "" : ` of ${limit} a loop`}`],
     ["Cost", `${formatDollars(status.costUsd)}${formatChildCost(sumChildrenCost(state))}`],
     ...(status.budget === undefined ? [] : [["Budget", formatBudget(status.budget)] as const]),
     ["Context", `about ${status.contextTokens} tokens`],
     ["Queued", `${status.queued.steering} steering, ${status.queued.followUps} follow-up`],
-    ...(isWordless ? [] : [["Last words", status.lastText || "none yet"] as const]),
+    ...(isWordless ? [] : [["Last text", status.lastText || "none yet"] as const]),
     ...(status.children === undefined ? [] : [["Sub-agents", formatChildCounts(status.children)] as const]),
   ] as const;
   const children = status.children?.rows.slice(0, MAX_CHILDREN) ?? [];
@@ -36,7 +36,7 @@ export function formatDashboard(state: State): string {
 }
 
 export function formatChildCounts({ running, over }: ChildrenSummary): string {
-  return `${running} at work, ${over} over`;
+  return `${running} running, ${over} ended`;
 }
 
 export function formatChild({ agent, status, task, session }: ChildRow): string {

@@ -5,20 +5,20 @@ import type { DefinitionChange } from "../../schema/record.ts";
 import { describeChange, describeNameChange, isAlike } from "./describe-change.ts";
 import { TOOL_ALIASES } from "./tool-aliases.ts";
 
-// What becomes of an agent that is moved from one definition to another (design 3.8): the table of docs/updating.md.
+// What changes when an agent is updated to another definition (design 3.8): the table of docs/updating.md.
 
-/** All that an author says. */
+/** Every field that an author sets. */
 type Field = Exclude<keyof AgentDefinition, "pinned">;
 
 type Row = {
   readonly takesEffect: DefinitionChange["takesEffect"];
-  /** Vendors keep it together with the conversation behind it: once it is another, none of that is found any more. */
+  /** Vendors cache this field together with the conversation after it: a change invalidates the whole cache. */
   readonly breaksCache?: true;
 };
 
 const TURN: Row = { takesEffect: "next-turn" };
 const CACHED: Row = { takesEffect: "next-turn", breaksCache: true };
-/** Read where a loop opens. */
+/** Fields that are read when a loop opens. */
 const LOOP: Row = { takesEffect: "next-loop" };
 
 export const TAKES_EFFECT = {
@@ -64,14 +64,14 @@ export const TAKES_EFFECT = {
 
 const FIELDS = Object.keys(TAKES_EFFECT) as readonly Field[];
 
-/** Of what is said of one field, in bytes, the dots of a cut included. */
+/** The maximum size of a field's description in bytes, including the dots of a cut. */
 const DESCRIPTION_BYTES = 160;
 
 export type DefinitionChanges = {
   /** In the order of the table; empty when nothing differs. */
   readonly changes: readonly DefinitionChange[];
   readonly warnings: readonly string[];
-  /** Why it may not be done. */
+  /** Why the update is not allowed. */
   readonly refusals: readonly string[];
 };
 
@@ -90,14 +90,14 @@ export function compareDefinitions(from: AgentDefinition, to: AgentDefinition): 
     ],
     refusals: removesPolicy(from.permissions, to.permissions)
       ? [
-          `It would remove the permission policy (${describePolicy(from.permissions)}): keep it in the new definition, ` +
-            "or begin a session without it",
+          `It would remove the permission policy (${describePolicy(from.permissions)}): retain it in the new definition, ` +
+            "or start a session without it",
         ]
       : [],
   };
 }
 
-/** Those that are other ones in the new definition: what an operator has raised stays where it says the same as before. */
+/** Returns the limits that the new definition changes. A limit that an operator has raised stays when it is unchanged. */
 export function findChangedLimits(from: Limits, to: Limits): Partial<Limits> {
   const names = Object.keys(to) as readonly (keyof Limits)[];
   return Object.fromEntries(
@@ -105,7 +105,7 @@ export function findChangedLimits(from: Limits, to: Limits): Partial<Limits> {
   ) as Partial<Limits>;
 }
 
-/** Names by which an agent's calls are known, as far as its definition says. */
+/** Lists the names by which an agent's calls are known, as far as its definition says. */
 export function listToolNames({
   tools,
   subAgents = [],
@@ -139,23 +139,25 @@ function warnOfCacheLoss(
   const breaking = changed.filter((field) => rows[field].breaksCache === true);
   if (breaking.length === 0 || !from.cache.enabled || !to.cache.enabled) return [];
   return [
-    `${breaking.join(", ")}: breaks the vendor's prompt cache; the next request is paid as a whole new one`,
+    `${breaking.join(", ")}: breaks the vendor's prompt cache; the next request is billed without cached tokens`,
   ];
 }
 
-/** From what lets least run by itself to what lets all. */
+/** From the strictest to the most permissive. */
 const STRICTNESS = ["deny", "ask", "ask-unsafe", "allow"] as const satisfies PermissionPolicy["otherwise"][];
 
 function warnOfLaxerPolicy(from: AgentDefinition, to: AgentDefinition): readonly string[] {
   const [before, after] = [from.permissions.otherwise, to.permissions.otherwise];
   if (STRICTNESS.indexOf(after) <= STRICTNESS.indexOf(before)) return [];
-  return [`permissions: what no rule speaks of was decided by "${before}", and is by "${after}" now`];
+  return [
+    `permissions: calls that match no rule were decided by "${before}", and are now decided by "${after}"`,
+  ];
 }
 
 function warnOfWorkspace(from: AgentDefinition, to: AgentDefinition): readonly string[] {
   return from.workspace === to.workspace
     ? []
-    : ["workspace: files stay where they are; the agent is not told that it works elsewhere"];
+    : ["workspace: files stay where they are; the agent is not notified that it works in another folder"];
 }
 
 function removesPolicy(from: PermissionPolicy, to: PermissionPolicy): boolean {
@@ -166,7 +168,7 @@ function isPolicy({ rules, otherwise }: PermissionPolicy): boolean {
   return rules.length > 0 || otherwise === "ask" || otherwise === "deny";
 }
 
-/** Why an agent cannot be moved now: a person is asked about calls of tools that it would lose. */
+/** Returns why an agent cannot be updated now: calls of tools that it would lose are waiting for approval. */
 export function findMissingTools(
   asked: readonly { readonly tool: string; readonly toolCallId: string }[],
   tools: readonly string[],
@@ -175,7 +177,7 @@ export function findMissingTools(
     .filter(({ tool }) => !tools.includes(tool))
     .map(
       ({ tool, toolCallId }) =>
-        `The call ${toolCallId} of ${tool} waits for a person, and the new definition has no tool ${tool}: ` +
+        `The call ${toolCallId} of ${tool} waits for approval, and the new definition has no tool ${tool}: ` +
         "approve or deny it first",
     );
 }

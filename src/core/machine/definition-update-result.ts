@@ -10,9 +10,9 @@ import type { StepFailure } from "./state/run-event.ts";
 import type { Resume, State } from "./state/state.ts";
 import { startNextTurn } from "./turn-end.ts";
 
-// What goes on when a run was moved to another definition, or kept the one that it had.
+// How a run continues after a definition update, whether it was applied or rejected.
 
-/** What was spent, what hooks have let begin and what a person has allowed stays as it was. */
+/** What was spent, what hooks have admitted and what the user has allowed stays unchanged. */
 export function applyDefinitionUpdate(
   state: State,
   phase: PhaseOf<"moving">,
@@ -24,14 +24,14 @@ export function applyDefinitionUpdate(
     : continueAfterUpdate(rejectDefinition(settled, phase.to, digest.reason), phase);
 }
 
-/** Given out again until it is done, like every step that only writes. */
+/** Dispatches the step again until it succeeds, like every step that only writes. */
 export function handleUpdateFailure(state: State, phase: PhaseOf<"moving">, failure: StepFailure): State {
   if (failure.type === "failed")
     return continueAfterUpdate(rejectDefinition(state, phase.to, failure.failure.message), phase);
   return { ...state, phase: { ...phase, issue: redispatch(phase.issue, failure) } };
 }
 
-/** The vendor's count was for what the former definition had sent. */
+/** The vendor's token count was for what the previous definition sent. */
 function pinDefinition(state: State, digest: Extract<DefinitionUpdateDigest, { type: "moved" }>): State {
   const before = requirePinned(state);
   const { definitionHash: to } = digest.pinned;
@@ -59,10 +59,10 @@ function rejectDefinition(state: State, to: string, reason: string): State {
   return emit({ ...state, lastMove: { to, refused: reason } }, { type: "DefinitionChanged", ...event });
 }
 
-/** Names that a loop remembers; the oldest go first. */
+/** The maximum number of removed tools that a loop remembers; the oldest are dropped first. */
 const MAX_REMOVED_TOOLS = 64;
 
-/** Tools that the model had and has no more: it is told so, and so is who calls one all the same. */
+/** Records the tools that the model has lost. The model is informed, and a call to such a tool gets an explanation. */
 function removeTools(state: State, before: readonly string[]): State {
   const { loop } = state;
   const { tools } = requirePinned(state);
@@ -97,12 +97,12 @@ function continueAfterUpdate(state: State, { then }: PhaseOf<"moving">): State {
   }
 }
 
-/** Goes on where a run had stopped to be moved, or to continue as new. */
+/** Continues at the point where a run stopped to be updated or to continue as new. */
 export function resume(state: State, target: Resume): State {
   if (target.type === "turn") {
     return target.source === "opening"
       ? { ...state, phase: { type: "turn-due", source: "opening" } }
-      : // Words that the turn was to begin with may have been cleared since, and others have come.
+      : // The messages that the turn was to begin with may have been cleared since, and others may have arrived.
         startNextTurn(state, target.source);
   }
   if (state.stop !== undefined) return { ...state, phase: LOOP_ENDED };

@@ -2,10 +2,10 @@ import { dispatch } from "./dispatch.ts";
 import { LOOP_ENDED } from "./phase.ts";
 import type { AfterUpdate, State } from "./state/state.ts";
 
-// A run is moved to another definition between two turns (design 3.8): by one activity, which looks at both and pins
-// the new one. What goes on behind it stands in moved.ts, what it changes in definition-changes.ts.
+// Updates a run to another definition between two turns (design 3.8): one activity compares both and pins the new one.
+// definition-update-result.ts continues after it, and definition-changes.ts describes what it changes.
 
-/** A person wants another definition. The newest wish counts; who wishes for what there is takes a wish back. */
+/** Requests another definition. The newest request counts; a request for the current definition cancels it. */
 export function requestDefinitionUpdate(state: State, hash: string): State {
   const { update: _, ...rest } = state;
   const { phase, pinned } = state;
@@ -27,7 +27,7 @@ export function startDefinitionUpdate(state: State, to: string, then: AfterUpdat
   return { ...given.state, phase: { type: "moving", issue: given.issue, to, then } };
 }
 
-/** Nothing runs yet that could be moved: the first loop opens with it. */
+/** Replaces the definition of a run that has not begun: the first loop opens with the new one. */
 function replaceRequestedDefinition(state: State, hash: string): State {
   return { ...state, asked: { hash }, lastMove: { to: hash } };
 }
@@ -36,15 +36,15 @@ export function isRemovedTool({ loop }: State, tool: string): boolean {
   return loop?.removedTools?.includes(tool) === true;
 }
 
-/** What a model reads that calls a tool which was taken from it. */
+/** Formats the result of a call to a tool that was removed from the model. */
 export function formatRemovedTool(tool: string): string {
-  return `Tool ${tool} was removed from this agent while it was working: do without it`;
+  return `Tool ${tool} was removed from this agent while it was working: continue without it`;
 }
 
-/** Names that the words for a model give. */
+/** The maximum number of names in a notice to the model. */
 const MAX_NAMED = 32;
 
-/** What a model is told of tools that it has no more, with the turn that begins. */
+/** Formats the notice of removed tools, which the model reads with the next turn. */
 export function formatRemovedNotice(tools: readonly string[]): string {
   const more = tools.length - MAX_NAMED;
   const names = tools.slice(0, MAX_NAMED).join(", ") + (more > 0 ? ` and ${more} others` : "");

@@ -1,9 +1,9 @@
-// How one value has become another, in a few words. Texts are counted, not shown.
+// Describes briefly how one value has changed to another. Texts are counted, not quoted.
 
-/** Longer texts are words for a model. */
+/** Longer texts are treated as text for a model, and are not quoted. */
 const VALUE_CHARS = 48;
 
-/** The same as JSON; a field that is `undefined` is no field. */
+/** Compares two values as JSON; a field that is `undefined` is absent. */
 export function isAlike(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (Array.isArray(one) && Array.isArray(other)) {
@@ -21,10 +21,10 @@ export function describeChange(from: unknown, to: unknown): string {
   if (isShort(from) && isShort(to)) return `${formatValue(from)} → ${formatValue(to)}`;
   if (typeof from === "string" && typeof to === "string") return describeTextChange(from, to);
   if (from === undefined || from === null) return "added";
-  return to === undefined || to === null ? "taken out" : "changed";
+  return to === undefined || to === null ? "removed" : "changed";
 }
 
-/** Of things that have a name. */
+/** Describes the change of a list of named items. */
 export function describeNameChange(
   from: readonly { readonly name: string }[],
   to: readonly { readonly name: string }[],
@@ -48,7 +48,7 @@ function describeListChange(from: readonly string[], to: readonly string[]): str
   const gone = from.filter((name) => !to.includes(name));
   const parts = [
     ...(added.length === 0 ? [] : [`added ${added.join(", ")}`]),
-    ...(gone.length === 0 ? [] : [`taken out ${gone.join(", ")}`]),
+    ...(gone.length === 0 ? [] : [`removed ${gone.join(", ")}`]),
   ];
   return parts.length === 0 ? REORDERED : parts.join("; ");
 }

@@ -15,13 +15,13 @@ import type { FilterDigest, InputVerdict } from "./state/digest.ts";
 import type { StepFailure } from "./state/run-event.ts";
 import type { InboundMessage, State, TurnSource } from "./state/state.ts";
 
-// Words that wait are shown to the input filters before a turn takes them up (PHI-08). They stay in their queue, with
-// what the filters have said, until the turn begins: whatever comes in between finds them there.
+// Input filters check waiting messages before a turn takes them (PHI-08). The messages stay in their queue, with the
+// verdicts of the filters, until the turn begins, so events that arrive in between still find them there.
 
-/** Messages that one step asks about; the others get a step of their own. */
+/** The number of messages that one step checks; the others get a step of their own. */
 const MAX_AT_ONCE = 16;
 
-/** The words with which a turn would begin and which no filter has seen yet. */
+/** Lists the messages with which a turn would begin and that no filter has checked yet. */
 export function listUnfiltered(state: State, source: TurnSource): readonly InboundMessage[] {
   if (requirePinned(state).filters !== true) return [];
   const queue = getQueueName(source);
@@ -39,14 +39,14 @@ export function startFiltering(state: State, source: TurnSource, messages: reado
   return { ...given.state, phase: { type: "filtering", issue: given.issue, source, ids } };
 }
 
-/** What the filters are asked about; words that were cleared meanwhile are not. */
+/** Returns the messages that the filters check, without those that were cleared in the meantime. */
 export function getMessagesToFilter({ queues }: State, ids: readonly string[]): readonly InboundMessage[] {
   return [...queues.steering, ...queues.followUps].filter(({ id }) => ids.includes(id));
 }
 
 /**
- * What the filters have said is noted on the messages. One that is refused leaves its queue for the record and ends
- * the loop; the others keep waiting.
+ * Records the verdicts of the filters on the messages. A rejected message leaves its queue for the record and ends the
+ * loop; the others keep waiting.
  */
 export function applyVerdicts(
   state: State,
@@ -76,7 +76,7 @@ function markFiltered(message: InboundMessage, verdicts: readonly InputVerdict[]
   return { ...message, filtered: verdict.type === "warn" ? { warning: verdict.text } : {} };
 }
 
-/** Nothing when the message was cleared while the filters were asked. */
+/** Rejects a message; nothing when the message was cleared while the filters ran. */
 function rejectMessage(state: State, id: string, reason: string): State | undefined {
   const { steering, followUps } = state.queues;
   const message = [...steering, ...followUps].find((one) => one.id === id);
@@ -89,13 +89,13 @@ function rejectMessage(state: State, id: string, reason: string): State | undefi
   return rejectInput({ ...kept, queues, length: position + 1 }, reason, position);
 }
 
-/** Given out again after a lost worker, three times. The words stay in their queue, whatever becomes of the loop. */
+/** Dispatches the step again after a lost worker, up to three times. The messages stay queued, however the loop ends. */
 export function handleFilterFailure(state: State, phase: PhaseOf<"filtering">, failure: StepFailure): State {
   if (state.stop !== undefined) return closeLoop(state, { type: "stopped", reason: state.stop.reason });
   if (failure.type === "cancelled") return closeLoop(state, { type: "stopped", reason: "cancelled" });
   if (failure.type === "failed") return closeLoop(state, { type: "failed", ...failure.failure });
   if (countLostWorkers(phase.issue.lost, failure) >= MAX_LOST_IN_A_ROW) {
-    const message = `${formatWorkerLoss(failure, "while the input filters were asked")}; they are not asked again.`;
+    const message = `${formatWorkerLoss(failure, "while the input filters ran")}; they are not retried.`;
     return closeLoop(state, { type: "failed", fault: "worker-lost", message });
   }
   return { ...state, phase: { ...phase, issue: redispatch(phase.issue, failure) } };

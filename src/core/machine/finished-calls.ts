@@ -7,7 +7,7 @@ import type { QuestionRef, ToolDigest } from "./state/digest.ts";
 import type { StepFailure } from "./state/run-event.ts";
 import type { State } from "./state/state.ts";
 
-// What became of calls that ran: each has its result, is given out again, or is given up.
+// What happens to calls that ran: each has its result, is dispatched again, or is given up.
 
 export function finishTool(state: State, phase: CallingTools, index: number, digest: ToolDigest): State {
   const call = getRunningCall(phase, index);
@@ -31,10 +31,10 @@ export function finishTool(state: State, phase: CallingTools, index: number, dig
   });
 }
 
-/** The call waits for a person, as one that needs approval does; what it had taken along is written. */
+/** Parks the call until the user answers, like a call that needs approval; what it carried is written. */
 function parkQuestion(state: State, phase: CallingTools, index: number, question: QuestionRef): State {
   const calls = setStatus(phase.calls, index, {
-    ...buildAskingStatus(state, "its tool asks a person"),
+    ...buildAskingStatus(state, "its tool asks the user"),
     question,
   });
   const { unit } = phase;
@@ -44,7 +44,7 @@ function parkQuestion(state: State, phase: CallingTools, index: number, question
     : endQuestion(state, parked, index, CANCELLED_TEXT);
 }
 
-/** Nobody has answered what its tool asks: the call ends without. */
+/** Ends a call whose tool's question nobody has answered. */
 export function endQuestion(
   state: State,
   phase: CallingTools,
@@ -78,7 +78,7 @@ export function handleToolFailure(
     case "lost": {
       const lost = countLostWorkers(status.lost, failure);
       return lost >= MAX_LOST_IN_A_ROW
-        ? end(`Failed: ${formatWorkerLoss(failure, "while this call ran")}; it is not tried again.`)
+        ? end(`Failed: ${formatWorkerLoss(failure, "while this call ran")}; it is not retried.`)
         : redispatchCall(state, phase, index, { ...status, generation, lost });
     }
     case "elsewhere":

@@ -18,20 +18,20 @@ import type { State } from "./state/state.ts";
 import { applyCompactionDenial, continueAfterCompaction, skipCompaction, startTurn } from "./turn.ts";
 import { continueAfterTurn, finishTurn, startNextTurn } from "./turn-end.ts";
 
-// What goes on behind a hook's answer. A stop that came meanwhile goes before it.
+// How a run continues after a hook's answer. A stop that arrived in the meantime takes precedence.
 //
-//   before-turn        TurnStart, words, [compaction], the model | the loop ends
+//   before-turn        TurnStart, messages, [compaction], the model | the loop ends
 //   before-compaction  compaction | the model with the context as it is | the error of an overflow
 //   after-compaction   the model
-//   before-tool        the unit begins, without the calls that were refused
+//   before-tool        the unit begins, without the calls that were denied
 //   after-tool         the messages of the results, then the next unit
 //   on-error           TurnEnd
 //   after-turn         another turn | on-text | the loop ends
 //   on-text            the loop ends | another turn
 //   after-task         the run ends
 
-/** What the model is told when a hook lets it go on and says nothing: vendors want a word behind an answer. */
-export const CONTINUE_TEXT = "Your answer was not taken as the end of the task. Go on.";
+/** What the model reads when a hook continues the loop without a text: vendors require a message after an answer. */
+export const CONTINUE_TEXT = "Your answer was not accepted as the end of the task. Continue.";
 
 const ALLOWED: HookResult = { type: "yes" };
 
@@ -44,12 +44,12 @@ export function applyHookResults(state: State, phase: PhaseOf<"hooking">, digest
 }
 
 /**
- * Asked again after a lost worker, three times. What could not be asked at all is a no before something happens and
- * nothing behind it: nobody may go on because a hook was not there.
+ * Dispatches the hooks again after a lost worker, up to three times. A hook that could not be called at all denies what is
+ * about to happen, and has no effect after something has happened: a missing hook must never let a run continue.
  */
 export function handleHookFailure(state: State, phase: PhaseOf<"hooking">, failure: StepFailure): State {
   const { question, issue: pending } = phase;
-  // What was asked before a stop is not asked again; what is told behind one is.
+  // A question from before a stop is not asked again; a notification after a stop is.
   if (state.stop !== undefined && phase.brief !== true) return continueAfterHooks(state, question, []);
   const isLost = failure.type === "lost" || failure.type === "elsewhere";
   if (isLost && countLostWorkers(pending.lost, failure) < MAX_LOST_IN_A_ROW) {
@@ -66,16 +66,16 @@ export function handleHookFailure(state: State, phase: PhaseOf<"hooking">, failu
 function describeFailure(failure: StepFailure): string {
   switch (failure.type) {
     case "failed":
-      return `it could not be asked: ${failure.failure.message}`;
+      return `it could not be called: ${failure.failure.message}`;
     case "cancelled":
       return "it was cancelled";
     case "lost":
     case "elsewhere":
-      return `${formatWorkerLoss(failure, "over it")}; it is not asked again`;
+      return `${formatWorkerLoss(failure, "during the hook")}; the hook is not called again`;
   }
 }
 
-/** @param unasked - The one word that there is speaks of all that was asked about. */
+/** @param unasked - The only result, which applies to everything that the hooks were asked about. */
 function continueAfterHooks(
   state: State,
   question: HookQuestion,
@@ -126,14 +126,14 @@ function continueAfterHooks(
   }
 }
 
-/** Words of hooks wait until the turn begins that they are for. */
+/** Stores notices of hooks until the turn begins that they are for. */
 function addNotices(state: State, notices: readonly string[]): State {
   if (notices.length === 0) return state;
   const loop = requireLoop(state);
   return { ...state, loop: { ...loop, notices: [...(loop.notices ?? []), ...notices] } };
 }
 
-/** A hook that failed behind something, and whose failure is to stop the agent, ends the loop behind the turn. */
+/** Ends the loop after the turn, because a hook failed after an event and its failure is to stop the agent. */
 function endLoopByHook(state: State, word: HookResult): State {
   const loop = requireLoop(state);
   if (word.type !== "no" || loop.ended !== undefined) return state;

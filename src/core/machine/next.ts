@@ -16,7 +16,7 @@ import { getToolFacts } from "./tool-facts.ts";
 import { buildToolView, waitsForEarlierCall } from "./tool-view.ts";
 import { computeDeadline, computeWaitEnd } from "./vendor-wait.ts";
 
-/** What the driver must do now. Asked again of the same state, it gives the same answer. */
+/** Returns what the driver must do next. The same state always gives the same command. */
 export function next(state: State): Command {
   const { phase } = state;
   switch (phase.type) {
@@ -154,7 +154,7 @@ export function next(state: State): Command {
     case "turn-due":
     case "turn-over":
     case "loop-over":
-      throw new ProtocolError(`A run was left while ${phase.type}`);
+      throw new ProtocolError(`A run was left in the transient phase ${phase.type}`);
     default:
       return assertNever(phase);
   }
@@ -174,7 +174,7 @@ function buildRecordCommand(
   };
 }
 
-/** Of a loop that a hook has refused nobody is told more. */
+/** Reports whether hooks are notified of the loop's end. A loop that a hook has rejected notifies no more hooks. */
 function notifiesHooks(state: State, { outcome }: PhaseOf<"closing">): boolean {
   const refused = outcome.type === "rejected" && outcome.by !== undefined;
   return !refused && hasHook(state, "after-loop");
@@ -204,7 +204,7 @@ function buildWriteFields(state: State, pending: Dispatch, ownPosition: number) 
   };
 }
 
-/** The calls of the unit that have no result yet; all of them share one base, so that they would fork alike. */
+/** Builds the calls of the unit that have no result yet. All share one base, so that all would fork at the same point. */
 function buildToolCommands(state: State, phase: PhaseOf<"calling-tools">): readonly CallToolCommand[] {
   const loop = requireLoop(state);
   const { definitionHash, tools, toolQueue } = requirePinned(state);

@@ -5,34 +5,34 @@ import type { OpenLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
 import { decideNudge, TOOL_INTENT_NUDGE } from "./tool-intent.ts";
 
-// An answer that announces a tool call and makes none is told so, as often as the loop is pinned to (IRON-10, IRON-11).
-// A nudge is given only where the loop would end otherwise: a person's word that waits is read instead of it, and
-// leaves the count as it is.
+// An answer that announces a tool call and makes none gets a nudge, up to the pinned number of times (IRON-10, IRON-11).
+// A nudge is given only where the loop would end otherwise: a waiting user message is read instead, and leaves the count
+// unchanged.
 
-/** Whether an answer that announces a call is followed by a nudge; else it is an answer like any other. */
+/** Reports whether a nudge follows an answer that announces a call; otherwise it is an answer like any other. */
 export function isNudgeDue(state: State): boolean {
   return judgeAnswer(state).nudge;
 }
 
-/** Appends the nudge, and counts it. */
+/** Appends the nudge and counts it. */
 export function appendNudge(state: State): State {
   const { nudges } = judgeAnswer(state);
   const appended = appendMessage(state, "machine", { type: "notice", text: TOOL_INTENT_NUDGE }, true);
   return { ...appended, loop: { ...requireLoop(appended), nudges } };
 }
 
-/** Whether this is what `nudge` has appended. */
+/** Reports whether `appendNudge` has appended this entry. */
 export function isNudge({ body }: OutboxEntry): boolean {
   return body.type === "notice" && body.text === TOOL_INTENT_NUDGE;
 }
 
-/** Behind tool calls, and behind a text that announces none. */
+/** Resets the count, after tool calls and after a text that announces none. */
 export function resetNudges(loop: OpenLoop): OpenLoop {
   const { nudges: _, ...rest } = loop;
   return rest;
 }
 
-/** The activity has seen that a call is announced, and that one could have been made. */
+/** The activity has found that the answer announces a call that could have been made. */
 function judgeAnswer(state: State) {
   const { nudges: max } = requirePinned(state);
   const config = { enabled: max !== undefined, maxNudges: max ?? 0 };

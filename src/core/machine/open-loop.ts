@@ -8,7 +8,7 @@ import { emit } from "./outbox.ts";
 import type { LoopDigest, PinnedDigest } from "./state/digest.ts";
 import type { Prompt, State } from "./state/state.ts";
 
-/** What an operator reads of the first prompt, in bytes. */
+/** The size in bytes of the first prompt's beginning that an operator sees. */
 const GOAL_BYTES = 256;
 
 export function openLoop(state: State, prompts: readonly Prompt[], continuation?: Continuation): State {
@@ -23,7 +23,7 @@ export function openLoop(state: State, prompts: readonly Prompt[], continuation?
 
 export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation: boolean): State {
   const { loopId, kind, from, branch, definitionHash } = digest;
-  // The vendor's count was for what the last loop had sent (CTX-06).
+  // The vendor's token count was for what the last loop sent (CTX-06).
   const { counted: _, update, ...rest } = state;
   const opened: State = {
     ...rest,
@@ -55,7 +55,7 @@ export function applyOpenedLoop(state: State, digest: LoopDigest, isContinuation
     },
   };
   const due = { type: "turn-due" as const, source: "opening" as const };
-  // A loop that a hook has refused never began (CB-05).
+  // A loop that a hook has rejected never began (CB-05).
   if (digest.rejectedBy !== undefined) return { ...opened, phase: due };
   const parent = digest.parentLoopId === undefined ? {} : { parentLoopId: digest.parentLoopId };
   const announced = emit(opened, { type: "AgentStart", kind, ...parent });
@@ -81,7 +81,7 @@ function toPinnedDigest(digest: LoopDigest): PinnedDigest {
   return pinned;
 }
 
-/** The view as it was, when the loop goes on right behind it; else what earlier loops have left of what stands before. */
+/** Returns the unchanged view when the loop continues right after it, otherwise what earlier loops left before it. */
 function buildInitialView(state: State, digest: LoopDigest): View {
   const goesOn = state.view.branch === digest.branch && state.length === digest.from;
   const before: View = goesOn

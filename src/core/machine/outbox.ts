@@ -4,34 +4,34 @@ import { NO_USAGE } from "../budget/usage.ts";
 import { buildRejectedMessage, buildUserContent } from "./rejected-message.ts";
 import type { InboundMessage, State } from "./state/state.ts";
 
-/** What waits to be written down: it rides in the input of the next activity, which writes it first. */
+/** What waits to be written. The next activity takes it as input and writes it first. */
 export type Outbox = { readonly entries: readonly OutboxEntry[]; readonly events: readonly OutboxEvent[] };
 
-/** A message that no activity has made: words of a person, or a short text of the machine itself. */
+/** A message that no activity has made: a user message, or a short text of the machine itself. */
 export type OutboxEntry = {
   readonly position: number;
   readonly origin: EntryOrigin;
   readonly atMs: number;
   readonly turn: number;
   readonly body: OutboxBody;
-  /** It belongs to what a fork leaves. */
+  /** The entry is on the branch that a fork leaves. */
   readonly left?: true;
 };
 
-/** A branch that is to be begun: the same for everybody who begins it for the same run. */
+/** A branch that is to begin. Every step of the same run that begins it creates the same branch. */
 export type NewBranch = {
   /** Its first position. */
   readonly at: number;
-  /** The answer that has asked for it. */
+  /** The position of the answer that has requested it. */
   readonly by: number;
 };
 
 export type OutboxBody =
   | { readonly type: "person"; readonly message: InboundMessage }
-  /** A person's message that a filter has refused: kept where no model sees it. */
+  /** A user message that a filter has rejected: stored where no model sees it. */
   | { readonly type: "refused"; readonly message: InboundMessage; readonly reason: string }
   | { readonly type: "notice"; readonly text: string }
-  /** Says why a call was not run, unless it is `accepted`. */
+  /** States why a call was not run, unless it is `accepted`. */
   | {
       readonly type: "result";
       readonly toolCallId: string;
@@ -39,14 +39,14 @@ export type OutboxBody =
       readonly text: string;
       readonly accepted?: true;
     }
-  /** What a sub-agent has come to: its own last words, and ours behind them. */
+  /** The result of a sub-agent: its own last text, followed by ours. */
   | {
       readonly type: "report";
       readonly toolCallId: string;
       readonly toolName: string;
       readonly isError: boolean;
       readonly text: string;
-      /** Where its words stand; absent where it has said nothing. */
+      /** The position of its text; absent when it has none. */
       readonly from?: { readonly session: string; readonly branch: string; readonly position: number };
       readonly messages: number;
       readonly childLoopId?: string;
@@ -61,7 +61,7 @@ export function isEmpty({ entries, events }: Outbox): boolean {
   return entries.length === 0 && events.length === 0;
 }
 
-/** Numbers an event of the open loop and lets it wait. */
+/** Numbers an event of the open loop and adds it to the outbox. */
 export function emit(state: State, body: EventBody): State {
   if (state.loop === undefined) return state;
   const event = { sequence: state.loop.events, atMs: state.nowMs, body };
@@ -72,12 +72,12 @@ export function emit(state: State, body: EventBody): State {
   };
 }
 
-/** What a command takes along when it is given out now. */
+/** Measures what a command carries when it is dispatched at this moment. */
 export function measureOutbox(outbox: Outbox): { entries: number; events: number } {
   return { entries: outbox.entries.length, events: outbox.events.length };
 }
 
-/** The part of the outbox that a command took along. */
+/** Returns the part of the outbox that a command carries. */
 export function takeOutbox(outbox: Outbox, size: { entries: number; events: number }): Outbox {
   return {
     entries: outbox.entries.slice(0, size.entries),
@@ -85,20 +85,20 @@ export function takeOutbox(outbox: Outbox, size: { entries: number; events: numb
   };
 }
 
-/** The first position that a command may write: its own, or that of a message which it takes along. */
+/** Returns the first position that a command may write: its own, or that of a message that it carries. */
 export function findBasePosition(outbox: Outbox, ownPosition: number): number {
   return Math.min(ownPosition, ...outbox.entries.map(({ position }) => position));
 }
 
-/** The outbox after that part was written. */
+/** Returns the outbox after that part was written. */
 export function drainOutbox(outbox: Outbox, size: { entries: number; events: number }): Outbox {
   return { entries: outbox.entries.slice(size.entries), events: outbox.events.slice(size.events) };
 }
 
 /**
- * The message of an outbox entry, as the transcript holds it.
+ * Builds the message of an outbox entry in the form in which the transcript stores it.
  *
- * @param text - The words of a person's message, or of a sub-agent, that travelled as a reference.
+ * @param text - The text of a user message or of a sub-agent that travelled as a reference.
  */
 export function buildOutboxMessage(entry: OutboxEntry, loopId: string, text?: string): AgentMessage {
   const turnId = { loopId, turnIndex: entry.turn };
@@ -150,7 +150,7 @@ function formatReport(text: string | undefined, ours: string): string {
   return ours === "" ? body : `${body}\n\n${ours}`;
 }
 
-/** What stands for an answer that there is none of. */
+/** Builds the message that stands for a missing answer. */
 export function buildNoAnswer(
   stopReason: "error" | "aborted",
   errorMessage: string,

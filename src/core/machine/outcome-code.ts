@@ -1,6 +1,6 @@
 import type { Outcome } from "../../schema/record.ts";
 
-/** How something ended, in one word. */
+/** A single-word code for how something ended. */
 export type OutcomeCode = "completed" | "limit-reached" | "failed" | "stopped";
 
 export function getOutcomeCode(outcome: Outcome | undefined): OutcomeCode {

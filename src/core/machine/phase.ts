@@ -5,7 +5,7 @@ import type { Phase, State } from "./state/state.ts";
 
 export type PhaseOf<Type extends Phase["type"]> = Extract<Phase, { type: Type }>;
 
-/** The phase that an event is about; an event for another phase cannot have happened. */
+/** Returns the phase that an event is about; an event for another phase cannot have happened. */
 export function requirePhase<Type extends Phase["type"]>(
   state: State,
   type: Type,

@@ -1,33 +1,33 @@
 import { countUtf8Bytes } from "../view/estimate.ts";
 import type { InboundMessage, Queues } from "./state/state.ts";
 
-// Messages of people wait in the state of a run, and the state travels: it must fit into one payload of the server when
-// the run continues as new. So the two queues together have a bound. A message beyond it is refused, never dropped in
-// silence and never taken at the cost of one that was accepted.
+// User messages wait in the state of a run, and the state must fit into one payload of the server when the run continues
+// as new. The two queues together therefore have a bound. A message beyond it is rejected: it is never dropped silently,
+// and never displaces a message that was accepted.
 
-/** Messages that may wait in a run, steering and follow-ups together; also those in a session's inbox. */
+/** The maximum number of messages that wait in a run, steering and follow-ups together; also in a session's inbox. */
 export const MAX_WAITING_MESSAGES = 200;
 
-/** Bytes of UTF-8 of the words that wait in a run. A text that is stored counts as its hash. */
+/** The maximum number of UTF-8 bytes of the waiting texts. A stored text counts as its hash. */
 export const MAX_WAITING_BYTES = 256 * 1024;
 
-/** Longest id of a message, in characters: 200 of them are remembered. */
+/** The longest message id in characters: 200 ids are remembered. */
 export const MAX_MESSAGE_ID_CHARS = 256;
 
-/** What waits in the queues of a run. */
+/** The messages that wait in the queues of a run. */
 export type QueueSize = { readonly messages: number; readonly bytes: number };
 
-/** Messages that a run has refused: how many, and the newest of them. */
+/** The messages that a run has rejected: how many, and the newest of them. */
 export type RejectedMessages = {
   readonly messages: number;
-  /** At most `MAX_REFUSED_SHOWN`, oldest first. */
+  /** At most `MAX_LISTED_REJECTIONS`, oldest first. */
   readonly newest: readonly { readonly id: string; readonly atMs: number }[];
 };
 
-/** Refused messages that a run names; the others it only counts. */
+/** The number of rejected messages that a run lists; it only counts the others. */
 export const MAX_LISTED_REJECTIONS = 20;
 
-/** The words of a message, or the hash under which they are stored. */
+/** The text of a message, or the hash under which it is stored. */
 type MessageText = Pick<InboundMessage, "text" | "ref">;
 
 export function measureQueues({ steering, followUps }: Pick<Queues, "steering" | "followUps">): QueueSize {
@@ -47,7 +47,7 @@ export function hasRoomFor(waiting: QueueSize, message: MessageText): boolean {
   );
 }
 
-/** What the sender of a refused message is told. */
+/** Formats what the sender of a rejected message reads. */
 export function formatQueueFull({ messages, bytes }: QueueSize): string {
   return (
     `The queue is full: ${messages} messages with ${bytes} bytes wait already, ` +

@@ -2,15 +2,15 @@ import { emit } from "./outbox.ts";
 import { addRejected, hasRoomFor, measureQueues } from "./queue-size.ts";
 import type { InboundMessage, Prompt, Queues, State } from "./state/state.ts";
 
-/** Ids that a run remembers, so that a message sent twice is taken once. About 8 KiB of state. */
+/** The number of ids that a run remembers, so that a message sent twice is taken once. About 8 KiB of state. */
 const REMEMBERED_IDS = 200;
 
 export const EMPTY_QUEUES: Queues = { steering: [], followUps: [] };
 
-/** Refusals that wait to be recorded at a time; the next one that is recorded has the total. */
+/** The maximum number of rejections that wait to be recorded; the next one that is recorded has the total. */
 const MAX_PENDING_REJECTIONS = 20;
 
-/** Adds a message to a queue, unless its id is known. A message for which there is no room is refused. */
+/** Adds a message to a queue, unless its id is known. A message for which there is no room is rejected. */
 export function enqueue(state: State, queue: "steering" | "followUps", message: InboundMessage): State {
   if (state.recentIds.includes(message.id)) return state;
   if (!hasRoom(state, message)) return rejectMessage(state, queue, message);
@@ -20,7 +20,7 @@ export function enqueue(state: State, queue: "steering" | "followUps", message: 
   };
 }
 
-/** Whether the queues have room for this message. One that was taken before needs none. */
+/** Reports whether the queues have room for this message. A message that was taken before needs none. */
 export function hasRoom(
   { queues, recentIds }: State,
   message: Pick<InboundMessage, "id" | "text" | "ref">,
@@ -28,12 +28,12 @@ export function hasRoom(
   return recentIds.includes(message.id) || hasRoomFor(measureQueues(queues), message);
 }
 
-/** The id is not remembered: sent again when there is room, the message is taken. */
+/** Rejects a message without remembering its id: sent again when there is room, the message is taken. */
 function rejectMessage(state: State, queue: "steering" | "followUps", message: InboundMessage): State {
   const refused = addRejected(state.refused, message);
   const counted = { ...state, refused };
   const waiting = state.outbox.events.filter(({ body }) => body.type === "MessageRefused").length;
-  // After AgentEnd nothing more is recorded of a loop.
+  // After AgentEnd, nothing more is recorded of a loop.
   if (waiting >= MAX_PENDING_REJECTIONS || state.phase.type === "closing") return counted;
   return emit(counted, {
     type: "MessageRefused",
@@ -48,7 +48,7 @@ export function rememberId(state: State, id: string): State {
   return { ...state, recentIds: [...state.recentIds, id].slice(-REMEMBERED_IDS) };
 }
 
-/** What one poll of a queue takes: the first message, or all (STEER-02). */
+/** Returns what one poll of a queue takes: the first message, or all of them (STEER-02). */
 export function peekQueue(state: State, queue: "steering" | "followUps"): readonly InboundMessage[] {
   const waiting = state.queues[queue];
   return getQueueMode(state, queue) === "all" ? waiting : waiting.slice(0, 1);
@@ -76,9 +76,9 @@ function getQueueMode(state: State, queue: "steering" | "followUps") {
 }
 
 /**
- * What was taken to come before prompts that were refused was not refused with them: it goes back to the front.
+ * Returns messages to the front of the queue that were taken to precede prompts which were then rejected.
  *
- * @param refused - Ids of messages that were refused by themselves: those stand in the record.
+ * @param refused - Ids of messages that were rejected themselves: those are in the record.
  */
 export function requeuePrompts(
   queues: Queues,
@@ -91,7 +91,7 @@ export function requeuePrompts(
   return { ...queues, steering: [...taken, ...queues.steering] };
 }
 
-/** Everything that waits, steering first, each queue in order. */
+/** Lists all waiting messages, steering first, each queue in order. */
 export function listQueued(queues: Queues): readonly InboundMessage[] {
   return [...queues.steering, ...queues.followUps];
 }

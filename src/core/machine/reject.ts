@@ -4,7 +4,7 @@ import { requeuePrompts } from "./queues.ts";
 import type { LoopDigest } from "./state/digest.ts";
 import type { Prompt, State } from "./state/state.ts";
 
-/** Ends a loop that a hook has refused, before it began: one AgentEnd is all that is recorded (CB-05, GAP-15). */
+/** Ends a loop that a hook has rejected before it began: only one AgentEnd is recorded (CB-05, GAP-15). */
 export function rejectLoop(
   state: State,
   prompts: readonly Prompt[],
@@ -14,7 +14,7 @@ export function rejectLoop(
   return closeLoop({ ...state, queues }, { type: "rejected", reason, by });
 }
 
-/** Ends a loop whose words a filter has refused, before its first turn (FILT-03). */
+/** Ends a loop whose prompts a filter has rejected, before its first turn (FILT-03). */
 export function rejectOpening(
   state: State,
   prompts: readonly Prompt[],
@@ -26,7 +26,7 @@ export function rejectOpening(
   return rejectInput({ ...state, queues }, reason, refused.length > 0 ? from : undefined);
 }
 
-/** @param position - Where the message that was refused is kept. */
+/** @param position - Where the rejected message is stored. */
 export function rejectInput(state: State, reason: string, position: number | undefined): State {
   const where = position === undefined ? {} : { position };
   return closeLoop(emit(state, { type: "InputRejected", reason, ...where }), { type: "rejected", reason });

@@ -3,19 +3,19 @@ import type { RepeatSettings } from "../../schema/definition.ts";
 import { requireLoop } from "./phase.ts";
 import type { State } from "./state/state.ts";
 
-// A model that writes the same wrong call again and again is told so in the call's result. One that does not listen is
-// told plainly, and then its loop ends, or a person decides (`repeatedFailures` of the definition).
+// A model that repeats the same invalid call is informed in the call's result. If it continues, it gets an explicit
+// warning, and then its loop ends or the user decides (`repeatedFailures` of the definition).
 //
-// A call fails in the same way when the same tool is refused for the same reason. It counts once for each answer, since
-// the model has not read the result of a call that stands in the same answer, and only while no more than three turns lie
-// between two of them. What a tool itself reports when it has run is not counted: a test that fails eight times may be on
-// its way to pass.
+// A call fails in the same way when the same tool fails for the same reason. It counts once for each answer, because the
+// model has not read the results of other calls of the same answer, and only while at most three turns lie between two of
+// them. Errors that a tool itself reports after it has run do not count: a test that fails eight times may be close to
+// passing.
 
-/** Calls of one tool, or of one name that is no tool's, that could not be run and had no good one between them. */
+/** Failed calls of one tool, or of one name that is no tool's, since the last call of it that ran. */
 export type RepeatedFailures = {
   readonly tool: string;
   readonly inARow: number;
-  /** The newest failure of this tool, and in how many answers it came in the same way. */
+  /** The newest failure of this tool, and the number of answers with the same failure. */
   readonly same?: { readonly why: string; readonly answers: number; readonly turn: number };
 };
 
@@ -26,25 +26,25 @@ export type CountedFailure = {
   readonly state: State;
   /** What the model reads. */
   readonly text: string;
-  /** The failure has come as often as the definition allows: its loop ends, or a person is asked. */
+  /** The failure has happened as often as the definition allows: the loop ends, or the user is asked. */
   readonly limit?: { readonly action: RepeatSettings["action"]; readonly reason: string };
 };
 
-/** From this one on, a result says how many there were. */
+/** From this count on, a result states the number of failures. */
 const MIN_REPORTED_COUNT = 3;
 
-/** Names that are counted at a time; the one that was wrong the longest ago gives way. */
+/** The maximum number of names that are counted; the name that failed the longest ago is dropped first. */
 export const MAX_COUNTED = 8;
 
-/** Turns after which the same failure counts as a new one. */
+/** The number of turns after which the same failure counts as a new one. */
 const RESET_AFTER_TURNS = 3;
 
-/** Of a name in the state: as long as a tool's name may be. */
+/** The size of a name in the state: the maximum length of a tool's name. */
 const MAX_NAME_BYTES = 64;
-/** Of a reason in the state: enough to tell two of one tool apart. */
+/** The size of a reason in the state: enough to distinguish two reasons of one tool. */
 const MAX_REASON_BYTES = 160;
 
-/** A call of this tool is about to run, as it is written: its count begins anew. */
+/** Resets the count of this tool: a valid call of it is about to run. */
 export function resetFailureCount(state: State, toolName: string): State {
   const { loop } = state;
   const tool = truncateForPreview(toolName, MAX_NAME_BYTES);
@@ -52,7 +52,7 @@ export function resetFailureCount(state: State, toolName: string): State {
   return { ...state, loop: { ...loop, mistakes: loop.mistakes.filter((one) => one.tool !== tool) } };
 }
 
-/** Counts a call that is refused, and says what the model is told. */
+/** Counts a call that could not be run, and returns what the model reads. */
 export function countFailure(state: State, toolName: string, failure: CallFailure): CountedFailure {
   const { loop } = state;
   if (loop === undefined) return { state, text: failure.text };
@@ -72,7 +72,7 @@ export function countFailure(state: State, toolName: string, failure: CallFailur
   };
 }
 
-/** Somebody has had a word, or has let the loop go on: what came before does not count any more. */
+/** Resets the counts, because the user has sent a message or has let the loop continue. */
 export function resetRepeats(state: State): State {
   const { loop } = state;
   if (loop === undefined || (loop.stuck === undefined && loop.mistakes === undefined)) return state;
@@ -81,7 +81,7 @@ export function resetRepeats(state: State): State {
   return { ...state, loop: { ...rest, ...(mistakes === undefined ? {} : { mistakes }) } };
 }
 
-/** The loop ends before its next turn. The first reason counts. */
+/** Marks the loop to end before its next turn. The first reason counts. */
 export function markStuck(state: State, reason: string): State {
   const loop = requireLoop(state);
   return loop.stuck === undefined ? { ...state, loop: { ...loop, stuck: reason } } : state;
@@ -111,7 +111,7 @@ function formatRepeat(
 
 function formatCount(tool: string, inARow: number): string {
   const which = inARow === MIN_REPORTED_COUNT ? "the third call" : `call number ${inARow}`;
-  return `This is ${which} of ${tool} in a row that cannot be run: do not repeat it. Change what is named above, or go on without ${tool}.`;
+  return `This is ${which} of ${tool} in a row that cannot be run: do not repeat it. Correct the problem described above, or continue without ${tool}.`;
 }
 
 function formatWarning(tool: string, answers: number, { endAfter, action }: RepeatSettings): string {
@@ -119,10 +119,10 @@ function formatWarning(tool: string, answers: number, { endAfter, action }: Repe
   const end =
     left === undefined || left === 0
       ? ""
-      : ` If it fails in the same way ${left === 1 ? "once" : `${left} times`} more, ${action === "ask" ? "a person is asked whether you may go on" : "your work ends here"}.`;
+      : ` If it fails in the same way ${left === 1 ? "once" : `${left} times`} more, ${action === "ask" ? "the user is asked whether you may continue" : "your work ends here"}.`;
   return (
     `This call of ${tool} has failed in the same way in ${answers} of your answers, and it will fail again. ` +
-    `Do not make it again. Do something else, or say what you cannot do and why.${end}`
+    `Do not repeat it. Do something else, or say what you cannot do and why.${end}`
   );
 }
 

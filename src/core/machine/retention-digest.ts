@@ -1,7 +1,7 @@
 import type { RetentionPolicy } from "../../schema/retention.ts";
 import type { RuleCounts } from "./retention.ts";
 
-// What crosses history of a policy's work.
+// What crosses history when a retention policy is applied.
 
 /** Where the next page begins, and what was counted before it. */
 export type RetentionCursor = {
@@ -21,6 +21,6 @@ export type RetentionDigest = {
   readonly spared: number;
   readonly texts: number;
   readonly sessions: readonly { readonly session: string; readonly why: string }[];
-  /** Absent: all sessions were looked at. */
+  /** Absent: all sessions were examined. */
   readonly cursor?: RetentionCursor;
 };

@@ -1,16 +1,16 @@
 import type { RetentionPolicy, RetentionRule } from "../../schema/retention.ts";
 
-// Which sessions a policy takes, told by walking through them from the newest to the oldest.
+// Which sessions a policy deletes, decided by walking through them from the newest to the oldest.
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** What each rule has counted of the sessions that came before. */
+/** What each rule has counted of the earlier sessions. */
 export type RuleCounts = readonly { readonly sessions: number; readonly bytes: number }[];
 
 export type Candidate = {
   readonly agentName: string;
   readonly lastActiveAtMs: number;
-  /** Of its messages; asked for only where a rule counts them. */
+  /** The size of its messages; read only where a rule counts it. */
   readonly bytes: number;
 };
 
@@ -21,7 +21,7 @@ export function countsBytes({ rules }: RetentionPolicy): boolean {
   return rules.some(({ maxBytes }) => maxBytes !== undefined);
 }
 
-/** Why the next session is to go, or nothing; and what is counted with it. One that goes counts for no rule. */
+/** Returns why the next session is to be deleted, or nothing, and the new counts. A deleted session counts for no rule. */
 export function judgeSession(
   policy: RetentionPolicy,
   counted: RuleCounts,

@@ -2,8 +2,8 @@ import { dispatch } from "./dispatch.ts";
 import type { Resume, State } from "./state/state.ts";
 
 /**
- * Gets ready to continue as new, with an empty outbox: what an old run has perhaps written already must not be
- * written again under the keys of a new one.
+ * Prepares to continue as new, with an empty outbox: what an old run may have written already must not be written again
+ * under the keys of a new run.
  */
 export function prepareRotation(state: State, resume: Resume): State {
   if (state.outbox.entries.length === 0 && state.outbox.events.length === 0) {

@@ -10,8 +10,8 @@ import type { HookResult } from "./state/digest.ts";
 import type { HookQuestion } from "./state/hook-question.ts";
 import type { State } from "./state/state.ts";
 
-// Hooks are asked by an activity of their own, one point at a time, and only where the definition names one. What goes
-// on behind the answer stands in hooked.ts.
+// An activity of its own calls hooks, one point at a time, and only where the definition has hooks. hook-results.ts
+// continues after the answer.
 
 export function hasHook(state: State, point: HookPoint): boolean {
   return state.pinned?.hooks?.includes(point) === true;
@@ -23,14 +23,14 @@ export function askHooks(state: State, question: HookQuestion): State {
   return { ...given.state, phase: state.stop === undefined ? phase : { ...phase, brief: true } };
 }
 
-/** How a loop ends that a hook has ended. */
+/** Returns the outcome of a loop that a hook has ended. */
 export function toHookOutcome(word: Extract<HookResult, { type: "no" | "end" }>): Outcome {
   return { type: "ended", by: word.hook, reason: word.type === "no" ? word.reason : word.text };
 }
 
 type HookRequest = Pick<RunHookCommand, "loopId" | "definitionHash" | "turn" | "ask" | "view">;
 
-/** The question as it travels: the activity finds messages and arguments in the transcript. */
+/** Builds the request for the activity, which reads messages and arguments from the transcript. */
 export function buildHookRequest(state: State, question: HookQuestion): HookRequest {
   const { definitionHash } = requirePinned(state);
   const ask = buildHookInput(state, question);

@@ -18,22 +18,22 @@ export type StartInput = {
   readonly mode: "run" | "interactive";
   readonly idleTimeoutMs: number | null;
   readonly localSteps: boolean;
-  /** What is shown of the run holds no words. */
+  /** Present when status and summaries must contain no text of the conversation. */
   readonly words?: "none";
   readonly asked: RequestedDefinition;
-  /** Nothing to ask when empty: messages that come with the start go to the inbox. */
+  /** Empty when there is nothing to ask: messages that arrive with the start go to the inbox. */
   readonly prompts: readonly InboundMessage[];
-  /** Why there are none although there was to be one: the run ends with this, when messages that wait are in the inbox. */
+  /** Why there are no prompts although there should be: the run ends with this after it has filled the inbox. */
   readonly problem?: string;
-  /** Instead of prompts: the session's conversation goes on as it is. */
+  /** Replaces prompts: the session's conversation continues from its current state. */
   readonly continuation?: Continuation;
-  /** The run is a sub-agent's: what it was asked comes with the prompts. */
+  /** The run is a sub-agent's; its task arrives with the prompts. */
   readonly task?: TaskRequest;
-  /** The run is a part of another's work. */
+  /** The run is a part of another run's work. */
   readonly share?: Allowance;
-  /** Its loop is one of an evaluation's. */
+  /** The loop is a branch of an evaluation. */
   readonly part?: LoopPart;
-  /** That it begins under; the newest unless said. */
+  /** The rule set with which it begins; the newest by default. */
   readonly rules?: number;
   readonly nowMs: number;
 };

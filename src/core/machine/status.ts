@@ -12,47 +12,47 @@ import type { CallStatus } from "./state/call-status.ts";
 import type { State } from "./state/state.ts";
 import { formatVendorWait } from "./vendor-wait.ts";
 
-/** What is shown of a text. */
+/** The maximum size of a text in the status. */
 const SHOWN_BYTES = 256;
 
-/** One word for the state of a run, as the search attribute `HoldfastStatus` has it. */
+/** A single-word code for the state of a run, as in the search attribute `HoldfastStatus`. */
 export type StatusCode = "running" | "waiting" | "needs-approval" | "stopping" | OutcomeCode;
 
-/** A call that is at work. */
+/** A call that is running. */
 type RunningCall = {
   readonly toolCallId: string;
   readonly tool: string;
   readonly summary: string;
   readonly sinceMs: number;
-  /** When its time limit ends it, if it has one (PHI-06): a host that wants to pause knows how long that may take. */
+  /** When its time limit ends it, if it has one (PHI-06), so that a host that wants to pause knows how long to wait. */
   readonly untilMs: number | undefined;
 };
 
-/** What a person wants to know of a run. */
+/** The status of a run, for users. */
 export type Status = {
   readonly session: string;
   readonly status: StatusCode;
-  /** What it is doing, in words. */
+  /** What the run is doing, as text. */
   readonly doing: string;
   readonly agent: string | undefined;
   readonly model: string | undefined;
-  /** Of the definition that it runs with. */
+  /** The hash of the definition that it runs with. */
   readonly definitionHash: string | undefined;
-  /** Of the one that it is to be moved to before its next turn. */
+  /** The hash of the definition to which it is updated before its next turn. */
   readonly movesTo: string | undefined;
-  /** The rule set that the run is under; a job has none. */
+  /** The rule set of the run; a job has none. */
   readonly rules?: number;
   readonly goal: string;
   readonly loopId: string | undefined;
-  /** Turns of the session's run that are over. */
+  /** Completed turns of the session's run. */
   readonly turns: number;
-  /** With what sub-agents have spent that are over. `null` when the price of any of it is unknown. */
+  /** Includes ended sub-agents. `null` when the price of any part is unknown. */
   readonly costUsd: Cost;
-  /** Of the loop that is open, with all below it. */
+  /** The budget of the open loop and all its sub-agents. */
   readonly budget: Budget | undefined;
-  /** Sub-agents, where there are or were any. */
+  /** Absent when there are and were no sub-agents. */
   readonly children: ChildrenSummary | undefined;
-  /** Estimated tokens that the next request carries. */
+  /** The estimated tokens of the next request. */
   readonly contextTokens: number;
   readonly queued: { readonly steering: number; readonly followUps: number; readonly bytes?: number };
   /** Messages for which the queues had no room. Absent for none. */
@@ -121,7 +121,7 @@ export function getStatusCode(state: State): StatusCode {
 }
 
 /**
- * The current step, in a person's words.
+ * Formats the current step for a user.
  *
  * @testonly
  */
@@ -133,12 +133,12 @@ export function formatStatusText(state: State): string {
       return "opening the loop";
     case "calling-model":
       return phase.waits === undefined
-        ? `asking the model (turn ${state.loop?.turn ?? 0})`
+        ? `calling the model (turn ${state.loop?.turn ?? 0})`
         : formatVendorWait(phase.waits, state);
     case "filtering":
-      return "asking the input filters";
+      return "running the input filters";
     case "compacting":
-      return "making the context smaller";
+      return "compacting the context";
     case "calling-tools": {
       const named = (type: CallStatus["type"]) =>
         phase.calls
@@ -148,18 +148,18 @@ export function formatStatusText(state: State): string {
       const [running, asking] = [named("running"), named("asking")];
       const parts = [
         ...(running === "" ? [] : [`running ${running}`]),
-        ...(asking === "" ? [] : [`waiting for a person's word on ${asking}`]),
+        ...(asking === "" ? [] : [`waiting for approval of ${asking}`]),
       ];
-      return parts.length === 0 ? "writing down what happened" : parts.join("; ");
+      return parts.length === 0 ? "recording the results" : parts.join("; ");
     }
     case "hooking":
       return `asking hooks (${phase.question.point})`;
     case "moving":
-      return "moving to another definition";
+      return "updating the definition";
     case "closing":
       return "closing the loop";
     case "recording":
-      return "writing down what is left";
+      return "recording the remaining events";
     case "waiting":
       return "waiting for a prompt";
     case "rotating":
@@ -169,7 +169,7 @@ export function formatStatusText(state: State): string {
     case "turn-due":
     case "turn-over":
     case "loop-over":
-      return "deciding what comes next";
+      return "deciding the next step";
     default:
       return assertNever(phase);
   }

@@ -10,11 +10,11 @@ import { handleOverflow } from "./turn.ts";
 import { abortTurn, endWithoutAnswer } from "./turn-end.ts";
 import { waitForVendor } from "./vendor-wait.ts";
 
-// Commands that were not carried out: each is given out again, or its loop or run says that it failed.
+// Commands that failed: each is dispatched again, or its loop or run reports the failure.
 
 type Steps = PhaseOf<"opening"> | PhaseOf<"closing"> | PhaseOf<"recording">;
 
-/** A step that only writes is given out again until it is done, or until it has failed for good. */
+/** Dispatches a step that only writes again until it succeeds or fails permanently. */
 export function handleStepFailure(
   state: State,
   phase: Steps,
@@ -25,7 +25,7 @@ export function handleStepFailure(
   return { ...state, phase: { ...phase, issue: redispatch(phase.issue, stepFailure) } };
 }
 
-/** While people are waited for, what happened is written down; if that cannot be, it goes with the next command. */
+/** Handles a failed flush while the user is asked: what could not be written goes with the next command. */
 export function handleFlushFailure(
   state: State,
   phase: PhaseOf<"calling-tools">,
@@ -38,7 +38,7 @@ export function handleFlushFailure(
   return { ...state, phase: { ...phase, flush: redispatch(flush, failure) } };
 }
 
-/** The prompt is refused with the run; what was steered before it goes back, and so into the inbox. */
+/** Rejects the prompt together with the run. Steering that was taken before it goes back and so into the inbox. */
 export function failOpening(state: State, { fault, message }: Failure): State {
   const outcome = { type: "failed" as const, fault, message };
   const { prompts } = requirePhase(state, "opening", "open-set-back");
@@ -46,21 +46,21 @@ export function failOpening(state: State, { fault, message }: Failure): State {
   return { ...state, queues, mode: "run", last: { outcome }, phase: LOOP_ENDED };
 }
 
-/** The loop is over, but its record is not: nobody may take it for answered. */
+/** Fails the run: the loop has ended but its record has not, so it must not count as answered. */
 export function failClosing(state: State, { fault, message }: Failure): State {
   const phase = requirePhase(state, "closing", "close-set-back");
   const outcome = { type: "failed" as const, fault, message };
   return finishClosing(state, { ...phase, outcome }, { branch: state.branch });
 }
 
-/** What could not be written is missing: a loop does not go on over a hole, and a run says that it failed. */
+/** Fails the loop or the run when events could not be written: neither may continue over a gap in the record. */
 export function failRecording(state: State, { fault, message }: Failure): State {
   const outcome = { type: "failed" as const, fault, message };
   if (state.loop !== undefined) return closeLoop(state, outcome);
   return { ...state, mode: "run", last: { ...state.last, outcome }, phase: LOOP_ENDED };
 }
 
-/** Behind a stop, whatever happened to the call counts as its end (PHI-13c). */
+/** Handles a failed model call. After a stop, any result of the call counts as its end (PHI-13c). */
 export function handleModelFailure(
   state: State,
   phase: PhaseOf<"calling-model">,
@@ -82,14 +82,14 @@ export function handleModelFailure(
   }
 }
 
-/** What kills three workers in a row will kill the fourth. */
+/** Dispatches the call again, unless it has killed three workers in a row: it would kill the fourth. */
 function redispatchModel(
   state: State,
   phase: PhaseOf<"calling-model">,
   failure: Extract<StepFailure, { type: "lost" | "elsewhere" }>,
 ): State {
   if (countLostWorkers(phase.issue.lost, failure) >= MAX_LOST_IN_A_ROW) {
-    const message = `${formatWorkerLoss(failure, "while the model was asked")}; it is not asked again.`;
+    const message = `${formatWorkerLoss(failure, "during the model call")}; the call is not retried.`;
     return endWithoutAnswer(state, "error", message, { type: "failed", fault: "worker-lost", message });
   }
   const asked = failure.type === "lost" ? failure.attempts : 0;

@@ -22,14 +22,14 @@ import type {
 import type { StepFailure } from "./state/run-event.ts";
 import type { Phase } from "./state/state.ts";
 
-// The steps of a run: what it has done by one activity of ours at a time. Tool calls are apart, since many of them run at
-// once and each has its tool's name as its activity type.
+// The steps of a run: what it does by one activity of ours at a time. Tool calls are separate, because many of them run
+// at once and each has its tool's name as its activity type.
 //
-// Everything that knows all steps is made of this table: commands, events, activity types with what they take and give,
-// time-outs and retries, names that no tool may have. A new step is a row in `Forms` and in `STEPS`, a phase in state.ts, a
-// case in `next` and in `apply`, and an activity; what is missing does not compile.
+// Everything that knows all steps is derived from this table: commands, events, activity types with their inputs and
+// outputs, timeouts and retries, names that no tool may have. A new step is a row in `StepForms` and in `STEPS`, a phase in
+// state.ts, a case in `next` and in `apply`, and an activity; a missing part does not compile.
 
-/** For each step, the command that asks for it and what its activity gives. */
+/** For each step, the command that requests it and the result of its activity. */
 type StepForms = {
   readonly "open-loop": { readonly command: OpenLoopCommand; readonly digest: LoopDigest };
   readonly "call-model": { readonly command: CallModelCommand; readonly digest: ModelDigest };
@@ -49,25 +49,25 @@ export type StepCommand = StepForms[StepType]["command"];
 type DigestOf<Type extends StepType> = StepForms[Type]["digest"];
 
 type Step<Type extends StepType> = {
-  /** The activity's type, as the Temporal UI and metrics show it. */
+  /** The activity's type in the Temporal UI and in metrics. */
   readonly activity: string;
-  /** Where a run stands while it waits for the step. */
+  /** The phase of a run that waits for the step. */
   readonly phase: Phase["type"];
   readonly done: string;
   readonly failed: string;
   /**
-   * How Temporal retries the activity. `write`: it only writes, and is tried until the store answers. `ask`: it may ask a
-   * vendor or an application, and is tried as often as the command says (`maxAttempts`), or else `ASK_ATTEMPTS` times.
+   * How Temporal retries the activity. `write`: it only writes, and is retried until the store answers. `ask`: it may call a
+   * vendor or an application, at most as often as the command says (`maxAttempts`), by default `ASK_ATTEMPTS` times.
    */
   readonly retry: "write" | "ask";
-  /** What the timeline shows beside the activity's type. */
+  /** What the timeline displays beside the activity's type. */
   readonly label: (command: StepForms[Type]["command"], model: string | undefined) => string;
 };
 
 const COMPACTION_REASONS = {
   grown: "the context has grown",
   asked: "on request",
-  overflow: "it does not fit",
+  overflow: "the context does not fit",
 } satisfies Record<CompactCommand["why"]["type"], string>;
 
 export const STEPS = {
@@ -139,7 +139,7 @@ export const STEPS = {
 
 type Steps = typeof STEPS;
 
-/** The commands of the steps that ask a vendor or an application. */
+/** The commands of the steps that call a vendor or an application. */
 export type RetryableCommand = {
   [Type in StepType]: Steps[Type]["retry"] extends "ask" ? StepForms[Type]["command"] : never;
 }[StepType];
@@ -148,20 +148,20 @@ export function isStep(command: Command): command is StepCommand {
   return command.type in STEPS;
 }
 
-/** What keeps an activity from asking at all may pass: of a step whose command does not say how often it may be tried. */
+/** Attempts of a step whose command sets no number: what prevents an activity from asking at all may be temporary. */
 export const ASK_ATTEMPTS = 3;
 
-/** What became of a step. */
+/** The result of a step. */
 export type StepEvent = {
   [Type in StepType]:
     | { readonly type: Steps[Type]["done"]; readonly digest: DigestOf<Type> }
     | { readonly type: Steps[Type]["failed"]; readonly setback: StepFailure };
 }[StepType];
 
-/** What the driver keeps to itself. The session is the workflow's id, unless the run is one of an evaluation's. */
+/** Fields for the driver only. The session is the workflow's id, unless the run is a branch of an evaluation. */
 type DriverFields = "type" | "session" | "maxAttempts";
 
-/** What a step's activity takes. */
+/** The input of a step's activity. */
 export type StepInput<Type extends StepType> = Omit<StepForms[Type]["command"], DriverFields> & {
   readonly session?: string;
 };

@@ -6,35 +6,35 @@ import type { CallDigest, OutputVerdict } from "./state/digest.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
 
-// The structured output of a loop (SO-01), as the machine sees it: verdicts. The activity has looked at the answer.
+// The structured output of a loop (SO-01), as the machine sees it: verdicts. The activity has checked the answer.
 //
 //   the answer                                    | what follows
 //   ----------------------------------------------|--------------------------------------------------------------
-//   fits                                          | the loop ends, unless words of a person wait
-//   does not fit, the first time                  | one repair round: the model is told what was found and expected
-//   does not fit, behind a repair round           | the loop fails with "schema-mismatch"
-//   does not fit, and the vendor has filtered it  | the loop fails at once: asked again it would filter again
-//   calls the final tool beside other tools       | those run; the final call is given back, to be made with their results
+//   fits                                          | the loop ends, unless a user message waits
+//   does not fit, the first time                  | one repair round: the model reads what was found and expected
+//   does not fit, after a repair round            | the loop fails with "schema-mismatch"
+//   does not fit, and the vendor has filtered it  | the loop fails at once: a repeated request would be filtered too
+//   calls the final tool beside other tools       | those run; the final call must be repeated with their results
 //
-// A person's word that waits is read instead of a repair or a failure, and what is answered to it is judged anew.
+// A waiting user message is read instead of a repair or a failure, and the answer to it is judged again.
 
-/** The fault of a loop whose answer does not fit. */
+/** The fault of a loop whose answer does not match. */
 const SCHEMA_MISMATCH = "schema-mismatch";
 
 export const ACCEPTED_TEXT = "Accepted.";
 export const NOT_ACCEPTED = "Not accepted: ";
 export const REPAIR_TEXT = "Your answer was not accepted: ";
 
-/** Why a call of the final tool beside others gets no verdict: its author had not seen their results. */
+/** Formats why a call of the final tool beside others gets no verdict: the model had not seen their results. */
 export function formatNotAlone({ name }: Pick<CallDigest, "name">): string {
-  return `Not taken: ${name} came together with other calls. Read their results, then call ${name} alone.`;
+  return `Not judged: ${name} was called together with other tools. Read their results, then call ${name} alone.`;
 }
 
 export function formatVerdict(verdict: OutputVerdict): string {
   return verdict.ok ? ACCEPTED_TEXT : `${NOT_ACCEPTED}${verdict.problems}`;
 }
 
-/** Keeps the verdict on the newest answer. */
+/** Records the verdict on the newest answer. */
 export function applyVerdict(state: State, verdict: OutputVerdict, stopReason: StopReason): State {
   const loop = requireLoop(state);
   if (verdict.ok) {
@@ -47,7 +47,7 @@ export function applyVerdict(state: State, verdict: OutputVerdict, stopReason: S
   return { ...state, loop: { ...loop, mismatch } };
 }
 
-/** Whether the loop fails: a second answer did not fit, and no person has said anything since. */
+/** Reports whether the loop fails: a second answer did not match, and no user message has arrived since. */
 export function hasRepeatedMismatch(state: State): boolean {
   return requireLoop(state).mismatch?.again === true && state.queues.steering.length === 0;
 }
@@ -57,18 +57,18 @@ export function buildMismatchOutcome({ mismatch }: OpenLoop): Outcome {
   return {
     type: "failed",
     fault: SCHEMA_MISMATCH,
-    message: `The answer is not the output that was asked for: ${problems}`,
+    message: `The answer is not the required output: ${problems}`,
   };
 }
 
-/** Tells the model what is wrong with its text, as the first message of the repair round. */
+/** Describes the problem of its answer to the model, in the first message of the repair round. */
 export function appendRepairMessage(state: State): State {
   const problems = requireLoop(state).mismatch?.problems ?? "";
-  const text = `${REPAIR_TEXT}${problems}\nAnswer once more, with the whole output.`;
+  const text = `${REPAIR_TEXT}${problems}\nAnswer again, with the complete output.`;
   return appendMessage(state, "machine", { type: "notice", text }, true);
 }
 
-/** A person has spoken: what is answered now has a repair round of its own. */
+/** Resets the mismatch, because the user has sent a message: the answer to it has a repair round of its own. */
 export function resetMismatch(state: State): State {
   if (state.loop?.mismatch === undefined) return state;
   const { mismatch: _, ...loop } = state.loop;

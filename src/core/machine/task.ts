@@ -2,66 +2,66 @@ import type { Outcome, SpawnRef } from "../../schema/record.ts";
 import type { Allowance, Amounts } from "../budget/amounts.ts";
 import type { InboundMessage } from "./state/state.ts";
 
-// What passes between an agent and a sub-agent that works for one of its calls: references, numbers, no words.
+// What passes between an agent and a sub-agent that works for one of its calls: references and numbers, no text.
 
 /** What a sub-agent is started with. */
 export type TaskRequest = {
   readonly spawn: SpawnRef;
-  /** Where the answer stands that holds the call, in the caller's session. */
+  /** The branch of the answer with the call, in the caller's session. */
   readonly branch: string;
   readonly answer: number;
-  /** What a person has put in place of the task. */
+  /** Replaces the task; set by the user. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** A few words of the task, for whoever watches. */
+  /** The beginning of the task, for observers. */
   readonly summary: string;
-  /** What its caller has set aside for it, and for all that it starts. */
+  /** What its caller has reserved for it, and for everything that it starts. */
   readonly given: Allowance;
 };
 
-/** What a sub-agent's run comes to. Its words stay in its own session, in the entry at `position`. */
+/** The report of a sub-agent's run. Its text stays in its own session, in the entry at `position`. */
 export type TaskReport = {
   readonly session: string;
   readonly outcome: Outcome;
   readonly branch: string;
   /** Absent when no loop could be opened. */
   readonly loopId?: string;
-  /** Of the last answer that has a text; absent where there is none. */
+  /** The position of the last answer that has a text; absent when there is none. */
   readonly position?: number;
-  /** Estimated tokens of that text. */
+  /** The estimated tokens of that text. */
   readonly tokens: number;
-  /** Messages that its loops have added (SUB-05). */
+  /** The number of messages that its loops have added (SUB-05). */
   readonly messages: number;
-  /** With all below it. */
+  /** Includes everything below it. */
   readonly used: Amounts;
-  /** Time in which nothing but a person was waited for, here or below. Absent for 0. */
+  /** Time that was spent only waiting for the user, here or below. Absent for 0. */
   readonly waitedMs?: number;
-  /** The agent has said how its work is to go on. */
+  /** How the agent wants its work to continue, when it has specified it. */
   readonly rest?: NextRound;
 };
 
-/** How the run of a part came to its end. `lost`: it is gone without a word of its own; `report` is what its record shows. */
+/** How the run of a part ended. `lost`: it ended without a report of its own; `report` is what its record shows. */
 export type PartEnd =
   | { readonly type: "reported"; readonly report: TaskReport }
   | ({ readonly type: "lost"; readonly report?: TaskReport } & LostPart);
 
-/** Why a part is gone without a word of its own. */
+/** Why a part ended without a report of its own. */
 export type LostPart = {
-  /** In words. */
+  /** As text. */
   readonly how: string;
-  /** `taken`: a run of its name was there. `given-up`: it did not answer a stop. `ended`: from outside, or too early. */
+  /** `taken`: a run with its name existed. `given-up`: it did not answer a stop. `ended`: from outside, or too early. */
   readonly cause: "taken" | "not-begun" | "given-up" | "ended";
 };
 
-/** What an autonomous agent wants when its turn is over. */
+/** What an autonomous agent wants after its turn. */
 export type NextRound =
-  /** `summary`: at most 512 bytes; whole in the call. */
+  /** `summary`: at most 512 bytes; complete in the call. */
   | { readonly type: "done"; readonly summary: string }
   | { readonly type: "sleep"; readonly seconds: number; readonly reason: string };
 
-/** The words of a task, as a message to the sub-agent. They stand in the caller's record. */
+/** The text of a task, as a message to the sub-agent. It is in the caller's record. */
 export type TaskRef = Pick<TaskRequest, "spawn" | "branch" | "answer" | "arguments">;
 
-/** The first message of a sub-agent's session. */
+/** Builds the first message of a sub-agent's session. */
 export function buildTaskMessage(
   { spawn, branch, answer, arguments: changed }: TaskRequest,
   atMs: number,
@@ -70,5 +70,5 @@ export function buildTaskMessage(
   return { id: spawn.toolCallId, task, atMs };
 }
 
-/** What a job was asked: the words, or the hash that they are stored under. */
+/** The task of a job: its text, or the hash under which the text is stored. */
 export type TaskInput = string | { readonly text?: string; readonly ref?: string };

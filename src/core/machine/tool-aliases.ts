@@ -1,4 +1,4 @@
-/** Names that configuration files use for tools of another name. */
+/** Names in configuration files that stand for a tool with another name. */
 export const TOOL_ALIASES: Readonly<Record<string, string>> = {
   file_read: "read_file",
   file_write: "write_file",

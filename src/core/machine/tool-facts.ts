@@ -6,14 +6,14 @@ import type { State } from "./state/state.ts";
 
 const READ_FULL_FACTS: ToolFacts = { replay: "pure", quick: true, view: true };
 
-/** A tool of the agent, or the one that reads what its view leaves out of messages. */
+/** Returns the facts of a tool of the agent, or of the tool that reads what the view omits from messages. */
 export function getToolFacts(state: State, name: string): ToolFacts | undefined {
   const { tools } = requirePinned(state);
   if (Object.hasOwn(tools, name)) return tools[name];
   return isReadFullTool(state, name) ? READ_FULL_FACTS : undefined;
 }
 
-/** The call reads this conversation, and nothing else. */
+/** Reports whether the call reads this conversation and nothing else. */
 export function isReadFullTool(state: State, name: string): boolean {
   return (
     name === READ_FULL_TOOL &&
@@ -22,7 +22,7 @@ export function isReadFullTool(state: State, name: string): boolean {
   );
 }
 
-/** Whether the model is offered the tool, besides those of its definition. */
+/** Reports whether the model is offered the tool in addition to those of its definition. */
 export function offersReadFullTool(shown: readonly SpanFormat[]): boolean {
   return shown.some(isCutShort);
 }

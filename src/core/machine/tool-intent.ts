@@ -1,20 +1,20 @@
-// A model that says "Let me search for that file" and stops there has announced a tool call and not made it. It is told
-// so, a few times (IRON-10, IRON-11). The rules below are ours (GAP-04) and know English only.
+// A model that says "Let me search for that file" and stops there has announced a tool call without making it. It is
+// reminded, a few times (IRON-10, IRON-11). The rules below are ours (GAP-04) and know English only.
 
-/** The words of the user's side that follow such a text. */
+/** The user-side message that follows such a text. */
 export const TOOL_INTENT_NUDGE =
   "You said what you would do next, but you did not include any tool calls. " +
   "Make the call now if it is still needed; otherwise give your final answer.";
 
-/** How somebody begins to say what comes next. */
+/** How a text begins to announce an action. */
 const ANNOUNCES =
   /\b(?:let me|let's|i'll|i will|i shall|i'm going to|i am going to|i'm about to|i need to)\s+/g;
 
-/** Words between the beginning and the deed. */
+/** Words between the beginning and the action. */
 const FILLER =
   /^(?:(?:now|next|first|then|also|just|quickly|start by|begin by|go ahead and|try to|take a moment to|have to)\s+)+/;
 
-/** Deeds that need a tool, in both forms: "read" and "start by reading". */
+/** Actions that need a tool, in both forms: "read" and "start by reading". */
 const ACTION = new RegExp(
   `^(?:${[
     "search(?:ing)?",
@@ -51,15 +51,15 @@ const ACTION = new RegExp(
   ].join("|")})(?![\\w-])`,
 );
 
-/** What turns an announcement into an offer, a condition or a plan for another day. */
+/** Turns an announcement into an offer, a condition or a plan for another day. */
 const NOT_NOW =
   /\b(?:if you|if that|once you|when you|after you|before i|unless|until you|would you|should i|shall i|let me know|later|tomorrow|next time|in the future)\b|\?\s*$/;
 
 /**
- * Whether a text announces a tool call as what comes next.
+ * Reports whether a text announces a tool call as the next action.
  *
- * Only its last paragraph counts, since an announcement that is followed by an answer was kept. Code and quotations are
- * not what the model says of itself.
+ * Only the last paragraph counts, because an announcement that is followed by an answer was carried out. Code and
+ * quotations are not the model's own statements.
  */
 export function announcesToolCall(text: string): boolean {
   return getLastParagraph(text)
@@ -74,10 +74,10 @@ function announcesAction(sentence: string): boolean {
   });
 }
 
-/** An announcement is short. In characters. */
+/** The maximum length of an announcement in characters: announcements are short. */
 const MAX_LAST_PARAGRAPH_CHARS = 2000;
 
-/** The last paragraph in lower case, with plain apostrophes, without what it quotes. */
+/** Returns the last paragraph in lower case, with plain apostrophes, without what it quotes. */
 function getLastParagraph(text: string): string {
   const paragraphs = removeCode(text)
     .trimEnd()
@@ -91,7 +91,7 @@ function getLastParagraph(text: string): string {
     .replace(/^\s*>.*$/gm, "");
 }
 
-/** A block that was never closed runs to the end. */
+/** Removes code. A block that is never closed runs to the end. */
 function removeCode(text: string): string {
   let inside = false;
   const kept = text.split("\n").filter((line) => {
@@ -108,12 +108,12 @@ export type NudgeConfig = { readonly enabled: boolean; readonly maxNudges: numbe
 export const NUDGE_DEFAULTS: NudgeConfig = { enabled: true, maxNudges: 2 };
 
 /**
- * What an answer without calls means for the count of nudges in a row.
+ * Decides what an answer without calls means for the count of nudges in a row.
  *
- * A text without intent begins the count anew; one beyond the limit leaves it and is an answer like any other (IRON-11).
- * Tool calls begin it anew as well: that is the caller's.
+ * A text without intent resets the count; an announcement beyond the limit leaves it and is an answer like any other
+ * (IRON-11). Tool calls also reset it, which is the caller's task.
  *
- * @param mayCall - Tools were offered, and text was not asked for instead.
+ * @param mayCall - Tools were offered, and no text was required instead.
  */
 export function decideNudge(
   config: NudgeConfig,

@@ -5,7 +5,7 @@ import type { Call } from "./state/call-status.ts";
 import type { State } from "./state/state.ts";
 import { getToolFacts } from "./tool-facts.ts";
 
-/** A call that is given the view waits until those before it have said what they want of it. */
+/** Reports whether a call that receives the view must wait for the requests of earlier calls. */
 export function waitsForEarlierCall(state: State, calls: readonly Call[], index: number): boolean {
   const isGiven = ({ name }: Call) => getToolFacts(state, name)?.view === true;
   const call = calls[index];

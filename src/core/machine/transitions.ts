@@ -1,10 +1,10 @@
 import type { RunEvent } from "./state/run-event.ts";
 import type { Phase } from "./state/state.ts";
 
-/** Where `apply` leaves a run: a run only passes through the others (see advance.ts). */
+/** Phases in which `apply` leaves a run; a run only passes through the others (see advance.ts). */
 type StablePhase = Exclude<Phase["type"], "turn-due" | "turn-over" | "loop-over">;
 
-/** What people send, and the passing of time: accepted in every phase, which it leaves as it is where no row says else. */
+/** Messages from users and the passing of time: accepted in every phase, which stays the same unless a row differs. */
 export const ALWAYS_ACCEPTED = [
   "steered",
   "followed-up",
@@ -21,8 +21,8 @@ export const ALWAYS_ACCEPTED = [
 ] as const satisfies readonly RunEvent["type"][];
 
 /**
- * What can happen in a phase, and the phases that it can lead to. `apply` is checked against it: a move that has no row
- * fails a test, and so does a row that no run takes.
+ * The events that can happen in a phase, and the phases that they can lead to. `apply` is checked against it: a
+ * transition without a row fails a test, and so does a row that no run takes.
  */
 export const TRANSITIONS: {
   readonly [From in StablePhase]: { readonly [Event in RunEvent["type"]]?: readonly StablePhase[] };

@@ -13,10 +13,10 @@ import type { State, TurnSource } from "./state/state.ts";
 import type { AfterTurn, TurnEnding } from "./state/turn-ending.ts";
 import { buildMismatchOutcome, hasRepeatedMismatch } from "./structured-output.ts";
 
-// How a turn ends, and what comes behind it: [on-error], TurnEnd, [after-turn], then another turn or the end of the
+// How a turn ends and what follows it: [on-error], TurnEnd, [after-turn], then another turn or the end of the
 // loop (X-03, LOOP-16).
 
-/** The calls are over, or there were none (LOOP-20, LOOP-21). */
+/** Ends a turn whose calls have ended, or that had none (LOOP-20, LOOP-21). */
 export function endTurn(state: State, phase: PhaseOf<"turn-over">): State {
   const { lastStop, turnUsage: usage } = requireLoop(state);
   const { position, results, reverts } = phase;
@@ -26,7 +26,7 @@ export function endTurn(state: State, phase: PhaseOf<"turn-over">): State {
   return askErrorHooks(state, lastStop === "error", ending);
 }
 
-/** What the turn itself calls for. A filtered answer is not sent again: asked on, the vendor would say the same. */
+/** Returns what the turn itself requires. A filtered answer is not sent again: the vendor would filter it again. */
 function getNextSource(
   { results, announces, output }: PhaseOf<"turn-over">,
   lastStop: StopReason | undefined,
@@ -37,7 +37,7 @@ function getNextSource(
   return announces === true ? "nudge" : undefined;
 }
 
-/** There is no answer: the failed turn stays in the record and ends the loop (LOOP-16, LOOP-24). */
+/** Ends a turn without an answer: the failed turn stays in the record and ends the loop (LOOP-16, LOOP-24). */
 export function endWithoutAnswer(
   state: State,
   stopReason: "error" | "aborted",
@@ -55,19 +55,19 @@ export function endWithoutAnswer(
   });
 }
 
-/** Behind a stop, or on somebody's cancel: there is no answer. */
+/** Ends a turn after a stop or a cancellation: there is no answer. */
 export function abortTurn(state: State, reason: string): State {
   return endWithoutAnswer(state, "aborted", reason, { type: "stopped", reason });
 }
 
-/** A turn that somebody stops has not failed (PHI-13c). */
+/** Notifies error hooks. A turn that is stopped has not failed (PHI-13c). */
 function askErrorHooks(state: State, failed: boolean, ending: TurnEnding): State {
   return failed && state.stop === undefined && hasHook(state, "on-error")
     ? askHooks(state, { point: "on-error", ending })
     : finishTurn(state, ending);
 }
 
-/** The turn's last word. */
+/** Emits the turn's last event. */
 export function finishTurn(state: State, ending: TurnEnding): State {
   const { position, results, usage, behind: after, reverts = [] } = ending;
   const { turn } = requireLoop(state);
@@ -84,11 +84,11 @@ export function continueAfterTurn(state: State, after: AfterTurn): State {
 }
 
 /**
- * Another turn, for the results of calls, for words that wait, or for a nudge; else the end of the loop.
+ * Starts another turn, for the results of calls, for waiting messages or for a nudge; otherwise ends the loop.
  *
- * @param source - What the turn before calls for: results that the model has asked for, or a nudge, which a person's
- *   word replaces. Words are looked for anew, whatever it says.
- * @param hooks - Whether hooks may still want another turn behind this answer.
+ * @param source - What the last turn requires: results that the model has requested, or a nudge, which a user message
+ *   replaces. Queues are checked again in any case.
+ * @param hooks - Whether hooks may still request another turn after this answer.
  */
 export function startNextTurn(
   state: State,
@@ -114,7 +114,7 @@ export function startNextTurn(
     : closeLoop(state, { type: "answered", stopReason });
 }
 
-/** What another turn would be for by now. */
+/** Returns what another turn would be for at this moment. */
 export function resolveNextSource(state: State, source: TurnSource | undefined): TurnSource | undefined {
   if (source === "opening" || source === "calls" || source === "on-text") return source;
   if (state.queues.steering.length > 0) return "steering";

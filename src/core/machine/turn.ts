@@ -35,7 +35,8 @@ import { appendRepairMessage, applyVerdict, formatVerdict, resetMismatch } from 
 import { abortTurn, endWithoutAnswer, resolveNextSource, startNextTurn } from "./turn-end.ts";
 
 /**
- * Begins a turn, or ends the loop instead (X-02): stop, another definition, limits, filters, [before-turn], TurnStart, the messages that wait.
+ * Begins a turn, or ends the loop instead (X-02): stop, definition update, limits, filters, [before-turn], TurnStart, the
+ * waiting messages.
  *
  * Queues are read only once the turn is sure to begin: a message that meets a limit stays where it is.
  */
@@ -47,7 +48,7 @@ export function beginTurn(state: State, source: TurnSource): State {
   const loop = requireLoop(state);
   const isAsked = loop.goesOn === true || state.length > loop.from;
   if (source === "opening" && !isAsked) return endWithoutRequest(state);
-  // A person who says something to an agent that is stuck wants it to go on with that.
+  // A user who sends a message to a stuck agent wants it to continue with that message.
   if (loop.stuck !== undefined && state.queues.steering.length > 0)
     return beginTurn(resetRepeats(state), source);
   const reason = findExhaustedLimit(state) ?? loop.stuck;
@@ -60,7 +61,7 @@ export function beginTurn(state: State, source: TurnSource): State {
     : openTurn(state, source);
 }
 
-/** Behind a hook's yes. The words that the turn was for may have been cleared meanwhile, and others have come. */
+/** Starts the turn that hooks have admitted. Its messages may have been cleared meanwhile, and others may have arrived. */
 export function startTurn(state: State, source: TurnSource): State {
   const loop = requireLoop(state);
   const admitted = { ...state, loop: { ...loop, admitted: loop.turn } };
@@ -77,7 +78,7 @@ function openTurn(state: State, source: TurnSource): State {
   return askOrCompact(takeNotices(takeMessages(source, emitPromptEvents(opened))));
 }
 
-/** The turn is looked at anew: a stop, or other words, may have come while the filters were asked. */
+/** Continues after the filters. A stop or other messages may have arrived while they ran. */
 export function continueAfterFilters(state: State, phase: PhaseOf<"filtering">, digest: FilterDigest): State {
   const next = applyVerdicts(state, phase, digest);
   return next.type === "closing" ? next.state : startNextTurn(next.state, phase.source);
@@ -94,17 +95,17 @@ function startTurnCompaction(state: State, reason: CompactionReason): State {
     : startCompaction(state, reason);
 }
 
-/** The answer that the view was made smaller for; none in a loop that asks for none (CMP-13). */
+/** Requests the answer for which the view was made smaller; a compaction loop has none (CMP-13). */
 export function continueAfterCompaction(state: State, overflow = false): State {
   return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : askModel(state, overflow);
 }
 
-/** Behind a stop. */
+/** Skips the compaction after a stop. */
 export function skipCompaction(state: State, reason: string): State {
   return isCompactionLoop(state) ? endCompactionLoop(state, undefined) : abortTurn(state, reason);
 }
 
-/** This cycle is left out; a context that the vendor has refused is not sent again as it is (CB-05). */
+/** Skips this compaction. A context that the vendor has rejected is not sent again unchanged (CB-05). */
 export function applyCompactionDenial(
   state: State,
   compactionReason: CompactionReason,
@@ -114,7 +115,7 @@ export function applyCompactionDenial(
     const { compact: _, ...rest } = state;
     return continueAfterCompaction(rest);
   }
-  const message = `${formatOverflow(state, compactionReason.said, false)} A compaction was refused by hook "${hook}": ${reason}`;
+  const message = `${formatOverflow(state, compactionReason.said, false)} A compaction was denied by hook "${hook}": ${reason}`;
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
@@ -123,7 +124,7 @@ export function finishCompaction(state: State, phase: PhaseOf<"compacting">, dig
   if (state.stop !== undefined) return skipCompaction(smaller, state.stop.reason);
   const overflow = phase.why.type === "overflow";
   if (overflow && digest.spans === undefined) {
-    const message = "nothing more can be left out of it";
+    const message = "nothing more can be removed from it";
     return endUncompacted(smaller, phase.why, { fault: "overflow", message });
   }
   if (digest.spans === undefined || !hasHook(smaller, "after-compaction"))
@@ -133,7 +134,7 @@ export function finishCompaction(state: State, phase: PhaseOf<"compacting">, dig
   return askHooks(smaller, { point: "after-compaction", counts, overflow });
 }
 
-/** A context that only grew is sent as it is; one that the vendor has refused is not. */
+/** Sends a context that only grew unchanged; a context that the vendor has rejected is not sent. */
 export function handleCompactionStepFailure(
   state: State,
   phase: PhaseOf<"compacting">,
@@ -157,8 +158,8 @@ function endUncompacted(state: State, reason: CompactionReason, { fault, message
 }
 
 /**
- * The vendor says that the context does not fit: it is made smaller and sent once more (OVF-05, X-09). What was refused is
- * never sent again as it is.
+ * Handles the vendor's report that the context does not fit: it is made smaller and sent again once (OVF-05, X-09). A
+ * rejected context is never sent again unchanged.
  */
 export function handleOverflow(state: State, phase: PhaseOf<"calling-model">, text: string): State {
   if (requirePinned(state).context !== undefined && phase.compacted !== true) {
@@ -168,12 +169,12 @@ export function handleOverflow(state: State, phase: PhaseOf<"calling-model">, te
   return endWithoutAnswer(state, "error", message, { type: "failed", fault: "overflow", message });
 }
 
-/** Every prompt was known already: a retried send whose first try arrived. There is nothing to ask. */
+/** Ends the run without a request: every prompt was known, because a retried send had already arrived. */
 function endWithoutRequest(state: State): State {
   return closeLoop(state, { type: "delivered", messages: 0 });
 }
 
-/** LOOP-07. */
+/** Returns what triggers the turn (LOOP-07). */
 function getTurnTrigger({ task }: State, loop: OpenLoop): TurnTrigger {
   if (loop.turn > 0) return "continuation";
   if (task !== undefined && loop.kind.type === "initial") return "subAgent";
@@ -181,7 +182,7 @@ function getTurnTrigger({ task }: State, loop: OpenLoop): TurnTrigger {
   return loop.kind.type === "branch" ? "branch" : "continuation";
 }
 
-/** Steering was polled at the loop's entry already, before its prompts (LOOP-08, X-07). */
+/** Takes the turn's messages. Steering was already polled at the loop's entry, before its prompts (LOOP-08, X-07). */
 function takeMessages(source: TurnSource, state: State): State {
   switch (source) {
     case "opening":
@@ -207,7 +208,7 @@ function takeQueue(state: State, queue: "steering" | "followUps"): State {
   );
 }
 
-/** What hooks have to say comes behind the words of people. */
+/** Appends the notices of hooks after the user messages. */
 function takeNotices(state: State): State {
   const { notices, ...loop } = requireLoop(state);
   if (notices === undefined) return state;
@@ -226,7 +227,7 @@ function askModel(state: State, compacted = false): State {
   return { ...given.state, phase: { ...phase, ...(compacted ? { compacted } : {}) } };
 }
 
-/** A limit ends the loop with words that the conversation keeps, not with an error (LOOP-12). */
+/** Ends the loop at a limit with a message in the conversation, not with an error (LOOP-12). */
 function endAtLimit(state: State, reason: string): State {
   const appended = appendMessage(
     emitPromptEvents(state),
@@ -237,7 +238,7 @@ function endAtLimit(state: State, reason: string): State {
   return closeLoop(appended, { type: "limit-reached", reason });
 }
 
-/** The answer stands in the transcript: its calls are started, or the turn ends. */
+/** Continues after an answer in the transcript: starts its calls, or ends the turn. */
 export function applyModelReply(state: State, phase: PhaseOf<"calling-model">, digest: ModelDigest): State {
   const position = state.length;
   const settled = emitFallback(completeDispatch(state, phase.issue, digest.branch), digest);
@@ -277,7 +278,7 @@ function emitFallback(state: State, { fellBack: fallback }: ModelDigest): State 
   return emit(state, { type: "ModelFellBack", turn: requireLoop(state).turn, ...fallback });
 }
 
-/** The answer is judged; its calls, all of the final tool, get the verdict as their results. */
+/** Judges the answer; its calls, all of the final tool, get the verdict as their results. */
 function applyFinalAnswer(
   state: State,
   position: number,
@@ -294,7 +295,7 @@ function applyFinalAnswer(
   };
 }
 
-/** At the output limit, or by the vendor's filter: no call of such an answer can be trusted (PHI-13m). */
+/** Ended at the output limit or by the vendor's filter: no call of such an answer can be trusted (PHI-13m). */
 function isTruncated(stopReason: StopReason): boolean {
   return stopReason === "length" || stopReason === "guardRail";
 }

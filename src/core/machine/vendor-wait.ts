@@ -6,26 +6,26 @@ import type { Failure } from "./state/digest.ts";
 import type { State } from "./state/state.ts";
 import { abortTurn, endWithoutAnswer } from "./turn-end.ts";
 
-// A vendor that wants to be left alone for long is waited for by the run itself, not by Temporal's retry: so that its
-// status says so, a stop ends it at once, and the loop's time goes on meanwhile.
+// When a vendor asks for a long delay, the run itself waits, not Temporal's retry: so its status says so, a stop ends the
+// wait at once, and the loop's time keeps running.
 
-/** Shorter delays are Temporal's: a run that came back for each of them would fill its history. */
+/** Temporal handles shorter delays: a run that handled each of them would fill its history. */
 const LONG_MS = 30_000;
 
-/** A vendor that asks for more is looked at again after this, unless the definition says otherwise. */
+/** The longest wait before the next attempt, unless the definition sets another. */
 export const DEFAULT_MAX_WAIT_MS = 15 * 60_000;
 
-/** Of what the vendor has said, in the state and what shows it. */
+/** The maximum size of the vendor's message in the state and in the status. */
 const SHOWN_BYTES = 256;
 
-/** When a vendor is asked again: by Temporal after a delay, or by the run after a wait that it shows. */
+/** When a vendor is called again: by Temporal after a delay, or by the run after a wait that its status reports. */
 export type NextAttempt =
   | { readonly type: "retry"; readonly delayMs: number }
   | { readonly type: "wait"; readonly forMs: number };
 
 /**
- * @param backoffMs - Our own delay, for a vendor that has named none.
- * @param leftMs - Until the loop's time is over.
+ * @param backoffMs - Our own delay, for a vendor that has specified none.
+ * @param leftMs - Until the loop's time ends.
  */
 export function planNextAttempt(
   retryAfterMs: number | undefined,
@@ -34,21 +34,21 @@ export function planNextAttempt(
   leftMs = Number.POSITIVE_INFINITY,
 ): NextAttempt {
   const asked = retryAfterMs === undefined ? backoffMs : Math.min(retryAfterMs, maxWaitMs);
-  // Zero would mean "as the policy says": a second and more, doubling.
+  // Zero would mean "as the policy says": at least one second, doubling.
   const delayMs = Math.max(1, asked);
   return delayMs > LONG_MS || delayMs >= leftMs
     ? { type: "wait", forMs: delayMs }
     : { type: "retry", delayMs };
 }
 
-/** How a step that was not done wants to be waited for. */
+/** The wait that a step requests when it was not done. */
 export type VendorDelay = {
   readonly forMs: number;
-  /** Times that the vendor was asked by the step. */
+  /** How often the step has called the vendor. */
   readonly attempts: number;
 };
 
-/** The moment at which the loop's time is over, whoever has set it. */
+/** Returns when the loop's time ends, whichever limit sets it. */
 export function computeDeadline(state: State): number | undefined {
   const { own, given } = getAccount(state);
   const ends = [own.deadlineMs, given?.deadlineMs].filter((at) => at !== null && at !== undefined);
@@ -72,37 +72,37 @@ export function waitForVendor(
   return handleWaitTimer({ ...state, phase: waiting }, waiting);
 }
 
-/** Until the vendor may be asked again, or the loop's time is over. */
+/** Returns when the wait ends: the vendor may be called again, or the loop's time ends. */
 export function computeWaitEnd(state: State, { untilMs }: { readonly untilMs: number }): number {
   return Math.min(untilMs, computeDeadline(state) ?? untilMs);
 }
 
-/** The loop's time is over; or the vendor is asked again; or neither yet, where somebody has allowed more time meanwhile. */
+/** Ends the loop when its time is over, calls the vendor again, or keeps waiting when the limits were raised. */
 export function handleWaitTimer(state: State, phase: PhaseOf<"calling-model">): State {
   const { waits, ...asking } = phase;
   if (waits === undefined) return state;
   const deadlineMs = computeDeadline(state);
   if (deadlineMs !== undefined && state.nowMs >= deadlineMs) {
     const reason = findExhaustedLimit(state) ?? "Max duration reached";
-    const text = `[Agent stopped: ${reason}, while the model's vendor was waited for: ${waits.message}]`;
+    const text = `[Agent stopped: ${reason}, while it waited for the model's vendor: ${waits.message}]`;
     return endWithoutAnswer(state, "aborted", text, { type: "limit-reached", reason });
   }
   return state.nowMs < waits.untilMs ? state : { ...state, phase: asking };
 }
 
-/** Nobody works on the step: a stop ends it here. */
+/** Ends the wait at a stop: no worker is running the step. */
 export function stopWaiting(state: State, phase: PhaseOf<"calling-model">, reason: string): State {
   return phase.waits === undefined ? state : abortTurn(state, reason);
 }
 
 type WaitingForVendor = NonNullable<PhaseOf<"calling-model">["waits"]>;
 
-/** For who reads the status. */
+/** Formats the wait for the status. */
 export function formatVendorWait(
   { untilMs, fault, message }: WaitingForVendor,
   { words: redactContent, loop, pinned }: Pick<State, "words" | "loop" | "pinned">,
 ): string {
   const model = pinned?.model ?? "the model";
   const reason = redactContent === "none" ? fault : `${fault}: ${message}`;
-  return `waiting until ${new Date(untilMs).toISOString()} before ${model} is asked again (turn ${loop?.turn ?? 0}; ${reason})`;
+  return `waiting until ${new Date(untilMs).toISOString()} before ${model} is called again (turn ${loop?.turn ?? 0}; ${reason})`;
 }

@@ -1,83 +1,84 @@
-// What is known of one call when it is judged. An activity finds it (src/tools/workspace/path-facts.ts, shell-facts.ts) and sends
-// it in its digest; the workflow decides by it. Plain JSON, small by `limitFacts`. Facts speak of the moment they were
-// found in: what the command itself changes (a link that it makes) they cannot know.
+// The facts of one call that the permission decision uses. An activity collects them
+// (src/tools/workspace/path-facts.ts, shell-facts.ts) and sends them in its digest; the workflow decides by them. They
+// are plain JSON, kept small by `limitFacts`. Facts describe the moment at which they were collected: they do not know
+// what the command itself changes, such as a link that it creates.
 
-/** One path that a call touches. */
+/** A path that a call touches. */
 export type PathFact = {
-  /** Absolute, symbolic links resolved. */
+  /** Absolute, with symbolic links resolved. */
   readonly path: string;
-  /** In the workspace, by real path. */
+  /** Whether the real path is in the workspace. */
   readonly inside: boolean;
-  /** Below the workspace's real path, "." for the workspace itself. Only where `inside`. */
+  /** Relative to the workspace's real path, "." for the workspace itself. Present only where `inside` is true. */
   readonly relative?: string;
 };
 
-/** One host that a call reaches. */
+/** A host that a call reaches. */
 export type HostFact = {
-  /** In small letters, numbers and names as addresses have them; `?` when it is not known. */
+  /** In lower case, with numbers and names as in addresses; `?` when it is unknown. */
   readonly host: string;
-  /** Absent when it is not known. */
+  /** Absent when it is unknown. */
   readonly port?: number;
 };
 
-/** One simple command: no pipe, no list. */
+/** A simple command: no pipe, no list. */
 export type CommandFact = {
-  /** As the program would get them, its name first. Empty for a bare redirect or assignment. */
+  /** As the program receives them, its name first. Empty for a bare redirect or assignment. */
   readonly words: readonly string[];
   /**
-   * How many of the words are certain. Absent: all, and no others follow. From there on stand patterns that the shell
-   * replaces by names of files, or words that were left out because they are long.
+   * How many of the words are certain. Absent: all of them, and no others follow. The words from this index on are
+   * patterns that the shell replaces with file names, or stand for words that were omitted because they are long.
    */
   readonly fixed?: number;
-  /** Only runs another command, which has a fact of its own: `timeout 60 npm test`. */
+  /** The command only runs another command, which has a fact of its own: `timeout 60 npm test`. */
   readonly wrapper?: true;
   /**
-   * The program is one that only reads or writes the files it is given and runs nothing else, and all of its options
-   * are known: a user may allow it with other arguments.
+   * The program only reads or writes the files that it is given, runs nothing else, and all of its options are known: a
+   * user may allow it with other arguments.
    */
   readonly known?: true;
   /** Of a known program: an argument is, or may be, a path outside the workspace. */
   readonly outside?: true;
   /**
-   * What it may mean to rules that ask or deny, where that is not what its words say: without options before its
-   * subcommand, under another name of it. `*` stands for any subcommand.
+   * Other forms of the command that `ask` and `deny` rules match: without the options before its subcommand, or under
+   * another name of the subcommand. `*` stands for any subcommand.
    */
   readonly meant?: readonly (readonly string[])[];
-  /** Hosts that it may reach, by its words. */
+  /** Hosts that the command may reach, by its words. */
   readonly hosts?: readonly HostFact[];
-  /** It reaches these hosts and no others, and does nothing else. */
+  /** The command reaches these hosts and no others, and does nothing else. */
   readonly fetches?: true;
-  /** Reads from a pipe, a file or a text of the script: its words do not say all that it does. */
+  /** The command reads a pipe, a file or a text of the script, so its words do not show all that it does. */
   readonly fed?: true;
 };
 
 export type CallFacts = {
   readonly paths?: readonly PathFact[];
-  /** Hosts that the tool says it reaches. */
+  /** Hosts that the tool reports that it reaches. */
   readonly hosts?: readonly HostFact[];
-  /** Files that arguments of commands may name. Rules that ask or deny look at them too. */
+  /** Files that arguments of commands may name. Rules with `ask` or `deny` check them too. */
   readonly operands?: readonly PathFact[];
-  /** In the order in which they are written. Of an opaque command, those that could be found. */
+  /** In the order in which they are written. For an opaque command, those that could be found. */
   readonly commands?: readonly CommandFact[];
-  /** Why the commands cannot be relied on: a phrase that follows "the command". Never allowed by a rule. */
+  /** Why the commands are not reliable: a phrase that follows "the command". No rule allows such a call. */
   readonly opaque?: string;
-  /** Not all paths or commands are here. Never allowed by a rule. */
+  /** Not all paths or commands are listed. No rule allows such a call. */
   readonly cut?: true;
 };
 
-/** More than a person writes in one line, and few enough for a digest. */
+/** More commands or paths than a user writes in one line, and few enough for a digest. */
 export const MAX_FACTS = 32;
-/** Rules name the first words of a command; nobody writes a prefix of more. */
+/** Rules name the first words of a command; a longer prefix is not realistic. */
 export const MAX_WORDS = 16;
-/** The names of programs, subcommands and options; longer words are texts. */
+/** Enough for the names of programs, subcommands and options; longer words are texts. */
 const MAX_WORD_CHARS = 128;
-/** The longest path of Linux is 4096; one of that length alone is left out, and the facts are cut. */
+/** The longest path of Linux has 4096 characters; a path above this limit is omitted, and the facts are marked `cut`. */
 const MAX_PATH_CHARS = 1024;
 /** All words and paths of one call together, so that a batch of calls stays within a few dozen kilobytes of history. */
 export const MAX_FACTS_CHARS = 4096;
 const MAX_REASON_CHARS = 200;
 
-/** The same facts within the limits above. What is left out is said: by `fixed` for words, by `cut` for the rest. */
+/** Returns the facts within the limits above. Omitted words lower `fixed`; any other omission sets `cut`. */
 export function limitFacts(facts: CallFacts): CallFacts {
   let room = MAX_FACTS_CHARS;
   let cut = facts.cut ?? false;

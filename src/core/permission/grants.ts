@@ -1,38 +1,38 @@
 import type { CallFacts, CommandFact, HostFact } from "./call-facts.ts";
 import { UNKNOWN_HOST } from "./host-glob.ts";
 
-// What a user has allowed for the rest of a session.
+// What a user allows for the rest of a session.
 //
 // Invariants
 //   G1. A grant covers what it names and nothing else: an empty list of words names nothing.
-//   G2. A call is covered when each of its commands is. A command that may be something else, or that touches a path
-//       outside the workspace, is never covered.
-//   G3. Whatever a stored grant looks like, reading it never throws: what is not a grant is dropped.
+//   G2. A call is covered when each of its commands is covered. A command that may mean something else, or that touches a
+//       path outside the workspace, is never covered.
+//   G3. Reading a stored grant never throws, whatever its shape: a value that is not a grant is dropped.
 
-/** A kind of call that a user has allowed for the rest of the session. */
+/** A kind of call that the user has allowed for the rest of the session. */
 export type Grant = {
   readonly tool: string;
-  /** Programs that may run with other arguments, within the workspace: each is the program's name alone. */
+  /** Programs that may run with any arguments within the workspace. Each entry is the program's name alone. */
   readonly commands?: readonly (readonly string[])[];
-  /** Of a tool that reaches hosts: those that it may reach, as `host` or `host:port`. */
+  /** For a tool that reaches hosts: the hosts that it may reach, as `host` or `host:port`. */
   readonly hosts?: readonly string[];
-  /** Commands that may run again with exactly these words. */
+  /** Commands that may run with exactly these words. */
   readonly exact?: readonly (readonly string[])[];
 };
 
-/** The part of a call that a grant is about. */
+/** The part of a call that a grant refers to. */
 export type GrantedCall = { readonly name: string; readonly facts?: CallFacts };
 
-/** Grants that a session keeps; the oldest go first. */
+/** The maximum number of grants in a session; the oldest are dropped first. */
 export const MAX_GRANTS = 50;
-/** All of their words together: grants travel with the state of a run. */
+/** The maximum number of characters in all grants together: grants travel with the state of a run. */
 export const MAX_GRANTS_CHARS = 16_384;
-/** Bounds for what is read: no command of a call has more words, and no call more commands. */
+/** Bounds for input: no command of a call has more words, and no call more commands. */
 const MAX_GRANT_COMMANDS = 64;
 const MAX_GRANT_WORDS = 64;
 const MAX_GRANT_WORD_CHARS = 1024;
 
-/** Whether a value has the shape of a grant. */
+/** Reports whether a value has the shape of a grant. */
 function isGrant(value: unknown): value is Grant {
   if (value === null || typeof value !== "object" || Array.isArray(value)) return false;
   const { tool, commands, exact, hosts, ...others } = value as Record<string, unknown>;
@@ -44,7 +44,7 @@ function isGrant(value: unknown): value is Grant {
   );
 }
 
-/** The grants in a value that was stored or sent: anything that is not a grant is dropped. */
+/** Returns the grants in a stored or received value, and drops anything that is not a grant. */
 export function readGrants(value: unknown): readonly Grant[] {
   return Array.isArray(value) ? value.filter(isGrant).slice(-MAX_GRANTS) : [];
 }
@@ -68,7 +68,7 @@ function isWord(word: unknown): word is string {
   return typeof word === "string" && word !== "" && word.length <= MAX_GRANT_WORD_CHARS;
 }
 
-/** The grant that `always` would give for this call, or nothing where the call is to be asked for each time. */
+/** Returns the grant that `always` gives for this call, or nothing when each such call needs its own approval. */
 export function buildGrant({ name, facts }: GrantedCall): Grant | undefined {
   if (facts === undefined) return { tool: name };
   if (!isPlain(facts)) return undefined;
@@ -88,7 +88,7 @@ export function buildGrant({ name, facts }: GrantedCall): Grant | undefined {
   };
 }
 
-/** What `always` would cover, a phrase each, for whoever is about to say it; empty when it covers nothing. */
+/** Describes what `always` would cover, one phrase each, for the user who decides; empty when it covers nothing. */
 export function describeCoverage(call: GrantedCall): readonly string[] {
   const grant = buildGrant(call);
   if (grant === undefined) return [];
@@ -113,7 +113,7 @@ export function addGrant(grants: readonly Grant[], grant: Grant | undefined): re
   return kept;
 }
 
-/** Whether a user has allowed this kind of call. */
+/** Reports whether the user has allowed this kind of call. */
 export function isGranted(grants: readonly Grant[], { name, facts }: GrantedCall): boolean {
   const own = grants.filter(({ tool }) => tool === name);
   if (own.length === 0 || (facts !== undefined && !isPlain(facts))) return false;
@@ -136,14 +136,14 @@ export function isGranted(grants: readonly Grant[], { name, facts }: GrantedCall
   );
 }
 
-/** Nothing in it is hidden or uncertain, and nothing that it names as its own lies outside the workspace. */
+/** Reports whether nothing in the call is hidden or uncertain, and no path that it names is outside the workspace. */
 function isPlain({ opaque, cut, paths = [] }: CallFacts): boolean {
   return opaque === undefined && cut !== true && paths.every(({ inside }) => inside);
 }
 
 function canBeGranted({ words, fixed, outside, fed, known }: CommandFact): boolean {
   if (words.length === 0 || fixed !== undefined || outside === true) return false;
-  // A known program does the same whatever it reads. Any other may run it.
+  // A known program does the same whatever its input is. Any other program may execute its input.
   return known === true || fed !== true;
 }
 

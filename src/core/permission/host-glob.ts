@@ -1,6 +1,6 @@
 import type { HostFact } from "./call-facts.ts";
 
-/** A host that is not known: a rule about all hosts is about it too. */
+/** Stands for an unknown host. A rule about all hosts applies to it too. */
 export const UNKNOWN_HOST = "?";
 
 const DEFAULT_PORTS: Readonly<Record<string, number>> = {
@@ -13,16 +13,16 @@ const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   git: 9418,
 };
 
-/** The port that an address without one means; nothing for a scheme that has none. */
+/** Returns the port that an address without one means, or nothing for a scheme without a default. */
 export function getDefaultPort(scheme: string): number | undefined {
   return DEFAULT_PORTS[scheme];
 }
 
 /**
- * Whether a pattern of a rule stands for a host: `api.example.com`, `*.example.com` for every name below it and not
- * itself, `*` for all, each perhaps with `:PORT`.
+ * Reports whether a pattern of a rule matches a host: `api.example.com`, `*.example.com` for every name below it but not
+ * itself, `*` for all, each optionally with `:PORT`.
  *
- * @param certain - A port that is not known matches none. Otherwise it matches any.
+ * @param certain - When true, an unknown port matches no pattern with a port; otherwise it matches any.
  */
 export function matchHost(pattern: string, { host, port }: HostFact, certain: boolean): boolean {
   const [, name = "", wanted] = /^(.*?)(?::(\d+))?$/.exec(pattern.toLowerCase()) ?? [];

@@ -7,27 +7,27 @@ import { matchHost } from "./host-glob.ts";
 // Invariants
 //   P1. Each command of a pipe or list, and each path and host of a call without commands, is decided by the first rule
 //       that matches it; the call gets the strictest of these outcomes.
-//   P2. Facts that are opaque or cut match no `allow` rule. Where the policy has rules, such a call is never allowed.
-//   P3. Doubt is for the stricter side: `ask` and `deny` match what may be meant, `allow` what is certain.
-//       So options of a program never lead past a rule that forbids one of its subcommands.
+//   P2. Facts that are opaque or cut match no `allow` rule. If the policy has rules, such a call is never allowed.
+//   P3. Uncertainty leads to the stricter outcome: `ask` and `deny` match what may be meant, `allow` what is certain.
+//       So a program's options never bypass a rule that forbids one of its subcommands.
 
 export type PermissionCall = { readonly tool: string; readonly replay: ReplayClass };
 
 export type PermissionContext = {
   readonly agent: string;
-  /** A person is there to be asked. */
+  /** Whether a user is available to answer questions. */
   readonly interactive: boolean;
 };
 
 export type PermissionDecision = {
   readonly outcome: PermissionOutcome;
-  /** Which rule decided, counted from 0. */
+  /** The index of the rule that decided, from 0. */
   readonly rule: number | "otherwise";
-  /** A clause for people, the record and the model, without a full stop. */
+  /** A clause for users, the record and the model, without a full stop. */
   readonly reason: string;
 };
 
-/** What is decided by itself: a command with the redirects of its call, one path, or a call of which neither is known. */
+/** A unit that is decided separately: a command with the redirects of its call, a path, or a call without either. */
 type DecisionUnit = {
   readonly command?: CommandFact;
   readonly paths: readonly PathFact[];
@@ -70,13 +70,13 @@ function splitCall({ commands = [], paths = [], operands = [], hosts = [] }: Cal
   return pieces.length > 0 ? pieces : [{ paths: [] }];
 }
 
-/** Why no `allow` rule may match. */
+/** Returns why no `allow` rule may match, or nothing. */
 function findUncertainty(facts: CallFacts): string | undefined {
   if (facts.opaque !== undefined) return `the command ${facts.opaque}`;
   return facts.cut === true ? "the call does more than can be listed" : undefined;
 }
 
-/** Undefined for a wrapper that no rule speaks of: then what it runs is all that counts. */
+/** Decides one unit. Returns nothing for a wrapper that no rule matches: then only the command that it runs counts. */
 function decidePiece(
   policy: PermissionPolicy,
   call: PermissionCall,
@@ -88,7 +88,7 @@ function decidePiece(
     .map((rule, index) => ({ rule, index }))
     .filter(({ rule }) => rule.outcome !== "allow" || uncertainty === undefined)
     .filter(({ rule }) => matches(rule, call, piece, context));
-  // An "ask" that only may match must not soften a denial that follows it.
+  // An uncertain "ask" must not weaken a denial that follows it.
   const first = matching[0];
   const decisive = matching.find(({ rule }) => rule.outcome !== "ask" || mustMatch(rule, piece.command));
   const isWrapper = piece.command?.wrapper === true;
@@ -97,7 +97,7 @@ function decidePiece(
   return first === undefined || decision?.outcome === "deny" ? decision : decideByRule(first, piece);
 }
 
-/** Whether the rule matches every command that the words, as far as they are known, can stand for. */
+/** Reports whether the rule matches every command that the known words can stand for. */
 function mustMatch(rule: PermissionRule, command: CommandFact | undefined): boolean {
   return command?.fixed === undefined || matchesCommand(rule, command, true);
 }
@@ -130,10 +130,13 @@ function decideByDefault(
     return {
       outcome: "ask",
       rule: "otherwise",
-      reason: `${uncertainty}, so that it may be what a rule forbids`,
+      reason: `${uncertainty}, so a rule may forbid it`,
     };
   }
-  const reason = asksUnsafe && outcome === "ask" ? `, and ${call.tool} may not be run twice` : "";
+  const reason =
+    asksUnsafe && outcome === "ask"
+      ? `, and \`${call.tool}\` is not safe to repeat, so it needs approval`
+      : "";
   return {
     outcome,
     rule: "otherwise",
@@ -168,7 +171,7 @@ function matchesHost(
   const globs = toList(rule.host);
   const fits = (host: HostFact) => globs.some((glob) => matchHost(glob, host, certain));
   if (!certain) return hosts.some(fits);
-  // A command that redirects to a file does more than to fetch.
+  // A command that redirects to a file does more than fetch.
   const isFetch =
     command === undefined || (command.fetches === true && command.fixed === undefined && paths.length === 0);
   return isFetch && hosts.length > 0 && hosts.every(fits);
@@ -196,10 +199,10 @@ function matchesGlob(glob: string, path: PathFact): boolean {
 }
 
 /**
- * Whether a command begins with these words.
+ * Reports whether a command begins with these words.
  *
- * @param certain - Only what is known counts. Otherwise a pattern counts as what it may become, and a program is also
- * known by the last part of its path.
+ * @param certain - When true, only what is known counts. Otherwise a pattern matches what it may become, and the last
+ * part of a program's path also matches.
  */
 function matchesPrefix({ words, fixed }: CommandFact, prefix: readonly string[], certain: boolean): boolean {
   const known = words.slice(0, fixed);
@@ -209,7 +212,7 @@ function matchesPrefix({ words, fixed }: CommandFact, prefix: readonly string[],
       const fits = word === expected || (!certain && index === 0 && getBaseName(word!) === expected);
       if (!fits) return false;
     } else {
-      // From here on nothing is certain: a pattern may become the expected word, and any others after it.
+      // The words after this point are uncertain: a pattern may become the expected word, and others may follow.
       if (fixed === undefined || certain) return false;
       return index > known.length || word === undefined || mayBecome(word, expected);
     }
@@ -217,10 +220,10 @@ function matchesPrefix({ words, fixed }: CommandFact, prefix: readonly string[],
   return true;
 }
 
-/** Stands for any subcommand in what a command may mean. */
+/** Stands for any subcommand among the possible forms of a command. */
 const ANY_SUBCOMMAND = "*";
 
-/** Whether a command may mean these words: options may stand anywhere, and before its subcommand. */
+/** Reports whether a command may mean these words: options may be anywhere, also before its subcommand. */
 export function mayStandFor({ words, meant = [] }: CommandFact, expected: readonly string[]): boolean {
   const isOption = (word: string) => word.startsWith("-");
   if (!expected.filter(isOption).every((option) => words.includes(option))) return false;
@@ -229,7 +232,7 @@ export function mayStandFor({ words, meant = [] }: CommandFact, expected: readon
     if (found !== program) return false;
     if (subcommand === undefined || second === ANY_SUBCOMMAND) return true;
     if (second !== subcommand) return false;
-    // Behind the subcommand a word may be the value of an option.
+    // After the subcommand, a word may be the value of an option.
     return words.some(isOption)
       ? isSubsequence(operands, others)
       : operands.every((word, at) => others[at] === word);
@@ -242,7 +245,7 @@ function isSubsequence(some: readonly string[], of: readonly string[]): boolean 
   return at === some.length;
 }
 
-/** Letters in brackets are not read: such a pattern may become anything. */
+/** Reports whether a shell pattern may expand to a word. Bracket expressions are not parsed: they match anything. */
 function mayBecome(pattern: string, word: string): boolean {
   return pattern.includes("[") || matchNameGlob(pattern, word);
 }
@@ -251,7 +254,7 @@ function getBaseName(path: string): string {
   return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** The words that each prefix of a rule expects. */
+/** Splits each prefix of a rule into the words that it expects. */
 export function parsePrefixes(prefixes: string | readonly string[]): readonly (readonly string[])[] {
   return toList(prefixes).map((prefix) => prefix.split(/\s+/).filter((word) => word !== ""));
 }

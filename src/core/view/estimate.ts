@@ -1,12 +1,12 @@
 import type { AgentMessage, Content } from "../../schema/message.ts";
 
-// How many tokens a message may have, without asking a tokenizer: CTX-01 to CTX-03.
+// Estimates the tokens of a message without a tokenizer: CTX-01 to CTX-03.
 
 const BEYOND_ASCII = /[\u0080-\uffff]/;
 
-/** Bytes that a text has in UTF-8. A lone surrogate counts as the three bytes of its replacement. */
+/** Counts the UTF-8 bytes of a text. A lone surrogate counts as the three bytes of its replacement. */
 export function countUtf8Bytes(text: string): number {
-  // Most texts are ASCII, and a regular expression passes over those several times faster than a loop.
+  // Most texts are ASCII, and a regular expression skips those several times faster than a loop.
   const start = text.search(BEYOND_ASCII);
   let bytes = text.length;
   if (start < 0) return bytes;
@@ -14,7 +14,7 @@ export function countUtf8Bytes(text: string): number {
     const unit = text.charCodeAt(i);
     if (unit < 0x80) continue;
     bytes += unit < 0x800 ? 1 : 2;
-    // A pair is two units, and has four bytes.
+    // A surrogate pair is two code units and four bytes.
     if (isHighSurrogate(unit) && isLowSurrogate(text.charCodeAt(i + 1))) i++;
   }
   return bytes;
@@ -28,12 +28,12 @@ function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000;
 }
 
-/** CTX-01: four bytes a token, rounded up. "hello" gives 2. */
+/** Estimates a text at four bytes a token, rounded up (CTX-01): "hello" gives 2. */
 export function estimateText(text: string): number {
   return Math.ceil(countUtf8Bytes(text) / 4);
 }
 
-/** Bytes a token of an image has, and the bounds of what one image counts (CTX-02). */
+/** Bytes per token of an image, and the bounds of an image's estimate (CTX-02). */
 const IMAGE_BYTES_PER_TOKEN = 750;
 const IMAGE_MIN_TOKENS = 85;
 const IMAGE_MAX_TOKENS = 16_000;
@@ -59,7 +59,7 @@ export function estimateContent(content: Content): number {
   }
 }
 
-/** CTX-03. */
+/** Estimates the tokens of a message (CTX-03). */
 export function estimateMessage(message: AgentMessage): number {
   switch (message.role) {
     case "user":

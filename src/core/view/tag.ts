@@ -1,7 +1,7 @@
 import type { Entry, RevertCategory } from "../../schema/record.ts";
 import { formatLabel } from "./labels.ts";
 
-// What a model leaves behind when it goes back to an earlier entry (PHI-02): an entry of the machine, right behind that
+// What a model leaves behind when it goes back to an earlier entry (PHI-02): an entry of the machine, right after that
 // one. Lessons and findings fade; outcomes and checkpoints stay.
 
 const NAMES = {
@@ -16,25 +16,25 @@ export type FadingCategory = "failure" | "tangent";
 export type LiveTag = {
   readonly category: FadingCategory;
   readonly position: number;
-  /** Turns of the run when it was made. */
+  /** How many turns the run had when the tag was made. */
   readonly madeAt: number;
 };
 
-/** By category: tags before this position are no longer shown. */
+/** By category: tags before this position are no longer visible. */
 export type FadedBefore = { readonly [Category in FadingCategory]?: number };
 
 export function isFading(category: RevertCategory): category is FadingCategory {
   return category === "failure" || category === "tangent";
 }
 
-/** The words of a tag. Without a summary it says that there is none: nobody is asked for one. */
+/** Formats a tag. Without a summary the text says that there is none; Holdfast does not ask a model for one. */
 export function formatTag(category: RevertCategory, target: number, summary: string | undefined): string {
-  return `[Back at ${formatLabel(target)} · ${NAMES[category]}] ${summary ?? "What came after it was left, without a summary."}`;
+  return `[Back at ${formatLabel(target)} · ${NAMES[category]}] ${summary ?? "The messages after it were abandoned without a summary."}`;
 }
 
 const SHAPE = /^\[Back at n(\d+) · (lesson|finding|outcome|checkpoint)\]/;
 
-/** What an entry says as a tag; nothing for any other. Only the machine writes with its origin. */
+/** Reads the tag from an entry's text; nothing for other entries. Only the machine writes entries with its origin. */
 export function parseTag({
   origin,
   message,
@@ -54,7 +54,7 @@ export function isFaded(entry: Entry, faded: FadedBefore | undefined): boolean {
   return entry.position < (faded[category] ?? 0);
 }
 
-/** What is left at this position by going back, where it fades. */
+/** Returns the fading tag that going back leaves at this position, or nothing when its category does not fade. */
 export function buildFadingTag(
   category: RevertCategory,
   position: number,

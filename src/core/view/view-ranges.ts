@@ -1,11 +1,11 @@
 import type { FadedBefore } from "./tag.ts";
 import type { SpanFormat, View } from "./view.ts";
 
-// What of a branch must be read to show a view.
+// The entries of a branch that must be read to build a view.
 
 export type ViewRange = SpanFormat & { readonly from: number; readonly to: number };
 
-/** A view as it travels to an activity: the ranges to be read, neighbours joined. */
+/** A view in the form in which it travels to an activity: the ranges to read, with adjacent ranges joined. */
 export type ViewRanges = {
   readonly branch: string;
   readonly ranges: readonly ViewRange[];
@@ -24,21 +24,21 @@ export function toViewRanges(view: View): ViewRanges {
   return { branch, ranges, ...(faded === undefined ? {} : { faded }) };
 }
 
-/** Two texts that stand for something are never one; a memo stands where it stands. */
+/** Reports whether two formats can be joined. Two texts that stand for entries never join, nor does a range with memos. */
 function isSame(one: SpanFormat, other: SpanFormat): boolean {
   if (one.instead !== undefined || other.instead !== undefined || other.memos !== undefined) return false;
   if (one.chars !== other.chars || one.wordChars !== other.wordChars) return false;
   return one.cut === other.cut && one.words === other.words;
 }
 
-/** Texts of other branches that a view shows. */
+/** Lists the texts of other branches that a view includes. */
 export function listForeignTexts({ ranges }: ViewRanges): readonly { branch: string; position: number }[] {
   return ranges
     .flatMap(({ instead, memos }) => [...(instead === undefined ? [] : [instead]), ...(memos ?? [])])
     .flatMap(({ branch, position }) => (branch === undefined ? [] : [{ branch, position }]));
 }
 
-/** What the first position behind everything that a view needs of its own branch is. */
+/** Returns the first position after all entries of its own branch that a view needs. */
 export function findViewEnd({ ranges }: ViewRanges): number {
   return ranges.reduce((end, { to, instead, memos = [] }) => {
     const texts = instead === undefined ? memos : [instead, ...memos];

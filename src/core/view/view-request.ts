@@ -1,23 +1,23 @@
 import type { RevertCategory } from "../../schema/record.ts";
 import type { Span, View } from "./view.ts";
 
-// What a call may want of the view. The entries are chosen where they are, in the activity; what crosses history is
-// which ones, and what the view is to be. The machine does it when the batch is over (LOOP-18, PRUN-08).
+// What a call can request of the view. The activity, which has the entries, chooses them; history carries which ones
+// they are and what the view becomes. The machine applies the request when the batch ends (LOOP-18, PRUN-08).
 
-/** Tools by which a model changes its view. With the last one among them, entries have labels. */
+/** Tools with which a model changes its view. When the last one is among them, entries have labels. */
 export const PRUNE_TOOL = "prun";
 export const PRUNE_WITH_MEMO_TOOL = "prun_with_memo";
 export const REVERT_TOOL = "revert_to_state";
 
-/** Reads what a compaction has left out of a message; offered while a message of the view is cut that way. */
+/** Reads what a compaction has omitted from a message. Offered while a message of the view is cut that way. */
 export const READ_FULL_TOOL = "read_full_message";
 
-/** What such a call is given to choose from: the view, as the calls before it in the same batch have left it. */
+/** The view from which such a call chooses, after the earlier calls of the same batch. */
 export type ToolView = {
   readonly view: View;
   /** The loop's first position. */
   readonly loopFrom: number;
-  /** A call before it in the same batch goes back: there is nothing more to ask for. */
+  /** An earlier call of the same batch goes back, so there is nothing more to request. */
   readonly reverted?: true;
 };
 
@@ -25,13 +25,13 @@ export type PositionRange = { readonly from: number; readonly to: number };
 
 export type PruneRequest = {
   readonly type: "prune";
-  /** In-run entries of these leave; words of the user's side stay. At most `MAX_PRUNED_RANGES`. */
+  /** In-run entries of these ranges leave the view; user messages stay. At most `MAX_PRUNED_RANGES`. */
   readonly pruned: readonly PositionRange[];
   readonly tokens: number;
   readonly messages: number;
-  /** Stands at the first of the pruned positions; its words are the call's argument. */
+  /** The estimated tokens of the memo, which is at the first pruned position; its text is the call's argument. */
   readonly memoTokens?: number;
-  /** What stands between two borders of the view's spans from now on. */
+  /** The borders of the view between which the new spans replace the old ones. */
   readonly between: PositionRange;
   readonly spans: readonly Span[];
 };
@@ -45,9 +45,9 @@ export type RevertRequest = {
   | {
       readonly applied: true;
       readonly target: number;
-      /** Where the new branch begins: behind the target and what was left there before. */
+      /** Where the new branch begins: after the target and what was left there before. */
       readonly fork: number;
-      /** The span that the new branch begins in, as it is then; absent when it begins at a border. */
+      /** The span in which the new branch begins, in its new form; absent when the branch begins at a border. */
       readonly last?: Span;
     }
   | {

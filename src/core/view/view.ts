@@ -1,46 +1,46 @@
 import type { FadedBefore, LiveTag } from "./tag.ts";
 
 /**
- * Which entries the model sees: data, so that what it saw at any turn can be shown again at any time.
+ * The entries that the model sees, as data, so that the view of any turn can be rebuilt at any time.
  *
- * A `turn` keeps together what must not be parted: an answer and the results of its calls.
+ * A `turn` groups entries that must stay together: an answer and the results of its calls.
  */
 export type View = {
   readonly branch: string;
-  /** In order, without overlaps; the newest ones one by one, older ones joined to a few. */
+  /** In order, without overlaps. The newest are separate; older ones are joined to a few. */
   readonly spans: readonly Span[];
-  /** What stands before is what a compaction has left: it is not pruned (PRUN-09). Absent: 0. */
+  /** Entries before this position are the result of a compaction and are never pruned (PRUN-09). Absent: 0. */
   readonly liveFrom?: number;
-  /** Lessons and findings that are still shown, oldest first. */
+  /** Lessons and findings that are still visible, oldest first. */
   readonly tags?: readonly LiveTag[];
-  /** Those that are no longer shown. */
+  /** Tags that are no longer visible. */
   readonly faded?: FadedBefore;
 };
 
-/** The entries from `from` up to, not including, `to`. */
+/** The entries from `from` (inclusive) to `to` (exclusive). */
 export type Span = SpanFormat & {
   readonly from: number;
   readonly to: number;
   readonly turns: number;
-  /** What is shown of them, by estimate. */
+  /** The estimated tokens of what is visible of them. */
   readonly tokens: number;
 };
 
-/** How entries are shown: as they are, or as a compaction has left them. */
+/** The form in which entries are visible: unchanged, or as a compaction has left them. */
 export type SpanFormat = {
   /** Long texts of tool results are cut to about this many lines. */
   readonly cut?: number;
   /** Texts of tool results are cut to about this many characters. */
   readonly chars?: number;
-  /** Words of people are cut to about this many characters. */
+  /** User messages are cut to about this many characters. */
   readonly wordChars?: number;
-  /** Words of people from this position on follow the text that stands for the entries. */
+  /** User messages from this position on follow the text that stands for the entries. */
   readonly wordsFrom?: number;
-  /** A text stands for them: this section of the compaction that is the entry at `position`, of another branch perhaps. */
+  /** A text replaces the entries: this section of the compaction in the entry at `position`, possibly of another branch. */
   readonly instead?: { readonly position: number; readonly section: number; readonly branch?: string };
-  /** They are pruned: only words of the user's side are left of them. */
+  /** The entries are pruned: only user messages remain visible. */
   readonly words?: true;
-  /** Stand before what is shown of them. */
+  /** Precede the visible entries. */
   readonly memos?: readonly MemoRef[];
 };
 
@@ -48,13 +48,13 @@ export type SpanFormat = {
 export type MemoRef = {
   readonly position: number;
   readonly call: number;
-  /** Of the message that shows it, by estimate. */
+  /** The estimated tokens of the message with the memo. */
   readonly tokens: number;
-  /** Where that answer lies, when a revert has left it behind. */
+  /** The branch of that answer, when a revert has left it. */
   readonly branch?: string;
 };
 
-/** Spans that a view may have before its oldest are joined: keeps a state small for sessions of any length. */
+/** The maximum number of spans before the oldest are joined: keeps the state small for sessions of any length. */
 const MAX_SPANS = 48;
 
 export const EMPTY_VIEW: View = { branch: "main", spans: [] };
@@ -62,13 +62,13 @@ export const EMPTY_VIEW: View = { branch: "main", spans: [] };
 /** What a loop leaves of its view for the next one on the branch. */
 export type ViewSnapshot = Omit<View, "branch">;
 
-/** How old its tags are, only the run knows that made them: for the next one they are new. */
+/** Only the run that made its tags knows their age; for the next run they are new. */
 export function toViewSnapshot({ branch: _, tags, ...left }: View): ViewSnapshot {
   if (tags === undefined || tags.length === 0) return left;
   return { ...left, tags: tags.map((tag) => ({ ...tag, madeAt: 0 })) };
 }
 
-/** Whether everything is shown as it is, from the first entry on. */
+/** Reports whether all entries from the first one on are visible and unchanged. */
 export function isPlainView({ spans, liveFrom = 0, tags = [], faded }: View): boolean {
   return (
     liveFrom === 0 &&
@@ -78,12 +78,12 @@ export function isPlainView({ spans, liveFrom = 0, tags = [], faded }: View): bo
   );
 }
 
-/** What this view costs in the context window, by estimate. */
+/** Sums the estimated tokens of this view. */
 export function sumViewTokens(view: View): number {
   return view.spans.reduce((total, span) => total + span.tokens, 0);
 }
 
-/** Adds entries to the newest turn, or begins one. */
+/** Adds an entry to the newest turn, or starts a new turn. */
 export function extendView(view: View, entry: { position: number; tokens: number; newTurn: boolean }): View {
   const last = view.spans.at(-1);
   if (last !== undefined && !entry.newTurn && last.to === entry.position && isWhole(last)) {
@@ -94,7 +94,7 @@ export function extendView(view: View, entry: { position: number; tokens: number
   return { ...view, spans: joinOldest([...view.spans, span]) };
 }
 
-/** The view with other spans between two of their borders. */
+/** Returns the view with other spans between two of its borders. */
 export function replaceSpans(view: View, from: number, to: number, spans: readonly Span[]): View {
   const before = view.spans.filter((span) => span.to <= from);
   const following = view.spans.filter((span) => span.from >= to);
@@ -123,7 +123,7 @@ function canJoin(span: Span, next: Span | undefined): boolean {
   return isUncompacted(span) && isUncompacted(next) && span.words === next.words;
 }
 
-/** Pruned spans side by side are one: what is left of a session that was pruned a hundred times is a few spans. */
+/** Joins adjacent pruned spans, so that a session that was pruned a hundred times has only a few spans. */
 export function joinPruned(spans: readonly Span[]): readonly Span[] {
   const all: Span[] = [];
   for (const span of spans) {
@@ -138,17 +138,17 @@ export function isWhole(shown: SpanFormat): boolean {
   return isUncompacted(shown) && shown.words === undefined;
 }
 
-/** No compaction has changed it. */
+/** Reports whether no compaction has changed the entries. */
 export function isUncompacted({ cut, chars, wordChars, instead }: SpanFormat): boolean {
   return cut === undefined && chars === undefined && wordChars === undefined && instead === undefined;
 }
 
-/** Texts of these entries are cut in the middle, in a way that a tool reads the rest. */
+/** Reports whether texts of these entries are cut in the middle, so that a tool can read the rest. */
 export function isCutShort({ chars, wordChars }: SpanFormat): boolean {
   return chars !== undefined || wordChars !== undefined;
 }
 
-/** Entries that the view shows, or lets a text stand for. */
+/** Counts the entries that the view shows or replaces with a text. */
 export function countEntries(view: View): number {
   return view.spans.reduce((total, span) => total + span.to - span.from, 0);
 }

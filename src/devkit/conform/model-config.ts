@@ -2,7 +2,7 @@ import { ModelConfig, type Protocol } from "../../schema/model.ts";
 import type { Recording } from "./recordings.ts";
 import { parseUrl, type Route } from "./route.ts";
 
-/** Vendors whose name changes how chat completions are read. */
+/** Vendors whose name affects how chat completions are read. */
 const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/(?:^|\.)openai\.com$/, "openai"],
   [/(?:^|\.)openrouter\.ai$/, "openrouter"],
@@ -13,7 +13,7 @@ const PROVIDERS: readonly (readonly [RegExp, string])[] = [
   [/(?:^|\.)cerebras\.ai$/, "cerebras"],
 ];
 
-/** The ids of the adapters (PROV-04); chat completions are spoken by anybody. */
+/** The provider ids of the adapters (PROV-04); many vendors serve chat completions. */
 const PROTOCOL_PROVIDERS: Record<Protocol, string> = {
   anthropic_messages: "anthropic",
   openai_completions: "local",
@@ -24,10 +24,10 @@ const PROTOCOL_PROVIDERS: Record<Protocol, string> = {
   bedrock_converse_stream: "bedrock",
 };
 
-/** Something that looks like a key to each adapter; Bedrock's has two parts. */
+/** A value that every adapter accepts as a key; Bedrock's has two parts. */
 export const REPLAY_KEY = "replayed-access:replayed-secret";
 
-/** A model that is served at `origin` and answers with a recording. */
+/** Builds the configuration of a model at `origin` that answers with a recording. */
 export function buildModel(origin: string, recording: Recording, route: Route): ModelConfig {
   const url = parseUrl(recording);
   const knownProvider = PROVIDERS.find(([host]) => host.test(url?.hostname ?? ""))?.[1];

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 import { check } from "../../schema/check.ts";
 
-/** A header that was recorded several times counts once, joined; what is no text is none. */
+/** Normalises a header: joins repeated values, and drops values that are not texts. */
 const Headers = z.record(z.string(), z.unknown()).transform((headers) =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, value]) => {
@@ -14,26 +14,26 @@ const Headers = z.record(z.string(), z.unknown()).transform((headers) =>
 );
 
 /**
- * One recorded reply of a vendor, as `index.json` lists it. Other fields are of no use here, and what is said in another
- * way than expected counts as not said.
+ * One recorded reply of a vendor, as `index.json` lists it. Other fields are ignored, and optional fields with an
+ * unexpected type count as absent.
  */
 export const Recording = z.object({
   id: z.string(),
-  /** Beside its name, for a `uri` that is only a path. */
+  /** The host, for a `uri` that is only a path. */
   host: z.string().catch("localhost"),
   uri: z.string(),
   status: z.number().int().min(200).max(599).catch(200),
-  /** Content type. */
+  /** The content type. */
   ct: z.string().catch(""),
   kind: z.string().catch(""),
-  /** Within the folder. */
+  /** The file's path within the folder. */
   file: z.string().catch(""),
-  /** More headers of the reply, where they were recorded; names in lower case. */
+  /** Further recorded headers of the reply; names in lower case. */
   headers: Headers.catch({}),
 });
 export type Recording = z.infer<typeof Recording>;
 
-/** A folder cannot be used as one of recordings. */
+/** Thrown for a folder that is not a folder of recordings. */
 export class RecordingsError extends Error {
   override readonly name = "RecordingsError";
 }
@@ -49,7 +49,7 @@ export async function readRecordings(folder: string): Promise<readonly Recording
   }
   const checked = check(z.array(Recording), json, "recordings");
   if (checked.ok) return checked.value;
-  throw new RecordingsError(`${file} is no list of recordings:\n${checked.problems.join("\n")}`);
+  throw new RecordingsError(`${file} is not a list of recordings:\n${checked.problems.join("\n")}`);
 }
 
 export async function readBytes(folder: string, { file }: Recording): Promise<Buffer> {

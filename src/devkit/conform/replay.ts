@@ -10,10 +10,10 @@ import { type Recording, readBytes, readRecordings } from "./recordings.ts";
 import { findRoute, findRouteByHost, type Route } from "./route.ts";
 import { serveRecording } from "./serve.ts";
 
-/** What an adapter made of a recording. */
+/** An adapter's result for a recording. */
 export type ReplayResult = {
   readonly id: string;
-  /** Names it where ids repeat. */
+  /** Identifies the recording if ids repeat. */
   readonly file: string;
   readonly protocol: Protocol;
   readonly ok: boolean;
@@ -21,29 +21,29 @@ export type ReplayResult = {
   readonly usage?: Usage;
   readonly stopReason?: StopReason;
   readonly error?: {
-    /** The last three are failures of ours. */
+    /** The last three are faults of Holdfast. */
     readonly fault: ProviderFault | "no-adapter" | "unreadable" | "crashed";
     readonly status?: number | undefined;
     readonly message: string;
     readonly retryAfterMs?: number | undefined;
-    /** The vendor's own word. */
+    /** The vendor's own error type. */
     readonly type?: string | undefined;
   };
 };
 
 export type ReplayOptions = {
-  /** The built-in adapters unless given. A recording has one answer, and none to a question that goes on from it. */
+  /** By default the built-in adapters. A recording has only one answer, and none to a follow-up request. */
   readonly registry?: (http: HttpClient) => ProviderRegistry;
-  /** Without other endpoints at the vendors' own hosts, such as the counting of tokens. */
+  /** Skips other endpoints at the vendors' own hosts, such as token counting. */
   readonly generatingOnly?: boolean;
 };
 
-/** A recording that says nothing for so long never ends. */
+/** A recording without data for this time never ends. */
 const SILENCE_MS = 20_000;
 
 /**
- * Asks the adapter of each recording's protocol, over HTTP, at a server that answers with the recording. Recordings
- * that belong to no protocol are left out.
+ * Calls the adapter of each recording's protocol over HTTP, with a server that answers with the recording. Recordings
+ * without a protocol are skipped.
  */
 export async function* replayFolder(
   folder: string,

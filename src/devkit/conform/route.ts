@@ -1,19 +1,19 @@
 import type { Protocol } from "../../schema/model.ts";
 import type { Recording } from "./recordings.ts";
 
-/** How a recorded reply is asked for again. */
+/** The request that replays a recorded reply. */
 export type Route = {
   readonly protocol: Protocol;
-  /** What the address has before the part that the adapter adds; empty, or with a leading slash. */
+  /** The part of the path before the adapter's own part; empty, or with a leading slash. */
   readonly prefix: string;
-  /** Where the address names it. */
+  /** The model id, if the address contains it. */
   readonly model?: string;
 };
 
 const AZURE_HOST = /\.(?:openai\.azure\.com|services\.ai\.azure\.com|cognitiveservices\.azure\.com)$/;
 const VERTEX_HOST = /(?:^|[.-])aiplatform\.(?:[a-z0-9-]+\.rep\.)?googleapis\.com$/;
 
-/** Hosts and the protocol that is theirs, for endpoints whose path does not tell. */
+/** The protocols of hosts, for endpoints whose path does not determine the protocol. */
 const HOSTS: readonly (readonly [RegExp, Protocol])[] = [
   [/^api\.anthropic\.com$/, "anthropic_messages"],
   [/^generativelanguage\.googleapis\.com$/, "google_generative_ai"],
@@ -21,7 +21,7 @@ const HOSTS: readonly (readonly [RegExp, Protocol])[] = [
   [/^bedrock-runtime(?:-fips)?\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/, "bedrock_converse_stream"],
   [AZURE_HOST, "azure_openai_responses"],
   [/^api\.openai\.com$/, "openai_responses"],
-  // Who has a preset of its own.
+  // Vendors with their own preset.
   [
     /(?:^|\.)(?:openrouter\.ai|deepseek\.com|mistral\.ai|groq\.com|x\.ai|cerebras\.ai)$/,
     "openai_completions",
@@ -33,8 +33,8 @@ export function parseUrl({ host, uri }: Pick<Recording, "host" | "uri">): URL | 
 }
 
 /**
- * The protocol whose generating endpoint an address is, at its vendor or at a gateway. Nothing for what generates
- * nothing: counting of tokens, embeddings, batches, files.
+ * Finds the protocol whose generating endpoint an address is, at its vendor or at a gateway. Returns undefined for other
+ * endpoints: token counting, embeddings, batches, files.
  */
 export function findRoute(address: Pick<Recording, "host" | "uri">): Route | undefined {
   const url = parseUrl(address);
@@ -63,7 +63,7 @@ export function findRoute(address: Pick<Recording, "host" | "uri">): Route | und
   return { protocol: "bedrock_converse_stream", prefix, model: decodePart(model) };
 }
 
-/** For the other endpoints of a vendor's own host, whose errors have the same form: its host's protocol. */
+/** Finds the host's protocol for the other endpoints of a vendor's own host, whose errors have the same format. */
 export function findRouteByHost(address: Pick<Recording, "host" | "uri">): Route | undefined {
   const hostname = parseUrl(address)?.hostname ?? "";
   const found = HOSTS.find(([pattern]) => pattern.test(hostname));

@@ -2,7 +2,7 @@ import { createServer, type Server, validateHeaderName, validateHeaderValue } fr
 import { brotliDecompressSync, inflateSync } from "node:zlib";
 import type { Recording } from "./recordings.ts";
 
-/** Of the connection that was recorded, not of the reply. */
+/** Headers of the recorded connection, not of the reply. */
 const CONNECTION_HEADERS: ReadonlySet<string> = new Set([
   "connection",
   "content-length",
@@ -25,7 +25,7 @@ const ENCODING_TESTS: Readonly<Record<string, (bytes: Buffer) => boolean>> = {
   br: (bytes) => isSuccessful(() => brotliDecompressSync(bytes)),
 };
 
-/** Status, headers and bytes as they were recorded, whatever is asked. */
+/** Serves the recorded status, headers and bytes for every request. */
 export async function serveRecording(recording: Recording, bytes: Buffer): Promise<Server> {
   const headers = buildHeaders(recording, bytes);
   const server = createServer((request, response) => {
@@ -49,7 +49,7 @@ function buildHeaders({ ct, headers }: Recording, bytes: Buffer): Record<string,
   );
 }
 
-/** Those who record mostly keep the headers as they came, and the bytes decoded. */
+/** Recorders mostly store the original headers, but decoded bytes. */
 function isEncoded(encoding: string, bytes: Buffer): boolean {
   const name = encoding.trim().toLowerCase();
   return Object.hasOwn(ENCODING_TESTS, name) ? (ENCODING_TESTS[name]?.(bytes) ?? true) : true;

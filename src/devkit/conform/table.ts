@@ -1,13 +1,13 @@
 import type { ReplayResult } from "./replay.ts";
 
-/** Of an id and of what was said, in characters: a line fits a screen. */
+/** The maximum characters of an id and of a message, so that a line fits the screen. */
 const ID_CHARS = 56;
 const TEXT_CHARS = 60;
 
-/** Our failures, not the vendor's. */
+/** Faults of Holdfast, not of the vendor. */
 const OWN_FAILURES: ReadonlySet<unknown> = new Set(["no-adapter", "unreadable", "crashed"]);
 
-/** One line for people. */
+/** Formats a result as one readable line. */
 export function formatRow({ id, protocol, ok, message, usage, stopReason, error }: ReplayResult): string {
   const name = truncateText(id, ID_CHARS).padEnd(ID_CHARS);
   const text =

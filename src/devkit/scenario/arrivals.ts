@@ -4,7 +4,7 @@ import type { Arrival, When } from "./schema.ts";
 
 export type Moment = Exclude<When["during"], "tool" | undefined> | "end" | "start";
 
-/** What still has to arrive; each arrival is given out once, at its moment. */
+/** The pending arrivals; each is returned once, at its moment. */
 export class Arrivals {
   readonly #remaining: { readonly sent: SentArrival; readonly number: number }[];
   readonly #counts = new Map<string, number>();
@@ -19,13 +19,13 @@ export class Arrivals {
     }));
   }
 
-  /** What comes at the next moment of this kind. */
+  /** Takes the arrivals of the next moment of this kind. */
   takeAt(moment: Moment): { readonly nth: number; readonly sent: readonly SentArrival[] } {
     const nth = this.#countMoment(moment);
     return { nth, sent: this.#take(({ when }) => getMoment(when) === moment && when.nth === nth) };
   }
 
-  /** What comes while this call runs, by its id or its tool's name. */
+  /** Takes the arrivals during this call, by its id or its tool's name. */
   takeDuringCall(id: string, name: string): readonly SentArrival[] {
     const counts = new Map(
       [...new Set([id, name])].map((called) => [called, this.#countMoment(`tool ${called}`)]),
@@ -35,7 +35,7 @@ export class Arrivals {
     });
   }
 
-  /** Every arrival must have had its moment. */
+  /** Throws if an arrival's moment never occurred. */
   assertEmpty(): void {
     if (this.#remaining.length === 0) return;
     throw new ScenarioError(
@@ -64,5 +64,5 @@ function getMoment(when: When): Moment | undefined {
 
 function formatMissedMoment({ during, after, call, nth }: When): string {
   const moment = during === undefined ? (after === undefined ? "start" : "end") : during;
-  return `this moment never comes (${moment}${call === undefined ? "" : ` of "${call}"`}, number ${nth})`;
+  return `this moment never occurs (${moment}${call === undefined ? "" : ` of "${call}"`}, number ${nth})`;
 }

@@ -2,7 +2,7 @@ import { getPoints } from "./form/hook.ts";
 import type { ScenarioSubAgentInput } from "./form/sub-agent.ts";
 import type { ScenarioInput } from "./schema.ts";
 
-/** Prices, window and wire of a scenario's model, where it does not say. It is free. */
+/** The default prices, context window and protocol of a scenario's model. The model is free. */
 const MODEL = {
   id: "scenario-model",
   api: "anthropic_messages",
@@ -11,7 +11,7 @@ const MODEL = {
   cost: { input: 0, output: 0 },
 } as const;
 
-/** The agent that a scenario describes, as an author would write it; not checked yet. */
+/** Builds the scenario's agent as an author would write it, without validation. */
 export function buildDefinition(
   scenario: Pick<ScenarioInput, "agent" | "tools" | "filters" | "hooks" | "subAgents">,
   baseUrl: string,
@@ -39,7 +39,7 @@ export function buildDefinition(
   };
 }
 
-/** Its conversation is named behind its caller's. */
+/** The sub-agent's conversation name extends its caller's. */
 function buildSubAgent(
   { name, limits, agent, subAgents }: ScenarioSubAgentInput,
   baseUrl: string,
@@ -54,7 +54,7 @@ function buildSubAgent(
   };
 }
 
-/** The hooks of each point, in the order of the scenario. */
+/** Returns the hooks of each point, in the order of the scenario. */
 function listHooksByPoint(hooks: NonNullable<ScenarioInput["hooks"]>): Record<string, unknown[]> {
   const uses: Record<string, unknown[]> = {};
   for (const { answers: _, at, ...use } of hooks) {

@@ -1,7 +1,7 @@
 import type { Permission } from "../../schema/record.ts";
 import type { MessageDigest, ScenarioEvent } from "./events.ts";
 
-/** Events as lines for people; the two events of a message that touch are one line. */
+/** Formats events as readable lines; two adjacent events of one message are one line. */
 export function formatEvents(events: readonly ScenarioEvent[]): string[] {
   const lines: string[] = [];
   for (let at = 0; at < events.length; at++) {

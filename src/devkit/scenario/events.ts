@@ -1,7 +1,7 @@
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EventBody } from "../../schema/record.ts";
 
-/** A message in a few words. */
+/** A short form of a message. */
 export type MessageDigest = {
   readonly role: AgentMessage["role"];
   readonly origin: Entry["origin"];
@@ -14,16 +14,15 @@ export type MessageDigest = {
 };
 
 /**
- * A loop's event without what differs from one run to the next: no times, no ids of sessions, runs and loops. Loops
- * are counted from 0; `message` is what lies at the event's position.
+ * A loop's event without the values that differ between runs: times, and ids of sessions, runs and loops. Loops are
+ * numbered from 0; `message` is the message at the event's position.
  */
 export type ScenarioEvent = { readonly loop: number; readonly type: EventBody["type"] } & {
   readonly [field: string]: unknown;
 };
 
 /**
- * @property parts - Entries of the branches that the loop was written to: each time that it has gone back it has left
- * one for the next.
+ * @property parts - The entries of the branches to which the loop was written: each revert switches to a new branch.
  */
 export type LoopTrace = {
   readonly loopId: string;
@@ -93,7 +92,7 @@ function digestMessage({ message, origin }: Entry): MessageDigest | undefined {
   }
 }
 
-/** What clocks, ports, vendors' request ids and other scenarios' tools and filters leave in a text becomes `…`. */
+/** Replaces variable parts of a text with `…`: times, ports, vendors' request ids, and tools and filters of other scenarios. */
 export function maskVariableText(text: string): string {
   return text
     .replace(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g, "…")

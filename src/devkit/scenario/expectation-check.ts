@@ -5,7 +5,7 @@ import type { PlayResult, RanCall, SubAgentPlayResult } from "./play-result.ts";
 import type { Expectation } from "./schema.ts";
 import { formatSentMessage } from "./sent-message.ts";
 
-/** Where a scenario's expectation is not met, a sentence each. */
+/** Returns one sentence for each unmet expectation. */
 export function checkExpectation(expectation: Expectation | undefined, played: PlayResult): string[] {
   if (expectation === undefined) return [];
   const { events, story, hooks, sent, asked, outcome, usage, text, executed, ran, inbox, refused } =
@@ -19,7 +19,7 @@ export function checkExpectation(expectation: Expectation | undefined, played: P
   compareLines("story", story, formatStory(played));
   compareLines("hooks", hooks, played.hooks.map(formatHookCall));
   if (asked !== undefined && asked !== played.sent.length) {
-    failures.push(`asked: the vendor was asked ${played.sent.length} times, not ${asked}`);
+    failures.push(`asked: the vendor got ${played.sent.length} requests, not ${asked}`);
   }
   sent?.forEach((expected, at) => {
     const request = played.sent[at];
@@ -88,7 +88,7 @@ function includesFields(expected: Readonly<Record<string, unknown>>, actual: obj
   });
 }
 
-/** "..." stands for any number of lines. */
+/** Compares lines; "..." matches any number of lines. */
 function matchesLines(expected: readonly string[], actual: readonly string[]): boolean {
   const [first, ...remaining] = expected;
   if (first === undefined) return actual.length === 0;
@@ -100,7 +100,7 @@ function matchesLines(expected: readonly string[], actual: readonly string[]): b
   return actual[0] !== undefined && matchesLine(first, actual[0]) && matchesLines(remaining, actual.slice(1));
 }
 
-/** A `*` at the end stands for any rest. */
+/** Compares two texts; a `*` at the end matches any rest. */
 function matchesLine(expected: string, actual: string): boolean {
   return expected.endsWith("*") ? actual.startsWith(expected.slice(0, -1)) : expected === actual;
 }

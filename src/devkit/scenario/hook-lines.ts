@@ -4,7 +4,7 @@ import { maskVariableText } from "./events.ts";
 import type { ScenarioAnswer } from "./form/hook.ts";
 import type { HookCall, PlayResult } from "./play-result.ts";
 
-/** A message that a hook is told of, as a line. */
+/** Formats a message that a hook receives as a line. */
 export function formatMessage(message: AgentMessage): string {
   if (message.role === "extension") return `(${message.kind})`;
   const texts = message.content.flatMap((part): string[] => {
@@ -25,7 +25,7 @@ export function formatHookCall(call: HookCall): string {
   return `${hook} ${String(name)}${about}${quoted}: ${formatAnswer(answer as ScenarioAnswer)}`;
 }
 
-/** Events and hook calls as lines for people, each hook call behind the events before it. */
+/** Formats events and hook calls as readable lines, each hook call after the events that precede it. */
 export function formatStory({ events, hooks }: Pick<PlayResult, "events" | "hooks">): string[] {
   const lines: string[] = [];
   let printedHooks = 0;

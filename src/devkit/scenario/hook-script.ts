@@ -6,7 +6,7 @@ import type { ScenarioAnswer, ScenarioHook } from "./form/hook.ts";
 import { formatMessage } from "./hook-lines.ts";
 import type { HookCall } from "./play-result.ts";
 
-/** What a hook is told, whatever the point. */
+/** The context of a hook at any point. */
 export type AnyHookContext = HookContexts[HookPoint];
 
 type RecordedHookCall = {
@@ -18,13 +18,13 @@ type RecordedHookCall = {
 };
 
 type HookScriptContext = {
-  /** Events of the session that are written by now. */
+  /** The number of the session's events that are written. */
   readonly countEvents: () => number;
-  /** Told how long a hook that hangs is waited for. */
+  /** Called with the time limit of a hanging hook. */
   readonly onHang?: (ms: number) => void;
 };
 
-/** Answers for the hooks of one scenario, and remembers how they were asked. */
+/** Answers for the hooks of one scenario, and records their calls. */
 export class HookScript {
   readonly #hooks: readonly ScenarioHook[];
   readonly #context: HookScriptContext;
@@ -35,7 +35,7 @@ export class HookScript {
     this.#context = world;
   }
 
-  /** What the hook of this name answers now: a value, an error that it throws, or a promise that waits to be left. */
+  /** Returns the hook's next answer: a value, a thrown error, or a promise that waits until the call is aborted. */
   ask(name: string, hook: HookPoint, context: AnyHookContext, signal: AbortSignal): unknown {
     const { answers = [], timeoutMs = 0 } = this.#hooks.find((one) => one.name === name) ?? {};
     const nth = this.#recorded.filter((one) => one.name === name).length;
@@ -46,7 +46,7 @@ export class HookScript {
     return new Promise((resolve) => signal.addEventListener("abort", () => resolve(true), { once: true }));
   }
 
-  /** @param loopIds - In order; a loop is known by its number. */
+  /** @param loopIds - The loop ids in order; a loop is identified by its number. */
   listCalls(loopIds: readonly string[]): readonly HookCall[] {
     return this.#recorded.map(({ hook, name, behind, context, answer }) => ({
       hook,
@@ -58,7 +58,7 @@ export class HookScript {
   }
 }
 
-/** A hook as a worker holds it: it listens everywhere, and is asked where a definition names it. */
+/** Creates a worker's hook: it handles every point, and is called at the points for which a definition lists it. */
 export function createHook(
   ask: (point: HookPoint, context: AnyHookContext, signal: AbortSignal) => unknown,
 ): HookFunctions {
@@ -81,7 +81,7 @@ function toHookAnswer(answer: Exclude<ScenarioAnswer, "hangs">): unknown {
   return { type: "go-on", text: answer.goOn };
 }
 
-/** Without ids that differ from one run to the next; messages in a line each. */
+/** Removes ids that differ between runs, and formats each message as a line. */
 function getFields(context: AnyHookContext, loopIds: readonly string[]): Record<string, unknown> {
   const { sessionId: _s, id: _i, ...fields } = context;
   const { loopId, turnIndex, toolCallId, toolName, messages, ...others } = fields as Partial<

@@ -11,26 +11,26 @@ import type { Reply } from "../../testing/model-server/reply.ts";
 import { parseRequest } from "../../testing/model-server/request.ts";
 import type { ScenarioReply } from "./schema.ts";
 
-// The scripted vendor without a network: the bytes that the model server would send, read by the real adapter.
+// The scripted vendor without a network: the real adapter reads the bytes that the model server would send.
 
 const HEADERS = { "anthropic-version": "2023-06-01" };
 
-/** Makes ids of answers the same in every run. */
+/** A constant, so that answer ids are the same in every run. */
 const ANSWER_ID = "scenario";
 
 type Body = Readonly<Record<string, unknown>>;
 
-/** The request as it would go over the line. */
+/** Builds the request body as on the wire. */
 export function buildRequestBody(request: ModelRequest): Body {
   return buildAnthropicRequest(request) as unknown as Body;
 }
 
-/** By this the scripted server tells apart the runs of one sub-agent: a long task is cut before it is sent. */
+/** Returns the text by which the scripted server distinguishes runs of one sub-agent: a long task is truncated in it. */
 export function getFirstUserText(body: Body): string {
   return parseRequest("anthropic_messages", body, HEADERS, 0).firstUserText;
 }
 
-/** What the adapter makes of the scripted answer to this request. Throws a `ProviderError` where it would. */
+/** Returns the adapter's result for the scripted answer, or throws its `ProviderError`. */
 export function buildAnswer(
   reply: ScenarioReply,
   nth: number,
@@ -67,15 +67,15 @@ export function buildAnswer(
   return assembler.finish();
 }
 
-/** What ids of calls begin with, where a script gives none: unique in a tree. */
+/** Returns the prefix of call ids for which a script gives none: unique in a tree. */
 export function getCallerId(path: string): string {
   return path === "" ? "call" : path.slice(1).replaceAll("/", "_");
 }
 
 /**
- * A reply as the model server takes it; everything that it would estimate is said.
+ * Builds a reply for the model server, with explicit values for everything that the server would estimate.
  *
- * @param caller - What ids of its calls begin with.
+ * @param caller - The prefix of the ids of its calls.
  */
 export function buildReply(
   { stopReason, usage, ...reply }: ScenarioReply,
@@ -99,7 +99,7 @@ export function buildReply(
   };
 }
 
-/** The HTTP response that a scripted error is. */
+/** Builds the HTTP response of a scripted error. */
 export function buildHttpFailure({
   error,
 }: ScenarioReply): { status: number; headers: Record<string, string>; body: string } | undefined {

@@ -1,7 +1,7 @@
 import type { FilterResult, InputFilter } from "../../hooks/filters.ts";
 import type { ScenarioFilter } from "./form/filter.ts";
 
-/** A scenario's input filter as a worker holds it. */
+/** Creates a worker's input filter from a scenario's filter. */
 export function createFilter({ rules }: ScenarioFilter): InputFilter {
   return (text): FilterResult => {
     const rule = rules.find(({ contains = "" }) => text.includes(contains));

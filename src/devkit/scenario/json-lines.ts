@@ -1,7 +1,7 @@
 import type { PlayResult, SubAgentPlayResult } from "./play-result.ts";
 import type { ScenarioReport } from "./run-scenario.ts";
 
-/** A JSON line for each event, hook call, request and tool that was run, and one for the result. */
+/** Formats a JSON line for each event, hook call, request and tool execution, and one for the result. */
 export function formatJsonLines({ scenario, played, problems }: ScenarioReport): string[] {
   const { name, proves } = scenario;
   const { sent, ran, outcome, text, inbox, refused, continuedAsNew } = played;
@@ -27,7 +27,7 @@ export function formatJsonLines({ scenario, played, problems }: ScenarioReport):
   return lines.map((line) => JSON.stringify(line));
 }
 
-/** The same kinds of lines, with the call that each belongs to, and one for what came of it. */
+/** Formats the lines of a sub-agent's run, each with its call, and one for the result. */
 function buildSubAgentLines(
   { name, call, events, sent, outcome, subAgents }: SubAgentPlayResult,
   scenario: string,
@@ -43,7 +43,7 @@ function buildSubAgentLines(
 
 type Line = { readonly type: "event" | "hook" } & { readonly [field: string]: unknown };
 
-/** Each hook call stands behind the events that came before it. */
+/** Merges events and hook calls; each hook call follows the events before it. */
 function mergeEventsAndHooks({ events, hooks }: Pick<PlayResult, "events" | "hooks">): readonly Line[] {
   const listHooksAfter = (count: number): Line[] =>
     hooks

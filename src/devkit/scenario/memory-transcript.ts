@@ -23,12 +23,12 @@ type Opening = Pick<
   "segment" | "spawn" | "kind" | "at" | "inbox" | "prompts" | "rejected" | "refused" | "rejectedBy"
 >;
 
-/** What rides along with a command, and where it goes. */
+/** The outbox of a command, and its write target. */
 type MemoryWrite = Pick<CallModelCommand, "outbox" | "branch" | "base" | "fork"> & {
   readonly loopId?: string;
 };
 
-/** What a loop that was closed has left of its branch up to `to`; without a view, all of it. */
+/** The view that a closed loop left of its branch up to `to`; without a view, all messages. */
 type ClosedLoop = { readonly to: number; readonly view?: LoopDigest["view"] };
 
 type Loop = {
@@ -47,7 +47,7 @@ type ReadText = (place: {
 
 const MAIN = "main";
 
-/** One session in memory: the plain driver's own writes, and what another run leaves at the end of a branch. */
+/** One session in memory: the plain driver's own writes, and entries of another run at the end of a branch. */
 export class MemoryTranscript {
   readonly #branches = new Map<string, Entry[]>([[MAIN, []]]);
   readonly #parents = new Map<string, BranchRecord["parent"]>([[MAIN, undefined]]);
@@ -56,15 +56,15 @@ export class MemoryTranscript {
   readonly #session: string;
   readonly #readText: ReadText;
   readonly #closedLoops = new Map<string, readonly ClosedLoop[]>();
-  /** What `entries` has given, until something is written there. */
+  /** The cached results of `entries`, until the next write to the branch. */
   readonly #shown = new Map<string, readonly Entry[]>();
   readonly #foreign = new Set<Entry>();
-  /** What steps have stored: a machine that never heard of it may give its place to another message. */
+  /** Entries that steps stored. A machine without their results may use their positions for other messages. */
   readonly #stored = new Set<Entry>();
   #grants: LoopDigest["grants"];
   inbox: InboundMessage[] = [];
 
-  /** @param wordsAt - What a sub-agent has said, in a session of its own. */
+  /** @param wordsAt - Reads the text of a sub-agent's answer in the sub-agent's own session. */
   constructor(session: string, wordsAt: ReadText = () => undefined) {
     this.#session = session;
     this.#readText = wordsAt;
@@ -95,12 +95,12 @@ export class MemoryTranscript {
     return this.#loops.find((loop) => loop.loopId === loopId)?.events ?? [];
   }
 
-  /** Events of all loops so far. */
+  /** Counts the events of all loops so far. */
   get eventCount(): number {
     return this.#loops.reduce((sum, { events }) => sum + events.length, 0);
   }
 
-  /** The branch of this loop; the newest one's unless said. Nothing where there is no such loop. */
+  /** Returns the branch of this loop, by default of the newest; undefined for an unknown loop. */
   getBranch(loop = this.#loops.length - 1): string | undefined {
     return this.#loops[loop]?.branch;
   }
@@ -113,7 +113,7 @@ export class MemoryTranscript {
     return entries;
   }
 
-  /** The messages of a loop's start, each id once: the inbox, which is emptied, then the prompts. */
+  /** Writes the messages of a loop's start, each id once: first the inbox, which is emptied, then the prompts. */
   openLoop(opening: Opening): OpenedDigest {
     const { segment, kind, at, rejected, rejectedBy, spawn } = opening;
     const number = this.#loops.length;
@@ -160,7 +160,7 @@ export class MemoryTranscript {
     );
   }
 
-  /** The inbox, with the words that were said. */
+  /** Stores the inbox and the rejected messages. */
   get waiting(): readonly NewMessage[] {
     return this.inbox.map(({ text = "", ...rest }) => ({ ...rest, text }));
   }
@@ -191,7 +191,7 @@ export class MemoryTranscript {
     });
   }
 
-  /** What the next loop begins with. */
+  /** Returns the messages with which the next loop begins. */
   closeLoop({
     loopId,
     branch,
@@ -206,7 +206,7 @@ export class MemoryTranscript {
     if (grants !== undefined) this.#grants = grants;
   }
 
-  /** Writes what has waited in the machine; gives back the branch where the command goes on. */
+  /** Writes the machine's outbox, and returns the branch of the command. */
   write({ outbox, branch: named, base, fork, loopId = "" }: MemoryWrite): string {
     const { entries } = outbox;
     const start = fork === undefined ? named : this.#forkBranch(named, fork, loopId, entries);
@@ -229,7 +229,7 @@ export class MemoryTranscript {
     return branch;
   }
 
-  /** The model goes back: what belongs to the branch that is left is written there first. */
+  /** Forks the branch for a revert by the model; first writes the entries of the old branch. */
   #forkBranch(
     parent: string,
     { at, by }: NewBranch,
@@ -242,7 +242,7 @@ export class MemoryTranscript {
     return id;
   }
 
-  /** A run that finds another's entries where it would write goes on in a fork of its own. */
+  /** Forks the branch if another run's entries are at the write position. */
   #ownBranch(branch: string, base: number): string {
     if (this.#foreign.size === 0) return branch;
     const after = this.#branches.get(branch)?.slice(base) ?? [];
@@ -259,7 +259,7 @@ export class MemoryTranscript {
     return this.#ownBranch(id, base);
   }
 
-  /** Another run writes at the end of a branch, as one that a reset has left behind may. */
+  /** Writes an entry of another run at the end of a branch, as a run before a reset may. */
   intrude(branch: string): void {
     const position = this.#branches.get(branch)?.length ?? 0;
     const content = [{ type: "text" as const, text: "of another run" }];
@@ -275,10 +275,10 @@ export class MemoryTranscript {
     this.put(branch, { position, origin, message: buildOutboxMessage(entry, loopId, text), messageId });
   }
 
-  /** A command that was set back leaves what it carried in the outbox: written again, it must be the same. */
+  /** A failed command leaves its entries in the outbox; when they are written again, they must be equal. */
   put(branch: string, { position, origin, message, messageId }: NewEntry): void {
     const entries = this.#branches.get(branch);
-    if (entries === undefined) throw new Error(`There is no branch ${branch}`);
+    if (entries === undefined) throw new Error(`Branch ${branch} does not exist`);
     const existing = entries[position];
     if (existing !== undefined) {
       if (!this.#stored.has(existing) && !isDeepStrictEqual(existing.message, message))
@@ -296,7 +296,7 @@ export class MemoryTranscript {
     };
   }
 
-  /** What a step has come to. */
+  /** Stores the result of a step. */
   store(branch: string, entry: NewEntry): void {
     this.put(branch, entry);
     const stored = this.#branches.get(branch)?.[entry.position];
@@ -315,7 +315,7 @@ export class MemoryTranscript {
   }
 }
 
-/** What came after the end is shown whole. */
+/** Entries after the end are included in full. */
 function buildViewAfter(end: ClosedLoop | undefined, before: readonly Entry[]): LoopDigest["view"] {
   if (end?.view === undefined) return undefined;
   const after = before.slice(end.to);

@@ -7,9 +7,9 @@ import type { Scenario } from "./schema.ts";
 export type PlainPlay = { readonly played: PlayResult; readonly schedule: readonly ScheduleStep[] };
 
 /**
- * Plays a scenario on the machine alone. Rejects with a `ScenarioError` when it asks for what cannot happen.
+ * Plays a scenario on the machine alone. Rejects with a `ScenarioError` when the scenario is impossible.
  *
- * @param stage - For who wants to look at it afterwards.
+ * @param stage - For callers that inspect it afterwards.
  */
 export async function playPlain(scenario: Scenario, stage = new Stage(scenario)): Promise<PlainPlay> {
   const { people, transcript, notes } = stage;
@@ -54,7 +54,7 @@ function firstRun({ prompt, promptId = "prompt", mode }: Scenario, first: SentAr
   };
 }
 
-/** A message for a session at rest starts a run that only delivers it. */
+/** A message for an idle session starts a run that only delivers it. */
 function laterRun({ mode }: Scenario, sent: SentArrival): RunStart {
   if (sent.do === "run") return { mode, prompt: { id: sent.messageId, text: sent.text } };
   if (sent.do !== "continue") return { mode: "run", with: sent };

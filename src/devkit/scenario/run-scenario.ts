@@ -12,11 +12,11 @@ import { formatSentMessage } from "./sent-message.ts";
 export type ScenarioReport = {
   readonly scenario: Scenario;
   readonly played: PlayResult;
-  /** Where the expectation is not met, and where the server has told another story than the plain driver. */
+  /** Unmet expectations, and differences between the server and the plain driver. */
   readonly problems: readonly string[];
 };
 
-/** Throws a `ScenarioError` that names the file, and the fields at fault. */
+/** Loads scenarios. Throws a `ScenarioError` with the file and the invalid fields. */
 export async function loadScenarios(file: string): Promise<readonly Scenario[]> {
   const text = await readFile(file, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new ScenarioError([`${file}: cannot be read: ${error.code ?? error.message}`]);
@@ -30,7 +30,7 @@ export async function loadScenarios(file: string): Promise<readonly Scenario[]> 
   return readScenarios(value);
 }
 
-/** @param play - Plays on the real stack too; its story is the one that is reported. */
+/** @param play - Also plays on the real stack, whose result is then reported. */
 export async function runScenario(
   scenario: Scenario,
   play?: (scenario: Scenario) => Promise<PlayResult>,
@@ -41,7 +41,7 @@ export async function runScenario(
   return { scenario, played, problems: [...checkExpectation(scenario.expect, played), ...differs] };
 }
 
-/** What a server must tell as the plain driver does. */
+/** Compares the parts of a result that must be equal on the server and in the plain driver. */
 export function comparePlays(plain: PlayResult, served: PlayResult): string[] {
   const views = [plain, served].map((played) => ({
     events: played.events,

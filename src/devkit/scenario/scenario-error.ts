@@ -1,4 +1,4 @@
-/** A scenario that cannot be read or cannot happen; each problem names its field. */
+/** Thrown for a scenario that is invalid or impossible; each problem contains its field. */
 export class ScenarioError extends Error {
   override readonly name = "ScenarioError";
   readonly problems: readonly string[];

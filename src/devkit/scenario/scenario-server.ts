@@ -21,7 +21,7 @@ import { collectResult, findPosition, findSession } from "./server/collect-resul
 import { Follower } from "./server/follower.ts";
 import { toDeadWorkerClaim } from "./server/worker-death.ts";
 
-/** What makes a worker: `createWorker`, given by who may construct one. */
+/** The function that creates a worker: `createWorker`, passed by callers that may import it. */
 type WorkerFactory = (options: {
   address: string;
   namespace: string;
@@ -49,15 +49,15 @@ export type ScenarioServer = {
 
 type RunningWorker = {
   readonly taskQueue: string;
-  /** What its tools and filters are, by name. */
+  /** The worker's tools and filters, by name. */
   readonly has: ReadonlyMap<string, string>;
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Joins a Temporal server and puts a scripted vendor, a transcript and workers beside it.
+ * Connects to a Temporal server, and starts a scripted vendor, a transcript and workers.
  *
- * @param scenarios - Whose tools the first worker has; others get a worker of their own when they need one.
+ * @param scenarios - The scenarios whose tools the first worker has; others get their own worker if they need one.
  */
 export async function openScenarioServer(
   { address, namespace, createWorker }: ScenarioServerOptions,
@@ -170,7 +170,7 @@ export async function openScenarioServer(
       } catch (error) {
         await client.workflow
           .getHandle(session)
-          .terminate("the scenario has failed")
+          .terminate("the scenario failed")
           .catch(() => undefined);
         throw error;
       }
@@ -187,7 +187,7 @@ export async function openScenarioServer(
   };
 }
 
-/** Two tools of one name can share a worker when they differ in nothing but what they give. */
+/** Two tools with one name can share a worker if they differ only in their results. */
 function listParts({
   tools,
   filters,
@@ -200,12 +200,12 @@ function listParts({
   ]);
 }
 
-/** The session whose tree this one belongs to. */
+/** Returns the root session of this session's tree. */
 function getRootSession(session: string): string {
   return session.split(".sub-")[0] ?? session;
 }
 
-/** A transcript that tells followers of the writes which a schedule may hold up or wait for. */
+/** Creates a transcript that notifies followers of the writes that a schedule may delay or wait for. */
 function watchWrites(inner: Transcript, followerOf: (session: string) => Follower | undefined): Transcript {
   const special: Partial<Transcript> = {
     openLoop: async (opening) => {

@@ -4,7 +4,7 @@ import type { ParameterType, ScenarioTool } from "./form/tool.ts";
 
 const TYPES = { string: z.string(), number: z.number(), boolean: z.boolean() } as const;
 
-/** A scenario's tool as a worker holds it. */
+/** Creates a worker's tool from a scenario's tool. */
 export function createTool(
   tool: ScenarioTool,
   execute: (value: unknown, context: ToolContext) => Promise<string> | string,

@@ -12,7 +12,7 @@ import { ScenarioSubAgent } from "./form/sub-agent.ts";
 import { ScenarioTool } from "./form/tool.ts";
 import { ScenarioError } from "./scenario-error.ts";
 
-// The form of a scenario: what a model says, what tools give, what arrives when. Explained in docs/scenarios.md.
+// The schema of a scenario: the model's replies, the tools' results, and the arrivals. See docs/scenarios.md.
 
 export type { Arrival, When } from "./form/arrival.ts";
 export type { Expectation } from "./form/expectation.ts";
@@ -27,24 +27,24 @@ const milliseconds = z.number().int().nonnegative();
 export const Scenario = z
   .strictObject({
     name: z.string().min(1),
-    /** Ids of the requirements that it proves. */
+    /** The ids of the requirements that the scenario proves. */
     proves: z.array(z.string().regex(/^[A-Z]+-\d+[a-z]?$/, "an id such as LOOP-01 or PHI-13c")).default([]),
-    /** Fields of an agent definition; all may be left out. `tools` are the scenario's own unless said. */
+    /** Fields of an agent definition, all optional. `tools` are the scenario's own by default. */
     agent: z.record(z.string(), z.unknown()).default({}),
     tools: z.array(ScenarioTool).default([]),
-    /** All of them are asked, in this order, unless `agent.inputFilters` names others. */
+    /** All filters are called in this order, unless `agent.inputFilters` lists others. */
     filters: z.array(ScenarioFilter).default([]),
-    /** Agents that the agent may hand tasks to. */
+    /** Sub-agents to which the agent may delegate tasks. */
     subAgents: z.array(ScenarioSubAgent).default([]),
-    /** Asked in this order at each point; `agent.hooks` is made of them. */
+    /** The hooks, called in this order at each point; `agent.hooks` is derived from them. */
     hooks: z.array(ScenarioHook).default([]),
-    /** One for each request to the vendor, in order; `done` when they are used up. */
+    /** One reply for each request to the vendor, in order; after the last one, `done`. */
     model: z.array(ScenarioReply).default([]),
-    /** Absent: a run that only waits, or delivers what came with it. */
+    /** Without a prompt, the run only waits, or delivers the messages that arrive with its start. */
     prompt: z.string().min(1).optional(),
     promptId: z.string().min(1).optional(),
     mode: z.enum(["run", "interactive"]).default("run"),
-    /** How long an interactive run waits. Without it, one that nothing arrives for any more is stopped. */
+    /** How long an interactive run waits. By default, a run is stopped when no arrivals remain. */
     idleTimeoutMs: milliseconds.optional(),
     arrives: z.array(Arrival).default([]),
     expect: Expectation.optional(),
@@ -62,7 +62,7 @@ export const Scenario = z
 export type Scenario = z.infer<typeof Scenario>;
 export type ScenarioInput = z.input<typeof Scenario>;
 
-/** Reads one scenario or a list of them. Throws a `ScenarioError` that names every field at fault. */
+/** Reads one scenario or a list of them. Throws a `ScenarioError` with every invalid field. */
 export function readScenarios(value: unknown): readonly Scenario[] {
   const list = Array.isArray(value) ? value : [value];
   const problems: string[] = [];
@@ -74,7 +74,7 @@ export function readScenarios(value: unknown): readonly Scenario[] {
   });
   const names = scenarios.map((scenario) => scenario?.name);
   for (const name of new Set(names.filter((one, at) => one !== undefined && names.indexOf(one) !== at))) {
-    problems.push(`name: two scenarios are called "${name}"`);
+    problems.push(`name: two scenarios have the name "${name}"`);
   }
   if (problems.length > 0) throw new ScenarioError(problems);
   return scenarios as readonly Scenario[];

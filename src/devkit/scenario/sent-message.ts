@@ -19,7 +19,7 @@ type Block = {
   readonly is_error?: boolean;
 };
 
-/** The messages of a request body of Anthropic's protocol, block by block. */
+/** Parses the messages of a request body of Anthropic's protocol, block by block. */
 export function parseSentMessages(body: Readonly<Record<string, unknown>>): SentMessage[] {
   const messages = (body["messages"] ?? []) as { role: "user" | "assistant"; content: unknown }[];
   return messages.flatMap(({ role, content }) =>
@@ -27,7 +27,7 @@ export function parseSentMessages(body: Readonly<Record<string, unknown>>): Sent
   );
 }
 
-/** Names of the tools that the request offers. */
+/** Returns the names of the tools in the request. */
 export function listToolNames(body: Readonly<Record<string, unknown>>): readonly string[] {
   return ((body["tools"] ?? []) as { name: string }[]).map(({ name }) => name);
 }

@@ -22,7 +22,7 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
 
 const DEFAULT_TIER = "standard";
 
-/** Puts an answer of the Messages API together (PROV-09, PROV-10). */
+/** Assembles an answer of the Messages API (PROV-09, PROV-10). */
 export class AnthropicAssembler implements Assembler {
   state: "open" | "ended" = "open";
   readonly #context: AnswerContext;
@@ -38,7 +38,7 @@ export class AnthropicAssembler implements Assembler {
     this.#blocks = new BlockCollector(new AnswerSizeLimit(context.vendor));
   }
 
-  /** The vendor's own tools were interrupted, or it has compacted; asked again with what is here, the model goes on. */
+  /** The vendor's own tools were interrupted, or it has compacted. Sent the content so far, the model continues. */
   get isPaused(): boolean {
     return this.#stopReason === "pause_turn" || this.#stopReason === "compaction";
   }
@@ -50,7 +50,7 @@ export class AnthropicAssembler implements Assembler {
     if (event === "error" || parsed?.["type"] === "error")
       throw createStreamError(vendor, parsed ?? { error: data }, requestId);
     if (parsed === undefined) {
-      // Only what is named as an event of the API must be one.
+      // Only an event that is named as one of the API must be JSON.
       if (event === undefined || event === "ping") return [];
       throw createBrokenStreamError(vendor, `an event "${event}" that is not JSON: ${data}`);
     }

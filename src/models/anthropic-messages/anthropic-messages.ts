@@ -36,7 +36,7 @@ export class AnthropicMessages implements Provider {
     return message;
   }
 
-  /** One question, and one answer or a part of it. */
+  /** Sends one request. Returns the answer or a part of it. */
   async #streamPart(
     request: ModelRequest,
     options: StreamOptions,

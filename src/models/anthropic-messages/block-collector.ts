@@ -13,7 +13,7 @@ import {
   toVendorData,
 } from "./block.ts";
 
-/** The content of one answer, block by block. Blocks that stay empty are left out. */
+/** Collects the content of one answer, block by block. Blocks that stay empty are dropped. */
 export class BlockCollector {
   readonly #blocks = new Map<number, Block>();
   readonly #sizeLimit: AnswerSizeLimit;
@@ -59,7 +59,7 @@ export class BlockCollector {
     this.#close(block);
   }
 
-  /** Blocks that nobody ended end here. */
+  /** Returns the content. Blocks without an end event end here. */
   getContent(): Content[] {
     for (const block of this.#blocks.values()) this.#close(block);
     return [...this.#blocks.values()]
@@ -68,7 +68,7 @@ export class BlockCollector {
       .map(toContent);
   }
 
-  /** A block that is still open when another begins is filled later, and yet comes first. */
+  /** Orders the blocks by start: one that is still open when another starts is filled later, but comes first. */
   #fixOrder(): void {
     for (const block of this.#blocks.values()) {
       if (!block.ended && block.type !== "vendor") this.#assignContentIndex(block);
@@ -93,7 +93,7 @@ export class BlockCollector {
     return block.place;
   }
 
-  /** A signature is worth keeping without a text. */
+  /** A signature is stored even without text. */
   #amend(block: Block): readonly ModelDelta[] {
     if (block.signature !== "") this.#assignContentIndex(block);
     return [];

@@ -6,7 +6,7 @@ import { formatCitationToken } from "./citation-token.ts";
 /** One block of an answer while it arrives. */
 export type Block = {
   readonly type: "text" | "thinking" | "toolCall" | "vendor";
-  /** Its place in the message, given when it first has something to keep. */
+  /** Its position in the message, assigned when it first has content to store. */
   place: number | undefined;
   /** Text, thinking, or the fragments of a call's arguments. */
   text: string;
@@ -14,12 +14,12 @@ export type Block = {
   redacted: boolean;
   id: string;
   name: string;
-  /** Arguments that came whole, at the start of the block. */
+  /** Arguments that arrived complete, at the start of the block. */
   input: JsonObject;
   citations: unknown[];
-  /** A block of the vendor's own, as far as it is known. */
+  /** The known fields of a vendor-specific block. */
   data: JsonObject;
-  /** Something came for it that nobody here understands: what is known of it would be half of it. */
+  /** The block received an unknown delta, so the known fields are incomplete. */
   lost: boolean;
   ended: boolean;
 };
@@ -37,7 +37,7 @@ const EMPTY = {
   ended: false,
 };
 
-/** A block from what its start says of it. Kinds that are not ours to act on are kept as they are. */
+/** Creates a block from its start event. Vendor-specific kinds are stored unchanged. */
 export function createBlock(start: JsonObject): Block {
   const kind = asText(start["type"]);
   switch (kind) {
@@ -75,7 +75,7 @@ export function createBlock(start: JsonObject): Block {
   }
 }
 
-/** What a delta adds to the text of its block; `undefined` for one that adds something else, or nothing. */
+/** Returns the text that a delta adds to its block, or `undefined` if it adds something else or nothing. */
 export function getTextDelta(block: Block, delta: JsonObject): string | undefined {
   switch (`${block.type} ${asText(delta["type"])}`) {
     case "text text_delta":
@@ -90,7 +90,7 @@ export function getTextDelta(block: Block, delta: JsonObject): string | undefine
   }
 }
 
-/** Takes in a delta that adds no text. @returns What of it must be kept, for counting. */
+/** Applies a delta that adds no text. @returns The part that is stored, for counting. */
 export function amendBlock(block: Block, delta: JsonObject): string {
   switch (`${block.type} ${asText(delta["type"])}`) {
     case "thinking signature_delta":
@@ -103,7 +103,7 @@ export function amendBlock(block: Block, delta: JsonObject): string {
       return JSON.stringify(citation);
     }
     case "vendor compaction_delta": {
-      // It carries the values whole, and the last ones.
+      // The delta carries the complete, final values.
       const { type: _, ...values } = delta;
       block.data = { ...block.data, ...values };
       return JSON.stringify(values);
@@ -116,7 +116,7 @@ export function amendBlock(block: Block, delta: JsonObject): string {
   }
 }
 
-/** A block of the vendor's own is whole at its end; `undefined` when it cannot be had as it was. */
+/** Returns the complete data of a vendor-specific block, or `undefined` if parts of it are lost. */
 export function toVendorData({ data, text, lost: isLost }: Block): JsonObject | undefined {
   if (isLost) return undefined;
   if (text === "") return data;

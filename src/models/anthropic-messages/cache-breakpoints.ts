@@ -17,13 +17,13 @@ export function markLast<Item extends WireBlock | WireTool>(items: readonly Item
   return items.map((item, index) => (index === items.length - 1 ? { ...item, ...EPHEMERAL } : item));
 }
 
-/** Marks the last block of a message that can carry it. */
+/** Marks the last block of a message that can carry the mark. */
 export function markHistory(messages: readonly WireMessage[]): readonly WireMessage[] {
   const marked = selectCacheBreakpoints(messages);
   return messages.map((message, index) => (marked.includes(index) ? markMessage(message) : message));
 }
 
-/** Kinds that can carry the mark: thinking cannot, an empty text neither, and what is the vendor's own goes back as it came. */
+/** Kinds that can carry the mark. Thinking and empty texts cannot, and vendor-specific blocks are sent back unchanged. */
 const MARKABLE: ReadonlySet<string> = new Set(["text", "image", "tool_use", "tool_result"]);
 
 function markMessage(message: WireMessage): WireMessage {

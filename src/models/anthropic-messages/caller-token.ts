@@ -1,9 +1,9 @@
 import { asObject, asText, type JsonObject, parseJson } from "../json.ts";
 
-// A call of one of our tools that a tool of the vendor's made, or that belongs to a set of the vendor's: it wants to be
-// told so again. Kept as the call's token.
+// Marks a call of a client tool that a vendor's tool made, or that belongs to a set of the vendor's. The vendor requires
+// the mark back. It is stored as the call's token.
 
-/** Empty for a call that the model made itself. */
+/** Returns an empty text for a call that the model made itself. */
 export function formatCallerToken(start: JsonObject): string {
   const caller = asObject(start["caller"]);
   const set = asText(start["toolset_name"]);
@@ -12,7 +12,7 @@ export function formatCallerToken(start: JsonObject): string {
   return JSON.stringify({ ...(hasToolset && { caller }), ...(set !== undefined && { toolset_name: set }) });
 }
 
-/** For the way back; nothing for a token of another form. */
+/** Parses the token for a request. Returns nothing for a token of another format. */
 export function parseCallerToken(signature: string | undefined): JsonObject {
   const token = asObject(parseJson(signature ?? ""));
   const caller = asObject(token?.["caller"]);

@@ -2,23 +2,23 @@ import { addUsage } from "../../core/budget/usage.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import type { StreamOptions } from "../provider.ts";
 
-// An answer that the vendor pauses while its own tools work, and continues when it is asked again with what it has
-// said so far.
+// Continues an answer that the vendor pauses while its own tools work. The vendor continues when the request is sent again
+// with the content so far.
 
-/** Of one answer. The vendor pauses after some ten rounds of its tools. */
+/** The limit for one answer. The vendor pauses after about ten rounds of its tools. */
 export const MAX_CONTINUATIONS = 8;
 
-/** Calls of ours must be answered first, and of nothing nobody goes on. */
+/** Client calls must be answered first, and an empty answer cannot be continued. */
 export function canContinue({ content }: AssistantMessage): boolean {
   return content.length > 0 && content.every(({ type }) => type !== "toolCall");
 }
 
-/** One answer of two parts. Each part was paid for. */
+/** Joins two parts of an answer. The usage of both parts counts. */
 export function joinAnswers(before: AssistantMessage, after: AssistantMessage): AssistantMessage {
   return {
     ...after,
     content: [...before.content, ...after.content],
-    // The part before is in the question again.
+    // The second request contains the first part again.
     usage: addUsage(before.usage, after.usage),
     longestQuestion: after.longestQuestion ?? countInputTokens(after),
     timestamp: before.timestamp,
@@ -29,7 +29,7 @@ function countInputTokens({ usage: { input, cacheRead, cacheWrite } }: Assistant
   return input + cacheRead + cacheWrite;
 }
 
-/** The deltas of a later part belong behind the blocks that are there. */
+/** Shifts the deltas of a later part behind the existing blocks. */
 export function shiftDeltas(options: StreamOptions, before: AssistantMessage | undefined): StreamOptions {
   const { onDelta } = options;
   if (before === undefined || onDelta === undefined) return options;

@@ -4,10 +4,10 @@ import { describeClaudeModel } from "../claude-model.ts";
 import { asObject, type JsonObject } from "../json.ts";
 import type { OutputMode } from "../provider.ts";
 
-// Structured outputs of the API: it compiles the schema to a grammar, and answers 400 to what its compiler does not
+// Structured outputs of the API: it compiles the schema to a grammar, and answers 400 to keywords that its compiler does not
 // know (https://platform.claude.com/docs/en/build-with-claude/structured-outputs).
 
-/** Keywords that it knows, or that mean nothing to it. Limits of numbers and texts are not among them. */
+/** Keywords that the compiler knows or ignores. Limits of numbers and texts are not among them. */
 const KNOWN_KEYWORDS = new Set([
   "type",
   "properties",
@@ -39,7 +39,7 @@ const KNOWN_FORMATS = new Set([
   "uuid",
 ]);
 
-/** A free JSON object has no schema, and an output that must not be strict is for a tool's arguments. */
+/** A free JSON object has no schema, and a non-strict output becomes a tool's arguments. */
 export function selectOutputMode({ id }: ModelConfig, output: StructuredOutput): OutputMode {
   if (output.type !== "json-schema" || !describeClaudeModel(id).takesFormat || output.strict === false)
     return "final-tool";
@@ -52,12 +52,12 @@ export function toOutputFormat(output: StructuredOutput | undefined): JsonObject
     : undefined;
 }
 
-/** What many generators write at the root, and the compiler refuses. */
+/** Removes what many generators write at the root and the compiler rejects. */
 function toGrammar({ $schema: _, ...schema }: JsonObject): JsonObject {
   return schema;
 }
 
-/** Whether the compiler would take this schema. When in doubt, no. */
+/** Returns whether the compiler accepts this schema. In doubt, no. */
 export function fitsGrammar(schema: JsonObject): boolean {
   const root = toGrammar(schema);
   return isSupported(root, root, []);
@@ -82,7 +82,7 @@ function isSupported(value: unknown, root: JsonObject, within: readonly string[]
   return inner.every((one) => isSupported(one, root, within));
 }
 
-/** Only into the schema itself, and never back into where it stands: recursion is refused. */
+/** Accepts only references within the schema, and never to an enclosing schema: the compiler rejects recursion. */
 function isSupportedReference(ref: string, root: JsonObject, within: readonly string[]): boolean {
   const name = /^#\/\$defs\/([^/]+)$/.exec(ref)?.[1];
   if (name === undefined || within.includes(name)) return false;

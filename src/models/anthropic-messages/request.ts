@@ -10,9 +10,9 @@ import type { WireRequest, WireText, WireTool } from "./wire.ts";
 import { ANTHROPIC_IDS, isInTurnWithoutThinking, toWireMessages } from "./wire-messages.ts";
 
 /**
- * The body of `POST /v1/messages` for a question.
+ * Builds the body of `POST /v1/messages`.
  *
- * @param paused - What the model has answered so far, when it is asked to go on.
+ * @param paused - The answer so far, when the model is asked to continue it.
  */
 export function buildAnthropicRequest(request: ModelRequest, paused?: AssistantMessage): WireRequest {
   const { model, cache } = request;
@@ -35,7 +35,7 @@ export function buildAnthropicRequest(request: ModelRequest, paused?: AssistantM
   const format = toOutputFormat(request.output);
   const takesTemperature =
     request.temperature !== undefined && fields.thinking === undefined && claude.takesTemperature;
-  // With thinking the API takes no tool that must be called.
+  // With thinking, the API rejects a forced tool.
   const forcedTool =
     request.mustCall !== undefined && fields.thinking === undefined && claude.takesToolChoice
       ? request.mustCall

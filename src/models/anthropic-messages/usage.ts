@@ -1,7 +1,7 @@
 import type { Usage } from "../../schema/message.ts";
 import { asCount, asList, asObject, type JsonObject } from "../json.ts";
 
-/** The counters as the vendor names them, the latest value of each. */
+/** The counters by the vendor's names, with the latest value of each. */
 export type Counters = Readonly<Record<string, number>>;
 
 const COUNTER_NAMES = [
@@ -11,7 +11,7 @@ const COUNTER_NAMES = [
   "cache_creation_input_tokens",
 ];
 
-/** Each report is cumulative and may leave out what did not change: present replaces, never adds. */
+/** Reads a report. Each is cumulative and may omit unchanged counters: present values replace, never add. */
 export function readCounters(before: Counters, usage: JsonObject | undefined): Counters {
   const counters: Record<string, number> = { ...before };
   for (const name of COUNTER_NAMES) {
@@ -27,8 +27,8 @@ export function readCounters(before: Counters, usage: JsonObject | undefined): C
 }
 
 /**
- * What the vendor did in several rounds. The totals hold those of the model; what a compaction took stands beside them,
- * and is paid too.
+ * Sums the vendor's iterations. The totals include those of the model; the usage of a compaction is reported separately
+ * and is billed too.
  */
 function sumIterations(iterations: unknown): Counters {
   const rounds = asList(iterations).map((round) => asObject(round) ?? {});
@@ -42,7 +42,7 @@ function sumIterations(iterations: unknown): Counters {
   return Object.fromEntries(compactionTokens);
 }
 
-/** What went into the cache by how long it stays there, where only that is said. */
+/** Counts cache writes by lifetime, if the vendor reports only those. */
 function countCacheWrites(details: JsonObject | undefined): number | undefined {
   if (details === undefined) return undefined;
   const kinds = [details["ephemeral_5m_input_tokens"], details["ephemeral_1h_input_tokens"]].map(asCount);

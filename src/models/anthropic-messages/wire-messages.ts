@@ -6,7 +6,7 @@ import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
 
 const MAX_ID_CHARS = 64;
 
-/** The API takes `^[a-zA-Z0-9_-]+$`, unique in the conversation. */
+/** The API accepts `^[a-zA-Z0-9_-]+$`, unique in the conversation. */
 export const ANTHROPIC_IDS: CallIdRule = {
   isValid: (id) => id.length <= MAX_ID_CHARS && /^[a-zA-Z0-9_-]+$/.test(id),
   toValid: (id, attempt) => {
@@ -65,14 +65,14 @@ function toAssistantBlocks(part: AssistantPart, isSameProvider: boolean): readon
         },
       ];
     case "thinking":
-      // Only what this vendor signed is thinking to it. What others thought is dropped: as text it would read as
-      // something that the assistant had said.
+      // The vendor accepts only thinking that it signed. Thinking of other vendors is dropped: as text it would read like
+      // something that the assistant said.
       if (!isSameProvider || part.signature === undefined) return [];
       return part.redacted === true
         ? [{ type: "redacted_thinking", data: part.signature }]
         : [{ type: "thinking", thinking: part.thinking, signature: part.signature }];
     case "vendor":
-      // Ours to keep, not to understand: the turn passes on none but its own vendor's.
+      // Stored without interpretation: a turn contains only the blocks of its own vendor.
       return [part.data as WireBlock];
     default:
       return assertNever(part);
@@ -80,8 +80,8 @@ function toAssistantBlocks(part: AssistantPart, isSameProvider: boolean): readon
 }
 
 /**
- * Whether the conversation stands between calls and their results in a turn that began without thinking. With a
- * fixed budget the API refuses it: thinking cannot be switched on in the middle of a turn.
+ * Returns whether the conversation is between calls and their results in a turn that began without thinking. With a
+ * fixed budget the API rejects it: thinking cannot be enabled in the middle of a turn.
  */
 export function isInTurnWithoutThinking(
   turns: readonly ConversationTurn[],

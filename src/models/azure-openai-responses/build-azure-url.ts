@@ -2,13 +2,13 @@ import type { ModelConfig } from "../../schema/model.ts";
 
 const PATH = "/responses";
 
-/** What a deployment's own address is asked with when nothing else is said (PROV-19). */
+/** The default API version for the address of a deployment (PROV-19). */
 const DEPLOYMENT_API_VERSION = "2025-01-01-preview";
 
 /**
- * Today's form has no version in its query: `https://RESOURCE.openai.azure.com/openai/v1/responses`. The dated one has:
- * with `apiVersion`, and at the address of a deployment, `…/openai/deployments/DEPLOYMENT`, which knows no other.
- * The address may be that of the resource, with or without `/openai`, or whole; what a gateway has in its path stays.
+ * The current form has no version in its query: `https://RESOURCE.openai.azure.com/openai/v1/responses`. The dated form has
+ * one: with `apiVersion`, and at the address of a deployment, `…/openai/deployments/DEPLOYMENT`, which supports no other.
+ * The base may be the resource, with or without `/openai`, or the whole address. A gateway's path prefix stays.
  */
 export function buildAzureUrl({ baseUrl, apiVersion }: Pick<ModelConfig, "baseUrl" | "apiVersion">): string {
   const url = new URL(baseUrl);

@@ -6,12 +6,12 @@ export type AwsCredentials = {
   readonly sessionToken?: string | undefined;
 };
 
-/** How a question is proved to come from us: a bearer key, or credentials that sign it (X-26). */
+/** How a request is authenticated: with a bearer key, or with credentials that sign it (X-26). */
 export type AwsAuthentication =
   | { readonly type: "bearer"; readonly key: string }
   | { readonly type: "signature"; readonly credentials: AwsCredentials };
 
-/** `ACCESS:SECRET` and `ACCESS:SECRET:SESSION` sign; a key without a colon is a bearer key, which never has one. */
+/** Parses a key. `ACCESS:SECRET` and `ACCESS:SECRET:SESSION` sign; a bearer key never contains a colon. */
 export function parseKey(provider: string, key: string): AwsAuthentication {
   if (!key.includes(":")) return { type: "bearer", key };
   const [accessKeyId, secretAccessKey, sessionToken, ...more] = key.split(":");
@@ -27,7 +27,7 @@ export function parseKey(provider: string, key: string): AwsAuthentication {
 type CredentialChain = () => Promise<AwsCredentials>;
 
 /**
- * Finds the credentials of the machine in the order of the AWS SDK: the environment, the shared files, the role of the
+ * Finds the machine's credentials in the order of the AWS SDK: the environment, the shared files, the role of the
  * container or of the instance. Loads the SDK's chain at the first call; the chain caches credentials until they expire.
  */
 export function createMachineCredentials(): CredentialChain {
@@ -40,7 +40,7 @@ export function createMachineCredentials(): CredentialChain {
       const cause = error instanceof Error ? error.message : String(error);
       throw new ProviderError(
         "auth",
-        `the model has no key, and this machine has no AWS credentials (${cause}): name a key in the definition, or give the worker a role`,
+        `the model has no key, and this machine has no AWS credentials (${cause}): specify a key in the definition, or give the worker a role`,
         { cause: error },
       );
     }

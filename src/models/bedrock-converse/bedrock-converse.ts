@@ -17,7 +17,7 @@ import { resolveRegion } from "./resolve-region.ts";
 import { signRequest } from "./sign-request.ts";
 
 export type BedrockOptions = AdapterOptions & {
-  /** For a model without a key; those of the machine unless given. */
+  /** For a model without a key; the machine's credentials by default. */
   readonly credentials?: () => Promise<AwsCredentials>;
 };
 
@@ -48,7 +48,7 @@ export class BedrockConverse implements Provider {
     });
   }
 
-  /** Headers of one's own go before a key, and a key before the credentials of the machine. */
+  /** Configured headers take precedence over a key, and a key over the machine's credentials. */
   async #authenticate(
     request: ModelRequest,
     url: string,
@@ -70,7 +70,7 @@ export class BedrockConverse implements Provider {
   }
 }
 
-/** The id of a model may be an ARN: every `:` and `/` in it is encoded, as Amazon's own clients do it. */
+/** Builds the URL. The id of a model may be an ARN: `:` and `/` in it are encoded, as Amazon's own clients do. */
 function buildConverseUrl(base: string, id: string): string {
   const encoded = encodeURIComponent(id).replace(
     /[!'()*]/g,

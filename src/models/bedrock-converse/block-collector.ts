@@ -7,12 +7,12 @@ import { formatCitationToken } from "./citation-token.ts";
 
 type Kind = "text" | "thinking" | "redacted" | "toolCall" | "serverCall" | "serverResult" | "image";
 
-/** The `type` of a tool use that the vendor answers itself. */
+/** The `type` of a tool use that the vendor executes itself. */
 const SERVER_TOOL_USE = "server_tool_use";
 
 type Block = {
   readonly kind: Kind;
-  /** Its place in the message, given when it first has something to keep. */
+  /** Its position in the message, assigned when it first has content to store. */
   place: number | undefined;
   /** Text, thinking, or the fragments of a call's arguments. */
   text: string;
@@ -20,14 +20,14 @@ type Block = {
   readonly bytes: Buffer[];
   readonly id: string;
   readonly name: string;
-  /** Of calls and of the vendor's own results: their start, and what a result brings. */
+  /** Of calls and vendor-specific results: the start event, and the content of a result. */
   readonly start: JsonObject;
   readonly items: unknown[];
 };
 
 /**
- * The content of one answer. A block has a start only where the API gives one (calls do, text and reasoning do not),
- * and a delta of another kind than the block at its index begins a block of its own.
+ * Collects the content of one answer. Only some blocks have a start event (calls do, text and reasoning do not), and
+ * a delta of another kind than the block at its index begins a new block.
  */
 export class BlockCollector {
   readonly #blocks: Block[] = [];
@@ -95,8 +95,8 @@ export class BlockCollector {
   }
 
   /**
-   * A tool use of a type that is not in the vendor's documentation, whose result is in the same answer: the vendor has
-   * run it. One without a result waits for ours.
+   * Returns whether the vendor executed the call: its result is in the same answer, although its type is not in the
+   * vendor's documentation. A call without a result waits for the client.
    */
   #isAnswered({ kind, start }: Block): boolean {
     if (kind !== "toolCall" || asText(start["type"]) === undefined) return false;
@@ -105,7 +105,7 @@ export class BlockCollector {
     );
   }
 
-  /** Bytes come in pieces; the place in a store comes whole. */
+  /** Bytes arrive in pieces; a storage location arrives complete. */
   #addImage(block: Block, image: JsonObject | undefined): readonly ModelDelta[] {
     const source = asObject(image?.["source"]);
     const bytes = asText(source?.["bytes"]);
@@ -183,7 +183,7 @@ export class BlockCollector {
   }
 }
 
-/** A picture that failed. */
+/** Returns whether the image failed. */
 function isEmptyImage({ kind, bytes, items }: Block): boolean {
   return kind === "image" && bytes.length === 0 && items.length === 0;
 }
@@ -212,7 +212,7 @@ function toContent(block: Block): Content {
   }
 }
 
-/** As the API takes it back. */
+/** Converts to the form that the API accepts back. */
 function toVendorContent(kind: string, block: JsonObject): Content {
   return { type: "vendor", kind, data: { [kind]: block } };
 }

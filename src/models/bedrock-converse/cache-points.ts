@@ -5,7 +5,7 @@ import type { CachePoint, WireBlock, WireMessage } from "./wire.ts";
 
 const CACHE_POINT: CachePoint = { cachePoint: { type: "default" } };
 
-/** Where a prompt cache may end (CACHE-02, CACHE-03), as far as the model takes it there. */
+/** Where a prompt cache may end (CACHE-02, CACHE-03), as far as the model supports it. */
 export type CachePoints = { readonly system: boolean; readonly tools: boolean; readonly messages: boolean };
 
 export function selectCachePoints(model: ModelConfig, { enabled, strategy }: CacheConfig): CachePoints {
@@ -29,13 +29,13 @@ export function appendCachePoint<Item>(
   return wanted && items.length > 0 ? [...items, CACHE_POINT] : items;
 }
 
-/** Into the messages in which a cache ends. */
+/** Marks the messages in which a cache ends. */
 export function markHistory(messages: readonly WireMessage[]): readonly WireMessage[] {
   const ends = selectCacheBreakpoints(messages);
   return messages.map((message, index) => (ends.includes(index) ? markMessage(message) : message));
 }
 
-/** No cache point may follow a block of reasoning; one may stand before it. */
+/** Marks a message. No cache point may follow a block of reasoning; one may precede it. */
 function markMessage(message: WireMessage): WireMessage {
   const last = message.content.findLastIndex((block) => !("reasoningContent" in block));
   if (last < 0) return message;

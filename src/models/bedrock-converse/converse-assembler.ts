@@ -25,7 +25,7 @@ const GUARDRAIL_MESSAGES: Readonly<Record<string, string>> = {
   content_filtered: "the answer was filtered",
 };
 
-/** Puts an answer of ConverseStream together (PROV-25). */
+/** Assembles an answer of ConverseStream (PROV-25). */
 export class ConverseAssembler implements Assembler {
   state: "open" | "complete" | "ended" = "open";
   readonly #context: AnswerContext;
@@ -64,7 +64,7 @@ export class ConverseAssembler implements Assembler {
         const fields = this.#parseFields(event, data);
         this.#usage = asObject(fields["usage"]) ?? this.#usage;
         this.#tier = asText(asObject(fields["serviceTier"])?.["type"]) ?? this.#tier;
-        // The last event of all; before the stop it would end nothing.
+        // The last event of an answer; before the stop event it ends nothing.
         if (this.state === "complete") this.state = "ended";
         return [];
       }
@@ -91,7 +91,7 @@ export class ConverseAssembler implements Assembler {
       usage: toUsage(this.#usage),
       timestamp,
       ...(stopReason === "guardRail" && { errorMessage: guarded }),
-      // The API names no answer, only the request.
+      // The API identifies the request, not the answer.
       ...(requestId !== undefined && { responseId: requestId }),
       ...(this.#tier !== undefined && this.#tier !== "default" && { serviceTier: this.#tier }),
     };

@@ -1,30 +1,30 @@
 import type { ModelConfig } from "../../schema/model.ts";
 import { type ClaudeModel, describeClaudeModel } from "../claude-model.ts";
 
-// One API, many vendors' models: where they differ on the wire. Ids look like `anthropic.claude-…`, with a region before
-// (`us.`, `global.`) or an ARN around it. An ARN of one's own inference profile says nothing; `thinkingStyle` does.
+// The differences of models on the wire of one API. Ids look like `anthropic.claude-…`, with a region before
+// (`us.`, `global.`) or an ARN around it. The ARN of an inference profile tells nothing; configure `thinkingStyle` there.
 
 export type ConverseModel = {
-  /** How it is told to think, which fields go back of what it thought. */
+  /** How thinking is requested, and which fields are sent back with it. */
   readonly family: "claude" | "nova-2" | "gpt-oss" | "openai" | "other";
   readonly claude?: ClaudeModel;
-  /** Where a cache point may stand; elsewhere the request is refused. */
+  /** Where a cache point is allowed; the API rejects it elsewhere. */
   readonly cache: "everywhere" | "not-in-tools" | "nowhere";
-  /** Can be told which tool to call. */
+  /** The model accepts a forced tool. */
   readonly takesToolChoice: boolean;
-  /** Knows whether a tool's result is an error. */
+  /** The model accepts the status of a tool result. */
   readonly takesStatus: boolean;
-  /** Can be held to a JSON Schema. */
+  /** The model accepts a JSON Schema for its answer. */
   readonly takesSchema: boolean;
 };
 
 const CLAUDE_WITHOUT_CACHE = /claude-(?:instant|v?2|3-(?:haiku|sonnet|opus)|3-5-sonnet-20240620)/;
 
-/** Vendors whose models refuse the status of a result. */
+/** Vendors whose models reject the status of a result. */
 const MODELS_WITHOUT_STATUS =
   /(?:^|[./])(?:meta|mistral|cohere|ai21|deepseek|qwen|openai|google|minimax|moonshot|moonshotai|nvidia|writer|zai)\./;
 
-/** Models that the page "Get validated JSON results from models" of the user guide names. */
+/** The models listed on the page "Get validated JSON results from models" of the user guide. */
 const MODELS_WITH_SCHEMA =
   /claude-(?:haiku|sonnet|opus)-4-5|claude-opus-4-6|qwen\.qwen3|openai\.gpt-oss|deepseek\.v3|google\.gemma-3|minimax\.minimax-m2|mistral\.(?:magistral|ministral-3|mistral-large-3)|moonshot(?:ai)?\.kimi-k2|nvidia\.nemotron-nano/;
 
@@ -53,7 +53,7 @@ export function describeConverseModel({ id, thinkingStyle }: ModelConfig): Conve
   return { ...plain, family: /openai\./.test(id) ? "openai" : "other" };
 }
 
-/** What the definition says about thinking goes before what the name says. */
+/** The thinking style in the definition takes precedence over the model's name. */
 function describeClaude(id: string, style: ModelConfig["thinkingStyle"]): ClaudeModel | undefined {
   const configured = style === "budget" || style === "adaptive" ? style : undefined;
   if (configured === undefined && !/claude/.test(id)) return undefined;
@@ -63,12 +63,12 @@ function describeClaude(id: string, style: ModelConfig["thinkingStyle"]): Claude
   return { ...named, thinking: configured, takesTemperature: older, takesToolChoice: older };
 }
 
-/** The vendor behind Bedrock, as its ids name it. */
+/** Finds the vendor of the model, as Bedrock's ids name it. */
 function findMaker(id: string): string | undefined {
   return /claude/.test(id) ? "anthropic" : /(?:^|[./])([a-z0-9]+)\.[a-z]/.exec(id)?.[1];
 }
 
-/** Whether what one model thought may go to the other: tokens of another vendor's models are refused. */
+/** Returns whether the model accepts the author's thinking: tokens of another vendor's models are rejected. */
 export function canReadThoughts(model: ModelConfig, author: string): boolean {
   const reader = describeConverseModel(model).family === "claude" ? "anthropic" : findMaker(model.id);
   const writer = findMaker(author);

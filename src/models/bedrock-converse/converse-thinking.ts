@@ -11,18 +11,18 @@ const EFFORTS = {
   high: "high",
 } as const satisfies Record<CommonLevel, string>;
 
-/** The part of a request that depends on thinking. */
+/** The fields of a request that depend on thinking. */
 export type ConverseThinking = {
-  /** Absent where the model must choose by itself. */
+  /** Absent if the model must choose by itself. */
   readonly maxTokens?: number;
   readonly takesTemperature: boolean;
-  /** With thinking, Claude takes no tool that must be called. */
+  /** With thinking, Claude rejects a forced tool. */
   readonly takesToolChoice: boolean;
   /** `additionalModelRequestFields` */
   readonly fields?: JsonObject;
 };
 
-/** Each family has its own field, and the API refuses those of another; where none is documented, none is sent. */
+/** Each family has its own field, and the API rejects those of another. Undocumented families get none. */
 export function buildConverseThinking(
   model: ModelConfig,
   level: ThinkingLevel,
@@ -58,7 +58,7 @@ export function buildConverseThinking(
   switch (family) {
     case "nova-2": {
       const fields = { reasoningConfig: { type: "enabled", maxReasoningEffort: effort } };
-      // At its highest effort Nova refuses a limit and a temperature.
+      // At its highest effort Nova rejects a token limit and a temperature.
       return effort === "high"
         ? { takesTemperature: false, takesToolChoice, fields }
         : { ...withoutThinking, fields };

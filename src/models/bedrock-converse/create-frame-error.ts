@@ -2,7 +2,7 @@ import { asCount, asObject, asText, getOwn, parseJson } from "../json.ts";
 import type { ProviderError } from "../provider-error.ts";
 import { createStreamError, type Vendor } from "../provider-error-from-response.ts";
 
-/** What the API would have answered with, had it known before it began. */
+/** The status that the API would have returned before the start of the answer. */
 const STATUS_BY_EXCEPTION: Readonly<Record<string, number>> = {
   throttlingException: 429,
   modelNotReadyException: 429,
@@ -16,10 +16,10 @@ const STATUS_BY_EXCEPTION: Readonly<Record<string, number>> = {
   serviceUnavailableException: 503,
 };
 
-/** Words of Nova's for an input that does not fit: "Input Tokens Exceeded: Number of input tokens exceeds maximum length." */
+/** Nova's message for an input that does not fit: "Input Tokens Exceeded: Number of input tokens exceeds maximum length." */
 export const BEDROCK_OVERFLOW_PATTERN = /input tokens exceeded|exceeds maximum length/i;
 
-/** A frame that says what went wrong in the middle of an answer. */
+/** Creates the error for a frame that reports a failure in the middle of an answer. */
 export function createFrameError(
   vendor: Vendor,
   name: string,

@@ -20,7 +20,7 @@ const codec = new EventStreamCodec(
   (text) => Buffer.from(text, "utf8"),
 );
 
-/** Bytes in slices of any size to events. Bytes that cannot be a frame end the answer. */
+/** Reads bytes in slices of any size and returns events. Bytes that cannot be a frame end the answer. */
 export class FrameReader implements StreamReader {
   readonly isOverrun = false;
   readonly #vendor: Vendor;
@@ -45,14 +45,14 @@ export class FrameReader implements StreamReader {
     return events;
   }
 
-  /** What is left is half a frame. */
+  /** The remaining bytes are an incomplete frame. */
   end(): readonly ServerEvent[] {
     return [];
   }
 
   /**
-   * Length of the frame that begins here; undefined while not even that is known. Its checksum is looked at before the
-   * frame is whole, so that a damaged length is not waited for.
+   * Returns the length of the frame that begins here, or undefined while it is unknown. Checks its checksum before the
+   * frame is complete, so that a corrupt length is not waited for.
    */
   #nextFrameLength(): number | undefined {
     if (this.#bufferedBytes < PRELUDE_BYTES) return undefined;
@@ -67,7 +67,7 @@ export class FrameReader implements StreamReader {
     return length;
   }
 
-  /** Joins what came in pieces once for each frame, so that a frame of many slices is not copied for each of them. */
+  /** Joins the pieces once for each frame, so that a frame of many slices is not copied for each of them. */
   #take(length: number): Uint8Array {
     const all = this.#parts.length === 1 ? (this.#parts[0] as Uint8Array) : Buffer.concat(this.#parts);
     this.#parts = [all.subarray(length)];
@@ -109,7 +109,7 @@ export class FrameReader implements StreamReader {
   }
 }
 
-/** Some that stand in front of Amazon send the same events as lines of JSON. */
+/** Some proxies of Amazon send the same events as lines of JSON. */
 const JSON_LINES_TYPES = /ndjson|jsonl|json-lines|json-seq/;
 
 export const CONVERSE_STREAM: StreamFormat = {

@@ -3,7 +3,7 @@ import { createBrokenStreamError, type Vendor } from "../provider-error-from-res
 import { MAX_EVENT_CHARS } from "../sse-reader.ts";
 import type { ServerEvent, StreamReader } from "../stream-format.ts";
 
-/** Lines of JSON, each an event under its name: `{"messageStop":{"stopReason":"end_turn"}}` (PROV-25). */
+/** Reads lines of JSON, each an event under its name: `{"messageStop":{"stopReason":"end_turn"}}` (PROV-25). */
 export class JsonLinesReader implements StreamReader {
   readonly #vendor: Vendor;
   readonly #decoder = new TextDecoder("utf-8", { fatal: false });
@@ -30,7 +30,7 @@ export class JsonLinesReader implements StreamReader {
     return lines.filter((line) => line.trim() !== "").flatMap((line) => this.#toEvents(line));
   }
 
-  /** The last line needs no end. */
+  /** The last line needs no line end. */
   end(): readonly ServerEvent[] {
     const line = this.#pieces.splice(0).join("");
     return asObject(parseJson(line)) === undefined ? [] : this.#toEvents(line);

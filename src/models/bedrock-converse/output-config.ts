@@ -5,7 +5,7 @@ import type { OutputMode } from "../provider.ts";
 import { describeConverseModel } from "./converse-model.ts";
 import type { WireRequest } from "./wire.ts";
 
-/** SO-01: native where the model and the schema allow it, else by a tool. */
+/** Selects native output if the model and the schema allow it, otherwise a tool (SO-01). */
 export function selectOutputMode(model: ModelConfig, output: StructuredOutput): OutputMode {
   if (output.type !== "json-schema" || output.strict === false) return "final-tool";
   return describeConverseModel(model).takesSchema && isClosed(output.schema) ? "native" : "final-tool";
@@ -19,7 +19,7 @@ export function toOutputConfig(
   return { textFormat: { type: "json_schema", structure: { jsonSchema } } };
 }
 
-/** Keywords that the API refuses, all or some of their uses. */
+/** Keywords that the API rejects in all or some of their uses. */
 const UNSUPPORTED_KEYWORDS = [
   "$ref",
   "oneOf",
@@ -39,7 +39,7 @@ const UNSUPPORTED_KEYWORDS = [
   "uniqueItems",
 ] as const;
 
-/** Whether every object of the schema is closed, as the API demands. */
+/** Returns whether every object of the schema is closed, as the API requires. */
 function isClosed(schema: unknown): boolean {
   const object = asObject(schema);
   if (object === undefined || UNSUPPORTED_KEYWORDS.some((keyword) => keyword in object)) return false;

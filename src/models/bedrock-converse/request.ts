@@ -8,7 +8,7 @@ import { toOutputConfig } from "./output-config.ts";
 import type { WireRequest, WireTool } from "./wire.ts";
 import { BEDROCK_IDS, isInTurnWithoutThinking, toWireMessages } from "./wire-messages.ts";
 
-/** The body of `POST /model/ID/converse-stream` for a question (PROV-24). */
+/** Builds the body of `POST /model/ID/converse-stream` (PROV-24). */
 export function buildConverseRequest(request: ModelRequest): WireRequest {
   const { model } = request;
   const points = selectCachePoints(model, request.cache);
@@ -44,13 +44,13 @@ export function buildConverseRequest(request: ModelRequest): WireRequest {
   };
 }
 
-/** The API refuses a description without a word. */
+/** The API rejects an empty description. */
 function toWireTool({ name, description, parameters }: ToolDefinition): WireTool {
   const described = description.trim() === "" ? {} : { description };
   return { toolSpec: { name, ...described, inputSchema: { json: parameters } } };
 }
 
-/** A conversation with calls in it is refused without any tools, even where none may be called any more. */
+/** The API rejects a conversation with calls but without tools, even if no tool may be called any more. */
 function collectFormerTools(turns: readonly ConversationTurn[]): readonly WireTool[] {
   const names = new Set(
     turns.flatMap((turn) =>

@@ -5,7 +5,7 @@ import type { AwsCredentials } from "./aws-credentials.ts";
 
 type Data = string | ArrayBuffer | ArrayBufferView;
 
-/** What the signer wants of a hash, over Node's own. */
+/** The hash interface that the signer requires, implemented with Node's own. */
 class Sha256 {
   readonly #secret: Data | undefined;
   #hash: Hash | Hmac;
@@ -39,12 +39,12 @@ function toBytes(data: Data): string | Uint8Array {
     : new Uint8Array(data);
 }
 
-/** Those that nothing in between changes; Amazon demands its own to be signed. */
+/** Selects headers that no proxy changes; Amazon requires its own headers to be signed. */
 function isSigned(header: string): boolean {
   return header === "content-type" || header === "host" || header.startsWith("x-amz-");
 }
 
-/** The headers that sign this call at this moment (SigV4). */
+/** Returns the headers that sign this call at this time (SigV4). */
 export async function signRequest(
   call: OutgoingRequest,
   credentials: AwsCredentials,

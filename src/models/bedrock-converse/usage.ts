@@ -1,7 +1,7 @@
 import type { Usage } from "../../schema/message.ts";
 import { asCount, type JsonObject } from "../json.ts";
 
-/** `inputTokens` is what was neither read from a cache nor written to one. The API does not count reasoning. */
+/** `inputTokens` excludes tokens that were read from a cache or written to one. The API does not count reasoning. */
 export function toUsage(usage: JsonObject | undefined): Usage {
   const input = asCount(usage?.["inputTokens"]) ?? 0;
   const output = asCount(usage?.["outputTokens"]) ?? 0;

@@ -9,7 +9,7 @@ import type { WireBlock, WireImage, WireMessage, WireText } from "./wire.ts";
 const MAX_ID_CHARS = 64;
 
 export const BEDROCK_IDS: CallIdRule = {
-  // Some models' own ids have a point or a colon in them, which the API takes too.
+  // The ids of some models' calls contain a point or a colon, which the API accepts.
   isValid: (id, own) =>
     id.length <= MAX_ID_CHARS && (own ? /^[a-zA-Z0-9_.:-]+$/ : /^[a-zA-Z0-9_-]+$/).test(id),
   toValid: (id, attempt) => {
@@ -20,10 +20,10 @@ export const BEDROCK_IDS: CallIdRule = {
   },
 };
 
-/** The first message must be a user's. */
+/** The API requires that the first message is a user's. */
 const OPENING_MESSAGE: WireMessage = { role: "user", content: [{ text: "(The conversation begins.)" }] };
 
-/** A result must say something. */
+/** The API requires that a result is not empty. */
 const EMPTY_OUTPUT: WireText = { text: "(no output)" };
 
 const IMAGE_FORMATS: Readonly<Record<string, string>> = {
@@ -34,7 +34,7 @@ const IMAGE_FORMATS: Readonly<Record<string, string>> = {
   "image/webp": "webp",
 };
 
-/** Users and assistants must take turns: what follows one another from the same side is one message. */
+/** Converts the turns. Users and assistants must alternate: consecutive content of the same side becomes one message. */
 export function toWireMessages(
   turns: readonly ConversationTurn[],
   model: ModelConfig,
@@ -82,11 +82,11 @@ function convertTurn(turn: ConversationTurn, model: ModelConfig): WireMessage {
 function toWirePart(part: Part): WireText | WireImage {
   if (part.type === "text") return { text: part.text };
   const format = getOwn(IMAGE_FORMATS, part.mimeType.toLowerCase());
-  if (format === undefined) return { text: `(An image of type ${part.mimeType} is left out.)` };
+  if (format === undefined) return { text: `(An image of type ${part.mimeType} is omitted.)` };
   return { image: { format, source: { bytes: part.data } } };
 }
 
-/** @param thoughts - Whether the model may see what the author of the turn thought. */
+/** @param thoughts - Whether the model accepts the thinking of the turn's author. */
 function toAssistantBlocks(part: AssistantPart, includesThoughts: boolean): readonly WireBlock[] {
   switch (part.type) {
     case "text": {
@@ -99,7 +99,7 @@ function toAssistantBlocks(part: AssistantPart, includesThoughts: boolean): read
       return [{ toolUse: { toolUseId: part.id, name: part.name, input: part.input } }];
     case "thinking": {
       const { thinking: text, signature, redacted } = part;
-      // Models that do not sign what they think refuse to get it back.
+      // Models that do not sign their thinking reject it in a request.
       if (!includesThoughts || signature === undefined || isForeignToken(signature)) return [];
       if (redacted === true) return [{ reasoningContent: { redactedContent: signature } }];
       return [{ reasoningContent: { reasoningText: { text, signature } } }];
@@ -111,7 +111,7 @@ function toAssistantBlocks(part: AssistantPart, includesThoughts: boolean): read
   }
 }
 
-/** Bedrock serves other protocols too, under the same name; their tokens are JSON, those of this one never. */
+/** Bedrock serves other protocols under the same name; their tokens are JSON, and those of this one never are. */
 function isForeignToken(signature: string): boolean {
   return /^\s*[[{]/.test(signature);
 }
@@ -122,8 +122,8 @@ function isConverseBlock(data: unknown): boolean {
 }
 
 /**
- * Whether the conversation stands between calls and their results in a turn that began without thinking. With a fixed
- * budget Claude refuses it: thinking cannot be switched on in the middle of a turn.
+ * Returns whether the conversation is between calls and their results in a turn that began without thinking. With a fixed
+ * budget Claude rejects it: thinking cannot be enabled in the middle of a turn.
  */
 export function isInTurnWithoutThinking(
   turns: readonly ConversationTurn[],

@@ -56,7 +56,7 @@ export type WireRequest = {
     readonly tools: readonly (WireTool | CachePoint)[];
     readonly toolChoice?: { readonly tool: { readonly name: string } };
   };
-  /** What only one vendor's models understand. */
+  /** Fields that only one vendor's models support. */
   readonly additionalModelRequestFields?: JsonObject;
   readonly outputConfig?: {
     readonly textFormat: {

@@ -4,9 +4,9 @@ import { createMask } from "../secret-masks.ts";
 import { type FetchedCredential, type FetchedValue, parseFetchedValue } from "./fetched-credential.ts";
 import { type CommandResult, runCommand } from "./run-command.ts";
 
-/** A value is fetched anew this long before it ends, so that no question is asked with one that ends on its way. */
+/** A value is renewed this long before it expires, so that no request is sent with one that expires on the way. */
 const REFRESH_MARGIN_MS = 60_000;
-/** Of one that holds for minutes only, as a share of that time. */
+/** The margin for a short-lived value, as a share of its lifetime. */
 const REFRESH_MARGIN_SHARE = 0.1;
 
 const MAX_QUOTED_CHARS = 300;
@@ -14,19 +14,19 @@ const MAX_QUOTED_CHARS = 300;
 export type CommandOptions = {
   readonly command: readonly string[];
   readonly timeoutMs: number;
-  /** Of a value whose end the command does not name. */
+  /** The lifetime of a value for which the command names no expiry. */
   readonly keepMs?: number | undefined;
 };
 
 type CachedValue = FetchedValue & { readonly staleAtMs: number };
 
-/** What a program prints. It runs once at a time, however many ask. */
+/** A credential that a program prints. The program runs once at a time, however many callers wait. */
 export class CommandCredential implements FetchedCredential {
   readonly #name: string;
   readonly #options: CommandOptions;
   readonly #run: typeof runCommand;
   readonly #now: () => number;
-  /** For what must be hidden, a value is known after it was forgotten. */
+  /** Retained after invalidation, so that the value is still masked. */
   #last: CachedValue | undefined;
   #isInvalidated = false;
   #running: Promise<void> | undefined;
@@ -60,7 +60,7 @@ export class CommandCredential implements FetchedCredential {
     const now = this.#now();
     const fetched = result.type === "printed" ? parseFetchedValue(result.stdout) : undefined;
     if (fetched === undefined || fetched.value === "" || (fetched.expiresAtMs ?? now + 1) <= now) {
-      // Not fetched anew, and still good: the next question tries again.
+      // The value was not renewed but is still valid: the next request tries again.
       if (!this.#isInvalidated && now < (this.#last?.expiresAtMs ?? 0)) return;
       throw this.#createError(result, fetched);
     }
@@ -74,24 +74,24 @@ export class CommandCredential implements FetchedCredential {
   #createError(result: CommandResult, fetched: FetchedValue | undefined): ProviderError {
     const { command, timeoutMs } = this.#options;
     const what = `${this.#name}: the command ${command[0]}`;
-    const hint = "run it by hand as the user of the worker, and mend it or its credentials entry";
+    const hint = "run it manually as the user of the worker, and fix it or its credentials entry";
     switch (result.type) {
       case "not-started":
         return new ProviderError("auth", `${what} could not be started (${result.why}): ${hint}`);
       case "timed-out":
-        return new ProviderError("network", `${what} had not ended after ${timeoutMs / 1000} s: ${hint}`);
+        return new ProviderError("network", `${what} did not exit within ${timeoutMs / 1000} s: ${hint}`);
       case "too-long":
         return new ProviderError("auth", `${what} printed more than a key can be: ${hint}`);
       case "exited":
         return new ProviderError("network", `${what} ${result.how}${this.#quoteOutput(result)}: ${hint}`);
       case "printed": {
-        const reason = fetched?.value === "" ? "printed nothing" : "printed a value that has ended already";
+        const reason = fetched?.value === "" ? "printed nothing" : "printed a value that has already expired";
         return new ProviderError("auth", `${what} ${reason}${this.#quoteOutput(result)}: ${hint}`);
       }
     }
   }
 
-  /** Its own complaint, without what it may have printed as the value. */
+  /** Quotes the program's error output, without the part that may be the value. */
   #quoteOutput({ stdout, stderr }: { readonly stdout: string; readonly stderr: string }): string {
     const mask = createMask([stdout, parseFetchedValue(stdout).value, this.#last?.value]);
     const output = redact(mask(stderr)).replace(/\s+/g, " ").trim();

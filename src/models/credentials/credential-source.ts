@@ -4,7 +4,7 @@ import { CommandCredential } from "./command-credential.ts";
 import type { FetchedCredential } from "./fetched-credential.ts";
 import { FileCredential } from "./file-credential.ts";
 
-/** Names that are configured come from where they are said to come from, all others from the worker's environment. */
+/** Creates a source that reads configured names as configured, and all others from the worker's environment. */
 export function createCredentialSource(
   credentials: Credentials,
   warn: (message: string) => void = () => undefined,

@@ -1,24 +1,24 @@
-/** A value and how long it holds. */
+/** A value and its expiry. */
 export type FetchedValue = {
   readonly value: string;
-  /** Unix milliseconds. Absent: nobody knows. */
+  /** Unix milliseconds. Absent: unknown. */
   readonly expiresAtMs?: number | undefined;
 };
 
 /** One value that must be fetched before it can be read. */
 export interface FetchedCredential {
-  /** What was fetched last. */
+  /** The value that was fetched last. */
   readonly value: string | undefined;
-  /** Sees to it that the value is one that holds at this moment. Rejects with a `ProviderError`. */
+  /** Ensures that the value is valid at this moment. Rejects with a `ProviderError`. */
   prepare(): Promise<void>;
-  /** @param refused - What a vendor has not taken. Kept is what was fetched anew since. */
+  /** @param refused - The value that a vendor rejected. A value that was fetched since then is retained. */
   invalidate(refused: string | undefined): void;
 }
 
 /** Numbers below this are seconds since 1970, others milliseconds. */
 const MIN_EPOCH_MS = 1e11;
 
-/** `{"value": "…", "expiresAt": "2026-11-22T10:00:00Z"}`, seconds or milliseconds; any other text is the value itself. */
+/** Parses `{"value": "…", "expiresAt": "2026-11-22T10:00:00Z"}`, seconds or milliseconds; other text is the value. */
 export function parseFetchedValue(text: string): FetchedValue {
   const value = text.trim();
   if (!value.startsWith("{")) return { value };

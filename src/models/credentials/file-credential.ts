@@ -2,13 +2,13 @@ import { readFile, stat } from "node:fs/promises";
 import { ProviderError } from "../provider-error.ts";
 import { type FetchedCredential, parseFetchedValue } from "./fetched-credential.ts";
 
-/** Larger files hold something else. */
+/** Larger files are not keys. */
 const MAX_BYTES = 64 * 1024;
 
-/** Who else may read or write it. */
+/** Permission bits for users other than the owner. */
 const OTHERS_MODE = 0o077;
 
-/** What a file holds. Read again when the file is another one, or has changed. */
+/** A credential in a file. It is read again when the file was replaced or has changed. */
 export class FileCredential implements FetchedCredential {
   readonly #name: string;
   readonly #path: string;
@@ -27,11 +27,11 @@ export class FileCredential implements FetchedCredential {
     try {
       const facts = await stat(this.#path);
       const { dev, ino, size, mtimeMs, ctimeMs, mode } = facts;
-      // A device or a pipe has no end, or waits for one who writes.
-      if (!facts.isFile()) throw this.#createError("it is no file");
+      // A device or a pipe has no end, or blocks until another process writes.
+      if (!facts.isFile()) throw this.#createError("it is not a regular file");
       const version = [dev, ino, size, mtimeMs, ctimeMs].join(" ");
       if (version === this.#lastVersion) return;
-      if (size > MAX_BYTES) throw this.#createError(`it has ${size} bytes, more than a key can have`);
+      if (size > MAX_BYTES) throw this.#createError(`it has ${size} bytes, which is too large for a key`);
       const { value } = parseFetchedValue(await readFile(this.#path, "utf8"));
       if (value === "") throw this.#createError("it is empty");
       this.#warnAboutMode(mode);
@@ -52,12 +52,12 @@ export class FileCredential implements FetchedCredential {
     this.#hasWarned = true;
     const permissions = (mode & 0o777).toString(8).padStart(3, "0");
     this.#warn(
-      `${this.#name}: others than its owner may open ${this.#path} (mode ${permissions}): chmod 600 keeps it to the worker`,
+      `${this.#name}: users other than its owner may access ${this.#path} (mode ${permissions}): run chmod 600 to restrict it to the worker`,
     );
   }
 
   #createError(reason: string): ProviderError {
     const what = `${this.#name}: the file ${this.#path} cannot be used: ${reason}`;
-    return new ProviderError("auth", `${what}. Put the key there, or mend the credentials entry`);
+    return new ProviderError("auth", `${what}. Put the key there, or fix the credentials entry`);
   }
 }

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 
-/** Of each output: a key, a token or a service account's file is far smaller. */
+/** The limit for each output: a key, a token or a service account's file is far smaller. */
 const MAX_OUTPUT_BYTES = 64 * 1024;
 
-/** For its last words to arrive when it has ended. What it has left running may hold its output open for ever. */
+/** The time for the last output to arrive after the exit. A child process may keep the output open forever. */
 const DRAIN_MS = 200;
 
 export type CommandResult =
@@ -14,8 +14,8 @@ export type CommandResult =
   | { readonly type: "too-long" };
 
 /**
- * Runs a program with the worker's own environment and nothing to read. What it has started ends with it when it takes
- * too long or prints too much.
+ * Runs a program with the worker's own environment and empty input. If it takes too long or prints too much, the program
+ * and its child processes are killed.
  */
 export function runCommand(command: readonly string[], timeoutMs: number): Promise<CommandResult> {
   return new Promise((resolve) => {
@@ -49,7 +49,7 @@ export function runCommand(command: readonly string[], timeoutMs: number): Promi
       const stdout = Buffer.concat(output.stdout).toString("utf8");
       const stderr = Buffer.concat(output.stderr).toString("utf8");
       if (code === 0) return end({ type: "printed", stdout, stderr });
-      const exit = code === null ? `was ended by ${signal}` : `exited with ${code}`;
+      const exit = code === null ? `was terminated by ${signal}` : `exited with ${code}`;
       return end({ type: "exited", how: exit, stdout, stderr });
     };
     child.on("close", settle);
@@ -57,7 +57,7 @@ export function runCommand(command: readonly string[], timeoutMs: number): Promi
   });
 }
 
-/** Or why not. */
+/** Returns the process, or the reason why it did not start. */
 function startProgram(program: string, args: readonly string[]) {
   try {
     return spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], detached: true });
@@ -71,6 +71,6 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has already exited.
   }
 }

@@ -1,8 +1,8 @@
 import type { Message } from "../../schema/message.ts";
 
 /**
- * Names the calls of an answer whose vendor does not: `google-fc-0`, `google-fc-1`, … going on behind those that the
- * conversation has already, so that none comes twice in it (PROV-21, PROV-22, GAP-08).
+ * Names the calls of an answer whose vendor does not: `google-fc-0`, `google-fc-1`, … The numbers continue after those in
+ * the conversation, so that ids are unique in it (PROV-21, PROV-22, GAP-08).
  */
 export function createCallIds(prefix: string, messages: readonly Message[]): (call: number) => string {
   const form = new RegExp(`^${prefix}-(\\d{1,9})(?:_\\d+)?$`);

@@ -10,7 +10,7 @@ import { PartCollector } from "./part-collector.ts";
 import { type Finish, toStopReason } from "./to-stop-reason.ts";
 import { type Counters, findTier, readCounters, toUsage } from "./usage.ts";
 
-/** Puts an answer of `streamGenerateContent` together: each event is a piece of one response (PROV-21). */
+/** Assembles an answer of `streamGenerateContent`: each event is a piece of one response (PROV-21). */
 export class GeminiAssembler implements Assembler {
   readonly #context: AnswerContext;
   readonly #parts: PartCollector;
@@ -25,7 +25,7 @@ export class GeminiAssembler implements Assembler {
     this.#parts = new PartCollector(new AnswerSizeLimit(context.vendor), callId);
   }
 
-  /** Nothing says that the stream is over but its end. */
+  /** Only the end of the stream shows that it is complete. */
   get state(): "open" | "complete" {
     return this.#finish === undefined && this.#blockReason === undefined ? "open" : "complete";
   }
@@ -68,7 +68,7 @@ export class GeminiAssembler implements Assembler {
     this.#id = asText(chunk["responseId"]) ?? this.#id;
     this.#readUsage(asObject(chunk["usageMetadata"]));
     this.#readFeedback(asObject(chunk["promptFeedback"]));
-    // We ask for one candidate.
+    // The request asks for one candidate.
     const candidate = asList(chunk["candidates"])
       .map(asObject)
       .find((one) => (one?.["index"] ?? 0) === 0);

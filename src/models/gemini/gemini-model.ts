@@ -1,22 +1,22 @@
 import type { ModelConfig } from "../../schema/model.ts";
 
-// Where Gemini models differ on the wire, by their names: the vendor's pages on thinking and on signatures.
+// The differences of Gemini models on the wire, by name, from the vendor's pages on thinking and on signatures.
 
 export const THINKING_LEVELS = ["MINIMAL", "LOW", "MEDIUM", "HIGH"] as const;
 export type ThinkingLevelName = (typeof THINKING_LEVELS)[number];
 
 export type ThinkingSupport =
   | { readonly by: "level"; readonly levels: readonly [ThinkingLevelName, ...ThinkingLevelName[]] }
-  /** In tokens. `mayRest`: thinking can be switched off. */
+  /** In tokens. `mayRest`: thinking can be disabled. */
   | { readonly by: "budget"; readonly min: number; readonly max: number; readonly mayRest: boolean };
 
 export type GeminiModel = {
   /**
-   * Gemini 3 or later: calls of the history must carry their signatures, images stand within results, and a format of
-   * the answer goes together with tools.
+   * Gemini 3 or later: calls in the history require their signatures, images are part of results, and an answer format
+   * can be combined with tools.
    */
   readonly signs: boolean;
-  /** Absent: it cannot be told how to think. */
+  /** Absent: thinking cannot be configured. */
   readonly thinking: ThinkingSupport | undefined;
 };
 
@@ -43,7 +43,7 @@ export function describeGeminiModel({
   }
 }
 
-/** 0 where the name is not of the family. Names without a number (`gemini-flash-latest`) follow the newest. */
+/** Returns 0 for names outside the family. Names without a number (`gemini-flash-latest`) follow the newest. */
 function parseVersion(name: string): number {
   const found = /^gemini-(\d+(?:\.\d+)?)?/.exec(name);
   if (found === null) return 0;

@@ -1,9 +1,9 @@
 import { ProviderError } from "../provider-error.ts";
 
-/** What is asked of a model, and in which form its answer comes. */
+/** The API method, which also determines the format of the answer. */
 const METHOD = ":streamGenerateContent";
 
-/** Puts the resource of a model and what is asked of it behind a path. The query of the base stays. */
+/** Appends a model's resource and the method to a path. The base's query stays. */
 export function buildModelUrl(base: URL, root: string, resource: string): string {
   const segments = resource.split("/");
   if (segments.some((segment) => /^\.{0,2}$/.test(segment))) {
@@ -21,7 +21,7 @@ export function buildModelUrl(base: URL, root: string, resource: string): string
   return url.href;
 }
 
-/** A path that already names a model, without it; nothing is appended twice. */
+/** Removes the model from a path that already names one, so that nothing is appended twice. */
 export function stripModel(path: string): string {
   return path.replace(/\/+$/, "").replace(/\/(?:models|tunedModels)(?:\/[^/]+)?$/, "");
 }

@@ -18,7 +18,7 @@ type Block =
   | CallBlock
   | { readonly type: "vendor"; readonly kind: string; readonly data: JsonObject };
 
-/** Fields that are read already, those that only say something about a part, and one that the vendor only ever sends. */
+/** Fields that are read elsewhere, fields that only describe a part, and one that the vendor only sends. */
 const KNOWN_FIELDS = new Set([
   "text",
   "functionCall",
@@ -33,8 +33,8 @@ const KNOWN_FIELDS = new Set([
 ]);
 
 /**
- * The content of one answer, part by part. A part with a signature stays a part of its own, even an empty one: the
- * vendor wants it back as it came. Text without goes on until something else begins.
+ * Collects the content of one answer, part by part. A part with a signature stays separate, even an empty one: the vendor
+ * requires it back unchanged. Text without a signature continues until another part begins.
  */
 export class PartCollector {
   readonly #blocks: Block[] = [];
@@ -44,7 +44,7 @@ export class PartCollector {
   /** A call whose arguments are still arriving. */
   #openCall: CallBlock | undefined;
 
-  /** @param idOf - The id of the n-th call (from 0) where the vendor gives none. */
+  /** @param createId - Creates the id of the n-th call (from 0) if the vendor sends none. */
   constructor(sizeLimit: AnswerSizeLimit, createId: (call: number) => string) {
     this.#sizeLimit = sizeLimit;
     this.#createId = createId;

@@ -1,14 +1,14 @@
 import { asObject, asText, type JsonObject } from "../json.ts";
 
-// Arguments of a call that arrive value by value, each with a JSONPath that says where it belongs (Vertex only).
+// Assembles arguments that arrive value by value, each with a JSONPath of its position (Vertex only).
 
-/** Deeper or wider than any tool's arguments; a path must not make us build what nobody sent. */
+/** The most depth or width of a path, beyond any tool's arguments: a path must not create large structures. */
 const MAX_DEPTH = 32;
 const MAX_INDEX = 4096;
 
 type Step = string | number;
 
-/** `$.a.b[0]['c d']` as steps; `undefined` for what names no single place. */
+/** Parses `$.a.b[0]['c d']` to steps. Returns `undefined` for a path that does not name a single position. */
 export function parsePath(path: string): readonly Step[] | undefined {
   const steps: Step[] = [];
   const form = /\.([^.[\]]+)|\[(\d+)\]|\[(?:'((?:[^'\\]|\\.)*)'|"((?:[^"\\]|\\.)*)")\]/y;
@@ -27,7 +27,7 @@ export function parsePath(path: string): readonly Step[] | undefined {
   return steps.length === 0 ? undefined : steps;
 }
 
-/** Puts one value in its place. A text goes on where a text stands already: it comes in pieces. */
+/** Puts one value at its position. A text is appended to existing text, because it arrives in pieces. */
 export function putPartialValue(root: Record<string, unknown>, partial: JsonObject): void {
   const steps = parsePath(asText(partial["jsonPath"]) ?? "");
   const value = getValue(partial);

@@ -7,7 +7,7 @@ import { buildThinkingFields } from "./thinking-fields.ts";
 import type { WireDeclaration, WireGeneration, WireRequest } from "./wire.ts";
 import { GEMINI_IDS, toWireContents } from "./wire-contents.ts";
 
-/** The body of `streamGenerateContent` for a question (PROV-20). Prefixes are cached by the vendor unasked (CACHE-05). */
+/** Builds the body of `streamGenerateContent` (PROV-20). The vendor caches prefixes automatically (CACHE-05). */
 export function buildGeminiRequest(request: ModelRequest): WireRequest {
   const { model, temperature, output, mustCall: forcedTool, systemPrompt } = request;
   const gemini = describeGeminiModel(model);
@@ -16,7 +16,7 @@ export function buildGeminiRequest(request: ModelRequest): WireRequest {
   const { thinking } = request;
   return {
     contents: toWireContents(turns, gemini),
-    // The role is what the vendor's SDK writes there; the API does not look at it.
+    // The vendor's SDK writes this role; the API ignores it.
     ...(systemPrompt.trim() !== "" && {
       systemInstruction: { role: "user", parts: [{ text: systemPrompt }] },
     }),
@@ -32,12 +32,12 @@ export function buildGeminiRequest(request: ModelRequest): WireRequest {
   };
 }
 
-/** Before Gemini 3 a format of the answer and tools refuse each other. */
+/** Before Gemini 3 an answer format and tools exclude each other. */
 export function selectOutputMode(model: ModelRequest["model"]): OutputMode {
   return describeGeminiModel(model).signs ? "native" : "final-tool";
 }
 
-/** `parameters` is a subset of OpenAPI, and what it does not know is refused; here any JSON Schema is taken. */
+/** `parameters` accepts a subset of OpenAPI and rejects other keywords; this field accepts any JSON Schema. */
 function toDeclaration({ name, description, parameters }: ToolDefinition): WireDeclaration {
   return { name, description, parametersJsonSchema: parameters };
 }

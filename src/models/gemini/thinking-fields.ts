@@ -3,7 +3,7 @@ import { type CommonLevel, capAtHigh } from "../effort.ts";
 import { THINKING_LEVELS, type ThinkingLevelName, type ThinkingSupport } from "./gemini-model.ts";
 import type { WireThinking } from "./wire.ts";
 
-/** Tokens, before what a model takes at least and at most (THK-01). */
+/** Tokens, before the model's own minimum and maximum (THK-01). */
 const BUDGETS = {
   minimal: 128,
   low: 512,
@@ -14,7 +14,7 @@ const BUDGETS = {
 /** Lets the model choose its budget. */
 const AUTOMATIC = -1;
 
-/** What is left of the limit for the answer itself when thinking takes its whole budget. */
+/** The part of the limit that is left for the answer when thinking uses its whole budget. */
 const MIN_ANSWER = 1024;
 
 export type ThinkingFields = {
@@ -23,10 +23,10 @@ export type ThinkingFields = {
 };
 
 /**
- * A level or a budget, never both: the API refuses two. Thoughts count against the limit of the answer.
+ * Builds a level or a budget, never both: the API rejects two. Thinking counts toward the answer's limit.
  *
- * @param maxTokens - Wanted for the answer.
- * @param limit - What the model allows for thinking and answer together.
+ * @param maxTokens - The tokens wanted for the answer.
+ * @param limit - The model's limit for thinking and answer together.
  */
 export function buildThinkingFields(
   thinking: ThinkingSupport | undefined,
@@ -55,12 +55,12 @@ export function buildThinkingFields(
   const wanted = Math.min(max, Math.max(min, BUDGETS[capAtHigh(level)]));
   const total = Math.min(limit, Math.max(maxTokens, wanted + MIN_ANSWER));
   const budget = Math.min(wanted, total - MIN_ANSWER);
-  // No room for the smallest budget beside an answer: better an answer than a refusal.
+  // There is no room for the smallest budget and an answer: an answer without thinking is better than a rejection.
   if (budget < min) return { maxOutputTokens: maxTokens, thinkingConfig: minimalThinking };
   return { maxOutputTokens: total, thinkingConfig: { includeThoughts: true, thinkingBudget: budget } };
 }
 
-/** The nearest that the model knows, upwards first. From Gemini 3 on thinking cannot be off: the least, then. */
+/** Selects the nearest supported level, upward first. From Gemini 3 on thinking cannot be off: then the lowest. */
 function selectSupportedLevel(
   level: ThinkingLevel,
   levels: readonly [ThinkingLevelName, ...ThinkingLevelName[]],

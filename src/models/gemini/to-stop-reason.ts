@@ -5,14 +5,14 @@ import { createBrokenStreamError, quoteVendor, type Vendor } from "../provider-e
 
 export type Finish = {
   readonly reason: string;
-  /** The vendor's own sentence. */
+  /** The vendor's own message. */
   readonly message: string | undefined;
 };
 
 const REASONS: Readonly<Record<string, StopReason>> = {
   STOP: "stop",
   MAX_TOKENS: "length",
-  // The vendor's limit for one request; its token to go on is not kept.
+  // The vendor's limit for one request; its continuation token is not stored.
   CONTINUATION: "length",
   SAFETY: "guardRail",
   RECITATION: "guardRail",
@@ -29,10 +29,10 @@ const REASONS: Readonly<Record<string, StopReason>> = {
   NO_IMAGE: "guardRail",
 };
 
-/** The model wrote a call that the vendor itself could not read, and nothing of it came. Asked again, it mostly can. */
+/** The model wrote a call that the vendor could not parse, and none of it arrived. A retry usually succeeds. */
 const UNREADABLE_CALL_REASONS = new Set(["MALFORMED_FUNCTION_CALL", "UNEXPECTED_TOOL_CALL"]);
 
-/** What the vendor named, or a `ProviderError` where it means that there is no answer. Novelties count as an end. */
+/** Maps the vendor's reason, or throws a `ProviderError` if there is no answer. Unknown reasons count as a normal end. */
 export function toStopReason(vendor: Vendor, { reason, message }: Finish): StopReason {
   const detail = `the answer ended with ${reason}${message === undefined ? "" : `: ${message}`}`;
   if (UNREADABLE_CALL_REASONS.has(reason)) throw createBrokenStreamError(vendor, detail);

@@ -1,7 +1,7 @@
 import type { Usage } from "../../schema/message.ts";
 import { asCount, asText, type JsonObject } from "../json.ts";
 
-/** The counters as the vendor names them, the latest value of each. */
+/** The counters by the vendor's names, with the latest value of each. */
 export type Counters = Readonly<Record<string, number>>;
 
 const COUNTER_NAMES = [
@@ -13,7 +13,7 @@ const COUNTER_NAMES = [
   "totalTokenCount",
 ];
 
-/** Any event may report, each report is cumulative, and zero is left out: present replaces, never adds. */
+/** Reads a report. Any event may have one, each is cumulative, and zeros are omitted: present values replace, never add. */
 export function readCounters(before: Counters, usage: JsonObject): Counters {
   const counters: Record<string, number> = { ...before };
   for (const name of COUNTER_NAMES) {
@@ -23,13 +23,13 @@ export function readCounters(before: Counters, usage: JsonObject): Counters {
   return counters;
 }
 
-/** Here the prompt's count includes what was cached, and thoughts stand beside the answer's; ours is the other way round. */
+/** Converts the counters. The vendor's prompt count includes cached tokens, and its answer count excludes thinking. */
 export function toUsage(counters: Counters): Usage {
   const prompt = (counters["promptTokenCount"] ?? 0) + (counters["toolUsePromptTokenCount"] ?? 0);
   const answer = counters["candidatesTokenCount"] ?? 0;
   const thoughts = counters["thoughtsTokenCount"] ?? 0;
   const total = counters["totalTokenCount"];
-  // Some servers count thoughts within the answer. The total tells.
+  // Some servers count thinking as part of the answer. The total shows it.
   const within = thoughts > 0 && thoughts <= answer && total === prompt + answer;
   const output = within ? answer : answer + thoughts;
   const cacheRead = Math.min(counters["cachedContentTokenCount"] ?? 0, prompt);
@@ -45,7 +45,7 @@ export function toUsage(counters: Counters): Usage {
 
 const DEFAULT_TIERS = new Set(["standard", "unspecified", "on_demand", "traffic_type_unspecified"]);
 
-/** The tier that the answer was served at: Gemini's `serviceTier`, or Vertex's `trafficType` in the same words. */
+/** Finds the tier of the answer: Gemini's `serviceTier`, or Vertex's `trafficType` with the same values. */
 export function findTier(usage: JsonObject): string | undefined {
   const tier = (asText(usage["serviceTier"]) ?? asText(usage["trafficType"]))?.toLowerCase();
   return tier === undefined || DEFAULT_TIERS.has(tier) ? undefined : tier.replace(/^on_demand_/, "");

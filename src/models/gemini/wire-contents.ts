@@ -11,18 +11,18 @@ import { asObject, type JsonObject } from "../json.ts";
 import type { GeminiModel } from "./gemini-model.ts";
 import type { WireContent, WirePart, WireResponse } from "./wire.ts";
 
-/** The vendor's own word for a call that has no signature since another model made it. */
+/** The vendor's own token for a call without a signature because another model made it. */
 const UNSIGNED_CALL_TOKEN = "skip_thought_signature_validator";
 
-/** A signature as this vendor writes it: bytes in base64. Whatever else stands in its place came from elsewhere. */
+/** A signature in this vendor's format: bytes in base64. Anything else comes from another vendor. */
 const SIGNATURE = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** Made by us where the vendor gave none (PROV-21, PROV-22), which it is not told. */
+/** Ids that Holdfast generated because the vendor sent none (PROV-21, PROV-22). They are not sent. */
 const GENERATED_ID = /^(?:google|vertex)-fc-\d+(?:_\d+)?$/;
 
 const IMAGE_NOTE = "(see the attached image)";
 
-/** The API wants no form; ids are told apart for ourselves. */
+/** The API requires no format; the ids are unique for Holdfast's own use. */
 export const GEMINI_IDS: CallIdRule = {
   isValid: (id) => id !== "",
   toValid: (id, attempt) => `${id || "call"}_${attempt + 2}`,
@@ -59,7 +59,7 @@ function toModelParts(
   isSameProvider: boolean,
   { signs: signsParts }: GeminiModel,
 ): readonly (WirePart | JsonObject)[] {
-  // Of several calls the first is signed.
+  // Of several parallel calls the first one has the signature.
   const first = parts.find((part) => part.type === "call");
   return parts.flatMap((part): (WirePart | JsonObject)[] => {
     const signature = isSameProvider ? findSignature(part) : undefined;
@@ -68,7 +68,7 @@ function toModelParts(
       case "text":
         return part.text.trim() === "" && !signed ? [] : [{ text: part.text, ...signed }];
       case "thinking":
-        // What others thought is dropped: as text it would read as something that the model had said (XLAT-03).
+        // Thinking of other vendors is dropped: as text it would read like something that the model said (XLAT-03).
         if (
           !isSameProvider ||
           (part.signature ?? "") !== (signature ?? "") ||
@@ -101,12 +101,12 @@ function findSignature(part: AssistantPart): string | undefined {
   return signature !== undefined && SIGNATURE.test(signature) ? signature : undefined;
 }
 
-/** Only an id that the vendor gave means something to it. */
+/** Only an id from the vendor is meaningful to it. */
 function toWireId({ id }: Pick<CallPart, "id">, isSameProvider: boolean): { readonly id?: string } {
   return isSameProvider && !GENERATED_ID.test(id) ? { id } : {};
 }
 
-/** In the order of the calls: without ids it is the order that says which result is whose. */
+/** Orders the results like the calls: without ids, the order assigns results to calls. */
 function toResultContents(
   results: readonly ResultPart[],
   askingTurn: ConversationTurn | undefined,
@@ -117,7 +117,7 @@ function toResultContents(
   const sorted = [...results].sort((a, b) => order.indexOf(a.callId) - order.indexOf(b.callId));
   const parts = sorted.map((result) => toWireResponse(result, isSameProvider, signsParts));
   if (signsParts) return [{ role: "user", parts }];
-  // Older models take text only in a result; its images follow as the user's.
+  // Older models accept only text in a result; its images follow in a user message.
   const images = sorted.flatMap(({ name, parts: resultParts }): WirePart[] => {
     const found = resultParts.filter((part) => part.type === "image").map(toWirePart);
     return found.length === 0 ? [] : [{ text: `Attached by ${name}:` }, ...found];

@@ -2,7 +2,7 @@ import type { JsonObject } from "../json.ts";
 
 type WireBlob = { readonly mimeType: string; readonly data: string };
 
-/** Every part may carry a token of the vendor's. */
+/** Every part may carry a vendor token. */
 type WireSignature = { readonly thoughtSignature?: string };
 
 type WireCall = {
@@ -24,7 +24,7 @@ export type WirePart =
   | WireCall
   | WireResponse;
 
-/** A part of the vendor's own goes back as it came. */
+/** Vendor-specific parts are sent back unchanged. */
 export type WireContent = {
   readonly role: "user" | "model";
   readonly parts: readonly (WirePart | JsonObject)[];

@@ -7,7 +7,7 @@ import { buildGeminiRequest, selectOutputMode } from "../gemini/request.ts";
 import type { ModelRequest, OutputMode, Provider, StreamOptions } from "../provider.ts";
 import { type AdapterOptions, requireKey, sendVendorRequest } from "../send-vendor-request.ts";
 
-/** The Gemini API (PROV-20, PROV-21). Its key goes in a header: addresses are written into logs. */
+/** The Gemini API (PROV-20, PROV-21). Its key is sent in a header, because addresses are logged. */
 export class GoogleGenerativeAi implements Provider {
   readonly id = "google";
   readonly protocol = "google_generative_ai";

@@ -9,7 +9,7 @@ import { type AdapterOptions, requireKey, sendVendorRequest } from "../send-vend
 import { buildVertexUrl, hasProject } from "./build-vertex-url.ts";
 import { isServiceAccount, VertexCredentials, type VertexTokenSource } from "./vertex-credentials.ts";
 
-/** Gemini on Google Cloud (PROV-22): the same questions and answers at another address, with other credentials. */
+/** Gemini on Google Cloud (PROV-22): the same requests and answers at another address, with other credentials. */
 export class GoogleVertex implements Provider {
   readonly id = "google_vertex";
   readonly protocol = "google_vertex";
@@ -29,7 +29,7 @@ export class GoogleVertex implements Provider {
     const { model, messages } = request;
     const source = selectTokenSource(request);
     const given = source === undefined ? undefined : await this.#getToken(request, source, options.signal);
-    // As the key, the token is masked wherever something of it might be shown.
+    // Passed as the key, so that the token is masked in every output.
     const authorised = given === undefined ? request : { ...request, apiKey: given["authorization"] };
     try {
       return await sendVendorRequest(this.#adapter, authorised, options, () => ({
@@ -58,7 +58,7 @@ export class GoogleVertex implements Provider {
   }
 }
 
-/** Nothing where the request brings what it needs: a key, a token, or a header of its own. */
+/** Returns nothing if the request has its own authentication: a key, a token, or a header. */
 function selectTokenSource(request: ModelRequest): VertexTokenSource | undefined {
   const headers = Object.keys(request.headers ?? request.model.headers).map((name) => name.toLowerCase());
   if (headers.includes("authorization") || headers.includes("x-goog-api-key")) return undefined;
@@ -67,7 +67,7 @@ function selectTokenSource(request: ModelRequest): VertexTokenSource | undefined
   return isServiceAccount(key) ? { account: key } : undefined;
 }
 
-/** An API key by its form, or where there is no project; any other key is an OAuth token (PROV-22). */
+/** A key is an API key by its format or if there is no project; otherwise it is an OAuth token (PROV-22). */
 function buildKeyHeader(request: ModelRequest): Record<string, string> {
   const key = requireKey(request);
   if (key === undefined) return {};
@@ -77,7 +77,7 @@ function buildKeyHeader(request: ModelRequest): Record<string, string> {
   return { authorization: `Bearer ${key}` };
 }
 
-/** `shared` and `dedicated` choose between what is paid by use and what was bought ahead; other tiers are shared ones. */
+/** `shared` and `dedicated` select pay-as-you-go or provisioned capacity; other tiers belong to the shared capacity. */
 function buildTierHeaders(tier: string | undefined): Record<string, string> {
   if (tier === undefined || tier === "standard") return {};
   const kind = tier === "shared" || tier === "dedicated" ? "request" : "shared-request";

@@ -6,28 +6,28 @@ import { createMask } from "../secret-masks.ts";
 
 const SCOPE = "https://www.googleapis.com/auth/cloud-platform";
 
-/** Of getting a token, with the search for credentials and all attempts. Well above what it takes: a second or two. */
+/** The limit for getting a token, with the search for credentials and all attempts. It normally takes a second or two. */
 const TOKEN_TIMEOUT_MS = 20_000;
 
-/** Kinds of credentials in a file that send a secret to Google alone. Others name addresses of their own. */
+/** Kinds of credential files that send a secret to Google only. Others name their own addresses. */
 const ACCOUNT_TYPES = new Set(["service_account", "authorized_user"]);
 
-/** Where a token comes from: what the key holds (an account's JSON, or the file with it), or what the worker finds around it. */
+/** The source of a token: the key (an account's JSON, or the path of its file), or the worker's default credentials. */
 export type VertexTokenSource = { readonly account?: string | undefined };
 
 export type VertexCredentialOptions = {
   /** Milliseconds. */
   readonly timeoutMs?: number;
-  /** Instead of the network, for tests. */
+  /** Replaces the network in tests. */
   readonly fetch?: typeof fetch;
 };
 
-/** Whether a key is no key but a service account: its JSON, or the path of the file with it. */
+/** Returns whether a key is a service account: its JSON, or the path of its file. */
 export function isServiceAccount(key: string): boolean {
   return key.startsWith("{") || /^(?:\/|[A-Za-z]:\\).*\.json$/.test(key);
 }
 
-/** Tokens for Vertex, by Google's own library, which keeps each until shortly before its end. */
+/** Tokens for Vertex from Google's own library, which caches each until shortly before it expires. */
 export class VertexCredentials {
   readonly #options: VertexCredentialOptions;
   readonly #clients = new Map<string, Promise<AuthClient>>();
@@ -36,7 +36,7 @@ export class VertexCredentials {
     this.#options = options;
   }
 
-  /** Headers for one request: the token, and the project that pays where the credentials name one. */
+  /** Returns the headers for one request: the token, and the project that is billed if the credentials name one. */
   async getHeaders(
     name: string,
     source: VertexTokenSource,
@@ -52,7 +52,7 @@ export class VertexCredentials {
       this.invalidate(source);
       if (error instanceof ProviderError) throw error;
       if (signal.aborted) {
-        throw new ProviderError("cancelled", `the question to ${name} was cancelled`, { cause: error });
+        throw new ProviderError("cancelled", `the request to ${name} was cancelled`, { cause: error });
       }
       if (limit.aborted) {
         throw new ProviderError("network", `${name}: no token from Google within ${timeoutMs} ms`, {
@@ -63,7 +63,7 @@ export class VertexCredentials {
     }
   }
 
-  /** After a token was refused: the next comes from the beginning. */
+  /** Call this after a token was rejected: the next one is requested anew. */
   invalidate({ account = "" }: VertexTokenSource): void {
     this.#clients.delete(account);
   }
@@ -76,12 +76,12 @@ export class VertexCredentials {
   }
 
   async #createClient({ account }: VertexTokenSource): Promise<AuthClient> {
-    // Loaded by those who need it: most workers never ask Vertex.
+    // Loaded lazily: most workers never use Vertex.
     const { GoogleAuth } = await import("google-auth-library");
     const { fetch: fetchImplementation, timeoutMs = TOKEN_TIMEOUT_MS } = this.#options;
     const auth = new GoogleAuth({
       scopes: [SCOPE],
-      // The address names it. Without this the library would search for one, with a command if need be.
+      // The address contains the project. Without this setting the library would search for one, possibly with a command.
       projectId: "-",
       ...(account !== undefined && (await readAccount(account))),
       clientOptions: {
@@ -113,7 +113,7 @@ function listSecrets({ account }: VertexTokenSource): readonly (string | undefin
   return ["private_key", "client_secret", "refresh_token"].map((name) => asText(privateKey?.[name]));
 }
 
-/** The outcome of `work`, unless the signal comes first; what then becomes of it is nobody's concern. */
+/** Returns the result of `work`, unless the signal aborts first. The result is then ignored. */
 async function raceAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   work.catch(() => {});
   return await new Promise<T>((resolve, reject) => {
@@ -124,7 +124,7 @@ async function raceAbort<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
   });
 }
 
-/** Codes of a connection that failed, which may be tried again. Everything else is a matter of the credentials. */
+/** Codes of connection failures, which may be retried. All other failures concern the credentials. */
 const UNREACHABLE_CODES = /^(?:ECONN|EHOST|ENET|EPIPE|EAI_AGAIN|ENOTFOUND|ETIMEDOUT|UND_ERR_)/;
 
 function createCredentialError(vendor: Vendor, error: unknown): ProviderError {
@@ -136,7 +136,7 @@ function createCredentialError(vendor: Vendor, error: unknown): ProviderError {
   return new ProviderError(fault, `${vendor.name}: ${quoteVendor(vendor, what)}`, { status });
 }
 
-/** The library wraps what happened once or twice. */
+/** The library wraps the original error once or twice. */
 function describeError(error: unknown): {
   readonly status: number | undefined;
   readonly code: string;

@@ -7,16 +7,16 @@ import { ProviderError } from "../provider-error.ts";
 import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { Lane, type QuestionEnding } from "./lane.ts";
 
-/** A vendor that is closed for longer is waited for by Temporal, which holds nothing meanwhile. */
+/** A vendor that is closed for longer is waited for by Temporal, which occupies no slot meanwhile. */
 const MAX_LOCAL_CLOSED_MS = 60_000;
 
-/** The longest wait for one's turn: a model step has an hour, and an answer may take most of it. */
+/** The longest wait for a turn: a model step has one hour, and an answer may take most of it. */
 const MAX_WAIT_MS = 600_000;
 
-/** Of one worker's 500 places for steps: the others are for tools and other vendors. */
+/** The most waiting requests. A worker has 500 slots for steps; the others are for tools and other vendors. */
 const MAX_WAITING = 400;
 
-/** Keys change: a lane that nobody has used for so long is forgotten. */
+/** Keys change: a lane that was unused for this long is dropped. */
 const LANE_EXPIRY_MS = 600_000;
 
 export type GovernorOptions = {
@@ -36,8 +36,8 @@ type Waiter = {
 };
 
 /**
- * Lets questions to a vendor pass as its limits allow, those of the configuration and those that it has told us, one lane
- * a key. Who must wait waits in order; who would wait for long is given back as `rate-limited`, with the delay.
+ * Admits requests to a vendor within its limits, configured or reported, with one lane for each
+ * key. Requests wait in order; a request that would wait long fails as `rate-limited`, with the delay.
  */
 export class Governor {
   readonly #options: Required<GovernorOptions>;
@@ -50,7 +50,7 @@ export class Governor {
     this.#options = { limits, now, maxWaitMs, maxWaiting };
   }
 
-  /** The same provider, asked as the limits allow. */
+  /** Returns the same provider with requests limited. */
   govern(provider: Provider): Provider {
     const { id, protocol } = provider;
     return {
@@ -112,18 +112,18 @@ export class Governor {
     const maxWaitMs = Math.max(0, Math.min(this.#options.maxWaitMs, callerMaxWaitMs));
     const { lane } = entry;
     const createClosedError = (ms: number) =>
-      createWaitError(`${model.provider} takes no question to ${model.id} yet, as it has said`, ms);
+      createWaitError(`${model.provider} accepts no requests to ${model.id} for now`, ms);
     const closedMs = getClosedMs(lane, model.id, now());
     if (closedMs > MAX_LOCAL_CLOSED_MS) throw createClosedError(closedMs);
     if (lane.waitingCount >= maxWaiting) {
-      const message = `${lane.waitingCount} questions to ${model.provider} wait for their turn on this worker`;
+      const message = `${lane.waitingCount} requests to ${model.provider} are waiting on this worker`;
       throw createWaitError(message, lane.estimateWaitMs());
     }
     if (signal.aborted) throw createCancelledError(model.provider);
     await new Promise<void>((resolve, reject) => {
       const cancel = () => end(() => reject(createCancelledError(model.provider)));
       const timeOut = () => {
-        const message = `a question to ${model.provider} has waited for its turn for ${maxWaitMs / 1000} s`;
+        const message = `a request to ${model.provider} has waited for its turn for ${maxWaitMs / 1000} s`;
         const delayMs = Math.max(lane.estimateWaitMs(), getClosedMs(lane, model.id, now()));
         end(() => reject(createWaitError(message, delayMs)));
       };
@@ -151,14 +151,14 @@ export class Governor {
           resolve();
         },
       });
-      // Counting a long conversation takes long: only where somebody has set a limit.
+      // Counting the tokens of a long conversation takes long, so it happens only if a limit is configured.
       const isCounted = this.#getLimits(model.provider).tokensPerMinute !== undefined;
       lane.join(id, model.id, isCounted ? estimateTokens(question) : 0);
       this.#admitNext(entry);
     });
   }
 
-  /** A vendor that has just said that it is closed for long is waited for elsewhere. */
+  /** Rejects requests to a vendor that has just reported that it is closed for long; they wait elsewhere. */
   #rejectClosed(entry: LaneEntry, model: string): void {
     const closedMs = getClosedMs(entry.lane, model, this.#options.now());
     if (closedMs <= MAX_LOCAL_CLOSED_MS) return;
@@ -166,7 +166,7 @@ export class Governor {
     for (const one of waiters) one.reject(closedMs);
   }
 
-  /** Lets go who may, and looks again when the next may. */
+  /** Admits the requests that may go, and checks again when the next one may. */
   #admitNext(entry: LaneEntry): void {
     const nowMs = this.#options.now();
     clearTimeout(entry.timer);
@@ -205,12 +205,12 @@ export class Governor {
   }
 }
 
-/** Milliseconds since 1970 by a clock that nobody sets: a lane must not be closed for the hour that a clock steps back. */
+/** Milliseconds since 1970 on a monotonic clock: a lane must not stay closed because the wall clock was set back. */
 function monotonicNow(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** Moments of the clock on the wall in those of the steady one. */
+/** Converts wall clock times to the monotonic clock. */
 function toMonotonic(limits: RateLimits): RateLimits {
   const offsetMs = monotonicNow() - Date.now();
   return limits.map((one) =>
@@ -218,13 +218,13 @@ function toMonotonic(limits: RateLimits): RateLimits {
   );
 }
 
-/** As far as the vendor has said for how long. */
+/** Returns how long the vendor is closed, as far as it has reported it. */
 function getClosedMs(lane: Lane, model: string, nowMs: number): number {
   const ms = lane.getOpenAtMs(model, nowMs) - nowMs;
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 }
 
-/** Of the question; what was cached is known when it is answered. */
+/** Estimates the tokens of the request; the cached part is known only after the answer. */
 function estimateTokens({ systemPrompt, messages, tools }: Omit<ModelRequest, "model">): number {
   const messageTokens = messages.reduce((sum, message) => sum + estimateMessage(message), 0);
   return (
@@ -236,10 +236,10 @@ function estimateTokens({ systemPrompt, messages, tools }: Omit<ModelRequest, "m
 
 function createWaitError(reason: string, delayMs: number): ProviderError {
   const retryAfterMs = Math.max(1000, Math.ceil(delayMs));
-  const message = `${reason}: asked again in ${Math.ceil(retryAfterMs / 1000)} s`;
+  const message = `${reason}: the next attempt is in ${Math.ceil(retryAfterMs / 1000)} s`;
   return new ProviderError("rate-limited", message, { retryAfterMs });
 }
 
 function createCancelledError(vendor: string): ProviderError {
-  return new ProviderError("cancelled", `the question to ${vendor} was cancelled`);
+  return new ProviderError("cancelled", `the request to ${vendor} was cancelled`);
 }

@@ -3,32 +3,32 @@ import type { RateLimits } from "../rate-limits/rate-limits.ts";
 import { ReportedLimits } from "./reported-limits.ts";
 import { UsageWindow } from "./usage-window.ts";
 
-// Who may ask a vendor with one key, and when. No clock and no timer: time arrives as data.
+// Decides which requests may go to a vendor with one key, and when. No clock and no timer: time arrives as data.
 //
 // Invariants
-//   G1. Never more under way than `concurrent`, nor more in any minute than the limits a minute say.
-//   G2. Of one model's questions the one that has waited longest goes first. A question that waits for its model's vendor
-//       does not hold up those of other models; one that waits for room does, so that a large one has its turn.
-//   G3. Whoever waits, waits for a moment that `wakeAtMs` names or for one that is under way: nobody is forgotten.
+//   G1. Never more than `concurrent` requests run, and never more start in any minute than the limits per minute allow.
+//   G2. Of one model's requests the one that has waited longest goes first. A request that waits for its model's vendor
+//       does not block those of other models; one that waits for capacity does, so that a large one has its turn.
+//   G3. Every waiting request waits for a time that `wakeAtMs` names or for a running request: none is forgotten.
 
 type QueuedQuestion = { readonly id: number; readonly model: string; readonly tokens: number };
 
 export type AdmissionResult = {
   readonly admitted: readonly number[];
-  /** When to look again, if nothing else happens before. */
+  /** When to check again, if nothing else happens before. */
   readonly wakeAtMs?: number | undefined;
 };
 
-/** How a question ended: `tokens` of one that was answered. */
+/** How a request ended: `tokens` is the usage of one that was answered. */
 export type QuestionEnding =
   | { readonly type: "answered"; readonly tokens: number }
   | { readonly type: "refused"; readonly retryAfterMs?: number | undefined }
   | { readonly type: "gone" };
 
-/** Why a question waits, and until when if that is known. */
+/** Why a request waits, and until when if that is known. */
 export type WaitReason = { readonly for: "vendor" | "rate" | "places"; readonly untilMs?: number };
 
-/** Weight of the newest, in how long a question takes. */
+/** The weight of the newest request in the average duration. */
 const NEWEST_WEIGHT = 0.2;
 
 export class Lane {
@@ -60,7 +60,7 @@ export class Lane {
     this.#waiting = this.#waiting.filter((one) => one.id !== id);
   }
 
-  /** Those that wait, in order, and why, as `next` has found it. */
+  /** The waiting requests, in order, with the reasons that `admitNext` found. */
   get waitReasons(): readonly (WaitReason & { readonly id: number; readonly ahead: number })[] {
     return this.#waiting.flatMap(({ id }, ahead) => {
       const reason = this.#waitReasons.get(id);
@@ -68,7 +68,7 @@ export class Lane {
     });
   }
 
-  /** Lets in who may go now. */
+  /** Admits the requests that may go. */
   admitNext(nowMs: number): AdmissionResult {
     const admitted: number[] = [];
     const remaining: QueuedQuestion[] = [];
@@ -100,12 +100,12 @@ export class Lane {
     return Number.isFinite(wakeAtMs) ? { admitted, wakeAtMs } : { admitted };
   }
 
-  /** When the vendor takes questions to this model again. */
+  /** Returns when the vendor accepts requests to this model again. */
   getOpenAtMs(model: string, nowMs: number): number {
     return this.#vendorLimits.get(model)?.getOpenAtMs(nowMs) ?? 0;
   }
 
-  /** How long one that joins now will probably wait for those before it. */
+  /** Estimates how long a request that joins now waits for those before it. */
   estimateWaitMs(): number {
     const { concurrent, requestsPerMinute } = this.#limits;
     const byRate = requestsPerMinute === undefined ? 0 : (this.waitingCount / requestsPerMinute) * 60_000;
@@ -119,7 +119,7 @@ export class Lane {
     if (running !== undefined) this.#getReportedLimits(running.model).recordLimits(id, limits, nowMs);
   }
 
-  /** Its answer has begun. @returns Whether others may go now. */
+  /** The answer has begun. @returns Whether other requests may go. */
   recordFirstAnswer(id: number): boolean {
     const running = this.#running.get(id);
     return running !== undefined && this.#getReportedLimits(running.model).recordFirstAnswer(id);

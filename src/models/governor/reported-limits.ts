@@ -1,12 +1,12 @@
 import type { LimitUnit, RateLimits } from "../rate-limits/rate-limits.ts";
 
-/** "Nothing is left" is believed for this long: some who stand in between say it of something else. */
+/** "Nothing is left" is trusted for this long: some proxies report it about something else. */
 const MAX_TRUSTED_MS = 60_000;
 
-/** A refusal that names a longer delay closes the model to all of this worker's runs for this long; then one knocks. */
+/** A rejection with a longer delay closes the model to all runs of this worker for this long; then one request probes it. */
 const MAX_CLOSED_MS = 15 * 60_000;
 
-/** So many knocking at once are no reason to count them any more. */
+/** With this many concurrent probes there is no reason to count them. */
 const MAX_PROBES = 64;
 
 type RemainingAllowance = {
@@ -16,16 +16,16 @@ type RemainingAllowance = {
   readonly limit: number | undefined;
 };
 
-/** What a vendor has said of one model, and how carefully it is asked behind a refusal. Time arrives as data. */
+/** The limits that a vendor reports for one model, and careful probing after a rejection. Time arrives as data. */
 export class ReportedLimits {
   readonly #allowances = new Map<string, RemainingAllowance>();
   #blockedUntilMs = 0;
-  /** Asked, and nothing has come yet. */
+  /** Requests that were sent and have no answer yet. */
   readonly #probing = new Set<number>();
-  /** How many may knock at once: one behind a refusal, and one more for each that is let in. Absent: any number. */
+  /** How many probes may run: one after a rejection, and one more for each that is admitted. Absent: any number. */
   #maxProbes: number | undefined;
 
-  /** When the next question may go; infinite while it depends on those that are under way. */
+  /** Returns when the next request may go; infinite while that depends on running requests. */
   getOpenAtMs(nowMs: number): number {
     let openAt = this.#blockedUntilMs;
     for (const [name, allowance] of this.#allowances) {
@@ -36,7 +36,7 @@ export class ReportedLimits {
     return isFull && openAt <= nowMs ? Number.POSITIVE_INFINITY : openAt;
   }
 
-  /** What was used up is there again: as much as the vendor has said, or as much as the first one is told. */
+  /** Renews an allowance after its reset: to the reported limit, or to what the first request finds. */
   #renew(name: string, { counted, remaining, limit }: RemainingAllowance, nowMs: number): void {
     this.#allowances.delete(name);
     if (remaining > 0) return;
@@ -52,7 +52,7 @@ export class ReportedLimits {
     }
   }
 
-  /** The head of an answer. Those that knock may not have been counted yet. */
+  /** Records the limits in an answer's headers. Running requests may not be counted in them yet. */
   recordLimits(id: number, limits: RateLimits, nowMs: number): void {
     const others = this.#probing.size - (this.#probing.has(id) ? 1 : 0);
     for (const { name, counted: unit, remaining, resetAtMs, limit } of limits) {
@@ -66,7 +66,7 @@ export class ReportedLimits {
     }
   }
 
-  /** @returns Whether more may knock now. */
+  /** @returns Whether more requests may probe. */
   recordFirstAnswer(id: number): boolean {
     if (!this.#probing.delete(id) || this.#maxProbes === undefined) return false;
     this.#maxProbes = this.#maxProbes >= MAX_PROBES ? undefined : this.#maxProbes + 1;
@@ -84,7 +84,7 @@ export class ReportedLimits {
     }
   }
 
-  /** Nobody knows what became of it. */
+  /** Records a request whose outcome is unknown. */
   recordLoss(id: number): void {
     this.#probing.delete(id);
   }

@@ -1,9 +1,9 @@
-/** What a limit a minute counts in. */
+/** The period of a limit per minute. */
 const WINDOW_MS = 60_000;
 
 type UsageEntry = { readonly id: number; readonly atMs: number; tokens: number };
 
-/** Questions of the last minute, exact: in no 60 seconds are there more than a limit says. Time arrives as data. */
+/** The requests of the last minute, exact: no 60 seconds exceed a limit. Time arrives as data. */
 export class UsageWindow {
   #entries: UsageEntry[] = [];
   #tokens = 0;
@@ -13,7 +13,7 @@ export class UsageWindow {
     this.#tokens += tokens;
   }
 
-  /** What it came to, where it was an estimate. */
+  /** Replaces an estimate with the actual tokens. */
   correct(id: number, tokens: number): void {
     const entry = this.#entries.find((one) => one.id === id);
     if (entry === undefined) return;
@@ -21,14 +21,14 @@ export class UsageWindow {
     entry.tokens = tokens;
   }
 
-  /** When one more request may go. */
+  /** Returns when one more request may go. */
   getRequestCapacityAtMs(perMinute: number, nowMs: number): number {
     this.#dropExpired(nowMs);
     const last = this.#entries[this.#entries.length - perMinute];
     return last === undefined ? nowMs : last.atMs + WINDOW_MS;
   }
 
-  /** When so many tokens more may go; what is more than a whole minute has goes alone. */
+  /** Returns when this many more tokens may go. A request larger than a whole minute's limit goes alone. */
   getTokenCapacityAtMs(tokens: number, perMinute: number, nowMs: number): number {
     this.#dropExpired(nowMs);
     let excess = this.#tokens;

@@ -10,7 +10,7 @@ type Block =
   | { readonly type: "thinking"; text: string }
   | { readonly type: "toolCall"; readonly call: number };
 
-/** The content of one answer, in order of appearance. Text and thinking each go on until the other begins. */
+/** The content of one answer, in order of appearance. Text and thinking each continue until the other begins. */
 export class AnswerCollector {
   readonly #blocks: Block[] = [];
   readonly #calls = new ToolCallCollector();
@@ -23,7 +23,7 @@ export class AnswerCollector {
     this.#details = new ReasoningDetails(sizeLimit);
   }
 
-  /** The model has said in so many words that it will not answer. */
+  /** The model has explicitly refused to answer. */
   get isRefused(): boolean {
     return this.#isRefused;
   }
@@ -36,7 +36,7 @@ export class AnswerCollector {
       ...this.#append("thinking", getReasoning(delta)),
       ...(Array.isArray(content) ? this.#addParts(content) : this.#append("text", asText(content))),
       ...this.#append("text", asText(delta["refusal"])),
-      // What is spoken is kept as its words.
+      // Audio is stored as its transcript.
       ...this.#append("text", asText(asObject(delta["audio"])?.["transcript"])),
       ...listCalls(delta).map((call) => this.#addCall(call)),
     ];
@@ -51,7 +51,7 @@ export class AnswerCollector {
       return call === undefined ? [] : [call];
     });
     if (signature === undefined) return content;
-    // The details are one list for the whole answer: it is kept once, with the first of the thinking.
+    // The details are one list for the whole answer: it is stored once, with the first block of thinking.
     const first = content.findIndex((part) => part.type === "thinking");
     if (first < 0) return [{ type: "thinking", thinking: "", signature }, ...content];
     return content.map((part, at) => (at === first ? { ...part, signature } : part));
@@ -93,7 +93,7 @@ export class AnswerCollector {
   }
 }
 
-/** `function_call` is the form before there could be several. */
+/** `function_call` is the older form, with a single call. */
 function listCalls(delta: JsonObject): readonly JsonObject[] {
   const legacy = asObject(delta["function_call"]);
   const calls = asList(delta["tool_calls"])

@@ -2,18 +2,18 @@ import type { CacheConfig, ModelConfig, OpenAiCompat } from "../../schema/model.
 import { isCacheEnabled } from "../cache-key.ts";
 import type { WireMessage, WirePart, WireText } from "./wire.ts";
 
-// Servers of this protocol cache by themselves. OpenAI likes to be told which questions belong together; OpenRouter must
-// be told where the prompts of some vendors may be cached.
+// Servers of this protocol cache automatically. OpenAI accepts a key that groups related requests; OpenRouter requires
+// marks where the prompts of some vendors may be cached.
 
-/** Others refuse a field that they do not know. */
+/** Other servers reject an unknown field. */
 export function takesCacheKey({ provider }: ModelConfig, { supportsStore }: OpenAiCompat): boolean {
   return provider === "openai" && supportsStore;
 }
 
-/** Models whose vendor caches what is marked and nothing else. */
+/** Models whose vendor caches only what is marked. */
 const MODELS_WITH_MARKS = /^~?anthropic\/|(?:^|\/)claude-/;
 
-/** The marks for the way over OpenRouter (CACHE-02, CACHE-03): the system prompt with the tools, and the history. */
+/** Applies the marks for OpenRouter (CACHE-02, CACHE-03): to the system prompt with the tools, and to the history. */
 export function applyCacheMarks(
   messages: readonly WireMessage[],
   { provider, id }: ModelConfig,
@@ -23,7 +23,7 @@ export function applyCacheMarks(
   const { strategy } = cache;
   const isMarkedModel = typeof strategy === "string" ? undefined : strategy;
   const indexes = [
-    // Tools stand before the system prompt: the end of it is the end of both.
+    // Tools precede the system prompt: its end is the end of both.
     (isMarkedModel?.cacheSystem ?? true) || isMarkedModel?.cacheTools === true
       ? findSystemMessage(messages)
       : -1,
@@ -36,7 +36,7 @@ function findSystemMessage(messages: readonly WireMessage[]): number {
   return messages.findIndex(({ role }) => role === "system" || role === "developer");
 }
 
-/** The newest that can carry a mark: the next question begins with all that goes before it. */
+/** Finds the newest message that can carry a mark: the next request begins with everything up to it. */
 function findLastMarkable(messages: readonly WireMessage[]): number {
   const instructs = ({ role }: WireMessage) => role === "system" || role === "developer";
   return messages.findLastIndex((message) => !instructs(message) && hasText(message));

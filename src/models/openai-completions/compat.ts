@@ -1,6 +1,6 @@
 import type { ModelConfig, OpenAiCompat } from "../../schema/model.ts";
 
-/** What most servers do, local ones among them. */
+/** The behaviour of most servers, including local ones. */
 const GENERIC_COMPAT: OpenAiCompat = {
   supportsStore: false,
   supportsDeveloperRole: false,
@@ -12,7 +12,7 @@ const GENERIC_COMPAT: OpenAiCompat = {
   thinkingFormat: "openai",
 };
 
-/** By the name of the provider (PROV-15). */
+/** Presets by the name of the provider (PROV-15). */
 export const COMPAT_PRESETS = {
   openai: {
     ...GENERIC_COMPAT,
@@ -30,7 +30,7 @@ export const COMPAT_PRESETS = {
   local: GENERIC_COMPAT,
 } as const satisfies Record<string, OpenAiCompat>;
 
-/** What the configuration says, or the preset of the provider's name, or what most servers do. */
+/** Returns the configured flags, else the preset of the provider's name, else the generic ones. */
 export function resolveCompat(model: ModelConfig): OpenAiCompat {
   if (model.compat !== undefined) return model.compat;
   const { provider } = model;

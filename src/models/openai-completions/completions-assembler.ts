@@ -22,17 +22,17 @@ const STOP_REASONS: Readonly<Record<string, StopReason>> = {
   sensitive: "guardRail",
 };
 
-/** What servers say when nothing else was asked for: OpenAI's and Groq's own names. */
+/** The default tiers that servers report: OpenAI's and Groq's own names. */
 const DEFAULT_TIERS: ReadonlySet<string> = new Set(["default", "auto", "standard", "on_demand"]);
 
-/** Ends that are failures of the server, told in the place of a reason. */
+/** Finish reasons that report a server failure. */
 const FAULT_BY_FINISH_REASON = {
   error: "api",
   network_error: "network",
   insufficient_system_resource: "rate-limited",
 } as const;
 
-/** Puts an answer of the chat completions API together, whoever's (PROV-13). */
+/** Assembles an answer of the chat completions API from any server (PROV-13). */
 export class CompletionsAssembler implements Assembler {
   state: "open" | "complete" | "ended" = "open";
   readonly #context: AnswerContext;
@@ -51,7 +51,7 @@ export class CompletionsAssembler implements Assembler {
     const { vendor, requestId } = this.#context;
     if (this.state === "ended") return [];
     if (data.trim() === "[DONE]") {
-      // Without a finish reason it closes a stream that was cut behind the server, not an answer.
+      // Without a finish reason it ends a stream that was cut before the server, not an answer.
       if (this.state === "complete") this.state = "ended";
       return [];
     }
@@ -68,7 +68,7 @@ export class CompletionsAssembler implements Assembler {
   #handle(chunk: JsonObject): readonly ModelDelta[] {
     this.#id ??= asText(chunk["id"]);
     this.#tier = asText(chunk["service_tier"]) ?? this.#tier;
-    // One answer was asked for; a server that sends several means the first.
+    // The request asks for one answer; if a server sends several, the first one counts.
     const choice = asList(chunk["choices"])
       .map(asObject)
       .find((one) => (asCount(one?.["index"]) ?? 0) === 0);
@@ -124,7 +124,7 @@ export class CompletionsAssembler implements Assembler {
   }
 }
 
-/** An error in place of a piece of the answer: `{error: …}`, or vLLM's `{object: "error", message}`. */
+/** Returns whether a piece is an error: `{error: …}`, or vLLM's `{object: "error", message}`. */
 function isFailure(chunk: JsonObject): boolean {
   return (chunk["error"] !== undefined && chunk["error"] !== null) || chunk["object"] === "error";
 }

@@ -8,7 +8,7 @@ import { type AdapterOptions, requireKey, sendVendorRequest } from "../send-vend
 import { CompletionsAssembler } from "./completions-assembler.ts";
 import { buildCompletionsRequest } from "./request.ts";
 
-/** OpenAI's chat completions, and every server that speaks them (PROV-13). */
+/** OpenAI's chat completions, and every server that supports them (PROV-13). */
 export class OpenAiCompletions implements Provider {
   readonly id = "openai";
   readonly protocol = "openai_completions";

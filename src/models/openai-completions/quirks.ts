@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { CallIdRule } from "../conversation.ts";
 
-// What single vendors want beyond the flags of the configuration.
+// Requirements of single vendors beyond the flags of the configuration.
 
 /** OpenAI's own limit for the id of a call. */
 const MAX_ID_CHARS = 40;
@@ -19,11 +19,11 @@ const OPENAI_IDS: CallIdRule = {
 
 const OTHER_IDS: CallIdRule = {
   ...OPENAI_IDS,
-  // What a vendor made itself goes back as it was: some hide a signature in it.
+  // A vendor's own id is sent back unchanged: some hide a signature in it.
   isValid: (id, own) => (own ? id !== "" : isOpenAiId(id)),
 };
 
-/** Mistral takes nine letters and digits, no more and no less. */
+/** Mistral accepts exactly nine letters and digits. */
 const MISTRAL_IDS: CallIdRule = {
   isValid: (id, own) => (own ? id !== "" : /^[a-zA-Z0-9]{9}$/.test(id)),
   toValid: (id, attempt) => createHash("sha256").update(`${attempt} ${id}`).digest("hex").slice(0, 9),
@@ -31,12 +31,12 @@ const MISTRAL_IDS: CallIdRule = {
 
 export function selectIdRule(provider: string): CallIdRule {
   if (provider === "mistral") return MISTRAL_IDS;
-  // OpenAI's other protocol makes longer ids, under the same name.
+  // OpenAI's other protocol creates longer ids, under the same name.
   return provider === "openai" ? OPENAI_IDS : OTHER_IDS;
 }
 
 /**
- * DeepSeek answers 400 when an answer with tool calls comes back without the reasoning that led to it
+ * DeepSeek answers 400 when an answer with tool calls is sent back without the reasoning that led to it
  * (https://api-docs.deepseek.com/guides/thinking_mode).
  */
 export function requiresReasoningBack(provider: string): boolean {
@@ -44,14 +44,14 @@ export function requiresReasoningBack(provider: string): boolean {
 }
 
 /**
- * From gpt-5.4 on OpenAI refuses functions in chat completions while the model reasons, and the newer ones reason
- * unless told not to. The Responses protocol is the way to have both.
+ * From gpt-5.4 on OpenAI rejects functions in chat completions while the model reasons, and the newer models reason
+ * by default. Use the Responses protocol to have both.
  */
 export function forbidsReasoningWithTools(provider: string, modelId: string): boolean {
   return provider === "openai" && /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9])/.test(modelId);
 }
 
-/** OpenAI's reasoning models refuse any temperature but their default. */
+/** OpenAI's reasoning models reject any temperature but their default. */
 export function takesTemperature(provider: string, modelId: string, effort: string | undefined): boolean {
   if (provider !== "openai" || effort === "none") return true;
   return effort === undefined && !/^(?:o\d|gpt-(?:5|[6-9]))/.test(modelId);

@@ -1,9 +1,9 @@
 import type { AnswerSizeLimit } from "../answer-size-limit.ts";
 import { asCount, asList, asObject, asText, type JsonObject, parseJson } from "../json.ts";
 
-/** What a delta says of the model's reasoning, under the names that servers use for it (THK-04). */
+/** Returns the reasoning in a delta, under any of the names that servers use for it (THK-04). */
 export function getReasoning(delta: JsonObject): string | undefined {
-  // Several of them may carry the same text in one delta.
+  // Several of these fields may contain the same text in one delta.
   const named =
     asText(delta["reasoning_content"]) ?? asText(delta["reasoning"]) ?? asText(delta["reasoning_text"]);
   if (named !== undefined) return named;
@@ -17,8 +17,8 @@ export function getReasoning(delta: JsonObject): string | undefined {
 const TEXT_FIELDS = ["text", "summary", "data"] as const;
 
 /**
- * OpenRouter's `reasoning_details`, joined piece by piece. They hold the signatures of the vendor behind it and go
- * back as they came.
+ * OpenRouter's `reasoning_details`, joined piece by piece. They contain the signatures of the underlying vendor and are
+ * sent back unchanged.
  */
 export class ReasoningDetails {
   readonly #details = new Map<string, Record<string, unknown>>();
@@ -38,7 +38,7 @@ export class ReasoningDetails {
       else this.#sizeLimit.add(...[...TEXT_FIELDS, "signature"].map((name) => asText(piece[name]) ?? ""));
       const joined: Record<string, unknown> = { ...known };
       for (const [name, value] of Object.entries(piece)) {
-        // An empty or absent value in a later piece takes nothing away.
+        // An empty or absent value in a later piece removes nothing.
         if (value !== null && value !== "") joined[name] = value;
       }
       for (const name of TEXT_FIELDS) {
@@ -49,7 +49,7 @@ export class ReasoningDetails {
     }
   }
 
-  /** As JSON, or nothing when no detail holds more than text that anybody could have written. */
+  /** Returns JSON, or nothing if no detail contains more than plain text. */
   formatSignature(): string | undefined {
     const details = [...this.#details.values()];
     const opaque = details.some((detail) => asText(detail["signature"]) ?? asText(detail["data"]));
@@ -58,14 +58,14 @@ export class ReasoningDetails {
 }
 
 /**
- * Thinking that another protocol has signed, under the name of the same vendor: OpenAI's Responses among them. It is
- * foreign here, although its vendor is not.
+ * Returns whether another protocol signed the thinking, under the name of the same vendor, such as OpenAI's Responses. Such
+ * a token is foreign here, although its vendor is the same.
  */
 export function isForeignToken(signature: string | undefined): boolean {
   return signature !== undefined && parseDetails(signature).length === 0;
 }
 
-/** The details for the way back; none from a token of another form, such as that of another protocol. */
+/** Parses the details for a request. Returns none for a token of another format, such as that of another protocol. */
 export function parseDetails(signature: string | undefined): readonly JsonObject[] {
   return asList(parseJson(signature ?? ""))
     .map(asObject)

@@ -11,7 +11,7 @@ import { toResponseFormat } from "./response-format.ts";
 import type { WireRequest, WireTool } from "./wire.ts";
 import { toWireMessages } from "./wire-messages.ts";
 
-/** The body of `POST /chat/completions` for a question. */
+/** Builds the body of `POST /chat/completions`. */
 export function buildCompletionsRequest(request: ModelRequest): WireRequest {
   const { model, temperature, output, mustCall: forcedTool } = request;
   const { provider } = model;

@@ -10,7 +10,7 @@ type CallSlot = {
   text: string;
 };
 
-/** One fragment, with the number of the call that it belongs to (in order of appearance). */
+/** One fragment, with the number of its call (in order of appearance). */
 export type CallFragment = {
   readonly call: number;
   readonly id: string;
@@ -19,14 +19,14 @@ export type CallFragment = {
 };
 
 /**
- * The calls of one answer, from fragments that servers label in different ways: by index as OpenAI does, by id, or
- * not at all; whole or in pieces; with the id repeated, left empty, or another in each piece.
+ * Collects the calls of one answer from fragments that servers label in different ways: by index as OpenAI does, by id, or
+ * not at all; complete or in pieces; with the id repeated, empty, or different in each piece.
  */
 export class ToolCallCollector {
   readonly #slots: CallSlot[] = [];
 
   add(delta: JsonObject): CallFragment {
-    // A tool without a schema is `custom`, and its input any text.
+    // A tool without a schema is `custom`, and its input is any text.
     const details = asObject(delta["function"]) ?? asObject(delta["custom"]) ?? {};
     const index = asCount(delta["index"]);
     const sentId = asText(delta["id"]) ?? "";
@@ -55,26 +55,26 @@ export class ToolCallCollector {
   #find(index: number | undefined, sentId: string, name: string): CallSlot | undefined {
     if (index !== undefined) return this.#slots.findLast((slot) => slot.index === index);
     const known = sentId === "" ? undefined : this.#slots.findLast((slot) => slot.sentId === sentId);
-    // Without a label of any kind only a fragment without a name can be a continuation for certain.
+    // Without any label, only a fragment without a name is certainly a continuation.
     const last = this.#slots.at(-1);
     return known ?? (name === "" || name === last?.name ? last : undefined);
   }
 }
 
 /**
- * Whether a fragment that carries a call's label is nevertheless the next call. A name with another id is, unless
- * the call is still in the middle of its arguments; so is a name when the arguments are whole and begin anew.
+ * Returns whether a fragment with a call's label is nevertheless the next call. A name with another id is, unless
+ * the call is in the middle of its arguments; so is a name when the arguments are complete and begin again.
  */
 function isNextCall(slot: CallSlot, sentId: string, name: string, text: string): boolean {
   if (name === "" || slot.name === "") return false;
   const another = sentId !== "" && sentId !== slot.sentId;
   if (another && slot.text === "") return true;
-  // Parsed only where it decides: a server may repeat the name with each of ten thousand fragments.
+  // Parsed only when it decides: a server may repeat the name with each of ten thousand fragments.
   const begins = another || text.trimStart().startsWith("{");
   return begins && asObject(parseJson(slot.text)) !== undefined;
 }
 
-/** Some servers send an object where the API has a string. */
+/** Some servers send an object where the API specifies a string. */
 function toArgumentsText(value: unknown): string {
   if (typeof value === "string") return value;
   return asObject(value) === undefined ? "" : JSON.stringify(value);

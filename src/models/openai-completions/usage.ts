@@ -10,7 +10,7 @@ export const NO_USAGE: Usage = {
   totalTokens: 0,
 };
 
-/** Here the prompt's count includes what was cached; ours does not. */
+/** Converts the counters. The vendor's prompt count includes cached tokens; Holdfast's does not. */
 export function toUsage(usage: JsonObject): Usage {
   const prompt = asCount(usage["prompt_tokens"]) ?? 0;
   const completion = asCount(usage["completion_tokens"]) ?? 0;
@@ -21,7 +21,7 @@ export function toUsage(usage: JsonObject): Usage {
   const cacheWrite = Math.min(written ?? 0, prompt - cacheRead);
   const thought = asCount(asObject(usage["completion_tokens_details"])?.["reasoning_tokens"]) ?? 0;
   const total = asCount(usage["total_tokens"]);
-  // xAI counts reasoning beside the completion; everyone else within it. The total tells.
+  // xAI counts reasoning in addition to the completion, all others as part of it. The total shows it.
   const isReasoningSeparate = thought > 0 && total === prompt + completion + thought;
   const output = isReasoningSeparate ? completion + thought : completion;
   return {
@@ -35,8 +35,8 @@ export function toUsage(usage: JsonObject): Usage {
 }
 
 /**
- * Names of others, beside the totals: Together's and Moonshot's, DeepSeek's, Mistral's, and LiteLLM's for what it has
- * of Anthropic.
+ * Other names of the counter: those of Together and Moonshot, DeepSeek, Mistral, and LiteLLM (for Anthropic's
+ * counters).
  */
 const CACHED_COUNTERS = [
   "cached_tokens",

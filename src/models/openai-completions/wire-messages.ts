@@ -5,7 +5,7 @@ import { requiresReasoningBack } from "./quirks.ts";
 import { isForeignToken, parseDetails } from "./reasoning.ts";
 import type { WireMessage, WirePart } from "./wire.ts";
 
-/** Stands between results and a prompt for servers that want an answer there. */
+/** Separates results and a prompt for servers that require an answer there. */
 const ACKNOWLEDGEMENT = "I have processed the tool results.";
 
 export function toWireMessages(
@@ -43,7 +43,7 @@ export function toWireMessages(
   return messages;
 }
 
-/** A plain string where it can be one: many local servers know no parts. */
+/** Returns a plain string if possible: many local servers do not support parts. */
 function toUserContent(parts: readonly Part[]): string | readonly WirePart[] {
   const [first] = parts;
   return parts.length === 1 && first?.type === "text" ? first.text : parts.map(toWirePart);
@@ -105,7 +105,7 @@ function toResultMessage({ callId, name, parts }: ResultPart, compat: OpenAiComp
   };
 }
 
-/** Results hold text only; their images follow in a message of the user's. */
+/** Returns the images of results as user messages, because results contain text only. */
 function toImageMessages(results: readonly ResultPart[]): readonly WireMessage[] {
   const parts = results.flatMap(({ name, parts }) => {
     const images = parts.filter((part) => part.type === "image").map(toWirePart);

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json.ts";
 
-/** OpenRouter's, for models whose vendor wants to be told where a prompt may be cached. */
+/** OpenRouter's mark for models whose vendor requires to be told where a prompt may be cached. */
 type CacheMark = { readonly cache_control?: { readonly type: "ephemeral" } };
 
 export type WireText = { readonly type: "text"; readonly text: string } & CacheMark;

@@ -8,7 +8,7 @@ import { buildResponsesRequest } from "../responses/request.ts";
 import { ResponsesAssembler } from "../responses/responses-assembler.ts";
 import { type AdapterOptions, requireKey, sendVendorRequest } from "../send-vendor-request.ts";
 
-/** OpenAI's Responses API, and every server that speaks it (PROV-17). */
+/** OpenAI's Responses API, and every server that supports it (PROV-17). */
 export class OpenAiResponses implements Provider {
   readonly id = "openai_responses";
   readonly protocol = "openai_responses";

@@ -1,16 +1,16 @@
 /** What a vendor counts. */
 export type LimitUnit = "requests" | "tokens" | "inputTokens" | "outputTokens";
 
-/** One of the allowances that a vendor keeps, as the head of an answer tells it. */
+/** One allowance of a vendor, as reported in the headers of an answer. */
 export type RateLimit = {
-  /** Its own word, such as `requests` or `tokens-day`: one vendor may keep several of what is counted. */
+  /** The vendor's own name, such as `requests` or `tokens-day`: there may be several for one unit. */
   readonly name: string;
   readonly counted: LimitUnit;
   readonly limit?: number | undefined;
   readonly remaining?: number | undefined;
-  /** Unix milliseconds: when there is more again. */
+  /** Unix milliseconds: when the allowance is renewed. */
   readonly resetAtMs?: number | undefined;
 };
 
-/** All that one answer says of them. */
+/** All allowances in one answer. */
 export type RateLimits = readonly RateLimit[];

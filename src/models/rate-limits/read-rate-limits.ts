@@ -2,22 +2,22 @@ import { getHeader, type ResponseHeaders } from "../retry-after.ts";
 import { parseTimestampMs } from "./parse-time.ts";
 import type { LimitUnit, RateLimit, RateLimits } from "./rate-limits.ts";
 
-/** A `Date` header is whole seconds: less is no difference between clocks. */
+/** A `Date` header has whole seconds: a smaller difference between clocks is meaningless. */
 const MIN_SKEW_MS = 2000;
 
-/** More of them are no vendor's. */
+/** No vendor reports more. */
 const MAX_LIMITS = 16;
 
 type Field = "limit" | "remaining" | "reset";
 
 /** `anthropic-ratelimit-input-tokens-remaining` */
 const ANTHROPIC = /^anthropic-ratelimit-(.+)-(limit|remaining|reset)$/;
-/** `x-ratelimit-remaining-tokens`, `x-ratelimit-reset-requests-day`, `ratelimit-remaining`, and the same without a word. */
+/** `x-ratelimit-remaining-tokens`, `x-ratelimit-reset-requests-day`, `ratelimit-remaining`, and the same without a name. */
 const COMMON = /^(?:x-)?ratelimit-(limit|remaining|reset)(?:-(.+))?$/;
 /** `x-tokenlimit-remaining` */
 const TOKENLIMIT = /^x-tokenlimit-(limit|remaining|reset)$/;
 
-/** What the head of an answer, good or bad, says of what is left. Empty when it says nothing. */
+/** Reads the remaining allowances from the headers of any answer. Empty if there are none. */
 export function readRateLimits(headers: ResponseHeaders, nowMs: number): RateLimits {
   const read = new Map<string, RateLimit>();
   const skewMs = getClockSkewMs(headers, nowMs);
@@ -49,14 +49,14 @@ function toUnit(name: string): LimitUnit {
   return name.includes("output") ? "outputTokens" : "tokens";
 }
 
-/** A count, or the first number of a list such as `100, 100;w=60`. */
+/** Parses a count, or the first number of a list such as `100, 100;w=60`. */
 function parseCount(text: string): number | undefined {
   const [number] = /^\s*-?\d+(\.\d+)?/.exec(text) ?? [];
   return number === undefined ? undefined : Math.max(0, Math.floor(Number(number)));
 }
 
 /**
- * The field of the IETF's drafts: `limit=100, remaining=50, reset=5`, and the newer `"default";r=50;t=30` with
+ * Reads the header of the IETF drafts: `limit=100, remaining=50, reset=5`, and the newer `"default";r=50;t=30` with
  * `ratelimit-policy: "default";q=100;w=60`.
  */
 function readStructuredHeader(text: string | undefined, headers: ResponseHeaders, nowMs: number): RateLimits {

@@ -5,10 +5,10 @@ import { parseDurationMs } from "./parse-time.ts";
 const RETRY_SENTENCE =
   /\b(?:try again|retry) (?:in|after) ((?:\d+(?:\.\d+)?(?:ms|[smh]))+|\d+(?:\.\d+)? (?:second|minute)s?)\b/i;
 
-/** Of a sentence; what is longer is none. */
+/** The part of a message that is read; a longer one is not such a sentence. */
 const MAX_READ_CHARS = 4096;
 
-/** The delay that the body of a refusal asks for, in milliseconds: Google's `RetryInfo`, or the vendor's sentence. */
+/** Returns the delay in the body of a rejection, in milliseconds: Google's `RetryInfo`, or the vendor's sentence. */
 export function parseRetryHintMs(error: JsonObject): number | undefined {
   for (const detail of asList(error["details"])) {
     const one = asObject(detail);

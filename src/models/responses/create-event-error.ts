@@ -3,8 +3,8 @@ import type { ProviderError } from "../provider-error.ts";
 import { createStreamError, type Vendor } from "../provider-error-from-response.ts";
 
 /**
- * An `error` event, in the shapes that it has: the fields of the error in the event itself, as the API's description
- * says; beneath `error`, as its servers send it; or a text that is not JSON.
+ * Creates the error for an `error` event in any of its shapes: the error's fields in the event itself, as the API's
+ * reference specifies; nested in `error`, as its servers send it; or a text that is not JSON.
  */
 export function createEventError(
   vendor: Vendor,
@@ -16,12 +16,12 @@ export function createEventError(
   const message = asText(event["error"]);
   if (message !== undefined) return createStreamError(vendor, { error: { message } }, requestId);
   if (asObject(event["error"]) !== undefined) return createStreamError(vendor, event, requestId);
-  // Its own `type` is that of the event.
+  // The event's own `type` is not the type of the error.
   const { type: _type, ...error } = event;
   return createStreamError(vendor, { error }, requestId);
 }
 
-/** The end of a response that failed. */
+/** Creates the error for a response that failed. */
 export function createResponseError(
   vendor: Vendor,
   response: JsonObject,

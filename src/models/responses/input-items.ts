@@ -18,14 +18,14 @@ const VENDOR_IDS: CallIdRule = {
   },
 };
 
-/** Others get what they made themselves as it was: some hide something in it. */
+/** Other vendors get their own ids unchanged: some hide data in them. */
 const OTHER_IDS: CallIdRule = { ...VENDOR_IDS, isValid: (id, own) => (own ? id !== "" : isValidId(id)) };
 
 export function selectIdRule(provider: string): CallIdRule {
   return /^(?:openai|azure)/.test(provider) ? VENDOR_IDS : OTHER_IDS;
 }
 
-/** A conversation as the list of items that the API takes for `input` (PROV-17). */
+/** Converts a conversation to the list of items that the API accepts as `input` (PROV-17). */
 export function toInputItems(turns: readonly ConversationTurn[]): readonly WireItem[] {
   const items: WireItem[] = [];
   for (const turn of turns) {
@@ -58,20 +58,20 @@ function toWirePart(part: Part): WirePart {
     : { type: "input_image", detail: "auto", image_url: `data:${part.mimeType};base64,${part.data}` };
 }
 
-/** A plain string where it can be one. */
+/** Returns a plain string if possible. */
 function toOutput(parts: readonly Part[]): string | readonly WirePart[] {
   const texts = parts.flatMap((part) => (part.type === "text" ? [part.text] : []));
   return texts.length === parts.length ? texts.join("\n") : parts.map(toWirePart);
 }
 
-/** @param before - How many items go before, which makes the ids of messages that have none. */
+/** @param before - The number of preceding items, from which the ids of messages without one are derived. */
 function toAssistantItems(
   parts: readonly AssistantPart[],
   isSameProvider: boolean,
   before: number,
 ): readonly WireItem[] {
   const items: WireItem[] = [];
-  // Items refer to the reasoning before them by their ids: without it they go without.
+  // Items refer to the preceding reasoning by id: without it they are sent without ids.
   const keepsIds =
     isSameProvider && parts.every((part) => part.type !== "thinking" || parseReasoningItem(part.signature));
   const freeId = () => `msg_${before + items.length}`;
@@ -108,7 +108,7 @@ function toAssistantItems(
         assertNever(part);
     }
   }
-  // The API refuses reasoning that nothing came of, as in an answer that was cut off.
+  // The API rejects reasoning that nothing follows, as in an answer that was cut off.
   while (isReasoning(items.at(-1))) items.pop();
   return items;
 }
@@ -117,7 +117,7 @@ function isReasoning(item: WireItem | undefined): boolean {
   return item !== undefined && "type" in item && item.type === "reasoning";
 }
 
-/** Adds a text to the message that it was a part of, or as a message of its own. */
+/** Adds a text to the message that it belonged to, or as a new message. */
 function addText(
   items: WireItem[],
   text: string,

@@ -6,10 +6,10 @@ import type { ModelDelta } from "../provider.ts";
 import { type Addition, Item, type PieceKey } from "./item.ts";
 
 /**
- * The content of one answer, item by item.
+ * Collects the content of one answer, item by item.
  *
- * Items are named by `output_index` and by id. Servers that imitate the API get one or the other wrong, so that either
- * will do; and what the end of the response says of an item counts over what came before.
+ * Events identify items by `output_index` and by id. Servers that imitate the API get one or the other wrong, so either
+ * suffices. An item in the final response replaces what arrived before.
  */
 export class ItemCollector {
   readonly #items: Item[] = [];
@@ -30,7 +30,7 @@ export class ItemCollector {
     return this.#start(type, index, data);
   }
 
-  /** A piece of a text, of a message or of reasoning. */
+  /** Adds a piece of a text, of a message or of reasoning. */
   extend(event: JsonObject, type: "message" | "reasoning", key: PieceKey, refusal: boolean): ModelDelta[] {
     const delta = asText(event["delta"]) ?? asText(asObject(event["delta"])?.["text"]);
     if (delta === undefined) return [];
@@ -71,7 +71,7 @@ export class ItemCollector {
     return added === undefined ? [] : [this.#createCallDelta(item, added)];
   }
 
-  /** An item is whole. */
+  /** Completes an item. */
   end(event: JsonObject): readonly ModelDelta[] {
     const data = asObject(event["item"]) ?? {};
     const type = asText(data["type"]);
@@ -84,7 +84,7 @@ export class ItemCollector {
     return this.#completeItem(item, type, index ?? this.#items.length, data);
   }
 
-  /** All items, as the end of a response lists them; those that it leaves out stay as they came. */
+  /** Completes all items, as the final response lists them; those that it omits stay as they arrived. */
   endAll(output: unknown): readonly ModelDelta[] {
     const open = new Set(this.#items);
     return asList(output).flatMap((listed, index) => {
@@ -101,13 +101,13 @@ export class ItemCollector {
     });
   }
 
-  /** What the model has said in place of an answer that it refused to give. */
+  /** Returns the model's explanation of a refusal. */
   getRefusal(): string {
     return this.#items.map((item) => item.refusalText).join("");
   }
 
   getContent(): Content[] {
-    // What was not encrypted cannot be sent back, and then nothing may refer to it.
+    // Unencrypted reasoning cannot be sent back, so no item may refer to it.
     const isReasoningLost = this.#items.some((item) => item.type === "reasoning" && isUnsigned(item));
     return [...this.#items]
       .sort((one, other) => one.index - other.index)
@@ -173,7 +173,7 @@ export class ItemCollector {
     return this.#items.at(-1) as Item;
   }
 
-  /** Gives an item its place in the message as soon as there is something to keep of it. */
+  /** Assigns an item its position in the message as soon as it has content. */
   #reserveIndex(item: Item): ModelDelta[] {
     if (item.hasContent) item.contentIndex ??= this.#nextContentIndex++;
     return [];
@@ -202,7 +202,7 @@ function hasSameId(one: JsonObject, other: JsonObject): boolean {
   return ["id", "call_id"].some((name) => asText(one[name]) !== undefined && one[name] === other[name]);
 }
 
-/** The same item told twice, rather than another under the same index. */
+/** Returns whether both are the same item, sent twice, and not another one with the same index. */
 function isSameItem(one: JsonObject, other: JsonObject): boolean {
   return ["id", "call_id"].every((name) => {
     const [a, b] = [asText(one[name]), asText(other[name])];

@@ -1,7 +1,7 @@
 import { asList, asObject, asText, type JsonObject, parseJson } from "../json.ts";
 
-// What the API gives beside texts, thinking and calls, and wants back: kept as JSON in their `signature`, with the
-// item's `type` in it. A signature of another form is another protocol's.
+// Data that the API sends with texts, thinking and calls and requires back: stored as JSON in their `signature`, with the
+// item's `type` in it. A signature of another format belongs to another protocol.
 
 type ItemType = "message" | "reasoning" | "function_call";
 
@@ -11,7 +11,7 @@ function parseToken(type: ItemType, signature: string | undefined): JsonObject |
   return token?.["type"] === type ? token : undefined;
 }
 
-/** Fields of `item` that are there and hold something. */
+/** Picks the fields of `item` that are present and not empty. */
 function pickFilled(item: JsonObject, names: readonly string[]): JsonObject {
   return Object.fromEntries(
     names.flatMap((name) => {
@@ -25,7 +25,7 @@ function formatToken(type: ItemType, fields: JsonObject): string | undefined {
   return Object.keys(fields).length === 0 ? undefined : JSON.stringify({ type, ...fields });
 }
 
-/** @param withId - False where the item may not be referred to. */
+/** @param withId - False if other items may not refer to this one. */
 export function formatMessageToken(
   item: JsonObject,
   annotations: readonly unknown[],
@@ -52,7 +52,7 @@ export function parseMessageToken(signature: string | undefined): MessageToken |
   );
 }
 
-/** `namespace` and `caller` say where a call belongs, with tools that the vendor has found or a program of its own. */
+/** `namespace` and `caller` tell where a call belongs, if the vendor found its tool or its program made it. */
 export function formatCallToken(item: JsonObject, withId: boolean): string | undefined {
   const fields = ["namespace", "caller"];
   return formatToken("function_call", pickFilled(item, withId ? ["id", ...fields] : fields));
@@ -64,7 +64,7 @@ export function parseCallToken(signature: string | undefined): JsonObject {
 }
 
 /**
- * The whole item, when it can be understood without what the vendor has stored (nothing: `store` is false): encrypted,
+ * Stores the whole item if it can be read without data stored at the vendor (there is none: `store` is false): encrypted,
  * or with its text.
  */
 export function formatReasoningToken(item: JsonObject): string | undefined {

@@ -6,10 +6,10 @@ import { formatCallToken, formatMessageToken, formatReasoningToken, hasReasoning
 /** A text within an item: a part of a message's content, or a part of the model's reasoning or of its summary. */
 type Piece = { text: string; annotations: readonly unknown[]; refusal: boolean; place: number | undefined };
 
-/** Where the texts of an item stand: `content`, by index, and `summary`. */
+/** The location of a text in an item: `content` or `summary`, with an index. */
 export type PieceKey = `${"content" | "summary"} ${number}`;
 
-/** What has been added to a text. */
+/** What was added to a text. */
 export type Addition = { readonly piece: Piece; readonly delta: string };
 
 const KEPT_FIELDS: Readonly<Record<string, readonly string[]>> = {
@@ -17,18 +17,18 @@ const KEPT_FIELDS: Readonly<Record<string, readonly string[]>> = {
   function_call: ["id", "call_id", "name", "namespace", "caller"],
 };
 
-/** One item of an answer's output while it arrives: piece by piece, then once or twice as a whole. */
+/** One item of an answer's output while it arrives: in pieces, then once or twice as a whole. */
 export class Item {
   readonly type: string;
   /** The vendor's `output_index`. */
   readonly index: number;
-  /** As the vendor sent it last. */
+  /** The vendor's latest version. */
   data: JsonObject;
-  /** It came whole: what was sent of it when it began may be incomplete. */
+  /** The item arrived completely; its first version may be incomplete. */
   isComplete = false;
-  /** Of the whole item in the message, for what is one block there. */
+  /** The position of the item in the message, if it is one block there. */
   contentIndex: number | undefined;
-  /** Of a call. */
+  /** The id of a call. */
   id = "";
   readonly #sizeLimit: AnswerSizeLimit;
   readonly #pieces = new Map<PieceKey, Piece>();
@@ -52,7 +52,7 @@ export class Item {
     return [...this.#pieces.values()].map((piece) => (piece.refusal ? piece.text : "")).join("");
   }
 
-  /** Adds to a text; parts of reasoning stand apart by a blank line. */
+  /** Adds to a text. Parts of reasoning are separated by a blank line. */
   add(key: PieceKey, delta: string, refusal = false): Addition {
     this.#sizeLimit.add(delta);
     let piece = this.#pieces.get(key);
@@ -66,14 +66,14 @@ export class Item {
     return { piece, delta: needsSeparator ? `\n\n${delta}` : delta };
   }
 
-  /** Takes a text that came whole. @returns What it has beyond the pieces before it, if anything. */
+  /** Applies a complete text. @returns What it adds to the pieces before it, if anything. */
   complete(key: PieceKey, text: string | undefined, refusal = false): Addition | undefined {
     if (text === undefined) return undefined;
     const known = this.#pieces.get(key);
     if (known === undefined) return this.add(key, text, refusal);
     if (known.text === text) return undefined;
     if (text.startsWith(known.text)) return this.add(key, text.slice(known.text.length));
-    // What was said in pieces was something else: the whole counts.
+    // The pieces differ: the complete text counts.
     this.#sizeLimit.add(text);
     known.text = text;
     return undefined;
@@ -85,7 +85,7 @@ export class Item {
     return delta;
   }
 
-  /** As of a text. */
+  /** Applies complete arguments, in the same way. */
   completeArguments(given: unknown): string | undefined {
     const text = asObject(given) === undefined ? asText(given) : JSON.stringify(given);
     if (text === undefined || text === this.#arguments) return undefined;
@@ -102,9 +102,9 @@ export class Item {
     piece.annotations = [...piece.annotations, annotation];
   }
 
-  /** The item as a whole. @returns What its texts have beyond their pieces. */
+  /** Applies the complete item. @returns What its texts add to their pieces. */
   completeAll(data: JsonObject): readonly Addition[] {
-    // Some servers leave the encrypted part out of the second whole.
+    // Some servers omit the encrypted part in the second complete version.
     if (!this.isComplete || this.type !== "reasoning" || hasReasoning(data) || !hasReasoning(this.data))
       this.data = pickKeptFields(this.type, data);
     this.isComplete = true;
@@ -124,7 +124,7 @@ export class Item {
     });
   }
 
-  /** Whether there is something to keep of it, as one block. */
+  /** Returns whether the item has content to store as one block. */
   get hasContent(): boolean {
     if (this.type === "message") return false;
     return (
@@ -134,7 +134,7 @@ export class Item {
     );
   }
 
-  /** @param withIds - Whether items may be sent back under their ids. */
+  /** @param withIds - Whether items may be sent back with their ids. */
   toContent(withIds: boolean): Content[] {
     switch (this.type) {
       case "message":
@@ -163,7 +163,7 @@ export class Item {
     return [...this.#pieces.values()].flatMap(({ text }) => (text === "" ? [] : [text])).join("\n\n");
   }
 
-  /** What is kept of an item beside its texts: all that the vendor may want back. It comes up to three times. */
+  /** Counts the stored data besides the texts: everything that the vendor may require back. It arrives up to three times. */
   #addSize(): void {
     const json = JSON.stringify(this.data);
     if (json.length <= this.#counted) return;
@@ -172,7 +172,7 @@ export class Item {
   }
 }
 
-/** Of an item whose texts are kept by themselves: what names it. Of every other, all. */
+/** Picks the identifying fields of an item whose texts are stored separately, and all fields of any other item. */
 function pickKeptFields(type: string, data: JsonObject): JsonObject {
   const names = getOwn(KEPT_FIELDS, type);
   if (names === undefined) return data;

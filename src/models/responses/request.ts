@@ -12,10 +12,10 @@ import type { WireFormat, WireItem, WireRequest, WireTool } from "./wire.ts";
 /** The API's own minimum. */
 const MIN_OUTPUT_TOKENS = 16;
 
-/** A free JSON object is refused when no item of the input speaks of JSON; the instructions are none. */
+/** The API rejects a free JSON output if no input item mentions JSON; the instructions do not count. */
 const JSON_INSTRUCTION: WireItem = { role: "developer", content: "The final answer is one JSON object." };
 
-/** The body of `POST /responses` for a question. Nothing is stored at the vendor: each question carries all. */
+/** Builds the body of `POST /responses`. Nothing is stored at the vendor: each request contains everything. */
 export function buildResponsesRequest(request: ModelRequest): WireRequest {
   const { model, systemPrompt, thinking, temperature, output, mustCall: forcedTool } = request;
   const items = toInputItems(
@@ -26,7 +26,7 @@ export function buildResponsesRequest(request: ModelRequest): WireRequest {
   const effort = selectEffort(model, thinking);
   const instructsJson = model.reasoning || effort !== undefined;
   const limit = Math.min(request.maxTokens ?? model.maxTokens, model.maxTokens);
-  // While they reason, models refuse any temperature but their default.
+  // While they reason, models reject any temperature but their default.
   const reasons = effort !== "none" && (instructsJson || isReasoningModel(model.id));
   const keyed = request.cacheKey !== undefined && isCacheEnabled(request.cache) && takesCacheKey(model);
   return {
@@ -36,7 +36,7 @@ export function buildResponsesRequest(request: ModelRequest): WireRequest {
     stream: true,
     store: false,
     ...(keyed && { prompt_cache_key: request.cacheKey }),
-    // Models that never reason refuse to be asked for it.
+    // Models that never reason reject this field.
     ...((instructsJson || !isPlainModel(model.id)) && { include: ["reasoning.encrypted_content"] as const }),
     ...(effort !== undefined && { reasoning: toReasoning(effort) }),
     max_output_tokens: Math.max(limit, MIN_OUTPUT_TOKENS),
@@ -53,7 +53,7 @@ export function buildResponsesRequest(request: ModelRequest): WireRequest {
   };
 }
 
-/** Others, and Azure in its dated form, refuse a field that they do not know. */
+/** Other servers, and Azure in its dated form, reject an unknown field. */
 function takesCacheKey({ provider, baseUrl, apiVersion }: ModelConfig): boolean {
   if (!/^(?:openai|azure)/.test(provider)) return false;
   return apiVersion === undefined && !/[?&]api-version=|\/deployments\//.test(baseUrl);
@@ -63,7 +63,7 @@ function toReasoning(effort: string): NonNullable<WireRequest["reasoning"]> {
   return effort === "none" ? { effort } : { effort, summary: "auto" };
 }
 
-/** Unless told otherwise this API holds models to a schema word by word, and rewrites or refuses what it cannot hold. */
+/** By default the API enforces a schema strictly, and rewrites or rejects one that it does not support. */
 function toWireTool({ name, description, parameters }: ToolDefinition): WireTool {
   return { type: "function", name, description, parameters, strict: false };
 }

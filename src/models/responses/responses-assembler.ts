@@ -10,7 +10,7 @@ import { createEventError, createResponseError } from "./create-event-error.ts";
 import { ItemCollector } from "./item-collector.ts";
 import { NO_USAGE, toUsage } from "./usage.ts";
 
-/** Ends of a stream. The status of the response says which it is; the event's name, where it has none. */
+/** End events of a stream. The response's status decides; the event's name is used if there is none. */
 const STATUS_BY_EVENT: Readonly<Record<string, string>> = {
   "response.completed": "completed",
   "response.done": "completed",
@@ -19,10 +19,10 @@ const STATUS_BY_EVENT: Readonly<Record<string, string>> = {
   "response.cancelled": "cancelled",
 };
 
-/** Names of the vendor's own tiers that say nothing: what everybody gets. */
+/** The vendor's names of the default tier. */
 const DEFAULT_TIERS: ReadonlySet<string> = new Set(["auto", "default"]);
 
-/** Puts an answer of the Responses API together, whoever's (PROV-18). */
+/** Assembles an answer of the Responses API from any server (PROV-18). */
 export class ResponsesAssembler implements Assembler {
   state: "open" | "ended" = "open";
   readonly #context: AnswerContext;
@@ -46,7 +46,7 @@ export class ResponsesAssembler implements Assembler {
     if (type === "error" || event === "error" || type === "response.error")
       throw createEventError(vendor, parsed, data, requestId);
     if (parsed === undefined) {
-      // Some end with the word of chat completions; it closes a stream, and is no end of an answer.
+      // Some servers end with the marker of chat completions; it closes the stream, but does not complete an answer.
       if (data.trim() === "" || data.trim() === "[DONE]" || type === "ping") return [];
       throw createBrokenStreamError(vendor, `a piece of the stream is not JSON: ${data}`);
     }
@@ -75,7 +75,7 @@ export class ResponsesAssembler implements Assembler {
         return answer.extend(event, "message", content, true);
       case "response.refusal.done":
         return answer.complete(event, "message", content, event["refusal"], true);
-      // Reasoning had shorter names once, and servers that imitate the API still use them (GAP-07).
+      // Reasoning events had shorter names, which servers that imitate the API still use (GAP-07).
       case "response.reasoning_text.delta":
       case "response.reasoning.delta":
         return answer.extend(event, "reasoning", content, false);
@@ -97,7 +97,7 @@ export class ResponsesAssembler implements Assembler {
     }
   }
 
-  /** The response as a whole: when it begins, and when it ends. */
+  /** Handles the response as a whole: its start and its end. */
   #handleLifecycle(type: string, event: JsonObject): readonly ModelDelta[] {
     const response = asObject(event["response"]);
     this.#id ??= asText(response?.["id"]);
@@ -112,14 +112,14 @@ export class ResponsesAssembler implements Assembler {
   #recordEnd(named: string, response: JsonObject): readonly ModelDelta[] {
     const { vendor, requestId } = this.#context;
     const given = asText(response["status"]);
-    // An end that says that it is still going on has ended nevertheless.
+    // An end event with a running status ends the response nevertheless.
     const status = given === undefined || given === "in_progress" || given === "queued" ? named : given;
     if (status === "failed" || status === "cancelled")
       throw createResponseError(vendor, response, status, requestId);
     const deltas = this.#answer.endAll(response["output"]);
     if (status === "incomplete") {
       const reason = asText(asObject(response["incomplete_details"])?.["reason"]);
-      // Whatever else cuts an answer off: its last call may not be whole.
+      // For any other reason that cuts an answer: its last call may be incomplete.
       this.#stopReason = reason === "content_filter" ? "guardRail" : "length";
       if (reason === "content_filter") this.#filterReason = `the answer was filtered (${reason})`;
     }

@@ -1,7 +1,7 @@
 import type { Usage } from "../../schema/message.ts";
 import { asCount, asObject, type JsonObject } from "../json.ts";
 
-/** Here the input's count includes what was read from and written to the cache; ours does not. */
+/** Converts the counters. The vendor's input count includes cache reads and writes; Holdfast's does not. */
 export function toUsage(usage: JsonObject): Usage {
   const all = asCount(usage["input_tokens"]) ?? 0;
   const output = asCount(usage["output_tokens"]) ?? 0;

@@ -8,7 +8,7 @@ type WireImage = {
 };
 export type WirePart = WireText | WireImage;
 
-/** What the assistant has said. `annotations` are the vendor's own. */
+/** A message of the assistant. `annotations` are the vendor's own. */
 export type WireOutputText = {
   readonly type: "output_text";
   readonly text: string;
@@ -44,7 +44,7 @@ export type WireItem =
       readonly call_id: string;
       readonly output: string | readonly WirePart[];
     }
-  /** The vendor's own, as it came: reasoning, a search that it made, … */
+  /** A vendor-specific item, unchanged: reasoning, a search, … */
   | JsonObject;
 
 export type WireTool = {

@@ -3,21 +3,21 @@ import { KeyError } from "./key-error.ts";
 import { createMissingKeyError, type KeyRing } from "./key-ring.ts";
 import type { Encryption } from "./resolve-encryption.ts";
 
-/** What Temporal's own examples and tools know a sealed payload by. */
+/** The metadata key that marks an encrypted payload in Temporal's own examples and tools. */
 const ENCODING = "encoding";
 const ENCRYPTED = "binary/encrypted";
 const KEY_ID = "encryption-key-id";
-/** The id of the workflow that a payload was made for. */
+/** The metadata key with the id of the workflow that a payload belongs to. */
 const ENCRYPTED_FOR = "sealed-for";
-/** On a payload that was opened: tells the workflow that its failures are to be sealed too. */
+/** The metadata key of decrypted payloads. It makes the workflow encrypt its failures too. */
 const WAS_ENCRYPTED = "was-sealed";
 
-/** What a schedule puts behind the id that it was given. */
+/** The suffix that a schedule adds to its workflow id. */
 const SCHEDULE_SUFFIX = /^-\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/;
 
 /**
- * Seals what Temporal stores, and opens it again. A payload opens for the workflow alone that it was made for, as far as
- * whoever opens it knows which one it is: a codec server does not.
+ * Encrypts and decrypts the data that Temporal stores. A payload can be decrypted only for the workflow that it belongs
+ * to, if the workflow is known; a codec server does not know it.
  */
 export class EncryptionCodec implements PayloadCodec {
   readonly #ring: KeyRing | undefined;
@@ -45,7 +45,7 @@ export class EncryptionCodec implements PayloadCodec {
   #decryptPayload(payload: Payload, workflow: string | undefined): Payload {
     const keyId = getMetadataText(payload, KEY_ID);
     if (keyId === undefined) {
-      throw new KeyError("mismatch", "A payload was encrypted by another codec than Holdfast's.");
+      throw new KeyError("mismatch", "A payload was encrypted by a codec other than Holdfast's.");
     }
     const ring = this.#ring;
     if (ring === undefined) throw createMissingKeyError(keyId, []);
@@ -53,7 +53,7 @@ export class EncryptionCodec implements PayloadCodec {
     if (encryptedFor !== undefined && workflow !== undefined && !isSameWorkflow(encryptedFor, workflow)) {
       throw new KeyError(
         "mismatch",
-        `A payload of workflow ${workflow} was made for workflow ${encryptedFor}: it was moved.`,
+        `A payload of workflow ${workflow} was encrypted for workflow ${encryptedFor}: it was moved.`,
         keyId,
       );
     }
@@ -82,7 +82,7 @@ function isSameWorkflow(encryptedFor: string, workflow: string): boolean {
   return workflow.startsWith(encryptedFor) && SCHEDULE_SUFFIX.test(workflow.slice(encryptedFor.length));
 }
 
-/** The length of the metadata, the metadata as JSON, the data. */
+/** Packs a payload: the length of the metadata, the metadata as JSON, the data. */
 function packPayload({ metadata, data }: Payload): Buffer {
   const metadataJson = Object.entries(metadata ?? {})
     .filter(([name]) => name !== WAS_ENCRYPTED)

@@ -5,9 +5,9 @@ const encryptingConverter = new DefaultFailureConverter({ encodeCommonAttributes
 const plainConverter = new DefaultFailureConverter();
 
 /**
- * Has the codec seal what failures say, but for one: whoever lacks a key could not read that it is missing.
+ * Lets the codec encrypt failures, except for the failure of a missing key, which a process without the key must read.
  *
- * By this name the worker loads it, where payloads are sealed.
+ * The worker loads it by this name if payloads are encrypted.
  */
 export const failureConverter: FailureConverter = {
   errorToFailure: (error, payloads, context): ProtoFailure =>

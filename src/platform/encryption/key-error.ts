@@ -1,10 +1,10 @@
 /**
- * Why a key could not be used. `invalid`: the configuration names no usable key. `missing`: something is sealed with a
- * key that is not here. `mismatch`: a key of this name is here, and does not open it.
+ * Why a key could not be used. `invalid`: the configuration specifies no usable key. `missing`: something is encrypted
+ * with a key that this process does not have. `mismatch`: the key of this name cannot decrypt it.
  */
 export type KeyFault = "invalid" | "missing" | "mismatch";
 
-/** A message never holds a key, nor what was sealed. */
+/** An error of a key. Its message never contains a key or decrypted data. */
 export class KeyError extends Error {
   override readonly name = "KeyError";
   readonly fault: KeyFault;

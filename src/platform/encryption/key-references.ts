@@ -1,24 +1,24 @@
 import { readFileSync } from "node:fs";
 import { KeyError } from "./key-error.ts";
 
-/** The environment variable that names the keys. */
+/** The environment variable that lists the keys. */
 export const KEYS_VARIABLE = "HOLDFAST_ENCRYPTION_KEYS";
 
-/** Stands first while keys are known to all and used by nobody yet, or are on their way out. */
+/** The first list item while keys are distributed but not yet used for encryption, or are being retired. */
 export const PLAIN = "plain";
 
 const KEY_BYTES = 32;
 const REFERENCE = /^([A-Za-z0-9][A-Za-z0-9._-]{0,63})=(env|file):(.+)$/s;
 const REFERENCE_HELP =
-  `${KEYS_VARIABLE} names keys as id=env:NAME or id=file:PATH, separated by commas, the one that seals first; ` +
+  `${KEYS_VARIABLE} lists keys as id=env:NAME or id=file:PATH, separated by commas, the key for encryption first; ` +
   "never the key itself";
 
 type ResolvedKey = { readonly id: string; readonly bytes: Buffer };
 
-/** In order; the first one seals, unless the list begins with `plain`. */
+/** Keys in order. The first one encrypts, unless the list begins with `plain`. */
 export type ResolvedKeys = { readonly keys: readonly ResolvedKey[]; readonly plainFirst: boolean };
 
-/** Finds the keys that a list of references names. What the references hold is in no message. */
+/** Resolves the keys of a list of references. Messages never contain the keys. */
 export function resolveKeys(references: string, env: NodeJS.ProcessEnv): ResolvedKeys {
   const parts = references.split(/[\s,]+/).filter((reference) => reference !== "");
   const plainFirst = parts[0] === PLAIN;
@@ -27,11 +27,7 @@ export function resolveKeys(references: string, env: NodeJS.ProcessEnv): Resolve
     .map((reference, index) => resolveKey(reference, index + 1, env));
   for (const [index, { id }] of keys.entries()) {
     if (keys.findIndex((other) => other.id === id) !== index) {
-      throw new KeyError(
-        "invalid",
-        `${KEYS_VARIABLE} names two keys "${id}": give each an id of its own.`,
-        id,
-      );
+      throw new KeyError("invalid", `${KEYS_VARIABLE} contains two keys "${id}": give each its own id.`, id);
     }
   }
   if (keys.length === 0)
@@ -41,9 +37,9 @@ export function resolveKeys(references: string, env: NodeJS.ProcessEnv): Resolve
 
 function resolveKey(reference: string, index: number, env: NodeJS.ProcessEnv): ResolvedKey {
   const [, id, kind, source] = REFERENCE.exec(reference) ?? [];
-  // The word itself may be a key that somebody has put there: it is not repeated.
+  // The message does not repeat the reference: it may be a key by mistake.
   if (id === undefined || source === undefined || id === PLAIN) {
-    throw new KeyError("invalid", `Reference ${index} is none that can be used. ${REFERENCE_HELP}.`);
+    throw new KeyError("invalid", `Reference ${index} is invalid. ${REFERENCE_HELP}.`);
   }
   const text = kind === "env" ? readKeyFromEnvironment(id, source, env) : readKeyFromFile(id, source);
   const bytes = decodeKey(text.trim());
@@ -51,7 +47,7 @@ function resolveKey(reference: string, index: number, env: NodeJS.ProcessEnv): R
     throw new KeyError(
       "invalid",
       `Key "${id}" (${kind}:${source}) is not ${KEY_BYTES} bytes in base64 or hex. ` +
-        "Make one with: openssl rand -base64 32",
+        "Create one with: openssl rand -base64 32",
       id,
     );
   }

@@ -10,13 +10,13 @@ import {
 import { KeyError } from "./key-error.ts";
 import { KEYS_VARIABLE, type ResolvedKeys, resolveKeys } from "./key-references.ts";
 
-// What is sealed is one row of bytes: a mark, the key's id, a salt, an IV, the tag, the ciphertext.
+// Encrypted data is one sequence of bytes: a mark, the key's id, a salt, an IV, the tag, the ciphertext.
 //
 // Invariants
-//   I1. What was sealed opens only whole, unchanged, under its own key, for the purpose and the place that it was sealed for.
-//   I2. The mark never begins a text in UTF-8, so that a text is never taken for something sealed.
+//   I1. Encrypted data can be decrypted only whole, unchanged, with its own key, purpose and associated data.
+//   I2. No UTF-8 text begins with the mark, so that a text is never mistaken for encrypted data.
 
-/** What is sealed for one purpose does not open for another. */
+/** Data that is encrypted for one purpose cannot be decrypted for another. */
 export type Purpose = "payload" | "transcript" | "live";
 
 const MARK = Buffer.from([0xf8, 0x01]);
@@ -27,15 +27,15 @@ const CIPHER = "aes-256-gcm";
 const MAX_DERIVED = 1024;
 
 /**
- * The keys of this process, by id. The first one seals; all of them open.
+ * The keys of this process, by id. The first one encrypts; all of them decrypt.
  *
- * Each process seals under keys of its own, derived with a salt that goes along: random IVs of 96 bits meet too soon
- * for a key that a whole fleet uses for years.
+ * Each process encrypts with derived keys of its own, whose salt is part of the data: random 96-bit IVs would collide
+ * too soon under one key that a whole fleet uses for years.
  */
 export class KeyRing {
-  /** The references that it was made of, for another thread to make the same. */
+  /** The references that it was created from, so that another thread can create the same. */
   readonly references: string;
-  /** The id of the key that seals; absent where what is written stays plain. */
+  /** The id of the key that encrypts; absent if new data stays plain. */
   readonly writeKeyId: string | undefined;
   readonly #keys: ReadonlyMap<string, Buffer>;
   readonly #salt = randomBytes(SALT_BYTES);
@@ -47,7 +47,7 @@ export class KeyRing {
     this.writeKeyId = plainFirst ? undefined : keys[0]?.id;
   }
 
-  /** @param references - As `HOLDFAST_ENCRYPTION_KEYS` has them. Throws `KeyError`. */
+  /** @param references - In the format of `HOLDFAST_ENCRYPTION_KEYS`. Throws `KeyError`. */
   static fromReferences(references: string, env: NodeJS.ProcessEnv = process.env): KeyRing {
     return new KeyRing(references, resolveKeys(references, env));
   }
@@ -56,16 +56,16 @@ export class KeyRing {
     return [...this.#keys.keys()];
   }
 
-  /** Tells one key from another of the same name, and nothing else of it. */
+  /** Returns a fingerprint that distinguishes keys of the same name and reveals nothing else. */
   fingerprint(id: string): string {
     const key = this.#getKey(id);
     return createHmac("sha256", key).update("holdfast/1/fingerprint").digest("hex").slice(0, 12);
   }
 
-  /** @param about - What it belongs to: it does not open for anything else. */
+  /** @param associatedData - What the data belongs to; decryption requires the same. */
   encrypt(purpose: Purpose, plain: Uint8Array, associatedData: string): Buffer {
     if (this.writeKeyId === undefined)
-      throw new KeyError("missing", "None of the keys here is one that seals.");
+      throw new KeyError("missing", "None of the keys of this process is for encryption.");
     const id = Buffer.from(this.writeKeyId, "latin1");
     const head = Buffer.concat([MARK, Buffer.from([id.length]), id, this.#salt]);
     const iv = randomBytes(IV_BYTES);
@@ -76,12 +76,12 @@ export class KeyRing {
     return Buffer.concat([head, iv, cipher.getAuthTag(), first, rest]);
   }
 
-  /** Throws `KeyError`, which says which key is missing or does not fit. */
+  /** Decrypts data. Throws `KeyError`, which says which key is missing or does not match. */
   decrypt(purpose: Purpose, encrypted: Uint8Array, associatedData: string): Buffer {
     const bytes = Buffer.from(encrypted.buffer, encrypted.byteOffset, encrypted.byteLength);
     const id = readKeyId(bytes);
     if (id === undefined)
-      throw new KeyError("mismatch", "What was to be opened is not sealed, or is cut off.");
+      throw new KeyError("mismatch", "The data to decrypt is not encrypted, or is truncated.");
     if (!this.#keys.has(id)) throw createMissingKeyError(id, this.ids);
     const saltAt = MARK.length + 1 + id.length;
     const ivAt = saltAt + SALT_BYTES;
@@ -118,7 +118,7 @@ export class KeyRing {
   }
 }
 
-/** The id of the key that bytes were sealed with; nothing of bytes that are not sealed. */
+/** Returns the id of the key that encrypted these bytes, or undefined if they are not encrypted. */
 export function readKeyId(bytes: Uint8Array): string | undefined {
   if (bytes[0] !== MARK[0] || bytes[1] !== MARK[1]) return undefined;
   const length = bytes[2] ?? 0;
@@ -126,7 +126,7 @@ export function readKeyId(bytes: Uint8Array): string | undefined {
   return length === 0 || id.length < length ? undefined : Buffer.from(id).toString("latin1");
 }
 
-/** @param here - The ids of the keys that there are. */
+/** @param availableIds - The ids of the existing keys. */
 export function createMissingKeyError(id: string, availableIds: readonly string[]): KeyError {
   const has =
     availableIds.length === 0
@@ -134,7 +134,7 @@ export function createMissingKeyError(id: string, availableIds: readonly string[
       : `which has ${availableIds.map((one) => `"${one}"`).join(", ")}`;
   return new KeyError(
     "missing",
-    `Sealed with key "${id}", which is not among the keys of this process (${has}): ` +
+    `Encrypted with key "${id}", which is not among the keys of this process (${has}): ` +
       `add a reference to it to ${KEYS_VARIABLE}.`,
     id,
   );
@@ -143,8 +143,8 @@ export function createMissingKeyError(id: string, availableIds: readonly string[
 function createDecryptionError(id: string): KeyError {
   return new KeyError(
     "mismatch",
-    `Sealed with key "${id}", and the key of that name here does not open it: it is another key, ` +
-      "or what is stored was changed, cut off or moved.",
+    `Encrypted with key "${id}", but this process's key of that name cannot decrypt it: it is a different key, ` +
+      "or the stored data was changed, truncated or moved.",
     id,
   );
 }

@@ -2,19 +2,19 @@ import { KeyError } from "./key-error.ts";
 import { KEYS_VARIABLE } from "./key-references.ts";
 import { KeyRing } from "./key-ring.ts";
 
-/** The environment variable that says what is sealed, where not everything is. */
+/** The environment variable that lists what is encrypted, if not everything is. */
 const ENCRYPT_VARIABLE = "HOLDFAST_ENCRYPT";
 
 export type EncryptionOptions = {
-  /** References to keys, as `HOLDFAST_ENCRYPTION_KEYS` has them: `id=env:NAME` or `id=file:PATH`. The first one seals. */
+  /** References to keys, as in `HOLDFAST_ENCRYPTION_KEYS`: `id=env:NAME` or `id=file:PATH`. The first one encrypts. */
   readonly keys: string;
-  /** What Temporal stores; on unless said. */
+  /** Encrypts the data that Temporal stores; on by default. */
   readonly payloads?: boolean;
-  /** Our own store: transcript and live output; on unless said. */
+  /** Encrypts Holdfast's own store, the transcript and live output; on by default. */
   readonly transcript?: boolean;
 };
 
-/** What is sealed here, and with what. What is sealed already is opened in any case. */
+/** What is encrypted, and with which keys. Existing encrypted data is always decrypted. */
 export type Encryption = {
   readonly ring: KeyRing | undefined;
   readonly payloads: boolean;
@@ -25,7 +25,7 @@ export const NO_ENCRYPTION: Encryption = { ring: undefined, payloads: false, tra
 
 const PARTS = ["payloads", "transcript"] as const;
 
-/** @param options - Else what the environment says. Throws `KeyError`. */
+/** @param options - By default those of the environment. Throws `KeyError`. */
 export function resolveEncryption(
   options?: EncryptionOptions,
   env: NodeJS.ProcessEnv = process.env,
@@ -42,10 +42,13 @@ function readOptionsFromEnvironment(env: NodeJS.ProcessEnv): EncryptionOptions {
   const requestedParts = (env[ENCRYPT_VARIABLE] ?? "").split(/[\s,]+/).filter((value) => value !== "");
   const unknown = requestedParts.find((value) => !PARTS.some((part) => part === value));
   if (unknown !== undefined) {
-    throw new KeyError("invalid", `${ENCRYPT_VARIABLE} says "${unknown}"; it takes ${PARTS.join(" and ")}.`);
+    throw new KeyError(
+      "invalid",
+      `${ENCRYPT_VARIABLE} contains "${unknown}"; valid values are ${PARTS.join(" and ")}.`,
+    );
   }
   if (requestedParts.length > 0 && keys.trim() === "") {
-    throw new KeyError("invalid", `${ENCRYPT_VARIABLE} is set, and ${KEYS_VARIABLE} names no key.`);
+    throw new KeyError("invalid", `${ENCRYPT_VARIABLE} is set, but ${KEYS_VARIABLE} specifies no key.`);
   }
   if (requestedParts.length === 0) return { keys };
   return {

@@ -1,12 +1,12 @@
 import { PLAIN } from "./key-references.ts";
 import type { Encryption } from "./resolve-encryption.ts";
 
-// A worker says in its identity at the server which keys it has, so that a client that has others finds out before it
-// starts something. Names and fingerprints: nothing that opens anything.
+// A worker lists its keys in its identity at the server, so that a client with other keys detects the mismatch before it
+// starts a run. The list contains names and fingerprints, which cannot decrypt anything.
 
 const KEYS_LABEL = " keys=";
 
-/** The first is what is written; all are read. */
+/** Names of keys. The first one encrypts; all of them decrypt. */
 export type KeyNames = readonly string[];
 
 export function getKeyNames({ ring, payloads }: Encryption): KeyNames {
@@ -14,7 +14,7 @@ export function getKeyNames({ ring, payloads }: Encryption): KeyNames {
   return payloads ? names : [PLAIN, ...names];
 }
 
-/** What a worker of these keys is known by at the server. */
+/** Adds the keys to a worker's identity at the server. */
 export function addKeysToIdentity(identity: string, encryption: Encryption): string {
   return encryption.ring === undefined
     ? identity
@@ -30,7 +30,7 @@ export function parseIdentityKeys(identity: string): KeyNames {
   return names.length === 0 ? [PLAIN] : names;
 }
 
-/** Whether each of two can read what the other writes. */
+/** Checks whether two processes can read each other's data. */
 export function canReadEachOther(one: KeyNames, other: KeyNames): boolean {
   return canRead(one, other[0]) && canRead(other, one[0]);
 }
@@ -39,7 +39,7 @@ function canRead(names: KeyNames, name: string | undefined): boolean {
   return name === undefined || name === PLAIN || names.includes(name);
 }
 
-/** Ids alone, for people. */
+/** Formats the ids of the keys for users. */
 export function listKeyIds(names: KeyNames): string {
   const ids = names.filter((name) => name !== PLAIN).map((name) => `"${name.replace(/:[0-9a-f]*$/, "")}"`);
   return ids.length === 0 ? "no key" : ids.join(", ");

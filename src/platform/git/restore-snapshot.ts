@@ -4,27 +4,27 @@ import { basename, dirname, join, resolve } from "node:path";
 import { GitError, runGit, tryGit } from "./run-git.ts";
 import { findRepository, writeTree } from "./write-tree.ts";
 
-/** Restoring may have many files to write. */
+/** Restoring can write many files. */
 const RESTORE_TIMEOUT_MS = 120_000;
 
 export type RestoreRequest = {
-  /** The snapshot, and the workspace that it was taken of. */
+  /** The commit of the snapshot. */
   readonly commit: string;
   readonly workspace: string;
 };
 
 /**
- * Puts a snapshot into a new work tree of the same repository, at the commit that was checked out then. The workspace
- * that it was taken of is not touched. Gives the folder to work in: as deep in the new work tree as it was in the old.
+ * Restores a snapshot into a new work tree of the same repository, at the commit that was checked out then. The original
+ * workspace is not changed. Returns the workspace in the new work tree, at the same relative path.
  *
- * @param folder - Must not be there.
+ * @param folder - Must not exist.
  */
 export async function restoreToNewWorktree(
   { commit, workspace }: RestoreRequest,
   folder: string,
 ): Promise<string> {
   const { folder: from, prefix } = await findRepository(workspace);
-  if (existsSync(folder)) throw new GitError(`${folder} is there already; name another folder`);
+  if (existsSync(folder)) throw new GitError(`${folder} already exists; specify another folder`);
   const options = { timeoutMs: RESTORE_TIMEOUT_MS };
   await assertSnapshotExists(from, commit);
   const parent = (await tryGit(from, ["rev-parse", "--verify", "--quiet", `${commit}^`], options))?.trim();
@@ -33,15 +33,15 @@ export async function restoreToNewWorktree(
   return resolve(folder, prefix);
 }
 
-/** Where a new work tree goes when nobody says so. */
+/** Returns the default folder of a new work tree. */
 export async function chooseWorktreeFolder(workspace: string, name: string): Promise<string> {
   const { top } = await findRepository(workspace);
   return join(dirname(top), `${basename(top)}-${name}`);
 }
 
 /**
- * Puts a snapshot into the workspace itself. Refused unless that is clean: everything in it is committed, or held by one
- * of these snapshots. Index and branches stay as they are.
+ * Restores a snapshot into the workspace itself. Throws unless the workspace is clean: everything in it is committed, or
+ * contained in one of these snapshots. Index and branches stay unchanged.
  */
 export async function restoreInPlace(
   { commit, workspace }: RestoreRequest,
@@ -65,7 +65,7 @@ export async function restoreInPlace(
 async function assertSnapshotExists(folder: string, commit: string): Promise<void> {
   const found = await tryGit(folder, ["cat-file", "-t", commit]);
   if (found?.trim() === "commit") return;
-  throw new GitError(`the repository of ${folder} does not hold the snapshot ${commit} any more`);
+  throw new GitError(`the repository of ${folder} no longer contains the snapshot ${commit}`);
 }
 
 async function assertClean(folder: string, now: string, snapshots: readonly string[]): Promise<void> {
@@ -76,6 +76,6 @@ async function assertClean(folder: string, now: string, snapshots: readonly stri
     if (tree?.trim() === now) return;
   }
   throw new GitError(
-    `${folder} has changes that are neither committed nor held by a snapshot: commit or stash them, or restore into a new folder`,
+    `${folder} has changes that are neither committed nor part of a snapshot: commit or stash them, or restore into a new folder`,
   );
 }

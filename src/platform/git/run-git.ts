@@ -1,15 +1,15 @@
 import { execFile } from "node:child_process";
 import { buildCleanEnvironment } from "../process/clean-environment.ts";
 
-// Git as a program that is asked something, never one that runs programs of others: a workspace is an agent's to write
-// in, its repository's configuration too. Hooks and file watchers are off; keys of this process are not passed on.
+// Runs git without letting it run other programs: an agent can write to its workspace, including the repository's
+// configuration. Hooks and file watchers are off, and git does not receive this process's keys.
 
 export class GitError extends Error {
   override readonly name = "GitError";
 }
 
 export type GitOptions = {
-  /** An index of its own, in place of the repository's. */
+  /** A separate index, used instead of the repository's. */
   readonly index?: string;
   readonly signal?: AbortSignal;
   readonly timeoutMs?: number;
@@ -22,7 +22,7 @@ const SAFE_OPTIONS = [
   ...["-c", "gc.auto=0"],
 ] as const;
 
-/** What a commit of ours says of who has made it. */
+/** Author and committer of Holdfast's commits. */
 const COMMIT_IDENTITY = {
   GIT_AUTHOR_NAME: "Holdfast",
   GIT_AUTHOR_EMAIL: "holdfast@localhost",
@@ -33,7 +33,7 @@ const COMMIT_IDENTITY = {
 const TIMEOUT_MS = 10_000;
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 
-/** What git prints. Throws `GitError` with what it says. */
+/** Runs git and returns its output. Throws `GitError` with git's message. */
 export async function runGit(
   folder: string,
   args: readonly string[],
@@ -62,7 +62,7 @@ export async function runGit(
   });
 }
 
-/** The same for questions to which "no" is an answer. */
+/** Runs git; a failure is a valid answer and returns undefined. */
 export async function tryGit(
   folder: string,
   args: readonly string[],
@@ -77,7 +77,7 @@ export async function tryGit(
 type ExecError = Error & { readonly code?: string | number | null; readonly killed?: boolean };
 
 function describeFailure(command: string, error: ExecError, stderr: string, timeoutMs: number): string {
-  if (error.code === "ENOENT") return "there is no git on this machine";
+  if (error.code === "ENOENT") return "git is not installed on this machine";
   if (error.name === "AbortError" || error.killed === true)
     return `git ${command} took longer than ${timeoutMs / 1000} s`;
   const message = stderr.trim().split("\n").at(-1) ?? "";

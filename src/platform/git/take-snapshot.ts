@@ -3,10 +3,10 @@ import { findRepository, type TreeBounds, writeTree } from "./write-tree.ts";
 
 export type SnapshotRequest = {
   readonly workspace: string;
-  /** A hidden reference that keeps the commit from being collected. */
+  /** The hidden reference that protects the commit from garbage collection. */
   readonly ref: string;
   readonly message: string;
-  /** The snapshot before this one: nothing is made when the workspace is still as it was then. */
+  /** The previous snapshot. No new one is created if the workspace is unchanged. */
   readonly previous?: string | undefined;
   readonly signal?: AbortSignal;
   readonly bounds?: TreeBounds;
@@ -17,7 +17,7 @@ export type SnapshotResult =
   | { readonly type: "unchanged"; readonly commit: string }
   | { readonly type: "none"; readonly problem: string };
 
-/** Keeps what a workspace holds as a commit that no branch knows of. Never throws: what it cannot do, it says. */
+/** Stores the content of a workspace as a commit on no branch. Never throws: problems are part of the result. */
 export async function takeSnapshot(request: SnapshotRequest): Promise<SnapshotResult> {
   const { workspace, ref, message, previous, signal, bounds } = request;
   const options = signal === undefined ? {} : { signal };
@@ -53,7 +53,7 @@ async function isUnchanged(
   return output?.trim() === `${tree} ${head ?? ""}`.trim();
 }
 
-/** References of a session; any text can stand in a name. */
+/** Builds the name of a snapshot's reference. Any text is allowed as a session id. */
 export function buildSnapshotRef(session: string, branch: string, position: number): string {
   return `refs/holdfast/${encodeSegment(session)}/${encodeSegment(branch)}/${position}`;
 }

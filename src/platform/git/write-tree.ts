@@ -5,38 +5,38 @@ import { join, resolve } from "node:path";
 import { GitError, runGit, tryGit } from "./run-git.ts";
 
 export type Repository = {
-  /** The workspace, by its real path. */
+  /** The real path of the workspace. */
   readonly folder: string;
-  /** The work tree that holds it. */
+  /** The work tree that contains it. */
   readonly top: string;
-  /** The workspace within it; empty when it is the work tree itself. */
+  /** The workspace's path within the work tree; empty if they are the same. */
   readonly prefix: string;
 };
 
 export type TreeBounds = {
-  /** Of files that git does not hold yet as they are. */
+  /** The maximum total size of files that git does not yet contain in their current state. */
   readonly maxBytes: number;
   readonly maxFiles: number;
 };
 
 const DEFAULT_BOUNDS: TreeBounds = { maxBytes: 256 * 1024 * 1024, maxFiles: 20_000 };
 
-/** Throws `GitError` for a folder that cannot be kept, with the reason. */
+/** Finds the repository of a workspace. Throws `GitError` with the reason if snapshots are impossible. */
 export async function findRepository(workspace: string, signal?: AbortSignal): Promise<Repository> {
   const options = signal === undefined ? {} : { signal };
   const folder = await realpath(workspace);
   const output = await tryGit(folder, ["rev-parse", "--show-toplevel", "--show-prefix"], options);
   if (output === undefined)
-    throw new GitError(`${workspace} is not in a git repository, or git is not there`);
+    throw new GitError(`${workspace} is not in a git repository, or git is not installed`);
   const [top = "", prefix = ""] = output.split("\n");
   if (top === "" || resolve(top, prefix) !== folder) {
-    throw new GitError(`${workspace} is not where its git repository says that it is`);
+    throw new GitError(`${workspace} is not at the location that its git repository reports`);
   }
   await assertNoFilters(folder, options);
   return { folder, top, prefix };
 }
 
-/** Filters are programs, and those that a repository itself names may have been named by the agent. */
+/** Throws if the repository configures filters: filters are programs, and the agent may have configured them. */
 async function assertNoFilters(folder: string, options: { signal?: AbortSignal }): Promise<void> {
   const names = [
     "config",
@@ -49,13 +49,13 @@ async function assertNoFilters(folder: string, options: { signal?: AbortSignal }
   const own = output.split("\n").find((line) => /^(local|worktree)\s/.test(line));
   if (own === undefined) return;
   throw new GitError(
-    `the repository itself names a program to run (${own.split(/\s/)[1]}), which is not run here`,
+    `the repository's configuration contains a program to run (${own.split(/\s/)[1]}), which Holdfast does not run`,
   );
 }
 
 /**
- * The tree of the workspace as it is now, files that are not tracked included and ignored ones left out, in the object
- * store alone: index, branches and work tree stay as they are. What else the work tree holds is as the index has it.
+ * Writes the current tree of the workspace, including untracked files but not ignored ones, to the object store. Index,
+ * branches and work tree stay unchanged. Files outside the workspace are as in the index.
  */
 export async function writeTree(
   { folder }: Repository,
@@ -91,7 +91,7 @@ async function assertWithinBounds(
   const files = new Set(listed.split("\0").filter((name) => name !== ""));
   if (files.size > maxFiles) {
     throw new GitError(
-      `${files.size} files are new or changed, more than ${maxFiles}: ignore those that need not be kept`,
+      `${files.size} files are new or changed, more than ${maxFiles}: add files that need no snapshot to .gitignore`,
     );
   }
   let bytes = 0;
@@ -100,7 +100,7 @@ async function assertWithinBounds(
     if (bytes <= maxBytes) continue;
     const megabytes = Math.round(maxBytes / (1024 * 1024));
     throw new GitError(
-      `new and changed files have more than ${megabytes} MB: ignore those that need not be kept`,
+      `new and changed files have more than ${megabytes} MB: add files that need no snapshot to .gitignore`,
     );
   }
 }

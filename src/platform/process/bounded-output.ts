@@ -1,4 +1,4 @@
-/** The first bytes of a stream as text, whatever the stream holds and however it is cut into chunks. */
+/** Collects the first bytes of a stream as text, for any content and any division into chunks. */
 export class BoundedOutput {
   readonly #maxBytes: number;
   readonly #decoder = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -27,7 +27,7 @@ export class BoundedOutput {
     return this.#add(this.#decoder.decode(stored, { stream: true }));
   }
 
-  /** A character that the limit cut through is left out; one that the writer left unfinished is U+FFFD. */
+  /** Ends the text. A character that the limit cuts is left out; one that the writer left unfinished becomes U+FFFD. */
   end(): string {
     return this.#isTruncated ? "" : this.#add(this.#decoder.decode());
   }

@@ -5,8 +5,8 @@ export const DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin";
 const INHERITED_VARIABLES = ["PATH", "HOME", "LANG", "TMPDIR", "USER", "SHELL"];
 
 /**
- * What a spawned tool may know of the worker's environment: a list of what is let through, so that keys of
- * the worker stay with it.
+ * Builds the environment of a tool's process: only listed variables of the worker's environment, so that the
+ * worker's keys stay private.
  */
 export function buildCleanEnvironment(
   call: string,

@@ -1,7 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 
-/** The file that a shell would run for this name. */
+/** Finds the file that a shell would run for this name. */
 export async function findProgram(name: string, path: string): Promise<string | undefined> {
   for (const folder of path.split(delimiter).filter((entry) => entry.startsWith("/"))) {
     const file = join(folder, name);
@@ -9,7 +9,7 @@ export async function findProgram(name: string, path: string): Promise<string | 
       await access(file, constants.X_OK);
       return file;
     } catch {
-      // The next folder may have it.
+      // The next folder may contain it.
     }
   }
   return undefined;

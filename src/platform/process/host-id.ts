@@ -3,8 +3,8 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { hostname } from "node:os";
 
 /**
- * Names the place where process numbers mean something: one start of one kernel, and one pid namespace in it.
- * A claim that was made elsewhere says nothing about the processes here.
+ * Identifies the scope of process numbers: one boot of one kernel, and one pid namespace in it.
+ * A claim from another scope says nothing about the processes of this host.
  */
 export function getHostId(): string {
   try {
@@ -15,7 +15,7 @@ export function getHostId(): string {
   }
 }
 
-/** `getHostId()` short enough for a name: eight hex digits. */
+/** Shortens `getHostId()` to eight hex digits, for names. */
 export function getShortHostId(): string {
   return createHash("sha256").update(getHostId()).digest("hex").slice(0, 8);
 }

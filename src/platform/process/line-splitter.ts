@@ -1,10 +1,10 @@
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 
-/** One line without its end. `cut`: the line was longer than what is given. */
+/** Receives one line without its line break. `cut`: the line was longer. */
 export type OnLine = (line: Buffer, cut: boolean) => void;
 
-/** Cuts a stream of bytes into lines; holds never more than the first `maxLineBytes` of one. */
+/** Splits a stream of bytes into lines. It buffers at most the first `maxLineBytes` of a line. */
 export class LineSplitter {
   readonly #maxLineBytes: number;
   readonly #onLine: OnLine;
@@ -28,7 +28,7 @@ export class LineSplitter {
     if (start < chunk.length) this.#add(Buffer.from(chunk.subarray(start)));
   }
 
-  /** Text after the last line end is a line too. */
+  /** Emits the text after the last line break as a line. */
   end(): void {
     if (this.#hasStarted) this.#finish();
   }
@@ -52,7 +52,7 @@ export class LineSplitter {
   }
 }
 
-/** Bytes that are not UTF-8 become U+FFFD; a character that the cut went through is left out. */
+/** Decodes a line. Bytes that are not UTF-8 become U+FFFD; a character that was cut is left out. */
 export function decodeLine(line: Buffer, isCut: boolean): string {
   if (!isCut) return line.toString("utf8");
   const decoder = new TextDecoder("utf-8", { ignoreBOM: true });

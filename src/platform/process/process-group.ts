@@ -8,42 +8,42 @@ import {
 } from "./process-table.ts";
 
 // Invariants
-//   G1. Nothing is signalled unless it is of the group that was started: the number alone proves nothing.
-//   G2. "gone" and "ended" are said only after a look found no running member.
+//   G1. Only members of the group that was started are signalled; the group's number alone proves nothing.
+//   G2. "gone" and "ended" are returned only after a check found no running member.
 //
-// A process group number is not given out again while the group has a member, so a leader with the known
-// start time, or a member that carries the call's marker, identifies the group. Numbers are those of one
-// kernel and one pid namespace: ask only on the host where the group was started.
+// The system does not reuse a process group number while the group has a member. So a leader with the known
+// start time, or a member that has the call's marker, identifies the group. Numbers belong to one kernel and
+// one pid namespace: they are valid only on the host that started the group.
 //
-// Without /proc (anything but Linux) there is neither a start time nor a marker to look at: `kill(-pgid, 0)`
-// is all there is, and a number that was given out again cannot be told from ours.
+// Without /proc (on any system but Linux) there is neither a start time nor a marker: only `kill(-pgid, 0)`
+// remains, and a reused number cannot be distinguished.
 
-/** A process group that a tool has started, known well enough to be found again after the worker is gone. */
+/** A process group that a tool has started, with the facts to find it after the worker's death. */
 export type SpawnedGroup = {
   readonly pgid: number;
-  /** Start time of the group's leader in clock ticks since boot (field 22 of /proc/PID/stat), "" where unknown. */
+  /** The start time of the group's leader in clock ticks since boot (field 22 of /proc/PID/stat), "" if unknown. */
   readonly startTime: string;
 };
 
-/** Names the call in the environment of everything that it starts. */
+/** The variable that identifies the call in the environment of all processes that it starts. */
 export const CALL_VARIABLE = "HOLDFAST_CALL";
 
 /** SIGKILL works at once except for a process in an uninterruptible wait, such as for a dead network disk. */
 const GIVE_UP_AFTER_MS = 10_000;
 
-/** "" when there is no such process or no way to know. */
+/** Returns "" if the process does not exist or its start time is unknown. */
 export function readStartTime(pid: number): string {
   return readProcess(pid)?.startTime ?? "";
 }
 
-/** @param call - What the marker says; also finds what has left the group, such as a daemon. */
+/** @param call - The value of the marker; it also finds processes that have left the group, such as daemons. */
 export async function isGroupAlive(group: SpawnedGroup, call: string): Promise<boolean> {
   if (!HAS_PROCESS_TABLE) return signalGroup(group.pgid, 0);
   const { members, strays } = await findProcesses(group, call);
   return members.length + strays.length > 0;
 }
 
-/** Ends what is left of a call's processes, for whoever takes over. "gone": there was nothing left. */
+/** Kills the remaining processes of a call before another worker takes over. "gone": there were none. */
 export async function killGroup(
   group: SpawnedGroup,
   call: string,
@@ -71,7 +71,7 @@ export async function waitUntilGone(pgid: number): Promise<void> {
   let countLiving = 0;
   await pollUntilGone(pgid, GIVE_UP_AFTER_MS, async () => {
     if (!signalGroup(pgid, 0)) return true;
-    // The dead answer too until they are reaped; the table tells them from the living, at a price.
+    // Dead processes also answer until they are reaped. Only the slower process table distinguishes them.
     countLiving += 1;
     if (countLiving < 3 || !HAS_PROCESS_TABLE) return false;
     const members = (await listProcesses()).filter((entry) => entry.pgid === pgid);
@@ -80,9 +80,9 @@ export async function waitUntilGone(pgid: number): Promise<void> {
   });
 }
 
-/** False when there is no such group. */
+/** Signals a group. Returns false if the group does not exist. */
 export function signalGroup(pgid: number, signal: NodeJS.Signals | 0): boolean {
-  // To the system 0 is our own group and 1 is everyone.
+  // For the system, 0 is this process's own group and 1 is all processes.
   if (!Number.isInteger(pgid) || pgid <= 1) throw new RangeError(`${pgid} is not a process group to signal`);
   return signalProcess(-pgid, signal);
 }
@@ -92,7 +92,7 @@ function signalProcess(pid: number, signal: NodeJS.Signals | 0): boolean {
     process.kill(pid, signal);
     return true;
   } catch (error) {
-    // EPERM: it is there, and belongs to someone else now (a set-uid program).
+    // EPERM: it exists and belongs to another user (a set-uid program).
     return (error as NodeJS.ErrnoException).code !== "ESRCH";
   }
 }

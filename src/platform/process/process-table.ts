@@ -1,21 +1,21 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** One line of the process table. Linux only: elsewhere the table is empty. */
+/** One entry of the process table. Linux only: on other systems the table is empty. */
 export type ProcessEntry = {
   readonly pid: number;
   readonly state: string;
   readonly pgid: number;
   readonly session: number;
-  /** Clock ticks since boot. */
+  /** The start time in clock ticks since boot. */
   readonly startTime: string;
 };
 
 export const HAS_PROCESS_TABLE = existsSync("/proc/self/stat");
 
 /**
- * How many processes are read before others get their turn. A file under /proc is memory: reading it takes some
- * 15 microseconds, ten times less than handing it to a thread.
+ * The number of processes that are read before other tasks run. A file in /proc is memory: reading it takes about
+ * 15 microseconds, a tenth of the time to delegate it to a thread.
  */
 const BATCH_SIZE = 100;
 
@@ -27,7 +27,7 @@ export function readProcess(pid: number): ProcessEntry | undefined {
   }
 }
 
-/** The running ones. */
+/** Lists the running processes. */
 export async function listProcesses(): Promise<ProcessEntry[]> {
   if (!HAS_PROCESS_TABLE) return [];
   const running: ProcessEntry[] = [];
@@ -43,7 +43,7 @@ export async function listProcesses(): Promise<ProcessEntry[]> {
   return running;
 }
 
-/** Those that were started with this variable, as far as their environment may be read. */
+/** Finds processes that were started with this variable, if their environment is readable. */
 export async function findCarriers(
   variable: string,
   entries: readonly ProcessEntry[],
@@ -55,18 +55,18 @@ export async function findCarriers(
       const environment = readFileSync(`/proc/${entry.pid}/environ`, "utf8");
       if (environment.split("\0").includes(variable)) carriers.add(entry);
     } catch {
-      // It has ended, or it is someone else's.
+      // It has ended, or belongs to another user.
     }
   }
   return carriers;
 }
 
-/** A dead process stays in the table until its parent has asked for its exit code: it runs no more. */
+/** Checks whether a process runs. A dead process stays in the table until its parent reads its exit code. */
 function isRunning(entry: ProcessEntry): boolean {
   return entry.state !== "Z" && entry.state !== "X";
 }
 
-/** The command name is in parentheses and may hold spaces and parentheses itself: fields count from the last one. */
+/** Parses a line. The command name is in parentheses and may contain some, so fields count from the last one. */
 export function parseStat(stat: string): ProcessEntry | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const [state, , pgid, session] = fields;

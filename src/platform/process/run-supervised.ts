@@ -22,13 +22,13 @@ export { StartError };
 //
 // How the command is started, and what ends it when this process dies: see start-group.ts.
 
-/** From SIGTERM to SIGKILL. */
+/** The time from SIGTERM to SIGKILL. */
 export const DEFAULT_GRACE_MS = 2_000;
 
-/** What a command leaves running may still hold its last words (`> >(tee log)`); then it is ended. */
+/** The time for processes that a command leaves running to write its last output (`> >(tee log)`). Then they are ended. */
 const LINGER_TIMEOUT_MS = 100;
 
-/** What is left in the pipes once the group has ended is read at once; a daemon may hold them open for ever. */
+/** The time to read the rest of the pipes after the group has ended. A daemon could hold them open forever. */
 const DRAIN_MS = 200;
 
 type OutputStream = "stdout" | "stderr";
@@ -38,24 +38,24 @@ export type SupervisedCommand = {
   readonly args: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
-  /** An open file that the command reads as its input; nothing when absent. */
+  /** An open file that is the command's input; empty input if absent. */
   readonly stdin?: number | undefined;
   readonly signal: AbortSignal;
   /** Counted from the start of the command. */
   readonly timeoutMs: number;
   readonly graceMs?: number | undefined;
-  /** For each stream. */
+  /** The limit of each stream. */
   readonly maxOutputBytes: number;
   readonly onSpawned: (group: SpawnedGroup) => Promise<void>;
-  /** Text as it comes, up to the limit. */
+  /** Receives text as it arrives, up to the limit. */
   readonly onOutput?: ((stream: OutputStream, text: string) => void) | undefined;
-  /** Takes the bytes of stdout, all of them; none are kept then. */
+  /** Receives all bytes of stdout, which are then not collected. */
   readonly onStdoutChunk?: ((chunk: Buffer) => void) | undefined;
 };
 
 export type SupervisedResult = {
   readonly ending: "exited" | "timed-out" | "cancelled";
-  /** Null when a signal ended the command. */
+  /** Null if a signal ended the command. */
   readonly exitCode: number | null;
   readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
@@ -66,7 +66,7 @@ export type SupervisedResult = {
 
 type ProcessExit = { readonly exitCode: number | null; readonly signal: NodeJS.Signals | null };
 
-/** Rejects with a `StartError`, and with what `onSpawned`, `onOutput` or `onStdoutChunk` throw. */
+/** Runs a command. Rejects with a `StartError`, or with the error of `onSpawned`, `onOutput` or `onStdoutChunk`. */
 export async function runSupervised(command: SupervisedCommand): Promise<SupervisedResult> {
   const outputs = {
     stdout: new BoundedOutput(command.maxOutputBytes),
@@ -128,7 +128,7 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
     for (const timer of timers) clearTimeout(timer);
     const closed = Promise.all(streams);
     if (stopped === undefined) await Promise.race([closed, waitAtLeast(LINGER_TIMEOUT_MS)]);
-    // The watcher is in the group and keeps its number from being given out again.
+    // The watcher is a member of the group, so its number is not reused.
     signalGroup(pgid, "SIGKILL");
     await Promise.race([closed, waitAtLeast(DRAIN_MS)]);
     child.stdout?.destroy();
@@ -137,7 +137,7 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
     await waitUntilGone(pgid);
     await started;
     if (stopped === undefined) return toResult("exited", exit, outputs);
-    // An aborted call leaves nothing behind, not even what had left the group.
+    // An aborted call leaves no processes, not even those that had left the group.
     const call = command.env[CALL_VARIABLE];
     if (call !== undefined) await killGroup({ pgid, startTime: "" }, call);
     if (typeof stopped === "object") throw stopped.cause;
@@ -147,7 +147,7 @@ export async function runSupervised(command: SupervisedCommand): Promise<Supervi
   }
 }
 
-/** Even when this process was held up for longer than that, it has read what was there before the pause ends. */
+/** Waits. Even if this process was blocked for longer, pending input is read before the pause ends. */
 async function waitAtLeast(milliseconds: number): Promise<void> {
   await delay(milliseconds, undefined, { ref: false });
   await nextTurn();

@@ -2,15 +2,15 @@ import { type ChildProcess, type StdioNull, type StdioPipe, spawn } from "node:c
 import { once } from "node:events";
 import type { Duplex } from "node:stream";
 
-// The command runs in a session and process group of its own. Descriptor 3 is a pipe to this process. First
-// the shell waits for a line on it: no line, no command. Then it leaves behind a watcher, which waits for the
-// end of the same pipe and kills the group, and becomes the command itself, so that exit code and signal are
-// the command's own. A death between the line and the watcher's start is the end of the pipe, which the
-// watcher still sees. The watcher is an orphan (a program that waits for all its children must not wait for
-// it), holds no output pipe and not the command's folder, ignores from its birth what a command may send to its
-// own group, and does not carry the command in its arguments (`pgrep -f` must not find it).
+// The command runs in a session and process group of its own. Descriptor 3 is a pipe to this process. The shell
+// first waits for a line on it; without a line the command does not start. Then the shell starts a watcher, which
+// waits for the end of the same pipe and kills the group, and becomes the command itself, so that exit code and
+// signal are the command's own. If this process dies between the line and the watcher's start, the watcher still
+// sees the end of the pipe. The watcher is an orphan (a program that waits for all its children must not wait for
+// it), holds no output pipe and not the command's folder, ignores from its start the signals that a command may
+// send to its own group, and does not contain the command in its arguments (`pgrep -f` must not find it).
 //
-// Linux and other POSIX systems; there is no such group on Windows.
+// This works on Linux and other POSIX systems. Windows has no process groups.
 
 const WATCHER_SCRIPT = `( read -r _ <&3; kill -KILL "-$0" ) &`;
 const START_SCRIPT = `read -r _ <&3 || exit 137
@@ -19,7 +19,7 @@ trap '' HUP INT QUIT TERM
 trap - HUP INT QUIT TERM
 exec "$@" 3<&-`;
 
-/** The system would not start the command. */
+/** The system could not start the command. */
 export class StartError extends Error {
   override readonly name = "StartError";
 }
@@ -36,11 +36,11 @@ export type GroupCommand = {
 export type StartedGroup = {
   readonly child: ChildProcess;
   readonly pgid: number;
-  /** A line on it starts the command, its end ends the group. */
+  /** A line on this pipe starts the command; its end kills the group. */
   readonly leash: Duplex;
 };
 
-/** The command waits until a line is written to the leash. Rejects with a `StartError`. */
+/** Starts a command that waits until a line is written to `leash`. Rejects with a `StartError`. */
 export async function startGroup(command: GroupCommand): Promise<StartedGroup> {
   try {
     const child = spawn("/bin/sh", ["-c", START_SCRIPT, "sh", command.command, ...command.args], {
@@ -51,7 +51,7 @@ export async function startGroup(command: GroupCommand): Promise<StartedGroup> {
     });
     if (child.pid === undefined) throw (await once(child, "error"))[0];
     const parentPipe = child.stdio[3] as Duplex;
-    // A command that ended before the line was written: the exit code says it all.
+    // The command can end before the line is written; its exit code is sufficient then.
     parentPipe.on("error", () => {});
     return { child, pgid: child.pid, leash: parentPipe };
   } catch (error) {

@@ -1,20 +1,20 @@
-// The JSON value in what a model wrote: the whole text, a fenced block, or a value amid prose (PHI-09).
+// Finds the JSON value in a model's text: the whole text, a fenced block, or a value within prose (PHI-09).
 
 export type ExtractedJson =
   | { readonly type: "found"; readonly value: unknown }
-  /** `reason` is a sentence that can be told to a model. */
+  /** `reason` is a sentence for a model. */
   | { readonly type: "missing" | "cut-off" | "invalid"; readonly reason: string };
 
-/** Fenced blocks, and beginnings of a value amid prose, that are tried: a text full of them is not worth more. */
+/** The maximum number of fenced blocks, and of beginnings of a value within prose, that are tried. */
 const MAX_TRIES = 200;
 
 /**
  * Finds the JSON value of a text.
  *
- * Looked for in this order: the text as it stands, its fenced blocks (those that say `json` first), the first object or
- * array in it. Where several would do, the first that `fits` is taken, and the very first when none does.
+ * The search order is: the whole text, its fenced blocks (those marked `json` first), the first object or array in it.
+ * Of several values, the first that `fits` accepts is returned, or the very first if it accepts none.
  *
- * @param fits - What is looked for, such as a value of a schema.
+ * @param fits - Accepts the wanted value, such as a value of a schema.
  */
 export function extractJson(text: string, fits: (value: unknown) => boolean = () => true): ExtractedJson {
   const blocks = findFencedBlocks(text);
@@ -49,7 +49,7 @@ function isJson({ language }: Block): boolean {
   return /^json/i.test(language);
 }
 
-/** The first ones. A block that was never closed runs to the end. */
+/** Finds the first fenced blocks. A block that is never closed ends with the text. */
 function findFencedBlocks(text: string): readonly Block[] {
   const blocks: Block[] = [];
   let open: { fence: string; language: string; lines: string[] } | undefined;
@@ -67,13 +67,13 @@ function findFencedBlocks(text: string): readonly Block[] {
   return blocks;
 }
 
-/** Tells a value from a bracket in prose: "{see below}", "[note". No JSON begins in another way. */
+/** Distinguishes JSON from a bracket in prose, such as "{see below}" or "[note". All JSON objects and arrays match. */
 const BEGINS_LIKE_JSON = /^(?:\{\s*["}]|\[\s*(?:["{[\]]|-?\d|true\b|false\b|null\b))/;
 
 /**
- * What lies inside a broken value is a piece of what was meant, so it is never taken for the whole.
+ * Finds a value within prose. A value inside a broken value is only a part of it, so it is never returned.
  *
- * @param seen - Takes values that do not fit.
+ * @param seen - Collects values that do not fit.
  */
 function findValueInText(text: string, fits: (value: unknown) => boolean, seen: unknown[]): ExtractedJson {
   let failure: ExtractedJson = { type: "missing", reason: "The text holds no JSON object or array." };
@@ -106,7 +106,7 @@ function findNextOpener(text: string, from: number): number {
   return found === -1 ? -1 : from + found;
 }
 
-/** Behind the bracket that closes the one at `start`, brackets within strings left aside; -1 without one. */
+/** Finds the position after the bracket that closes the one at `start`, ignoring brackets within strings, or -1. */
 function findBalancedEnd(text: string, start: number): number {
   let depth = 0;
   let inString = false;

@@ -1,20 +1,20 @@
 import { assertNever } from "./assert-never.ts";
 
-// Globs without packages: `*`, `**`, `?` and nothing else. All ways to read a pattern are followed side by side, so
-// that the work is at most pattern times text, whatever the pattern.
+// Globs with `*`, `**`, `?` and nothing else. All alternatives are matched in parallel, so that the time is at most
+// the length of the pattern times the length of the text.
 
 type Token =
   | { readonly type: "letter"; readonly letter: string }
-  /** `?`: one letter but `/`. */
+  /** `?`: one character except `/`. */
   | { readonly type: "one" }
-  /** `*`: any letters but `/`. */
+  /** `*`: any characters except `/`. */
   | { readonly type: "run" }
-  /** `**`: any letters. */
+  /** `**`: any characters. */
   | { readonly type: "all" }
-  /** `**` and `/` where a path part begins: any number of whole folders. */
+  /** `**` and `/` at the beginning of a path part: any number of whole folders. */
   | { readonly type: "folders" };
 
-/** Whether the pattern stands for the whole path. */
+/** Checks whether the pattern matches the whole path. */
 export function matchPathGlob(pattern: string, path: string): boolean {
   const trimmed = pattern.startsWith("./") ? pattern.slice(2) : pattern;
   const whole = trimmed.endsWith("/") ? `${trimmed}**` : trimmed;
@@ -22,7 +22,7 @@ export function matchPathGlob(pattern: string, path: string): boolean {
   return whole.endsWith("/**") && matchTokens(parsePathTokens(whole.slice(0, -3)), path);
 }
 
-/** Whether the pattern stands for the whole name. A `/` is a letter like any other here. */
+/** Checks whether the pattern matches the whole name. A `/` is an ordinary character here. */
 export function matchNameGlob(pattern: string, name: string): boolean {
   const tokens = [...pattern].map(
     (letter): Token => (letter === "*" ? { type: "all" } : letter === "?" ? ANY : { type: "letter", letter }),
@@ -69,7 +69,7 @@ function matchTokens(tokens: readonly Token[], text: string, separator = "/"): b
   return states.has(tokens.length);
 }
 
-/** Stands before a token, and behind it where it may stand for nothing. */
+/** Adds the state before a token, and the state after it if the token can match nothing. */
 function enterState(tokens: readonly Token[], state: number, states: Set<number>): void {
   for (let at = state; ; at += 1) {
     states.add(at);

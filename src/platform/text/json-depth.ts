@@ -1,6 +1,6 @@
 /**
- * Levels of tables and lists that a JSON text from elsewhere may have. What goes through a value level by level runs out
- * of room at some thousands, and not always at the door; nobody's data has a hundred.
+ * The maximum nesting of external JSON. Recursive code exceeds the stack at some thousands of levels; real data has fewer
+ * than a hundred.
  */
 export const MAX_JSON_DEPTH = 256;
 
@@ -8,7 +8,7 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 const [OPEN_LIST, CLOSE_LIST, OPEN_TABLE, CLOSE_TABLE] = [91, 93, 123, 125];
 
-/** Whether a text is nested deeper than that; brackets within strings do not count. */
+/** Checks whether a text is nested too deeply. Brackets within strings do not count. */
 export function isTooDeep(json: string, maxDepth = MAX_JSON_DEPTH): boolean {
   if (json.length <= maxDepth) return false;
   let depth = 0;
@@ -23,7 +23,7 @@ export function isTooDeep(json: string, maxDepth = MAX_JSON_DEPTH): boolean {
   return false;
 }
 
-/** The quote that ends a string, or the end of the text. */
+/** Finds the quote that ends a string, or the end of the text. */
 function endOfString(json: string, from: number): number {
   for (let at = json.indexOf('"', from); at >= 0; at = json.indexOf('"', at + 1)) {
     let before = at;

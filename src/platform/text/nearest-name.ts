@@ -1,4 +1,4 @@
-/** The name that was probably meant: at most a third of its letters differ. */
+/** Finds the name that was probably meant: at most a third of its letters differ. */
 export function findNearestName(name: string, candidates: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Number.POSITIVE_INFINITY;
@@ -12,7 +12,7 @@ export function findNearestName(name: string, candidates: readonly string[]): st
   return nearest;
 }
 
-/** How many letters must be added, dropped, replaced or swapped with their neighbour. */
+/** Counts the letters that must be added, dropped, replaced, or swapped with their neighbour. */
 export function computeEditDistance(left: string, right: string): number {
   const rows: number[][] = [Array.from({ length: right.length + 1 }, (_, column) => column)];
   for (let row = 1; row <= left.length; row += 1) {

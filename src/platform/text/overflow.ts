@@ -1,14 +1,14 @@
-// The words by which vendors say that the input does not fit the model: OVF-02, OVF-03.
+// Phrases with which vendors report that the input does not fit the model: OVF-02, OVF-03.
 
 export type OverflowPhrase = {
-  /** Lower case, with blanks for underscores. */
+  /** In lower case, with blanks instead of underscores. */
   readonly phrase: string;
   readonly vendor: string;
-  /** The requirement that names it, or the public page where the vendor's answer is quoted. */
+  /** The requirement that lists the phrase, or a public page that quotes the vendor's answer. */
   readonly source: string;
-  /** Chosen by us; the others are named by the requirements (GAP-02). */
+  /** Not listed in the requirements; all other phrases are (GAP-02). */
   readonly ours?: true;
-  /** Vendors use the same words for throttling, so they say nothing when the status is 429. */
+  /** Vendors also use the phrase for throttling, so it is ignored if the status is 429. */
   readonly ambiguous?: true;
 };
 
@@ -71,7 +71,7 @@ export const OVERFLOW_PHRASES: readonly OverflowPhrase[] = [
   },
 ];
 
-/** Whether an error's text says that the input did not fit the model (OVF-02, OVF-03). */
+/** Checks whether an error's text reports that the input does not fit the model (OVF-02, OVF-03). */
 export function isOverflowText(text: string, status?: number): boolean {
   const searched = text.toLowerCase().replaceAll("_", " ");
   return OVERFLOW_PHRASES.some(
@@ -79,7 +79,7 @@ export function isOverflowText(text: string, status?: number): boolean {
   );
 }
 
-/** OVF-02: Cerebras and Mistral say nothing at all when the input does not fit. */
+/** Checks for an overflow. OVF-02: Cerebras and Mistral return an empty body when the input does not fit. */
 export function isOverflow(status: number, body: string): boolean {
   if ((status === 400 || status === 413) && body.trim() === "") return true;
   return isOverflowText(body, status);

@@ -1,5 +1,5 @@
 /**
- * Cuts a text to at most `maxBytes` of UTF-8 at a character's edge, and adds "..." where something was cut (IRON-14).
+ * Truncates a text to at most `maxBytes` of UTF-8 at a character boundary, and adds "..." if it was truncated (IRON-14).
  *
  * "café" at 4 gives "caf...".
  */

@@ -1,6 +1,6 @@
 /**
- * The machine was fed what cannot have happened: our mistake, never the world's. Nobody catches it, so a workflow
- * that meets it waits for a mended release instead of failing.
+ * The state machine received an impossible event, which is a bug of Holdfast. Nothing catches this error, so a workflow
+ * that throws it waits for a fixed release instead of failing.
  */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";

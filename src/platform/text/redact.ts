@@ -4,8 +4,8 @@ import { KEY_BLOCKS, SECRET_FLAG, SECRET_SHAPES } from "./secret-shapes.ts";
 export const REDACTED = "***";
 
 /**
- * Everything short that leaves a conversation for a screen passes through here; the time grows with the text alone.
- * Of megabytes without a blank the shapes give up: whoever has them shows their beginning.
+ * Hides text that looks like a key. Every short text that leaves a conversation for display passes through here. The time
+ * is linear. The patterns fail on megabytes without a blank, so callers truncate such texts first.
  */
 export function redact(text: string): string {
   return hideShapes(hideShapes(text, KEY_BLOCKS), SECRET_SHAPES);
@@ -15,34 +15,34 @@ function hideShapes(text: string, shapes: readonly RegExp[]): string {
   return shapes.reduce((cleaned, shape) => cleaned.replace(shape, maskMatch), text);
 }
 
-/** Shapes without a group are given the place of what was found instead, which is a number. */
+/** Masks a match. For patterns without a group, `kept` is the position of the match, a number. */
 function maskMatch(_found: string, kept: unknown): string {
   return typeof kept === "string" ? kept + REDACTED : REDACTED;
 }
 
-/** What `redact` would hide of a text, piece by piece. */
+/** Finds the parts of a text that `redact` hides. */
 export function findSecrets(text: string): readonly string[] {
   return [...KEY_BLOCKS, ...SECRET_SHAPES].flatMap((shape) =>
     [...text.matchAll(shape)].map(([found, kept]) => (kept === undefined ? found : found.slice(kept.length))),
   );
 }
 
-/** Words of one command, where a flag and the secret behind it are two. */
+/** Redacts the words of a command, in which a flag and its secret are two words. */
 export function redactCommandWords(words: readonly string[]): readonly string[] {
   return words.map((word, index) =>
     SECRET_FLAG.test(words[index - 1] ?? "") && !word.startsWith("-") ? REDACTED : redact(word),
   );
 }
 
-/** What is looked through for keys, in characters: some times as much as is ever shown. */
+/** The number of characters that are searched for keys: a multiple of what is ever displayed. */
 const READ_CHARS = 64 * 1024;
 
-/** The beginning of a text of any length, without what looks like a key, cut as a preview is. */
+/** Redacts the beginning of a text of any length and truncates it as a preview. */
 export function redactPreview(text: string, maxBytes: number): string {
   return truncateForPreview(redact(text.slice(0, READ_CHARS)), maxBytes);
 }
 
-/** A text of any length, all of it, without what looks like a key. */
+/** Redacts a whole text of any length. */
 export function redactWhole(text: string): string {
   const blocksHidden = hideShapes(text, KEY_BLOCKS);
   const parts: string[] = [];
@@ -54,7 +54,7 @@ export function redactWhole(text: string): string {
   return parts.join("");
 }
 
-/** Behind a line where there is one, so that no key is cut in two. */
+/** Finds the end of a part, after a line break if possible, so that no key is split. */
 function findPartEnd(text: string, begin: number): number {
   const end = begin + READ_CHARS;
   if (end >= text.length) return text.length;

@@ -1,9 +1,9 @@
-/** Shorter ones would hide ordinary words. */
+/** Masking shorter secrets would hide ordinary words. */
 export const MIN_SECRET_LENGTH = 6;
 
 /**
- * How a secret reads where others repeat it: in an address, a form, a JSON text, backwards, as base64 (also in the middle
- * of a longer text that was encoded), as hex. The longest come first.
+ * Lists the forms in which a secret can appear: in an address, a form, a JSON text, reversed, as base64 (also within a
+ * longer encoded text), as hex. The longest forms come first.
  */
 export function listSecretForms(secret: string): readonly string[] {
   const words = secret.trim() === secret ? [secret] : [secret, secret.trim()];
@@ -37,7 +37,7 @@ function setEscapeCase(text: string, which: "upper" | "lower"): string {
   );
 }
 
-/** Some languages escape the slash too, or what means something in HTML. */
+/** Encodes a text for JSON, also with an escaped slash or escaped HTML characters, as some languages do. */
 function encodeForJson(word: string): readonly string[] {
   const plain = JSON.stringify(word).slice(1, -1);
   const forHtml = plain.replace(/[&<>]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`);
@@ -65,7 +65,7 @@ function encodeUtf8(word: string): number[] {
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789";
 
-/** In both alphabets. What stands before a secret moves it by 0, 1 or 2 bytes: letters that hold foreign bits are left out. */
+/** Encodes in both alphabets, for offsets of 0, 1 and 2 bytes. Letters that contain bits of adjacent bytes are left out. */
 function listBase64Forms(bytes: readonly number[]): readonly string[] {
   const whole = encodeBase64(bytes);
   const padded = whole.padEnd(Math.ceil(whole.length / 4) * 4, "=");
@@ -78,7 +78,7 @@ function listBase64Forms(bytes: readonly number[]): readonly string[] {
   return [...standard, ...standard.map((text) => text.replaceAll("+", "-").replaceAll("/", "_"))];
 }
 
-/** Without padding. */
+/** Encodes to base64 without padding. */
 function encodeBase64(bytes: readonly number[]): string {
   const alphabet = `${LETTERS}+/`;
   let text = "";

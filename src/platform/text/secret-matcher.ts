@@ -1,23 +1,23 @@
 import { listSecretForms, MIN_SECRET_LENGTH } from "./secret-forms.ts";
 
-// Finds secrets in a text, in all of their forms, in one pass over it: the time grows with the text, not with the number
-// of forms. A table knows the first letters of each form by their hash; only where they are met are forms compared.
+// Finds secrets in a text, in all of their forms, in one pass: the time grows with the text, not with the number of
+// forms. A table contains the hashes of the forms' first letters; forms are compared only where a hash matches.
 //
 // Invariants
-//   I1. No form of a secret is left in a masked text, whole or cut by another one that overlaps it.
-//   I2. A form is found although white space stands between its letters: encoders wrap their lines.
+//   I1. A masked text contains no form of a secret, neither whole nor cut by another form that overlaps it.
+//   I2. A form is found even with white space between its letters, because encoders wrap lines.
 
-/** Forms are looked up by their first letters. */
+/** The number of first letters by which forms are looked up. */
 const HEAD = MIN_SECRET_LENGTH;
 const BASE = 31;
 const BASE_TO_HEAD = BASE ** (HEAD - 1);
-/** A power of two; of a thousand forms, one place in sixty is taken. */
+/** A power of two; a thousand forms fill about one slot in sixty. */
 const FILTER_SIZE = 65_536;
 
-/** With white space between its letters, a shorter form would be met in ordinary prose. */
+/** A shorter form with white space between its letters would occur in ordinary prose. */
 const MIN_SPACED_LENGTH = 8;
 
-/** So many letters of a form, spread over white space, are taken for its beginning at the end of a text. */
+/** The number of letters, with white space between them, that count as the beginning of a form at the end of a text. */
 const MIN_SPACED_PARTIAL = 3;
 
 const SPACE = /[\t-\r ]/;
@@ -29,7 +29,7 @@ export class SecretMatcher {
   readonly #plain: FormTable;
   readonly #spaced: FormTable;
 
-  /** @param secrets - Whole values; every form of each is found. */
+  /** @param secrets - Whole values; every form of each value is found. */
   constructor(secrets: readonly string[]) {
     const forms = [...new Set(secrets.flatMap(listSecretForms))];
     const spread = forms.map((form) => form.replace(SPACES, ""));
@@ -50,11 +50,11 @@ export class SecretMatcher {
     return masked + text.slice(from);
   }
 
-  /** How many letters at the end of a text may be the beginning of a form that goes on in the next one. */
+  /** Counts the letters at the end of a text that can begin a form which continues in the next text. */
   countPartialAtEnd(text: string): number {
     const plain = this.#plain.countPartialAtEnd(text);
     if (this.#spaced.isEmpty || !SPACE.test(text.slice(-this.#spaced.longest * 2))) return plain;
-    // Twice the longest form: letters with a blank after each are held back too.
+    // Twice the longest form, because letters with a blank after each also count.
     const tail = text.slice(-this.#spaced.longest * 2);
     const { letters, places } = removeSpace(tail);
     const begun = this.#spaced.countPartialAtEnd(letters);
@@ -72,7 +72,7 @@ export class SecretMatcher {
   }
 }
 
-/** A text without its white space, and where each letter stood. */
+/** Removes white space and returns the original position of each letter. */
 function removeSpace(text: string): { readonly letters: string; readonly places: Uint32Array } {
   const letters = text.replace(SPACES, "");
   const places = new Uint32Array(letters.length);
@@ -84,7 +84,7 @@ function removeSpace(text: string): { readonly letters: string; readonly places:
   return { letters, places };
 }
 
-/** Overlapping spans become one; neighbours stay two. */
+/** Merges overlapping spans. Adjacent spans stay separate. */
 function mergeSpans(spans: readonly Span[]): readonly Span[] {
   const inOrder = [...spans].sort((a, b) => a.begin - b.begin || b.end - a.end);
   const result: Span[] = [];
@@ -98,10 +98,10 @@ function mergeSpans(spans: readonly Span[]): readonly Span[] {
 
 class FormTable {
   readonly longest: number;
-  /** By the hash of their first letters; the longest first. */
+  /** Forms by the hash of their first letters, the longest first. */
   readonly #forms = new Map<number, string[]>();
   readonly #byFirstLetter = new Map<number, string[]>();
-  /** Whether any hash has these last bits. */
+  /** Whether any hash has these low bits. */
   readonly #filter = new Uint8Array(FILTER_SIZE);
 
   constructor(forms: readonly string[]) {
@@ -119,7 +119,7 @@ class FormTable {
     return this.#forms.size === 0;
   }
 
-  /** The longest form at each place where one begins. */
+  /** Finds the longest form at each position where one begins. */
   findSpans(text: string): readonly Span[] {
     const spans: Span[] = [];
     if (text.length < HEAD) return spans;

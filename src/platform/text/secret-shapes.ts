@@ -1,7 +1,7 @@
-// What keys look like. Each shape is gone through in a time that grows with the text alone: it begins at one place only,
-// looks ahead a bounded way, or takes what it has looked at. A group is kept; the rest is hidden.
+// Patterns of keys. Each takes linear time: it starts at one position only, looks ahead a bounded distance, or consumes
+// what it has inspected. A captured group stays visible; the rest of the match is hidden.
 
-/** Vendors' own beginnings; behind them letters, digits, `_` and `-`. */
+/** Prefixes of vendors' keys, followed by letters, digits, `_` and `-`. */
 const PREFIXES = [
   // Models
   "sk-",
@@ -71,7 +71,7 @@ const PREFIXES = [
   "key-(?=[0-9a-f]{32})",
 ];
 
-/** The same, with dots between the parts. */
+/** Prefixes of keys that contain dots between their parts. */
 const DOTTED = [
   "SG\\.",
   "hv[sbr]\\.",
@@ -83,7 +83,7 @@ const DOTTED = [
   "v1\\.0-",
 ];
 
-/** Names that say that a secret follows. */
+/** Names after which a secret follows. */
 const NAMES =
   "(?:api[_-]?key|token|secret|passw(?:or)?d|pwd|passphrase|private[_-]?key|access[_-]?key|account[_-]?key|" +
   "shared[_-]?access[_-]?key|shared[_-]?secret|signing[_-]?key|encryption[_-]?key|credentials?)";
@@ -92,12 +92,12 @@ const QUERY_NAMES =
   "(?:access_token|refresh_token|id_token|auth_token|token|api_?key|key|sig|signature|client_secret|password|" +
   "x-amz-(?:signature|credential|security-token)|x-goog-signature)";
 
-/** Blocks that go over many lines. */
+/** Patterns of blocks with several lines. */
 export const KEY_BLOCKS: readonly RegExp[] = [
   /-----BEGIN [A-Z ]*PRIVATE KEY(?: BLOCK)?-----[\s\S]*?(?:-----END [A-Z ]*PRIVATE KEY(?: BLOCK)?-----|$)/g,
 ];
 
-/** What is found within a line, or within a few words. */
+/** Patterns within a line, or within a few words. */
 export const SECRET_SHAPES: readonly RegExp[] = [
   new RegExp(`(?<![A-Za-z0-9])(?:${PREFIXES.join("|")})[A-Za-z0-9_-]{16,}`, "g"),
   new RegExp(`(?<![A-Za-z0-9])(?:${DOTTED.join("|")})[A-Za-z0-9_-]{16,}(?:\\.[A-Za-z0-9_-]+)*`, "g"),
@@ -111,16 +111,16 @@ export const SECRET_SHAPES: readonly RegExp[] = [
   /(?<![0-9a-f])[0-9a-f]{32}-us\d{1,2}\b/g,
   /\b(hooks\.slack\.com\/(?:services|workflows)\/)[\w/-]{16,}/g,
   /\b(discord(?:app)?\.com\/api\/webhooks\/)[\w/-]{16,}/g,
-  // Only where a word begins, and only in front of two dots: a word full of "eyJ" is looked at once.
+  // Only at the beginning of a word and before two dots, so that a word full of "eyJ" is inspected once.
   /(?<![\w-])(?=[\w-]{13,}\.[\w-]{10,}\.[\w-]{5})([\w-]*?)\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]{5,}/g,
-  // Who asks: in URLs, on command lines, in headers.
+  // Credentials in URLs, on command lines, and in headers.
   /(:\/\/[^\s/:@"']{0,128}:)[^\s/@"']{1,512}(?=@)/g,
   /(:\/\/)[A-Za-z0-9_-]{20,512}(?=@)/g,
   new RegExp(`([?&]${QUERY_NAMES}=)[^&\\s"'#<>]{6,}`, "gi"),
   new RegExp(`(\\s--?${NAMES}[ =]["']?)[^\\s"'-][^\\s"']{3,}`, "gi"),
   /((?:\s-u|\s--user|\s--proxy-user)[ =][^\s:]{1,64}:)[^\s"']{4,}/g,
   /(\blogin\s{1,8}\S{1,64}\s{1,8}password\s{1,8})\S{3,}/gi,
-  // Each looks ahead first: looking back from within a run of blanks would go through it again for each blank.
+  // The lookahead comes first: a lookbehind within a run of blanks would scan the run for each blank.
   /(?=[A-Za-z0-9._~+/=-]{12})(?<=\b(?:bearer|basic)\s+)[A-Za-z0-9._~+/=-]{12,}/gi,
   /(?=[^\s"',;]{8})(?<=\bauthorization["']?\s*[=:]\s*["']?(?:[a-z]+\s+)?)[^\s"',;]{8,}/gi,
   /(\b(?:set-)?cookie["']?\s{0,8}:\s{0,8}["']?)[^\s="']{1,128}=[^\r\n"']{4,}/gi,
@@ -129,5 +129,5 @@ export const SECRET_SHAPES: readonly RegExp[] = [
   new RegExp(`(?=[^\\s"',;&|]{6})(?<=${NAMES}["']?\\s*[=:]\\s*["']?)[^\\s"',;&|]{6,}`, "gi"),
 ];
 
-/** A word of a command after which a secret comes. */
+/** A flag of a command that a secret follows. */
 export const SECRET_FLAG = new RegExp(`^--?(?:[a-z]+-)*${NAMES}$`, "i");

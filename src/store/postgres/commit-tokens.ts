@@ -1,32 +1,32 @@
 import { randomUUID } from "node:crypto";
 import type { SchemaPart } from "./migrate.ts";
 
-// How a lost COMMIT is resolved. A write inserts a random token into a table of its part, in the same transaction.
-// Whoever has to know what became of it inserts the same token as given up. The primary key admits one of the two, so
-// that the answer is final: a write whose token is given up can no longer be committed.
+// Resolves a lost COMMIT. A write inserts a random token into a table of its part, in the same transaction. To determine
+// the outcome, another transaction inserts the same token as given up. The primary key admits only one of the two, so
+// the answer is final: a write whose token is given up can no longer be committed.
 //
-// No number of the server's would do. After a crash or a failover PostgreSQL hands out transaction ids again whose WAL
-// had not reached the disk, or the standby: the id of a lost write may by then belong to another one that was committed.
+// Transaction ids do not suffice. After a crash or a failover PostgreSQL reuses transaction ids whose WAL had not reached
+// the disk or the standby: the id of a lost write may then belong to another committed write.
 
-/** How long a token is kept, in milliseconds from the beginning of its transaction, by the database's clock. */
+/** How long a token is retained, in milliseconds from the start of its transaction, by the database's clock. */
 const RETENTION_MS = 10 * 60_000;
-/** How long its fate may be asked for: well before it may be swept. */
+/** How long a token's outcome can be queried: well below the retention. */
 const MAX_QUERY_AGE_MS = 5 * 60_000;
-/** One write in so many sweeps, and how many tokens it removes: more than were added meanwhile. */
+/** One write in `oneIn` removes up to `tokens` old tokens, more than are added in that time. */
 const SWEEP = { oneIn: 64, tokens: 1024 };
 
-/** What identifies one attempt to commit. */
+/** The identity of one attempt to commit. */
 export type CommitAttempt = {
   readonly token: string;
   readonly begunAtMs: number;
-  /** The server's session and its transaction's start, to end one that still hangs there. */
+  /** The server's session and its transaction's start, used to terminate a transaction that still hangs. */
   readonly pid: number;
   readonly begunAt: string;
 };
 
 /**
- * The table of a part's tokens. It must share the fate of the part's own tables: where a crash empties these, the
- * tokens go with them.
+ * Creates the table of a part's tokens. It must be as durable as the part's own tables: if a crash empties those, it must
+ * empty the tokens too.
  */
 export function createCommitsTableSql(
   part: SchemaPart["name"],
@@ -46,7 +46,7 @@ CREATE ${kind === "logged" ? "" : "UNLOGGED "}TABLE ${part}_commits (
 
 const NOW_MS = "floor(extract(epoch FROM transaction_timestamp()) * 1000)::bigint";
 
-/** Columns of a statement at a transaction's beginning: with a token, they make its `CommitAttempt`. */
+/** Columns of a statement at a transaction's start. With a token, they form its `CommitAttempt`. */
 export const ATTEMPT_COLUMNS = `${NOW_MS} AS "begunAtMs", transaction_timestamp()::text AS "begunAt",
   pg_backend_pid() AS pid`;
 
@@ -55,11 +55,11 @@ export function createToken(): string {
 }
 
 /**
- * The statements that commit a transaction, as one message. One that has written nothing leaves no token: to give it up
- * and to begin it again costs nothing.
+ * Builds the statements that commit a transaction, as one message. A transaction without writes stores no token: giving it
+ * up and restarting it has no effect.
  *
- * The time limit is lifted for the commit itself: a wait for a synchronous standby that is cut short by it would be
- * reported as a success.
+ * The time limit is removed for the commit itself: if it ended a wait for a synchronous standby, the server would report
+ * success.
  */
 export function buildCommitSql(part: SchemaPart["name"], { token, begunAtMs }: CommitAttempt): string {
   const table = `${part}_commits`;
@@ -80,8 +80,8 @@ function buildSweepSql(table: string): string {
 }
 
 /**
- * Ends a session that still holds the transaction open and waits for the next statement, unaware that its client is
- * gone: its locks would be in the way. A session that is carrying out its commit comes to an end by itself.
+ * Terminates a session that still holds the transaction open and waits for the next statement of its lost client, because
+ * its locks block other writes. A session that is committing ends by itself.
  */
 export function buildTerminateSql({ pid, begunAt }: CommitAttempt): string {
   return `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
@@ -89,8 +89,8 @@ export function buildTerminateSql({ pid, begunAt }: CommitAttempt): string {
 }
 
 /**
- * Gives a write up unless it was committed, and tells which. Waits for one that is being committed. Begin and commit
- * are the caller's. No row: too much time has passed to tell.
+ * Gives a write up unless it was committed, and reports which. Waits for a commit in progress. The caller begins and
+ * commits. No row means that too much time has passed to tell.
  */
 export function buildGiveUpSql(
   part: SchemaPart["name"],

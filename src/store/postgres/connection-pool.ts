@@ -2,30 +2,30 @@ import pg from "pg";
 import type { DatabaseTarget } from "./database-target.ts";
 import { TYPES } from "./values.ts";
 
-/** How long a connection may take to be made, and how long one of a pool that is in use is waited for. */
+/** The time limit to open a connection, and to wait for one if the whole pool is in use. */
 const CONNECT_MS = 5_000;
-/** A connection that nobody needs is closed after this. */
+/** An unused connection is closed after this time. */
 const IDLE_MS = 30_000;
 const KEEP_ALIVE_MS = 10_000;
 
 export type ConnectionLimits = {
-  /** Of one statement; one that takes longer is ended by the server. */
+  /** The time limit of one statement; the server cancels longer ones. */
   readonly statementMs: number;
-  /** Of waiting for a lock that another transaction holds. */
+  /** The time limit of a wait for a lock of another transaction. */
   readonly lockMs: number;
-  /** Of a transaction that is asked nothing: its process may be stopped, or gone without a word. */
+  /** The time limit of an idle transaction: its process may be stopped or dead. */
   readonly idleMs: number;
 };
 
-/** What a server that does not answer at all is given beyond its own limits. */
+/** The additional time, beyond the server's own limits, after which an unresponsive server counts as lost. */
 const QUERY_TIMEOUT_MARGIN_MS = 5_000;
 
 export type Connection = pg.ClientBase & {
-  /** Back to the pool; or away, when it may be in no state for others. */
+  /** Returns the connection to the pool, or destroys it (`away`) if it may be unusable. */
   release(away?: boolean): void;
 };
 
-/** The settings of one connection, of a pool or by itself. */
+/** Builds the settings of one connection, in a pool or separate. */
 export function buildConnectionConfig(
   target: DatabaseTarget,
   { statementMs, lockMs }: ConnectionLimits,
@@ -48,8 +48,8 @@ export function buildConnectionConfig(
 }
 
 /**
- * A bounded pool of connections. They carry no settings of their own, so that a pooler may hand each transaction to
- * another one.
+ * A bounded pool of connections. They have no session settings, so that a pooler can run each transaction on another
+ * connection.
  */
 export class ConnectionPool {
   readonly #pool: pg.Pool;
@@ -58,12 +58,12 @@ export class ConnectionPool {
     this.#pool = new pg.Pool({
       ...buildConnectionConfig(target, limits),
       max,
-      // Statements are sent without waiting for the answer to the one before.
+      // Statements are sent without waiting for the answer to the previous one.
       pipeline: true,
       idleTimeoutMillis: IDLE_MS,
       allowExitOnIdle: true,
     });
-    // The pool forgets a connection that breaks while nobody uses it; in use, its statement says so.
+    // The pool removes a connection that breaks while unused. A used one fails its statement.
     this.#pool.on("error", () => undefined);
     this.#pool.on("connect", (client) => client.on("error", () => undefined));
   }
@@ -75,7 +75,7 @@ export class ConnectionPool {
     }) as Connection;
   }
 
-  /** Waits for those that are in use, but not for a server that is silent. */
+  /** Waits for connections in use, but not for an unresponsive server. */
   async close(): Promise<void> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<void>((resolve) => {
@@ -86,7 +86,7 @@ export class ConnectionPool {
   }
 }
 
-/** Away means at once: a goodbye would wait for statements that may never be answered. */
+/** Creates the release function. `away` closes at once: an orderly end would wait for pending statements. */
 function createRelease(client: pg.PoolClient, release: (away?: boolean) => void): (away?: boolean) => void {
   return (away = false) => {
     if (away) destroyClient(client);
@@ -94,7 +94,7 @@ function createRelease(client: pg.PoolClient, release: (away?: boolean) => void)
   };
 }
 
-/** Ends a connection without a word to the server. */
+/** Closes a connection without notice to the server. */
 export function destroyClient(client: pg.ClientBase): void {
   const { connection } = client as unknown as { connection?: { stream?: { destroy(): void } } };
   connection?.stream?.destroy();

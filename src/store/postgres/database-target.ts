@@ -2,31 +2,31 @@ import { readFileSync } from "node:fs";
 import type { ConnectionOptions } from "node:tls";
 import { PostgresError } from "./postgres-error.ts";
 
-/** Where a database is, and how it is spoken to. Read from an address by `parseDatabaseTarget`. */
+/** The location of a database and the settings of its connections. `parseDatabaseTarget` reads it from an address. */
 export type DatabaseTarget = {
-  /** For messages and logs: the address without the password. */
+  /** The address without the password, for messages and logs. */
   readonly name: string;
   readonly host: string;
   readonly port: number;
   readonly user: string | undefined;
   readonly password: string | undefined;
   readonly database: string | undefined;
-  /** Where our tables lie. */
+  /** The schema that contains the tables. */
   readonly schema: string;
   readonly ssl: ConnectionOptions | false;
   readonly applicationName: string;
-  /** How many connections a process opens at most for the transcript. */
+  /** The maximum number of connections of a process for the transcript. */
   readonly maxConnections: number;
-  /** Off for a pooler that gives each transaction another connection and keeps no prepared statements. */
+  /** Uses prepared statements. Off for a pooler that uses another connection for each transaction and supports none. */
   readonly prepares: boolean;
-  /** Off for such a pooler too: who waits for news then looks once a second. */
+  /** Listens for notifications. Off for such a pooler too: watchers then poll once a second. */
   readonly listens: boolean;
 };
 
 const DEFAULT_SCHEMA = "holdfast";
 const DEFAULT_PORT = 5432;
 const MAX_CONNECTIONS = 10;
-/** Longer names are cut by the server, and a cut name is another's. */
+/** The server truncates longer names, which could then collide. */
 const MAX_NAME_BYTES = 63;
 
 const PARAMETERS = [
@@ -46,7 +46,7 @@ type Parameters = Partial<Record<(typeof PARAMETERS)[number], string>>;
 /**
  * Reads `postgresql://user:password@host:port/database?schema=…`.
  *
- * @throws PostgresError that names what is wrong, and never the address itself: it may hold a password.
+ * @throws PostgresError with the problem, but never with the address, which may contain a password.
  */
 export function parseDatabaseTarget(address: string): DatabaseTarget {
   const url = parseUrl(address);
@@ -57,9 +57,9 @@ export function parseDatabaseTarget(address: string): DatabaseTarget {
     getNonEmpty(decodeURIComponent(url.pathname.slice(1))) ?? getNonEmpty(process.env["PGDATABASE"]) ?? user;
   const port = url.port === "" ? DEFAULT_PORT : Number(url.port);
   const schema = parameters.schema ?? DEFAULT_SCHEMA;
-  if (host === "") throw createTargetError("names no host (a socket's folder goes into ?host=/folder)");
+  if (host === "") throw createTargetError("contains no host (specify a socket's folder as ?host=/folder)");
   if (schema === "" || Buffer.byteLength(schema) > MAX_NAME_BYTES || schema.includes("\0")) {
-    throw createTargetError(`names a schema that is empty or longer than ${MAX_NAME_BYTES} bytes`);
+    throw createTargetError(`contains a schema name that is empty or longer than ${MAX_NAME_BYTES} bytes`);
   }
   const at = host.startsWith("/") ? `${host}:${port}` : `${host.includes(":") ? `[${host}]` : host}:${port}`;
   return {
@@ -78,7 +78,7 @@ export function parseDatabaseTarget(address: string): DatabaseTarget {
   };
 }
 
-/** An address for people: without its password, whatever it is. */
+/** Removes the password from an address of any kind, for display. */
 export function maskPassword(address: string): string {
   try {
     return parseDatabaseTarget(address).name;
@@ -90,13 +90,15 @@ export function maskPassword(address: string): string {
 function parseUrl(address: string): URL {
   let url: URL;
   try {
-    // A parser of the web's knows hosts and passwords in the schemes that it knows.
+    // The URL parser recognises hosts and passwords only in known schemes.
     url = new URL(address.replace(/^postgres(ql)?:\/\/(?=[/?]|$|[^@/]*@[/?])/, "postgresql://"));
   } catch {
-    throw createTargetError("cannot be read: it looks like postgresql://user:password@host:5432/database");
+    throw createTargetError(
+      "cannot be parsed: it must have the form postgresql://user:password@host:5432/database",
+    );
   }
   if (url.protocol !== "postgresql:" && url.protocol !== "postgres:") {
-    throw createTargetError(`begins with ${url.protocol}// where postgresql:// is meant`);
+    throw createTargetError(`begins with ${url.protocol}//, but must begin with postgresql://`);
   }
   return url;
 }
@@ -106,7 +108,7 @@ function parseParameters(url: URL): Parameters {
   for (const [name, value] of url.searchParams) {
     const known = PARAMETERS.find((one) => one === name);
     if (known === undefined) {
-      throw createTargetError(`has a parameter "${name}", which is none of ${PARAMETERS.join(", ")}`);
+      throw createTargetError(`has the unknown parameter "${name}"; known are ${PARAMETERS.join(", ")}`);
     }
     parameters[known] = value;
   }
@@ -115,12 +117,12 @@ function parseParameters(url: URL): Parameters {
 
 const MODES = ["disable", "require", "verify-ca", "verify-full"] as const;
 
-/** As libpq has them. Unless said, another host is spoken to in secret and must prove who it is. */
+/** Resolves the TLS modes of libpq. By default, connections to another host are encrypted and its certificate is verified. */
 function resolveTls(host: string, parameters: Parameters): ConnectionOptions | false {
   const isNear = host.startsWith("/") || host === "localhost" || host === "::1" || /^127\./.test(host);
   const mode = parameters.sslmode ?? (isNear ? "disable" : "verify-full");
   if (!MODES.some((one) => one === mode)) {
-    throw createTargetError(`has the sslmode "${mode}", which is none of ${MODES.join(", ")}`);
+    throw createTargetError(`has the unknown sslmode "${mode}"; known are ${MODES.join(", ")}`);
   }
   if (mode === "disable") return false;
   const file = (name: "sslrootcert" | "sslcert" | "sslkey") => {
@@ -129,7 +131,7 @@ function resolveTls(host: string, parameters: Parameters): ConnectionOptions | f
     try {
       return readFileSync(path, "utf8");
     } catch (error) {
-      throw createTargetError(`names a file in ${name} that cannot be read: ${(error as Error).message}`);
+      throw createTargetError(`specifies a file in ${name} that cannot be read: ${(error as Error).message}`);
     }
   };
   const ca = file("sslrootcert");
@@ -137,7 +139,7 @@ function resolveTls(host: string, parameters: Parameters): ConnectionOptions | f
     ...(ca === undefined ? {} : { ca }),
     ...(parameters.sslcert === undefined ? {} : { cert: file("sslcert") }),
     ...(parameters.sslkey === undefined ? {} : { key: file("sslkey") }),
-    // Without a root certificate "require" is secret and proves nothing.
+    // Without a root certificate "require" encrypts, but does not verify the server.
     rejectUnauthorized: mode !== "require" || ca !== undefined,
     ...(mode === "verify-full" ? {} : { checkServerIdentity: () => undefined }),
   };
@@ -147,13 +149,13 @@ function parsePoolSize(value: string | undefined): number {
   if (value === undefined) return MAX_CONNECTIONS;
   const size = Number(value);
   if (Number.isInteger(size) && size >= 1 && size <= 1000) return size;
-  throw createTargetError(`has a pool of "${value}"; it is a number of connections from 1 to 1000`);
+  throw createTargetError(`has the pool "${value}", which must be a number of connections from 1 to 1000`);
 }
 
 function parseSwitch(name: string, value: string | undefined, defaultValue: boolean): boolean {
   if (value === undefined) return defaultValue;
   if (value === "on" || value === "off") return value === "on";
-  throw createTargetError(`has ${name}=${value}; it is on or off`);
+  throw createTargetError(`has ${name}=${value}, which must be on or off`);
 }
 
 function getNonEmpty(text: string | undefined): string | undefined {

@@ -17,7 +17,7 @@ import { StatementError, Transaction, UnknownOutcomeError, type Work } from "./t
 export type DatabaseOptions = {
   readonly target: DatabaseTarget;
   readonly part: SchemaPart;
-  /** How long a lost server, a deadlock and the like are met with another try. */
+  /** How long operations are retried after a lost server, a deadlock and the like. */
   readonly patienceMs?: number | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
   readonly maxConnections?: number | undefined;
@@ -26,17 +26,17 @@ export type DatabaseOptions = {
 const DEADLINE_MS = 10_000;
 const LIMITS: ConnectionLimits = { statementMs: 30_000, lockMs: 10_000, idleMs: 30_000 };
 const PAUSE_MS = { first: 25, longest: 1_000 };
-/** Of those before it that a write is kept waiting by; a server that is away must not hold up a whole row of them. */
+/** The shortest limit of a write's wait for earlier writes. An unreachable server must not delay a whole queue of them. */
 const MIN_WAIT_MS = 1_000;
-/** How often another transaction may have been in the way at once. */
+/** The maximum number of consecutive conflicts with other transactions. */
 const MAX_CONFLICTS = 10;
 
 /**
  * One schema of one PostgreSQL database.
  *
- * A write is one transaction at READ COMMITTED that begins with the locks it names, so that it sees what a single
- * writer would see. It is carried out once, whatever happens to the connection: what surely was not committed is done
- * again, and where the connection is lost over the commit, the write is given up unless it was committed (`commits.ts`).
+ * A write is one transaction at READ COMMITTED that first takes its locks, so that it sees what a single writer would see.
+ * It takes effect once, whatever happens to the connection: a write that was certainly not committed is retried, and if
+ * the connection is lost during the commit, the write is given up unless it was committed (`commit-tokens.ts`).
  */
 export class Database {
   readonly name: string;
@@ -58,7 +58,7 @@ export class Database {
     this.#part = part;
     this.#deadlineMs = deadlineMs;
     this.#connections = new ConnectionPool(target, limits, options.maxConnections ?? target.maxConnections);
-    // Within the transaction, so that they hold on whichever connection a pooler gives it.
+    // Set within the transaction, so that they apply on any connection of a pooler.
     this.#settings = [
       `SET LOCAL search_path TO ${quoteIdentifier(target.schema)}, pg_temp`,
       `SET LOCAL statement_timeout = ${limits.statementMs}`,
@@ -68,7 +68,7 @@ export class Database {
     this.#beginRead = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; ${this.#settings}`;
   }
 
-  /** Connects, and brings the part's tables to their newest version. */
+  /** Connects, and migrates the part's tables to their newest version. */
   static async open(options: DatabaseOptions): Promise<Database> {
     const database = new Database(options);
     try {
@@ -91,12 +91,12 @@ export class Database {
     }
   }
 
-  /** @param work - Begun anew when it has to be done again; each time it sees one state of the whole database. */
+  /** @param work - Restarted on a retry. Each attempt sees one consistent state of the whole database. */
   read<T>(work: () => Work<T>): Promise<T> {
     return this.#recordBegin(() => this.#retryUntil("read", this.#getDeadline(), () => this.#readOnce(work)));
   }
 
-  /** @param names - What nobody else may be writing to meanwhile; `everything` where that cannot be said before. */
+  /** @param names - What to lock against other writers; `everything` if this is not known in advance. */
   write<T>(names: readonly string[] | "everything", work: () => Work<T>): Promise<T> {
     const { schema } = this.#target;
     const isAll = names === "everything";
@@ -110,7 +110,7 @@ export class Database {
       this.#mutex.runExclusive(numbers, () => {
         const waitedMs = Math.round(performance.now() - beganMs);
         if (waitedMs > Math.max(this.#deadlineMs, MIN_WAIT_MS)) {
-          const operation = `it could not be written to: what was to be written before it took ${waitedMs} ms`;
+          const operation = `it could not be written to: earlier writes took ${waitedMs} ms`;
           throw createPostgresError("busy", this.name, operation);
         }
         return this.#retryUntil("written to", deadline, () => this.#writeOnce(begin, work));
@@ -141,7 +141,7 @@ export class Database {
     }
   }
 
-  /** Lets what was asked for before come to its end, and refuses what comes later. */
+  /** Waits for running operations and rejects later ones. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -151,7 +151,7 @@ export class Database {
 
   async #readOnce<T>(begin: () => Work<T>): Promise<T> {
     const work = begin();
-    // What needs no statement needs no connection.
+    // Work without statements needs no connection.
     const first = work.next();
     if (first.done === true) return first.value;
     const connection = await this.#connect();
@@ -186,7 +186,7 @@ export class Database {
     }
   }
 
-  /** Who names something shares the whole with the others who do; who takes everything has it alone. */
+  /** Builds the statements that begin a write. Named writes share the lock on everything; a write of everything owns it. */
   #buildBeginWriteSql(isAll: boolean, numbers: readonly string[]): string {
     const whole = hashLockNumber(this.#target.schema, "everything");
     const locks = [
@@ -198,7 +198,7 @@ export class Database {
     return ["BEGIN ISOLATION LEVEL READ COMMITTED", this.#settings, ...locks, facts].join("; ");
   }
 
-  /** Tries until it goes through, it makes no sense any more, or the patience is over. */
+  /** Retries until it succeeds, a retry is useless, or the deadline has passed. */
   async #retryUntil<T>(operation: string, deadline: number, attempt: () => Promise<T>): Promise<T> {
     let conflicts = 0;
     for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
@@ -218,7 +218,7 @@ export class Database {
       if (again === "at-once") conflicts += 1;
       const isOver = this.#closed || performance.now() + pauseMs > deadline || conflicts > MAX_CONFLICTS;
       if (again === "never" || isOver) {
-        const tried = again === "never" ? "" : `, and so for ${this.#deadlineMs} ms`;
+        const tried = again === "never" ? "" : `, after retries for ${this.#deadlineMs} ms`;
         throw createPostgresError(
           fault,
           this.name,
@@ -226,13 +226,13 @@ export class Database {
           cause,
         );
       }
-      // Uneven, so that those who wait do not keep meeting.
+      // Random, so that waiting processes do not stay synchronised.
       await sleep(pauseMs * (0.5 + Math.random()));
     }
   }
 
   /**
-   * Whether a write whose connection was lost over its commit was committed. If it was not, it is given up for good.
+   * Checks whether a write whose connection was lost during its commit was committed. If not, it can no longer be committed.
    */
   async #checkCommitted({ attempt, cause }: UnknownOutcomeError, deadline: number): Promise<boolean> {
     for (let pauseMs = PAUSE_MS.first; ; pauseMs = Math.min(pauseMs * 2, PAUSE_MS.longest)) {
@@ -244,8 +244,8 @@ export class Database {
         refusal = error;
       }
       if (performance.now() + pauseMs > deadline) {
-        const answer = `nobody could say for ${this.#deadlineMs} ms whether it went through`;
-        const what = `the connection was lost over a commit, and ${answer}: ${getErrorMessage(refusal)}`;
+        const answer = `its outcome could not be determined for ${this.#deadlineMs} ms`;
+        const what = `the connection was lost during a commit, and ${answer}: ${getErrorMessage(refusal)}`;
         throw createPostgresError("unreachable", this.name, what, cause);
       }
       await sleep(pauseMs);
@@ -269,15 +269,15 @@ export class Database {
     } finally {
       connection.release(!whole);
     }
-    const what = "the connection was lost over a commit, too long ago to tell whether it went through";
+    const what = "the connection was lost during a commit, too long ago to determine its outcome";
     throw createPostgresError("unreachable", this.name, what);
   }
 }
 
-/** A row of the last statement of a write's beginning. */
+/** The row of the last statement that begins a write. */
 type TransactionStart = Omit<CommitAttempt, "token"> & { readonly version: number };
 
-/** A write that is acknowledged is on disk, also where the role's own setting would not wait for it. */
+/** Ensures that an acknowledged write is on disk, even if the role's own setting would not wait for it. */
 const DURABLE = `CASE WHEN current_setting('synchronous_commit') = 'off'
   THEN set_config('synchronous_commit', 'on', true) END`;
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 
 /**
- * The number of an advisory lock. They are one space for a whole database, so that the schema is part of the name; two
- * names that share a number only wait for each other.
+ * Returns the number of an advisory lock. All locks of a database share one number space, so the schema is part of the
+ * name. Two names with the same number only wait for each other.
  */
 export function hashLockNumber(schema: string, name: string): string {
   return createHash("sha256")
@@ -12,11 +12,11 @@ export function hashLockNumber(schema: string, name: string): string {
     .toString();
 }
 
-/** Lets those who name the same thing go one after the other, in order, before they take a connection. */
+/** Serialises operations with the same name, in order, before they take a connection. */
 export class KeyedMutex {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** @param names - Sorted, so that nobody waits for one who waits for him. */
+  /** @param names - Sorted, which prevents deadlocks. */
   async runExclusive<T>(names: readonly string[], work: () => Promise<T>): Promise<T> {
     const ends: (() => void)[] = [];
     try {

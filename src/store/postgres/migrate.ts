@@ -4,21 +4,21 @@ import { hashLockNumber } from "./locks.ts";
 import { createPostgresError, type PostgresError } from "./postgres-error.ts";
 import { quoteIdentifier } from "./quote-identifier.ts";
 
-/** Tables that belong together and have versions of their own: the transcript's, the live output's. */
+/** A set of tables with a version of its own: those of the transcript, or those of the live output. */
 export type SchemaPart = {
   readonly name: "transcript" | "stream";
-  /** Step N leads from version N - 1 to version N. Steps are only ever added. */
+  /** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
   readonly steps: readonly string[];
 };
 
-/** Another process may be at it, with a table of any size. */
+/** Another process may be migrating a table of any size. */
 const LIMITS_MS = { lock: 120_000, statement: 15 * 60_000, idle: 60_000 };
 
 /**
- * Brings a part to its newest version, in one transaction: who dies in the middle has done nothing, and the next one
- * does it all. Of several that start together, one does it and the others find it done.
+ * Migrates a part to its newest version, in one transaction: if the process dies during the migration, nothing has changed.
+ * Of several processes that start concurrently, one migrates and the others find the migration done.
  *
- * A role that may not make tables can use those that another has made.
+ * A role without permission to create tables can use those that another role has created.
  */
 export async function migrateSchema(
   client: pg.ClientBase,
@@ -67,7 +67,11 @@ async function applyMigrations(
     isOurs: number;
   };
   if (isHoldfastSchema === 0 && relations > 0) {
-    throw createPostgresError("other", name, "the schema has tables of another program; name one of its own");
+    throw createPostgresError(
+      "other",
+      name,
+      "the schema contains tables of another program; use a separate schema",
+    );
   }
   if (hasSchema === 0) await client.query(`CREATE SCHEMA ${quoteIdentifier(schema)}`);
   await client.query(`SET LOCAL search_path TO ${quoteIdentifier(schema)}, pg_temp`);
@@ -88,7 +92,7 @@ const TABLE = `CREATE TABLE migrations (
   PRIMARY KEY (part, version)
 )`;
 
-/** 0 where there is nothing yet. */
+/** Reads the version of a part; 0 if it does not exist. */
 async function readVersion(
   client: pg.ClientBase,
   { schema }: DatabaseTarget,
@@ -103,7 +107,7 @@ async function readVersion(
   return (rows[0] as { version: number | null }).version ?? 0;
 }
 
-/** Transactions have numbers that outlive their connection since then. */
+/** The oldest supported version of the server. */
 const OLDEST_SERVER = 13;
 
 async function checkServer(client: pg.ClientBase, { name }: DatabaseTarget): Promise<void> {
@@ -116,11 +120,11 @@ async function checkServer(client: pg.ClientBase, { name }: DatabaseTarget): Pro
     throw createPostgresError(
       "other",
       name,
-      `the server has version ${major}; ${OLDEST_SERVER} or newer is needed`,
+      `the server has version ${major}; ${OLDEST_SERVER} or newer is required`,
     );
   }
   if (encoding !== "UTF8") {
-    throw createPostgresError("other", name, `the database has the encoding ${encoding}; UTF8 is needed`);
+    throw createPostgresError("other", name, `the database has the encoding ${encoding}; UTF8 is required`);
   }
 }
 
@@ -129,6 +133,6 @@ export function createVersionError(
   { steps, name: part }: SchemaPart,
   found: number,
 ): PostgresError {
-  const what = `the tables of the ${part} have version ${found}, this Holdfast knows up to ${steps.length}`;
+  const what = `the tables of the ${part} have version ${found}, but this Holdfast supports versions up to ${steps.length}`;
   return createPostgresError("newer", name, what);
 }

@@ -5,23 +5,23 @@ import type { DatabaseTarget } from "./database-target.ts";
 import { quoteIdentifier } from "./quote-identifier.ts";
 
 const PAUSE_MS = { first: 100, longest: 5_000 };
-/** A connection over which nothing comes may have been cut without a word. */
+/** The interval of pings: a silent connection may be broken without notice. */
 const PING_MS = 10_000;
-/** Where nobody listens, who waits looks by himself this often. */
+/** The poll interval of subscribers if listening is off. */
 const FALLBACK_POLL_MS = 1_000;
 const LIMITS = { statementMs: 5_000, lockMs: 0, idleMs: 0 };
 
 /**
- * Wakes those who wait for news of a topic, over one connection for all of them, as long as there are any.
+ * Wakes the subscribers of a topic, over one connection for all of them, as long as there are any.
  *
- * News may be missed while the connection is being made again: then everybody is woken.
+ * Notifications can be lost while the connection is restored: then all subscribers are woken.
  */
 export class Notifications {
   readonly #target: DatabaseTarget;
   readonly #channel: string;
   readonly #listeners = new Map<string, Set<() => void>>();
   #listening: AbortController | undefined;
-  /** Nobody listens at the moment. */
+  /** Whether there is currently no listening connection. */
   #isDisconnected = true;
 
   constructor(target: DatabaseTarget, channel: string) {
@@ -29,7 +29,7 @@ export class Notifications {
     this.#channel = channel;
   }
 
-  /** Gives the way to end it. */
+  /** Subscribes to a topic. Returns a function that ends the subscription. */
   subscribe(topic: string, wake: () => void): () => void {
     const wakers = this.#listeners.get(topic) ?? new Set();
     this.#listeners.set(topic, wakers.add(wake));
@@ -71,7 +71,7 @@ export class Notifications {
         pauseMs = PAUSE_MS.first;
         await this.#waitUntilLost(client, lost);
       } catch {
-        // It is made again below.
+        // The connection is restored below.
       } finally {
         this.#isDisconnected = true;
         destroyClient(client);

@@ -1,4 +1,4 @@
-/** Why PostgreSQL did not answer as asked. The words are those of the transcript's own faults. */
+/** Why PostgreSQL failed. The names are those of the transcript's own faults. */
 export type PostgresFault = "busy" | "full" | "read-only" | "unreachable" | "damaged" | "newer" | "other";
 
 export class PostgresError extends Error {
@@ -11,15 +11,15 @@ export class PostgresError extends Error {
   }
 }
 
-/** What to do about a fault, for the person who reads the message. */
+/** The advice for the user, by fault. */
 const ADVICE: Record<PostgresFault, string> = {
-  busy: "It is tried again. If this does not pass, look at pg_stat_activity for who holds the lock or the connections.",
-  full: "Make room on the database's disk; the store then goes on by itself.",
+  busy: "Holdfast retries. If the problem persists, check pg_stat_activity for the holder of the lock or the connections.",
+  full: "Free space on the database's disk; the store then resumes by itself.",
   "read-only":
-    "Give the role rights to write in the schema, or name the primary server; the store then goes on by itself.",
-  unreachable: "Look whether the server runs, and whether address, role, password and TLS mode are right.",
-  damaged: "Nothing was changed. Restore a backup, or name another schema.",
-  newer: "It was left as it is. Run the newer version of Holdfast, or name another schema.",
+    "Grant the role write access to the schema, or use the address of the primary server; the store then resumes by itself.",
+  unreachable: "Check that the server runs, and that address, role, password and TLS mode are correct.",
+  damaged: "Nothing was changed. Restore a backup, or use another schema.",
+  newer: "It was not changed. Run the newer version of Holdfast, or use another schema.",
   other: "Please report this with the text above.",
 };
 
@@ -36,15 +36,15 @@ export function createPostgresError(
 }
 
 /**
- * What an error means: whose fault it is, and whether the same may go through when it is asked again: at once, because
- * another transaction was in the way, or later, when the server is back.
+ * The diagnosis of an error: its fault, and whether a retry can succeed: at once, because another transaction interfered,
+ * or later, when the server is back.
  */
 export type Diagnosis = { readonly fault: PostgresFault; readonly again: "at-once" | "later" | "never" };
 
-/** Classes and codes: https://www.postgresql.org/docs/current/errcodes-appendix.html. The first match counts. */
+/** Classes and codes: https://www.postgresql.org/docs/current/errcodes-appendix.html. The first match applies. */
 const DIAGNOSES: readonly (readonly [prefix: string, ...Diagnosis[]])[] = (
   [
-    // Serialization failure, deadlock; and rows that another transaction has made or removed since we looked.
+    // Serialization failures, deadlocks, and rows that another transaction has created or removed since they were read.
     ["40", "busy", "at-once"],
     ["23503", "busy", "at-once"],
     ["23505", "busy", "at-once"],
@@ -55,12 +55,12 @@ const DIAGNOSES: readonly (readonly [prefix: string, ...Diagnosis[]])[] = (
     ["53300", "busy", "later"],
     ["53100", "full", "never"],
     ["53", "busy", "later"],
-    // A server that is being stopped, has crashed, or is starting; a session that was ended from outside.
+    // A server that is stopping, has crashed, or is starting; a session that was terminated.
     ["57P", "unreachable", "later"],
     ["08", "unreachable", "later"],
     ["25P03", "unreachable", "later"],
     ["25P04", "unreachable", "later"],
-    // A standby: after a failover the primary is elsewhere.
+    // A standby: after a failover another server is the primary.
     ["25006", "read-only", "later"],
     ["42501", "read-only", "never"],
     ["28", "unreachable", "never"],
@@ -73,7 +73,7 @@ const DIAGNOSES: readonly (readonly [prefix: string, ...Diagnosis[]])[] = (
   ] as const
 ).map(([prefix, fault, again]) => [prefix, { fault, again }]);
 
-/** Faults of the network, as Node names them, and of the driver, which gives them no code. */
+/** Node's codes of network errors. */
 const UNREACHABLE = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
@@ -85,7 +85,7 @@ const UNREACHABLE = new Set([
   "EAI_AGAIN",
   "ENOTFOUND",
 ]);
-/** The driver's own words, which carry no code. */
+/** The driver's own messages, which have no code. */
 const CONNECTION_LOST = /^(Connection terminated|Query read timeout|Client (has encountered|was closed))/;
 const POOL_EMPTY = "timeout exceeded when trying to connect";
 const NO_PASSWORD = /^SASL/;
@@ -108,7 +108,7 @@ export function diagnose(error: unknown): Diagnosis {
   return { fault: "other", again: "never" };
 }
 
-/** Whether the server itself has answered, and the connection still stands. */
+/** Checks whether the server itself has answered, so that the connection is still usable. */
 export function isAnswer(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return typeof code === "string" && /^[0-9A-Z]{5}$/.test(code) && !/^(57P|08|25P0[34]|EPIPE)/.test(code);
@@ -121,9 +121,9 @@ export function getErrorMessage(error: unknown): string {
   return `${text}${typeof code === "string" ? ` (${code})` : ""}${hint}`;
 }
 
-/** What an address lacks, where the server's words do not say it. */
+/** Hints about a missing part of the address that the server's message does not mention. */
 const HINTS: readonly (readonly [RegExp, string])[] = [
   [/prepared statement .* (26000|42P05)$/, "; behind a pooler add prepare=off to the address"],
-  [NO_TLS, "; in a network of your own add sslmode=disable to the address"],
-  [NO_PASSWORD, "; the address or PGPASSWORD must name a password"],
+  [NO_TLS, "; in a private network add sslmode=disable to the address"],
+  [NO_PASSWORD, "; the address or PGPASSWORD must contain a password"],
 ];

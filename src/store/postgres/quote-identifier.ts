@@ -1,4 +1,4 @@
-/** A name as the server reads it whatever it holds. */
+/** Quotes an identifier, which may contain any characters. */
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }

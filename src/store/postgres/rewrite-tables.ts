@@ -5,22 +5,22 @@ import type { DatabaseTarget } from "./database-target.ts";
 import { createPostgresError, diagnose, getErrorMessage } from "./postgres-error.ts";
 import { quoteIdentifier } from "./quote-identifier.ts";
 
-/** Of one table, of any size. */
+/** The time limit for one table of any size. */
 const STATEMENT_MS = 60 * 60_000;
-/** Said of what went as it should. */
+/** The SQLSTATE of success. */
 const SUCCESSFUL = "00000";
-/** A connection that is being opened, to whatever database, sees what was for a moment: such a table is tried again. */
+/** A connection that opens, to any database, briefly sees old data: such a table is retried. */
 const VISIBILITY_MS = 1_000;
 const RETRY_MS = 100;
-/** A lock that was not given, a time limit, a deadlock. */
+/** SQLSTATEs of an unavailable lock, a time limit, and a deadlock. */
 const BLOCKING_QUERY: ReadonlySet<unknown> = new Set(["55P03", "57014", "40P01"]);
 
 /**
- * Writes tables anew, one after the other, so that nothing is left in them of what was overwritten or deleted. Nobody
- * else can use a table meanwhile.
+ * Rewrites tables, one after the other, so that they contain no overwritten or deleted data. A table cannot be used during
+ * its rewrite.
  *
- * @param lockMs - How long to wait for those who use one.
- * @returns Whether it could: not while somebody holds a table or may still see what was, nor for whom it is not.
+ * @param lockMs - How long to wait for other users of a table.
+ * @returns False if a table is locked, a transaction may still see old data, or a table belongs to another role.
  */
 export async function rewriteTables(
   target: DatabaseTarget,
@@ -34,7 +34,7 @@ export async function rewriteTables(
   let isSkipped = false;
   let rowsLeft = 0;
   client.on("notice", ({ code, detail }) => {
-    // A table of another role is skipped with a warning; rows that must stay are counted in a detail, first of all.
+    // A table of another role is skipped with a warning. The first number of a detail counts rows that must stay.
     if (code !== SUCCESSFUL) isSkipped = true;
     rowsLeft += Number(/\d+/.exec(detail ?? "")?.[0] ?? 0);
   });
@@ -56,7 +56,7 @@ export async function rewriteTables(
     return areAllWhole;
   } catch (error) {
     if (BLOCKING_QUERY.has((error as { code?: unknown }).code)) return false;
-    const what = `its tables could not be written anew: ${getErrorMessage(error)}`;
+    const what = `its tables could not be rewritten: ${getErrorMessage(error)}`;
     throw createPostgresError(diagnose(error).fault, target.name, what, error);
   } finally {
     await client.end().catch(() => undefined);

@@ -12,32 +12,32 @@ export type Statement = {
   readonly text: string;
   readonly values: readonly Value[];
   readonly gives: "row" | "rows" | "nothing";
-  /** In its stead, where this server's words differ; and its values, where these do. */
+  /** The statement for PostgreSQL, if its syntax differs. */
   readonly postgres?: string;
   readonly valuesForPostgres?: readonly Value[];
 };
 
-/** Asks for one statement after the other, and is given the rows of each. */
+/** Yields one statement after the other, and receives the rows of each. */
 export type Work<Result> = Generator<Statement, Result, readonly unknown[]>;
 
-/** How long a transaction may hold the main thread before it lets others run. */
+/** How long a transaction may block the main thread before it yields. */
 const SLICE_MS = 8;
-/** Statements that may be under way at once: each holds its values in memory. */
+/** The maximum number of pending statements: each holds its values in memory. */
 const MAX_PENDING = 64;
-/** Statements that a connection keeps prepared; they are few, unless they are put together from parts. */
+/** The maximum number of prepared statements of a connection. Only composed statements could exceed it. */
 const MAX_PREPARED = 300;
 
-/** The server has refused a statement, or could not be asked. `cause` is what the driver said. */
+/** The server has rejected a statement, or was unreachable. `cause` is the driver's error. */
 export class StatementError extends Error {
   constructor(cause: unknown) {
     super(cause instanceof Error ? cause.message : String(cause), { cause });
   }
 }
 
-/** The connection was lost between the wish to commit and the answer. */
+/** The connection was lost between the commit and its answer. */
 export class UnknownOutcomeError extends Error {
   readonly attempt: CommitAttempt;
-  /** What the transaction has given, if it was committed. */
+  /** The result of the transaction, if it was committed. */
   readonly value: unknown;
 
   constructor(attempt: CommitAttempt, value: unknown, cause: unknown) {
@@ -50,8 +50,8 @@ export class UnknownOutcomeError extends Error {
 const preparedByConnection = new WeakMap<object, Set<string>>();
 
 /**
- * One transaction on one connection. What gives nothing is sent without waiting for its answer; the first failure is
- * the one that is thrown, wherever it shows.
+ * One transaction on one connection. Statements without a result are sent without waiting for the answer. The first
+ * failure is thrown, wherever it is noticed.
  */
 export class Transaction {
   readonly #connection: Connection;
@@ -60,20 +60,20 @@ export class Transaction {
   readonly #pending = new Set<Promise<unknown>>();
   #failure: StatementError | undefined;
 
-  /** @param begin - Several statements, sent at once. */
+  /** @param begin - Several statements, sent as one message. */
   constructor(connection: Connection, begin: string, prepares: boolean) {
     this.#connection = connection;
     this.#prepares = prepares;
     this.#startRow = this.#noteFailure(connection.query(begin) as Promise<pg.QueryResult | pg.QueryResult[]>);
   }
 
-  /** The row of the last statement of its beginning. */
+  /** Returns the row of the last statement of `begin`. */
   async getStartRow<Row>(): Promise<Row> {
     const results = [await this.#startRow].flat();
     return results.at(-1)!.rows[0] as Row;
   }
 
-  /** Carries work out to its end. What the work throws passes. */
+  /** Runs work to its end. Errors of the work pass unchanged. */
   async runWork<T>(work: Work<T>): Promise<T> {
     let sliceEndMs = performance.now() + SLICE_MS;
     let step = work.next();
@@ -107,20 +107,20 @@ export class Transaction {
     return gives === "nothing" ? NO_ROWS : rows;
   }
 
-  /** @throws UnknownFate when nobody can say on this connection whether it was committed. */
+  /** @throws UnknownOutcomeError if this connection cannot tell whether the transaction was committed. */
   async commit(part: SchemaPart["name"], attempt: CommitAttempt, value: unknown): Promise<void> {
     try {
       await this.#connection.query(buildCommitSql(part, attempt));
     } catch (error) {
       await Promise.allSettled(this.#pending);
-      // A statement that was not waited for has failed: the transaction takes no token, and is rolled back.
+      // A pending statement has failed: the transaction stores no token and is rolled back.
       if (isAnswer(error)) throw this.#failure ?? new StatementError(error);
-      // What was lost before the wish to commit was sent is seen here too; then there is no token.
+      // A connection that was lost before the commit was sent also ends here; then there is no token.
       throw new UnknownOutcomeError(attempt, value, error);
     }
   }
 
-  /** Ends it without a trace. Resolves with whether the connection is good for others. */
+  /** Rolls the transaction back. Resolves with whether the connection can be reused. */
   async rollBack(): Promise<boolean> {
     if (this.#failure !== undefined) return false;
     try {
@@ -137,7 +137,7 @@ export class Transaction {
     return this.#noteFailure(this.#connection.query(query));
   }
 
-  /** Statements fail in order: the first failure is the reason of all behind it. */
+  /** Records the first failure: statements fail in order, so it is the cause of all later failures. */
   #noteFailure<Answer>(sent: Promise<Answer>): Promise<Answer> {
     const answer = sent.then(
       (given) => {

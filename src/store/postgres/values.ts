@@ -1,11 +1,11 @@
 import pg from "pg";
 
-/** What a statement takes. */
+/** A value of a statement. */
 export type Value = string | number | null | Buffer;
 
 const known = new Map<string, string>();
 
-/** Statements name their values by `?`; the server wants `$1`, `$2`, …  A `?` within quotes stays. */
+/** Replaces the `?` of a statement by `$1`, `$2`, …, which the server requires. A `?` within quotes is unchanged. */
 export function numberPlaceholders(text: string): string {
   const before = known.get(text);
   if (before !== undefined) return before;
@@ -17,12 +17,12 @@ export function numberPlaceholders(text: string): string {
   return numberedText;
 }
 
-/** Statements are few and written down; texts that are put together from parts must not fill the memory. */
+/** Static statements are few. The limit prevents composed statements from filling the memory. */
 const MAX_KNOWN = 2000;
 
 /**
- * A text of the server's cannot hold NUL. It becomes a noncharacter and a digit, which stand for it in comparisons too;
- * the noncharacter itself is told apart by another digit.
+ * The server's texts cannot contain NUL. A noncharacter and a digit replace it, also in comparisons; another digit marks
+ * the noncharacter itself.
  */
 const MARK = "\uFDD0";
 
@@ -36,7 +36,7 @@ function decodeText(text: string): string {
   return text.replace(/\uFDD0([01])/g, (_, digit) => (digit === "0" ? "\0" : MARK));
 }
 
-/** Throws where a number would lose digits. */
+/** Parses a number. Throws if it would lose digits. */
 function parseExactNumber(text: string): number {
   const value = Number(text);
   if (!Number.isSafeInteger(value)) throw new RangeError(`The number ${text} is too large to be exact`);
@@ -54,7 +54,7 @@ const PARSERS: ReadonlyMap<number, (text: string) => unknown> = new Map<number, 
   [OID.varchar, decodeText],
 ]);
 
-/** Rows as SQLite would give them: numbers for all that counts, buffers for bytes, texts as they were. */
+/** Parsers that return values like SQLite: numbers for integers, buffers for bytes, unchanged texts. */
 export const TYPES: pg.CustomTypesConfig = {
   getTypeParser: ((oid: number, format?: "text" | "binary") =>
     (format === "binary" ? undefined : PARSERS.get(oid)) ??

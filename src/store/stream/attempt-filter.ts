@@ -2,7 +2,7 @@ import type { Delta } from "./stream-hub.ts";
 
 type Execution = Pick<Delta, "run" | "command" | "generation" | "attempt">;
 
-/** Whether one execution came before the other. Of two runs nothing can be said: the one that is heard of later is newer. */
+/** Checks whether one execution is older than the other. Executions of different runs have no order: never older. */
 export function isOlder(one: Execution, other: Execution): boolean {
   if (one.run !== other.run) return false;
   if (one.command !== other.command) return one.command < other.command;
@@ -11,8 +11,8 @@ export function isOlder(one: Execution, other: Execution): boolean {
 }
 
 /**
- * What an execution is one of several of: an answer, whichever command asks for it; a step of a call, of which a
- * sub-agent makes many for one call.
+ * Returns the subject of an execution, of which there can be several executions: an answer, for any command that requests
+ * it, or a step of a call, of which a sub-agent makes many for one call.
  */
 export function getSubject({ loopId, turn, run, command, call, body }: Delta): string {
   const isCall = "toolCallId" in body && body.type !== "tool-call";
@@ -21,7 +21,7 @@ export function getSubject({ loopId, turn, run, command, call, body }: Delta): s
 
 type Turn = { readonly turn: number; readonly newest: Map<string, Execution> };
 
-/** Tells what was published by an execution that a newer one has replaced. */
+/** Detects deltas of an execution that a newer one has replaced. */
 export class AttemptFilter {
   readonly #turns = new Map<string, Turn>();
 

@@ -2,8 +2,8 @@ import { getSubject, isOlder } from "./attempt-filter.ts";
 import type { Delta, DeltaBody, OffsetDelta } from "./stream-hub.ts";
 
 /**
- * What was shown so far, of deltas in order: without what a newer attempt has made void and without announcements, pieces
- * that follow each other as one, at the offset of the last.
+ * Builds the output so far from deltas in order: without output that a newer attempt has replaced, without announcements,
+ * and with adjacent pieces joined at the offset of the last one.
  */
 export function buildSnapshot(deltas: readonly OffsetDelta[]): readonly OffsetDelta[] {
   const visible: OffsetDelta[] = [];
@@ -33,12 +33,12 @@ function removeVoid(deltas: readonly OffsetDelta[]): readonly OffsetDelta[] {
   });
 }
 
-/** The two pieces as one, if they are of one thing. */
+/** Joins two pieces of the same subject. */
 function joinBodies(one: Delta, other: Delta): DeltaBody | undefined {
   const { body: first } = one;
   const { body: second } = other;
   if (getSubject(one) !== getSubject(other) || one.run !== other.run) return undefined;
-  // What has gone on waits no more.
+  // A later piece ends the waiting.
   if (first.type === "waiting") return second;
   switch (second.type) {
     case "text":

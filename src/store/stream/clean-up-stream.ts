@@ -8,9 +8,9 @@ import type { SegmentWriter } from "./segment-writer.ts";
 import { getSegmentPath, ignoreMissing, listSegments } from "./segments.ts";
 
 /**
- * Removes the files of a stream in which everything is over. The newest is ended first, when it is one of them.
+ * Removes the files of a stream in which all deltas are completed. If the newest is one of them, it is sealed first.
  *
- * @returns Whether nothing is left.
+ * @returns Whether the stream is empty.
  */
 export async function cleanUpStream(
   folder: string,
@@ -19,7 +19,7 @@ export async function cleanUpStream(
 ): Promise<boolean> {
   const before = await inspectStream(folder, codec);
   if (before.isNewestOver) await writer.seal();
-  // What came before the seal is looked at once more.
+  // Deltas that arrived before the seal are checked again.
   const { bases, held, isNewestOver, isNewestEmpty } = before.isNewestOver
     ? await inspectStream(folder, codec)
     : before;
@@ -31,9 +31,9 @@ export async function cleanUpStream(
 
 type StreamState = {
   readonly bases: readonly number[];
-  /** The files that hold something that is not over. */
+  /** The files with deltas that are not completed. */
   readonly held: ReadonlySet<number>;
-  /** There is something in the newest file, and all of it is over. */
+  /** The newest file is not empty, and all of its deltas are completed. */
   readonly isNewestOver: boolean;
   readonly isNewestEmpty: boolean;
 };
@@ -64,17 +64,17 @@ async function inspectStream(folder: string, codec: LineCodec): Promise<StreamSt
   return { bases, held, isNewestOver, isNewestEmpty };
 }
 
-/** Removes a folder in one step for whoever looks. */
+/** Removes a folder atomically for other processes. */
 export async function removeFolder(folder: string): Promise<void> {
   const gone = `${folder}.gone-${randomUUID()}`;
   await ignoreMissing(rename(folder, gone));
   await rm(gone, { recursive: true, force: true });
 }
 
-/** Of a run that was ended from outside nobody says that it is over; nor is anybody interested after so long. */
+/** The age of streams to remove. No announcement completes the deltas of a run that was ended externally. */
 const OLD_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Removes streams that nobody has written to for long. */
+/** Removes streams without recent writes. */
 export async function sweepStreams(live: string): Promise<void> {
   for (const name of (await ignoreMissing(readdir(live))) ?? []) {
     const path = join(live, name);

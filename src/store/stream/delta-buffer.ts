@@ -1,7 +1,7 @@
 import type { Delta, OffsetDelta } from "./stream-hub.ts";
 
 /**
- * Whether a word of what is recorded says that this, published before it, is over.
+ * Checks whether an announcement completes a delta that was published before it.
  *
  * @testonly
  */
@@ -14,7 +14,7 @@ export function isCompleted({ loopId, body }: Delta, announcement: Delta): boole
   return !isCall || completed.includes((announcement.body as { readonly toolCallId: string }).toolCallId);
 }
 
-/** What is not over, of deltas that are taken in one after the other. */
+/** Collects the deltas that are not yet completed. */
 export class DeltaBuffer {
   #deltas: OffsetDelta[] = [];
 

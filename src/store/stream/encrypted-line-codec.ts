@@ -2,10 +2,10 @@ import { createMissingKeyError, readKeyId } from "../../platform/encryption/key-
 import type { Encryption } from "../../platform/encryption/resolve-encryption.ts";
 import { type LineCodec, PLAIN_LINES } from "./line-codec.ts";
 
-/** Before what is sealed; JSON begins otherwise. */
+/** The prefix of encrypted lines. JSON does not begin like this. */
 const ENCRYPTED_FIELD = "sealed:";
 
-/** Live output is kept as the transcript is: sealed where that is. What is plain stays readable. */
+/** Creates the codec. Live output is encrypted if the transcript is; plain lines stay readable. */
 export function createEncryptedLineCodec({ ring, transcript }: Encryption): LineCodec {
   if (ring === undefined) return { ...PLAIN_LINES, decode: rejectLine };
   return {

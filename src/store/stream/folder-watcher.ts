@@ -1,10 +1,10 @@
 import { type FSWatcher, mkdirSync, watch } from "node:fs";
 import { basename } from "node:path";
 
-/** Time between two looks where the operating system does not tell of changes. */
+/** The poll interval if the operating system does not report changes. */
 const FALLBACK_POLL_MS = 1000;
 
-/** Wakes those who wait for a folder to change. One watch of the operating system serves all. */
+/** Wakes subscribers when a folder changes. One watch of the operating system serves all. */
 export class FolderWatcher {
   readonly #folder: string;
   readonly #listeners = new Set<() => void>();
@@ -15,7 +15,7 @@ export class FolderWatcher {
     this.#folder = folder;
   }
 
-  /** Calls `wake` at every change. Gives the way to end it. */
+  /** Calls `wake` at every change. Returns a function that ends the subscription. */
   subscribe(wake: () => void): () => void {
     this.#listeners.add(wake);
     if (this.#watcher === undefined && this.#timer === undefined) this.#startWatching();
@@ -33,13 +33,13 @@ export class FolderWatcher {
     try {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       this.#watcher = watch(this.#folder, (type, name) => {
-        // The folder itself: it was removed, and may come again.
+        // The folder itself was removed, and may be recreated.
         if (type === "rename" && (name === null || name === basename(this.#folder))) this.#restartWatching();
         this.#wakeAll();
       });
       this.#watcher.once("error", () => this.#pollRegularly());
     } catch {
-      // No watches left, or a file system without them.
+      // No watches are left, or the file system does not support them.
       this.#pollRegularly();
     }
   }

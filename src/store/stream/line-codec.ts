@@ -1,16 +1,16 @@
 import type { Delta } from "./stream-hub.ts";
 
-/** How a delta is kept where it lies in files: its JSON, unless it must not be read there. */
+/** The encoding of deltas in storage: plain JSON, or encrypted. */
 export type LineCodec = {
-  /** @returns One line, without its end, that does not begin with `#`. */
+  /** @returns One line, without its line break, that does not begin with `#`. */
   encode(json: string): string;
-  /** Throws on what it cannot read. */
+  /** Throws for a line that it cannot decode. */
   decode(line: string): string;
 };
 
 export const PLAIN_LINES: LineCodec = { encode: (json) => json, decode: (line) => line };
 
-/** A line that was cut off by the death of its writer, or that the codec does not know, is no delta. */
+/** Parses a delta. Returns undefined for a line that a dying writer cut off, or that the codec cannot decode. */
 export function parseDelta(line: string, codec: LineCodec): Delta | undefined {
   try {
     const value = JSON.parse(codec.decode(line)) as Delta | null;

@@ -11,27 +11,27 @@ import { getSessionFolder } from "./session-folder.ts";
 import type { Delta, OffsetDelta, StreamHub, StreamSnapshot, StreamWatchOptions } from "./stream-hub.ts";
 import { StreamWatchers } from "./stream-watchers.ts";
 
-/** How long a delta waits for company where others came just before it, and how many bytes go out without waiting. */
+/** How long a delta waits to form a batch if others preceded it shortly, and how many bytes are written without waiting. */
 const BATCH_MS = 20;
 const BATCH_BYTES = 64 * 1024;
-/** Bytes that may wait for the files. */
+/** The maximum number of bytes that wait for the files. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** Files that are written at the same time: the thread pool has four threads for everything. */
+/** The number of files that are written concurrently: the thread pool has four threads in total. */
 const MAX_CONCURRENT = 2;
-/** How long what is over stays, so that who watches reads the word of it, and removing costs a fast run little. */
+/** How long completed deltas stay, so that watchers read the announcement and removal costs a fast run little. */
 const CLEANUP_DELAY_MS = 250;
 const SWEEP_MS = 24 * 60 * 60 * 1000;
 
 export type LocalHubOptions = {
-  /** Bound of what waits for the files; beyond it deltas are dropped. */
+  /** The limit of bytes that wait for the files; beyond it deltas are dropped. */
   readonly maxWaitingBytes?: number;
-  /** How a delta lies in the files. */
+  /** The encoding of deltas in the files. */
   readonly codec?: LineCodec;
 };
 
 /**
- * Live output on one machine: files of lines for each session under `{dir}/live`, appended to by any process (see
- * `segments.ts`). An offset is the place in bytes behind a delta's line.
+ * Live output on one machine: files of lines for each session under `{dir}/live`, to which any process appends (see
+ * `segments.ts`). An offset is the position in bytes after a delta's line.
  */
 export class LocalHub implements StreamHub {
   readonly #live: string;
@@ -39,9 +39,9 @@ export class LocalHub implements StreamHub {
   readonly #outgoing: OutgoingQueue;
   readonly #writers = new SegmentWriters((session) => getSessionFolder(this.#live, session));
   readonly #watchers: StreamWatchers;
-  /** Sessions whose files are being written, tidied up or removed. */
+  /** Sessions whose files are being written, cleaned up or removed. */
   readonly #busy = new Map<string, Promise<void>>();
-  /** Sessions of which something is over. */
+  /** Sessions with completed deltas. */
   readonly #needsCleanup = new Set<string>();
   #isCleaningUp = false;
   #closed = false;
@@ -132,7 +132,7 @@ export class LocalHub implements StreamHub {
     await this.#writers.closeAll();
   }
 
-  /** Nothing of it was written just now, nor is: nobody would come to keep it company. */
+  /** Checks that a session has no recent or current write, so that waiting for a batch is useless. */
   #isQuiet(session: string): boolean {
     if (this.#busy.has(session) || this.#busy.size >= MAX_CONCURRENT) return false;
     return performance.now() - this.#writers.getUsedAtMs(session) > BATCH_MS;
@@ -147,7 +147,7 @@ export class LocalHub implements StreamHub {
     }, CLEANUP_DELAY_MS);
   }
 
-  /** Begins with what waits, of one session or of all, and with what is to be tidied up. */
+  /** Starts to write waiting deltas, of one session or of all, and to clean up. */
   #writeOut(only?: string): void {
     if (only === undefined) {
       clearTimeout(this.#batchTimer);

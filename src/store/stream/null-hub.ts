@@ -1,6 +1,6 @@
 import type { Delta, OffsetDelta, StreamHub, StreamSnapshot, StreamWatchOptions } from "./stream-hub.ts";
 
-/** A hub that keeps nothing: for runs that nobody watches. */
+/** A hub that stores nothing, for runs without watchers. */
 export class NullHub implements StreamHub {
   publish(_delta: Delta): void {}
 

@@ -4,11 +4,11 @@ import { LocalHub } from "./local-hub.ts";
 import { PostgresHub } from "./postgres/postgres-hub.ts";
 import type { StreamHub } from "./stream-hub.ts";
 
-/** Where live output lies: in the database, where one is named; else below the folder. */
+/** The location of live output: the database, if one is given, or else the folder. */
 export type HubLocation = {
   readonly folder: string;
   readonly database: string | undefined;
-  /** With what it is sealed. Else `HOLDFAST_ENCRYPTION_KEYS`. */
+  /** The encryption; by default that of `HOLDFAST_ENCRYPTION_KEYS`. */
   readonly encryption?: EncryptionOptions | undefined;
 };
 

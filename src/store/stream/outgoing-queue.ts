@@ -4,12 +4,12 @@ import type { Delta } from "./stream-hub.ts";
 type Waiting = {
   lines: string[];
   bytes: number;
-  /** Deltas that the lines stand for, and the first of them. */
+  /** The number of deltas in the lines, and the first of them. */
   count: number;
   first: Delta | undefined;
-  /** The first of those that were left out, and how many there were. */
+  /** The first dropped delta, and the number of dropped ones. */
   dropped: { readonly first: Delta; count: number } | undefined;
-  /** The file refused the last batch: nothing is tried before the next delta. */
+  /** The last batch failed: the next attempt waits for the next delta. */
   refused: boolean;
 };
 
@@ -23,12 +23,12 @@ export type Batch = {
   readonly first: Delta | undefined;
 };
 
-/** Deltas on their way to the files, within a bound. What is over it is counted, and told once there is room. */
+/** A bounded queue of deltas. Deltas beyond the limit are dropped, counted, and announced when there is space. */
 export class OutgoingQueue {
   readonly #maxBytes: number;
   readonly #codec: LineCodec;
   readonly #waiting = new Map<string, Waiting>();
-  /** Bytes that wait or are being written. */
+  /** The number of bytes that wait or are being written. */
   #bytes = 0;
 
   constructor(maxBytes: number, codec: LineCodec = PLAIN_LINES) {
@@ -46,7 +46,7 @@ export class OutgoingQueue {
     if (!this.#announceDropped(waiting) || !this.#add(waiting, delta)) this.#drop(waiting, delta, 1);
   }
 
-  /** Takes what waits for one of the sessions that may be written now; give it back with `written` or `lost`. */
+  /** Takes the waiting deltas of one session that may be written now. The caller then reports the outcome of the batch. */
   takeBatch(mayWrite: (session: string) => boolean): Batch | undefined {
     for (const session of this.#waiting.keys()) {
       const batch = mayWrite(session) ? this.takeBatchOf(session) : undefined;
@@ -70,14 +70,14 @@ export class OutgoingQueue {
     this.#bytes -= bytes;
   }
 
-  /** The file did not take a batch: its deltas are dropped. Told when a later delta of the session goes out. */
+  /** Drops the deltas of a failed batch. They are announced with a later delta of the session. */
   markDropped({ session, bytes, count, first }: Batch): void {
     this.#bytes -= bytes;
     if (first === undefined) return;
     const waiting = this.#getWaiting(session);
     waiting.refused = waiting.lines.length === 0;
     if (waiting.refused) this.#drop(waiting, first, count);
-    // It is missing before what waits by now.
+    // The dropped deltas precede the waiting ones.
     else
       this.#put(
         waiting,
@@ -107,7 +107,7 @@ export class OutgoingQueue {
     waiting.dropped.count += count;
   }
 
-  /** Whether there is nothing left untold. */
+  /** Announces dropped deltas. Returns whether none are left to announce. */
   #announceDropped(waiting: Waiting): boolean {
     if (waiting.dropped === undefined) return true;
     const { first, count } = waiting.dropped;

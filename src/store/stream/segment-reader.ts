@@ -6,16 +6,16 @@ import type { OffsetDelta } from "./stream-hub.ts";
 const CHUNK_BYTES = 64 * 1024;
 const NEWLINE = 0x0a;
 
-/** Reads one file of a stream, as far as it has come. */
+/** Reads one file of a stream up to its current end. */
 export class SegmentReader {
   readonly base: number;
   readonly #file: FileHandle;
   readonly #codec: LineCodec;
-  /** What is at or below this offset was read by whoever reads. */
+  /** The reader already has the deltas up to this offset. */
   readonly #from: number;
-  /** Where the next line begins. */
+  /** The position of the next line. */
   #at: number;
-  /** The offset at which the next file begins; known when the seal was read. */
+  /** The offset at which the next file begins; known after the seal was read. */
   next: number | undefined;
 
   private constructor(base: number, file: FileHandle, codec: LineCodec, from: number, at: number) {
@@ -26,7 +26,7 @@ export class SegmentReader {
     this.#at = at;
   }
 
-  /** @returns Nothing when the file is no longer there. */
+  /** @returns Undefined if the file no longer exists. */
   static async open(
     folder: string,
     base: number,
@@ -36,12 +36,12 @@ export class SegmentReader {
     const file = await ignoreMissing(open(getSegmentPath(folder, base), "r"));
     if (file === undefined) return undefined;
     const at = Math.max(0, from - base);
-    // An offset of a file that is gone by now lies behind the end of the one before it: only its seal is wanted.
+    // An offset of a removed file is after the end of the previous file, of which only the seal is needed.
     const isBehind = at > 0 && (await file.stat()).size <= at;
     return new SegmentReader(base, file, codec, from, isBehind ? 0 : at);
   }
 
-  /** Some of what comes next; nothing at the end of what there is. Lines that are no delta are passed over. */
+  /** Reads some of the next deltas; empty at the current end. Lines that are not deltas are skipped. */
   async read(): Promise<readonly OffsetDelta[]> {
     const deltas: OffsetDelta[] = [];
     for (let size = CHUNK_BYTES; deltas.length === 0 && this.next === undefined; ) {
@@ -50,14 +50,14 @@ export class SegmentReader {
       const bytes = chunk.subarray(0, bytesRead);
       const end = bytes.lastIndexOf(NEWLINE);
       if (end === -1 && bytesRead < size) return deltas;
-      // A line that is longer than the chunk.
+      // The line is longer than the chunk.
       if (end === -1) size *= 2;
       else this.#parseLines(bytes.subarray(0, end + 1), deltas);
     }
     return deltas;
   }
 
-  /** Whether the file was removed, and ends without a seal. */
+  /** Checks whether the file was removed and ends without a seal. */
   async isDeleted(): Promise<boolean> {
     return (await this.#file.stat()).nlink === 0;
   }
@@ -83,7 +83,7 @@ export class SegmentReader {
   }
 }
 
-/** All that a stream holds behind an offset, at the moment of reading. */
+/** Reads all current deltas of a stream after an offset. */
 export async function* readDeltasAfter(
   folder: string,
   codec: LineCodec,

@@ -1,25 +1,25 @@
 import { type FileHandle, open } from "node:fs/promises";
 import { createFirstBase, getSegmentPath, listSegments, SEAL } from "./segments.ts";
 
-/** A file is ended when it has grown to this, so that what is over of a long stream can be removed. */
+/** The size at which a file is sealed, so that completed parts of a long stream can be removed. */
 const SEGMENT_BYTES = 256 * 1024;
-/** How often a folder may vanish in the middle of one write. */
+/** How often a folder may be removed during one write. */
 const MAX_TRIES = 20;
 
 type Segment = { readonly base: number; readonly file: FileHandle /** Known up to here. */; size: number };
 
-/** Appends to a session's stream, beside writers of other processes. One thing at a time. */
+/** Appends to a session's stream, concurrently with writers of other processes. Runs one operation at a time. */
 export class SegmentWriter {
   readonly #folder: string;
   #segment: Segment | undefined;
-  /** When something was appended last, by `performance.now()`. */
+  /** The time of the last append, by `performance.now()`. */
   usedAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** @param text - Whole lines. An empty one comes first: a line that a dying process has cut off spoils no other. */
+  /** @param text - Whole lines. An empty one is written first: a line that a dying process cut off damages no other. */
   async append(text: string): Promise<void> {
     const bytes = Buffer.from(`\n${text}`, "utf8");
     for (let tries = 0; tries < MAX_TRIES; tries++) {
@@ -30,10 +30,10 @@ export class SegmentWriter {
       this.usedAtMs = performance.now();
       if (isIn) return;
     }
-    throw new Error(`The folder ${this.#folder} vanished ${MAX_TRIES} times while it was written to`);
+    throw new Error(`The folder ${this.#folder} was removed ${MAX_TRIES} times during a write`);
   }
 
-  /** Ends the newest file; the next one is there when this resolves. */
+  /** Seals the newest file. Resolves when the next one exists. */
   async seal(): Promise<void> {
     const segment = await this.#findNewest();
     const { seal } = await this.#write(segment, SEAL);
@@ -47,12 +47,12 @@ export class SegmentWriter {
     await segment?.file.close();
   }
 
-  /** @returns Where the file's seal ends, if it has one, and whether what was written lies before it. */
+  /** @returns The end of the file's seal, if any, and whether the written bytes are before it. */
   async #write(segment: Segment, bytes: Buffer): Promise<{ seal: number | undefined; isIn: boolean }> {
     const { file, size: before } = segment;
     const { bytesWritten } = await file.write(bytes);
     if (bytesWritten < bytes.length) {
-      throw new Error(`Only ${bytesWritten} of ${bytes.length} bytes were taken by ${this.#folder}`);
+      throw new Error(`Only ${bytesWritten} of ${bytes.length} bytes were written to ${this.#folder}`);
     }
     const { size, nlink } = await file.stat();
     segment.size = size;
@@ -61,7 +61,7 @@ export class SegmentWriter {
       await this.close();
       return { seal: undefined, isIn: false };
     }
-    // Others have written meanwhile, and one of them may have ended the file.
+    // Other processes have written in the meantime, and one of them may have sealed the file.
     const fresh = await readBytes(file, before, size);
     const at = fresh.indexOf(SEAL);
     if (at === -1 && nlink === 0) {
@@ -78,11 +78,11 @@ export class SegmentWriter {
       if (this.#segment !== undefined) return this.#segment;
       const base = (await listSegments(this.#folder)).at(-1) ?? (await createFirstBase(this.#folder));
       await this.#open(base).catch((error: NodeJS.ErrnoException) => {
-        // The folder was forgotten just now.
+        // The folder was just removed.
         if (error.code !== "ENOENT") throw error;
       });
     }
-    throw new Error(`The folder ${this.#folder} vanished ${MAX_TRIES} times while it was opened`);
+    throw new Error(`The folder ${this.#folder} was removed ${MAX_TRIES} times while it was opened`);
   }
 
   async #openNext({ base, file }: Segment, seal: number): Promise<void> {

@@ -1,19 +1,19 @@
 import { SegmentWriter } from "./segment-writer.ts";
 
-/** Files that are kept open for the next batch. */
+/** The maximum number of files that stay open for the next batch. */
 const MAX_OPEN = 64;
 
-/** The writers of the sessions that are shown just now. */
+/** The writers of active sessions. */
 export class SegmentWriters {
   readonly #folderOf: (session: string) => string;
-  /** The one that was used last comes last. */
+  /** Ordered by use, the most recently used last. */
   readonly #writers = new Map<string, SegmentWriter>();
 
   constructor(folderOf: (session: string) => string) {
     this.#folderOf = folderOf;
   }
 
-  /** A session's writer, for one who has the session to itself. */
+  /** Returns a session's writer, for the only current user of the session. */
   async getWriter(session: string): Promise<SegmentWriter> {
     const writer = this.#writers.get(session) ?? new SegmentWriter(this.#folderOf(session));
     this.#writers.delete(session);

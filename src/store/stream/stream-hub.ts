@@ -1,10 +1,9 @@
 /**
- * Live output, on its way from activities to whoever watches. Nothing here is a record: what matters is in the
- * transcript.
+ * A piece of live output from an activity to watchers. It is not a record: the transcript contains everything that matters.
  */
 export type Delta = {
   readonly session: string;
-  /** The Temporal run that the activity saw. */
+  /** The Temporal run of the activity. */
   readonly run: string;
   readonly loopId: string;
   readonly turn: number;
@@ -21,9 +20,9 @@ export type Delta = {
 };
 
 export type DeltaBody =
-  /** A new attempt begins: what an earlier attempt at the same call had shown is void. */
+  /** A new attempt begins: the output of earlier attempts at the same call is void. */
   | { readonly type: "attempt" }
-  /** Why nothing comes: what the question waits for, in a few words. */
+  /** Why there is no output: a short text that says what the request waits for. */
   | { readonly type: "waiting"; readonly text: string }
   | { readonly type: "text"; readonly text: string }
   | { readonly type: "thinking"; readonly text: string }
@@ -52,59 +51,60 @@ export type DeltaBody =
       readonly text: string;
     }
   /**
-   * Events up to `sequence` of the loop can now be read in the transcript. What the loop has shown before this is not
-   * kept any longer: all of it, or its answers and what these calls have shown.
+   * The transcript now contains the events of the loop up to `sequence`. The loop's earlier live output is no longer
+   * retained: all of it, or its answers and the output of these calls.
    */
   | { readonly type: "recorded"; readonly sequence: number; readonly over: "all" | readonly string[] }
-  /** The publisher had to leave out this many deltas here, because nobody took them in time. */
+  /** The publisher dropped this many deltas here, because they could not be written in time. */
   | { readonly type: "dropped"; readonly count: number };
 
 /**
- * A delta and where it stands in its session's stream: a whole number above 0 and at most 2^53 - 1.
+ * A delta and its offset in its session's stream: a whole number above 0 and at most 2^53 - 1.
  *
- * Offsets grow in the order in which every watcher is given the deltas: who was given one is given none at or below it
- * later, whichever process published it. Gaps mean nothing. None is used twice, also when all that was kept is gone.
- * (A place in a file; or an id that a table gives out under a lock on the session, so that ids become visible in order.)
+ * Offsets increase in the order in which every watcher receives the deltas: after one, a watcher never receives an equal or
+ * lower one, whichever process published it. Gaps have no meaning. No offset is reused, even after all deltas are removed.
+ * (It is a position in a file, or an id that a table assigns under a lock on the session, so that ids become visible in
+ * order.)
  */
 export type OffsetDelta = { readonly offset: number; readonly delta: Delta };
 
-/** What a session has shown of what is not recorded yet, pieces joined, and the offset to go on from. */
+/** The unrecorded live output of a session, with joined pieces, and the offset from which to continue. */
 export type StreamSnapshot = { readonly deltas: readonly OffsetDelta[]; readonly offset: number };
 
 export type StreamWatchOptions = {
   readonly session: string;
-  /** Go on behind this offset; absent: from the beginning of what is kept. */
+  /** Continue after this offset; by default from the oldest retained delta. */
   readonly from?: number | undefined;
   readonly signal: AbortSignal;
 };
 
 // Invariants
-//   S1. Publishing never waits and never fails a run: what cannot be kept is dropped, counted and announced.
-//   S2. A watcher is given every delta behind its offset, in order, once; only such as are over by then may be missing.
-//   S3. What is over is removed, soon: nothing is kept of a loop that has ended.
-//   S4. What a watcher has not taken yet is not kept for it.
+//   S1. Publishing never waits and never fails a run: deltas that cannot be stored are dropped, counted and announced.
+//   S2. A watcher receives every delta after its offset, in order, once; only completed deltas may be missing.
+//   S3. Completed deltas are removed soon: nothing is retained of a loop that has ended.
+//   S4. Deltas are not buffered for slow watchers.
 
 export interface StreamHub {
   publish(delta: Delta): void;
-  /** Resolves when everything published before can be read by others. */
+  /** Resolves when all earlier deltas are readable by other processes. */
   flush(): Promise<void>;
   /**
-   * What is shown so far (`snapshotOf` of what is kept), for who comes late; `watch` from its offset gives the rest. It is
-   * what a moment knows: of what is recorded meanwhile something may still be in it.
+   * Reads the output so far (`buildSnapshot` of the retained deltas) for late watchers; `watch` from its offset returns the
+   * rest. It may contain output that is recorded during the read.
    *
-   * @param options.to - As it was up to this offset. What is over since may be missing.
+   * @param options.to - Reads the state up to this offset. Output that was completed since may be missing.
    */
   readSnapshot(session: string, options?: { readonly to?: number }): Promise<StreamSnapshot>;
-  /** In order of offset; ends when the signal does, or the hub. Comes late as well as early. */
+  /** Watches deltas in order of offset, until the signal aborts or the hub closes. It can start at any time. */
   watch(options: StreamWatchOptions): AsyncIterable<OffsetDelta>;
-  /** What one call has published so far, by whichever process; in order. For the word on an unknown outcome. */
+  /** Reads all output of one call so far, from all processes, in order. It describes calls with an unknown outcome. */
   readPublished(call: {
     session: string;
     run: string;
     command: number;
     call: number;
   }): Promise<readonly Delta[]>;
-  /** Forgets a session's deltas. */
+  /** Deletes a session's deltas. */
   deleteSession(session: string): Promise<void>;
   close(): Promise<void>;
 }

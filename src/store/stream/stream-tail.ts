@@ -4,23 +4,23 @@ import { readDeltasAfter, SegmentReader } from "./segment-reader.ts";
 import { listSegments } from "./segments.ts";
 import type { OffsetDelta } from "./stream-hub.ts";
 
-/** What is kept in memory for those who are nearly up to date; who is further behind reads the files. */
+/** The number of deltas in memory for watchers near the end. Slower watchers read the files. */
 const RECENT_DELTAS = 2_000;
 const RECENT_CHARS = 1_000_000;
-/** How many deltas who is behind is given at once. */
+/** The number of deltas in one page for slower watchers. */
 const PAGE_DELTAS = 200;
 
-/** The end of a session's stream, read once for all of a process who watch it. */
+/** The end of a session's stream, read once for all watchers of a process. */
 export class StreamTail {
   readonly #folder: string;
   readonly #codec: LineCodec;
   readonly #watch: FolderWatcher;
   #reader: SegmentReader | undefined;
-  /** All that there is behind the offset `#after`, up to where was read. */
+  /** All deltas after the offset `#after` that were read. */
   #recent: OffsetDelta[] = [];
   #after: number;
   #chars = 0;
-  /** The last read that has begun, and one that has not. */
+  /** The last read that has started, and one that has not. */
   #reading: Promise<boolean> = Promise.resolve(false);
   #requestedReads: Promise<boolean> | undefined;
 
@@ -35,7 +35,7 @@ export class StreamTail {
     return this.#watch.subscribe(wake);
   }
 
-  /** What there is behind an offset, or some of it; nothing when that is the end of what was read. */
+  /** Reads some of the deltas after an offset; empty at the end of what was read. */
   async readAfter(offset: number): Promise<readonly OffsetDelta[]> {
     if (offset >= this.#after) return this.#getRecentAfter(offset);
     const page: OffsetDelta[] = [];
@@ -43,19 +43,19 @@ export class StreamTail {
       page.push(one);
       if (page.length === PAGE_DELTAS) break;
     }
-    // Nothing in the files: what there was is over by now.
+    // The files have no more deltas: the earlier ones are completed and removed.
     return page.length > 0 ? page : this.#getRecentAfter(offset);
   }
 
-  /** Whether something was read meanwhile. */
+  /** Checks whether deltas after the offset were read. */
   hasAfter(offset: number): boolean {
     return this.#getEnd() > offset && this.#recent.length > 0;
   }
 
   /**
-   * Reads on. One read serves all who ask before it begins: who is told of a change is not served by one from before it.
+   * Reads new deltas. One read serves all callers before its start, so that a caller after a change gets a later read.
    *
-   * @returns Whether there was anything.
+   * @returns Whether there were new deltas.
    */
   advance(): Promise<boolean> {
     this.#requestedReads ??= this.#reading
@@ -78,7 +78,7 @@ export class StreamTail {
   #getRecentAfter(offset: number): readonly OffsetDelta[] {
     const { length } = this.#recent;
     let from = length;
-    // Most who ask are at the end, or close to it.
+    // Most callers are at the end, or close to it.
     while (from > 0 && (this.#recent[from - 1]?.offset ?? 0) > offset) from -= 1;
     return from === length ? [] : this.#recent.slice(from);
   }
@@ -94,7 +94,7 @@ export class StreamTail {
       }
       if (reader.next === undefined) {
         if (!(await reader.isDeleted())) return false;
-        // The session was forgotten.
+        // The session was deleted.
         this.#after = this.#getEnd();
         this.#recent = [];
         this.#chars = 0;
@@ -111,7 +111,7 @@ export class StreamTail {
     return this.#reader;
   }
 
-  /** @returns Whether there is a file behind this one. */
+  /** @returns Whether there is a file after this one. */
   async #openNext(reader: SegmentReader): Promise<boolean> {
     const bases = await listSegments(this.#folder);
     const base = bases.find((one) => one > reader.base);

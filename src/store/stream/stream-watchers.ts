@@ -2,7 +2,7 @@ import type { LineCodec } from "./line-codec.ts";
 import type { OffsetDelta } from "./stream-hub.ts";
 import { StreamTail } from "./stream-tail.ts";
 
-/** All who watch in one process. Those of one session share what is read of it. */
+/** All watchers of one process. Watchers of one session share its reads. */
 export class StreamWatchers {
   readonly #codec: LineCodec;
   readonly #tails = new Map<string, { readonly tail: StreamTail; watchers: number }>();
@@ -69,7 +69,7 @@ export class StreamWatchers {
   }
 }
 
-/** Set before one looks, and waited for when nothing was found: what happens in between is not missed. */
+/** A signal that is reset before a read and awaited if the read found nothing, so that no change is missed. */
 class WakeSignal {
   #ring: () => void = () => undefined;
 

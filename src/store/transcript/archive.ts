@@ -5,38 +5,38 @@ import type { ContinuationKind, LoopStatus } from "../../schema/record.ts";
 import type { SessionRecord } from "./session.ts";
 import type { SessionDefinition } from "./store-write.ts";
 
-// What is done with whole sessions, beside the runs that write to them: found, taken out, brought in, changed at rest,
-// kept or deleted.
+// Operations on whole sessions, concurrent with the runs that write to them: search, export, import, edit while idle,
+// retention, deletion.
 //
 // Invariants
-//   A1. A session that is being brought in or deleted is seen by nobody, and no loop of it can be opened.
-//   A2. What was interrupted half-way is finished, or begun anew, by asking again.
-//   A3. A text that a session or a job names is there as long as one of them is.
+//   A1. A session that is being imported or deleted is hidden, and no loop of it can be opened.
+//   A2. A repeated request finishes or restarts an interrupted operation.
+//   A3. A text exists as long as a session or a job that refers to it.
 
-/** Sessions by what is known of them; newest activity first. */
+/** A filter of sessions. Results are sorted by activity, the most recent first. */
 export type SessionFilter = {
   readonly agentName?: string | undefined;
   readonly model?: string | undefined;
   readonly status?: LoopStatus | undefined;
-  /** Active at or after, and before. */
+  /** Only sessions that were active at or after this time; `untilMs` is exclusive. */
   readonly sinceMs?: number | undefined;
   readonly untilMs?: number | undefined;
-  /** More than so many dollars, of what is known of all its loops. */
+  /** Only sessions whose loops have a total known cost above this, in dollars. */
   readonly costOverUsd?: number | undefined;
-  /** Of an agent whose sub-agents are asked for; `null`: those that no agent has called. */
+  /** Only sub-agents that this session has called; `null`: only sessions that no agent has called. */
   readonly spawnedBy?: string | null | undefined;
 };
 
 type SessionTotals = {
   readonly turns: number;
-  /** `null` when that of any loop that is over is unknown. */
+  /** `null` if the cost of any ended loop is unknown. */
   readonly costUsd: Cost;
   readonly openLoops: number;
 };
 
 export type ListedSession = SessionRecord & { readonly totals: SessionTotals };
 
-/** Where the next page begins. */
+/** The start of the next page. */
 export type SessionCursor = { readonly lastActiveAtMs: number; readonly id: string };
 
 export type SearchHit = {
@@ -44,12 +44,12 @@ export type SearchHit = {
   readonly branch: string;
   readonly position: number;
   readonly message: AgentMessage;
-  /** Where a next page begins: behind this one. */
+  /** The start of the next page, after this hit. */
   readonly cursor: number;
 };
 
 export type SearchQuery = SessionFilter & {
-  /** Words that must all be there; "in quotes" side by side, with a star at its end a beginning. */
+  /** Words that must all occur; "quoted words" are adjacent, a star at the end of a word matches its beginning. */
   readonly words: string;
   readonly limit: number;
   readonly behind?: number | undefined;
@@ -61,36 +61,36 @@ type NewSessionFields = {
   readonly agentId?: string | undefined;
 };
 
-/** A change of a session at rest: a loop of its own, that asks no model. */
+/** A change of an idle session: a loop of its own without a model call. */
 export type SessionEdit = {
   readonly session: string;
-  /** Made by who asks: the same edit asked again is done once. */
+  /** An idempotency key of the caller: a repeated edit is applied once. */
   readonly key: string;
   readonly atMs: number;
   readonly kind: ContinuationKind;
-  /** `head`: behind what is there. `empty`: on a branch of its own that begins with nothing. */
+  /** `head`: after the existing entries. `empty`: on a new empty branch. */
   readonly at: "head" | "empty";
   readonly messages: readonly AgentMessage[];
   /** Empties the inbox. */
   readonly clearInbox?: boolean | undefined;
-  /** The session's last loop, as whoever asks has seen it; the edit is refused when another has come. */
+  /** The session's last loop as known to the caller. If there is a newer one, the edit is rejected. */
   readonly after?: string | undefined;
-  /** Makes the session, which must not be there. */
+  /** Creates the session, which must not exist. */
   readonly create?: (SessionDefinition & NewSessionFields) | undefined;
 };
 
 export type EditResult = { readonly loopId: string; readonly branch: string; readonly length: number };
 
-/** A session as somebody has looked at it before it is deleted. */
+/** The state of a session that was read before its deletion. */
 export type IdleSnapshot = {
   readonly lastActiveAtMs: number;
-  /** Loops that the record says are running, and whose runs are over. */
+  /** Loops that are recorded as running but whose runs have ended. */
   readonly over: readonly string[];
 };
 
 export type DeleteProgress = {
   readonly done: boolean;
-  /** Rows that this page has deleted. */
+  /** The number of rows that this page has deleted. */
   readonly rows: number;
 };
 
@@ -99,40 +99,40 @@ export interface Archive {
     filter: SessionFilter,
     page: { readonly limit: number; readonly behind?: SessionCursor | undefined },
   ): Promise<readonly ListedSession[]>;
-  /** Newest session first. */
+  /** Searches messages, the newest session first. */
   search(query: SearchQuery): Promise<readonly SearchHit[]>;
-  /** Bytes of all messages of a session. */
+  /** Counts the bytes of all messages of a session. */
   countBytes(session: string): Promise<number>;
 
-  /** All lines of a session, as it is at the beginning, in an order in which each can be checked against those before. */
+  /** Reads all lines of a session in its initial state, ordered so that each can be checked against earlier ones. */
   readLines(session: string): AsyncIterable<BodyLine>;
 
-  /** Begins to bring sessions in. What an import of them has left half-way is thrown away. Throws for one that is there. */
+  /** Begins an import of sessions and discards interrupted imports of them. Throws if one exists. */
   beginImport(token: string, sessions: readonly string[], atMs: number): Promise<void>;
-  /** Lines in order; those of one call are written at once. */
+  /** Writes lines in order; the lines of one call are written atomically. */
   importLines(token: string, lines: readonly BodyLine[], atMs: number): Promise<void>;
-  /** All of them are there from now on. @param digest - What the same file is known by. */
+  /** Finishes an import and makes its sessions visible. @param digest - Identifies the file. */
   finishImport(token: string, sessions: readonly string[], digest: string): Promise<void>;
   abandonImport(token: string, sessions: readonly string[]): Promise<void>;
-  /** The digest of the file that a session came from. */
+  /** Reads the digest of the file that a session was imported from. */
   readImportDigest(session: string): Promise<string | undefined>;
 
   edit(edit: SessionEdit): Promise<EditResult>;
-  /** Keeps a session from every retention policy, or no longer. */
+  /** Protects a session from retention policies, or removes the protection. */
   setScope(session: string, scope: "ephemeral" | "persistent"): Promise<void>;
 
   /**
-   * Hides a session that is to be deleted; others that have begun with a part of it stand alone from here on. Gives
-   * whether there is one, hidden already perhaps. One that is not as it was `seen` has gone on, and is left as it is.
+   * Hides a session that is to be deleted, and detaches its forks. Returns whether the session exists, even if it was
+   * already hidden. A session that has changed since `snapshot` is left unchanged (`gone-on`).
    */
   beginDelete(session: string, snapshot?: IdleSnapshot): Promise<boolean | "gone-on">;
-  /** Deletes some rows; to be asked until it is done. */
+  /** Deletes some rows. Call it until it is done. */
   deletePage(session: string, atMs: number): Promise<DeleteProgress>;
-  /** Sessions whose deletion or import was begun and not ended. */
+  /** Lists sessions whose deletion or import has not finished. */
   listUnfinished(): Promise<readonly { readonly session: string; readonly what: "importing" | "deleting" }[]>;
 
-  /** Keeps a text as long as any session of the job is there. */
+  /** Retains a text as long as any session of the job exists. */
   addTextOwner(owner: string, hash: string): Promise<void>;
-  /** Deletes texts that nobody names and whose lease has run out; gives how many, at most `limit`. */
+  /** Deletes at most `limit` texts without references and with an expired lease. Returns their number. */
   sweepTexts(atMs: number, limit: number): Promise<number>;
 }

@@ -3,7 +3,7 @@ import type { TranscriptLocation } from "./open-transcript.ts";
 import { MIGRATIONS } from "./postgres/schema.ts";
 import { LATEST_VERSION } from "./sqlite/migrations.ts";
 
-/** What people are told of a transcript's place, and the version of its tables. Never a password. */
+/** Describes a transcript's location and the version of its tables for users, without a password. */
 export function describeTranscript({ path, database }: TranscriptLocation): { path: string; schema: number } {
   return database === undefined
     ? { path, schema: LATEST_VERSION }

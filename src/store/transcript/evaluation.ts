@@ -4,7 +4,7 @@ import type { LoopStatus } from "../../schema/record.ts";
 import type { BranchPositionInput } from "./fork.ts";
 import type { Step } from "./step.ts";
 
-// Several loops of one session side by side, of which one is chosen: what is kept of them as a group.
+// The record of an evaluation: several concurrent loops of one session, of which one is chosen.
 
 /** A loop of an evaluation before it is opened. */
 export type PlannedLoop = {
@@ -18,7 +18,7 @@ export type EvaluationOpening = {
   readonly step: Step;
   readonly atMs: number;
   readonly strategy: string;
-  /** Where all branches begin; the session's head when absent. */
+  /** The position where all branches begin; by default the session's head. */
   readonly at?: BranchPositionInput | undefined;
   readonly agentId?: string | undefined;
   /** At least one, in the order of the configurations. */
@@ -26,15 +26,15 @@ export type EvaluationOpening = {
   readonly judge?: PlannedLoop | undefined;
 };
 
-/** A loop that has its number, and may be opened under it. */
+/** A loop with a reserved number, under which it can be opened. */
 export type ReservedLoop = { readonly loopId: string; readonly number: number };
 
 export type OpenedEvaluation = {
-  /** The run that has opened it. */
+  /** The run that opened the evaluation. */
   readonly evaluation: string;
-  /** Where the session's head was: all branches begin there. */
+  /** The position of the session's head, where all branches begin. */
   readonly at: { readonly branch: string; readonly position: number };
-  /** The session's last loop then. */
+  /** The session's last loop at that time. */
   readonly parentLoopId?: string | undefined;
   readonly branches: readonly ReservedLoop[];
   readonly judge?: ReservedLoop | undefined;
@@ -45,13 +45,13 @@ export type EvaluationClosing = {
   readonly evaluation: string;
   readonly atMs: number;
   readonly decision: Decision;
-  /** Of the branches, as they were opened: a run that was reset has opened another than the reserved one. */
+  /** The loops of the branches as opened: a run that was reset opens a loop other than the reserved one. */
   readonly loopIds: readonly string[];
-  /** The chosen branch's; absent where it has no loop: the session's head stays. */
+  /** The loop of the chosen branch. If absent, the branch has no loop, and the session's head is unchanged. */
   readonly selectedLoopId?: string | undefined;
   readonly evaluationUsage: Usage;
   readonly status: LoopStatus;
-  /** Small JSON, given back whenever the step is asked for again. */
+  /** Small JSON, returned by every repeated request of the step. */
   readonly result: unknown;
 };
 
@@ -64,7 +64,7 @@ export type EvaluationRecord = {
   /** In the order of the configurations. */
   readonly branches: readonly (Omit<PlannedLoop, "segment"> & { readonly loopId: string })[];
   readonly judgeLoopId?: string | undefined;
-  /** What the judge is shown was too large for it (PAR-12). */
+  /** The warning that the judge's input was too large (PAR-12). */
   readonly warning?: string | undefined;
   readonly endedAtMs?: number | undefined;
   readonly closed?: ClosedEvaluation | undefined;
@@ -75,12 +75,12 @@ export type ClosedEvaluation = Pick<
   "decision" | "loopIds" | "selectedLoopId" | "evaluationUsage"
 >;
 
-/** The group as each of its branches has it, when it is over (SES-12). */
+/** The group of a closed evaluation, as recorded for each of its branches (SES-12). */
 export type ParallelGroup = {
   readonly allLoopIds: readonly string[];
   readonly selectedLoopId?: string | undefined;
   readonly selectedConfigIndex: number;
   readonly evaluationUsage: Usage;
-  /** Of exactly one branch. */
+  /** True for exactly one branch. */
   readonly isSelected: boolean;
 };

@@ -1,12 +1,12 @@
 import type { EventBody } from "../../schema/record.ts";
 import type { BranchRecord } from "./session.ts";
 
-/** What the id of a branch begins with that a model's going back has made. */
+/** The prefix of the id of a branch that a model's revert has created. */
 export const REVERT_PREFIX = "revert-";
 
 /**
- * The branch that each RevertApplied of a loop has left, oldest first. Positions of events before it are those of that
- * branch; of events behind the last one, those of the branch that the loop has ended on.
+ * Finds the branch that each RevertApplied of a loop has left, oldest first. Positions of events before it refer to that
+ * branch; positions of events after the last one refer to the branch on which the loop ended.
  */
 export function findLeftBranches(
   branches: readonly BranchRecord[],

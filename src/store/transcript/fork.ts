@@ -1,9 +1,9 @@
-// Places of a session's conversation, and what is begun at them by a person's wish.
+// Positions in a session's conversation, and branches that users create at them.
 
-/** Behind this many entries of a branch. */
+/** The position after this many entries of a branch. */
 export type BranchPosition = { readonly branch: string; readonly position: number };
 
-/** Where something is to begin: the session's head unless a branch is said, its end unless a position is. */
+/** A start position: by default the session's head, or the end of the given branch. */
 export type BranchPositionInput = {
   readonly branch?: string | undefined;
   readonly position?: number | undefined;
@@ -13,13 +13,13 @@ export type ForkRequest = {
   readonly session: string;
   readonly atMs: number;
   readonly at: BranchPositionInput;
-  /** Of the new branch; one is made up when absent. */
+  /** The name of the new branch; generated if absent. */
   readonly name?: string | undefined;
-  /** The branch is the first one of this new session; else it is one more of the same. */
+  /** The id of a new session whose first branch this is; by default the branch belongs to the same session. */
   readonly into?: string | undefined;
 };
 
-/** Why a place cannot be used. */
+/** Why a position is invalid. */
 export type InvalidPosition =
   | { readonly type: "no-session" }
   | { readonly type: "no-branch"; readonly branch: string; readonly branches: readonly string[] }
@@ -30,10 +30,10 @@ export type ForkResult =
       readonly type: "forked";
       readonly session: string;
       readonly branch: string;
-      /** Nothing is copied: the new branch shows what this one has before the position. */
+      /** Nothing is copied: the new branch shows the entries of this one before the position. */
       readonly from: BranchPosition & { readonly session: string };
     }
-  /** Another branch, or another session, has that name already. */
+  /** Another branch or session already has the name. */
   | { readonly type: "taken"; readonly what: "branch" | "session"; readonly name: string }
   | InvalidPosition;
 
@@ -41,22 +41,22 @@ export type RewindRequest = {
   readonly session: string;
   readonly atMs: number;
   readonly to: BranchPositionInput;
-  /** Loops that count as running, and whose runs are known to be over. */
+  /** Loops that are recorded as running but whose runs have ended. */
   readonly over: readonly string[];
 };
 
 export type RewindOutcome =
   | {
       readonly type: "rewound";
-      /** The session's head: the next loop begins there. */
+      /** The session's head, where the next loop begins. */
       readonly head: BranchPosition;
       readonly before: BranchPosition;
       /** The last loop before the head. */
       readonly loopId?: string | undefined;
     }
-  /** Loops of the session are at work: the head is theirs. */
+  /** Loops of the session are running, so the head cannot move. */
   | { readonly type: "running"; readonly loopIds: readonly string[] }
   | InvalidPosition;
 
-/** What the names of branches begin with that the transcript gives by itself. */
+/** Prefixes of the branch names that the transcript generates. */
 export const GENERATED_PREFIXES = ["fork-", "loop-", "revert-", "back-"] as const;

@@ -1,10 +1,11 @@
 /**
- * Numbers for the loops of one evaluation, its branches in order and then its judge: "{session}.{segment}.{number}".
+ * Assigns numbers to the loops of one evaluation, first its branches in order, then its judge:
+ * "{session}.{segment}.{number}".
  *
- * They rise by one from loop to loop, whichever segment it has, and begin behind every number that one of the segments
- * has had in the session: two equal configurations never share an id (X-16, PAR-13). A new session gives 1, 2, 3.
+ * They increase by one from loop to loop, for all segments, and begin after the highest number of any of the segments in
+ * the session, so that two equal configurations never share an id (X-16, PAR-13). A new session gives 1, 2, 3.
  *
- * @param last - The highest number of a segment so far; 0 when it has had none.
+ * @param last - Returns the highest number of a segment so far, or 0.
  */
 export function assignLoopNumbers(
   segments: readonly string[],

@@ -11,7 +11,7 @@ import type { NewMessage } from "./session.ts";
 import type { Step } from "./step.ts";
 import type { StoreWrite } from "./store-write.ts";
 
-// A loop: how it is opened and closed, and what is kept of it.
+// A loop: its opening, its closing, and its record.
 
 export type LoopOpening = {
   readonly step: Step;
@@ -22,47 +22,47 @@ export type LoopOpening = {
   /** The middle of the loop id: `{session}.{segment}.{N}`; N counts per segment within the session, from 1. */
   readonly segment: string;
   readonly kind: ContinuationKind;
-  /** The session is a sub-agent's: its first loop has the caller's as its parent (SUB-11). */
+  /** The call that created a sub-agent's session: its first loop has the caller's loop as its parent (SUB-11). */
   readonly spawn?: SpawnRef | undefined;
-  /** The loop is one of an evaluation's. Nothing of `at` and `inbox` is asked of it then. */
+  /** Set if the loop is part of an evaluation. `at` and `inbox` are then ignored. */
   readonly part?: LoopPart | undefined;
-  /** Where the loop goes on; absent: the session's head (a new session: an empty branch named `main`). */
+  /** Where the loop begins; by default the session's head (for a new session an empty branch named `main`). */
   readonly at?: { readonly branch: string; readonly position?: number | undefined } | undefined;
-  /** Of the agent, if the session is new; a UUID. */
+  /** The agent's id, a UUID, if the session is new. */
   readonly agentId?: string | undefined;
-  /** Of the session, if this is its first loop; absent: a retention policy may take it. */
+  /** The session's scope, if this is its first loop. If absent, a retention policy may delete the session. */
   readonly scope?: "persistent" | undefined;
-  /** The first run of the chain that this one belongs to. Of a run that was reset it is another one. */
+  /** The first run of the chain that this run belongs to. For a run that was reset it is another run. */
   readonly firstRun?: string | undefined;
   /**
-   * What of the inbox comes first, with its words as they are to be stored; all of it, when absent. It leaves the inbox.
-   * A loop of kind `compaction` takes nothing of it.
+   * The messages of the inbox that come first, with the text to store; by default all of them. They leave the inbox. A loop
+   * of kind `compaction` takes none.
    */
   readonly inbox?: readonly NewMessage[] | undefined;
-  /** What the run knows to be there, of loops before. */
+  /** The entries of earlier loops that the run expects. */
   readonly expects?: { readonly branch: string; readonly length: number } | undefined;
   readonly prompts: readonly NewMessage[];
-  /** Why nothing may join the conversation: the inbox stays as it is. */
+  /** Why the prompts are rejected. The inbox is unchanged. */
   readonly rejected?: string | undefined;
-  /** Kept as a text that the note of the opening step names by its hash. */
+  /** Stored as a text, whose hash is in the note of the opening step. */
   readonly terms?: LoopTerms | undefined;
-  /** The answer says which definition the loop was opened with: that of the first asking, whatever a later one says. */
+  /** The result contains the definition of the loop: that of the first request, even if a repeated one differs. */
   readonly tellsDefinition?: true | undefined;
-  /** The hook that refused it; a filter when absent. */
+  /** The hook that rejected the prompts; if absent, a filter did. */
   readonly rejectedBy?: string | undefined;
-  /** Messages that this reason is about: they leave the inbox, and are kept where no model sees them. */
+  /** The rejected messages. They leave the inbox and are stored, but no model sees them. */
   readonly refused?: readonly NewMessage[] | undefined;
 };
 
 /**
- * What a loop was opened with and its definition does not say: its tools as a model is told of them, its limits, and how
- * an output is asked for where it is not a text.
+ * The terms of a loop that its definition does not contain: the tool descriptions for the model, the limits, and how a
+ * structured output is requested.
  */
 export type LoopTerms = {
   readonly tools: readonly ToolDefinition[];
   readonly limits: Limits;
   readonly output?: "native" | "final-tool";
-  /** The same of each fallback, in the definition's order; absent where the output is a text, and in older records. */
+  /** The output mode of each fallback, in the definition's order; absent if the output is a text, and in older records. */
   readonly fallbackOutputs?: readonly ("native" | "final-tool")[];
 };
 
@@ -71,13 +71,13 @@ export type OpenedLoop = {
   readonly parentLoopId?: string | undefined;
   readonly kind: ContinuationKind;
   readonly branch: string;
-  /** Where the loop's entries begin: all before is what the model has seen in earlier loops. */
+  /** The position where the loop's entries begin. The entries before it belong to earlier loops. */
   readonly from: number;
-  /** Estimated tokens of all before `from`. */
+  /** The estimated number of tokens of all entries before `from`. */
   readonly tokensBefore: number;
-  /** What the newest loop that was closed before `from` has left of it; absent when all of it is shown as it is. */
+  /** The view of the newest loop that was closed before `from`; absent if all entries are shown unchanged. */
   readonly view?: ViewSnapshot | undefined;
-  /** What a person has allowed in the session, as the loop that was closed last has said it. */
+  /** The grants of users in the session, as stored by the loop that was closed last. */
   readonly grants?: readonly Grant[] | undefined;
   /** The new entries, in order of position from `from`. */
   readonly entries: readonly {
@@ -86,7 +86,7 @@ export type OpenedLoop = {
     readonly tokens: number;
     readonly refused?: true;
   }[];
-  /** As it was decided when the loop was opened, whatever a later asking says. */
+  /** As decided when the loop was opened, even if a repeated request differs. */
   readonly rejected?: string | undefined;
   readonly rejectedBy?: string | undefined;
   readonly definitionHash?: string | undefined;
@@ -96,14 +96,14 @@ export type LoopClosing = StoreWrite & {
   readonly status: LoopStatus;
   readonly outcome: Outcome;
   readonly usage: Usage;
-  /** `null` when the price of a model is unknown. */
+  /** `null` if the price of a model is unknown. */
   readonly costUsd: Cost;
   readonly turns: number;
-  /** Behind the loop's last entry. */
+  /** The position after the loop's last entry. */
   readonly to: number;
-  /** What a model sees of all before `to`; absent when it is all of it. */
+  /** The view that a model has of all entries before `to`; absent if it is all of them. */
   readonly view?: ViewSnapshot | undefined;
-  /** What a person has allowed in the session so far; absent: as it was. */
+  /** The grants of users in the session so far; unchanged if absent. */
   readonly grants?: readonly Grant[] | undefined;
 };
 
@@ -121,11 +121,11 @@ export type LoopRecord = {
   readonly endedAtMs?: number | undefined;
   readonly outcome?: Outcome | undefined;
   readonly usage?: Usage | undefined;
-  /** Absent while it runs; `null` when it is over and its cost is unknown. */
+  /** Absent while the loop runs; `null` if it has ended and its cost is unknown. */
   readonly costUsd?: Cost | undefined;
   readonly turns?: number | undefined;
-  /** The evaluation that it is one of. */
+  /** The evaluation that the loop is part of. */
   readonly evaluation?: string | undefined;
-  /** Of an evaluation's branch, when that is over. */
+  /** The group of a closed evaluation's branch. */
   readonly parallel?: ParallelGroup | undefined;
 };

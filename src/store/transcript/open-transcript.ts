@@ -2,15 +2,15 @@ import type { EncryptionOptions } from "../../platform/encryption/resolve-encryp
 import { SqliteTranscript } from "./sqlite/sqlite-transcript.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** Where a transcript lies: in the database, where one is named; else in the file. */
+/** The location of a transcript: the database, if one is given, or else the file. */
 export type TranscriptLocation = {
   readonly path: string;
   readonly database: string | undefined;
-  /** Else `HOLDFAST_ENCRYPTION_KEYS`. */
+  /** By default the keys of `HOLDFAST_ENCRYPTION_KEYS`. */
   readonly encryption?: EncryptionOptions | undefined;
 };
 
-/** Makes it where there is none. What speaks to a database is loaded by those who use one. */
+/** Opens a transcript, and creates it if it does not exist. The database driver is loaded only if it is used. */
 export async function openTranscript({
   path,
   database,

@@ -2,7 +2,7 @@ import type { IdleSnapshot } from "./archive.ts";
 import type { SessionRecord } from "./session.ts";
 import type { Transcript } from "./transcript.ts";
 
-/** A session as it stands, for whoever makes sure afterwards that no run of it is open: what runs now is over then. */
+/** Reads the state of a session. If the caller then finds no open run, the loops that are running here are over. */
 export async function readIdleSnapshot(
   transcript: Pick<Transcript, "readLoops">,
   { id, lastActiveAtMs }: SessionRecord,

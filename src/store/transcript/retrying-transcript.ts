@@ -1,9 +1,9 @@
-/** Carries out an operation, and again where that makes sense. */
+/** Runs an operation, and retries it if that is useful. */
 export type Retry = <Result>(attempt: () => Promise<Result>) => Promise<Result>;
 
 /**
- * A transcript, or its archive, whose every operation goes through `patience`. Each of them may be asked again although
- * it was carried out (decision 0021).
+ * Wraps a transcript, or its archive, so that `retry` runs every operation. Each operation can be repeated even if it has
+ * already succeeded (decision 0021).
  */
 export function wrapWithRetry<Target extends object>(target: Target, retry: Retry): Target {
   return new Proxy(target, {
@@ -15,7 +15,7 @@ export function wrapWithRetry<Target extends object>(target: Target, retry: Retr
       return (...values: unknown[]) => {
         const call = () => value.apply(target, values) as unknown;
         const first = call();
-        // Pages that are given one by one are nothing that could be asked again as a whole.
+        // A generator of pages cannot be retried as a whole.
         if (!(first instanceof Promise)) return first;
         let answer: Promise<unknown> | undefined = first;
         return retry(() => {

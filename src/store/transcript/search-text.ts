@@ -1,13 +1,13 @@
 import type { AgentMessage, Content } from "../../schema/message.ts";
 
-// What of a message can be searched for, what is searched for in it, and the place to show.
+// The searchable text of a message, the terms of a query, and the snippet of a match.
 
-/** Of one message: what a person would remember of it. Longer outputs of tools are seldom looked for behind this. */
+/** The length of a message's searchable text. Searches for later parts of long tool outputs are rare. */
 const MAX_TEXT_CHARS = 32_768;
 const MAX_RESULT_CHARS = 8192;
 const MAX_CALL_CHARS = 2048;
 
-/** The words of a message that an index knows. What a model has thought is not among them. */
+/** Returns the searchable text of a message, without a model's thinking. */
 export function getSearchText(message: AgentMessage): string {
   if (message.role === "extension") return "";
   const most = message.role === "toolResult" ? MAX_RESULT_CHARS : MAX_TEXT_CHARS;
@@ -26,13 +26,13 @@ function getPartText(part: Content): string {
   return `${part.name} ${callText.slice(0, MAX_CALL_CHARS)}`;
 }
 
-/** Words that stand side by side; of the last one perhaps the beginning alone. */
+/** Adjacent words; the last one may be only a beginning. */
 export type SearchTerm = { readonly words: readonly string[]; readonly isBeginning: boolean };
 
-/** Letters and digits make words; everything else parts them, in an index as here. */
+/** Words consist of letters and digits; everything else separates them, as in the index. */
 const WORD = /[\p{L}\p{N}\p{M}]+/gu;
 
-/** "In quotes" side by side, any other word by itself; a star behind it asks for words that begin so. */
+/** Parses a query: "quoted words" are adjacent, other words are separate terms, a star after a word matches beginnings. */
 export function parseSearchTerms(query: string): readonly SearchTerm[] {
   const terms: SearchTerm[] = [];
   for (const [, quoted, plain] of query.matchAll(/"([^"]*)"?|([^\s"]+)/g)) {
@@ -43,7 +43,7 @@ export function parseSearchTerms(query: string): readonly SearchTerm[] {
   return terms;
 }
 
-/** The place of a text where the first term is found, with what stands around it; its beginning where none is. */
+/** Returns the part of a text around the first term, or the text's beginning if no term is found. */
 export function buildSnippet(text: string, query: string, chars = 160): string {
   const flat = text.replace(/\s+/g, " ").trim();
   const places = parseSearchTerms(query).map(({ words }) => findWord(flat, words[0] ?? ""));
@@ -53,13 +53,13 @@ export function buildSnippet(text: string, query: string, chars = 160): string {
   return `${from > 0 ? "…" : ""}${cut}${from + chars < flat.length ? "…" : ""}`;
 }
 
-/** As an index finds it: without its accents. */
+/** Finds a word like the index does: ignoring accents. */
 function findWord(text: string, word: string): number {
   return removeAccents(text).indexOf(removeAccents(word));
 }
 
 function removeAccents(text: string): string {
   const bare = text.toLowerCase().normalize("NFD").replace(/\p{M}/gu, "");
-  // Where that changes a length, places would not be those of the text.
+  // If the length changes, positions would not match the text.
   return bare.length === text.length ? bare : text.toLowerCase();
 }

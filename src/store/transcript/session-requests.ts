@@ -1,17 +1,17 @@
-// How sessions begin that no loop has opened yet.
+// Requests that create sessions before their first loop.
 
-/** A new session of the same agent, which goes on with its definition and knows nothing of its conversation (SES-19). */
+/** A new session of the same agent, with its definition but without its conversation (SES-19). */
 export type FollowSessionRequest = {
   readonly id: string;
   readonly previous: string;
   readonly atMs: number;
 };
 
-/** The session that words for `session` belong to, when one that was idle for longer is left (SES-13). */
+/** Requests the session for messages to `session`: a session that was idle for longer is replaced by a new one (SES-13). */
 export type RotateSessionRequest = {
   readonly session: string;
   readonly idleMs: number;
-  /** The id of the new session, if there must be one. */
+  /** The id of the new session, if one is necessary. */
   readonly next: string;
   readonly atMs: number;
 };

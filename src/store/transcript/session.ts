@@ -2,22 +2,22 @@ import type { ViewSnapshot } from "../../core/view/view.ts";
 import type { EntryOrigin, LoopStatus, SessionOrigin, SpawnRef } from "../../schema/record.ts";
 import type { BranchPosition } from "./fork.ts";
 
-// A session as the transcript has it: its head, its branches, and what waits for it.
+// A session in the transcript: its head, its branches, and its inbox.
 
-/** A message of a person on its way into the conversation. */
+/** A message of a user that is not yet part of the conversation. */
 export type NewMessage = {
   readonly id: string;
   readonly text: string;
-  /** Of an input filter: stands after the text, as a block of its own. */
+  /** The warning of an input filter, which follows the text as a block of its own. */
   readonly warning?: string | undefined;
   readonly atMs: number;
-  /** How it stands in the record when it is a prompt of a loop; `prompt` when absent. */
+  /** The origin of the entry if the message is a prompt of a loop; `prompt` by default. */
   readonly origin?: EntryOrigin | undefined;
 };
 
 export type SessionRecord = {
   readonly id: string;
-  /** Of the agent, for life: a session that follows another one has the same (ID-01). A UUID. */
+  /** The permanent id of the agent, a UUID. A session that follows another one has the same (ID-01). */
   readonly agentId?: string | undefined;
   readonly formation: SessionOrigin;
   readonly agentName: string;
@@ -26,23 +26,23 @@ export type SessionRecord = {
   readonly createdAtMs: number;
   readonly lastActiveAtMs: number;
   readonly headBranch: string;
-  /** The loop that the head stands behind: the newest one, until a rewind has left it. */
+  /** The last loop before the head: the newest one, unless a rewind has moved the head. */
   readonly lastLoopId?: string | undefined;
   readonly loops: number;
   readonly status: LoopStatus;
-  /** The call that it was made for, when it is a sub-agent's. */
+  /** The call that created the session, if it is a sub-agent's. */
   readonly spawn?: SpawnRef | undefined;
-  /** No retention policy takes it; absent: one may. */
+  /** `persistent`: no retention policy deletes the session; if absent, one may. */
   readonly scope?: "persistent" | undefined;
 };
 
 export type BranchRecord = {
   readonly id: string;
   readonly parent?: { readonly branch: string; readonly position: number } | undefined;
-  /** Where it begins when that is in another session. */
+  /** The position where it begins, if that is in another session. */
   readonly from?: (BranchPosition & { readonly session: string }) | undefined;
-  /** What stands before this position was another session's that was deleted since: how its loops had left the view. */
+  /** The entries before this position come from a deleted session; this is the view that its loops had stored. */
   readonly inherited?: { readonly position: number; readonly view: ViewSnapshot } | undefined;
-  /** When somebody has asked for it; absent for what runs have made on their way. */
+  /** When a user requested the branch; absent for branches that runs have created. */
   readonly askedAtMs?: number | undefined;
 };

@@ -1,16 +1,16 @@
 import type { BranchPosition } from "./fork.ts";
 
-// What a workspace held when the conversation stood at a place.
+// The content of a workspace at a position of the conversation.
 
 export type NewSnapshot = {
   readonly session: string;
   readonly at: BranchPosition;
   readonly atMs: number;
   readonly workspace: string;
-  /** The commit that holds it, and the hidden reference that keeps the commit. */
+  /** The commit of the snapshot, and the hidden reference that retains the commit. */
   readonly commit?: string | undefined;
   readonly ref?: string | undefined;
-  /** Why there is none. */
+  /** Why there is no snapshot. */
   readonly problem?: string | undefined;
 };
 

@@ -1,24 +1,24 @@
-// What one execution of a command is known by, and what the transcript says of it.
+// The identity of one execution of a command, and its state in the transcript.
 
 /** One execution of one command of the machine: (Temporal run, command number, call within it). */
 export type StepKey = { readonly run: string; readonly number: number; readonly call: number };
 
 export type Step = StepKey & {
-  /** What it is written to. */
+  /** The session that the step writes to. */
   readonly session: string;
-  /** The workflow that asks for it, where that has another id than the session. */
+  /** The workflow of the step, if its id differs from that of the session. */
   readonly workflow?: string | undefined;
-  /** What is done: `model`, `open-loop`, or the tool's name. */
+  /** The kind of work: `model`, `open-loop`, or the tool's name. */
   readonly kind: string;
-  /** Given by the machine each time that it issues the command; older ones may not write. */
+  /** Increased each time that the machine dispatches the command; older generations must not write. */
   readonly generation: number;
-  /** The worker process, as it signed in. */
+  /** The id of the registered worker process. */
   readonly process: string;
-  /** The Temporal activity id, to fail it by when the process is gone; absent for a local activity. */
+  /** The Temporal activity id, used to fail the activity if the process dies; absent for a local activity. */
   readonly activityId?: string | undefined;
 };
 
-/** An earlier execution that left no result: its process died, or it was fenced off. */
+/** An earlier execution without a result: its process died, or it was fenced off. */
 export type LostExecution = {
   readonly generation: number;
   readonly process: string;
@@ -27,23 +27,23 @@ export type LostExecution = {
 };
 
 export type ClaimResult =
-  /** Ours to execute. `branch` is where it goes on, after a fork perhaps. `lost` when somebody had begun before. */
+  /** The caller executes the step. `branch` is where it continues, maybe a fork. `lost` is set if it was started before. */
   | {
       readonly type: "claimed";
       readonly branch: string;
-      /** How often this step was claimed, this time included. */
+      /** How often this step was claimed, including this claim. */
       readonly executions: number;
-      /** The newest earlier execution that has not given the step back. */
+      /** The newest earlier execution that has not released the step. */
       readonly lost?: LostExecution | undefined;
-      /** Those before it that have not done so either, oldest first. */
+      /** Still earlier executions that have not released it, oldest first. */
       readonly lostBefore?: readonly LostExecution[] | undefined;
     }
-  /** Done before: the result that was stored then. */
+  /** The step is already done; this is its stored result. */
   | { readonly type: "stored"; readonly branch: string; readonly result: unknown };
 
 export type StepRecord = StepKey & {
   readonly session: string;
-  /** The loop that it belongs to, or has opened. */
+  /** The loop that the step belongs to, or that it has opened. */
   readonly loopId?: string | undefined;
   readonly kind: string;
   readonly generation: number;

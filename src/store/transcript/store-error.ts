@@ -1,12 +1,12 @@
-/** A write came too late: a newer generation holds the step, or another process does. */
+/** A write came too late: a newer generation or another process has claimed the step. */
 export class FencedError extends Error {
   override readonly name = "FencedError";
 }
 
 /**
- * Why the store did not answer. `busy`, `full`, `read-only` and `unreachable` pass when their cause is gone;
- * the others need a person, and leave the store as it was. `behind`: a run counts on entries that are not there; `ahead`:
- * the transcript holds something else where a run is to write. Both mean that it and Temporal's store are not of one time.
+ * Why the store failed. `busy`, `full`, `read-only` and `unreachable` pass when their cause is gone; the others need an
+ * operator and leave the store unchanged. `behind`: a run expects entries that do not exist; `ahead`: the transcript
+ * contains something else where a run writes. Both mean that it and Temporal's store are from different times.
  */
 export type StoreFault =
   | "busy"
@@ -19,7 +19,7 @@ export type StoreFault =
   | "ahead"
   | "other";
 
-/** Faults that pass when their cause is gone: it is worth while to ask again. */
+/** Whether a fault passes when its cause is gone, so that retries are useful. */
 export const STORE_MAY_RECOVER: Readonly<Record<StoreFault, boolean>> = {
   busy: true,
   full: true,

@@ -19,106 +19,106 @@ import type { DeadProcessWork, WorkerProcess } from "./worker-process.ts";
 // The transcript: a tree of branches that are only appended to.
 //
 // Invariants
-//   I1. A position of a branch is written once. Who finds it taken under the same key has already written; who
-//       finds it taken under another key goes on in a branch of its own, forked at the write's `base`.
-//   I2. Everything in one write is there, or nothing of it is.
+//   I1. A position of a branch is written once. A writer that finds it taken under the same key has already written; a
+//       writer that finds it taken under another key continues on a branch of its own, forked at the write's `base`.
+//   I2. A write is atomic.
 //   I3. A step's result, once stored, is never replaced.
-//   I4. A write of an older generation, or of a process that has lost its claim, is refused (`FencedError`).
-//   I5. Readers see the unbroken prefix of a branch and of a loop's events.
+//   I4. A write of an older generation, or of a process that has lost its claim, is rejected (`FencedError`).
+//   I5. Readers see the prefix without gaps of a branch and of a loop's events.
 
 export interface Transcript {
-  /** Stores a definition that was given here under the hash of its canonical JSON. Again: the same hash, nothing new. */
+  /** Stores a locally provided definition under the hash of its canonical JSON. Idempotent. */
   saveDefinition(definition: AgentDefinition): Promise<string>;
   readDefinition(hash: string): Promise<AgentDefinition | undefined>;
-  /** Whether a run may be started with it: false for one that came with an import, until somebody accepts it. */
+  /** Checks whether runs may use a definition: false for an imported one until a user accepts it. */
   isAccepted(hash: string): Promise<boolean>;
   acceptDefinition(hash: string): Promise<void>;
 
-  /** Stores a text under its hash (SHA-256, hex), under a lease until an entry names it. */
+  /** Stores a text under its hash (SHA-256, hex), with a lease until an entry refers to it. */
   putText(text: string, atMs: number): Promise<string>;
   readText(hash: string): Promise<string | undefined>;
 
-  /** Opens a loop: session, branch and loop record, the inbox, the prompts. Asked again: the same answer. */
+  /** Opens a loop: session, branch and loop record, the inbox, the prompts. A repeated request returns the same result. */
   openLoop(opening: LoopOpening): Promise<OpenedLoop>;
-  /** Writes the outbox and takes the step, or gives the result that an earlier execution stored. */
+  /** Writes the outbox and claims the step, or returns the result that an earlier execution stored. */
   claim(step: Step, place: WriteTarget, outbox: Outbox, atMs: number): Promise<ClaimResult>;
-  /** Gives a claim back after a failure that may be tried again: nobody will take it for lost. */
+  /** Releases a claim after a failure that can be retried, so that the execution does not count as lost. */
   release(step: Step): Promise<void>;
-  /** Who has claimed a step, and has neither given it back nor stored its result. */
+  /** Finds the execution that has claimed a step and has neither released it nor stored its result. */
   findClaimHolder(step: StepKey): Promise<LostExecution | undefined>;
-  /** Adds to a claim what is needed to end what it has started. */
+  /** Adds to a claim the process group that it has started, so that the group can be killed. */
   setProcessGroup(step: Step, group: { pgid: number; startTime: string }): Promise<void>;
-  /** A small durable note of a tool about its own call; survives lost executions. */
+  /** Reads a small durable note of a tool about its own call. It survives lost executions. */
   readNote(step: StepKey): Promise<string | undefined>;
   setNote(step: Step, text: string): Promise<void>;
-  /** Writes outbox, entries and result in one go. Without a claim before, it makes one: for steps that are short. */
+  /** Writes outbox, entries and result in one operation. For short steps it also makes the claim. */
   store(write: StoreWrite): Promise<StoreResult>;
-  /** Like `store`, and puts messages into the session's inbox, in order, each id once. */
+  /** Like `store`, and adds messages to the session's inbox, in order, each id once. */
   storeInbox(write: StoreWrite, messages: readonly NewMessage[]): Promise<StoreResult>;
-  /** Like `store`, and pins the session to another definition; the text `terms` is kept for good. */
+  /** Like `store`, and pins the session to another definition; the text `terms` is retained permanently. */
   storeDefinition(write: StoreWrite, definition: SessionDefinition, terms: string): Promise<StoreResult>;
   closeLoop(closing: LoopClosing): Promise<StoreResult>;
-  /** Says of loops that their run was ended from outside; of those that have ended meanwhile it says nothing. */
+  /** Marks loops as aborted whose run was ended externally. Loops that have ended in the meantime are unchanged. */
   abortLoops(session: string, loopIds: readonly string[], atMs: number): Promise<void>;
-  /** Pins a session at rest to another definition, for the runs that come. */
+  /** Pins an idle session to another definition, for its next runs. */
   setDefinition(session: string, definition: SessionDefinition): Promise<void>;
 
-  /** Begins an evaluation: session, group, the place and the numbers of its loops. Asked again: the same answer. */
+  /** Opens an evaluation: session, group, position and loop numbers. A repeated request returns the same result. */
   openEvaluation(opening: EvaluationOpening): Promise<OpenedEvaluation>;
-  /** Adds what its watchers are warned of; the first warning stays. */
+  /** Adds a warning for the evaluation's watchers. Only the first one is retained. */
   setEvaluationWarning(evaluation: string, warning: string): Promise<void>;
-  /** Ends it: the chosen branch is the session's head. Gives the step's result. */
+  /** Closes an evaluation: the chosen branch becomes the session's head. Returns the step's result. */
   closeEvaluation(closing: EvaluationClosing): Promise<unknown>;
   /** In order of start. */
   readEvaluations(session: string): Promise<readonly EvaluationRecord[]>;
 
-  /** Begins a branch at a place by reference; asked again under the same name: the same answer. */
+  /** Creates a branch at a position by reference. A repeated request with the same name returns the same result. */
   fork(asked: ForkRequest): Promise<ForkResult>;
-  /** Moves the head of a session at rest to a place, by a branch that begins there where it is not a branch's end. */
+  /** Moves the head of an idle session to a position. If that is not a branch's end, a new branch begins there. */
   rewind(asked: RewindRequest): Promise<RewindOutcome>;
-  /** Makes a new session for the agent of another one. Nothing when that one is not there. */
+  /** Creates a new session for the agent of another one. Returns undefined if that session does not exist. */
   followSession(following: FollowSessionRequest): Promise<SessionRecord | undefined>;
-  /** The newest session that has followed this one for its idleness, with one more if that one is idle too. */
+  /** Finds the newest session that followed this one after it became idle, and creates another if that one is idle too. */
   rotateSession(rotation: RotateSessionRequest): Promise<RotateSessionResult>;
-  /** Keeps what a workspace held at a place; the first one stays. */
+  /** Stores a snapshot of a workspace at a position. Only the first one is retained. */
   saveSnapshot(snapshot: NewSnapshot): Promise<void>;
-  /** Those that a branch shows up to a place, its ancestors' included, the newest place first. */
+  /** Reads the snapshots of a branch and its ancestors up to a position, the newest position first. */
   readSnapshots(
     session: string,
     at: { branch: string; position: number },
   ): Promise<readonly WorkspaceSnapshot[]>;
   /**
-   * Gives the sessions that have begun by a fork of this one what they show of it, so that it can be deleted. Gives how
-   * many branches there were.
+   * Copies to the forks of a session what they show of it, so that the session can be deleted. Returns the number of forked
+   * branches.
    */
   detachForks(session: string): Promise<number>;
 
   readSession(id: string): Promise<SessionRecord | undefined>;
-  /** Newest activity first. */
+  /** Finds sessions, the most recently active first. */
   findSessions(filter: {
     limit: number;
     agentName?: string;
     status?: LoopStatus;
-    /** The session of an agent whose sub-agents are asked for. */
+    /** Only sub-agents that this session has called. */
     spawnedBy?: string;
   }): Promise<readonly SessionRecord[]>;
   /** In order of start. */
   readLoops(session: string): Promise<readonly LoopRecord[]>;
   readBranches(session: string): Promise<readonly BranchRecord[]>;
-  /** The unbroken run of entries from `from`, not including `to`, ancestors' entries included. */
+  /** Reads the entries from `from` to `to` (exclusive) up to the first gap, including those of ancestors. */
   readEntries(session: string, branch: string, from: number, to: number): Promise<readonly Entry[]>;
-  /** The runs that have written what stands at these positions of a branch, ancestors' included. */
+  /** Reads the runs that wrote the entries at these positions of a branch, including those of ancestors. */
   readWriters(
     session: string,
     branch: string,
     positions: readonly number[],
   ): Promise<readonly (string | undefined)[]>;
-  /** How many entries a branch has, ancestors' included. */
+  /** Counts the entries of a branch, including those of ancestors. */
   countEntries(session: string, branch: string): Promise<number>;
-  /** The unbroken run of a loop's events from `from`. */
+  /** Reads a loop's events from `from` up to the first gap. */
   readEvents(loopId: string, from: number): Promise<readonly LoopEvent[]>;
   readInbox(session: string): Promise<readonly NewMessage[]>;
-  /** How many messages the session's inbox holds. */
+  /** Counts the messages in the session's inbox. */
   countInbox(session: string): Promise<number>;
   readSteps(session: string): Promise<readonly StepRecord[]>;
 
@@ -127,7 +127,7 @@ export interface Transcript {
   listProcesses(host: string): Promise<readonly WorkerProcess[]>;
   findDeadProcessWork(processId: string): Promise<DeadProcessWork>;
 
-  /** What is done with whole sessions. */
+  /** Operations on whole sessions. */
   readonly archive: Archive;
 
   close(): Promise<void>;

@@ -1,6 +1,6 @@
 import type { StepKey } from "./step.ts";
 
-/** A worker process, as it signed itself in. */
+/** A registered worker process. */
 export type WorkerProcess = {
   readonly id: string;
   readonly host: string;
@@ -10,15 +10,15 @@ export type WorkerProcess = {
   readonly taskQueue: string;
 };
 
-/** What a process that is gone has left behind. */
+/** The unfinished work of a dead process. */
 export type DeadProcessWork = {
-  /** Activities that it had claimed and never answered. Local ones are not among them. */
+  /** Activities that it claimed but never completed, without local activities. */
   readonly activities: readonly (StepKey & {
     readonly workflow: string;
     readonly activityId: string;
     /** How often the step was claimed. */
     readonly executions: number;
   })[];
-  /** Runs that it worked on, and those that have called them, unless they have closed: their sticky queue may be its own. */
+  /** Open runs that it worked on, and their callers: their sticky queue may be that of the process. */
   readonly runs: readonly { readonly workflow: string; readonly run: string }[];
 };

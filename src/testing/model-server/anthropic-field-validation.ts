@@ -1,6 +1,6 @@
 import type { ModelServerRequest } from "./request.ts";
 
-/** What the Messages API takes beside messages. */
+/** The fields that the Messages API accepts, other than messages. */
 const FIELDS = new Set([
   "cache_control",
   "container",
@@ -28,12 +28,12 @@ const FIELDS = new Set([
 const MAX_CACHE_MARKS = 4;
 const MIN_BUDGET = 1024;
 
-/** From Opus 4.7 on: no fixed budget, no temperature, no forced tool. */
+/** Models from Opus 4.7, which take no fixed thinking budget, no temperature and no forced tool. */
 const OPUS_4_7_OR_LATER = /claude-(?:(?:opus|sonnet|haiku)-(?:4[-.][7-9]|[5-9])|fable|mythos)/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What the Messages API says against the fields of a request, in its own words. */
+/** Returns the Messages API's own error text for the fields of a request. */
 export function validateFields({ body, model }: ModelServerRequest): string | undefined {
   const unknown = Object.keys(body).find((name) => !FIELDS.has(name));
   if (unknown !== undefined) return `${unknown}: Extra inputs are not permitted`;
@@ -80,7 +80,7 @@ function validateTools(body: Fields): string | undefined {
   return `Tool '${String(choice["name"])}' not found in provided tools`;
 }
 
-/** Within the arguments of a call a field of this name is no mark. */
+/** Counts the cache marks. A field of this name within the arguments of a call is not a mark. */
 function countCacheMarks(value: unknown): number {
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + countCacheMarks(one), 0);
   const { cache_control: mark, input: _, input_schema: __, ...others } = asObject(value);

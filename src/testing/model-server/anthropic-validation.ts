@@ -1,7 +1,7 @@
 import { validateFields } from "./anthropic-field-validation.ts";
 import { getMessages, type ModelServerRequest, type WireMessage } from "./request.ts";
 
-/** What the Messages API says against a request, in its own words; undefined when it has nothing to say. */
+/** Returns the Messages API's own error text for a request; undefined for a valid one. */
 export function validateAnthropicRequest(question: ModelServerRequest): string | undefined {
   const { body, headers } = question;
   if (headers["anthropic-version"] === undefined) return "anthropic-version: header is required";
@@ -47,7 +47,7 @@ function validateContent(message: WireMessage, index: number, isLast: boolean): 
   return undefined;
 }
 
-/** `open`: the tool calls of the message before. */
+/** Checks the results in a message; `open` contains the tool calls of the previous message. */
 function validateResults(message: WireMessage, index: number, open: readonly string[]): string | undefined {
   const results = listIds(message, "tool_result", "tool_use_id");
   const unknown = results.find((id) => !open.includes(id));

@@ -127,7 +127,7 @@ function toStopReason(reply: Reply): string {
   return STOP_REASONS[stop] ?? stop;
 }
 
-/** The complete content blocks of an answer. */
+/** Builds the complete content blocks of an answer. */
 function buildBlocks(reply: Reply, ids: AnswerIds): Block[] {
   const content: Block[] = [];
   const thinking = getThinking(reply);
@@ -154,10 +154,10 @@ function buildBlocks(reply: Reply, ids: AnswerIds): Block[] {
   return content;
 }
 
-/** The arguments as the script has them; JSON.stringify does not see it. */
+/** The key of the script's original arguments; JSON.stringify ignores it. */
 const RAW = Symbol("raw arguments");
 
-/** A block as its start event shows it, and the deltas that fill it. */
+/** A block as in its start event, and the deltas that fill it. */
 function splitBlock(block: Block, size: number): { empty: Block; deltas: Block[] } {
   switch (block["type"]) {
     case "text":

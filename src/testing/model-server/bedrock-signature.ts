@@ -2,8 +2,8 @@ import { createHash, createHmac } from "node:crypto";
 import type { ModelServerRequest } from "./request.ts";
 
 /**
- * Whether a request was made with this key: the key itself as a bearer key, or `ACCESS:SECRET[:SESSION]`, with which the
- * signature of what arrived is made once more, as Amazon makes it.
+ * Reports whether a request was made with this key: either a bearer key, or `ACCESS:SECRET[:SESSION]`, with which the
+ * signature of the received request is recomputed as Amazon does.
  */
 export function isSignedWith(question: ModelServerRequest, key: string): boolean {
   const { headers } = question;

@@ -6,7 +6,7 @@ type Message = { readonly role: unknown; readonly content: readonly Block[] };
 const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const ID = /^[a-zA-Z0-9_.:-]{1,64}$/;
 
-/** What the Converse API says against a request, in its own words; undefined when it has nothing to say. */
+/** Returns the Converse API's own error text for a request; undefined for a valid one. */
 export function validateBedrockRequest(question: ModelServerRequest): string | undefined {
   const { body } = question;
   if (question.headers["authorization"] === undefined) return "Missing Authentication Token";
@@ -43,7 +43,7 @@ function validateBlocks({ content }: Message, index: number): string | undefined
   return undefined;
 }
 
-/** `open`: the tool calls of the message before. */
+/** Checks the results in a message; `open` contains the tool calls of the previous message. */
 function validateResults(message: Message, index: number, open: readonly string[]): string | undefined {
   const results = listIds(message, "toolResult");
   if (results.length > open.length)
@@ -64,7 +64,7 @@ function validateTools(config: unknown, messages: readonly Message[]): string | 
   return "The toolConfig field must be defined when using toolUse and toolResult content blocks.";
 }
 
-/** Calls of the vendor's own tools, and what it has found with them, say their type; they concern nobody else. */
+/** Calls and results of the vendor's own tools have a type, and need no results from the client. */
 function listIds({ content }: Message, kind: string): string[] {
   return content.flatMap((block) => {
     const one = block[kind];

@@ -104,7 +104,7 @@ export const bedrockWire: Wire<Buffer> = {
   },
 };
 
-/** The model and the form of the answer stand in the address. */
+/** Parses the model and the form of the answer from the address. */
 export function parseConversePath(path: string): PathParameters | undefined {
   const [, model, stream] = /^\/model\/([^/]+)\/converse(-stream)?$/.exec(path) ?? [];
   return model === undefined ? undefined : { model: decodeURIComponent(model), stream: stream !== undefined };
@@ -117,7 +117,7 @@ function encodeFrame(names: Readonly<Record<string, string>>, body: string): Buf
   return Buffer.from(codec.encode(message));
 }
 
-/** Amazon pads every event, so that its length says nothing about the words in it. */
+/** Amazon pads every event, so that its length reveals nothing about its text. */
 function encodeEvent(type: string, body: Fields): Buffer {
   const p = "abcdefghijklmnopqrstuvwxyz".slice(0, 1 + (JSON.stringify(body).length % 26));
   return encodeFrame({ ":event-type": type, ":message-type": "event" }, JSON.stringify({ ...body, p }));

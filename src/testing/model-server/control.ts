@@ -5,7 +5,7 @@ import type { ModelServer } from "./server.ts";
 
 const Named = z.strictObject({ name: z.string() });
 
-/** Steers the server from another process: `/__requests`, `/__release`, `/__hold`, `/__script`, `/__reset`. */
+/** Handles control requests of other processes: `/__requests`, `/__release`, `/__hold`, `/__script`, `/__reset`. */
 export async function handleControl(
   server: ModelServer,
   request: IncomingMessage,
@@ -40,7 +40,7 @@ export async function handleControl(
   }
 }
 
-/** What `GET /__requests` says. Bodies only with `?bodies`. */
+/** The response of `GET /__requests`. It includes bodies only with `?bodies`. */
 export type Snapshot = {
   readonly requests: ModelServer["requests"];
   readonly paid: ReturnType<ModelServer["paid"]>;

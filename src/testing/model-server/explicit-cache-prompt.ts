@@ -1,16 +1,16 @@
 import type { Prompt, PromptSegment } from "./prompt-cache.ts";
 import { getMessages, type ModelServerRequest } from "./request.ts";
 
-// The prompts of Claude, directly and on Bedrock: tools, then the system prompt, then messages, block by block; kept up
-// to where the request says so.
+// Prompts of Claude, directly and on Bedrock: tools, then the system prompt, then messages, block by block. The vendor
+// caches a prompt up to the marks of the request.
 
-/** In tokens, by the model (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). */
+/** The minimum prefix in tokens, by model (https://platform.claude.com/docs/en/build-with-claude/prompt-caching). */
 function getMinTokens(model: string): number {
   if (/haiku-4[-.]5|opus-4[-.][56]/.test(model)) return 4096;
   return /haiku-3|3-(?:5-)?haiku|sonnet-4[-.]6/.test(model) ? 2048 : 1024;
 }
 
-/** `cache_control` on the block that is the last to be kept. */
+/** Builds a prompt whose mark is `cache_control` on the last cached block. */
 export function buildAnthropicPrompt({ body, model }: ModelServerRequest): Prompt {
   const messageSegments = getMessages(body).flatMap(({ role, content }) =>
     asList(content).map((block) => toMarkedSegment(block, String(role))),
@@ -30,7 +30,7 @@ function toMarkedSegment(value: unknown, before: string): PromptSegment {
   return { json: before + JSON.stringify(content), mark: mark !== undefined && mark !== null };
 }
 
-/** A block of its own behind the last that is to be kept. */
+/** Builds a prompt whose mark is a separate block after the last cached block. */
 export function buildBedrockPrompt({ body, model }: ModelServerRequest): Prompt {
   const { tools } = (body["toolConfig"] ?? {}) as { readonly tools?: unknown };
   const messageSegments = getMessages(body).flatMap(({ role, content }) =>

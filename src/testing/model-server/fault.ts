@@ -3,20 +3,20 @@ import { Reply } from "./reply.ts";
 
 const count = z.number().int().nonnegative();
 
-/** Overrides for a fault that is an HTTP error; the vendor's own words by default. */
+/** Overrides for a fault that is an HTTP error; by default the vendor's own values. */
 const httpError = {
   message: z.string().optional(),
-  /** More headers, or others. */
+  /** Additional or replaced headers. */
   headers: z.record(z.string(), z.string()).optional(),
 };
 
 const streamFault = {
   afterChunks: count.optional(),
-  /** The reply whose stream fails; that of the turn unless said. */
+  /** The reply whose stream fails; by default the turn's. */
   reply: Reply.optional(),
 };
 
-// How each fault looks on the wire. `afterChunks` counts events of the stream.
+// The schema of faults: how each appears on the wire. `afterChunks` counts events of the stream.
 function buildFaultSchema<Extra extends z.ZodRawShape>(extra: Extra) {
   return z.discriminatedUnion("fault", [
     /** 429. Milliseconds are sent as `retry-after-ms` and, rounded up, as `retry-after`. */
@@ -39,13 +39,13 @@ function buildFaultSchema<Extra extends z.ZodRawShape>(extra: Extra) {
     z.strictObject({ ...extra, fault: z.literal("overflow"), ...httpError }),
     /** 401. */
     z.strictObject({ ...extra, fault: z.literal("auth"), ...httpError }),
-    /** A page of a proxy; status 502 unless said. */
+    /** An HTML page of a proxy; status 502 by default. */
     z.strictObject({
       ...extra,
       fault: z.literal("html"),
       status: z.number().int().min(200).max(599).optional(),
     }),
-    /** Whatever else a server may say. */
+    /** Any other response of a server. */
     z.strictObject({
       ...extra,
       fault: z.literal("http"),
@@ -53,26 +53,26 @@ function buildFaultSchema<Extra extends z.ZodRawShape>(extra: Extra) {
       body: z.string().optional(),
       headers: z.record(z.string(), z.string()).optional(),
     }),
-    /** The connection ends in the middle: after so many bytes or events of the body, by default after half of it. */
+    /** The connection ends in the middle: after a number of bytes or events of the body, by default after half of it. */
     z.strictObject({
       ...extra,
       fault: z.literal("cut"),
       ...streamFault,
       /** 0: not even the head is sent. */
       afterBytes: count.optional(),
-      /** At the next character of several bytes, between its bytes. */
+      /** Cuts within the next multi-byte character, between its bytes. */
       inCharacter: z.boolean().optional(),
-      /** The body ends in good order, as if it were whole; otherwise the socket is destroyed. */
+      /** The body ends regularly, as if it were complete; otherwise the socket is destroyed. */
       clean: z.boolean().optional(),
     }),
-    /** Nothing more comes, not even a head unless `afterChunks` is given. Lasts until the client leaves. */
+    /** The response stalls until the client leaves; without `afterChunks`, even the head is not sent. */
     z.strictObject({ ...extra, fault: z.literal("silence"), ...streamFault }),
     /** Status 200, then the vendor's error event; by default after half of the stream. */
     z.strictObject({
       ...extra,
       fault: z.literal("mid-stream-error"),
       ...streamFault,
-      /** The vendor's word for it, such as `overloaded_error`. */
+      /** The vendor's error type, such as `overloaded_error`. */
       type: z.string().optional(),
       message: z.string().optional(),
     }),
@@ -84,7 +84,7 @@ function buildFaultSchema<Extra extends z.ZodRawShape>(extra: Extra) {
 export const Fault = buildFaultSchema({});
 export type Fault = z.infer<typeof Fault>;
 
-/** A fault that is used up: `times` times (once unless said), on turn `onTurn` or on any. */
+/** A fault that occurs `times` times (once by default), on turn `onTurn` or on any turn. */
 export const FaultRule = buildFaultSchema({ onTurn: count.optional(), times: count.optional() });
 export type FaultRule = z.infer<typeof FaultRule>;
 

@@ -1,4 +1,4 @@
-/** Named places where answers wait. A gate that was released stays open until `hold` closes it again. */
+/** Named gates at which answers wait. A released gate stays open until `hold` closes it. */
 export class Gates {
   readonly #open = new Set<string>();
   readonly #waiting = new Map<string, Set<() => void>>();
@@ -7,7 +7,7 @@ export class Gates {
     return this.#open.has(name);
   }
 
-  /** Calls `go` when the gate opens; the result takes the wish back. */
+  /** Calls `go` when the gate opens. Returns a function that cancels the wait. */
   enter(name: string, go: () => void): () => void {
     const waiting = this.#waiting.get(name) ?? new Set();
     this.#waiting.set(name, waiting);

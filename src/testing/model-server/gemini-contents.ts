@@ -3,10 +3,10 @@ import type { WireMessage } from "./request.ts";
 export type Part = Readonly<Record<string, unknown>>;
 export type Contents = { readonly role: unknown; readonly parts: readonly Part[] };
 
-/** What Google names in the path and others in the body. */
+/** The parameters that Google takes in the path and other vendors in the body. */
 export type PathParameters = { readonly model: string; readonly stream: boolean };
 
-/** Behind `/v1…` a model, on Vertex a project or a publisher before it. */
+/** Parses a path: after `/v1…` a model, on Vertex after a project or a publisher. */
 const PATH = /^\/v1(?:beta\d*)?((?:\/[^/]+)*)\/models\/([^/:]+):(stream)?[gG]enerateContent$/;
 
 export function parseGeminiPath(path: string) {
@@ -30,7 +30,7 @@ function toParts(parts: unknown): readonly Part[] {
   return Array.isArray(parts) ? parts.filter((part) => typeof part === "object" && part !== null) : [];
 }
 
-/** In the words that scripts are matched by. */
+/** Converts the contents to the messages that scripts match. */
 export function toGeminiMessages(body: Readonly<Record<string, unknown>>): readonly WireMessage[] {
   return getContents(body).map(({ role, parts }) => ({
     role: role === "model" ? "assistant" : "user",

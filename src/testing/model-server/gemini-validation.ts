@@ -2,15 +2,15 @@ import { type Contents, getContents, isCall, isResponse, type Part } from "./gem
 import { createOpaqueText } from "./reply-parts.ts";
 import type { ModelServerRequest } from "./request.ts";
 
-/** What a client writes in place of a signature that it cannot have. */
+/** The values that a client may send instead of a signature that it does not have. */
 const SKIPPED_SIGNATURE = "skip_thought_signature_validator";
 
-/** The signature of a call, which knows it again. */
+/** Computes the signature that identifies a call. */
 export function computeSignature(name: unknown, args: unknown): string {
   return `Cg${createOpaqueText(`call ${String(name)} ${JSON.stringify(args ?? {})}`, 86)}`;
 }
 
-/** What `generateContent` says against a request, in its own words; undefined when it has nothing to say. */
+/** Returns `generateContent`'s own error text for a request; undefined for a valid one. */
 export function validateGeminiRequest({ body, model }: ModelServerRequest): string | undefined {
   const contents = getContents(body);
   if (contents.length === 0) return "* GenerateContentRequest.contents: contents is not specified";
@@ -56,7 +56,7 @@ function validateTurns(contents: readonly Contents[]): string | undefined {
   return undefined;
 }
 
-/** In the current turn (since the user last spoke) the first call of each step is signed. */
+/** Checks that the first call of each step of the current turn (since the last user message) is signed. */
 function findUnsignedCall(contents: readonly Contents[]): string | undefined {
   const spoke = contents.findLastIndex(({ role, parts }) => role === "user" && !parts.some(isResponse));
   for (const [at, { parts }] of contents.entries()) {

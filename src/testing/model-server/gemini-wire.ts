@@ -16,7 +16,7 @@ import type { AnswerIds, VendorErrorKind, Wire, WireError } from "./wire.ts";
 const FINISH_REASONS: Readonly<Record<string, string>> = {
   stop: "STOP",
   length: "MAX_TOKENS",
-  // Google has no word of its own for it.
+  // Google has no separate error type for this.
   toolUse: "STOP",
 };
 
@@ -52,7 +52,7 @@ const ERRORS: Record<VendorErrorKind, WireError> = {
   invalid: { status: 400, type: "INVALID_ARGUMENT", message: "Request contains an invalid argument." },
 };
 
-/** Vertex knows tokens, which it refuses in another way. */
+/** Vertex uses tokens, and rejects them with a different error. */
 const INVALID_TOKEN: WireError = {
   status: 401,
   type: "UNAUTHENTICATED",
@@ -105,7 +105,7 @@ function buildErrorObject(code: number, status: string, message: string, reason?
   return { error: { code, message, status, ...(reason ? { details: [info] } : {}) } };
 }
 
-/** Thoughts, text and calls; the first call is signed, or else an empty text at the end. */
+/** Builds thoughts, text and calls. The first call has the signature, or else an empty text at the end has it. */
 function buildParts(reply: Reply, ids: AnswerIds, size: number): Part[] {
   const thoughts = chunkText(getThinking(reply)?.text ?? "", size).map((text) => ({ text, thought: true }));
   const texts = chunkText(reply.text ?? "", size).map((text) => ({ text }));

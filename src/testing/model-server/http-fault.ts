@@ -17,7 +17,7 @@ const BAD_GATEWAY_PAGE = `<html>\r
 </html>\r
 `;
 
-/** The response that a fault is, in the words of the vendor. */
+/** Builds the response for a fault, with the vendor's own text. */
 export function buildFaultResponse(
   fault: HttpFault,
   wire: Wire,

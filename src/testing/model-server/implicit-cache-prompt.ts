@@ -2,9 +2,9 @@ import type { Prompt } from "./prompt-cache.ts";
 import { getMessages, type ModelServerRequest } from "./request.ts";
 import { getItems } from "./responses-items.ts";
 
-// The prompts of vendors that keep their beginnings without being asked: wherever a message ends.
+// Prompts of vendors with implicit caching, which cache a prompt up to the end of each message.
 
-/** In tokens (https://platform.openai.com/docs/guides/prompt-caching). */
+/** The minimum prefix in tokens (https://platform.openai.com/docs/guides/prompt-caching). */
 const OPENAI_MIN_TOKENS = 1024;
 
 function buildImplicitPrompt(
@@ -19,7 +19,7 @@ function buildImplicitPrompt(
   };
 }
 
-/** The schema of an answer stands before the messages. */
+/** Builds the prompt of Chat Completions; the schema of the answer precedes the messages. */
 export function buildCompletionsPrompt({ body }: ModelServerRequest): Prompt {
   return buildImplicitPrompt([body["tools"], body["response_format"]], getMessages(body), OPENAI_MIN_TOKENS);
 }
@@ -32,7 +32,7 @@ export function buildResponsesPrompt({ body }: ModelServerRequest): Prompt {
   );
 }
 
-/** In tokens, by service and model (https://ai.google.dev/gemini-api/docs/caching, and Vertex's page of that name). */
+/** The minimum prefix in tokens, by service and model (https://ai.google.dev/gemini-api/docs/caching; Vertex has a page of that name). */
 export function buildGeminiPrompt({ body, model, protocol }: ModelServerRequest): Prompt {
   const contents = Array.isArray(body["contents"]) ? (body["contents"] as unknown[]) : [];
   const minTokens = protocol === "google_vertex" ? 2048 : /-pro\b/.test(model) ? 4096 : 1024;

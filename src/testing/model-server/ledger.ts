@@ -3,41 +3,41 @@ import type { ModelServerRequest, WireProtocol } from "./request.ts";
 
 export type RequestOutcome = "open" | "answered" | "faulted" | "aborted-by-client";
 
-/** One request; a live view: it changes until it is closed. */
+/** One request. A live view, which changes until the request is closed. */
 export type RecordedRequest = {
-  /** From 1. */
+  /** The number of the request, from 1. */
   readonly number: number;
   /** Unix milliseconds. */
   readonly atMs: number;
   readonly protocol: WireProtocol;
   readonly conversation: string;
-  /** How many assistant messages it carries. */
+  /** The number of assistant messages in the request. */
   readonly turn: number;
   readonly model: string;
   readonly stream: boolean;
-  /** Undefined when it was long ago: see `keepBodies`. */
+  /** Undefined for old requests: see `keepBodies`. */
   readonly body: Readonly<Record<string, unknown>> | undefined;
   /** Keys are masked. */
   readonly headers: Readonly<Record<string, string>>;
-  /** `open` and closed: the server was stopped first. */
+  /** A closed request that is still `open` was ended by the server's stop. */
   readonly outcome: RequestOutcome;
-  /** The scripted fault, or what the server itself had against the request. */
+  /** The scripted fault, or the server's own reason for rejecting the request. */
   readonly fault: FaultName | "invalid-request" | "unauthorized" | "script-error" | undefined;
-  /** The vendor's words for `invalid-request`. */
+  /** The vendor's text for `invalid-request`. */
   readonly objection: string | undefined;
-  /** The gate where the answer waits now. */
+  /** The gate at which the answer waits. */
   readonly heldAt: string | undefined;
-  /** Of the body. */
+  /** The size of the body. */
   readonly bytesSent: number;
   readonly closedAtMs: number | undefined;
 };
 
-/** How often one turn of one conversation was asked, and what became of it. */
+/** How often one turn of one conversation was requested and answered. */
 export type PaidTurn = {
   readonly conversation: string;
   readonly turn: number;
   readonly asked: number;
-  /** Answers delivered completely. */
+  /** The number of answers that were delivered completely. */
   readonly answered: number;
   readonly faulted: number;
   readonly aborted: number;
@@ -107,7 +107,7 @@ export class Ledger {
     request.bytesSent += bytes;
   }
 
-  /** Of several, the first counts. */
+  /** Only the first call counts. */
   close(request: Mutable<RecordedRequest>, outcome: RequestOutcome): void {
     if (request.closedAtMs !== undefined) return;
     request.closedAtMs = Date.now();
@@ -130,7 +130,7 @@ export class Ledger {
     this.#turns.clear();
   }
 
-  /** The request that `wants` accepts: one that is there, or the first that comes or changes so. */
+  /** Waits for a request that `wants` accepts: an existing one, or the first that arrives or changes accordingly. */
   waitFor(matches: (request: RecordedRequest) => boolean, timeoutMs: number): Promise<RecordedRequest> {
     const existing = this.#requests.find(matches);
     if (existing !== undefined) return Promise.resolve(existing);
@@ -145,7 +145,7 @@ export class Ledger {
       };
       const timer = setTimeout(() => {
         this.#watchers.delete(watcher);
-        reject(new Error(`No such request within ${timeoutMs} ms. ${formatRequests(this.#requests)}`));
+        reject(new Error(`No matching request within ${timeoutMs} ms. ${formatRequests(this.#requests)}`));
       }, timeoutMs);
       this.#watchers.add(watcher);
     });
@@ -181,12 +181,14 @@ function maskHeaders(headers: Readonly<Record<string, string>>): Record<string, 
   );
 }
 
-/** How many of the newest requests an error names. */
+/** How many of the newest requests an error lists. */
 const MAX_DESCRIBED = 10;
 
 function formatRequests(requests: readonly RecordedRequest[]): string {
   const newest = requests
     .slice(-MAX_DESCRIBED)
     .map((one) => `#${one.number} turn ${one.turn} ${one.outcome} (${one.conversation})`);
-  return requests.length === 0 ? "None came at all." : `Newest of ${requests.length}: ${newest.join("; ")}`;
+  return requests.length === 0
+    ? "There were no requests."
+    : `Newest of ${requests.length}: ${newest.join("; ")}`;
 }

@@ -7,11 +7,11 @@ import { startModelServer } from "./server.ts";
 
 const USAGE = `Usage: main.js [--script FILE.json] [--port N] [--log FILE.jsonl]
 
-Prints {"url": "http://127.0.0.1:PORT"} as its first line and serves until it is ended.
+Prints {"url": "http://127.0.0.1:PORT"} as its first line and serves until it receives SIGINT or SIGTERM.
 Control: GET /__requests, POST /__release {"name"}, /__hold {"name"}, /__script {...}, /__reset
 `;
 
-/** One line a request, when it is over: written at once, so that nothing is lost with this process. */
+/** Writes one line for each ended request, immediately, so that no line is lost when this process dies. */
 function createLogger(file: string): (request: RecordedRequest) => void {
   const descriptor = openSync(file, "a");
   return ({ body: _body, headers: _headers, ...line }) => {

@@ -1,17 +1,17 @@
 import type { OpenAiValidationError } from "./openai-validation.ts";
 import { getMessages, type ModelServerRequest } from "./request.ts";
 
-/** OpenAI's own; others that speak its protocol are laxer. */
+/** A rule of OpenAI itself; other vendors with its protocol are less strict. */
 const MAX_ID_CHARS = 40;
 const OPENAI_MODEL = /^(?:gpt-|o\d)/;
 const REASONING_MODEL = /^(?:o\d|gpt-(?:5|[6-9]))/;
-/** Takes no functions while it reasons. */
+/** Models that accept no functions together with reasoning. */
 const RESPONSES_ONLY_MODEL = /^gpt-(?:5\.(?:[4-9]|\d\d)|[6-9])/;
 const NAME = /^[a-zA-Z0-9_-]+$/;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What Chat Completions says against the fields of a request, in its own words. */
+/** Returns Chat Completions' own error for the fields of a request. */
 export function validateOpenAiFields(question: ModelServerRequest): OpenAiValidationError | undefined {
   const { body, model } = question;
   return (
@@ -102,7 +102,7 @@ function validateModel(body: Fields, model: string): OpenAiValidationError | und
   };
 }
 
-/** What each model refuses, as the API says it. */
+/** Returns the API's own error for reasoning efforts that the model does not support. */
 const UNSUPPORTED_EFFORTS: readonly (readonly [RegExp, readonly unknown[]])[] = [
   [/^gpt-5-pro/, ["none", "minimal", "low", "medium", "xhigh"]],
   [/^gpt-[5-9](?:\.\d+)?-pro/, ["none", "minimal", "low"]],

@@ -3,7 +3,7 @@ import { getMessages, type ModelServerRequest } from "./request.ts";
 
 export type OpenAiValidationError = { readonly message: string; readonly param: string };
 
-/** What Chat Completions says against a request, in its own words; undefined when it has nothing to say. */
+/** Returns Chat Completions' own error for a request; undefined for a valid one. */
 export function validateOpenAiRequest(question: ModelServerRequest): OpenAiValidationError | undefined {
   if (question.model === "") return { message: "you must provide a model parameter", param: "model" };
   const messages = getMessages(question.body);

@@ -19,7 +19,7 @@ const FINISH_REASONS: Readonly<Record<string, string>> = {
   toolUse: "tool_calls",
 };
 
-/** In the words of the vendor, whichever of its protocols. */
+/** The vendor's own errors, the same in all of its protocols. */
 export const OPENAI_ERRORS: Record<VendorErrorKind, WireError> = {
   "rate-limited": {
     status: 429,
@@ -165,7 +165,7 @@ function buildToolCalls(reply: Reply, ids: AnswerIds) {
   }));
 }
 
-/** Reasoning is written as DeepSeek writes it: the vendor itself shows none in this protocol. */
+/** Writes reasoning as DeepSeek does; OpenAI itself exposes none in this protocol. */
 function buildDeltas(reply: Reply, ids: AnswerIds): Delta[] {
   const size = reply.chunkSize ?? DEFAULT_CHUNK_SIZE;
   const thinking = getThinking(reply);
@@ -193,7 +193,7 @@ function buildDeltas(reply: Reply, ids: AnswerIds): Delta[] {
   return made;
 }
 
-/** What is kept without being asked costs nothing more, so that it is not told apart. */
+/** Implicit cache writes have no extra price, so the vendor does not report them separately. */
 export function getReportedCacheWrite(reply: Reply): number {
   return reply.usage?.cacheWrite ?? 0;
 }

@@ -1,32 +1,32 @@
 import { createHash } from "node:crypto";
 
-/** A piece of a prompt in the order in which the vendor reads it. */
+/** A segment of a prompt, in the order in which the vendor reads it. */
 export type PromptSegment = {
   readonly json: string;
-  /** The prompt may be kept up to here. */
+  /** Whether the vendor may cache the prompt up to the end of this segment. */
   readonly mark: boolean;
 };
 
 export type Prompt = {
   readonly pieces: readonly PromptSegment[];
-  /** In tokens: the vendor keeps no beginning that is shorter. */
+  /** The minimum prefix in tokens: the vendor caches no shorter one. */
   readonly least: number;
 };
 
-/** Tokens of a prompt, at 4 bytes each. */
+/** The token counts of a prompt, at 4 bytes a token. */
 export type CachedTokens = { readonly read: number; readonly write: number; readonly rest: number };
 
-/** How far behind a mark the vendor looks for a beginning that it knows. */
+/** How many segments before a mark the vendor searches for a cached prefix. */
 const LOOKBACK_SEGMENTS = 20;
 
 /**
- * Keeps the beginnings of prompts as vendors do: for each key and model by itself, up to a mark, found again when every
- * byte before it is the same and it ends at a mark of the later prompt or a few pieces before one.
+ * Caches prefixes of prompts as vendors do: separately for each key and model, up to a mark. A later prompt hits the cache
+ * if it begins with the same bytes, and the prefix ends at one of its marks or a few segments before one.
  */
 export class PromptCache {
   readonly #cachedPrefixes = new Set<string>();
 
-  /** What of this prompt was known to its owner; what it marks is known from now on. */
+  /** Returns which tokens of the prompt its owner had cached, and caches its marked prefixes. */
   readAndStore({ pieces, least }: Prompt, owner: string): CachedTokens {
     const hash = createHash("sha256").update(owner).update("\0");
     const names: string[] = [];

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 
-/** Rejects when the client leaves before it has said everything. */
+/** Reads the body of a request; rejects if the client leaves before its end. */
 export function readBody(request: IncomingMessage): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];

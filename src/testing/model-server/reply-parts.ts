@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import type { Reply } from "./reply.ts";
 import type { ModelServerRequest } from "./request.ts";
 
-/** Characters a delta, when the reply does not say: about what vendors send. */
+/** The default number of characters in a delta, about what vendors send. */
 export const DEFAULT_CHUNK_SIZE = 24;
 
-/** Cuts a text into deltas of whole characters. */
+/** Splits a text into deltas of whole characters. */
 export function chunkText(text: string, size: number): string[] {
   const chunks: string[] = [];
   for (let start = 0; start < text.length; ) {
@@ -21,7 +21,7 @@ function isHighSurrogate(code: number): boolean {
   return code >= 0xd800 && code <= 0xdbff;
 }
 
-/** Letters that look like a vendor's id or token; the same for the same seed. */
+/** Creates letters that look like a vendor's id or token; the same for the same seed. */
 export function createOpaqueText(seed: string, length: number): string {
   let letters = "";
   for (let block = 0; letters.length < length; block++) {
@@ -34,7 +34,7 @@ export function formatArguments(value: unknown): string {
   return typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value);
 }
 
-/** The arguments as a value, for answers that are not streamed. */
+/** Parses the arguments into a value, for answers that are not streamed. */
 export function parseArguments(value: unknown): unknown {
   if (typeof value !== "string") return value ?? {};
   try {
@@ -52,7 +52,7 @@ export type FullUsage = {
   readonly cacheWrite: number;
 };
 
-/** The script's counts; those that it leaves out are estimated at 4 bytes a token. */
+/** Returns the script's counts, and estimates at 4 bytes a token those that it omits. */
 export function computeUsage(reply: Reply, question: ModelServerRequest): FullUsage {
   const counts = reply.usage ?? {};
   const thinking = getThinking(reply)?.text.length ?? 0;

@@ -11,10 +11,10 @@ export type ReplyDecision =
 export type Respond = (question: ModelServerRequest) => Answer | undefined | Promise<Answer | undefined>;
 
 /**
- * Decides what a request gets.
+ * Selects the reply or fault for a request.
  *
- * Invariant: without faults the decision depends on the conversation that the request carries and on nothing
- * else, so a request that is repeated gets the same again. Only faults are counted.
+ * Invariant: without faults, the decision depends only on the conversation in the request, so a repeated request gets
+ * the same reply. Only faults are counted.
  */
 export class ReplySelector {
   readonly script: ModelScript;
@@ -45,7 +45,7 @@ export class ReplySelector {
     return { type: "failing-reply", reply: answer.reply ?? DEFAULT_REPLY, fault: answer };
   }
 
-  /** Counts a fault as used and gives it, if one is left for this turn. */
+  /** Returns a remaining fault for this turn, if any, and counts it as used. */
   #takeFault(
     question: ModelServerRequest,
     list: string,

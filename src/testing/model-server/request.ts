@@ -11,28 +11,28 @@ export type WireProtocol =
   | "google_vertex"
   | "bedrock_converse_stream";
 
-/** What a request asks, as far as a script needs to know it. */
+/** A request to the model, with the fields that a script needs. */
 export type ModelServerRequest = {
   readonly protocol: WireProtocol;
-  /** The header `x-conversation`, or else a name made from the first user message and the system prompt. */
+  /** The header `x-conversation`, or else a name derived from the first user message and the system prompt. */
   readonly conversation: string;
-  /** How many assistant messages the request carries. */
+  /** The number of assistant messages in the request. */
   readonly turn: number;
   readonly model: string;
   readonly system: string;
   readonly firstUserText: string;
-  /** Text of the newest message, tool results included. */
+  /** The text of the newest message, including tool results. */
   readonly lastText: string;
   readonly stream: boolean;
   /** OpenAI: the stream ends with a usage chunk. */
   readonly includeUsage: boolean;
-  /** Length of the request in bytes, for estimates. */
+  /** The length of the request in bytes, for estimates. */
   readonly bytes: number;
   readonly body: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, string>>;
-  /** What the vendor's cache holds of it, where the script asks for a cache. */
+  /** How many tokens the vendor's cache has, if the script enables the cache. */
   readonly cached?: CachedTokens | undefined;
-  /** Of the address, as it came. */
+  /** The path of the address, unchanged. */
   readonly path: string;
 };
 
@@ -124,7 +124,7 @@ type Block = {
 };
 
 /**
- * Text of a content field of any vendor: a string, or blocks (also those inside of a tool result).
+ * Returns the text of a content field of any vendor: a string, or blocks, including those in a tool result.
  *
  * @testonly
  */
@@ -139,7 +139,7 @@ export function getText(content: unknown): string {
     .join("\n");
 }
 
-/** Enough of the text to recognise it by eye. */
+/** Shortens a text to a recognisable part. */
 const NAME_CHARS = 40;
 
 function createConversationName(system: string, firstUserText: string): string {

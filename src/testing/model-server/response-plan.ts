@@ -2,23 +2,23 @@ import type { StreamFault } from "./fault.ts";
 import type { Reply } from "./reply.ts";
 import type { Frame, Wire } from "./wire.ts";
 
-/** How an answer goes over the line. */
+/** A step of sending an answer. */
 export type ResponseStep =
   | { readonly type: "head" }
   | { readonly type: "write"; readonly data: string | Buffer }
   | { readonly type: "wait"; readonly ms: number }
   | { readonly type: "hold"; readonly gate: string }
-  /** The body is whole. */
+  /** The body is complete. */
   | { readonly type: "end" }
   | { readonly type: "destroy" }
-  /** Until the client leaves. */
+  /** Waits until the client leaves. */
   | { readonly type: "forever" };
 
 type Ending = Extract<ResponseStep, { type: "end" | "destroy" | "forever" }>;
 
 export type FailingReply = { readonly fault: StreamFault; readonly wire: Wire; readonly answerId: string };
 
-/** Adjacent frames are joined, so that a reply without delays is one write. */
+/** Plans the steps of a response. Joins adjacent frames, so that a reply without delays is one write. */
 export function planResponse(
   reply: Reply,
   allFrames: readonly Frame[],
@@ -55,7 +55,7 @@ export function planResponse(
 
 const END: Ending = { type: "end" };
 
-/** Index of the frame that waits; 0 means before the head. */
+/** Returns the index of the frame that waits; 0 means before the head. */
 function findHoldIndex(reply: Reply, frames: number): number {
   switch (reply.holdAt ?? "middle") {
     case "head":
@@ -69,7 +69,7 @@ function findHoldIndex(reply: Reply, frames: number): number {
   }
 }
 
-/** `frames` is undefined where not even a head is sent. */
+/** Applies the fault to the frames; `frames` is undefined if not even a head is sent. */
 function applyFault(
   allFrames: readonly Frame[],
   { fault, wire, answerId }: FailingReply,
@@ -107,8 +107,7 @@ function findCutOffset(allFrames: readonly Frame[], fault: Extract<StreamFault, 
   if (fault.afterBytes !== undefined) offset = Math.min(fault.afterBytes, bytes.length);
   if (fault.inCharacter !== true) return offset;
   const first = bytes.findIndex((byte, index) => index >= offset && byte >= 0xc0);
-  if (first === -1)
-    throw new ScriptError("cut inCharacter: no character of several bytes follows in this reply");
+  if (first === -1) throw new ScriptError("cut inCharacter: no multi-byte character follows in this reply");
   return first + 1;
 }
 
@@ -132,7 +131,7 @@ function toBytes(frames: readonly Frame[]): Buffer {
   return Buffer.concat(frames.map((frame) => Buffer.from(frame)));
 }
 
-/** The script asks for what cannot be done. */
+/** Thrown for a script that the server cannot carry out. */
 class ScriptError extends Error {
   override readonly name = "ScriptError";
 }

@@ -7,13 +7,13 @@ export type ResponseTarget = {
   readonly head: Readonly<Record<string, string>>;
   readonly status?: number;
   onBytes(count: number): void;
-  /** The connection is about to be destroyed, as the script wants it. */
+  /** Called before the connection is destroyed as scripted. */
   onCut(): void;
-  /** The answer waits at a gate, or (undefined) no longer. */
+  /** Called when the answer begins to wait at a gate, and with undefined when it stops waiting. */
   onHold(gate: string | undefined): void;
 };
 
-/** Sends an answer; ends when it is sent, or as soon as the client has left. */
+/** Sends an answer; resolves when it is sent, or as soon as the client leaves. */
 export async function writeSteps(
   response: ServerResponse,
   steps: readonly ResponseStep[],
@@ -24,7 +24,7 @@ export async function writeSteps(
     switch (step.type) {
       case "head":
         response.writeHead(target.status ?? 200, target.head);
-        // Otherwise the head travels with the first write.
+        // Without this, the head is sent with the first write.
         if (steps[index + 1]?.type !== "write") response.flushHeaders();
         break;
       case "write":
@@ -61,7 +61,7 @@ export async function writeSteps(
   }
 }
 
-/** Waits for `start`'s go, or for the client to leave. */
+/** Waits until `start` calls back, or until the client leaves. */
 function waitOrLeave(response: ServerResponse, start: (go: () => void) => () => void): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -74,7 +74,7 @@ function waitOrLeave(response: ServerResponse, start: (go: () => void) => () => 
   });
 }
 
-/** A client that has left is noticed by its `close`, so an error of the write is none of ours. */
+/** Writes data. The `close` event reports a client that left, so the error of the write is ignored. */
 function writeData(response: ServerResponse, data: string | Buffer): Promise<void> {
   return new Promise((resolve) => response.write(data, () => resolve()));
 }

@@ -2,18 +2,18 @@ import type { WireMessage } from "./request.ts";
 
 export type WireItem = { readonly type?: unknown; readonly role?: unknown; readonly [key: string]: unknown };
 
-/** The items of a request to the Responses API. */
+/** Returns the items of a request to the Responses API. */
 export function getItems(input: unknown): readonly WireItem[] {
   if (typeof input === "string") return [{ type: "message", role: "user", content: input }];
   return Array.isArray(input) ? input.filter((item) => typeof item === "object" && item !== null) : [];
 }
 
-/** A message says its role, everything that a model makes beside messages does not. */
+/** Reports whether the model created the item. A message has a role; other output items of a model do not. */
 export function isModelItem({ type, role }: WireItem): boolean {
   return role === "assistant" || (role === undefined && type !== "function_call_output");
 }
 
-/** The same conversation in messages, as the other protocols have it: what a model made in one go is one. */
+/** Converts the items to messages as in the other protocols: the items of one model answer become one message. */
 export function toResponsesMessages(input: unknown): readonly WireMessage[] {
   const messages: { role: unknown; content: unknown; made?: WireItem[] }[] = [];
   for (const item of getItems(input)) {

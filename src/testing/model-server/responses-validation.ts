@@ -3,7 +3,7 @@ import type { OpenAiValidationError } from "./openai-validation.ts";
 import type { ModelServerRequest } from "./request.ts";
 import { getItems, isModelItem, type WireItem } from "./responses-items.ts";
 
-/** What ids begin with, by the type of the item. */
+/** The prefixes of ids, by item type. */
 const ID_PREFIXES: Readonly<Record<string, string>> = {
   message: "msg",
   function_call: "fc",
@@ -12,7 +12,7 @@ const ID_PREFIXES: Readonly<Record<string, string>> = {
 
 const MAX_CALL_ID = 64;
 
-/** What the Responses API says against a request, in its own words; undefined when it has nothing to say. */
+/** Returns the Responses API's own error for a request; undefined for a valid one. */
 export function validateResponsesRequest({
   body,
   model,

@@ -66,7 +66,7 @@ function formatFrame(event: Json): string {
   return `event: ${event["type"]}\ndata: ${JSON.stringify(event)}\n\n`;
 }
 
-/** Whatever else a script says is the reason for an end before the end. */
+/** Any other stop reason of a script is the reason of an incomplete response. */
 function getStatus(reply: Reply): "completed" | "incomplete" {
   return ["stop", "toolUse", "refusal"].includes(getStop(reply)) ? "completed" : "incomplete";
 }
@@ -113,7 +113,7 @@ function buildResponse(
   };
 }
 
-/** Whole items: reasoning, a message, calls. */
+/** Builds the complete items: reasoning, a message, calls. */
 function buildOutput(reply: Reply, question: ModelServerRequest, ids: AnswerIds): readonly Json[] {
   const made: Json[] = [];
   const createId = (prefix: string) =>
@@ -154,7 +154,7 @@ function buildOutput(reply: Reply, question: ModelServerRequest, ids: AnswerIds)
   return made;
 }
 
-/** How an item comes: begun, in pieces, whole. */
+/** Builds the events of an item: added, deltas, done. */
 function buildItemEvents(item: Json, output_index: number, size: number): readonly Json[] {
   const location = { output_index, item_id: item["id"] };
   const empty = {
@@ -211,7 +211,7 @@ function buildArgumentEvents(item: Json, at: Json, size: number): readonly Json[
   ];
 }
 
-/** With padding, as the vendor sends it to hide the lengths of its tokens. */
+/** Adds padding, which the vendor sends to hide the lengths of its tokens. */
 function buildDeltas(name: string, text: string, at: Json, size: number): readonly Json[] {
   return chunkText(text, size).map((delta) => ({
     type: `${name}.delta`,

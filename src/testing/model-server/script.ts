@@ -3,7 +3,7 @@ import { Fault, FaultRule } from "./fault.ts";
 import { Reply } from "./reply.ts";
 import type { ModelServerRequest } from "./request.ts";
 
-/** What the server does with a request: answer it, or fail it. */
+/** How the server treats a request: answers it, or fails it. */
 export const Answer = z.union([Reply, Fault]);
 export type Answer = z.infer<typeof Answer>;
 
@@ -14,31 +14,31 @@ const Matcher = z.union([
 ]);
 
 export const ScriptedConversation = z.strictObject({
-  /** A part of the first user message or of the system prompt. Absent: every conversation. */
+  /** A part of the first user message or of the system prompt. By default matches every conversation. */
   match: Matcher.optional(),
-  /** By turn: the answer to a request that carries n assistant messages is `replies[n]`. */
+  /** The replies by turn: `replies[n]` answers a request with n assistant messages. */
   replies: z.array(Answer).optional(),
-  /** Used up one by one, for each conversation on its own, before the reply of the turn is given. */
+  /** Consumed one by one, separately for each conversation, before the reply of the turn. */
   faults: z.array(FaultRule).optional(),
 });
 export type ScriptedConversation = z.infer<typeof ScriptedConversation>;
 
 export const ModelScript = z.strictObject({
-  /** The first that matches is the script of a conversation. */
+  /** The first match is the script of a conversation. */
   conversations: z.array(ScriptedConversation).optional(),
-  /** Replies to whatever no entry of `conversations` matches. */
+  /** Replies for conversations that no entry of `conversations` matches. */
   replies: z.array(Answer).optional(),
-  /** For every conversation, after its own. */
+  /** Faults of every conversation, after its own. */
   faults: z.array(FaultRule).optional(),
-  /** For a request beyond the script; the text `done` unless said. */
+  /** The reply to a request beyond the script; the text `done` by default. */
   defaultReply: Answer.optional(),
-  /** `repeated`: a turn that is asked again gets the ids of its tool calls again. `fresh`: new ones, as vendors do. */
+  /** `repeated`: a repeated turn gets the same ids of tool calls. `fresh`: it gets new ids, as vendors do. */
   toolCallIds: z.enum(["repeated", "fresh"]).optional(),
-  /** Refuses what the vendor would refuse, such as a tool call without its result. True unless said. */
+  /** Rejects requests that the vendor would reject, such as a tool call without its result. True by default. */
   strict: z.boolean().optional(),
-  /** Keeps beginnings of prompts as the vendor does, and counts what it reads and writes. Off unless said. */
+  /** Caches prompt prefixes as the vendor does, and counts reads and writes. Off by default. */
   promptCache: z.boolean().optional(),
-  /** A request without this key gets the vendor's 401. */
+  /** The required key; a request without it gets the vendor's 401. */
   apiKey: z.string().optional(),
 });
 export type ModelScript = z.infer<typeof ModelScript>;

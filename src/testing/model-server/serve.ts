@@ -33,10 +33,10 @@ const ROUTES: Readonly<Record<string, Route>> = {
   "/v1/responses": { protocol: "openai_responses", wire: responsesWire },
 };
 
-/** Azure's ways to the same: of today, dated, and of a deployment. */
+/** Azure's paths of the same API: current, dated, and of a deployment. */
 const AZURE_RESPONSES = /^\/openai(?:\/v1|\/deployments\/[^/]+)?\/responses$/;
 
-/** Where an address leads; some name the model themselves. */
+/** Finds the route of an address; some addresses contain the model. */
 function findRoute(path: string): Route | undefined {
   const gemini = parseGeminiPath(path);
   if (gemini !== undefined) return { ...gemini, wire: geminiWire };
@@ -46,7 +46,7 @@ function findRoute(path: string): Route | undefined {
   return ROUTES[AZURE_RESPONSES.test(path) ? "/v1/responses" : path];
 }
 
-/** One request of a client, from its first byte to the end of the answer. */
+/** Handles one request of a client, from its first byte to the end of the answer. */
 export async function handleRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -100,10 +100,10 @@ function addCachedTokens(
   return { ...question, cached: promptCache.readAndStore(wire.buildPrompt(question), owner) };
 }
 
-/** Makes the ids of one server's answers differ from those of another's. */
+/** Makes the answer ids of one server differ from those of another. */
 const startedAt = Date.now();
 
-/** Closes the record when the answer is out, or when the client has left before. */
+/** Closes the record when the answer is sent, or when the client leaves earlier. */
 function trackCompletion(response: ServerResponse, record: RecordedRequest, state: ServerState) {
   const completion: { planned: RequestOutcome } = { planned: "faulted" };
   response.once("finish", () => state.ledger.close(record, completion.planned));
@@ -190,7 +190,7 @@ function getKey(question: ModelServerRequest): string | undefined {
   return keyHeaders.find((key) => key !== undefined) ?? headers["authorization"]?.replace(/^Bearer /, "");
 }
 
-/** Whose prompts are kept together: a signature is another for each request, and names the key in plain. */
+/** Returns the owner of cached prompts. A signature differs for each request, but contains the id of its key. */
 function getCacheOwner(question: ModelServerRequest): string {
   const key = getKey(question) ?? "";
   return /Credential=([^/]+)/.exec(key)?.[1] ?? key;

@@ -9,58 +9,58 @@ import { ModelScript } from "./script.ts";
 import { type Counter, handleRequest } from "./serve.ts";
 
 export type ModelServerOptions = ModelScript & {
-  /** Asked before the script; undefined leaves the answer to the script. */
+  /** Called before the script; if it returns undefined, the script answers. */
   readonly respond?: Respond | undefined;
-  /** A free one unless said. */
+  /** A free port by default. */
   readonly port?: number | undefined;
-  /** How many of the newest request bodies stay in memory; 1,000 unless said. */
+  /** How many of the newest request bodies stay in memory; 1,000 by default. */
   readonly keepBodies?: number | undefined;
-  /** Keys stay readable in `requests`. */
+  /** Whether keys stay readable in `requests`. */
   readonly showSecrets?: boolean | undefined;
-  /** Told of every request when it is over. */
+  /** Called for every request when it ends. */
   readonly onClosed?: ((request: RecordedRequest) => void) | undefined;
 };
 
-/** A model vendor of several protocols on 127.0.0.1, which says what a script tells it to say, and counts. */
+/** A model vendor with several protocols on 127.0.0.1, which answers from a script and counts requests. */
 export type ModelServer = {
   /** Without a trailing slash. */
   readonly url: string;
   readonly anthropicBaseUrl: string;
-  /** Ends in `/v1`, as OpenAI's does. Of both of its protocols; Azure's ways to the newer one begin at `url`. */
+  /** Ends in `/v1`, as OpenAI's does, and serves both of its protocols. Azure's paths to the newer one begin at `url`. */
   readonly openaiBaseUrl: string;
   readonly bedrockBaseUrl: string;
   readonly googleBaseUrl: string;
-  /** With a project and a location. */
+  /** Includes a project and a location. */
   readonly vertexBaseUrl: string;
   readonly requests: readonly RecordedRequest[];
-  /** Replaces the script and forgets which faults were used. */
+  /** Replaces the script and resets the used faults. */
   script(script: ModelScript): void;
-  /** Opens a gate, for the answers that wait there and for all that come. */
+  /** Opens a gate for the answers that wait there and for all later ones. */
   release(gate: string): void;
-  /** Closes a gate that was released. */
+  /** Closes a released gate. */
   hold(gate: string): void;
-  /** The n-th request, or the first that is or becomes as the predicate wants it. Rejects after 10 s unless said. */
+  /** Waits for the n-th request, or for the first that satisfies the predicate. Rejects after 10 s by default. */
   waitForRequest(
     which: number | ((request: RecordedRequest) => boolean),
     options?: { readonly timeoutMs?: number },
   ): Promise<RecordedRequest>;
   /** Resolves when an answer waits at the gate. */
   waitForHold(gate: string, options?: { readonly timeoutMs?: number }): Promise<RecordedRequest>;
-  /** Counts of every turn of every conversation. */
+  /** Returns the counts of every turn of every conversation. */
   paid(): PaidTurn[];
-  /** Answers that were delivered completely. */
+  /** Counts the answers that were delivered completely. */
   answersPaid(): number;
-  /** Those of them that were not the first of their turn. */
+  /** Counts the delivered answers that were not the first of their turn. */
   answersRepaid(): number;
-  /** Forgets requests, counts and used faults; the script stays. */
+  /** Clears requests, counts and used faults; the script stays. */
   reset(): void;
-  /** Ends every connection. */
+  /** Stops the server and closes every connection. */
   stop(): Promise<void>;
 };
 
 const DEFAULT_KEEP_BODIES = 1_000;
 const DEFAULT_WAIT_MS = 10_000;
-/** Longer than a client's pool keeps a connection, so that it is never the server that closes one. */
+/** Longer than a client's pool keeps a connection, so that the server never closes one first. */
 const KEEP_ALIVE_MS = 120_000;
 
 export async function startModelServer(options: ModelServerOptions = {}): Promise<ModelServer> {

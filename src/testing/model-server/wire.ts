@@ -2,17 +2,17 @@ import type { Prompt } from "./prompt-cache.ts";
 import type { Reply } from "./reply.ts";
 import type { ModelServerRequest } from "./request.ts";
 
-/** Names that an answer carries. */
+/** The ids in an answer. */
 export type AnswerIds = {
-  /** Different for every request. */
+  /** Unique to every request. */
   readonly answer: string;
-  /** Where the ids of tool calls come from. */
+  /** The seed of the ids of tool calls. */
   readonly toolCallSeed: string;
 };
 
 export type WireError = {
   readonly status: number;
-  /** The vendor's word: `error.type` at Anthropic and OpenAI. */
+  /** The vendor's error type: `error.type` at Anthropic and OpenAI. */
   readonly type: string;
   /** OpenAI only. */
   readonly code?: string | null;
@@ -20,7 +20,7 @@ export type WireError = {
   readonly message: string;
 };
 
-/** The ways in which a vendor fails a request. */
+/** The kinds of errors with which a vendor fails a request. */
 export type VendorErrorKind =
   | "rate-limited"
   | "server-error"
@@ -29,31 +29,31 @@ export type VendorErrorKind =
   | "auth"
   | "invalid";
 
-/** An event as it goes over the line: text, or bytes where the vendor's form is binary. */
+/** An event on the wire: text, or bytes for vendors with a binary format. */
 export type Frame = string | Buffer;
 
-/** How one vendor writes. */
+/** The wire format of one vendor. */
 export interface Wire<Written extends Frame = Frame> {
-  /** Of a stream; Server-Sent Events unless said. */
+  /** The content type of a stream; Server-Sent Events by default. */
   readonly contentType?: string;
-  /** Events of the stream, each as it goes over the line. */
+  /** Builds the events of the stream, as they are on the wire. */
   buildFrames(reply: Reply, question: ModelServerRequest, ids: AnswerIds): Written[];
-  /** The answer to a request without `stream`. */
+  /** Builds the answer to a request without `stream`. */
   buildBody(reply: Reply, question: ModelServerRequest, ids: AnswerIds): string;
   buildHeaders(answerId: string): Record<string, string>;
-  /** The vendor's own words for what went wrong. */
+  /** The vendor's own text for the error. */
   buildError(kind: VendorErrorKind, question?: ModelServerRequest): WireError;
   formatErrorBody(error: WireError, answerId: string): string;
-  /** Where the vendor says in a header what kind of error it is. */
+  /** For vendors that report the error type in a header. */
   buildErrorHeaders?(error: WireError): Record<string, string>;
-  /** Whether the request proves that the client has this key; by default it carries the key itself. */
+  /** Reports whether the request proves that the client has this key; by default the request contains the key itself. */
   isSignedWith?(question: ModelServerRequest, key: string): boolean;
-  /** An error event in a stream that has begun. */
+  /** Builds an error event for a stream that has begun. */
   buildErrorFrame(type: string | undefined, message: string | undefined, answerId: string): Written;
-  /** An event that breaks off in the middle of its JSON. */
+  /** Builds an event that ends in the middle of its JSON. */
   buildMalformedFrame(): Written;
-  /** The prompt in pieces, for a vendor that keeps its beginning; absent where it keeps none. */
+  /** Splits the prompt into segments, for vendors that cache prefixes; absent for others. */
   buildPrompt?(question: ModelServerRequest): Prompt;
-  /** What the vendor would say against this request, if anything. */
+  /** Returns the error that the vendor would report for this request, if any. */
   validate(question: ModelServerRequest): WireError | undefined;
 }

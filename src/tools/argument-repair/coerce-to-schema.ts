@@ -13,23 +13,23 @@ import { matchesSchema } from "./schema-validator.ts";
 
 export type CoercionResult = {
   readonly value: unknown;
-  /** What was done, a few words each. */
+  /** The changes, a few words each. */
   readonly notes: readonly string[];
-  /** Unknown fields that were left out, by path. */
+  /** The paths of the unknown fields that were dropped. */
   readonly dropped: readonly string[];
 };
 
 type SchemaPosition = { readonly path: string; readonly depth: number };
 type CoercionContext = {
   readonly root: JsonSchema;
-  /** Choices that may still be tried, so that no value makes the walk long. */
+  /** The number of choices that may still be tried. It bounds the walk for any value. */
   choices: number;
 };
 
 const MAX_DEPTH = 64;
 const MAX_CHOICES = 1000;
 
-/** Changes what has one possible meaning under the schema, and leaves everything else as it is. */
+/** Coerces the parts that have one possible meaning under the schema, and leaves everything else as it is. */
 export function coerceToSchema(value: unknown, schema: JsonSchema): CoercionResult {
   return coerceAt(value, schema, { path: "", depth: 0 }, { root: schema, choices: MAX_CHOICES });
 }
@@ -57,7 +57,7 @@ function keepValue(value: unknown): CoercionResult {
   return { value, notes: [], dropped: [] };
 }
 
-/** In the type that is asked, where the value can be read as one. No value can be read as two of them. */
+/** Coerces the value to the type that the schema declares, if the value can be read as one. At most one type fits. */
 function coerceToDeclaredType(value: unknown, schema: JsonSchema, path: string): CoercionResult {
   const types = getTypes(schema);
   if (types.length === 0 || types.some((type) => isOfType(value, type))) return keepValue(value);
@@ -67,7 +67,7 @@ function coerceToDeclaredType(value: unknown, schema: JsonSchema, path: string):
   return { value: coerceToType(value, type), notes: [note], dropped: [] };
 }
 
-/** In the one form that the value can be brought into, when it has none yet. */
+/** Coerces a value that fits no choice of the schema to the one choice that it can be coerced to. */
 function coerceChoice(
   value: unknown,
   choices: readonly unknown[],
@@ -112,7 +112,7 @@ function coerceObject(
     }
     const fieldSchema = isKnown ? properties[name] : schema["additionalProperties"];
     if (isKnown && field === null && !required.includes(name) && !acceptsNull(fieldSchema, walk.root)) {
-      notes.push(`${path}: null left out`);
+      notes.push(`${path}: null dropped`);
       continue;
     }
     const coerced = coerceAt(field, fieldSchema, { path, depth: position.depth + 1 }, walk);

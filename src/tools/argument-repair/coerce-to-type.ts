@@ -2,9 +2,9 @@ import { isTooDeep } from "../../platform/text/json-depth.ts";
 import { isOfType, type SchemaType } from "./schema-type.ts";
 
 /**
- * The value in another type, where turning it back gives the same again; `undefined` where it would not.
+ * Returns the value in another type, if the conversion back gives the same value; otherwise `undefined`.
  *
- * Text becomes a number or a boolean and the reverse; text becomes an object or a list when it is strict JSON of one.
+ * Text becomes a number or a boolean, and the reverse. Text becomes an object or a list when it is the strict JSON of one.
  */
 export function coerceToType(value: unknown, type: SchemaType): unknown {
   if (typeof value === "string") return parseTextAs(value, type);
@@ -33,13 +33,13 @@ function parseTextAs(text: string, type: SchemaType): unknown {
   }
 }
 
-/** A whole number beyond 2^53 may stand for another that the model wrote. */
+/** A whole number beyond 2^53 may stand for a different number that the model wrote. */
 function isExact(number: number): boolean {
   if (!Number.isFinite(number) || Object.is(number, -0)) return false;
   return !Number.isInteger(number) || Number.isSafeInteger(number);
 }
 
-/** `undefined` when the text is not JSON, or is nested deeper than any data. */
+/** Returns `undefined` if the text is not JSON, or is nested deeper than any data. */
 export function parseJson(text: string): unknown {
   if (isTooDeep(text)) return undefined;
   try {

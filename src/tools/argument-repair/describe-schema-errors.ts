@@ -2,13 +2,13 @@ import type { ErrorObject } from "ajv/dist/2020.js";
 import { getProperties, getTypes, isObject, type JsonSchema, type SchemaType } from "./schema-type.ts";
 import { findSchemaErrors } from "./schema-validator.ts";
 
-/** More would not be mended at once. */
+/** A model does not fix more than these at once. */
 const MAX_REPORTED_ERRORS = 5;
 
-/** Several may be said in the same words. */
+/** Several errors may have the same description. */
 const MAX_EXAMINED_ERRORS = 10 * MAX_REPORTED_ERRORS;
 
-/** Of a text that the model wrote: enough to recognise it. */
+/** The limit for a text that the model wrote: enough to recognise it. */
 const MAX_SHOWN_CHARACTERS = 40;
 
 const TYPE_NAMES: Record<SchemaType, string> = {
@@ -21,7 +21,7 @@ const TYPE_NAMES: Record<SchemaType, string> = {
   null: "null",
 };
 
-/** Field, found and expected of everything that does not fit; `undefined` when the schema finds nothing. */
+/** Describes each mismatch by field, found and expected. Returns `undefined` if the value fits the schema. */
 export function describeSchemaErrors(value: unknown, schema: JsonSchema): string | undefined {
   const all = findSchemaErrors(value, schema);
   if (all.length === 0) return undefined;
@@ -34,7 +34,7 @@ export function describeSchemaErrors(value: unknown, schema: JsonSchema): string
   return [...new Set(sentences)].slice(0, MAX_REPORTED_ERRORS).concat(extra).join("; ");
 }
 
-/** Of the top level: a field that is missing is often one that has another name. */
+/** Lists unknown fields at the top level. A missing field often has another name. */
 function listUnknownFields(value: unknown, schema: JsonSchema): readonly string[] {
   const known = getProperties(schema);
   return isObject(value)
@@ -93,7 +93,7 @@ function describeExpected(schema: object): string {
 function formatValue(value: unknown): string {
   if (typeof value === "string") {
     return value.length > MAX_SHOWN_CHARACTERS
-      ? `a text of ${value.length} characters`
+      ? `text of ${value.length} characters`
       : `the text ${JSON.stringify(value)}`;
   }
   if (typeof value === "number") return `the number ${value}`;
@@ -101,7 +101,7 @@ function formatValue(value: unknown): string {
   return isObject(value) ? "an object" : String(value);
 }
 
-/** A field's name as it may be told: models make names of any length. */
+/** Formats a field's name for a message, cut to size: models make names of any length. */
 export function formatName(name: string): string {
   return name.length > MAX_SHOWN_CHARACTERS ? `${name.slice(0, MAX_SHOWN_CHARACTERS)}...` : name;
 }

@@ -1,7 +1,7 @@
 import { formatName, joinPath } from "./describe-schema-errors.ts";
 import { dereference, getProperties, isObject, type JsonSchema } from "./schema-type.ts";
 
-/** The fields, by path, that the schema does not name and that a tool's `parse` has left out. */
+/** Finds the paths of the fields that the schema does not name and that a tool's `parse` has dropped. */
 export function findDroppedFields(
   before: unknown,
   after: unknown,

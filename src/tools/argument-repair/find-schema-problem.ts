@@ -3,15 +3,15 @@ import type { JsonSchema } from "./schema-type.ts";
 
 const MAX_REASON_CHARS = 300;
 
-/** To compile a schema takes milliseconds, and each loop of an agent has the same one. */
+/** Compiling a schema takes milliseconds, and each loop of an agent uses the same schemas. */
 const known = new WeakMap<JsonSchema, { readonly problem: string | undefined }>();
 
 const settings = { strict: false, validateFormats: false, logger: false } as const;
 
-/** Compiles the schema of schemas once. */
+/** Compiles the meta-schema once. */
 const ofSchemas = new Ajv2020(settings);
 
-/** Why a JSON Schema (2020-12) cannot be used; `undefined` when it can. */
+/** Returns the reason why a JSON Schema (2020-12) cannot be used, or `undefined` if it can. */
 export function findSchemaProblem(schema: JsonSchema): string | undefined {
   const found = known.get(schema) ?? { problem: problemOf(schema) };
   known.set(schema, found);
@@ -23,7 +23,7 @@ function problemOf(schema: JsonSchema): string | undefined {
   try {
     if (ofSchemas.validateSchema(bare) !== true)
       return truncateReason(ofSchemas.errorsText(ofSchemas.errors, { dataVar: "schema" }));
-    // Names within a schema are its own: nothing else is known to who compiles it.
+    // Names within a schema belong to it alone: each schema is compiled separately.
     new Ajv2020({ ...settings, validateSchema: false }).compile(bare);
     return undefined;
   } catch (error) {

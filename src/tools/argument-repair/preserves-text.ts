@@ -1,23 +1,23 @@
-// What it means that a repair of loose JSON loses no text.
+// Defines when a repair of loose JSON loses no text.
 //
-// The units of a source are its quoted texts, with their escapes read, and the words that stand without quotes. Words
-// and texts that touch, and words that follow one another, are one unit: a text with quotes or without any. The units
-// of a value are its keys, texts, numbers and words. A repair keeps the text when there are the same units in the
+// The units of a source are its quoted texts, with their escapes decoded, and its words without quotes. Adjacent texts
+// and words, and consecutive words, form one unit: a text with or without quotes. The units of a value are its keys,
+// texts, numbers and words. A repair preserves the text if both have the same units in the
 // same order, and
 //
-//   T1. a quoted text that stands alone is the same, character by character,
-//   T2. of another unit every character is there, in order, and nothing is added but white space, quotes and marks.
+//   T1. a quoted text that stands alone is unchanged, character by character,
+//   T2. any other unit keeps all its characters in order, and only white space, quotes and punctuation are added.
 //
-// So it fails when a comment, an ellipsis, a broken escape or a doubled key was dropped, when one text was taken for
-// two or two for one, and when something was made up, such as `null` for a value that never came.
+// A repair therefore fails if it drops a comment, an ellipsis, a broken escape or a duplicate key, splits one text into
+// two or joins two texts, or invents something, such as `null` for a value that never arrived.
 
-/** Whether the end of a source is the end of what was said, as far as the text itself shows. */
+/** How complete the end of a source is, as far as the text itself shows. */
 type SourceEnding =
   /** All brackets are closed. */
   | "closed"
-  /** Brackets are missing, behind a value that is whole. */
+  /** Brackets are missing after a complete value. */
   | "behind-value"
-  /** Behind a comma, a colon, an opening bracket, or in the middle of a text, a number or a word. */
+  /** The source ends after a comma, a colon or an opening bracket, or within a text, a number or a word. */
   | "within";
 
 type TextToken = { readonly content: string; readonly isText: boolean };
@@ -26,7 +26,7 @@ export type ScannedSource = { readonly units: readonly TextToken[]; readonly end
 
 const PUNCTUATION = "{}[],:";
 
-/** A word of the languages that models mix with JSON. */
+/** Literals of the languages that models mix with JSON. */
 const LITERAL_ALIASES: Readonly<Record<string, string>> = { True: "true", False: "false", None: "null" };
 
 export function scan(source: string): ScannedSource {
@@ -110,7 +110,7 @@ function readQuoted(source: string, from: number): { content: string; end: numbe
       content += String.fromCharCode(Number.parseInt(point[0].slice(1), 16));
       at += 6;
     } else {
-      // An escape that JSON does not know is two characters of text.
+      // An escape that JSON does not define is two characters of text.
       content += Object.hasOwn(ESCAPES, escaped) ? ESCAPES[escaped] : `\\${escaped}`;
       at += 2;
     }

@@ -8,13 +8,13 @@ export type LooseJsonResult =
   | {
       readonly ok: true;
       readonly value: Readonly<Record<string, unknown>>;
-      /** Marks of JSON were added or left out. */
+      /** JSON punctuation was added or removed. */
       readonly repaired: boolean;
     }
-  /** `found`: what the text is, in words that a model can act on. */
+  /** `found`: describes the text so that a model can act on it. */
   | { readonly ok: false; readonly found: string };
 
-/** Reads the text of a call's arguments as an object, when nothing must be guessed for it (see keeps-text.ts). */
+/** Reads the text of a call's arguments as an object, if that needs no guess (see preserves-text.ts). */
 export function readLooseObject(text: string): LooseJsonResult {
   if (isTooDeep(text)) return { ok: false, found: `JSON of more than ${MAX_JSON_DEPTH} levels` };
   const strict = parseJson(text);
@@ -22,7 +22,7 @@ export function readLooseObject(text: string): LooseJsonResult {
 
   const body = stripFence(text);
   const source = scan(body);
-  // What stands behind the cut is unknown: half a command must not run, nor half a file be written.
+  // The text after the cut is unknown: half a command must not run, nor half a file be written.
   if (source.ending === "within")
     return { ok: false, found: "JSON that is cut off within a value or before one" };
   const value = parseJson(body) ?? repairJson(body);
@@ -37,7 +37,7 @@ function toLooseJsonResult(value: unknown, isRepaired: boolean): LooseJsonResult
     : { ok: false, found: "a text that is not a JSON object" };
 }
 
-/** `undefined` when the library finds no way. */
+/** Returns `undefined` if the library cannot repair the text. */
 function repairJson(text: string): unknown {
   try {
     return JSON.parse(jsonrepair(text));

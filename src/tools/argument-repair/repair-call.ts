@@ -7,40 +7,40 @@ import { readLooseObject } from "./read-loose-json.ts";
 import { resolveToolName } from "./resolve-tool-name.ts";
 import { getProperties } from "./schema-type.ts";
 
-// What becomes of a call that is not quite right, by this table:
+// How a call with mistakes is handled:
 //
-//   found                                             | becomes
+//   found                                             | result
 //   --------------------------------------------------|------------------------------------------------------
 //   a tool's exact name, arguments that fit           | itself
 //   a name that differs in case or in - _ . and space | that tool, when the name fits exactly one
 //   an alias (the tool's own, or a built-in one)      | that tool, when the name fits exactly one
-//   JSON text where the arguments are asked           | the object that it is the JSON of
-//   loose JSON, or JSON cut off behind a whole value  | the repaired object, when no text is lost or made up
-//   a number or boolean given as text, and the reverse| the type that is asked, when exact
-//   JSON text where an object or a list is asked      | the object or list
+//   JSON text where the schema expects an object      | the object that the JSON describes
+//   loose JSON, or JSON cut off after a whole value   | the repaired object, when no text is lost or made up
+//   a number or boolean given as text, and the reverse| the declared type, when the conversion is exact
+//   JSON text where the schema wants an object or list| the object or list
 //   null for an optional field                        | no field
-//   a field that the schema does not know             | no field, with a note; not in arguments that were repaired
+//   a field that the schema does not know             | no field, with a note; an error if the arguments were repaired
 //   anything else                                     | one message that names field, found and expected
 //
-// "When exact": turned back, it is the same text or value. "No text is lost": see recovery/keeps-text.ts.
+// "Exact": the conversion back gives the same text or value. "No text is lost": see argument-repair/preserves-text.ts.
 //
-// Only what does not fit is touched, and the tool's own `parse` has the last word on every row. The stored answer
-// stays as the model wrote it: this is a function of what it wrote and of the tools, asked again where it is needed.
+// Only mismatches are changed, and the tool's own `parse` decides on every row. The stored answer stays as the model
+// wrote it: the repair is a function of that answer and of the tools, and runs wherever its result is needed.
 
 export type WrittenCall = { readonly name: string; readonly arguments: unknown };
 
 export type RepairedArguments = {
-  /** As the tool's `parse` gives it. */
+  /** The value that the tool's `parse` returns. */
   readonly value: unknown;
-  /** What was done, a few words each; empty when nothing was. */
+  /** The repairs, a few words each; empty if there were none. */
   readonly notes: readonly string[];
-  /** Unknown fields that were left out, by path: a part of the notes that the model should know too. */
+  /** The paths of the unknown fields that were dropped: the part of the notes that the model should also see. */
   readonly dropped: readonly string[];
 };
 
 export type RepairedCall = RepairedArguments & { readonly tool: Tool };
 
-/** Why nothing can be made of it, for the model. */
+/** The reason why the call cannot be repaired, for the model. */
 export type RejectedCall = { readonly message: string };
 
 export function repairCall(call: WrittenCall, tools: readonly Tool[]): RepairedCall | RejectedCall {
@@ -51,7 +51,7 @@ export function repairCall(call: WrittenCall, tools: readonly Tool[]): RepairedC
   return { ...repaired, tool, notes: [...describeNameRepair(call.name, tool), ...repaired.notes] };
 }
 
-/** What to say of a name that is not the tool's own. */
+/** Describes the repair of a name that differs from the tool's own. */
 export function describeNameRepair(name: string, tool: Tool): readonly string[] {
   return name === tool.name ? [] : [`${formatName(name)}: read as ${tool.name}`];
 }
@@ -88,7 +88,7 @@ export function repairArguments(written: unknown, tool: Tool): RepairedArguments
     coerced.dropped,
     tool,
   );
-  // A repair may have cut a text in two and made a field of its rest: leaving that out would lose it.
+  // A repair may have split a text and made a field of its remainder: dropping that field would lose text.
   const [extra] = result.dropped;
   return read?.repaired === true && extra !== undefined
     ? { message: formatMismatch(extra, "an unknown field in loose JSON", describeExpectedFields(tool)) }
@@ -106,7 +106,7 @@ function acceptArguments(
     ...droppedByCoercion,
     ...findDroppedFields(given, value, tool.parameters, tool.parameters),
   ];
-  return { value, notes: [...notes, ...dropped.map((path) => `${path}: unknown field left out`)], dropped };
+  return { value, notes: [...notes, ...dropped.map((path) => `${path}: unknown field dropped`)], dropped };
 }
 
 function describeExpectedFields(tool: Tool): string {

@@ -2,7 +2,7 @@ import { TOOL_ALIASES } from "../../core/machine/tool-aliases.ts";
 import { BUILT_IN_ALIASES } from "../aliases.ts";
 import type { Tool } from "../tool.ts";
 
-/** The tool of exactly this name; else the only one that the name fits but for case, separators or an alias. */
+/** Finds the tool with exactly this name, or the only tool that matches by case, separators or alias. */
 export function resolveToolName(name: string, tools: readonly Tool[]): Tool | undefined {
   const exact = tools.find((tool) => tool.name === name);
   if (exact !== undefined) return exact;

@@ -3,7 +3,7 @@ export type JsonSchema = Readonly<Record<string, unknown>>;
 const TYPES = ["string", "number", "integer", "boolean", "object", "array", "null"] as const;
 export type SchemaType = (typeof TYPES)[number];
 
-/** Empty when the schema does not say. */
+/** Returns the types that the schema declares; empty if it declares none. */
 export function getTypes({ type }: JsonSchema): readonly SchemaType[] {
   const declared: readonly unknown[] = Array.isArray(type) ? type : [type];
   return TYPES.filter((known) => declared.includes(known));
@@ -20,7 +20,7 @@ export function isOfType(value: unknown, type: SchemaType): boolean {
     case "integer":
       return Number.isInteger(value);
     default:
-      // The types that are left are named as JavaScript names them.
+      // The remaining types have the names that JavaScript gives them.
       return typeof value === type;
   }
 }
@@ -29,10 +29,10 @@ export function isObject(value: unknown): value is Readonly<Record<string, unkno
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** How many references may follow one another before the schema counts as one that says nothing. */
+/** The longest chain of references. A schema with a longer chain is treated as one without constraints. */
 const MAX_HOPS = 32;
 
-/** The schema itself or what it refers to within `root`; `undefined` for one that says nothing, such as `true`. */
+/** Resolves the schema's reference within `root`. Returns `undefined` for a schema without constraints, such as `true`. */
 export function dereference(schema: unknown, root: JsonSchema): JsonSchema | undefined {
   let here = schema;
   for (let hops = 0; hops < MAX_HOPS; hops++) {
@@ -60,7 +60,7 @@ export function getProperties({ properties }: JsonSchema): JsonSchema {
   return isObject(properties) ? properties : {};
 }
 
-/** The forms that a value may have one of; `undefined` when the schema offers no choice. */
+/** Returns the alternatives of the schema, or `undefined` if it has none. */
 export function getChoices({ anyOf, oneOf }: JsonSchema): readonly unknown[] | undefined {
   return Array.isArray(anyOf) ? anyOf : Array.isArray(oneOf) ? oneOf : undefined;
 }

@@ -1,8 +1,8 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from "ajv/dist/2020.js";
 import type { JsonSchema } from "./schema-type.ts";
 
-// A tool's own `parse` decides what runs. The JSON schema is asked where `parse` cannot be: which form of a choice a
-// value fits, and what exactly does not fit.
+// A tool's own `parse` decides what runs. The JSON Schema answers what `parse` cannot: which alternative a value fits,
+// and which parts do not fit.
 
 const AJV_OPTIONS = {
   verbose: true,
@@ -23,10 +23,10 @@ const allErrorsValidator: SchemaValidator = {
 };
 const firstErrorValidator: SchemaValidator = { ajv: new Ajv2020(AJV_OPTIONS), compiled: new WeakMap() };
 
-/** Of one value, members counted: in a larger one, all that does not fit may be more than a process can hold. */
+/** The limit in members of one value. All errors of a larger value may exceed the memory of a process. */
 const MAX_FULLY_VALIDATED = 10_000;
 
-/** `undefined` when the schema is one that cannot be used. */
+/** Returns `undefined` if the schema cannot be used. */
 function getValidateFunction(
   schema: JsonSchema,
   root: JsonSchema,
@@ -53,7 +53,7 @@ export function matchesSchema(value: unknown, schema: JsonSchema, root: JsonSche
   return getValidateFunction(schema, root, firstErrorValidator)?.(value) === true;
 }
 
-/** What does not fit, for a whole value, of a large one the first; empty when it fits or the schema cannot tell. */
+/** Finds all mismatches of a value, or the first one of a large value. Empty if it fits or the schema cannot tell. */
 export function findSchemaErrors(value: unknown, schema: JsonSchema): readonly ErrorObject[] {
   const validator =
     countMembersUpTo(value, MAX_FULLY_VALIDATED) === MAX_FULLY_VALIDATED

@@ -12,18 +12,18 @@ import { throwIfCancelled, toToolError } from "../workspace/system-error.ts";
 import { openFolder, openRoot } from "../workspace/workspace-access.ts";
 
 export type BashOptions = {
-  /** Below the workspace, which is the default. */
+  /** The working directory, within the workspace; the workspace itself by default. */
   readonly cwd?: string;
   readonly timeoutMs?: number;
-  /** For each of stdout and stderr. */
+  /** The limit for each of stdout and stderr. */
   readonly maxOutputBytes?: number;
-  /** A command that contains one of these is not run. A help against slips, not against malice. */
+  /** A command that contains one of these is rejected. This guards against slips, not against malice. */
   readonly denyPatterns?: readonly string[];
-  /** A person is asked before each command, unless a rule of the policy allows it. */
+  /** Whether the user must approve each command that no permission rule allows. */
   readonly confirm?: boolean;
-  /** Names of variables of the worker that the command may see besides PATH, HOME and the like. */
+  /** Names of the worker's environment variables that the command receives besides PATH, HOME and the like. */
   readonly allowEnvironment?: readonly string[];
-  /** From SIGTERM to SIGKILL when the command is cancelled or runs out of time. */
+  /** The time between SIGTERM and SIGKILL when the command is cancelled or times out. */
   readonly graceMs?: number;
 };
 
@@ -39,11 +39,11 @@ export const DEFAULT_DENY_PATTERNS = [
 const DEFAULT_TIMEOUT_MS = 120_000;
 const DEFAULT_MAX_OUTPUT_BYTES = 256 * 1024;
 
-/** What the worker's own limit leaves on top: ending the group and writing the claim. */
+/** The worker adds this to the command's own limit: time to end the process group and to write the claim. */
 const TIMEOUT_MARGIN_MS = 10_000;
 
 const Parameters = z.object({
-  command: z.string().describe("The command, as it would be typed into bash"),
+  command: z.string().describe("The command to run with bash"),
 });
 
 export function createBashTool(options: BashOptions = {}): ExecutableTool {
@@ -85,7 +85,7 @@ export function createBashTool(options: BashOptions = {}): ExecutableTool {
     label: "Bash",
     description:
       "Runs a command with bash in the workspace and returns its exit code, standard output and standard error. " +
-      "Everything the command starts is ended with it. There is no terminal and no input.",
+      "Every process that the command starts ends with it. There is no terminal and no standard input.",
     parameters: Parameters,
     replay: "unsafe",
     timeoutMs: timeoutMs + graceMs + TIMEOUT_MARGIN_MS,

@@ -8,7 +8,7 @@ import { PathError, throwIfCancelled, toToolError } from "../workspace/system-er
 import { openRoot, type WorkspaceRoot } from "../workspace/workspace-access.ts";
 import { countLines, findSimilar, locateText, replaceText } from "./edit-text.ts";
 
-/** An edit needs the file in memory. */
+/** An edit loads the whole file into memory. */
 const MAX_EDIT_BYTES = 32 * 1024 * 1024;
 
 const Parameters = z.object({
@@ -16,13 +16,13 @@ const Parameters = z.object({
   old_text: z
     .string()
     .min(1, "must not be empty; use write_file to create a file")
-    .describe("The text to replace, exactly as it is in the file, with enough of it to occur only once"),
-  new_text: z.string().describe("The text to put in its place"),
+    .describe("The text to replace, exactly as it is in the file, with enough context to occur only once"),
+  new_text: z.string().describe("The replacement text"),
 });
 
 type EditFileRequest = z.infer<typeof Parameters>;
 
-/** Kept before the file changes, so that a second execution can tell what the first one did. */
+/** Stored before the file changes, so that a second execution can tell what the first one did. */
 const EditMemo = z.object({ before: z.string(), after: z.string() });
 type EditMemo = z.infer<typeof EditMemo>;
 
@@ -85,8 +85,8 @@ async function edit(target: FileTarget, request: EditFileRequest, context: ToolC
   if (memo !== undefined && memo.before !== current) {
     throw new ToolError(
       "failed",
-      `${request.path} was changed by something else since this edit was first tried. ` +
-        "Use read_file to see whether the edit is in it.",
+      `${request.path} was changed by something else since this edit was first attempted. ` +
+        "Use read_file to check whether it contains the edit.",
     );
   }
 
@@ -108,12 +108,12 @@ async function read(target: FileTarget, path: string): ReturnType<typeof readTar
   const stats = await statTarget(target).catch((error: unknown) => {
     throw createUnreadableError(path, error);
   });
-  if (stats === undefined) throw createUnreadableError(path, new PathError("there is no such file"));
+  if (stats === undefined) throw createUnreadableError(path, new PathError("the file does not exist"));
   if (stats.size > MAX_EDIT_BYTES) throw new PathError(`it is larger than ${MAX_EDIT_BYTES} bytes`);
   return readTarget(target, MAX_EDIT_BYTES);
 }
 
-/** Works on bytes: what is not touched stays as it is, whatever its encoding and line ends. */
+/** Replaces bytes: the rest of the file stays unchanged, whatever its encoding and line ends. */
 function apply(content: Buffer, { path, old_text, new_text }: EditFileRequest): Buffer {
   const match = locateText(content, old_text, new_text);
   if (match.count === 1) return replaceText(content, match);

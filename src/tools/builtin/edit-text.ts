@@ -1,4 +1,4 @@
-/** Where the old text is, and what takes its place. `at` counts only when `count` is 1. */
+/** The position of the old text, and its replacement. `at` is valid only when `count` is 1. */
 export type TextMatch = {
   readonly count: number;
   readonly at: number;
@@ -6,7 +6,7 @@ export type TextMatch = {
   readonly replacement: Buffer;
 };
 
-/** A model writes "\n" where the file may have "\r\n": then both texts take the file's line ends. */
+/** Locates the old text. A model writes "\n" where the file may have "\r\n"; then both texts get the file's line ends. */
 export function locateText(content: Buffer, oldText: string, newText: string): TextMatch {
   const exact = findMatch(content, oldText, newText);
   if (exact.count > 0 || oldText.includes("\r") || !oldText.includes("\n")) return exact;
@@ -21,7 +21,7 @@ export function replaceText(content: Buffer, { at: offset, old: oldBytes, replac
   ]);
 }
 
-/** The lines of the file that the old text was probably meant to be. */
+/** Finds the lines of the file that the model probably meant by the old text. */
 export function findSimilar(content: string, oldText: string): string | undefined {
   const wanted = splitLines(oldText.trim());
   const first = wanted[0]?.trim() ?? "";
@@ -31,7 +31,7 @@ export function findSimilar(content: string, oldText: string): string | undefine
   return start === -1 ? undefined : lines.slice(start, start + wanted.length + 1).join("\n");
 }
 
-/** A final line end does not begin another line. */
+/** Counts lines. A final line end does not begin another line. */
 export function countLines(text: string): number {
   return splitLines(text).length;
 }
@@ -42,7 +42,7 @@ function splitLines(text: string): string[] {
   return lines.map((line) => (line.endsWith("\r") ? line.slice(0, -1) : line));
 }
 
-/** Matches that overlap count each: there would be a choice between them. */
+/** Finds the old text. Overlapping matches count separately, because the choice between them would be ambiguous. */
 function findMatch(content: Buffer, oldText: string, newText: string): TextMatch {
   const old = Buffer.from(oldText, "utf8");
   const first = content.indexOf(old);

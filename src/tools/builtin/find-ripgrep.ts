@@ -1,7 +1,7 @@
 import { DEFAULT_PATH } from "../../platform/process/clean-environment.ts";
 import { findProgram } from "../../platform/process/find-program.ts";
 
-/** The one that comes with the package, or else one on PATH. Its import fails where no binary was installed. */
+/** Finds the ripgrep that comes with the package, or else one on PATH. The import fails if no binary was installed. */
 export async function findRipgrep(): Promise<string | undefined> {
   try {
     return (await import("@vscode/ripgrep")).rgPath;

@@ -9,11 +9,11 @@ import { runFinder } from "./run-finder.ts";
 export type ListFilesOptions = {
   readonly maxResults?: number;
   readonly timeoutMs?: number;
-  /** Path of ripgrep; "" uses find. The one that comes with the package when absent. */
+  /** Path of ripgrep; "" uses find. The ripgrep that comes with the package by default. */
   readonly ripgrep?: string;
 };
 
-/** Folders whose content is made by programs. */
+/** Folders with generated content. */
 export const SKIPPED_FOLDERS = ["target", ".git", "node_modules"] as const;
 
 const DEFAULT_MAX_RESULTS = 200;
@@ -24,14 +24,14 @@ const Parameters = z.object({
   path: z
     .string()
     .optional()
-    .describe("Folder to list, relative to the workspace; the workspace itself if absent"),
+    .describe("Folder to list, relative to the workspace; the workspace itself by default"),
   pattern: z.string().optional().describe('Glob that file names must match, such as "*.ts" or "src/**/*.ts"'),
   max_depth: z
     .number()
     .int()
     .min(1)
     .optional()
-    .describe(`How deep to go; 1 is the folder's own files. ${DEFAULT_DEPTH} if absent`),
+    .describe(`Maximum depth; 1 lists only the files directly in the folder. ${DEFAULT_DEPTH} by default`),
 });
 
 type ListFilesRequest = z.infer<typeof Parameters>;
@@ -41,7 +41,7 @@ export function createListFilesTool(options: ListFilesOptions = {}): ExecutableT
   return defineTool({
     name: "list_files",
     label: "List files",
-    description: `Lists files below a folder, sorted by path. Leaves out ${SKIPPED_FOLDERS.join(", ")}.`,
+    description: `Lists files below a folder, sorted by path. Skips ${SKIPPED_FOLDERS.join(", ")}.`,
     parameters: Parameters,
     replay: "pure",
     quick: true,
@@ -66,7 +66,7 @@ export function createListFilesTool(options: ListFilesOptions = {}): ExecutableT
           context,
         });
         const { total, exitCode, stderr } = findings;
-        // A folder that may not be read makes the exit code 2, and the rest of the list is still good.
+        // An unreadable folder makes the exit code 2, and the rest of the list is still valid.
         if (total === 0 && exitCode !== 0 && stderr !== "") throw new ToolError("failed", stderr);
         const sorted = ripgrep === "" ? findings.lines.toSorted() : findings.lines;
         const files = sorted.slice(0, maxResults).map((file) => toPrefix(path) + file.replace(/^\.\//, ""));
@@ -81,7 +81,7 @@ export function createListFilesTool(options: ListFilesOptions = {}): ExecutableT
   });
 }
 
-/** What stands before a path below a folder, in the words of the call. */
+/** Returns the prefix of paths below a folder, as the call names the folder. */
 export function toPrefix(path: string): string {
   return posix.join(path, "/").replace(/^\.\//, "");
 }
@@ -101,7 +101,7 @@ function buildRipgrepCommand(command: string, { pattern, max_depth = DEFAULT_DEP
   return { command, args };
 }
 
-/** `find` matches names only. */
+/** `find` matches file names only. */
 function buildFindCommand({ pattern, max_depth = DEFAULT_DEPTH }: ListFilesRequest) {
   const skipped = SKIPPED_FOLDERS.flatMap((name) => ["-o", "-name", name]).slice(1);
   const args = [

@@ -2,16 +2,18 @@ import { z } from "zod";
 import { PRUNE_TOOL, PRUNE_WITH_MEMO_TOOL } from "../../core/view/view-request.ts";
 import { defineOfferedTool, type ViewTool } from "../tool.ts";
 
-// Answered from the view itself (src/activities/tool/view-call.ts): what is here is what a model is told of them.
+// The worker answers these calls from the view itself (src/activities/tool/view-call.ts). Models read what is here.
 
-/** Longer ones are no memo; the model is told so. */
+/** A longer memo is rejected, and the model reads the limit. */
 const MAX_MEMO_CHARS = 2000;
 
 const tokensSchema = z
   .number()
   .int()
   .positive()
-  .describe("How many tokens to reclaim; whole answers with their results leave, the oldest first");
+  .describe(
+    "How many tokens to reclaim. Whole answers are removed together with their tool results, the oldest first",
+  );
 
 export const PruneArguments = z.object({ tokens: tokensSchema });
 export const PruneWithMemoArguments = z.object({
@@ -20,13 +22,13 @@ export const PruneWithMemoArguments = z.object({
     .string()
     .min(1)
     .max(MAX_MEMO_CHARS)
-    .describe("What you want to remember of it; stands where the pruned part stood"),
+    .describe("What you want to remember of the removed part. The memo takes its place in your context"),
 });
 
 const PRUNE_DESCRIPTION =
-  "Removes your oldest answers and tool results from your context, until the given number of tokens is reclaimed. What people have said stays.";
+  "Removes your oldest answers and tool results from your context until the given number of tokens is reclaimed. Messages from users stay.";
 
-/** Both operations from one registration: a definition names `prun` (PRUN-10). */
+/** Creates both operations under one registration: a definition names `prun` (PRUN-10). */
 export function createPruneTools(): ViewTool[] {
   const prune = defineOfferedTool({
     name: PRUNE_TOOL,
@@ -40,7 +42,7 @@ export function createPruneTools(): ViewTool[] {
   const withMemo = defineOfferedTool({
     name: PRUNE_WITH_MEMO_TOOL,
     label: "Prune with memo",
-    description: `${PRUNE_DESCRIPTION} A memo of yours stands in its place.`,
+    description: `${PRUNE_DESCRIPTION} Your memo takes the place of the removed part.`,
     parameters: PruneWithMemoArguments,
     replay: "pure",
     quick: true,

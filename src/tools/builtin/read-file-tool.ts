@@ -13,9 +13,9 @@ import {
 } from "../workspace/workspace-access.ts";
 
 export type ReadFileOptions = {
-  /** Of a file read whole, and of the lines given of a larger one. */
+  /** The limit for a whole file, and for the lines returned from a larger file. */
   readonly maxBytes?: number;
-  /** Files and folders in the workspace that may be read; all of it when empty. */
+  /** Files and folders in the workspace that may be read; the whole workspace if empty. */
   readonly allowedPaths?: readonly string[];
 };
 
@@ -23,10 +23,10 @@ const DEFAULT_MAX_BYTES = 1024 * 1024;
 const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 const CHUNK_BYTES = 64 * 1024;
 
-/** Of one line: minified code and data would fill a context otherwise. */
+/** The limit for one line. Minified code and data would otherwise fill a context. */
 const MAX_LINE_BYTES = 64 * 1024;
 
-/** The image types that model vendors take. */
+/** The image types that model vendors accept. */
 const IMAGE_TYPES: Readonly<Record<string, string>> = {
   ".png": "image/png",
   ".jpg": "image/jpeg",
@@ -49,7 +49,7 @@ export function createReadFileTool(options: ReadFileOptions = {}): ExecutableToo
     name: "read_file",
     label: "Read file",
     description:
-      "Reads a text file with line numbers, or an image. Large files must be read in parts with offset and limit.",
+      "Reads a text file with line numbers, or an image. Read large files in parts with offset and limit.",
     parameters: Parameters,
     replay: "pure",
     quick: true,
@@ -95,7 +95,7 @@ async function readImage(
   if (size > MAX_IMAGE_BYTES) throw new ToolError("failed", "Image too large");
   throwIfCancelled(signal);
   const data = await handle.readFile();
-  // A vendor refuses an empty image, and with it the conversation that it has become part of.
+  // A vendor rejects an empty image, and every later request of the conversation that contains it.
   if (data.length === 0) throw new PathError("the image is empty");
   return {
     content: [{ type: "image", data: data.toString("base64"), mimeType }],
@@ -122,7 +122,7 @@ async function readText(
     bytes += line.length + 1;
     if (bytes <= maxBytes + 1) lines.push(`${String(total).padStart(4)} | ${decodeLine(line, isCut)}`);
   });
-  // A file that says it is empty (as under /proc) or that grows meanwhile must not be read for ever.
+  // A file that reports zero size (as under /proc) or that grows during the read must not be read forever.
   const end = isWhole ? maxBytes + 1 : Math.max(size, maxBytes);
   const buffer = Buffer.alloc(CHUNK_BYTES);
   for (let position = 0; position < end; ) {

@@ -10,7 +10,7 @@ export const ReadFullMessageArguments = z.object({
   image: indexSchema.optional(),
 });
 
-/** Offered while something is left out of a message that the model sees; a definition need not name it. */
+/** Creates the tool that is offered while the view shortens a message. A definition does not have to name it. */
 export function createReadFullMessageTool(): ViewTool {
   const { name, description, parameters } = READ_FULL_DEFINITION;
   const tool = defineOfferedTool({

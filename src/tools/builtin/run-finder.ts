@@ -4,7 +4,7 @@ import { runSupervised, StartError } from "../../platform/process/run-supervised
 import { type ToolContext, ToolError } from "../tool.ts";
 import type { OpenFolder } from "../workspace/workspace-access.ts";
 
-/** Of one line of output: a match in minified code or data may be of any length. */
+/** The limit for one line of output. A match in minified code or data may have any length. */
 const MAX_LINE_BYTES = 4 * 1024;
 const MAX_ERROR_BYTES = 16 * 1024;
 
@@ -14,10 +14,10 @@ export type FinderCommand = {
   readonly folder: OpenFolder;
   readonly stdin?: number | undefined;
   readonly timeoutMs: number;
-  /** Told to the model when time is up. */
+  /** The error that the model reads after a timeout. */
   readonly timeoutMessage: string;
   readonly keepLines: number;
-  /** The program is stopped when it has given more lines than this. */
+  /** The program is stopped after more lines than this. */
   readonly countLines: number;
   readonly context: ToolContext;
 };
@@ -25,14 +25,14 @@ export type FinderCommand = {
 export type FinderResult = {
   /** The first lines. */
   readonly lines: readonly string[];
-  /** Of all lines, kept or not. */
+  /** The number of all lines, including those that were not returned. */
   readonly total: number;
   readonly stderr: string;
-  /** -1 when it was stopped. */
+  /** -1 if the program was stopped. */
   readonly exitCode: number;
 };
 
-/** Runs a program that prints one finding a line. */
+/** Runs a program that prints one result per line. */
 export async function runFinder(finder: FinderCommand): Promise<FinderResult> {
   const { context } = finder;
   const lines: string[] = [];
@@ -64,7 +64,7 @@ export async function runFinder(finder: FinderCommand): Promise<FinderResult> {
   splitter.end();
   const wasStopped = result.ending === "cancelled";
   if (!wasStopped && result.exitCode === null) {
-    throw new ToolError("failed", `${finder.command} was ended by ${result.signal ?? "a signal"}`);
+    throw new ToolError("failed", `${finder.command} was terminated by ${result.signal ?? "a signal"}`);
   }
   return { lines, total, stderr: result.stderr.trim(), exitCode: wasStopped ? -1 : (result.exitCode ?? -1) };
 }

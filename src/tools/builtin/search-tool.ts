@@ -14,25 +14,25 @@ import { SKIPPED_FOLDERS, toPrefix } from "./list-files-tool.ts";
 import { runFinder } from "./run-finder.ts";
 
 export type SearchOptions = {
-  /** Where to search when the call does not say; the workspace when absent. */
+  /** The folder that is searched if the call names none; the workspace by default. */
   readonly root?: string;
   readonly maxResults?: number;
   readonly timeoutMs?: number;
-  /** Path of ripgrep; "" uses grep. The one that comes with the package when absent. */
+  /** Path of ripgrep; "" uses grep. The ripgrep that comes with the package by default. */
   readonly ripgrep?: string;
 };
 
 const DEFAULT_MAX_RESULTS = 50;
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** More matches than this are not counted: a pattern such as "e" has millions, and each costs time. */
+/** Matches beyond this number are not counted: a pattern such as "e" has millions, and each takes time. */
 const MAX_COUNTED = 10_000;
 
 const Parameters = z.object({
   pattern: z.string().min(1, "must not be empty").describe("Regular expression to search for"),
   path: z.string().optional().describe("File or folder to search, relative to the workspace"),
   include: z.string().optional().describe('Glob that file names must match, such as "*.ts"'),
-  case_sensitive: z.boolean().optional().describe("Whether upper and lower case differ; false if absent"),
+  case_sensitive: z.boolean().optional().describe("Whether upper and lower case differ; false by default"),
 });
 
 type SearchRequest = z.infer<typeof Parameters>;
@@ -70,7 +70,7 @@ export function createSearchTool(options: SearchOptions = {}): ExecutableTool {
           countLines: MAX_COUNTED,
           context,
         });
-        // What may not be read is passed over in silence: the exit code is 2 and stderr empty.
+        // The program skips unreadable files silently: the exit code is 2 and stderr is empty.
         if (exitCode > 0 && stderr !== "") throw new ToolError("failed", stderr);
         if (exitCode > 1 && total === 0) {
           const reason = `the search ended with exit code ${exitCode} and without a message`;
@@ -92,7 +92,7 @@ export function createSearchTool(options: SearchOptions = {}): ExecutableTool {
   });
 }
 
-/** A single file is given to the program as its input, so that no path is looked up a second time. */
+/** Opens the search target. A single file becomes the program's input, so that its path is not resolved a second time. */
 async function openTarget(
   root: WorkspaceRoot,
   path: string,
@@ -111,7 +111,7 @@ async function openTarget(
   }
 }
 
-/** Ignore files at and below the searched folder count, with or without a git repository around them. */
+/** Builds the command. Ignore files in and below the searched folder apply, with or without a git repository around them. */
 function buildRipgrepCommand(command: string, request: SearchRequest, isFile: boolean) {
   const args = ["--no-config", "--no-messages", "--line-number", "--no-heading", "--color=never"];
   args.push("--no-ignore-parent", "--no-require-git", "--sort=path", `--max-count=${MAX_COUNTED + 1}`);

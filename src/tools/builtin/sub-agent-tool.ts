@@ -2,10 +2,10 @@ import { z } from "zod";
 import type { SubAgent } from "../../schema/definition.ts";
 import { type AgentTool, defineOfferedTool } from "../tool.ts";
 
-/** SUB-02. */
+/** The text that SUB-02 demands. */
 const MISSING_TASK = "Missing required 'task' parameter";
 
-/** A sub-agent as the model that may call it sees it. Its calls are runs of their own: the machine has them begun. */
+/** Creates the tool that calls a sub-agent. Each call is a run of its own, which the state machine starts. */
 export function createSubAgentTool({ name, description }: Pick<SubAgent, "name" | "description">): AgentTool {
   const tool = defineOfferedTool({
     name,
@@ -14,9 +14,9 @@ export function createSubAgentTool({ name, description }: Pick<SubAgent, "name" 
       task: z
         .string({ error: MISSING_TASK })
         .min(1, MISSING_TASK)
-        .describe("What is to be done, with all that must be known"),
+        .describe("The task, with everything that the agent must know"),
     }),
-    // Its own tools are asked about each by itself.
+    // The permission policy judges each call of the sub-agent's own tools separately.
     replay: "idempotent",
     summarise: ({ task }) => task,
   });

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { defineOfferedTool, type OfferedToolSpec, type TeamTool } from "../tool.ts";
 
-// What the lead of a team does with its agents. The calls are answered by the job that the lead works for.
+// The tools by which the lead of a team controls its agents. The job that the lead works for answers the calls.
 
-/** Names of the tools of a lead; a definition that names the first has all of them. */
+/** The names of a lead's tools. A definition that names the first gets all of them. */
 const TEAM_TOOL_NAMES = ["delegate", "check_agents", "wait_for_agents", "steer_agent", "stop_agent"] as const;
 export type TeamAction = (typeof TEAM_TOOL_NAMES)[number];
 
-const idSchema = z.string().min(1).describe("As delegate has given it");
+const idSchema = z.string().min(1).describe("The id that delegate returned");
 const idsSchema = z.array(z.string().min(1)).max(100).optional();
 
-/** A call of a tool takes an hour at most. Who has more patience waits again. */
+/** A tool call may take one hour at most. A lead that wants to wait longer calls the tool again. */
 const MAX_WAIT_SECONDS = 3_000;
 
 export const DelegateArguments = z.object({
@@ -18,58 +18,64 @@ export const DelegateArguments = z.object({
   task: z
     .string()
     .min(1)
-    .describe("What is to be done, with all that must be known: the agent sees nothing else"),
+    .describe("The task, with everything that the agent must know: it sees nothing else"),
 });
-export const CheckArguments = z.object({ ids: idsSchema.describe("All that you have begun, unless said") });
+export const CheckArguments = z.object({
+  ids: idsSchema.describe("Ids of the agents; all agents that you have started by default"),
+});
 export const WaitArguments = z.object({
-  ids: idsSchema.describe("All that you have begun, unless said"),
+  ids: idsSchema.describe("Ids of the agents; all agents that you have started by default"),
   timeoutSecs: z
     .number()
     .positive()
     .max(MAX_WAIT_SECONDS)
     .optional()
-    .describe("After this, what there is then; 3000 unless said"),
+    .describe(
+      "How long to wait, in seconds; 3000 by default. After this time the tool returns the results so far",
+    ),
 });
 export const SteerArguments = z.object({
   id: idSchema,
-  message: z.string().min(1).describe("The agent reads it before its next answer"),
+  message: z.string().min(1).describe("The message for the agent, which reads it before its next answer"),
 });
 export const StopArguments = z.object({
   id: idSchema,
-  reason: z.string().optional().describe("Kept in the record"),
+  reason: z.string().optional().describe("Why you stop the agent; stored in the record"),
 });
 
-/** Tools that a lead is offered together. A worker has them; outside of a job they give an error. */
+/** Creates the tools that a lead gets together. Outside a job their calls return an error. */
 export function createTeamTools(): readonly TeamTool[] {
   return [
     defineTeamTool("delegate", {
-      description: "Hands a task to one of your agents, which begins at once beside you. Gives its id.",
+      description:
+        "Gives a task to one of your agents. The agent starts at once and works in parallel with you. Returns the agent's id.",
       parameters: DelegateArguments,
-      // A call that is made again finds the agent that was begun.
+      // A repeated call finds the agent that the first one started.
       replay: "idempotent",
       summarise: ({ agent, task }) => `${agent}: ${task}`,
     }),
     defineTeamTool("check_agents", {
-      description: "Where your agents stand, and what those have said that are over. Does not wait.",
+      description:
+        "Returns the status of your agents, and the answers of those that have ended. Does not wait.",
       parameters: CheckArguments,
       replay: "pure",
       summarise: ({ ids: agents }) => (agents ?? []).join(", "),
     }),
     defineTeamTool("wait_for_agents", {
-      description: "Waits until agents are over, and gives what they have said.",
+      description: "Waits until the agents have ended, and returns their answers.",
       parameters: WaitArguments,
       replay: "pure",
       summarise: ({ ids: agents }) => (agents ?? []).join(", "),
     }),
     defineTeamTool("steer_agent", {
-      description: "Sends words to an agent at work.",
+      description: "Sends a message to a running agent.",
       parameters: SteerArguments,
-      // A message has an id: it is taken once.
+      // A message has an id: it is delivered once.
       replay: "idempotent",
       summarise: ({ id: agents, message }) => `${agents}: ${message}`,
     }),
     defineTeamTool("stop_agent", {
-      description: "Ends an agent at work; what it has said so far is kept.",
+      description: "Stops a running agent. The text that it has produced so far is stored.",
       parameters: StopArguments,
       replay: "idempotent",
       summarise: ({ id: agents }) => agents,

@@ -11,12 +11,12 @@ const Parameters = z.object({
   content: z.string().describe("The whole content of the file"),
 });
 
-/** A second execution finds its content in place and says the same as the first. */
+/** Creates the tool. A second execution finds its content written and returns the same result as the first. */
 export function createWriteFileTool(): ExecutableTool {
   return defineTool({
     name: "write_file",
     label: "Write file",
-    description: "Writes a file, replacing what it held. Parent directories are created.",
+    description: "Writes a file and replaces any previous content. Creates missing parent directories.",
     parameters: Parameters,
     replay: "idempotent",
     touches: ({ path }) => ({ paths: [path] }),

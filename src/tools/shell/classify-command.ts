@@ -1,6 +1,6 @@
-// What is known of programs that run other programs. One table; each row says why.
+// Classifies programs that run other programs, in one table with a reason for each row.
 
-/** How a command is to be read. `wraps`: the index of the word where the command begins that it runs. */
+/** How to read a command. `wraps`: it runs another command, which begins at the word with this index. */
 export type CommandClass =
   | { readonly type: "plain" }
   | { readonly type: "opaque"; readonly reason: string }
@@ -9,7 +9,7 @@ export type CommandClass =
 const PLAIN_COMMAND: CommandClass = { type: "plain" };
 const toOpaque = (reason: string): CommandClass => ({ type: "opaque", reason });
 
-/** @param fixed - Where patterns of file names begin; a file may have the name of an option. */
+/** @param certainCount - How many words precede the first file name pattern. A file may be named like an option. */
 export function classifyCommand(words: readonly string[], certainCount = words.length): CommandClass {
   const [name = "", ...args] = words;
   const program = name.slice(name.lastIndexOf("/") + 1);
@@ -28,11 +28,11 @@ export function classifyCommand(words: readonly string[], certainCount = words.l
   return word === undefined ? PLAIN_COMMAND : toOpaque(`${opaqueOption!.reason} (${program} ${word})`);
 }
 
-/** Assignments that change what a program prints, not what it does. Any other (PATH, LD_PRELOAD, GIT_PAGER) may. */
+/** Assignments that change only what a program prints. Any other (PATH, LD_PRELOAD, GIT_PAGER) may change what it does. */
 export const HARMLESS_VARIABLES =
   /^(CI|NO_COLOR|FORCE_COLOR|CLICOLOR|LANG|LANGUAGE|LC_[A-Z]+|TZ|TERM|COLUMNS|LINES|NODE_ENV)$/;
 
-/** Options that matter here hold no dot and no slash. */
+/** The options that matter here contain no dot and no slash. */
 const OPTION_LIKE_PATTERN = /^-|^[*?[][^./]*$/;
 
 function toEntries(reason: string, names: string): [string, string][] {
@@ -47,41 +47,38 @@ const ALWAYS_OPAQUE = new Map([
     "sets or removes variables",
     "export declare typeset local readonly unset read mapfile readarray",
   ),
-  // A subscript in a name, as in a[$(rm x)], is run when it is evaluated.
+  // The shell executes a subscript in a name, as in a[$(rm x)], when it evaluates it.
   ...toEntries("evaluates expressions", "let getopts compgen complete compopt"),
   ...toEntries("changes the folder for what follows", "pushd popd"),
-  ...toEntries("runs a command with other rights", "sudo doas su pkexec runuser setpriv capsh"),
+  ...toEntries("runs a command with other privileges", "sudo doas su pkexec runuser setpriv capsh"),
   ...toEntries("runs commands made from its input", "xargs parallel entr at batch crontab"),
   ...toEntries(
-    "runs a command in another place or world",
+    "runs a command on another host or in another environment",
     "ssh rsh chroot unshare nsenter fakeroot proot bwrap firejail",
   ),
   ...toEntries(
-    "runs a command that is one of its words",
+    "runs a command given as an argument",
     "watch flock script strace ltrace gdb busybox toybox ionice",
   ),
   ...toEntries(
-    "runs a command that is one of its words",
+    "runs a command given as an argument",
     "taskset chrt systemd-run start-stop-daemon unbuffer rlwrap",
   ),
-  ...toEntries(
-    "runs a command that is one of its words",
-    "expect tmux screen setarch linux32 linux64 xvfb-run",
-  ),
+  ...toEntries("runs a command given as an argument", "expect tmux screen setarch linux32 linux64 xvfb-run"),
 ]);
 
 type Interpreter = {
   readonly names: RegExp;
-  /** Options that hold the program itself. */
+  /** Options whose value is the program itself. */
   readonly inline: RegExp;
-  /** Options with which it only tells about itself. */
+  /** Options with which the interpreter only prints information about itself. */
   readonly tells: RegExp;
 };
 
 const LONG_INFO_FLAGS = /^--(version|help)$/;
 const INFO_FLAGS = /^(--version|--help|-v|-h)$/;
 
-/** Plain when they run a file: `node build.js`, `bash check.sh`. */
+/** A command that runs a file is plain: `node build.js`, `bash check.sh`. */
 const INTERPRETERS: readonly Interpreter[] = [
   { names: /^(ba|da|z|k|mk|a|c|tc|fi)?sh$/, inline: /^[-+]/, tells: LONG_INFO_FLAGS },
   { names: /^(python|pypy)[\d.]*w?$/, inline: /^-[A-Za-z]*c/, tells: /^(--version|--help|-V|-h)$/ },
@@ -110,19 +107,19 @@ function classifyInterpreter(
 }
 
 type Wrapper = {
-  /** Options of one word. */
+  /** Options that take one word. */
   readonly single: RegExp;
   /** Options whose value is the next word. */
   readonly pair?: RegExp;
-  /** Words of its own between its options and the command. */
+  /** The number of the wrapper's own arguments between its options and the command. */
   readonly operands?: number;
-  /** With this option it runs nothing. */
+  /** With this option the wrapper runs no command. */
   readonly plain?: RegExp;
 };
 
 const NO_FLAGS = /^\b$/;
 
-/** They run the rest of their words as they are, and change nothing of what it does: that rest is judged. */
+/** Programs that run their remaining words unchanged as a command: that command is judged. */
 const WRAPPERS: Readonly<Record<string, Wrapper>> = {
   nohup: { single: NO_FLAGS },
   setsid: { single: /^-[cfw]+$/ },
@@ -148,7 +145,7 @@ function classifyWrapper(program: string, wrapper: Wrapper, args: readonly strin
     if (option === "--") break;
     if (wrapper.pair?.test(option)) at += 1;
     else if (!wrapper.single.test(option))
-      return toOpaque(`runs a command in a way that is not known (${program} ${option})`);
+      return toOpaque(`runs a command in an unknown way (${program} ${option})`);
   }
   at += wrapper.operands ?? 0;
   while (program === "env" && args[at]?.includes("=")) {
@@ -168,7 +165,7 @@ const FIND_OPTIONS: OpaqueOption = {
 };
 const SUBSCRIPT_OPTIONS: OpaqueOption = { word: /^-[vR]$/, reason: "evaluates a subscript" };
 
-/** Programs that are plain but for one word. */
+/** Programs that are plain except with one option. */
 const OPAQUE_OPTIONS: Readonly<Record<string, OpaqueOption>> = {
   find: FIND_OPTIONS,
   fd: { word: /^(-[xX].*|--exec.*)$/, reason: "runs a command on what it finds" },
@@ -180,6 +177,6 @@ const OPAQUE_OPTIONS: Readonly<Record<string, OpaqueOption>> = {
   "[": SUBSCRIPT_OPTIONS,
   printf: { word: /^-v/, reason: "sets a variable" },
   wait: { word: /^-\w*p/, reason: "sets a variable" },
-  jobs: { word: /^-\w*x/, reason: "runs a command that is one of its words" },
-  set: { word: /^(?![-+][eux]*o?$|pipefail$)/, reason: "changes the words or options of the shell" },
+  jobs: { word: /^-\w*x/, reason: "runs a command given as an argument" },
+  set: { word: /^(?![-+][eux]*o?$|pipefail$)/, reason: "changes the arguments or options of the shell" },
 };

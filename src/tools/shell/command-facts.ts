@@ -12,25 +12,25 @@ import { parseKnownCommand } from "./known-programs.ts";
 import { findReachedHosts } from "./reached-hosts.ts";
 import { readScript } from "./read-script.ts";
 
-// The facts of a shell command: which simple commands it holds, which files its redirects name, and whether that can
-// be relied on. The grammar is the parser's (unbash); what programs do with their words is in shell/programs.ts.
+// Collects the facts of a shell command: its simple commands, the files that its redirects name, and whether the analysis is
+// reliable. The parser (unbash) knows the grammar; classify-command.ts and its neighbours know the programs.
 //
-// Opaque, because the words do not say what will run: what does not parse; variables ($HOME too), substitutions,
+// A command is opaque if its text does not determine what runs: syntax errors; variables (also $HOME), substitutions,
 // braces and ~; eval, source, exec and the like; functions, loops, assignments that may matter; programs that run
-// commands made of their input or words; interpreters that get their program as text; redirects and cd out of the
-// workspace. Patterns of file names are not: the words before them stand.
+// commands made of their input or arguments; interpreters that get their program as text; redirects and cd out of the
+// workspace. File name patterns do not make a command opaque: the words before them are certain.
 
-/** What somebody wants to know beside what each command is. */
+/** The optional facts to collect. */
 export type FactOptions = {
-  /** Files that arguments may name, for rules that speak of paths. */
+  /** Files that arguments may name, for rules about paths. */
   readonly operands?: boolean;
-  /** Hosts that commands may reach, for rules that speak of hosts. */
+  /** Hosts that commands may reach, for rules about hosts. */
   readonly hosts?: boolean;
-  /** Whether a meaning of a command matters to a rule. */
+  /** Returns whether an equivalent of a command matters to a rule. */
   readonly isRelevant?: (command: CommandFact) => boolean;
 };
 
-/** @param from - Where the command is started; the workspace by default. */
+/** @param from - The folder in which the command starts; the workspace by default. */
 export async function collectCommandFacts(
   command: string,
   workspace: string,
@@ -48,7 +48,7 @@ export async function collectCommandFacts(
   }
   const paths: PathFact[] = [];
   for (const target of targets) {
-    // Before or after the change of folder: both are looked at.
+    // The redirect may run before or after the change of folder, so both folders are checked.
     for (const base of folders) {
       const fact = await resolvePathFact(target, workspace, base);
       if (!fact.inside || hasParentSegment(target))
@@ -67,7 +67,7 @@ export async function collectCommandFacts(
   });
 }
 
-/** Of a program that only handles files: whether all that it is given lies in the workspace. */
+/** Adds, for a program that only handles files, whether all its arguments lie in the workspace. */
 async function addArgumentFacts(
   command: CommandFact,
   folders: readonly string[],
@@ -94,10 +94,10 @@ function addHosts(command: CommandFact): CommandFact {
   return { ...command, hosts, ...(isComplete && command.fed !== true ? { fetches: true as const } : {}) };
 }
 
-/** Longer words are texts, such as the message of a commit. */
+/** Longer words are texts, such as a commit message. */
 const MAX_OPERAND_CHARS = 1024;
 
-/** What a word names when it is a path: a program takes any word for one, so that all are looked at that may be. */
+/** Collects the paths that words may name. A program may take any word as a path, so every possible path is checked. */
 async function collectOperands(
   commands: readonly CommandFact[],
   folders: readonly string[],
@@ -120,7 +120,7 @@ async function collectOperands(
   return [...found.values()];
 }
 
-/** A word itself, and the value of an option that stands in the same word. */
+/** Returns a word itself, and the value of an option within the same word. */
 function splitWord(word: string): readonly string[] {
   if (word === "" || word.length > MAX_OPERAND_CHARS) return [];
   const value = word.slice(word.indexOf("=") + 1);

@@ -1,19 +1,19 @@
-// What a command may mean to a rule that asks or denies: without the options before its subcommand, under other names of
-// that subcommand, and with whatever an option that is not known may have hidden.
+// Finds the equivalents of a command for rules that ask or deny: without the options before its subcommand, with other
+// names of that subcommand, and with any subcommand that an unknown option may hide.
 
-/** Words that a rule's words may be compared with: no options. */
+/** The words that are compared with a rule's words: no options. */
 export type EquivalentCommand = readonly string[];
 
 type ProgramSyntax = {
   /** Options before the subcommand whose value is the next word. */
   readonly values?: string;
-  /** Options before the subcommand without a value. */
+  /** Options before the subcommand that take no value. */
   readonly flags?: string;
-  /** Options after which the subcommand may stand for anything. */
+  /** Options after which the subcommand may be anything. */
   readonly hides?: RegExp;
-  /** Its own subcommands: any other may be an alias of one. */
+  /** The program's own subcommands. Any other word may be an alias of one. */
   readonly subcommands?: ReadonlySet<string>;
-  /** Names of the same subcommand, one group a line. */
+  /** Names of the same subcommand, one group per line. */
   readonly aliases?: readonly (readonly string[])[];
   /** Subcommands that only name a group: `docker container rm` is `docker rm`. */
   readonly groups?: readonly string[];
@@ -21,9 +21,9 @@ type ProgramSyntax = {
   readonly runsScripts?: true;
 };
 
-/** Stands for any subcommand. */
+/** Matches any subcommand. */
 const ANY_SUBCOMMAND = "*";
-/** A command is compared in so many ways at most; beyond that it may mean anything. */
+/** The largest number of equivalents. A command with more may be anything. */
 const MAX_EQUIVALENTS = 24;
 
 const splitWords = (text: string) => text.split(" ");
@@ -167,7 +167,7 @@ const SPELLINGS: readonly (readonly [RegExp, string])[] = [
   [/^python[\d.]+$/, "python"],
 ];
 
-/** What a command may mean. Its first word is the program's name without its folder. */
+/** Finds the equivalents of a command. Its first word is the program's name without its folder. */
 export function findEquivalentCommands(given: readonly string[]): readonly EquivalentCommand[] {
   const [name = "", ...args] = given;
   const file = name.slice(name.lastIndexOf("/") + 1);
@@ -213,7 +213,7 @@ function expandOptions(program: string, args: readonly string[]): readonly Equiv
     else if (!option.includes("=") && !isFlag.includes(option) && !option.startsWith("+")) unknown += 1;
   }
   const rest = args.slice(at);
-  // An option that is not known may have taken any of the words that follow it as its value.
+  // An unknown option may have taken any of the following words as its value.
   const operands = rest.filter((word) => !/^-./.test(word));
   return Array.from({ length: Math.min(unknown, MAX_EQUIVALENTS) + 1 }, (_, skipped) =>
     operands.slice(skipped),

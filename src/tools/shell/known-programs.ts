@@ -1,23 +1,23 @@
-// Programs that only read or write the files they are given and run nothing else. A user may allow one with other
-// arguments, as long as these stay in the workspace. A program, or an option, that is not listed here may do anything:
-// it is allowed only with the exact words that the user has seen.
+// Programs that only read or write the files they are given and run nothing else. The user may allow such a program with
+// other arguments, if these stay in the workspace. An unlisted program or option may do anything: it is allowed only with
+// the exact words that the user has approved.
 
 type KnownProgram = {
-  /** Options of one letter without a value. */
+  /** Options of one letter that take no value. */
   readonly flags?: string;
   /** Options of one letter whose value follows, in the same word or in the next. */
   readonly values?: string;
-  /** Options of one letter whose value is one character, which is not a path. */
+  /** Options of one letter whose value is one character and not a path. */
   readonly delimiters?: string;
-  /** Takes numbers as options: `head -20`. */
+  /** The program takes numbers as options: `head -20`. */
   readonly numbers?: true;
-  /** Long options, without the dashes; a value after `=` is looked at as a path. */
+  /** Long options, without the dashes. A value after `=` is checked as a path. */
   readonly longs?: string;
-  /** Its arguments are texts, not paths. */
+  /** The program's arguments are texts, not paths. */
   readonly text?: true;
-  /** Its first argument is a pattern, unless an option gives one. */
+  /** The first argument is a pattern, unless an option gives one. */
   readonly pattern?: true;
-  /** It changes files: those of git's own folder, where programs are named that git runs, are not its business. */
+  /** The program changes files. It must not change git's own folder, whose files name programs that git runs. */
   readonly writes?: true;
 };
 
@@ -35,7 +35,7 @@ const SUM: KnownProgram = { flags: "bt", longs: "binary text tag zero" };
 const TEXT: KnownProgram = { text: true, flags: "neEsLP" };
 const NAMES: KnownProgram = { text: true };
 
-/** No `find`, `sort --compress-program`, `grep -R`, `rm -r`: what runs programs, follows links or takes folders away. */
+/** Excludes `find`, `sort --compress-program`, `grep -R`, `rm -r`: they run programs, follow links or remove folders. */
 const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   ls: {
     flags: "1aAbBcCdfFgGhiklmnNopqQrRsStuUvxXZ",
@@ -129,13 +129,13 @@ const KNOWN_PROGRAMS: Readonly<Record<string, KnownProgram>> = {
   uptime: {},
 };
 
-/** What a known program is given, each of which may be a path. */
+/** The arguments of a known program, each of which may be a path. */
 export type KnownCommand = { readonly operands: readonly string[]; readonly writes: boolean };
 
-/** Standard input and output, and nowhere: no files. */
+/** Standard input and output, and the null device: not files. */
 const STANDARD_STREAMS = /^(-|\/dev\/(null|stdin|stdout|stderr))$/;
 
-/** Undefined when the program or one of its options is not known. A program that is named by a path is not. */
+/** Returns undefined if the program or one of its options is unknown. A program that is named by a path is unknown. */
 export function parseKnownCommand(words: readonly string[]): KnownCommand | undefined {
   const [name = "", ...args] = words;
   const program = Object.hasOwn(KNOWN_PROGRAMS, name) ? KNOWN_PROGRAMS[name] : undefined;
@@ -150,7 +150,7 @@ export function parseKnownCommand(words: readonly string[]): KnownCommand | unde
       operands.push(...args.slice(at + 1));
       break;
     }
-    // `printf -x` and `test -f` have no options as others have; theirs are looked at as words.
+    // `printf -x` and `test -f` have no ordinary options; all their words are checked as arguments.
     if (!word.startsWith("-") || word === "-" || (takesText && program === NAMES)) {
       operands.push(word);
       continue;
@@ -159,7 +159,7 @@ export function parseKnownCommand(words: readonly string[]): KnownCommand | unde
     if (option === undefined) return undefined;
     hasPattern ||= /^(e|f|regexp)$/.test(option.name);
     if (option.value !== undefined) values.push(option.value);
-    // A value in the next word is an operand to us: it is looked at in the same way.
+    // A value in the next word counts as an operand: it is checked in the same way.
     if (option.skips === true) at += 1;
   }
   const paths = takesText ? [] : [...(takesPattern && !hasPattern ? operands.slice(1) : operands), ...values];

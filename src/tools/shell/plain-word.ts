@@ -1,20 +1,20 @@
-// A second reading of one word, without the parser: only quotes, escapes and letters. Where the two readings differ, or
-// this one meets anything else, the word is not known. A parser that overlooks a substitution in a word then costs a
-// question, not a command.
+// Reads one word a second time, without the parser: only quotes, escapes and letters. If the two readings differ, or this
+// one meets anything else, the word is unknown. If the parser overlooks a substitution in a word, the cost is then an
+// approval request, not an unapproved command.
 
 export type PlainWord = {
-  /** As the program gets it. */
+  /** The word as the program receives it. */
   readonly value: string;
-  /** The shell replaces it by names of files where some fit. */
+  /** The shell replaces the word with the names of matching files, if there are any. */
   readonly pattern: boolean;
-  /** Begins with `~`, or has one where an assignment would: the shell replaces it by a home folder. */
+  /** The word begins with `~`, or has one where an assignment would: the shell replaces it with a home folder. */
   readonly home: boolean;
 };
 
-/** Stands for a quoted letter where only the others count. */
+/** Replaces a quoted letter where only unquoted letters count. */
 const QUOTED_LETTER = "q";
 
-/** Undefined when the word is anything but plain. */
+/** Returns undefined if the word is not plain. */
 export function readPlainWord(text: string): PlainWord | undefined {
   let [value, bare] = ["", ""];
   for (let at = 0; at < text.length; at += 1) {

@@ -1,16 +1,16 @@
 import type { HostFact } from "../../core/permission/call-facts.ts";
 import { getDefaultPort, UNKNOWN_HOST } from "../../core/permission/host-glob.ts";
 
-// Which hosts a command may reach, as far as its words say. A rule that asks or denies hears of every word that may be a
-// host; a rule that allows by host believes plain calls of curl and wget alone.
+// Finds the hosts that a command may reach, as far as its words tell. A rule that asks or denies applies to every word that
+// may be a host. A rule that allows by host applies only to plain calls of curl and wget.
 
-/** The host of an address or of `host:port`; nothing where it is neither. Written as every reader writes it. */
+/** Parses the host of a URL or of `host:port`, in normalized form. Returns nothing for any other text. */
 export function parseHost(text: string): HostFact | undefined {
   const scheme = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text)?.[1]?.toLowerCase();
   const rest = scheme === undefined ? text : text.slice(scheme.length + 3);
   const authority = /^[^/?#\\\s]*/.exec(rest)?.[0] ?? "";
   const hostPart = authority.slice(authority.lastIndexOf("@") + 1);
-  // As an address of http, so that names, numbers and ports are read as programs read them.
+  // Parsed as an HTTP URL, so that names, numbers and ports are read as programs read them.
   const address = `http://${hostPart}`;
   if (hostPart === "" || !URL.canParse(address)) return undefined;
   const { hostname, port } = new URL(address);
@@ -20,13 +20,13 @@ export function parseHost(text: string): HostFact | undefined {
   return { host: hostname.replace(/\.$/, ""), ...(known === undefined ? {} : { port: known }) };
 }
 
-/** Programs that reach a host: any of their words may be one. */
+/** Programs that reach a host. Any of their words may name it. */
 const NETWORK_PROGRAMS =
   /^(curl|wget|aria2c|http|https|xh|ssh|scp|sftp|rsync|ftp|telnet|nc|ncat|netcat|socat|ping|dig|nslookup|host|git|gh|npm|npx|yarn|pnpm|bun|pip[\d.]*|docker|podman|kubectl|helm|cargo|go|gem|apt|apt-get|brew|aws|gcloud|psql|mysql|redis-cli|openssl)$/;
-/** Of those, programs that reach nothing without a host among their words. */
+/** The programs among them that reach nothing without a host argument. */
 const HOST_REQUIRED_PROGRAMS =
   /^(curl|wget|aria2c|http|https|xh|ssh|scp|sftp|rsync|ftp|telnet|nc|ncat|netcat|socat|ping)$/;
-/** Subcommands that stay on this machine. */
+/** Git subcommands that use no network. */
 const LOCAL_GIT_COMMANDS =
   /^(add|am|apply|bisect|blame|branch|cat-file|checkout|cherry-pick|clean|commit|config|describe|diff|for-each-ref|gc|grep|init|log|ls-files|ls-tree|merge|mv|notes|rebase|reflog|reset|restore|rev-list|rev-parse|revert|rm|shortlog|show|stash|status|switch|tag|worktree)$/;
 const LOCAL_NPM_COMMANDS =
@@ -37,7 +37,7 @@ const REMOTE_PATH = /^(?:[^@/\s:]+@)?([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\]):(?!\/\/
 
 export type ReachedHosts = {
   readonly hosts: readonly HostFact[];
-  /** They are all, and nothing else is reached. */
+  /** The hosts are complete: the command reaches nothing else. */
   readonly certain: boolean;
 };
 
@@ -67,7 +67,7 @@ function isLocal(program: string, args: readonly string[]): boolean {
   return /^(npm|yarn|pnpm|bun)$/.test(program) && LOCAL_NPM_COMMANDS.test(subcommand);
 }
 
-/** Options that neither name another host nor a file to read or write. */
+/** Options that name neither another host nor a file to read or write. */
 const FETCH_OPTIONS: Readonly<Record<string, { readonly flags: RegExp; readonly values: RegExp }>> = {
   curl: {
     flags:
@@ -76,10 +76,10 @@ const FETCH_OPTIONS: Readonly<Record<string, { readonly flags: RegExp; readonly 
   },
   wget: { flags: /^(-[qSv]+|-qO-|-O-|--(quiet|spider|server-response|max-redirect=0))$/, values: /^$/ },
 };
-/** Every reader sees the same host in it: no names of users, no brackets, no backslashes. */
+/** A URL in which every parser sees the same host: no user names, no brackets, no backslashes. */
 const PLAIN_URL = /^https?:\/\/[A-Za-z0-9.-]+(:\d+)?([/?#][^\s\\@{}[\]]*)?$/;
 
-/** Undefined when its words do not say all that it does. wget goes where it is sent, unless it is told not to. */
+/** Returns undefined if the words do not determine everything that the command does. wget follows redirects by default. */
 function findFetchedHosts(program: string, args: readonly string[]): readonly HostFact[] | undefined {
   const fetcher = Object.hasOwn(FETCH_OPTIONS, program) ? FETCH_OPTIONS[program] : undefined;
   if (fetcher === undefined) return undefined;

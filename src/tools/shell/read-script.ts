@@ -11,22 +11,22 @@ import { type CommandFact, MAX_FACTS, MAX_WORDS } from "../../core/permission/ca
 import { classifyCommand, HARMLESS_VARIABLES } from "./classify-command.ts";
 import { readPlainWord } from "./plain-word.ts";
 
-// Reads a shell script without running it. Whatever this cannot be sure of makes the script opaque; the commands in it
-// are still listed, as far as they are found, so that a rule which forbids one of them is heard.
+// Reads a shell script without running it. Anything uncertain makes the script opaque. The commands that are found are
+// still listed, so that a rule that denies one of them applies.
 
 export type ScriptReading = {
   readonly commands: readonly CommandFact[];
-  /** Why the script cannot be relied on; the first reason that was met. */
+  /** Why the script is opaque; the first reason that was found. */
   readonly opaque?: string;
-  /** Files of redirects, as they are written. */
+  /** Files of redirects, as the script writes them. */
   readonly targets: readonly string[];
   /** The folder that the script changes to. */
   readonly folder?: string;
 };
 
-/** Longer scripts are not read. Few commands are longer than a page. */
+/** Longer scripts are not analyzed. Few commands are longer than a page. */
 const MAX_SCRIPT_CHARS = 16_384;
-/** How deep a text in a text is read: `bash -c "sh -c '…'"`. */
+/** How deep nested command texts are analyzed: `bash -c "sh -c '…'"`. */
 const MAX_DEPTH = 3;
 
 export function readScript(source: string): ScriptReading {
@@ -41,7 +41,7 @@ export function readScript(source: string): ScriptReading {
   };
 }
 
-/** What each kind of node says against the script that it is in. */
+/** Why each kind of syntax node makes its script opaque; null if it does not. */
 const OBJECTIONS = {
   Script: null,
   Statement: null,
@@ -72,9 +72,9 @@ const OBJECTIONS = {
   ArithmeticFor: "holds a loop",
   While: "holds a loop",
   Select: "holds a loop",
-  Case: "holds a case distinction",
-  CaseItem: "holds a case distinction",
-  Function: "defines a function, so that a name may mean something else",
+  Case: "holds a case statement",
+  CaseItem: "holds a case statement",
+  Function: "defines a function, so a name may mean something else",
   Coproc: "starts a coprocess",
   TestCommand: "evaluates an expression",
   TestUnary: "evaluates an expression",
@@ -93,30 +93,30 @@ const OBJECTIONS = {
   ArrayValue: "sets an array",
   CommandExpansion: "holds a command substitution",
   ProcessSubstitution: "holds a process substitution",
-  SimpleExpansion: "holds a variable, whose value is not known",
-  ParameterExpansion: "holds a variable, whose value is not known",
-  Default: "holds a variable, whose value is not known",
-  Remove: "holds a variable, whose value is not known",
-  Replace: "holds a variable, whose value is not known",
-  Slice: "holds a variable, whose value is not known",
-  CaseModification: "holds a variable, whose value is not known",
-  Transform: "holds a variable, whose value is not known",
-  Names: "holds a variable, whose value is not known",
-  Unknown: "holds a variable, whose value is not known",
-  BraceExpansion: "holds braces that become several words",
+  SimpleExpansion: "holds a variable, whose value is unknown",
+  ParameterExpansion: "holds a variable, whose value is unknown",
+  Default: "holds a variable, whose value is unknown",
+  Remove: "holds a variable, whose value is unknown",
+  Replace: "holds a variable, whose value is unknown",
+  Slice: "holds a variable, whose value is unknown",
+  CaseModification: "holds a variable, whose value is unknown",
+  Transform: "holds a variable, whose value is unknown",
+  Names: "holds a variable, whose value is unknown",
+  Unknown: "holds a variable, whose value is unknown",
+  BraceExpansion: "holds braces that expand to several words",
   ExtendedGlob: "holds an extended pattern",
-  // Shells without bash's extensions read these quotes in another way.
-  AnsiCQuoted: "holds $'…', which not every shell reads alike",
-  LocaleString: 'holds $"…", which not every shell reads alike',
+  // Shells without bash's extensions interpret these quotes differently.
+  AnsiCQuoted: "holds $'…', which shells interpret differently",
+  LocaleString: 'holds $"…", which shells interpret differently',
   FileDescriptorVariable: "sets a variable",
 } satisfies Record<SyntaxNode["type"], string | null>;
 
 class ScriptReader {
   readonly commands: CommandFact[] = [];
   readonly targets: string[] = [];
-  /** A file or a text of the script is somewhere the input of a command. */
+  /** A file or a text of the script is the input of one of its commands. */
   hasInput = false;
-  /** Inside a command that reads from a pipe. */
+  /** Whether the visitor is inside a command that reads from a pipe. */
   #isPiped = false;
   readonly folders: string[] = [];
   readonly reasons: string[] = [];
@@ -166,9 +166,8 @@ class ScriptReader {
 
   private visitWord({ text, value }: Word): void {
     const plain = readPlainWord(text);
-    if (plain === undefined || plain.value !== value)
-      this.reasons.push("has a word that can be read in two ways");
-    else if (plain.home) this.reasons.push("names a home folder by ~");
+    if (plain === undefined || plain.value !== value) this.reasons.push("has an ambiguous word");
+    else if (plain.home) this.reasons.push("names a home folder with ~");
   }
 
   private visitCommand({ name, suffix }: Command, depth: number): void {
@@ -179,7 +178,7 @@ class ScriptReader {
       if (part.type === "Word" && hasPattern(part)) fixed ??= words.length;
       words.push(part.type === "Word" ? part.value : part.text);
     }
-    if (fixed === 0) this.reasons.push("has a pattern in the place of a program");
+    if (fixed === 0) this.reasons.push("has a pattern as a program name");
     this.addCommand(words, fixed, depth);
   }
 
@@ -190,7 +189,7 @@ class ScriptReader {
     };
     const reading = classifyCommand(words, fixed);
     if (reading.type === "wraps" && fixed !== undefined && fixed <= reading.at) {
-      this.reasons.push("has a pattern in the place of a program");
+      this.reasons.push("has a pattern as a program name");
     }
     if (reading.type === "wraps") {
       this.commands.push({ words, ...certain, wrapper: true });
@@ -206,7 +205,7 @@ class ScriptReader {
     if (words[0] === "cd") this.changeFolder(words.slice(1), fixed !== undefined);
   }
 
-  /** What a command that runs others may run: its last words from any one on, and any text of several words. */
+  /** Adds what a command that runs others may run: its last words from any position, and any argument of several words. */
   private addPossibleCommands(words: readonly string[], fixed: number | undefined, depth: number): void {
     for (const [index, word] of words.slice(0, MAX_FACTS).entries()) {
       if (index === 0 || word.startsWith("-")) continue;
@@ -220,7 +219,7 @@ class ScriptReader {
   private changeFolder(args: readonly string[], hasPatterns: boolean): void {
     const [folder, ...more] = args.filter((arg) => !/^-[LP]+$|^--$/.test(arg));
     if (folder === undefined || folder.startsWith("-") || more.length > 0 || hasPatterns) {
-      this.reasons.push("changes to a folder that is not known");
+      this.reasons.push("changes to an unknown folder");
     } else if (this.folders.push(folder) > 1) {
       this.reasons.push("changes the folder more than once");
     }
@@ -233,18 +232,18 @@ class ScriptReader {
     } else if (hasPattern(target)) {
       this.reasons.push("redirects to a pattern");
     } else if ((operator === ">&" || operator === "<&") && /^-./.test(target.text)) {
-      // For bash `>&-` ends there, and what follows is a word of the command: `>&-rm x` runs rm.
-      this.reasons.push("closes a file in a way that can be read in two ways");
+      // For bash `>&-` ends there, and the next character begins a word of the command: `>&-rm x` runs rm.
+      this.reasons.push("closes a file in an ambiguous way");
     } else if (operator === ">&" || operator === "<&") {
       if (/^(\d+-?|-)$/.test(target.value)) return;
-      if (operator === "<&") this.reasons.push("redirects from something that is not known");
+      if (operator === "<&") this.reasons.push("redirects from an unknown source");
       else this.targets.push(target.value);
     } else if (!/^\/dev\/(null|stdin|stdout|stderr|fd\/\d+)$/.test(target.value)) {
       this.targets.push(target.value);
     }
   }
 
-  /** Where its text ends is easily misread, so that only the plainest form is believed. */
+  /** The end of its text is easy to misread, so only the plainest form is accepted. */
   private visitHereDocument({ operator, delimiter, body, closing }: HereDoc, source: string): void {
     this.hasInput = true;
     const plain = delimiter !== undefined && /^(['"]?)[A-Za-z_]\w*\1$/.test(delimiter.text);
@@ -265,18 +264,18 @@ function hasPattern({ text }: Word): boolean {
 }
 
 function findObjection(source: string): string | undefined {
-  if (source.length > MAX_SCRIPT_CHARS) return "is too long to be judged";
+  if (source.length > MAX_SCRIPT_CHARS) return "is too long to analyze";
   for (const letter of source) {
     const code = letter.codePointAt(0) as number;
     if ((code < 32 && letter !== "\n" && letter !== "\t") || code === 127) return "holds control characters";
-    // Half of a pair, which becomes something else on its way to the shell.
-    if (code >= 0xd800 && code <= 0xdfff) return "holds broken characters";
-    // They turn the direction of writing, so that a person sees other words than the shell.
+    // Half of a surrogate pair, which changes on its way to the shell.
+    if (code >= 0xd800 && code <= 0xdfff) return "holds invalid characters";
+    // These characters change the writing direction, so that the user sees a different text than the shell.
     if ((code >= 0x202a && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069)) {
-      return "holds characters that hide what it says";
+      return "holds characters that hide its text";
     }
   }
-  // A shell joins the lines before it sees words; only between words does that leave them what they are.
+  // A shell joins continued lines before it splits words. Only between words does this leave the words unchanged.
   const inWord = /(^|[^ \t\\])(\\\\)*\\\n|[ \t](\\\\)+\\\n/;
-  return inWord.test(source) ? "goes on in the next line in the middle of a word" : undefined;
+  return inWord.test(source) ? "continues on the next line in the middle of a word" : undefined;
 }

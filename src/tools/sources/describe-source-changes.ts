@@ -1,6 +1,6 @@
 import type { PinnedSources, PinnedTool } from "../../schema/tool-source.ts";
 
-/** What is not as it was when the session was worked on before, a sentence each. Nothing where nothing was pinned. */
+/** Describes what has changed since the last run of the session, one sentence each. Empty if nothing was pinned. */
 export function describeSourceChanges(
   before: PinnedSources | undefined,
   now: PinnedSources,
@@ -13,18 +13,18 @@ export function describeSourceChanges(
   const removed = before.tools.filter((tool) => !newTools.has(toKey(tool)));
   const [oldContents, newContents] = [getContents(before), getContents(now)];
   return [
-    ...changed.map((tool) => `${formatTool(tool)} is another one than when this session was last worked on`),
+    ...changed.map((tool) => `${formatTool(tool)} has changed since the last run of this session`),
     ...added.map((tool) => `${formatTool(tool)} is new to this session`),
-    ...removed.map((tool) => `${formatTool(tool)} is no longer there`),
+    ...removed.map((tool) => `${formatTool(tool)} is no longer available`),
     ...[...newContents]
       .filter(([name, hash]) => (oldContents.get(name) ?? hash) !== hash)
-      .map(([name]) => `${name} has changed since this session was last worked on`),
+      .map(([name]) => `${name} has changed since the last run of this session`),
     ...[...newContents.keys()]
       .filter((name) => !oldContents.has(name))
       .map((name) => `${name} is new to this session`),
     ...[...oldContents.keys()]
       .filter((name) => !newContents.has(name))
-      .map((name) => `${name} is no longer there`),
+      .map((name) => `${name} is no longer available`),
   ];
 }
 

@@ -1,4 +1,4 @@
-/** Of what is looked at, in bytes. */
+/** The number of bytes that are inspected. */
 const HEAD_BYTES = 16;
 
 const IMAGE_SIGNATURES: readonly (readonly [type: string, beginning: RegExp])[] = [
@@ -9,8 +9,8 @@ const IMAGE_SIGNATURES: readonly (readonly [type: string, beginning: RegExp])[] 
 ];
 
 /**
- * What a picture is by its own bytes. A vendor refuses what is none, or another one than is said, and with it the
- * conversation that it has become part of.
+ * Detects the type of an image from its bytes. A vendor rejects an image of an invalid or wrong type, and with it every
+ * later request of the conversation that contains it.
  */
 export function detectImageType(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.length, HEAD_BYTES)).toString(

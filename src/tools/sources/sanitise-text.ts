@@ -1,19 +1,19 @@
 /**
- * What no reader sees and a model does: control characters, what turns the direction of writing, blanks of no width,
- * and the tags of Unicode, in which whole sentences have been hidden. Joiners that letters and emoji need stay.
+ * Characters that a reader does not see and a model does: control characters, direction marks, zero-width blanks,
+ * and Unicode tags, which have been used to hide whole sentences. Joiners that letters and emoji need are allowed.
  */
 const INVISIBLE_CHARS =
   /(?![\n\t])[\p{Cc}\u200B\u200E\u200F\u202A-\u202E\u2060-\u2069\uFEFF\u{E0000}-\u{E007F}]/gu;
 
-/** Half of a character that needs two. */
+/** Half of a surrogate pair. */
 const LONE_SURROGATES = /\p{Surrogate}/gu;
 
-/** What can be written as UTF-8 and read back. */
+/** Makes a text safe to encode as UTF-8 and decode again. */
 export function toWellFormed(text: string): string {
   return text.replace(LONE_SURROGATES, "\uFFFD");
 }
 
-/** Words of a server, without what nobody sees, and cut at a character's edge. */
+/** Removes invisible characters from a server's text, and cuts it at a character boundary. */
 export function sanitiseText(text: string, maxChars: number): string {
   const plain = toWellFormed(text).replace(/\r\n?/g, "\n").replace(INVISIBLE_CHARS, "");
   if (plain.length <= maxChars) return plain;

@@ -6,7 +6,7 @@ import { RESERVED_TOOL_NAMES } from "../tool.ts";
 
 const MAX_NAME_CHARS = 64;
 
-/** A name that vendors take, made of any name: letters, digits, `_` and `-`, at most 64. The same for the same. */
+/** Converts any name to one that vendors accept: letters, digits, `_` and `-`, at most 64. Deterministic. */
 export function toToolName(name: string): string {
   const clean = name.replace(/[^A-Za-z0-9_-]/g, "_") || "tool";
   if (clean.length <= MAX_NAME_CHARS) return clean;
@@ -15,9 +15,9 @@ export function toToolName(name: string): string {
 }
 
 /**
- * Gives each tool a name that fits and that no other tool of the agent has, in their order.
+ * Gives each tool, in order, a valid name that no other tool of the agent has.
  *
- * @param taken - Names that are spoken for.
+ * @param taken - Names that are in use.
  */
 export function assignToolNames(
   tools: readonly PinnedTool[],
@@ -33,7 +33,7 @@ export function assignToolNames(
 
 function findFreeName(wanted: string, names: ReadonlySet<string>): string {
   let name = wanted;
-  // An alias of a built-in tool would be taken for that one.
+  // A model that uses an alias of a built-in tool means that tool.
   for (let number = 2; names.has(name) || toCanonicalName(name) !== name; number += 1) {
     const mark = `_${number}`;
     name = wanted.slice(0, MAX_NAME_CHARS - mark.length) + mark;

@@ -3,28 +3,28 @@ import type { AgentDefinition } from "../../schema/definition.ts";
 import type { PinnedSources, PinnedTool, ToolSourceKind } from "../../schema/tool-source.ts";
 import type { ExecutableTool } from "../tool.ts";
 
-/** What a source works with when a loop opens. */
+/** The context of a source when a loop opens. */
 export type PinContext = {
-  /** The value of a name, as in `${NAME}`. */
+  /** Returns the value of a name, as in `${NAME}`. */
   readonly getSecret: (name: string) => string | undefined;
-  /** The folder of the agent. Absolute. */
+  /** The agent's folder. Absolute. */
   readonly workspace: string;
   readonly signal: AbortSignal;
   readonly log: SourceLog;
 };
 
-/** For whoever runs the worker. No secrets, no large texts. */
+/** A log for the operator. No secrets, no large texts. */
 type SourceLog = {
   info(facts: object, message: string): void;
   warn(facts: object, message: string): void;
 };
 
 export type SourcePin = Partial<PinnedSources> & {
-  /** What was left out or looks wrong, a sentence each. */
+  /** What was skipped or looks wrong, one sentence each. */
   readonly warnings?: readonly string[];
 };
 
-/** What a definition asks of a source cannot be had. The message says what was tried, on what, and what came back. */
+/** A source cannot provide what a definition requires. The message names the attempt, its target and the result. */
 export class ToolSourceError extends Error {
   override readonly name = "OutsideError";
 }
@@ -33,34 +33,34 @@ export class ToolSourceError extends Error {
 export type ActiveLoop = {
   readonly workflow: string;
   readonly loopId: string;
-  /** What it is pinned to. */
+  /** The definition that the loop is pinned to. */
   readonly definitionHash: string;
-  /** Its run does not know of it yet. */
+  /** The loop is opening: its run does not know it yet. */
   readonly isOpening?: true;
-  /** Has its model told, with its next question. Resolves soon, and never rejects. */
+  /** Notifies the model with its next request. Resolves soon, and never rejects. */
   readonly notify: (change: ToolListChange) => Promise<"told" | "over" | "failed">;
 };
 
 /**
- * Where tools come from that a worker does not have itself. One object serves all runs of a worker.
+ * A source of tools that a worker does not have itself. One object serves all runs of a worker.
  */
 export interface ToolSource {
   readonly kind: ToolSourceKind;
-  /** Whether the definition asks anything of this source. */
+  /** Whether the definition uses this source. */
   isUsedBy(definition: AgentDefinition): boolean;
   /**
-   * What the definition has of this source now. Names of tools are proposals: they are made to fit afterwards.
-   * Rejects with an `ToolSourceError` when the loop cannot be opened without what is missing.
+   * Returns what the source offers to the definition at this moment. Tool names are proposals and are adjusted later.
+   * Rejects with a `ToolSourceError` when the loop cannot be opened without the missing part.
    */
   pin(definition: AgentDefinition, context: PinContext): Promise<SourcePin>;
   /**
-   * The tool that carries calls out, as it was pinned: `data` of the pinned tool says all that it takes, references to
-   * secrets instead of secrets. Connects to nothing before it is called.
+   * Creates the tool that executes calls, as it was pinned: `data` of the pinned tool holds everything that it needs, with
+   * references to secrets instead of secrets. Connects to nothing before the first call.
    */
   createTool(pinned: PinnedTool): ExecutableTool;
-  /** From now on the loop is told when its source offers something else than what it is pinned to. */
+  /** Notifies the loop, from this moment, when its source offers something that differs from what is pinned. */
   watch?(definition: AgentDefinition, loop: ActiveLoop): void;
   unwatch?(loopId: string): void;
-  /** Ends what the source holds open; called when the worker ends. */
+  /** Closes what the source holds open. Called when the worker shuts down. */
   close?(): Promise<void>;
 }

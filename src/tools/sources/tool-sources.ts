@@ -6,12 +6,12 @@ import { assignToolNames } from "./tool-names.ts";
 import type { ActiveLoop, PinContext, SourcePin, ToolSource } from "./tool-source.ts";
 
 export type PinResult = {
-  /** The definition that the run is pinned to: with what its sources offer, or as it is where it asks nothing of any. */
+  /** The definition that the run is pinned to: with the tools of its sources, or unchanged if it uses none. */
   readonly definition: AgentDefinition;
   readonly warnings: readonly string[];
 };
 
-/** The sources of tools that a worker has beside its own. */
+/** The tool sources that a worker has in addition to its own tools. */
 export class ToolSources {
   readonly #sources: readonly ToolSource[];
   readonly #tools = new WeakMap<PinnedTool, Tool>();
@@ -21,9 +21,9 @@ export class ToolSources {
   }
 
   /**
-   * Asks the sources that the definition names, side by side.
+   * Asks the sources that the definition names, concurrently.
    *
-   * @param taken - Names of tools that the agent has besides.
+   * @param taken - Names of the agent's other tools.
    * @param before - What the session's newest loop was pinned to.
    */
   async pin(
@@ -43,18 +43,18 @@ export class ToolSources {
     };
   }
 
-  /** The tools of a definition that was pinned. The same object each time, as long as the definition is kept. */
+  /** Returns the tools of a pinned definition. The same objects each time, as long as the definition is cached. */
   getTools({ pinned }: Pick<AgentDefinition, "pinned">): readonly Tool[] {
     return (pinned?.tools ?? []).flatMap((tool) => this.#createTool(tool) ?? []);
   }
 
-  /** By the name that the model calls it by. */
+  /** Returns the tool with the name by which the model calls it. */
   getTool(name: string, { pinned }: Pick<AgentDefinition, "pinned">): Tool | undefined {
     const found = pinned?.tools.find((tool) => tool.name === name);
     return found === undefined ? undefined : this.#createTool(found);
   }
 
-  /** For as long as the loop works: it is told what its sources offer besides. */
+  /** Notifies the loop of changes in what its sources offer, as long as it works. */
   watch(definition: AgentDefinition, loop: ActiveLoop): void {
     for (const source of this.#sources) if (source.isUsedBy(definition)) source.watch?.(definition, loop);
   }

@@ -11,18 +11,18 @@ import {
   type WorkspaceRoot,
 } from "./workspace-access.ts";
 
-/** The same bound as the kernel's own. */
+/** The kernel's own limit. */
 const MAX_LINKS = 40;
 
-/** A name in an open folder of the workspace: what a write replaces. */
+/** A name in an open folder of the workspace: the target that a write replaces. */
 export type FileTarget = {
   readonly folder: OpenFolder;
   readonly name: string;
-  /** Identifies the file in this process. */
+  /** Identifies the file within this process. */
   readonly realPath: string;
 };
 
-/** A symbolic link stands for the file that it leads to, which must be in the workspace. */
+/** Opens the target of a path. A symbolic link is followed, and the file that it leads to must be in the workspace. */
 export async function openTarget(
   root: WorkspaceRoot,
   path: string,
@@ -52,7 +52,7 @@ export async function openTarget(
   throw new PathError("it leads through too many symbolic links");
 }
 
-/** Undefined when there is no such file. */
+/** Returns undefined if the file does not exist. */
 export async function statTarget(target: FileTarget): Promise<BigIntStats | undefined> {
   try {
     const stats = await lstat(target.folder.getPath(target.name), { bigint: true });
@@ -64,7 +64,7 @@ export async function statTarget(target: FileTarget): Promise<BigIntStats | unde
   }
 }
 
-/** Reads a file that `statTarget` has found, and says what it was like when it was opened. */
+/** Reads a file that `statTarget` has found, and returns its attributes at the time of opening. */
 export async function readTarget(
   target: FileTarget,
   maxBytes: number,

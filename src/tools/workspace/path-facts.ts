@@ -4,18 +4,18 @@ import { type CallFacts, limitFacts, type PathFact } from "../../core/permission
 import { hasCode } from "./system-error.ts";
 import { isWithin } from "./workspace-access.ts";
 
-// The facts of calls that name files. This is for judging a call before it runs; what keeps a tool in the workspace
-// when it runs is src/tools/workspace.
+// Collects the facts of calls that name files. These judge a call before it runs; the other files in
+// src/tools/workspace keep a running tool in the workspace.
 
-/** The same bound as the kernel's own. */
+/** The kernel's own limit. */
 const MAX_LINKS = 40;
 
-/** What the paths of a call stand for, by real path. Relative ones begin at the workspace, as for the file tools. */
+/** Resolves the paths of a call to real paths. Relative paths start at the workspace, as for the file tools. */
 export async function collectPathFacts(paths: readonly string[], workspace: string): Promise<CallFacts> {
   return limitFacts({ paths: await Promise.all(paths.map((path) => resolvePathFact(path, workspace))) });
 }
 
-/** A path that cannot be followed to its end is not in the workspace. */
+/** Resolves one path. A path that cannot be resolved completely is not in the workspace. */
 export async function resolvePathFact(path: string, workspace: string, from = workspace): Promise<PathFact> {
   const absolute = resolve(from, path);
   try {
@@ -28,14 +28,14 @@ export async function resolvePathFact(path: string, workspace: string, from = wo
   }
 }
 
-/** Also of a path that does not exist yet: where it would be made. */
+/** Resolves a real path, also of a path that does not exist yet: the location where it would be created. */
 async function resolveRealPath(path: string, links: number): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {
     if (!hasCode(error, "ENOENT") || links === 0) throw error;
   }
-  // A link to nothing makes its target when it is written to.
+  // Writing to a dangling link creates the link's target.
   const target = await readLinkTarget(path);
   const folder = await resolveRealPath(dirname(path), links);
   if (target === undefined) return join(folder, basename(path));
@@ -44,7 +44,7 @@ async function resolveRealPath(path: string, links: number): Promise<string> {
   return resolveRealPath(resolve(folder, target), links - 1);
 }
 
-/** Where `..` follows a name: when that is a link, the system goes back from where it leads to, words do not. */
+/** Returns whether `..` follows a name. If that name is a link, the system goes up from the link's target. */
 export function hasParentSegment(path: string): boolean {
   return /(^|\/)(?!\.{1,2}\/)[^/]+\/+(\.\/+)*\.\.(\/|$)/.test(path);
 }

@@ -6,25 +6,25 @@ import { hasCode, PathError } from "./system-error.ts";
 
 export type Replacement = {
   readonly content: Buffer;
-  /** The file that is replaced. Undefined: there was none. */
+  /** The file that is replaced. Undefined: it did not exist. */
   readonly replaces: BigIntStats | undefined;
-  /** Refuses when the file is not as `replaces` says at the last moment. */
+  /** Fails if the file differs from `replaces` at the last moment. */
   readonly onlyIfUnchanged: boolean;
-  /** Names the call: a second execution finds and removes what a dead first one left behind. */
+  /** Names the call: a second execution finds and removes the temporary file of a first one that died. */
   readonly key: string;
-  /** Throws when the work is to stop; called before each step. */
+  /** Throws when the work must stop. Called before each step. */
   readonly checkpoint: () => void;
 };
 
 /**
- * Puts new content in the place of a file in one step: whoever looks sees the old content or the new, also
- * after a power cut. Keeps mode and, where allowed, owner; extended attributes and hard links are not kept.
+ * Replaces the content of a file atomically: a reader sees the old content or the new, also after a power failure.
+ * Preserves the mode and, if permitted, the owner. Does not preserve extended attributes and hard links.
  */
 export async function replaceFile(target: FileTarget, replacement: Replacement): Promise<void> {
   const { folder, name } = target;
   const { replaces, checkpoint } = replacement;
   checkpoint();
-  // A rename does not ask whether the file may be written.
+  // A rename does not check whether the file is writable.
   if (replaces !== undefined) await access(folder.getPath(name), constants.W_OK);
   const prefix = `.holdfast-${createHash("sha256").update(replacement.key).digest("hex").slice(0, 16)}-`;
   checkpoint();
@@ -58,7 +58,7 @@ async function writeContent(
     await handle.writeFile(content);
     if (replaces !== undefined) {
       const owner = [Number(replaces.uid), Number(replaces.gid)] as const;
-      // Only root may give a file away; anyone else keeps it.
+      // Only root may change a file's owner; for any other user the owner stays.
       await handle.chown(...owner).catch(() => {});
       await handle.chmod(Number(replaces.mode) & 0o7777);
     }

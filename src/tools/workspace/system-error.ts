@@ -1,7 +1,7 @@
 import { getSystemErrorMap } from "node:util";
 import { ToolError } from "../tool.ts";
 
-/** What the operating system said, without the internal paths of Node's own message. */
+/** Returns the operating system's message, without the internal paths of Node's own message. */
 export function describeSystemError(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { errno, code } = error as NodeJS.ErrnoException;
@@ -13,12 +13,12 @@ export function hasCode(error: unknown, ...codes: string[]): boolean {
   return codes.includes((error as NodeJS.ErrnoException | undefined)?.code ?? "");
 }
 
-/** A path of the model cannot be used for what it wants. The message goes on from the path: "it is a directory". */
+/** A path from the model is unusable for the operation. The message is a clause about the path: "it is a directory". */
 export class PathError extends Error {
   override readonly name = "PathError";
 }
 
-/** What files and paths have to say becomes a `ToolError` under the given words; anything else stays what it is. */
+/** Converts errors about files and paths to a `ToolError` with the given prefix. Returns any other error unchanged. */
 export function toToolError(error: unknown, prefix: string): unknown {
   const isOurs = error instanceof PathError || (error as NodeJS.ErrnoException).errno !== undefined;
   if (!isOurs) return error;

@@ -5,25 +5,25 @@ import { ToolError } from "../tool.ts";
 import { describeSystemError, hasCode, PathError } from "./system-error.ts";
 
 // Invariants
-//   C1. What is handed out was opened first and then found to lie in the workspace by its real path.
-//   C2. Names are looked up below an open folder (`/proc/self/fd/N/name`), never by a path that was checked
-//       before: a parent that is swapped for a symbolic link in between changes nothing.
+//   C1. Every file that is handed out was opened first and then found in the workspace by its real path.
+//   C2. Names are resolved below an open folder (`/proc/self/fd/N/name`), never by a path that was checked
+//       before: swapping a parent for a symbolic link in between has no effect.
 //
-// What Linux does not let Node close: a checked folder may be moved out of the workspace while it is open,
-// and a hard link in the workspace may share its content with a file outside. Both need someone who may
-// already write in both places; a sandbox is the answer there. Other systems have no /proc/self/fd: the real
-// path is checked before and the identity of what was opened after, and between a folder's check and its use
-// a swap remains possible.
+// Linux does not let Node close two gaps: a checked folder may be moved out of the workspace while it is open,
+// and a hard link in the workspace may share its content with a file outside. Both require a process that may
+// already write in both locations; use a sandbox against that. Other systems have no /proc/self/fd: the real
+// path is checked before the open and the identity of the file after it. Between a folder's check and its use
+// a swap is possible there.
 
 const HAS_OPEN_FILES = existsSync("/proc/self/fd");
 
-/** Opens a name without opening what it names: no device, lock or waiting reader is disturbed. Linux. */
+/** Opens a name without opening the file behind it: no device, lock or waiting reader is disturbed. Linux only. */
 const O_PATH = 0o10000000;
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
 export type WorkspaceRoot = {
-  /** As the caller names it. */
+  /** The path as the caller names it. */
   readonly path: string;
   readonly realPath: string;
 };
@@ -32,7 +32,7 @@ export type WorkspaceRoot = {
 export type OpenFolder = {
   readonly handle: FileHandle;
   readonly realPath: string;
-  /** A path to the name in this very folder, or to the folder itself. */
+  /** Returns a path to the name in this very folder, or to the folder itself. */
   readonly getPath: (name?: string) => string;
 };
 
@@ -47,7 +47,7 @@ export async function openRoot(workspace: string): Promise<WorkspaceRoot> {
   }
 }
 
-/** The absolute path that a path of the model stands for. Refuses what is outside by its words alone. */
+/** Resolves a path from the model to an absolute path. Rejects a path whose text alone leads outside. */
 export function resolvePath(root: WorkspaceRoot, path: string): string {
   if (path.includes("\0")) throw new ToolError("invalid-arguments", "path: must not contain a NUL character");
   const absolute = resolve(root.path, path);
@@ -56,7 +56,7 @@ export function resolvePath(root: WorkspaceRoot, path: string): string {
   return absolute;
 }
 
-/** Opens a regular file for reading. Never waits for a fifo and never touches a device. */
+/** Opens a regular file for reading. Never waits for a FIFO and never touches a device. */
 export async function openFile(
   root: WorkspaceRoot,
   path: string,
@@ -78,7 +78,7 @@ export async function openFile(
   }
 }
 
-/** Opens a folder, and with `create` makes those that are missing, each below its open parent. */
+/** Opens a folder. With `create`, creates each missing folder below its open parent. */
 export async function openFolder(
   root: WorkspaceRoot,
   path: string,
@@ -102,7 +102,7 @@ export async function openFolder(
   }
 }
 
-/** Where a symbolic link in an open folder leads to, when that is in the workspace. */
+/** Resolves the target of a symbolic link in an open folder. The target must be in the workspace. */
 export async function followLink(root: WorkspaceRoot, path: string, link: string): Promise<string> {
   const probe = await open(link, HAS_OPEN_FILES ? O_PATH : O_RDONLY | O_NONBLOCK);
   try {
@@ -132,7 +132,7 @@ async function openChecked(
   try {
     const realPath = await readRealPath(handle, opened);
     if (!isWithin(root.realPath, realPath)) throw createOutsideError(root, path);
-    // Also good as the folder to start a child in: the child has a copy of the descriptor until it becomes a program.
+    // Also valid as a child process's working directory: the child has a copy of the descriptor until it executes.
     const base = HAS_OPEN_FILES ? `/proc/self/fd/${handle.fd}` : realPath;
     return { handle, realPath, getPath: (name) => (name === undefined ? base : join(base, name)) };
   } catch (error) {

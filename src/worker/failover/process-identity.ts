@@ -3,7 +3,7 @@ import { getShortHostId } from "../../platform/process/host-id.ts";
 import { readStartTime } from "../../platform/process/process-group.ts";
 import type { WorkerProcess } from "../../store/transcript/worker-process.ts";
 
-/** This process, as others will look for it: a pid alone is given out again, a pid with its start time is not. */
+/** Identifies this process for its siblings: a pid alone is reused, a pid with its start time is not. */
 export function identifyProcess(at: { namespace: string; taskQueue: string }): WorkerProcess {
   const { pid } = process;
   const host = getShortHostId();
@@ -12,7 +12,7 @@ export function identifyProcess(at: { namespace: string; taskQueue: string }): W
   return { id, host, pid, startTime, ...at };
 }
 
-/** Whether a process of this host is gone. One that cannot be told apart from another counts as alive. */
+/** Returns whether a process of this host is dead. A process that cannot be told apart from another counts as alive. */
 export function isProcessDead({ pid, startTime }: Pick<WorkerProcess, "pid" | "startTime">): boolean {
   if (startTime !== "") return readStartTime(pid) !== startTime;
   try {

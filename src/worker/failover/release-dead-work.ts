@@ -5,15 +5,15 @@ import type { DeadProcessWork, WorkerProcess } from "../../store/transcript/work
 import { releaseStickyTasks } from "./sticky-tasks.ts";
 import type { Takeover } from "./takeover.ts";
 
-/** gRPC's NOT_FOUND: the activity has ended, or the run is closed. That is what we wanted. */
+/** The gRPC code NOT_FOUND: the activity has ended, or the run is closed, which is the desired result. */
 const NOT_FOUND = 5;
 
-/** Runs that are looked after at the same time: a fleet's worth must not hold up the first. */
+/** Runs that are handled at the same time, so that the runs of a fleet do not delay the first one. */
 const CONCURRENCY = 32;
 
 /**
- * Frees what a dead process held: its activities fail at once instead of after their heartbeat time-out, and its
- * runs no longer wait in its sticky queue (design 3.18).
+ * Frees the work of a dead process: its activities fail at once instead of after their heartbeat timeout, and its runs
+ * no longer wait in its sticky queue (design 3.18).
  */
 export async function releaseDeadWork(
   dead: WorkerProcess,
@@ -24,7 +24,7 @@ export async function releaseDeadWork(
   const { namespace } = dead;
   const { service, identity } = takeover;
   const lost = (executions: number) => ({
-    message: `The worker process ${dead.id} is gone`,
+    message: `The worker process ${dead.id} died`,
     source: "holdfast",
     applicationFailureInfo: {
       type: "WorkerLost",
@@ -32,8 +32,8 @@ export async function releaseDeadWork(
       details: { payloads: [defaultPayloadConverter.toPayload({ attempts: executions })] },
     },
   });
-  // First the queues: a failed activity makes a workflow task, which would wait in the dead worker's own; and a
-  // reset does not move a task that waits there already.
+  // The queues come first: a failed activity creates a workflow task, which would wait in the dead worker's own queue;
+  // and a reset does not move a task that already waits there.
   const tasks = await releaseStickyTasks(dead, remains, takeover);
   reachKillPoint("recovery:queues-given-back");
   const release = ({ workflow, run }: Execution) =>
@@ -55,8 +55,8 @@ export async function releaseDeadWork(
     );
   await forEachConcurrently(groupByRun(remains.activities), async (activities) => {
     for (const activity of activities) {
-      // The server keeps a reset in memory until it next writes the run, and forgets it over a call that it refuses:
-      // a caller of sub-agents, which has nothing else to write, would wait in the dead worker's queue again.
+      // The server keeps a reset in memory until it next writes the run, and loses it when it rejects a call. A caller
+      // of sub-agents, which writes nothing else, would then wait in the dead worker's queue again.
       if (!(await fail(activity))) await release(activity);
     }
   });
@@ -70,8 +70,9 @@ type Execution = DeadProcessWork["runs"][number];
 type Activity = DeadProcessWork["activities"][number];
 
 /**
- * Jobs have no activities by which a worker would be known to hold them: the parts of a run's id before a dot name who
- * stands above it. Resetting one that is not there, or that another worker has in memory, does no harm.
+ * Lists the runs above these runs. Jobs have no activities that would show which worker holds them, but the parts of a
+ * run's id before a dot name its parents. Resetting a run that does not exist, or that another worker has in memory,
+ * does no harm.
  */
 function listParents(runs: DeadProcessWork["runs"]): readonly string[] {
   const known = new Set(runs.map(({ workflow }) => workflow));
@@ -99,7 +100,7 @@ async function forEachConcurrently<Item>(
   await Promise.all(lanes);
 }
 
-/** Whether there was still something to answer or to release. */
+/** Returns whether there was still something to answer or to release. */
 async function wasFound(call: Promise<unknown>): Promise<boolean> {
   try {
     await call;

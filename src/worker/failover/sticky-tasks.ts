@@ -1,28 +1,28 @@
 import type { DeadProcessWork, WorkerProcess } from "../../store/transcript/worker-process.ts";
 import type { PolledTask, Takeover } from "./takeover.ts";
 
-// A workflow task that is bound to the dead worker's own queue waits there for the sticky time-out, and resetting a
-// run's queue does not move it. Who polls that queue gets it, and may give it back.
+// A workflow task that is bound to the dead worker's own queue waits there for the sticky timeout, and resetting a
+// run's queue does not move it. A process that polls that queue gets the task, and may return it.
 
 /** The kind of task queue that belongs to one worker process (`temporal.api.enums.v1.TaskQueueKind`). */
 const STICKY = 2;
 
-/** Why a task is given back (`WorkflowTaskFailedCause`): the server schedules it again on the run's own queue. */
+/** Why a task is returned (`WorkflowTaskFailedCause`): the server schedules it again on the run's own queue. */
 const RESET_STICKY_TASK_QUEUE = 13;
 
-/** Runs whose histories are looked into for the queue's name: every run of a worker names the same one. */
+/** The number of runs whose histories are searched for the queue's name: every run of a worker names the same queue. */
 const MAX_RUNS = 5;
 const MAX_EVENTS = 50;
 
-/** The server refuses a poll of less than two seconds. */
+/** The server rejects a poll of less than two seconds. */
 const POLL_MS = 3000;
 
-/** A task that waits already is given out at once; after this long without one there was none. */
+/** A waiting task is delivered at once; after this time without a task, none was waiting. */
 const QUIET_MS = 150;
 
 /**
- * Gives back the workflow tasks that wait in a dead worker's queue. Resolves when none waited any more; what arrives
- * in the next seconds is given back too.
+ * Returns the workflow tasks that wait in a dead worker's queue to the server. Resolves when none waits any more;
+ * tasks that arrive in the next seconds are returned too.
  */
 export async function releaseStickyTasks(
   dead: WorkerProcess,
@@ -48,16 +48,16 @@ async function releaseStickyTask(
   const { service, within, identity } = takeover;
   const taskQueue = { name: queue, kind: STICKY };
   for (;;) {
-    // At the poll's deadline nothing was there to give back.
+    // The poll's deadline passed without a task.
     const polling = within(POLL_MS, () => service.pollWorkflowTaskQueue({ namespace, taskQueue, identity }));
     const { taskToken, query } = await polling.catch((): PolledTask => ({}));
     if (taskToken === undefined || taskToken.length === 0) return "none";
-    // A query waits in the same queue, and comes before a task. The server asks it again on the run's own queue.
+    // A query waits in the same queue, and comes before a task. The server sends it again on the run's own queue.
     if (query != null) continue;
     const failed = { namespace, taskToken, cause: RESET_STICKY_TASK_QUEUE, identity };
     const isGiven = await service.respondWorkflowTaskFailed(failed).then(
       () => true,
-      // It ended by itself meanwhile.
+      // The task ended by itself meanwhile.
       () => false,
     );
     if (isGiven) return "given";
@@ -69,7 +69,7 @@ async function waitQuietPeriod(): Promise<"quiet"> {
   return "quiet";
 }
 
-/** The dead worker's queue, as the newest events of its runs name it. */
+/** Finds the dead worker's queue in the newest events of its runs. */
 async function findStickyQueue(
   dead: WorkerProcess,
   remains: DeadProcessWork,

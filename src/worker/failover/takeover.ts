@@ -1,4 +1,4 @@
-/** The calls of Temporal's service that a takeover needs; `NativeConnection.workflowService` has them. */
+/** The calls of Temporal's service that a takeover needs; `NativeConnection.workflowService` provides them. */
 export type WorkflowService = {
   respondActivityTaskFailedById(request: {
     namespace: string;
@@ -8,7 +8,7 @@ export type WorkflowService = {
     identity: string;
     failure: object;
   }): Promise<unknown>;
-  /** Of the newest run, unless one is named. */
+  /** Resets the newest run, unless the request names one. */
   resetStickyTaskQueue(request: {
     namespace: string;
     execution: Pick<Execution, "workflowId"> & Partial<Execution>;
@@ -31,7 +31,7 @@ export type WorkflowService = {
   }): Promise<unknown>;
 };
 
-/** A workflow task, or a query in its place. Without a token when the poll found neither. */
+/** A workflow task, or a query in its place. It has no token when the poll found neither. */
 export type PolledTask = { readonly taskToken?: Uint8Array; readonly query?: unknown };
 
 type Execution = { readonly workflowId: string; readonly runId: string };
@@ -42,10 +42,10 @@ type HistoryEvent = {
   } | null;
 };
 
-/** Who takes over, and what with. */
+/** The worker that takes over, and its connections. */
 export type Takeover = {
   readonly service: WorkflowService;
-  /** Calls with a deadline of so many milliseconds. */
+  /** Makes a call with a deadline in milliseconds. */
   readonly within: <Answer>(ms: number, call: () => Promise<Answer>) => Promise<Answer>;
   readonly identity: string;
 };

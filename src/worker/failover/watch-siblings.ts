@@ -6,17 +6,17 @@ import { isProcessDead } from "./process-identity.ts";
 import { releaseDeadWork } from "./release-dead-work.ts";
 import type { Takeover } from "./takeover.ts";
 
-/** A sibling's death is noticed within this. */
+/** A sibling's death is noticed within this time. */
 const POLL_INTERVAL_MS = 1000;
 
 export type SiblingWatch = {
-  /** Ends the looking and signs the process out. */
+  /** Stops watching and unregisters the process. */
   readonly stop: () => Promise<void>;
 };
 
 /**
- * Signs a worker process in, looks for dead ones of its own host at once and then every second, and frees what they
- * held. Two siblings may find the same one: freeing twice does no harm.
+ * Registers a worker process, searches for dead processes of its own host at once and then every second, and frees
+ * their work. Two siblings may find the same dead process: freeing its work twice does no harm.
  */
 export async function watchSiblings(
   self: WorkerProcess,
@@ -37,7 +37,7 @@ export async function watchSiblings(
   };
   const lookSafely = () => {
     looking = looking.then(look).catch((error: unknown) => {
-      log.warn({ error: String(error) }, "Could not look after dead workers; trying again");
+      log.warn({ error: String(error) }, "Could not check for dead workers; retrying");
     });
     return looking;
   };

@@ -7,7 +7,7 @@ const ARM = new URL("arm-kill-point.mjs", import.meta.url).href;
 const TOOLS = fileURLToPath(new URL("tools.mjs", import.meta.url));
 
 /** What a worker says that is started while the server is away. */
-const NO_SERVER = "No Temporal server could be reached";
+const NO_SERVER = "No Temporal server can be reached";
 
 /** A worker that ends by itself more often than this will not be better the next time. */
 const MAX_UNEXPECTED_EXITS = 3;

@@ -140,7 +140,7 @@ describe("a snapshot of a workspace", () => {
     const bounds = { maxBytes: 10, maxFiles: 100 };
     expect(await take({ bounds })).toEqual({
       type: "none",
-      problem: expect.stringContaining("ignore those"),
+      problem: expect.stringContaining("add files that need no snapshot to .gitignore"),
     });
     expect(await take({ bounds: { maxBytes: 1e6, maxFiles: 1 } })).toMatchObject({
       problem: expect.stringContaining("more than 1"),
@@ -155,7 +155,7 @@ describe("a snapshot of a workspace", () => {
     run("config", "filter.own.clean", `sh -c 'touch ${mark}; cat'`);
     expect(await take()).toEqual({
       type: "none",
-      problem: expect.stringContaining("names a program to run (filter.own.clean)"),
+      problem: expect.stringContaining("contains a program to run (filter.own.clean)"),
     });
     run("config", "--remove-section", "filter.own");
     run("config", "core.fsmonitor", `touch ${mark}`);
@@ -198,18 +198,18 @@ describe("restoring a snapshot", () => {
       false,
     ]);
     await expect(restoreToNewWorktree({ commit: commitId, workspace: repo }, folder)).rejects.toThrow(
-      /there already/,
+      /already exists/,
     );
     await expect(
       restoreToNewWorktree({ commit: "0".repeat(40), workspace: repo }, join(root, "x")),
-    ).rejects.toThrow(/any more/);
+    ).rejects.toThrow(/no longer contains/);
   });
 
   test("in place puts files back that were changed, removed or added since, where nothing is lost by it", async () => {
     const first = await taken();
     workedOn();
     await expect(restoreInPlace({ commit: first, workspace: repo }, [first])).rejects.toThrow(
-      /neither committed nor held/,
+      /neither committed nor part of/,
     );
     expect(read(repo, "kept.txt")).toBe("two\n");
     const second = await taken();

@@ -59,5 +59,5 @@ export async function isActivityRunning(stage: TestEnvironment, id: string, type
 
 /** Whether a run itself waits until it may ask its vendor again: no activity of it is pending then. */
 export function isWaitingForVendor({ doing }: Status): boolean {
-  return /^waiting until \S+ before .* is asked again/.test(doing ?? "");
+  return /^waiting until \S+ before .* is called again/.test(doing ?? "");
 }

@@ -22,17 +22,17 @@ type AnswerKind = "accept" | "decline" | "cancel";
 export function addAnswerCommand(program: Command, runAction: RunAction): void {
   program
     .command("answer")
-    .description("Answer what the tool of a waiting call asks; without an answer, show it")
+    .description("Answer the question of a waiting tool call; without an answer, display the question")
     .argument("<session>", "the session's id")
-    .argument("[call]", "the id of the call, as status shows it; may be left out while only one waits")
-    .option("--value <name=value>", "a value of the form; again for each", (one, all: string[] = []) => [
+    .argument("[call]", "the call's id, as listed by status; optional while only one call waits")
+    .option("--value <name=value>", "a value of the form; repeatable", (one, all: string[] = []) => [
       ...all,
       one,
     ])
-    .option("--values <json>", "all values: a JSON object, or @FILE that holds one")
-    .option("--accept", "yes: it is done at the address, or the form's presets are right")
+    .option("--values <json>", "all values: a JSON object, or @FILE with one")
+    .option("--accept", "yes: you have completed the task at the address, or the form's defaults are right")
     .option("--decline", "no")
-    .option("--cancel", "neither yes nor no")
+    .option("--cancel", "dismiss the question without a decision")
     .addHelpText(
       "after",
       `
@@ -42,7 +42,7 @@ Examples:
   $ holdfast answer 5f0c… toolu_01 --values @values.json
   $ holdfast answer 5f0c… toolu_01 --decline
 
-The values are checked against what is asked before anything is sent.`,
+Holdfast checks the values against the form before it sends anything.`,
     )
     .action(async (session: string, call: string | undefined, flags: Flags) =>
       runAction((context) => answer(context, session, call, flags)),
@@ -86,7 +86,7 @@ async function showWaiting(
     if (context.json) context.printJson({ type: "needs-approval", ...one });
     else for (const line of formatWaitingCall(one, { options: context.options })) context.print(line);
   }
-  if (asking.length === 0 && !context.json) context.print("Nothing is asked.");
+  if (asking.length === 0 && !context.json) context.print("No call asks a question.");
   return EXIT.ok;
 }
 

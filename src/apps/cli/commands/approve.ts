@@ -11,16 +11,19 @@ type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ApproveFlags = { readonly arguments?: string; readonly always?: boolean };
 type DenyFlags = { readonly reason?: string };
 
-const CALL_HELP = "the id of the call, as status shows it; may be left out while only one waits";
+const CALL_HELP = "the call's id, as listed by status; optional while only one call waits";
 
 export function addApproveCommand(program: Command, runAction: RunAction): void {
   program
     .command("approve")
-    .description("Let a call run that waits for a person")
+    .description("Approve a tool call that waits for approval")
     .argument("<session>", "the session's id")
     .argument("[call]", CALL_HELP)
-    .option("--arguments <json>", "run it with these instead: a JSON object, or @FILE that holds one")
-    .option("--always", "do not ask again in this session for what `status` shows as `always`")
+    .option("--arguments <json>", "run it with other arguments: a JSON object, or @FILE with one")
+    .option(
+      "--always",
+      "also approve later calls of this session that match what `status` lists under `always`",
+    )
     .addHelpText(
       "after",
       `
@@ -29,7 +32,7 @@ Examples:
   $ holdfast approve 5f0c… toolu_01 --always
   $ holdfast approve 5f0c… toolu_01 --arguments '{"command":"npm publish --dry-run"}'
 
-\`holdfast status SESSION\` shows what waits.`,
+\`holdfast status SESSION\` lists the waiting calls.`,
     )
     .action(async (session: string, call: string | undefined, flags: ApproveFlags) =>
       runAction((context) => approve(context, session, call, flags)),
@@ -39,10 +42,10 @@ Examples:
 export function addDenyCommand(program: Command, runAction: RunAction): void {
   program
     .command("deny")
-    .description("Answer a call that waits for a person with no")
+    .description("Deny a tool call that waits for approval")
     .argument("<session>", "the session's id")
     .argument("[call]", CALL_HELP)
-    .option("--reason <text>", "what the model is told")
+    .option("--reason <text>", "the reason that the model reads")
     .addHelpText(
       "after",
       `
@@ -72,7 +75,7 @@ async function approve(
   });
 }
 
-/** Before it is given: what `always` lets run from now on. */
+/** Reports, before the approval is sent, which later calls `always` approves. */
 async function reportCoverage(
   context: Context,
   holdfast: Holdfast,
@@ -99,7 +102,7 @@ async function deny(
 const ANSWER_LABELS = {
   approved: "approved",
   changed: "approved with other arguments",
-  refused: "refused",
+  refused: "denied",
 } as const;
 
 function reportAnswer(

@@ -17,11 +17,11 @@ export function addAttachCommand(
 ): void {
   program
     .command("attach")
-    .description("Show sessions that run elsewhere, and speak to them")
+    .description("Watch sessions that run elsewhere, and send messages to them")
     .argument("<session...>", "the sessions' ids")
     .option(
-      "--from <place>",
-      "loop, session or now; with --json also a cursor that was printed before",
+      "--from <start>",
+      "where output begins: loop, session or now; with --json also a cursor from earlier output",
       "loop",
     )
     .addHelpText(
@@ -34,7 +34,7 @@ Examples:
 
 ${ATTACH_HELP}
 
-Ctrl-C leaves and the run goes on; the exit code is that of "holdfast run". Of several sessions it is the highest.`,
+Ctrl-C detaches and the run continues. The exit codes are those of "holdfast run"; with several sessions, the highest.`,
     )
     .action(async (sessions: string[], flags: Flags) =>
       runAction((context) => attach(context, sessions, flags)),
@@ -42,10 +42,13 @@ Ctrl-C leaves and the run goes on; the exit code is that of "holdfast run". Of s
 }
 
 async function attach(context: Context, sessions: readonly string[], { from }: Flags): Promise<number> {
-  if (new Set(sessions).size < sessions.length) throw new UsageError("A session is named twice.");
+  if (new Set(sessions).size < sessions.length)
+    throw new UsageError("A session id is given twice. Give each session once.");
   const isNamedStart = ["loop", "session", "now"].includes(from);
   if (!isNamedStart && (!context.json || sessions.length > 1)) {
-    throw new UsageError("--from is loop, session or now; a cursor goes with --json and one session.");
+    throw new UsageError(
+      "--from must be loop, session or now. A cursor needs --json and exactly one session.",
+    );
   }
   return withHoldfast(context, async (holdfast) => {
     const { stdin, stdout, signals } = context.streams;
@@ -60,7 +63,7 @@ async function attach(context: Context, sessions: readonly string[], { from }: F
         else if (step !== undefined) void attached[step.to]?.carryOut(step.action);
       },
       onInterrupt: leave,
-      // Nobody can type any more; the watching goes on.
+      // No further input is possible, but watching continues.
       onEnd: () => undefined,
     });
     const write = (text: string): void => screen.write(text);
@@ -76,7 +79,9 @@ async function attach(context: Context, sessions: readonly string[], { from }: F
     try {
       const codes = await Promise.all(attached.map((one) => one.follow(from, leaving.signal)));
       if (codes.every((code) => code !== undefined)) return Math.max(...codes);
-      context.report(context.err.yellow(`Left. What runs goes on: holdfast attach ${sessions.join(" ")}`));
+      context.report(
+        context.err.yellow(`Detached. Runs continue. To attach again: holdfast attach ${sessions.join(" ")}`),
+      );
       return EXIT.interrupted;
     } finally {
       leave();

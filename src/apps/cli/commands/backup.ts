@@ -15,8 +15,8 @@ type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 export function addBackupCommand(program: Command, runAction: RunAction): void {
   program
     .command("backup")
-    .description("Copy transcript and dev server of this home as of one moment, while runs are in flight")
-    .argument("<folder>", "where to; it must not be there yet")
+    .description("Copy this home's transcript and dev server as of one moment; runs may be open")
+    .argument("<folder>", "the folder to create; it must not exist")
     .addHelpText(
       "after",
       `
@@ -24,7 +24,7 @@ Examples:
   $ holdfast backup /backups/holdfast-$(date +%F)
   $ holdfast backup ./before-the-upgrade --home ./.holdfast --json
 
-Workspaces, keys and live output are not in it.`,
+A backup does not contain workspaces, keys or live output.`,
     )
     .action(async (folder: string) => runAction((context) => runBackup(context, folder)));
 }
@@ -32,9 +32,9 @@ Workspaces, keys and live output are not in it.`,
 export function addRestoreCommand(program: Command, runAction: RunAction): void {
   program
     .command("restore")
-    .description("Put a backup into a home that has none of it, and check every byte before")
-    .argument("<folder>", "the backup")
-    .option("--only <part>", "transcript or server: one of the two, where the other is as it was")
+    .description("Check every byte of a backup, then write it into an empty home")
+    .argument("<folder>", "the backup's folder")
+    .option("--only <part>", "restore only transcript or server, when the other part is intact")
     .addHelpText(
       "after",
       `
@@ -42,7 +42,7 @@ Examples:
   $ holdfast restore /backups/holdfast-2026-11-22 --home ./restored
   $ holdfast restore /backups/holdfast-2026-11-22 --only transcript
 
-End everything that used the original first: two servers would carry on the same runs.`,
+First stop every process that uses the original home: otherwise two servers would continue the same runs.`,
     )
     .action(async (folder: string, flags: { only?: string }) =>
       runAction((context) => runRestore(context, folder, parseOnly(flags.only))),
@@ -56,7 +56,7 @@ async function runBackup(context: Context, folder: string): Promise<number> {
   if (context.json) context.printJson({ type: "backup", folder: resolve(folder), ...manifest });
   else {
     const { transcript, server, heldMs } = manifest;
-    const running = transcript.running === 0 ? "" : `, ${formatCount(transcript.running, "loop")} at work`;
+    const running = transcript.running === 0 ? "" : `, ${formatCount(transcript.running, "loop")} running`;
     context.print(
       `transcript  ${transcript.bytes} bytes, ${formatCount(transcript.sessions, "session")}${running}`,
     );
@@ -65,7 +65,7 @@ async function runBackup(context: Context, folder: string): Promise<number> {
   }
   if (manifest.server === undefined) {
     context.report(
-      "This home has no server of its own. Back up the Temporal server's database first, then the transcript.",
+      "This home contains no dev server. Back up the Temporal server's database first, then the transcript.",
     );
   }
   return EXIT.ok;
@@ -84,11 +84,11 @@ async function runRestore(context: Context, folder: string, only: "transcript" |
   return EXIT.ok;
 }
 
-/** A database has its own ways to be backed up, and they are better. */
+/** Rejects a transcript in a database server, whose own backup tools are better. */
 function assertEmbedded(database: string | undefined): void {
   if (getDatabaseUrl(database) === undefined) return;
   throw new UsageError(
-    "The transcript lies in a database (HOLDFAST_DATABASE_URL): back it up with the database's own means, Temporal's store first (docs/operations.md)",
+    "The transcript is in a database (HOLDFAST_DATABASE_URL). Back it up with the database's own tools, after Temporal's store (docs/operations.md)",
   );
 }
 

@@ -28,27 +28,25 @@ type Flags = PositionFlags &
 export function addBranchCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("branch")
-    .description(
-      "Start again from a turn of the past, with another prompt, model or agent, on a branch of its own",
-    )
+    .description("Rerun from an earlier turn on a new branch, with another prompt, model or agent")
     .argument("<session>", "the session's id");
   addPositionOptions(command, {
-    turn: "in place of this turn: from what the model saw then",
-    loop: "in place of this loop",
+    turn: "replace this turn: start from the context that the model had before it",
+    loop: "replace this loop",
   })
     .option(
       "-p, --prompt <text>",
-      'what to ask there; "-" reads it from standard input (default: the model is asked again)',
+      'the prompt; "-" reads it from standard input (default: the model answers the same context again)',
     )
-    .option("-a, --agent <file>", "an agent file, or FILE#NAME, in place of the session's definition")
+    .option("-a, --agent <file>", "an agent file, or FILE#NAME, instead of the session's definition")
     .option(...UNTRUSTED)
-    .option("-m, --model <name>", "another model, as run takes it")
-    .option("--base-url <url>", "where its protocol is served, if not at the vendor")
+    .option("-m, --model <name>", "another model, written as for run")
+    .option("--base-url <url>", "the endpoint of the model's API (default: the vendor's)")
     .option("--prices <in,out>", "dollars per million input and output tokens")
     .option("-s, --system <text>", "another system prompt, or @FILE")
     .option("-t, --tools <a,b>", 'other tools by name, or "none"')
-    .option("-w, --workspace <dir>", "another folder to work in")
-    .option("--detach", "start it and leave it to the server and its workers");
+    .option("-w, --workspace <dir>", "another working folder")
+    .option("--detach", "start the run and exit; the server and its workers continue it");
   addLimitOptions(command)
     .addHelpText(
       "after",
@@ -56,21 +54,24 @@ export function addBranchCommand(program: Command, runAction: RunAction): void {
 Examples:
   $ holdfast show 5f0c… --turn 7 --as-sent
   $ holdfast branch 5f0c… --turn 7 --model openai/gpt-5
-  $ holdfast branch 5f0c… --turn 7 --prompt "Look at the tests first"
+  $ holdfast branch 5f0c… --turn 7 --prompt "Read the tests first"
   $ holdfast branch 5f0c… --at 12 --agent stricter.toml --detach
 
-A prompt at a loop's first turn takes the place of what it was asked with. What came of the turn before stays in the
-record. Files are not put back: name another folder with --workspace where that matters.`,
+At a loop's first turn, the prompt replaces the loop's own prompt. The original turn stays in the record. Files are not
+restored: if that matters, specify another folder with --workspace.`,
     )
     .action(async (session: string, flags: Flags) => runAction((context) => branch(context, session, flags)));
 }
 
 async function branch(context: Context, id: string, flags: Flags): Promise<number> {
   const prompt = flags.prompt === "-" ? await readAll(context.streams.stdin) : flags.prompt;
-  if (prompt !== undefined && prompt.trim() === "") throw new UsageError("The prompt is empty.");
+  if (prompt !== undefined && prompt.trim() === "")
+    throw new UsageError("The prompt is empty. Give a prompt that has text.");
   const position = parsePosition(flags);
   if (Object.keys(position).length === 0) {
-    throw new UsageError("Say where to begin: --turn N, --at POSITION, --loop ID or --branch ID.");
+    throw new UsageError(
+      "No starting position is given. Specify --turn N, --at POSITION, --loop ID or --branch ID.",
+    );
   }
   const limits = parseLimits(flags);
   const agent = readAgentFlags(context, flags);

@@ -21,10 +21,10 @@ export function addChatCommand(
 ): void {
   const command = program
     .command("chat")
-    .description("Talk with an agent at the terminal; typing while it works steers it")
+    .description("Chat with an agent at the terminal; text that you type while it runs steers it")
     .option(
       "--session <id>",
-      "take up this session, with the definition it had unless --model or --agent is given",
+      "resume this session; its definition is used unless you give --model or --agent",
     );
   addAgentFlags(command)
     .addHelpText(
@@ -35,9 +35,9 @@ Examples:
   $ holdfast chat --agent agent.toml
   $ holdfast chat --session 5f0c…
 
-While the agent works: a line steers it, "/f TEXT" is said when it is done, Ctrl-C stops it and a second one leaves.
-When a call waits for your word it is shown: y, n, a (always), e (edit its arguments); Ctrl-C leaves it open.
-Also /stop /status /approvals /quit /help. Pipe lines in to use it without a terminal.`,
+While the agent runs, a line steers it, "/f TEXT" queues a follow-up, Ctrl-C stops the run and a second Ctrl-C exits.
+A call that needs approval is displayed: y, n, a (always), e (edit the arguments); Ctrl-C leaves it unanswered.
+Other commands: /stop /status /approvals /quit /help. Without a terminal, pipe lines to standard input.`,
     )
     .action(async (flags: Flags) => runAction((context) => chat(context, flags)));
 }
@@ -112,12 +112,12 @@ async function runChat(
       if (context.json) return context.printJson({ type: "needs-approval", ...call });
       renderer.endLine();
       const lines = formatApprovalRequest(call, { paint: out, whole });
-      const more = !whole && isTruncated(call, out) ? [out.dim("  s shows all of it")] : [];
+      const more = !whole && isTruncated(call, out) ? [out.dim("  s displays all of it")] : [];
       screen.write([...lines, ...more, ""].join("\n"));
     },
     left: (calls) => {
       const lines = calls.flatMap((call) => formatWaitingCall(call, { options: context.options }));
-      report([...lines, ...(ended ? [] : ["/approvals asks again."])].join("\n"));
+      report([...lines, ...(ended ? [] : ["/approvals displays them again."])].join("\n"));
     },
     prompt: (asked) => {
       if (asked === undefined || ended) screen.endQuestion();
@@ -138,7 +138,7 @@ async function runChat(
     await session.close();
     context.report(
       context.err.dim(
-        `${at === "idle" ? "Left." : "Left; the run goes on."} Take it up again: holdfast chat --session ${id}`,
+        `${at === "idle" ? "Left." : "Left; the run continues."} To resume: holdfast chat --session ${id}`,
       ),
     );
     return at === "idle" ? EXIT.ok : EXIT.interrupted;

@@ -10,9 +10,9 @@ export function addCompactCommand(
 ): void {
   program
     .command("compact")
-    .description("Make a session's context smaller; the record keeps everything")
+    .description("Compact a session's context; the record keeps every message")
     .argument("<session>", "the session's id")
-    .option("--focus <text>", "what matters most, for the summary")
+    .option("--focus <text>", "what the summary should concentrate on")
     .addHelpText(
       "after",
       `
@@ -20,7 +20,7 @@ Examples:
   $ holdfast compact 5f0c…
   $ holdfast compact 5f0c… --focus "Keep what was found out about the login bug"
 
-An open run does it before its next answer; of a session at rest it is done at once.`,
+An open run compacts before its next model call. An idle session is compacted immediately.`,
     )
     .action(async (session: string, flags: { readonly focus?: string }) =>
       runAction((context) => compact(context, session, flags)),
@@ -47,7 +47,7 @@ async function compact(
 
 type CompactionSizes = { readonly tokensBefore: number; readonly tokensAfter: number };
 
-/** Of the compaction that was just started, when it is over; nothing when there was nothing to make smaller. */
+/** Waits for the compaction that was just started and returns its sizes; undefined when there was nothing to compact. */
 async function readSizes(holdfast: Holdfast, session: string): Promise<CompactionSizes | undefined> {
   await holdfast.result(session);
   const events = (await holdfast.loops(session)).at(-1)?.events ?? [];
@@ -57,8 +57,8 @@ async function readSizes(holdfast: Holdfast, session: string): Promise<Compactio
 }
 
 function formatCompaction(by: "open-run" | "own-loop", sizes: CompactionSizes | undefined): string {
-  if (by === "open-run") return "asked to make its context smaller before the next answer";
-  if (sizes === undefined) return "nothing to make smaller";
+  if (by === "open-run") return "requested: the run compacts its context before the next model call";
+  if (sizes === undefined) return "nothing to compact";
   const { tokensBefore, tokensAfter } = sizes;
-  return `context now about ${tokensAfter} tokens; it was about ${tokensBefore}`;
+  return `context: about ${tokensAfter} tokens, before about ${tokensBefore}`;
 }

@@ -36,19 +36,23 @@ export function addCompareCommand(
 ): void {
   const command = program
     .command("compare")
-    .description("Give several agents the same task side by side, and go on with the best answer")
+    .description("Give several agents the same task in parallel, and continue with the best answer")
     .argument(
       "[task]",
-      'what to do; "-" reads it from standard input; left out, every agent goes on with what --session holds',
+      'the task; "-" reads it from standard input; without it, every agent continues the conversation of --session',
     )
-    .option("-a, --agent <file>", "an agent file, or FILE#NAME; once for each that is compared", collectValue)
+    .option(
+      "-a, --agent <file>",
+      "an agent file, or FILE#NAME; repeat it for each agent to compare",
+      collectValue,
+    )
     .option("-j, --judge <file>", "an agent file: its model chooses the best answer")
     .option(...UNTRUSTED)
     .option(
       "--strategy <name>",
-      `${PLAIN_STRATEGIES.join(", ")}, judge, or one that the worker has registered (default: judge with --judge, else pick-first)`,
+      `${PLAIN_STRATEGIES.join(", ")}, judge, or one that is registered in the worker (default: judge with --judge, else pick-first)`,
     )
-    .option("--session <id>", "begin where this session stands (default: a new one)");
+    .option("--session <id>", "start from this session's head (default: a new session)");
   addLimitOptions(command)
     .addHelpText(
       "after",
@@ -59,9 +63,9 @@ Examples:
   $ holdfast compare --session 5f0c… -a a.toml -a b.toml --strategy elaborate --max-cost 2
   $ git diff | holdfast compare - -a a.toml -a b.toml -j judge.toml --json
 
-Limits hold for all agents and the judge together. The chosen answer is what the session goes on with; the others stay
-in its record. Files that the agents change in one folder are changed for all of them: give each its own workspace.
-Ctrl-C stops the branches and takes the first that has answered; a second one leaves.`,
+Limits apply to all agents and the judge together. The session continues with the selected answer; the others stay in
+its record. Agents that share a folder also share its files: give each agent its own workspace.
+Ctrl-C stops the branches and selects the first that has answered; a second Ctrl-C exits.`,
     )
     .action(async (task: string | undefined, flags: Flags) =>
       runAction((context) => compare(context, task, flags)),
@@ -74,12 +78,16 @@ function collectValue(value: string, before: readonly string[] = []): readonly s
 
 async function compare(context: Context, task: string | undefined, flags: Flags): Promise<number> {
   const prompt = task === "-" ? await readAll(context.streams.stdin) : task;
-  if (prompt !== undefined && prompt.trim() === "") throw new UsageError("The task is empty.");
+  if (prompt !== undefined && prompt.trim() === "")
+    throw new UsageError("The task is empty. Give a task that has text.");
   if (prompt === undefined && flags.session === undefined) {
-    throw new UsageError("Say what to do, or name a session whose conversation waits for an answer.");
+    throw new UsageError(
+      "No task is given. Give one, or use --session with a session whose conversation waits for an answer.",
+    );
   }
   const files = flags.agent ?? [];
-  if (files.length === 0) throw new UsageError("Name the agents to compare: --agent a.toml --agent b.toml");
+  if (files.length === 0)
+    throw new UsageError("No agents are given to compare. Specify them: --agent a.toml --agent b.toml");
   const agents = files.map((file) => loadAgent(context, file, flags));
   const strategy = parseStrategy(context, flags);
   showTrustNotice(context, flags);
@@ -112,10 +120,12 @@ function parseStrategy(context: Context, flags: Flags): EvaluationStrategy {
   const { strategy, judge } = flags;
   const name = strategy ?? (judge === undefined ? "pick-first" : "judge");
   if (name === "judge") {
-    if (judge === undefined) throw new UsageError("The strategy judge needs one: --judge judge.toml");
+    if (judge === undefined)
+      throw new UsageError("The strategy judge needs a judge agent. Specify its file: --judge judge.toml");
     return { type: "judge", judge: loadAgent(context, judge, flags) };
   }
-  if (judge !== undefined) throw new UsageError(`--judge is for the strategy judge, not for "${name}"`);
+  if (judge !== undefined)
+    throw new UsageError(`--judge works only with the strategy judge, not with "${name}"`);
   const plain = PLAIN_STRATEGIES.find((one) => one === name);
   return plain === undefined ? { type: "custom", name } : { type: plain };
 }
@@ -129,7 +139,7 @@ async function followEvaluation(
   const off = handleInterrupts(
     context.streams.signals,
     () => {
-      context.report(context.err.yellow("\nStopping the branches … Ctrl-C again leaves them."));
+      context.report(context.err.yellow("\nStopping the branches … Press Ctrl-C again to exit."));
       evaluation.stop("interrupted at the terminal").catch((error: Error) => context.report(error.message));
     },
     () => leave.abort(),
@@ -159,11 +169,11 @@ async function followEvaluation(
 
 function formatLeftRunning({ session }: Evaluation, { own }: LocalStack): string {
   return own.length === 0
-    ? `Left. The evaluation goes on; \`holdfast status ${session}\` shows it.`
-    : `Left. The evaluation goes on when a server and a worker are there again: \`holdfast dev\`.`;
+    ? `Left. The evaluation continues; \`holdfast status ${session}\` displays it.`
+    : `Left. The evaluation continues when a server and a worker run again: \`holdfast dev\`.`;
 }
 
-/** The table and the reason for the person at the terminal, the chosen text for standard output. */
+/** Prints the selected text on standard output, and the table and the reason on standard error. */
 function reportResult(context: Context, result: EvaluationOutcome): number {
   const { session, outcome, decision, costUsd, text } = result;
   const exitCode = OUTCOME_EXIT_CODES[outcome.type];

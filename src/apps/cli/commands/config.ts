@@ -25,7 +25,7 @@ type ShowFlags = UntrustedFlag & {
 export function addConfigCommand(program: Command, runAction: RunAction): void {
   const config = program
     .command("config")
-    .description("Check agent files, and show what they mean")
+    .description("Check agent files, and print their definitions")
     .addHelpText(
       "after",
       `
@@ -35,9 +35,9 @@ Examples:
     );
   config
     .command("check")
-    .description("Say everything that is wrong or doubtful in agent files")
+    .description("List the errors and warnings of agent files")
     .argument("<file...>", "TOML, YAML or JSON")
-    .option("--strict", "a warning is a failure")
+    .option("--strict", "treat warnings as errors")
     .option(...UNTRUSTED)
     .addHelpText(
       "after",
@@ -46,20 +46,20 @@ Examples:
   $ holdfast config check agent.toml
   $ holdfast config check agents/*.yaml --strict --json
 
-Exit codes: 0 valid, 1 warnings with --strict, 2 not valid.`,
+Exit codes: 0 valid, 1 warnings with --strict, 2 invalid.`,
     )
     .action(async (files: string[], flags: CheckFlags) =>
       runAction((context) => checkFiles(context, files, flags)),
     );
   config
     .command("show")
-    .description("Print the definitions that an agent file means")
+    .description("Print the definitions of an agent file")
     .argument("<file>", "TOML, YAML or JSON")
-    .option("--agent <name>", "one agent of several")
+    .option("--agent <name>", "print only this agent")
     .option(...UNTRUSTED)
-    .option("--resolved", "every value, and where it comes from")
-    .option("--toml", "as a file of one agent, without what is by default")
-    .option("--yaml", "the same as YAML")
+    .option("--resolved", "print every value with its source")
+    .option("--toml", "print an agent file in TOML, without default values")
+    .option("--yaml", "print an agent file in YAML, without default values")
     .addHelpText(
       "after",
       `
@@ -117,7 +117,7 @@ async function showAgents(context: Context, file: string, flags: ShowFlags): Pro
   if (agents.length === 0) throw new AgentFileError(file, problems);
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   const selected = agent === undefined ? agents : [selectAgent(agents, file, agent)];
-  // A variable that holds a secret may have been put into any text of the file.
+  // Any text of the file may contain the value of a variable that holds a secret.
   const secrets = findSecretVariables(context.streams.env).flatMap((variable) => variable.secrets);
   const matcher = new SecretMatcher(secrets);
   const maskSecrets = (text: string) => matcher.mask(text, REDACTED);
@@ -152,9 +152,9 @@ function readAgentFile(context: Context, file: string, checks: ReadChecks = {}) 
   return readAgents(file, { cwd: process.cwd(), env: context.streams.env, ...AGENT_FILE_CHECKS, ...checks });
 }
 
-/** Longer values are cut: the whole is in the definition. */
+/** Longer values are truncated; the definition has them in full. */
 const MAX_VALUE_CHARS = 60;
-/** Values of most lines fit; longer ones push what is behind them. */
+/** Most values fit; longer ones move the next column of their line. */
 const MAX_COLUMN_CHARS = 44;
 
 function formatResolvedValues(values: readonly ResolvedValue[], paint: Context["out"]): readonly string[] {

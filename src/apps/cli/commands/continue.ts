@@ -21,10 +21,10 @@ type Flags = LimitFlags & { readonly detach?: boolean; readonly loop?: string; r
 export function addContinueCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("continue")
-    .description("Go on with a session at rest as it stands: after a limit, a stop or a failure")
+    .description("Continue an idle session without a new prompt: after a limit, a stop or a failure")
     .argument("<session>", "the session's id")
-    .option("--branch <id>", "at the end of this branch, which is its head from then on")
-    .option("--detach", "start it and leave it to the server and its workers");
+    .option("--branch <id>", "continue at the end of this branch, which becomes the session's head")
+    .option("--detach", "start the run and exit; the server and its workers continue it");
   addLimitOptions(command)
     .addHelpText(
       "after",
@@ -33,7 +33,7 @@ Examples:
   $ holdfast continue 5f0c… --max-turns 100
   $ holdfast continue 5f0c… --max-cost 20 --detach
 
-A session whose last word is an answer has nothing to go on with: \`holdfast run TASK --session 5f0c…\` prompts it.`,
+A session whose last message is an answer needs a prompt: \`holdfast run TASK --session 5f0c…\`.`,
     )
     .action(async (session: string, flags: Flags) =>
       runAction((context) =>
@@ -47,12 +47,10 @@ A session whose last word is an answer has nothing to go on with: \`holdfast run
 export function addRerunCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("rerun")
-    .description(
-      "Have the prompts of a loop answered once more, on a branch of its own; what was there stays",
-    )
+    .description("Answer the prompts of a loop again, on a new branch; the original loop stays")
     .argument("<session>", "the session's id")
-    .option("--loop <id>", "which loop, as show names it (default: the newest)")
-    .option("--detach", "start it and leave it to the server and its workers");
+    .option("--loop <id>", "the loop's id, as printed by show (default: the newest loop)")
+    .option("--detach", "start the run and exit; the server and its workers continue it");
   addLimitOptions(command)
     .addHelpText(
       "after",
@@ -61,7 +59,7 @@ Examples:
   $ holdfast rerun 5f0c…
   $ holdfast rerun 5f0c… --loop 5f0c….anthropic.claude-sonnet-4-5.1
 
-Files that the agent has changed are not put back.`,
+Files that the agent changed are not restored.`,
     )
     .action(async (session: string, flags: Flags) =>
       runAction((context) =>
@@ -75,7 +73,7 @@ Files that the agent has changed are not put back.`,
 export function addRaiseLimitCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("raise-limit")
-    .description("Let the loop that runs have more turns, tokens, time or money")
+    .description("Raise the limits of a running loop: turns, tokens, time or money")
     .argument("<session>", "the session's id");
   addLimitOptions(command)
     .addHelpText(
@@ -85,7 +83,7 @@ Examples:
   $ holdfast raise-limit 5f0c… --max-turns 200
   $ holdfast raise-limit 5f0c… --max-cost 50 --json
 
-A session at rest is continued with more: \`holdfast continue 5f0c… --max-turns 200\`.`,
+For an idle session, give the limits to continue: \`holdfast continue 5f0c… --max-turns 200\`.`,
     )
     .action(async (session: string, flags: LimitFlags) =>
       runAction((context) => raiseLimit(context, session, flags)),
@@ -115,7 +113,7 @@ async function startRun(
 async function raiseLimit(context: Context, session: string, flags: LimitFlags): Promise<number> {
   const limits = parseLimits(flags);
   if (Object.keys(limits).length === 0) {
-    throw new UsageError(`Say at least one of ${LIMIT_OPTIONS.join(", ")}.`);
+    throw new UsageError(`No limit is given. Specify at least one of ${LIMIT_OPTIONS.join(", ")}.`);
   }
   return withHoldfast(context, async (holdfast) => {
     const now = await holdfast.session(session).raiseLimits(limits);

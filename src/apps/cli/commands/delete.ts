@@ -10,15 +10,15 @@ type Flags = { readonly history?: boolean; readonly stop?: boolean; readonly yes
 export function addDeleteCommand(program: Command, runAction: RunAction): void {
   program
     .command("delete")
-    .description("Delete a session for good, with those of agents below it")
+    .description("Delete a session and the sessions of its sub-agents permanently")
     .argument("<session>", "the session's id")
-    .option("--history", "Temporal's history of its runs too")
-    .option("--stop", "stop a run that is open first")
-    .option("-y, --yes", "do not ask")
+    .option("--history", "also delete Temporal's history of its runs")
+    .option("--stop", "first stop the open run")
+    .option("-y, --yes", "do not ask for confirmation")
     .addHelpText(
       "after",
       `
-Files that its agent has written stay. What was interrupted is finished by asking again.
+Files that the agent wrote stay. If a deletion is interrupted, run the command again to finish it.
 
 Examples:
   $ holdfast delete 5f0c…
@@ -40,20 +40,22 @@ async function deleteSession(
     if (context.json) context.printJson({ type: "deleted", ...deleted });
     else {
       const others =
-        deleted.sessions.length > 1 ? ` with ${deleted.sessions.length - 1} of agents below it` : "";
-      context.report(`Session ${session} is gone${others}.`);
+        deleted.sessions.length > 1 ? ` with ${deleted.sessions.length - 1} of its sub-agents` : "";
+      context.report(`Session ${session} is deleted${others}.`);
     }
     return EXIT.ok;
   });
 }
 
-/** Asks at a terminal; elsewhere the flag must say it. */
+/** Asks for confirmation at a terminal; elsewhere `--yes` is required. */
 async function confirmDeletion(context: Context, session: string): Promise<void> {
   const { stdin } = context.streams;
   if (stdin.isTTY !== true || context.json) {
-    throw new UsageError(`Nothing was deleted. Say that you mean it: holdfast delete ${session} --yes`);
+    throw new UsageError(
+      `Nothing was deleted: without a terminal, the command cannot ask for confirmation. Confirm with --yes: holdfast delete ${session} --yes`,
+    );
   }
-  context.report(`Delete session ${session} for good? Type "yes":`);
+  context.report(`Delete session ${session} permanently? Type "yes":`);
   const typed = await new Promise<string>((resolve) => {
     const listen = (chunk: unknown) => {
       stdin.off("data", listen);
@@ -63,5 +65,6 @@ async function confirmDeletion(context: Context, session: string): Promise<void>
     stdin.on("data", listen);
     stdin.resume();
   });
-  if (typed.trim().toLowerCase() !== "yes") throw new UsageError("Nothing was deleted.");
+  if (typed.trim().toLowerCase() !== "yes")
+    throw new UsageError('Nothing was deleted: the answer was not "yes".');
 }

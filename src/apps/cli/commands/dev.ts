@@ -17,7 +17,7 @@ export function addDevCommand(
 ): void {
   program
     .command("dev")
-    .description("Run a Temporal server and a worker on this machine, until Ctrl-C")
+    .description("Run a Temporal server and a worker on this machine until Ctrl-C")
     .option("--port <n>", "the server's port (default: 7233, or a free one)")
     .option("--ui-port <n>", "the port of Temporal's web UI (default: 8233, or a free one)")
     .addHelpText(
@@ -27,7 +27,7 @@ Examples:
   $ holdfast dev
   $ holdfast dev --home ./.holdfast --port 7300 --ui-port 8300
 
-A server that is running already on this home is used, and left running.`,
+If a server already runs on this home, the command uses it and leaves it running.`,
     )
     .action(async (flags: Flags) => runAction((context) => runDevServer(context, flags)));
 }
@@ -36,18 +36,18 @@ async function runDevServer(context: Context, flags: Flags): Promise<number> {
   const { options, streams } = context;
   if (options.address !== undefined) {
     throw new UsageError(
-      "`holdfast dev` starts a server of its own: choose its port with --port. For a worker of another server there is `holdfast worker --address`.",
+      "`holdfast dev` starts its own server, so it does not take --address. Choose the port with --port. To run a worker for another server, use `holdfast worker --address`.",
     );
   }
   if (getNonEmpty(options.database) !== undefined) {
     throw new UsageError(
-      "`holdfast dev` keeps everything in the home folder. For a worker with a database there is `holdfast worker --database`.",
+      "`holdfast dev` stores everything in the home folder, so it does not take --database. To run a worker with a database, use `holdfast worker --database`.",
     );
   }
   if (getNonEmpty(streams.env[DATABASE_URL]) !== undefined) {
-    const other = "other commands look there, unless they are told --database ''";
+    const other = "other commands use the database unless you give them --database ''";
     context.report(
-      `${DATABASE_URL} is set, but \`holdfast dev\` keeps everything in the home folder; ${other}.`,
+      `${DATABASE_URL} is set, but \`holdfast dev\` stores everything in the home folder; ${other}.`,
     );
   }
   const stop = waitForInterrupt(streams.signals);
@@ -88,12 +88,12 @@ async function runDevServer(context: Context, flags: Flags): Promise<number> {
       reportEvent(context, event),
     );
     try {
-      if (!context.json) context.report(context.err.dim("Ctrl-C ends both."));
+      if (!context.json) context.report(context.err.dim("Press Ctrl-C to stop both."));
       await stop;
       if (!context.json)
         context.report(
           context.err.dim(
-            "\nEnding the worker; what runs is given a little time. Ctrl-C hands it back at once.",
+            "\nStopping the worker after its running steps. Press Ctrl-C to release them immediately.",
           ),
         );
     } finally {
@@ -109,7 +109,7 @@ async function runDevServer(context: Context, flags: Flags): Promise<number> {
   return EXIT.ok;
 }
 
-/** Whatever the environment says. */
+/** The embedded store, whatever the environment specifies. */
 const EMBEDDED_STORE = { database: "" } as const;
 
 function getNonEmpty(value: string | undefined): string | undefined {
@@ -140,9 +140,9 @@ function reportEvent(context: Context, event: DevEvent): void {
     case "server":
       printRow(
         "server",
-        `${event.address} (namespace ${event.namespace})${event.alreadyRunning ? ", was running" : ""}`,
+        `${event.address} (namespace ${event.namespace})${event.alreadyRunning ? ", already running" : ""}`,
       );
-      printRow("UI", event.uiUrl ?? "not known: the server was not started here");
+      printRow("UI", event.uiUrl ?? "unknown: this command did not start the server");
       printRow("home", event.home);
       break;
     case "worker-ready":

@@ -26,14 +26,14 @@ export function addDoctorCommand(
 ): void {
   program
     .command("doctor")
-    .description("Check what agents need, and say what to do about what is missing")
+    .description("Check the requirements of agents, and explain how to fix what is missing")
     .option("--fix", "register missing search attributes")
     .option(
       "--vendor <name>",
-      "ask a model the smallest question, and explain what comes back: anthropic, bedrock/ID, …",
+      "send a minimal request to a model, and explain the response: anthropic, bedrock/ID, …",
     )
-    .option("--base-url <url>", "where the vendor's protocol is served, if not at the vendor")
-    .option("--timeout <seconds>", "for the vendor's answer (default: 30)")
+    .option("--base-url <url>", "the endpoint of the vendor's API (default: the vendor's)")
+    .option("--timeout <seconds>", "how long to wait for the vendor's response (default: 30)")
     .addHelpText(
       "after",
       `
@@ -43,10 +43,10 @@ Examples:
   $ holdfast doctor --vendor anthropic
   $ holdfast doctor --vendor openai-responses/gpt-6-sol --json
 
---vendor looks at the vendor alone. The question costs a few tokens; the key is never shown. With a provider's name alone
-the cheapest model that is known is asked: ${VENDORS}.
+--vendor checks only the vendor. The request costs a few tokens; the key is never displayed. With only a provider's name,
+the request goes to its cheapest known model: ${VENDORS}.
 
-Exit codes: 0 all is well, or an answer came; 1 something is missing, or none came; 2 bad arguments.`,
+Exit codes: 0 no check failed, or the vendor responded; 1 a check failed, or no response; 2 bad arguments.`,
     )
     .action(async (flags: Flags) => runAction((context) => runChosenChecks(context, flags)));
 }
@@ -58,7 +58,7 @@ type Flags = {
   readonly timeout?: string;
 };
 
-/** Those that can be named; of Azure and `local` with a model, of Vertex where a project is known. */
+/** The values of `--vendor`. Azure and `local` need a model; Vertex needs a known project. */
 const VENDORS =
   "anthropic, openai, openai-responses, azure/ID, google, vertex, bedrock, openrouter, local/ID@URL";
 const DEFAULT_TIMEOUT_SECONDS = "30";
@@ -66,7 +66,7 @@ const DEFAULT_TIMEOUT_SECONDS = "30";
 async function runChosenChecks(context: Context, flags: Flags): Promise<number> {
   if (flags.vendor !== undefined) return await checkOneVendor(context, flags.vendor, flags);
   const lost = flags.baseUrl !== undefined ? "--base-url" : flags.timeout !== undefined && "--timeout";
-  if (lost) throw new UsageError(`${lost} is about a vendor: say which with --vendor NAME`);
+  if (lost) throw new UsageError(`${lost} needs a vendor. Specify it with --vendor NAME`);
   return await runChecks(context, flags.fix === true);
 }
 
@@ -93,11 +93,11 @@ function buildModel(vendorName: string, baseUrl: string | undefined, env: NodeJS
 function formatVendorCheck(check: VendorCheck, paint: Context["out"]): readonly string[] {
   const { model, protocol, address, key, ok, answer, found, advice, tookMs } = check;
   const rows: readonly (readonly [string, string])[] = [
-    ["asked", `${model} by ${protocol}`],
-    ["at", address],
-    ["with", key === undefined ? "no key of its own" : `the key in ${key}`],
-    ["came back", `${answer}, after ${tookMs} ms: ${found}`],
-    ...(advice === undefined ? [] : [["do", advice] as const]),
+    ["model", `${model} by ${protocol}`],
+    ["address", address],
+    ["key", key === undefined ? "no key of its own" : `in ${key}`],
+    ["response", `${answer}, after ${tookMs} ms: ${found}`],
+    ...(advice === undefined ? [] : [["advice", advice] as const]),
   ];
   const verdict = ok ? paint.green("ok  ") : paint.red("fail");
   return rows.map(

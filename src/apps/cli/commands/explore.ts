@@ -22,16 +22,18 @@ type Flags = PositionFlags &
 export function addExploreCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("explore")
-    .description("Try several ways from one place of a session side by side; all are kept, none is chosen")
+    .description(
+      "Try several prompts or agents in parallel from one position of a session; all branches stay, none is selected",
+    )
     .argument("<session>", "the session's id");
   addPositionOptions(command, {
-    turn: "in place of this turn: from what the model saw then",
-    loop: "in place of this loop",
+    turn: "replace this turn: start from the context that the model had before it",
+    loop: "replace this loop",
   })
-    .option("-p, --prompt <text>", "what one branch is asked; once for each branch", collectValue)
+    .option("-p, --prompt <text>", "the prompt of one branch; repeat it for each branch", collectValue)
     .option(
       "-a, --agent <file>",
-      "an agent file, or FILE#NAME, of one branch; one alone is for all",
+      "an agent file, or FILE#NAME, of one branch; a single one applies to all",
       collectValue,
     )
     .option(...UNTRUSTED);
@@ -43,8 +45,8 @@ Examples:
   $ holdfast explore 5f0c… -p "Fix it in the parser" -p "Fix it in the caller"
   $ holdfast explore 5f0c… --turn 3 -a small.toml -a large.toml --max-cost 2
 
-Each branch is a branch of the session: \`holdfast run TASK --session 5f0c… --branch ID\` goes on with the one you like.
-The session's head stays where it is. Files are not forked: agents that work in one folder meet there.
+Each result is a branch of the session: \`holdfast run TASK --session 5f0c… --branch ID\` continues the one that you choose.
+The session's head does not move. Files are not forked: agents that share a folder also share its files.
 Ctrl-C stops all branches.`,
     )
     .action(async (session: string, flags: Flags) =>
@@ -72,16 +74,18 @@ async function explore(context: Context, session: string, flags: Flags): Promise
   }
 }
 
-/** One of a kind goes with all of the other. */
+/** Pairs prompts with agents by position; a single prompt or agent applies to every branch. */
 function buildBranches(context: Context, flags: Flags): readonly ExploredBranch[] {
   const { prompt = [], agent = [] } = flags;
   const count = Math.max(prompt.length, agent.length);
   if (count === 0)
-    throw new UsageError("Say what to try: --prompt TEXT or --agent FILE, once for each branch.");
+    throw new UsageError(
+      "No branches are given. Specify --prompt TEXT or --agent FILE, once for each branch.",
+    );
   const fits = [prompt, agent].every(({ length }) => length <= 1 || length === count);
   if (!fits) {
     throw new UsageError(
-      `${prompt.length} prompts and ${agent.length} agents do not go together: give one, or as many.`,
+      `${prompt.length} prompts and ${agent.length} agents cannot be paired. Give equal numbers, or only one of a kind.`,
     );
   }
   const agents = agent.map((file) => loadAgentFile(file, surroundingsOf(context, flags)).agent);

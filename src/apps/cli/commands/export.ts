@@ -28,13 +28,13 @@ export function addExportCommand(program: Command, runAction: RunAction): void {
     .command("export")
     .description("Write a session to a file that another machine can import")
     .argument("<session>", "the session's id")
-    .option("-o, --output <file>", "the file; standard output unless said")
-    .option("--with-children", "with the sessions of agents below it")
+    .option("-o, --output <file>", "the file (default: standard output)")
+    .option("--with-children", "include the sessions of its sub-agents")
     .addHelpText(
       "after",
       `
-The session may be at work: the file holds what was there when the export began.
-The folder that its agent works in is not part of it.
+The session may be running: the file contains its state when the export began.
+The agent's workspace is not exported.
 
 Examples:
   $ holdfast export 5f0c… -o session.jsonl
@@ -59,12 +59,15 @@ async function runExport(
     }
     const count = await writeFileAtomically(output, lines);
     if (context.json) context.printJson({ type: "exported", session, file: output, lines: count });
-    else context.report(`${count} lines are in ${output}. Import it elsewhere: holdfast import ${output}`);
+    else
+      context.report(
+        `Wrote ${count} lines to ${output}. To import them elsewhere: holdfast import ${output}`,
+      );
     return EXIT.ok;
   });
 }
 
-/** The file is there whole, or not at all. */
+/** Writes the whole file, or leaves no file. Returns the number of lines. */
 async function writeFileAtomically(file: string, lines: AsyncIterable<string>): Promise<number> {
   const aside = `${file}.part-${process.pid}`;
   let count = 0;
@@ -85,12 +88,12 @@ async function writeFileAtomically(file: string, lines: AsyncIterable<string>): 
   }
 }
 
-/** Found before anything is read: a folder that is missing, and one that stands where the file should. */
+/** Rejects, before anything is read, a target whose folder is missing or that is itself a folder. */
 async function assertWritable(file: string): Promise<void> {
   await access(dirname(resolve(file)), constants.W_OK);
   const existing = await stat(file).catch(() => undefined);
   if (existing?.isDirectory() === true) {
-    throw new UsageError(`The export cannot be written to ${file}: it is a folder. Name a file in it.`);
+    throw new UsageError(`The export cannot be written to ${file}: it is a folder. Specify a file in it.`);
   }
 }
 
@@ -99,9 +102,10 @@ function isSystemError(error: unknown): error is NodeJS.ErrnoException {
 }
 
 function createWriteError(file: string, error: NodeJS.ErrnoException): UsageError {
-  const reason = error.code === "ENOENT" ? `there is no folder ${dirname(resolve(file))}` : error.message;
+  const reason =
+    error.code === "ENOENT" ? `the folder ${dirname(resolve(file))} does not exist` : error.message;
   return new UsageError(
-    `The export cannot be written to ${file}: ${reason}. Make the folder, or name another file with --output.`,
+    `The export cannot be written to ${file}: ${reason}. Create the folder, or specify another file with --output.`,
     { cause: error },
   );
 }
@@ -109,17 +113,17 @@ function createWriteError(file: string, error: NodeJS.ErrnoException): UsageErro
 export function addImportCommand(program: Command, runAction: RunAction): void {
   program
     .command("import")
-    .description("Bring in a session that was exported: all of it, or nothing")
-    .argument("<file>", "what `holdfast export` has written")
-    .option("--as <id>", "under another id")
-    .option("--renew", "under a new id")
-    .option("--with-grants", "also allow what users have allowed in it with `always`; dropped by default")
-    .option("--accept", "accept its agent: runs start without asking")
+    .description("Import an exported session, completely or not at all")
+    .argument("<file>", "a file that `holdfast export` wrote")
+    .option("--as <id>", "import it with this id")
+    .option("--renew", "import it with a new id")
+    .option("--with-grants", "also import what users approved with `always` (default: dropped)")
+    .option("--accept", "accept its agent, so that runs start without confirmation")
     .addHelpText(
       "after",
       `
-The file is read to its end and checked before anything is written. An agent that is not known here
-must be accepted before its first run: \`holdfast accept SESSION\`.
+Holdfast reads and checks the whole file before it writes anything. You must accept an unknown agent
+before its first run: \`holdfast accept SESSION\`.
 
 Examples:
   $ holdfast import session.jsonl
@@ -138,42 +142,45 @@ async function runImport(context: Context, file: string, flags: ImportFlags): Pr
     if (context.json)
       context.printJson({ type: "imported", session, sessions, already, lines, agents, grants });
     else if (already)
-      context.report(`Session ${session} is here already, the same: there was nothing to do.`);
+      context.report(`Session ${session} already exists with the same content: nothing was imported.`);
     else {
-      const others = sessions.length > 1 ? ` with ${sessions.length - 1} of agents below it` : "";
+      const others = sessions.length > 1 ? ` with ${sessions.length - 1} of its sub-agents` : "";
       const waits = agents.some(({ accepted }) => !accepted);
       const next = waits
         ? `Accept its agent first: holdfast accept ${session}`
-        : `Go on with it: holdfast continue ${session}`;
-      context.report(`Session ${session} is here${others}. ${next}`);
+        : `To continue it: holdfast continue ${session}`;
+      context.report(`Session ${session} is imported${others}. ${next}`);
     }
     return EXIT.ok;
   });
 }
 
-/** What the file brings: each agent with what it reaches for, and what users have allowed. */
+/** Lists each agent of the file with the resources that it uses, and the approvals that users granted. */
 function formatImportedAgents(
   agents: ImportResult["agents"],
   { count: allowed, kept }: ImportResult["grants"],
 ): readonly string[] {
   const ofAgents = agents.flatMap(({ accepted, ...summary }) => {
     const [head = "", ...rest] = formatSummaryLines(summary);
-    return [`brings ${head}${accepted ? "" : " (not accepted here)"}`, ...rest.map((line) => `  ${line}`)];
+    return [
+      `brings ${head}${accepted ? "" : " (not accepted on this machine)"}`,
+      ...rest.map((line) => `  ${line}`),
+    ];
   });
   if (allowed === 0) return ofAgents;
-  const became = kept ? "taken over" : "dropped; --with-grants takes them over";
+  const became = kept ? "imported" : "dropped; --with-grants imports them";
   return [...ofAgents, `brings ${formatCount(allowed, "grant")}: ${became}`];
 }
 
 export function addAcceptCommand(program: Command, runAction: RunAction): void {
   program
     .command("accept")
-    .description("Accept the agent that an imported session came with, so that runs start with it")
+    .description("Accept the agent of an imported session, so that runs may start with it")
     .argument("<session>", "the session's id")
     .addHelpText(
       "after",
       `
-It prints what the agent reaches for: its workspace, programs, addresses, \`\${NAME}\` references, tools and permissions.
+The command prints what the agent uses: workspace, programs, addresses, \`\${NAME}\` references, tools and permissions.
 
 Examples:
   $ holdfast accept 5f0c… && holdfast continue 5f0c…
@@ -192,8 +199,8 @@ async function runAccept(context: Context, id: string): Promise<number> {
     for (const line of brings) context.report(stripControls(line));
     context.report(
       already
-        ? `The agent of session ${session} was accepted already.`
-        : `Accepted: runs of session ${session} start with this agent from now on.`,
+        ? `The agent of session ${session} is already accepted.`
+        : `Accepted: runs of session ${session} may start with this agent.`,
     );
     return EXIT.ok;
   });

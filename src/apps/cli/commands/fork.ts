@@ -19,20 +19,23 @@ export function addForkCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("fork")
     .description(
-      "Begin a branch of a session's conversation at any place; nothing is copied, nothing else changes",
+      "Create a branch at any position of a session's conversation; nothing is copied, nothing else changes",
     )
     .argument("<session>", "the session's id");
   addPositionOptions(command, {
-    turn: "behind this turn, its answer and results included",
-    loop: "behind this loop",
+    turn: "after this turn, including its answer and tool results",
+    loop: "after this loop",
   })
     .option("--name <name>", "the branch's name (default: branch-1, branch-2, …)")
-    .option("--as <id>", "the id of a new session that begins there: both can be at work at the same time")
+    .option("--as <id>", "the id of a new session that begins there; both sessions can run at the same time")
     .option(
       "--restore-workspace [dir]",
-      "bring back the files as they were, into a new folder (default: beside the repository)",
+      "restore the files as they were, into a new folder (default: next to the repository)",
     )
-    .option("--restore-in-place", "bring them back where they lay; refused unless that folder is clean")
+    .option(
+      "--restore-in-place",
+      "restore the files in their original folder; fails unless that folder is clean",
+    )
     .addHelpText(
       "after",
       `
@@ -41,9 +44,9 @@ Examples:
   $ holdfast run "Now without the tests" --session 5f0c… --branch without-tests --model anthropic/claude-sonnet-4-5
   $ holdfast fork 5f0c… --at 12 --as 5f0c-second-try
 
-A run that is at work goes on on its own branch. Files are not forked: every branch works in the folder of its agent, as
-it is now. An agent that has snapshots = "git" in the [tools] of its file keeps its files with each turn; then
---restore-workspace brings them back.`,
+An open run continues on its own branch. Files are not forked: every branch works in the folder of its agent, as it is
+at that time. With snapshots = "git" in the [tools] section of the agent file, each turn stores the agent's files, and
+--restore-workspace restores them.`,
     )
     .action(async (session: string, flags: Flags) => runAction((context) => fork(context, session, flags)));
 }
@@ -64,8 +67,8 @@ async function fork(context: Context, session: string, flags: Flags): Promise<nu
       context.print(as === undefined ? branch : forked.session);
       const next =
         as === undefined ? `--session ${session} --branch ${branch}` : `--session ${forked.session}`;
-      context.report(context.err.dim(`begins behind ${from.position} messages of ${from.branch}`));
-      context.report(context.err.dim(`go on with: holdfast run TASK ${next}`));
+      context.report(context.err.dim(`begins after ${from.position} messages of ${from.branch}`));
+      context.report(context.err.dim(`to continue: holdfast run TASK ${next}`));
       const { restored } = forked;
       if (restored === undefined) reportWorkspace(context, workspace);
       else {
@@ -83,7 +86,7 @@ function parseRestoreFlags({
   restoreInPlace = false,
 }: Flags): RestoreWorkspaceOptions | undefined {
   if (folder !== undefined && restoreInPlace) {
-    throw new UsageError("Say --restore-workspace or --restore-in-place, not both.");
+    throw new UsageError("--restore-workspace and --restore-in-place exclude each other. Give one of them.");
   }
   if (restoreInPlace) return { to: "in-place" };
   if (folder === undefined) return undefined;
@@ -93,7 +96,7 @@ function parseRestoreFlags({
 export function reportWorkspace(context: Context, workspace: string | undefined): void {
   if (workspace === undefined) return;
   context.report(
-    context.err.yellow(`Files in ${workspace} are as they are now: only the conversation goes back.`),
+    context.err.yellow(`The files in ${workspace} do not change: only the conversation is reverted.`),
   );
 }
 
@@ -101,13 +104,13 @@ export function addRewindCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("rewind")
     .description(
-      "Move the head of a session at rest to an earlier place, or forward again; the record keeps everything",
+      "Move the head of an idle session to an earlier position, or forward again; the record keeps every message",
     )
     .argument("<session>", "the session's id")
     .option("--to <position>", "the same as --at");
   addPositionOptions(command, {
-    turn: "behind this turn, its answer and results included",
-    loop: "behind this loop",
+    turn: "after this turn, including its answer and tool results",
+    loop: "after this loop",
   })
     .addHelpText(
       "after",
@@ -117,8 +120,8 @@ Examples:
   $ holdfast rewind 5f0c… --to 12
   $ holdfast rewind 5f0c… --branch main
 
-The last one goes to a branch's end: forward again. \`holdfast show 5f0c… --branches\` shows all there are, and
-\`holdfast show 5f0c… --branch ID\` what was left. Refused while a run is open. Files are not put back.`,
+The last example moves forward again, to the end of a branch. \`holdfast show 5f0c… --branches\` lists all branches, and
+\`holdfast show 5f0c… --branch ID\` prints one of them. The command fails while a run is open. Files are not restored.`,
     )
     .action(async (session: string, flags: PositionFlags & { readonly to?: string }) =>
       runAction((context) => rewind(context, session, flags)),
@@ -132,16 +135,16 @@ async function rewind(
 ): Promise<number> {
   const position = parsePosition(to === undefined ? flags : { ...flags, at: to });
   if (Object.keys(position).length === 0) {
-    throw new UsageError("Say where to go: --to POSITION, --turn N, --loop ID or --branch ID.");
+    throw new UsageError("No position is given. Specify --to POSITION, --turn N, --loop ID or --branch ID.");
   }
   return withHoldfast(context, async (holdfast) => {
     const rewound = await holdfast.session(session).rewind({ to: position });
     if (context.json) context.printJson({ type: "rewound", ...rewound });
     else {
       const { head, before, workspace } = rewound;
-      context.print(`head now: ${head.branch}, behind ${head.position} messages`);
+      context.print(`head now: ${head.branch}, after ${head.position} messages`);
       context.report(
-        context.err.dim(`before: ${before.branch}, behind ${before.position}; it stays in the record`),
+        context.err.dim(`before: ${before.branch}, after ${before.position}; it stays in the record`),
       );
       reportWorkspace(context, workspace);
     }

@@ -14,8 +14,8 @@ export function addInitCommand(
 ): void {
   program
     .command("init")
-    .description("Write a commented agent file to begin with")
-    .argument("[file]", "where; a file that is there is left alone", DEFAULT_FILE)
+    .description("Write a commented agent file as a starting point")
+    .argument("[file]", "the file to create; an existing file does not change", DEFAULT_FILE)
     .addHelpText(
       "after",
       `
@@ -28,7 +28,9 @@ Examples:
 
 async function init(context: Context, file: string): Promise<number> {
   if (!file.endsWith(".toml"))
-    throw new UsageError(`The starter is TOML: name a file that ends in .toml, not ${file}`);
+    throw new UsageError(
+      `The agent file is TOML, but ${file} does not end in .toml. Specify a file that does`,
+    );
   const path = resolve(file);
   try {
     await writeFile(path, STARTER, { flag: "wx" });
@@ -36,7 +38,7 @@ async function init(context: Context, file: string): Promise<number> {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === "EEXIST")
       throw new UsageError(
-        `${path} is there already, and stays as it is. Name another file: holdfast init FILE`,
+        `${path} already exists and was not changed. Specify another file: holdfast init FILE`,
       );
     throw new UsageError(`${path} cannot be written: ${message}`);
   }
@@ -45,7 +47,7 @@ async function init(context: Context, file: string): Promise<number> {
     context.print(`Wrote ${file}.`);
     context.report(
       context.err.dim(
-        `Check it with \`holdfast config check ${file}\`, talk with it: \`holdfast chat --agent ${file}\`.`,
+        `To check it: \`holdfast config check ${file}\`. To chat with it: \`holdfast chat --agent ${file}\`.`,
       ),
     );
   }

@@ -14,12 +14,12 @@ import { formatStatusRows } from "./status.ts";
 type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ResumeFlags = LimitFlags & { readonly from?: string; readonly detach?: boolean };
 
-/** Agents that work together: a pipeline, a fan-out, an autonomous agent, a supervisor. */
+/** Adds the commands for jobs, in which agents work together: pipeline, fan-out, autonomous agent, supervisor. */
 export function addJobCommand(program: Command, runAction: RunAction): void {
   const job = program
     .command("job")
     .description(
-      "Look at, stop, wake or resume a job: agents that work together (see [mode] of an agent file)",
+      "Inspect, stop, wake or resume a job: agents that work together (see [mode] of an agent file)",
     )
     .addHelpText(
       "after",
@@ -32,7 +32,7 @@ Examples:
     );
   job
     .command("status")
-    .description("Say where a job stands, and each part of it")
+    .description("Print the status of a job and each of its parts")
     .argument("<job>", "the job's id")
     .addHelpText(
       "after",
@@ -41,7 +41,7 @@ Examples:
     .action(async (id: string) => runAction((context) => showStatus(context, id)));
   job
     .command("result")
-    .description("Wait for a job's end, and print what it has come to")
+    .description("Wait until a job ends, and print its result")
     .argument("<job>", "the job's id")
     .addHelpText(
       "after",
@@ -54,9 +54,9 @@ Examples:
     );
   job
     .command("stop")
-    .description("End a job and all that works for it; what was done stays")
+    .description("Stop a job and all its parts; finished work stays")
     .argument("<job>", "the job's id")
-    .argument("[reason]", "kept in the record")
+    .argument("[reason]", "a reason for the record")
     .addHelpText(
       "after",
       '\nExamples:\n  $ holdfast job stop 5f0c…\n  $ holdfast job stop 5f0c… "wrong task"',
@@ -66,9 +66,9 @@ Examples:
     );
   job
     .command("wake")
-    .description("Wake an autonomous agent that sleeps; words are its next prompt")
+    .description("Wake a sleeping autonomous agent")
     .argument("<job>", "the job's id")
-    .argument("[words]", "what it is told")
+    .argument("[text]", "the agent's next prompt")
     .addHelpText(
       "after",
       '\nExamples:\n  $ holdfast job wake 5f0c…\n  $ holdfast job wake 5f0c… "The build is green"',
@@ -78,10 +78,10 @@ Examples:
     );
   const resume = job
     .command("resume")
-    .description("Go on with a pipeline that has ended early; stages that have an answer are not asked again")
+    .description("Resume a pipeline that ended early; stages that have an answer do not run again")
     .argument("<job>", "the job's id")
-    .option("--from <stage>", "the stage to go on at (default: the first without an answer)")
-    .option("--detach", "start it and leave it to the server and its workers");
+    .option("--from <stage>", "the stage to resume at (default: the first without an answer)")
+    .option("--detach", "start the run and exit; the server and its workers continue it");
   addLimitOptions(resume)
     .addHelpText(
       "after",
@@ -96,7 +96,7 @@ async function showStatus(context: Context, id: string): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
     const job = holdfast.job(id);
     const jobStatus = await job.status();
-    // A job that is over answers no question; its result says what came of its parts.
+    // An ended job answers no queries; its result has the outcome of its parts.
     const ended = jobStatus.open ? undefined : await job.result().catch(() => undefined);
     const parts = jobStatus.job?.parts ?? ended?.parts ?? [];
     if (context.json) context.printJson({ ...jobStatus, ...(ended === undefined ? {} : { result: ended }) });
@@ -127,7 +127,7 @@ async function formatJob(
 
 function formatPart(part: PartStatus | PartResult): readonly string[] {
   const { name, agent, turns, costUsd, session } = part;
-  const status = "status" in part ? part.status : (part.outcome?.type ?? "not begun");
+  const status = "status" in part ? part.status : (part.outcome?.type ?? "not started");
   return [name, agent, status, `${turns}`, describeCost(costUsd), session];
 }
 
@@ -135,7 +135,7 @@ async function stopJob(context: Context, id: string, reason: string | undefined)
   return withHoldfast(context, async (holdfast) => {
     const open = await holdfast.job(id).stop(reason);
     if (context.json) context.printJson({ type: "stop", job: id, open });
-    else context.report(open ? "It is told to stop." : "It is over already.");
+    else context.report(open ? "The job is asked to stop." : "The job has already ended.");
     return EXIT.ok;
   });
 }
@@ -144,7 +144,7 @@ async function wakeJob(context: Context, id: string, text: string | undefined): 
   return withHoldfast(context, async (holdfast) => {
     await holdfast.job(id).wake(text);
     if (context.json) context.printJson({ type: "wake", job: id });
-    else context.report("It is woken.");
+    else context.report("The job is woken.");
     return EXIT.ok;
   });
 }

@@ -30,9 +30,9 @@ export function addListCommand(
     .command("list")
     .alias("ls")
     .description("List sessions, the newest first")
-    .option("--status <word>", STATUSES.join(", "))
-    .option("--agent <name>", "of this agent only")
-    .option("-n, --limit <n>", "at most so many", "20")
+    .option("--status <status>", STATUSES.join(", "))
+    .option("--agent <name>", "only sessions of this agent")
+    .option("-n, --limit <n>", "the maximum number of sessions", "20")
     .addHelpText(
       "after",
       `
@@ -82,6 +82,6 @@ export function parseStatus(text: string): StatusCode {
   if (status !== undefined) return status;
   const near = findNearestName(text, STATUSES);
   throw new UsageError(
-    `--status "${text}" is not a status. ${near === undefined ? `Known: ${STATUSES.join(", ")}.` : `Did you mean "${near}"?`}`,
+    `--status "${text}" is not a status. ${near === undefined ? `Use one of ${STATUSES.join(", ")}.` : `Did you mean "${near}"?`}`,
   );
 }

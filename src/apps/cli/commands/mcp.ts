@@ -13,7 +13,7 @@ type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 export function addMcpCommand(program: Command, runAction: RunAction): void {
   const mcp = program
     .command("mcp")
-    .description("Look at servers of the Model Context Protocol")
+    .description("Inspect servers of the Model Context Protocol")
     .addHelpText(
       "after",
       `
@@ -26,19 +26,33 @@ Examples:
     command
       .option("-a, --agent <file>", "the servers of an agent file, or of FILE#NAME")
       .option(...UNTRUSTED)
-      .option("--server <name>", "one of them only; the name of the one that is described here")
-      .option("--command <line>", "a program that speaks MCP over its standard input and output")
-      .option("--env <name=value>", "of its environment; VALUE may be ${VARIABLE}", collect)
-      .option("--url <address>", "a server of streamable HTTP")
-      .option("--header <name:value>", "sent with each request; VALUE may be ${VARIABLE}", collect)
-      .option("--bearer <variable>", "the variable that holds a bearer token")
-      .option("--timeout <seconds>", "for one answer of a server that is described here (default: 30)");
-  withFlags(mcp.command("list").description("List tools, prompts and resources as an agent would have them"))
+      .option(
+        "--server <name>",
+        "only this server of the file; otherwise a name for the server that the flags describe",
+      )
+      .option("--command <line>", "a program that serves MCP over its standard input and output")
+      .option(
+        "--env <name=value>",
+        "a variable for the program; VALUE may be ${VARIABLE}; repeatable",
+        collect,
+      )
+      .option("--url <address>", "the URL of a streamable HTTP server")
+      .option(
+        "--header <name:value>",
+        "a header of each request; VALUE may be ${VARIABLE}; repeatable",
+        collect,
+      )
+      .option("--bearer <variable>", "the environment variable that holds a bearer token")
+      .option(
+        "--timeout <seconds>",
+        "how long to wait for a response of a server that the flags describe (default: 30)",
+      );
+  withFlags(mcp.command("list").description("List tools, prompts and resources as an agent sees them"))
     .addHelpText(
       "after",
       `
-REPLAY is what a second execution means (docs/crash-contract.md); IT SAYS is what the server says itself, which counts
-only where the definition has trusted = true. HASH changes when the server says anything else of the tool.
+REPLAY is the effect of a second execution (docs/crash-contract.md). IT SAYS is the server's own statement, which counts
+only when the definition has trusted = true. HASH changes when the server changes its description of the tool.
 
 Examples:
   $ holdfast mcp list --agent agent.toml#reviewer --server files
@@ -47,7 +61,7 @@ Examples:
     .action(async (flags: McpFlags) =>
       runAction((context) => inspectServers(context, flags, formatToolList)),
     );
-  withFlags(mcp.command("test").description("Say whether servers can be used, and why not"))
+  withFlags(mcp.command("test").description("Report which servers are usable, and why others are not"))
     .addHelpText(
       "after",
       `
@@ -55,7 +69,7 @@ Examples:
   $ holdfast mcp test --agent agent.toml
   $ holdfast mcp test --command "node server.js" --env 'API_KEY=\${API_KEY}'
 
-Exit codes: 0 all can be used, 1 one cannot, 2 there is none to try.`,
+Exit codes: 0 all servers are usable, 1 at least one is not, 2 no server is specified.`,
     )
     .action(async (flags: McpFlags) =>
       runAction((context) => inspectServers(context, flags, formatServerCheck)),
@@ -87,7 +101,7 @@ async function inspectServers(context: Context, flags: McpFlags, format: FormatI
   }
 }
 
-/** What goes wrong is in the result. */
+/** Creates a log that discards everything: the inspection's result contains the errors. */
 function createSilentLog() {
   const silent = () => {};
   return { debug: silent, info: silent, warn: silent };

@@ -14,21 +14,22 @@ type Flags = { readonly provider?: string };
 export function addModelsCommand(program: Command, runAction: RunAction): void {
   program
     .command("models")
-    .description("List the models that are known, with their sizes, prices and abilities")
-    .argument("[pattern]", "a part of the name; * stands for anything")
-    .addOption(new Option("--provider <name>", "those of one provider"))
+    .description("List the known models with their sizes, prices and capabilities")
+    .argument("[pattern]", "a part of the name; * matches any text")
+    .addOption(new Option("--provider <name>", "only models of this provider"))
     .addHelpText(
       "after",
       `
-IN, OUT, READ and WRITE are dollars per million tokens; READ and WRITE are those of the vendor's cache. A model that is not listed can be used all the same: docs/models.md says what is
-assumed of it, and how to say what is known of it in ~/.holdfast/models.toml (or the file that HOLDFAST_MODELS names).
+IN, OUT, READ and WRITE are dollars per million tokens; READ and WRITE are the prices of the vendor's cache.
+You can also use a model that is not listed. docs/models.md explains which facts Holdfast assumes for it, and how to
+declare them in ~/.holdfast/models.toml (or the file that HOLDFAST_MODELS specifies).
 
 Examples:
   $ holdfast models
   $ holdfast models sonnet --provider anthropic
   $ holdfast models 'gpt-*-sol' --json
 
-Exit codes: 0 some are listed, 1 none is.`,
+Exit codes: 0 at least one model matches, 1 none does.`,
     )
     .action(async (pattern: string | undefined, flags: Flags) =>
       runAction(async (context) => listModels(context, pattern, flags)),
@@ -42,7 +43,9 @@ function listModels(context: Context, pattern: string | undefined, { provider }:
   if (provider !== undefined && !providers.includes(provider)) {
     const meant = findNearestName(provider, providers);
     const hint = meant === undefined ? "" : ` Did you mean "${meant}"?`;
-    throw new UsageError(`No model of "${provider}" is known.${hint} Known: ${providers.join(", ")}.`);
+    throw new UsageError(
+      `No model of the provider "${provider}" is known.${hint} Known providers: ${providers.join(", ")}.`,
+    );
   }
   const fits = createMatcher(pattern);
   const matches = entries.filter(
@@ -52,7 +55,7 @@ function listModels(context: Context, pattern: string | undefined, { provider }:
   else if (matches.length > 0) for (const line of formatModels(matches)) context.print(line);
   if (matches.length > 0) return EXIT.ok;
   context.report(
-    `No model that is known is called like "${pattern}". It can be used all the same, or be added to ${getModelsFile(context.streams.env)}.`,
+    `No known model matches "${pattern}". You can use an unknown model, or add it to ${getModelsFile(context.streams.env)}.`,
   );
   return EXIT.failed;
 }
@@ -80,7 +83,10 @@ function formatModels(entries: readonly CatalogueEntry[]): readonly string[] {
   return [
     ...formatTable([HEAD, ...entries.map(formatModel)]),
     ...(dearer
-      ? ["", "* of a question up to the size in JSON's cost.dearer; a longer one costs what stands there."]
+      ? [
+          "",
+          "* For requests up to the size in cost.dearer (see --json); longer requests have the prices in cost.dearer.",
+        ]
       : []),
   ];
 }

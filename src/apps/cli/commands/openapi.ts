@@ -24,7 +24,7 @@ type InspectFlags = {
 export function addOpenapiCommand(program: Command, runAction: RunAction): void {
   const openapi = program
     .command("openapi")
-    .description("Look at APIs as agents see them")
+    .description("Inspect APIs as agents see them")
     .addHelpText(
       "after",
       `
@@ -34,15 +34,17 @@ Examples:
     );
   openapi
     .command("inspect")
-    .description("List the operations of an OpenAPI document as tools, and what is left out and why")
+    .description(
+      "List the operations of an OpenAPI document as tools, and the skipped operations with the reason",
+    )
     .argument("<spec>", "a file, or an http(s) address")
     .option("--id <ids...>", "only these operations")
     .option("--tag <tags...>", "only operations with one of these tags")
-    .option("--path <prefix>", "only operations whose path begins so")
-    .option("--prefix <name>", "tools are called NAME__OPERATION")
-    .option("--base-url <url>", "where requests would go, in place of the document's servers")
-    .option("--allow-remote-refs", "read the documents that it refers to")
-    .option("--strict", "a warning is a failure")
+    .option("--path <prefix>", "only operations whose path begins with this prefix")
+    .option("--prefix <name>", "name the tools NAME__OPERATION")
+    .option("--base-url <url>", "the address of requests, instead of the document's servers")
+    .option("--allow-remote-refs", "also read the remote documents that it references")
+    .option("--strict", "treat warnings as errors")
     .addHelpText(
       "after",
       `
@@ -51,10 +53,10 @@ Examples:
   $ holdfast openapi inspect https://api.example.com/openapi.json --tag repos issues
   $ holdfast openapi inspect api.yaml --path /v1/users --prefix users --json | jq -r .name
 
-With --json: a line {"type":"tool",…} for each tool, {"type":"left-out",…} for each operation that is none, and
+With --json: a line {"type":"tool",…} for each tool, {"type":"left-out",…} for each skipped operation, and
 {"type":"api",…} with counts and warnings at the end.
 
-Exit codes: 0 readable, 1 warnings with --strict, 2 not readable, or no document of OpenAPI 3.0 or 3.1.`,
+Exit codes: 0 readable, 1 warnings with --strict, 2 not readable, or not an OpenAPI 3.0 or 3.1 document.`,
     )
     .action(async (spec: string, flags: InspectFlags) =>
       runAction((context) => inspectSpec(context, spec, flags)),
@@ -103,7 +105,7 @@ function buildSettings(spec: string, flags: InspectFlags): OpenApiSettings {
     case "prefix":
       throw new UsageError(`--prefix "${prefix}" must be 1 to 40 letters, digits, - or _`);
     default:
-      throw new UsageError(`bad arguments: ${issue?.path.join(".")}: ${issue?.message}`);
+      throw new UsageError(`Invalid arguments: ${issue?.path.join(".")}: ${issue?.message}`);
   }
 }
 
@@ -147,7 +149,7 @@ function printTables(
   const others = skipped.filter(({ chosen: isSelected }) => isSelected !== true);
   if (others.length > 0) {
     context.print("");
-    context.print(out.bold("left out"));
+    context.print(out.bold("skipped"));
     const lines = others.map(({ method, path, id, why: reason }) =>
       [id ?? "", method.toUpperCase(), path, reason].map((cell) => stripControls(cell)),
     );
@@ -156,7 +158,7 @@ function printTables(
   const byFilter = skipped.length - others.length;
   context.print("");
   context.print(
-    `${formatCount(tools.length, "tool")}, ${others.length} left out${byFilter === 0 ? "" : `, ${byFilter} by the filter`}`,
+    `${formatCount(tools.length, "tool")}, ${others.length} skipped${byFilter === 0 ? "" : `, ${byFilter} excluded by the filter`}`,
   );
   for (const warning of warnings)
     context.report(`${context.err.yellow("warning")}: ${stripControls(warning)}`);

@@ -9,15 +9,15 @@ export function addRekeyCommand(
 ): void {
   program
     .command("rekey")
-    .description("Seal all that the transcript holds with the first key of HOLDFAST_ENCRYPTION_KEYS")
+    .description("Encrypt the whole transcript with the first key of HOLDFAST_ENCRYPTION_KEYS")
     .addHelpText(
       "after",
       `
-Can be broken off and begun again; workers may go on meanwhile.
+You can interrupt the command and run it again. Workers may run at the same time.
 
 Examples:
   $ HOLDFAST_ENCRYPTION_KEYS=new=env:NEW_KEY,old=env:OLD_KEY holdfast rekey
-  $ HOLDFAST_ENCRYPTION_KEYS=plain,old=env:OLD_KEY holdfast rekey    # nothing is sealed afterwards
+  $ HOLDFAST_ENCRYPTION_KEYS=plain,old=env:OLD_KEY holdfast rekey    # decrypts everything
   $ holdfast rekey --database postgresql://holdfast@db.example.com:5432/holdfast`,
     )
     .action(async () => runAction(runRekey));
@@ -31,12 +31,12 @@ async function runRekey(context: Context): Promise<number> {
   });
   if (context.json) context.printJson(result);
   else {
-    const effect = result.key === undefined ? "made plain" : `sealed with key "${result.key}"`;
+    const effect = result.key === undefined ? "decrypted" : `encrypted with key "${result.key}"`;
     context.print(`${result.changed} of ${result.looked} rows ${effect}, in ${result.place}`);
     if (!result.cleaned) {
       context.report(
-        "What it held before is still in its free pages: others use it, or its tables are another role's. " +
-          "Run this again without workers, as their owner.",
+        "The old values are still in the database's free pages, because other processes use the database or another role " +
+          "owns its tables. Stop the workers and run this command again as the tables' owner.",
       );
     }
   }

@@ -20,7 +20,7 @@ type SetFlags = {
 export function addRetentionCommand(program: Command, runAction: RunAction): void {
   const retention = program
     .command("retention")
-    .description("Say how long sessions are kept; nothing is deleted unless said")
+    .description("Set how long sessions are retained; by default nothing is deleted")
     .addHelpText(
       "after",
       `
@@ -33,23 +33,23 @@ Examples:
     );
   retention
     .command("set")
-    .description("Set the rule of all agents, or of one; the others' stay")
-    .option("--agent <name>", "of this agent only")
-    .option("--age <days>", "sessions go when nothing happened in them for so long")
-    .option("--count <n>", "the newest so many stay")
-    .option("--bytes <n>", "the newest stay whose messages have so many bytes together")
-    .option("--cron <expression>", "when it is carried out (default: 30 3 * * *)")
-    .option("--time-zone <name>", "of --cron (default: UTC)")
-    .option("--off", "take the rule away")
+    .description("Set the rule for all agents, or for one agent; other rules do not change")
+    .option("--agent <name>", "only for this agent's sessions")
+    .option("--age <days>", "delete sessions that were inactive for longer than this")
+    .option("--count <n>", "retain at most this many sessions, the newest")
+    .option("--bytes <n>", "retain the newest sessions whose messages together have at most this many bytes")
+    .option("--cron <expression>", "when the rules are applied (default: 30 3 * * *)")
+    .option("--time-zone <name>", "the time zone of --cron (default: UTC)")
+    .option("--off", "remove the rule")
     .action(async (flags: SetFlags) => runAction((context) => setRule(context, flags)));
   retention
     .command("show")
-    .description("Show the rules")
+    .description("List the rules")
     .action(async () => runAction(showPolicy));
   retention
     .command("run")
-    .description("Carry the rules out now")
-    .option("--dry-run", "only say what would go")
+    .description("Apply the rules now")
+    .option("--dry-run", "only list what would be deleted")
     .action(async ({ dryRun = false }: { readonly dryRun?: boolean }) =>
       runAction((context) => runRetention(context, dryRun)),
     );
@@ -58,9 +58,9 @@ Examples:
 export function addKeepCommand(program: Command, runAction: RunAction): void {
   program
     .command("keep")
-    .description("Keep a session whatever the retention rules say")
+    .description("Exempt a session from the retention rules")
     .argument("<session>", "the session's id")
-    .option("--off", "let the rules have it again")
+    .option("--off", "apply the rules to it again")
     .addHelpText(
       "after",
       `
@@ -73,7 +73,12 @@ Examples:
         withHoldfast(context, async (holdfast) => {
           await holdfast.session(session).setRetained(!off);
           if (context.json) context.printJson({ type: "kept", session, kept: !off });
-          else context.report(off ? "The retention rules may take it." : "It is kept.");
+          else
+            context.report(
+              off
+                ? "The retention rules apply to the session."
+                : "The session is exempt from the retention rules.",
+            );
           return EXIT.ok;
         }),
       ),
@@ -104,7 +109,9 @@ async function setRule(context: Context, flags: SetFlags): Promise<number> {
 function parseRule({ agent, age, count, bytes, off = false }: SetFlags): RetentionRule | undefined {
   if (off) return undefined;
   if (age === undefined && count === undefined && bytes === undefined) {
-    throw new UsageError("Say what is kept: --age, --count or --bytes; or --off.");
+    throw new UsageError(
+      "No rule is given. Specify --age, --count or --bytes, or remove the rule with --off.",
+    );
   }
   return {
     ...(agent === undefined ? {} : { agent }),
@@ -118,11 +125,11 @@ async function showPolicy(context: Context): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
     const state = await holdfast.retention.get();
     if (context.json) context.printJson({ type: "retention", ...(state ?? { policy: { rules: [] } }) });
-    else if (state === undefined) context.report("Every session is kept.");
+    else if (state === undefined) context.report("No retention rules are set: every session is retained.");
     else {
       for (const rule of state.policy.rules) context.print(formatRule(rule));
       const next = state.nextAt === undefined ? "" : `, next ${state.nextAt.toISOString().slice(0, 16)}`;
-      context.report(`Carried out at ${state.cron ?? "?"}${state.paused ? ", paused" : next}.`);
+      context.report(`Applied at ${state.cron ?? "?"}${state.paused ? ", paused" : next}.`);
     }
     return EXIT.ok;
   });
@@ -143,7 +150,7 @@ async function runRetention(context: Context, dryRun: boolean): Promise<number> 
     if (context.json) context.printJson({ type: dryRun ? "would-delete" : "retention-run", ...result });
     else {
       for (const { session, why } of result.sessions) context.print(`${session}  ${why}`);
-      const verb = dryRun ? "would go" : "are gone";
+      const verb = dryRun ? "would be deleted" : "are deleted";
       context.report(
         `${result.deleted} of ${result.looked} sessions ${verb}; ${result.spared} are still needed.`,
       );

@@ -33,16 +33,19 @@ export function addRunCommand(
 ): void {
   const command = program
     .command("run")
-    .description("Give an agent a task and watch it until it is done")
-    .argument("<task>", 'what to do; "-" reads it from standard input')
-    .option("--session <id>", "go on in this session (default: a new one)")
-    .option("--branch <id>", "at the end of this branch of it, which is its head from then on")
-    .option("--rotate-after <time>", "leave the session for a new one when it was idle for longer: 30m, 12h")
+    .description("Give an agent a task and watch the run until it ends")
+    .argument("<task>", 'the task; "-" reads it from standard input')
+    .option("--session <id>", "continue this session (default: a new session)")
+    .option("--branch <id>", "continue at the end of this branch, which becomes the session's head")
+    .option("--rotate-after <time>", "switch to a new session if this one was idle for longer: 30m, 12h")
     .option(
       "--output-schema <file>",
-      "a JSON Schema that the answer must fit; standard output is that JSON alone",
+      "a JSON Schema that the answer must match; standard output is only that JSON",
     )
-    .option("--detach", "start it, print the session and leave it to the server and its workers");
+    .option(
+      "--detach",
+      "start the run, print the session's id and exit; the server and its workers continue it",
+    );
   addAgentFlags(command)
     .addHelpText(
       "after",
@@ -55,10 +58,10 @@ Examples:
   $ holdfast run "List the open questions" --model openai/gpt-5 --output-schema questions.json > questions.out.json
   $ holdfast run "Summarise the README" --model local/qwen3@http://127.0.0.1:8080/v1 --json
 
-Uses a server that is running (holdfast dev, --address, TEMPORAL_ADDRESS). Where none answers and none was named, a
-server and a worker are started for the time of the run. Ctrl-C stops the run; a second one leaves.
-A file with a [mode] starts what it says: a pipeline, a fan-out, an autonomous agent, a supervisor.
-When a call waits for approval, it is printed with the command to answer it with; the run goes on waiting.`,
+The command uses a running server (holdfast dev, --address, TEMPORAL_ADDRESS). If you specify none and none responds, it
+starts a server and a worker for the duration of the run. Ctrl-C stops the run; a second Ctrl-C exits.
+An agent file with a [mode] section starts that mode: a pipeline, a fan-out, an autonomous agent or a supervisor.
+When a call waits for approval, the command prints the call and how to answer it; the run waits.`,
     )
     .action(async (task: string, flags: Flags) => runAction((context) => runTask(context, task, flags)));
 }
@@ -70,7 +73,7 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
   const { agent, warnings, problems } = buildDefinition(flags, { cwd: process.cwd(), env: streams.env });
   showTrustNotice(context, flags);
   const prompt = task === "-" ? await readAll(streams.stdin) : task;
-  if (prompt.trim() === "") throw new UsageError("The task is empty.");
+  if (prompt.trim() === "") throw new UsageError("The task is empty. Give a task that has text.");
   for (const warning of warnings) context.report(context.err.yellow(warning));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   const stack = await openStack(context);
@@ -95,7 +98,7 @@ async function runTask(context: Context, task: string, flags: Flags): Promise<nu
   }
 }
 
-/** Starts what the [mode] of a file says; `--session` is the job's id then. */
+/** Starts the job that the [mode] section of an agent file describes; `--session` is then the job's id. */
 async function runMode(
   context: Context,
   task: string,
@@ -103,7 +106,7 @@ async function runMode(
   { mode, problems }: NonNullable<ReturnType<typeof loadMode>>,
 ): Promise<number> {
   const prompt = task === "-" ? await readAll(context.streams.stdin) : task;
-  if (prompt.trim() === "") throw new UsageError("The task is empty.");
+  if (prompt.trim() === "") throw new UsageError("The task is empty. Give a task that has text.");
   showTrustNotice(context, flags);
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   const stack = await openStack(context);
@@ -127,9 +130,9 @@ async function runMode(
 }
 
 /**
- * Shows a run until it is over.
+ * Displays a run until it ends, and returns the exit code.
  *
- * @param outputAlone - Standard output is left to the run's structured output; the run is shown on standard error.
+ * @param outputOnly - Standard output gets only the run's structured output; the run is displayed on standard error.
  */
 export async function followRun(
   context: Context,
@@ -143,7 +146,7 @@ export async function followRun(
   const off = handleInterrupts(
     context.streams.signals,
     () => {
-      context.report(context.err.yellow("\nStopping the run … Ctrl-C again leaves it."));
+      context.report(context.err.yellow("\nStopping the run … Press Ctrl-C again to exit."));
       session.stop("interrupted at the terminal").catch((error: Error) => context.report(error.message));
     },
     () => leave.abort(),
@@ -178,7 +181,7 @@ export async function followRun(
   }
 }
 
-/** Says of each call once that it waits, and how to answer. */
+/** Returns a function that reports each waiting call once, with the command that answers it. */
 function createAnnouncer(context: Context, renderer: Renderer): (calls: readonly WaitingCall[]) => void {
   const announced = new Set<string>();
   return (calls) => {
@@ -197,8 +200,8 @@ function createAnnouncer(context: Context, renderer: Renderer): (calls: readonly
 
 function formatLeftRunning({ id }: Session, { own }: LocalStack): string {
   return own.length === 0
-    ? `Left. The run goes on; \`holdfast status ${id}\` shows it.`
-    : `Left. The run goes on when a server and a worker are there again: \`holdfast dev\`, then \`holdfast show ${id}\`.`;
+    ? `Left. The run continues; \`holdfast status ${id}\` displays it.`
+    : `Left. The run continues when a server and a worker run again: \`holdfast dev\`, then \`holdfast show ${id}\`.`;
 }
 
 async function reportResult(

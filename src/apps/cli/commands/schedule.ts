@@ -27,31 +27,35 @@ type CreateFlags = AgentFlags & {
   readonly wake?: string;
 };
 
-/** Agents that are started by the clock. */
+/** Adds the commands for agents that start on a schedule. */
 export function addScheduleCommand(program: Command, runAction: RunAction): void {
   const schedule = program
     .command("schedule")
-    .description("Start agents by the clock: a run, or any mode of an agent file")
+    .description("Start agents on a schedule: a run, or any mode of an agent file")
     .addHelpText(
       "after",
       `
 Examples:
   $ holdfast schedule create nightly --cron "0 2 * * *" --agent team.toml "Review the day's commits"
-  $ holdfast schedule create poll --every 15m --wake 5f0c… "Look at the build"
+  $ holdfast schedule create poll --every 15m --wake 5f0c… "Check the build"
   $ holdfast schedule list
   $ holdfast schedule pause nightly`,
     );
   const create = schedule
     .command("create")
-    .description("Make a schedule; each start has a session, or a job, of its own")
-    .argument("<name>", "the schedule's name, and the beginning of the ids of what it starts")
-    .argument("[task]", "what is to be done")
-    .option("--cron <expression>", 'when, as in "0 9 * * 1-5"')
-    .option("--every <time>", "how often, as in 30s, 15m, 2h or 1d")
-    .option("--time-zone <name>", "of --cron (default: UTC)")
-    .option("--overlap <word>", `while the one before is at work: ${OVERLAP_POLICIES.join(", ")}`, "skip")
-    .option("--paused", "it begins when it is unpaused")
-    .option("--wake <job>", "wakes this job, an autonomous agent, instead of starting one");
+    .description("Create a schedule; each start has its own session or job")
+    .argument("<name>", "the schedule's name, which is also the prefix of the ids that it starts")
+    .argument("[task]", "the task")
+    .option("--cron <expression>", 'when to start, such as "0 9 * * 1-5"')
+    .option("--every <time>", "how often to start, such as 30s, 15m, 2h or 1d")
+    .option("--time-zone <name>", "the time zone of --cron (default: UTC)")
+    .option(
+      "--overlap <policy>",
+      `what to do while the previous start still runs: ${OVERLAP_POLICIES.join(", ")}`,
+      "skip",
+    )
+    .option("--paused", "create it paused; it starts nothing until you unpause it")
+    .option("--wake <job>", "wake this job, an autonomous agent, instead of starting one");
   addAgentFlags(create)
     .addHelpText(
       "after",
@@ -65,7 +69,7 @@ Examples:
     );
   schedule
     .command("list")
-    .description("List the schedules: when they start next, and what they have started")
+    .description("List the schedules, their next starts and what they started last")
     .addHelpText("after", "\nExamples:\n  $ holdfast schedule list\n  $ holdfast schedule list --json")
     .action(async () => runAction(listSchedules));
   for (const [verb, description] of VERBS) {
@@ -82,10 +86,10 @@ Examples:
 }
 
 const VERBS = [
-  ["pause", "Start nothing until it is unpaused"],
-  ["unpause", "Go on as it says"],
-  ["trigger", "Start it once, now"],
-  ["delete", "Forget it; what it has started goes on"],
+  ["pause", "Pause a schedule: it starts nothing until you unpause it"],
+  ["unpause", "Resume a paused schedule"],
+  ["trigger", "Start the schedule's work once, immediately"],
+  ["delete", "Delete a schedule; what it started continues"],
 ] as const;
 
 async function createSchedule(
@@ -107,7 +111,7 @@ async function createSchedule(
   return withHoldfast(context, async (holdfast) => {
     await holdfast.schedules.create(options);
     if (context.json) context.printJson({ type: "schedule", name });
-    else context.report(`Schedule ${name} is made. \`holdfast schedule list\` says when it starts next.`);
+    else context.report(`Schedule ${name} is created. \`holdfast schedule list\` prints its next start.`);
     return EXIT.ok;
   });
 }
@@ -130,7 +134,8 @@ function parseWork(context: Context, task: string | undefined, flags: CreateFlag
   if (declared !== undefined) {
     return { mode: declared.mode, ...(task === undefined ? {} : { task }) };
   }
-  if (task === undefined) throw new UsageError("Say what is to be done: the task is missing.");
+  if (task === undefined)
+    throw new UsageError("The task is missing. Give it as the argument after the name.");
   const { agent, warnings, problems } = buildDefinition(flags, surroundings);
   for (const warning of warnings) context.report(context.err.yellow(warning));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
@@ -176,10 +181,10 @@ async function changeSchedule(
 }
 
 const VERB_RESULTS = {
-  pause: "It is paused.",
-  unpause: "It goes on.",
-  trigger: "It is started.",
-  delete: "It is gone; what it has started goes on.",
+  pause: "The schedule is paused.",
+  unpause: "The schedule is active.",
+  trigger: "The schedule's work is started.",
+  delete: "The schedule is deleted; what it started continues.",
 } as const;
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
@@ -195,6 +200,6 @@ function parseOverlap(text: string): Overlap {
   if (overlap !== undefined) return overlap;
   const near = findNearestName(text, OVERLAP_POLICIES);
   throw new UsageError(
-    `--overlap "${text}" is not known. ${near === undefined ? `There are ${OVERLAP_POLICIES.join(", ")}.` : `Did you mean "${near}"?`}`,
+    `--overlap "${text}" is unknown. ${near === undefined ? `Use one of ${OVERLAP_POLICIES.join(", ")}.` : `Did you mean "${near}"?`}`,
   );
 }

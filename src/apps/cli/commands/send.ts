@@ -22,13 +22,16 @@ type Flags = AgentFlags & {
 export function addSendCommand(program: Command, runAction: RunAction): void {
   const command = program
     .command("send")
-    .description("Say something to a session, whatever it is doing: it is opened, continued or prompted")
+    .description("Send a message to a session in any state: the session is created, prompted or continued")
     .argument("<session>", "the session's id")
-    .argument("<text...>", "what to say")
-    .option("--steer", "while it is running: to be read before the next answer (default: refused)")
-    .option("--follow-up", "while it is running: to be read when the agent would stop")
-    .option("--rotate-after <time>", "leave the session for a new one when it was idle for longer: 30m, 12h")
-    .option("--detach", "leave what it starts to the server and its workers");
+    .argument("<text...>", "the message")
+    .option(
+      "--steer",
+      "if a run is open: deliver before the next model call (default: the message is rejected)",
+    )
+    .option("--follow-up", "if a run is open: deliver when the agent would otherwise stop")
+    .option("--rotate-after <time>", "switch to a new session if this one was idle for longer: 30m, 12h")
+    .option("--detach", "start the run and exit; the server and its workers continue it");
   addAgentFlags(command)
     .addHelpText(
       "after",
@@ -38,7 +41,7 @@ Examples:
   $ holdfast send 5f0c… --steer "Leave the tests as they are"
   $ holdfast send my-session "Make a plan" --model anthropic/claude-sonnet-4-5
 
-A session that is new needs --model or --agent; one that is known goes on with the definition that it had last.`,
+A new session needs --model or --agent; an existing one continues with its last definition.`,
     )
     .action(async (session: string, text: string[], flags: Flags) =>
       runAction((context) => sendMessage(context, session, text.join(" "), flags)),
@@ -77,7 +80,8 @@ async function sendMessage(context: Context, id: string, text: string, flags: Fl
 }
 
 function parseWhileRunning({ steer, followUp }: Flags): NonNullable<SendMessageOptions["whileRunning"]> {
-  if (steer === true && followUp === true) throw new UsageError("Say --steer or --follow-up, not both.");
+  if (steer === true && followUp === true)
+    throw new UsageError("--steer and --follow-up exclude each other. Give one of them.");
   if (steer === true) return "steer";
   return followUp === true ? "follow-up" : "refuse";
 }

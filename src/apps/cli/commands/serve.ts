@@ -31,16 +31,29 @@ export function addServeCommand(
 ): void {
   program
     .command("serve")
-    .description("Serve sessions over HTTP: JSON, event streams, chats of the AI SDK; until Ctrl-C")
-    .option("--port <n>", "0 takes any that is free", "8787")
-    .option("--host <address>", "another than a loopback one needs a token of yours", "127.0.0.1")
-    .option("--token-env <name>", "the variable that holds the token that requests must bring")
-    .option("--token-file <file>", "the file that holds it (default: one is made, and printed once)")
-    .option("-a, --agent <file...>", "agents that requests may start by name; no others then")
+    .description("Serve sessions over HTTP until Ctrl-C: JSON, event streams, chats of the AI SDK")
+    .option("--port <n>", "the port; 0 selects a free one", "8787")
+    .option(
+      "--host <address>",
+      "the address to listen on; any other than a loopback address needs your own token",
+      "127.0.0.1",
+    )
+    .option("--token-env <name>", "the environment variable with the token that requests must send")
+    .option("--token-file <file>", "the file with that token (default: a new token, printed once)")
+    .option(
+      "-a, --agent <file...>",
+      "agents that requests may start by name; requests may then start no others",
+    )
     .option(...UNTRUSTED)
-    .option("--allow-origin <url...>", "pages that may ask, as http://localhost:8233; none unless said")
-    .option("--allow-host <name...>", "further names of the server, where it stands behind another")
-    .option("--max-streams <n>", "streams that may be open at the same time", "256")
+    .option(
+      "--allow-origin <url...>",
+      "origins of pages that may send requests, such as http://localhost:8233 (default: none)",
+    )
+    .option(
+      "--allow-host <name...>",
+      "further host names of the server, for example those of a proxy in front of it",
+    )
+    .option("--max-streams <n>", "the maximum number of open streams", "256")
     .addHelpText(
       "after",
       `
@@ -51,9 +64,9 @@ Examples:
   $ curl -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8787/v1/sessions
   $ curl -N -H "Authorization: Bearer $TOKEN" http://127.0.0.1:8787/v1/sessions/5f0c…/events
 
-It speaks HTTP; put a proxy with TLS before it where others can listen. Ctrl-C ends the streams so that readers come
-back, and lets requests that are under way end; a second one leaves. Where HOLDFAST_ENCRYPTION_KEYS is set, it is a codec
-server for the Temporal UI as well.`,
+The server speaks plain HTTP; on an untrusted network, put a TLS proxy in front of it. Ctrl-C ends the streams so that
+readers reconnect, and completes the requests in flight; a second Ctrl-C exits. If HOLDFAST_ENCRYPTION_KEYS is set, the
+server is also a codec server for the Temporal UI.`,
     )
     .action(async (flags: Flags) => runAction((context) => runServer(context, flags)));
 }
@@ -77,7 +90,7 @@ async function runServer(context: Context, flags: Flags): Promise<number> {
     };
     const server = await serve(options).catch((error: NodeJS.ErrnoException) => {
       throw new UsageError(
-        `The server cannot listen at ${flags.host}:${port}: ${error.message}. Take another with --port or --host.`,
+        `The server cannot listen at ${flags.host}:${port}: ${error.message}. Choose another address with --port or --host.`,
       );
     });
     reportReady(context, holdfast, server, isNew ? token : undefined);
@@ -85,7 +98,7 @@ async function runServer(context: Context, flags: Flags): Promise<number> {
   });
 }
 
-/** The token is shown where it was made, and nowhere else. */
+/** Reports the server's address, and the token only when this command created it. */
 function reportReady(context: Context, holdfast: Holdfast, server: Server, token: string | undefined): void {
   const { url, codecUrl } = server;
   const { address, namespace } = holdfast;

@@ -26,9 +26,11 @@ export function addSessionsCommand(program: Command, runAction: RunAction): void
   addFilterOptions(
     program
       .command("sessions")
-      .description("List the sessions of the transcript, the newest activity first; `list` asks the server")
-      .option("--children", "with those of sub-agents")
-      .option("--after <page>", "the next page, as the page before has said"),
+      .description(
+        "List the sessions of the transcript, the most recently active first; `list` reads from the server",
+      )
+      .option("--children", "include sessions of sub-agents")
+      .option("--after <page>", "the next page, with the value that the previous page printed"),
     "50",
   )
     .addHelpText(
@@ -45,8 +47,8 @@ export function addSearchCommand(program: Command, runAction: RunAction): void {
   addFilterOptions(
     program
       .command("search")
-      .description("Find messages by their words, the newest session first")
-      .argument("<words>", 'all must be there; "in quotes" side by side, wor* for a beginning'),
+      .description("Find messages by their text, the newest session first")
+      .argument("<text>", 'words that a message must all contain; "a phrase" in quotes, wor* for a prefix'),
     "20",
   )
     .addHelpText(
@@ -63,13 +65,13 @@ Examples:
 
 function addFilterOptions(command: Command, limit: string): Command {
   return command
-    .option("--agent <name>", "of this agent only")
-    .option("--model <id>", "of this model only")
-    .option("--status <word>", STATUSES.join(", "))
-    .option("--since <time>", "active since: 30m, 12h, 7d, or a date")
-    .option("--until <time>", "active before")
-    .option("--cost-over <usd>", "that have cost more")
-    .option("-n, --limit <n>", "at most so many", limit);
+    .option("--agent <name>", "only sessions of this agent")
+    .option("--model <id>", "only sessions of this model")
+    .option("--status <status>", STATUSES.join(", "))
+    .option("--since <time>", "only sessions active since: 30m, 12h, 7d, or a date")
+    .option("--until <time>", "only sessions active before this time")
+    .option("--cost-over <usd>", "only sessions that cost more")
+    .option("-n, --limit <n>", "the maximum number of results", limit);
 }
 
 function parseFilters({ agent, model, status, since, until, costOver, limit }: FindFlags): FindOptions {
@@ -86,7 +88,7 @@ function parseFilters({ agent, model, status, since, until, costOver, limit }: F
 
 const UNITS = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** So long ago, or a date. */
+/** Parses a time span before the present, or a date. */
 function parseTime(flag: string, text: string): Date {
   const [, amount, unit] = /^(\d+)\s*([smhdw])$/.exec(text.trim()) ?? [];
   const timeMs =
@@ -121,11 +123,11 @@ async function listSessions(context: Context, { children = false, after, ...flag
         `${one.turns}`,
         formatCostCell(one.costUsd),
         one.lastActiveAt.toISOString().slice(0, 19).replace("T", " "),
-        one.scope === "persistent" ? "kept" : "",
+        one.scope === "persistent" ? "persistent" : "",
       ]);
       const head = ["SESSION", "STATUS", "AGENT", "MODEL", "LOOPS", "TURNS", "USD", "LAST ACTIVE (UTC)", ""];
       for (const line of formatTable([head, ...rows])) context.print(line);
-      if (page.after !== undefined) context.report(`There are more: --after ${page.after}`);
+      if (page.after !== undefined) context.report(`More sessions: --after ${page.after}`);
     }
     return EXIT.ok;
   });
@@ -135,7 +137,7 @@ async function searchSessions(context: Context, query: string, flags: FindFlags)
   return withHoldfast(context, async (holdfast) => {
     const hits = await holdfast.search(query, parseFilters(flags));
     if (context.json) for (const hit of hits) context.printJson({ type: "hit", ...hit });
-    else if (hits.length === 0) context.report("Nothing was found.");
+    else if (hits.length === 0) context.report("No messages match.");
     else {
       for (const { session, agent, position, role, at, snippet, branch } of hits) {
         const when = at === undefined ? "" : ` · ${at.toISOString().slice(0, 16).replace("T", " ")}`;

@@ -27,12 +27,12 @@ export function addShowCommand(
     .command("show")
     .description("Print a session's conversation from the transcript")
     .argument("<session>", "the session's id")
-    .option("--events", "its loops and their events instead of its messages")
-    .option("--branch <id>", "another branch than the session's head")
-    .option("--branches", "its branches as a tree: where they begin, their loops, the head")
-    .option("--as-sent", "what the model was sent for one answer, with where every block comes from")
-    .option("--turn <n>", "with --as-sent: which turn of the loop, from 0 (default: the newest)")
-    .option("--loop <id>", "with --as-sent: which loop (default: the newest)")
+    .option("--events", "print the session's loops and events instead of its messages")
+    .option("--branch <id>", "print this branch (default: the branch of the session's head)")
+    .option("--branches", "print the session's branches as a tree: where they begin, their loops, the head")
+    .option("--as-sent", "print the request to the model for one turn, with the source of every block")
+    .option("--turn <n>", "with --as-sent: the turn of the loop, from 0 (default: the newest)")
+    .option("--loop <id>", "with --as-sent: the loop (default: the newest)")
     .addHelpText(
       "after",
       `
@@ -42,8 +42,8 @@ Examples:
   $ holdfast show 5f0c… --branches
   $ holdfast show 5f0c… --turn 7 --as-sent
 
---as-sent is made again from the record alone, through compactions, pruning, going back and other definitions.
-\`holdfast branch 5f0c… --turn 7\` starts again from there.`,
+--as-sent rebuilds the request from the record alone, across compactions, pruning, rewinds and definition updates.
+\`holdfast branch 5f0c… --turn 7\` reruns from that turn.`,
     )
     .action(async (session: string, flags: Flags) =>
       runAction((context) => showSession(context, session, flags)),
@@ -53,7 +53,7 @@ Examples:
 async function showSession(context: Context, session: string, flags: Flags): Promise<number> {
   const { events = false, branches = false, asSent = false, branch } = flags;
   if (!asSent && (flags.turn !== undefined || flags.loop !== undefined)) {
-    throw new UsageError("--turn and --loop go with --as-sent.");
+    throw new UsageError("--turn and --loop need --as-sent. Add --as-sent, or omit them.");
   }
   return withHoldfast(context, async (holdfast) => {
     if (branches) {

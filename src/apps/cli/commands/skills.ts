@@ -19,13 +19,13 @@ type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 type ListFlags = UntrustedFlag & { readonly folder?: readonly string[]; readonly agent?: string };
 type CheckFlags = { readonly strict?: boolean };
 
-/** In a table; the whole is in the JSON. */
+/** The limit in a table; the JSON output has the whole description. */
 const MAX_DESCRIPTION_CHARS = 60;
 
 export function addSkillsCommand(program: Command, runAction: RunAction): void {
   const skills = program
     .command("skills")
-    .description("Show the skills that agents may read, and check them")
+    .description("List and check the skills that agents may read")
     .addHelpText(
       "after",
       `
@@ -35,14 +35,14 @@ Examples:
     );
   skills
     .command("list")
-    .description("List the skills of folders, or of an agent; of two of one name that of the later folder")
-    .option("--folder <dir>", "a folder of skills; may be said again", collectValue)
-    .option("-a, --agent <file>", "an agent file, or FILE#NAME: the skills that it has")
+    .description("List the skills of folders or of an agent; if two have the same name, the later folder's")
+    .option("--folder <dir>", "a folder of skills; repeatable", collectValue)
+    .option("-a, --agent <file>", "an agent file, or FILE#NAME: list this agent's skills")
     .option(...UNTRUSTED)
     .addHelpText(
       "after",
       `
-Without flags: what ${DEFAULT_SKILL_FOLDERS.join(" and ")} holds.
+Without flags, the command lists the skills of ${DEFAULT_SKILL_FOLDERS.join(" and ")}.
 
 Examples:
   $ holdfast skills list --folder ~/.holdfast/skills --folder ./skills
@@ -51,19 +51,19 @@ Examples:
     .action(async (flags: ListFlags) => runAction((context) => listSkills(context, flags)));
   skills
     .command("check")
-    .description("Say everything that is wrong or doubtful in skills")
-    .argument("[folder...]", "a folder of skills, or the folder of one")
-    .option("--strict", "a warning is a failure")
+    .description("List the errors and warnings of skills")
+    .argument("[folder...]", "a folder of skills, or the folder of one skill")
+    .option("--strict", "treat warnings as errors")
     .addHelpText(
       "after",
       `
-Without a folder: what ${DEFAULT_SKILL_FOLDERS.join(" and ")} holds.
+Without a folder, the command checks ${DEFAULT_SKILL_FOLDERS.join(" and ")}.
 
 Examples:
   $ holdfast skills check
   $ holdfast skills check ./skills/review --strict --json
 
-Exit codes: 0 all is well, 1 something is wrong (with --strict: or doubtful).`,
+Exit codes: 0 no errors, 1 errors (with --strict, also warnings).`,
     )
     .action(async (folders: string[], flags: CheckFlags) =>
       runAction((context) => runCheck(context, folders, flags)),
@@ -76,7 +76,7 @@ function collectValue(value: string, before: readonly string[] = []): readonly s
 
 type SkillSources = { readonly folders: readonly string[]; readonly names?: readonly string[] | undefined };
 
-/** Where skills are looked for, as a worker of this user would. */
+/** Finds the skill folders that a worker of this user searches; undefined for an agent without skills. */
 function findSkillSources(context: Context, flags: ListFlags): SkillSources | undefined {
   const { folder, agent } = flags;
   const { env } = context.streams;
@@ -85,7 +85,9 @@ function findSkillSources(context: Context, flags: ListFlags): SkillSources | un
     folders.map((said) => resolveSkillFolder(said, workspace, env["HOME"]));
   if (agent === undefined) return { folders: resolveFolders(folder ?? DEFAULT_SKILL_FOLDERS) };
   if (folder !== undefined)
-    throw new UsageError("Say --folder or --agent: an agent names its folders itself.");
+    throw new UsageError(
+      "--folder and --agent exclude each other, because an agent has its own folders. Give one of them.",
+    );
   const { skills, workspace } = loadAgentFile(agent, surroundingsOf(context, flags)).agent;
   return skills === undefined
     ? undefined
@@ -95,7 +97,7 @@ function findSkillSources(context: Context, flags: ListFlags): SkillSources | un
 async function listSkills(context: Context, flags: ListFlags): Promise<number> {
   const sources = findSkillSources(context, flags);
   if (sources === undefined) {
-    context.report(`${flags.agent} has no skills: add a section [skills].`);
+    context.report(`${flags.agent} has no skills. To add some, write a [skills] section.`);
     return EXIT.ok;
   }
   const { found, problems } = await findSkills(sources.folders);
@@ -108,8 +110,8 @@ async function listSkills(context: Context, flags: ListFlags): Promise<number> {
     .flatMap((one) => one.problems.slice(0, 1));
   const warnings = [
     ...problems,
-    ...unknown.map((name) => `There is no skill "${name}"`),
-    ...unusable.map((one) => `Left out: ${formatSkillProblem(one)}`),
+    ...unknown.map((name) => `The skill "${name}" does not exist`),
+    ...unusable.map((one) => `Skipped: ${formatSkillProblem(one)}`),
   ];
   for (const warning of warnings)
     context.report(`${context.err.yellow("warning")}: ${stripControls(warning)}`);
@@ -133,9 +135,7 @@ async function listSkills(context: Context, flags: ListFlags): Promise<number> {
 }
 
 function formatNoSkills(folders: readonly string[]): string {
-  const folderTexts = folders.map((folder) =>
-    existsSync(folder) ? folder : `${folder} (which is not there)`,
-  );
+  const folderTexts = folders.map((folder) => (existsSync(folder) ? folder : `${folder} (does not exist)`));
   return `No skills in ${folderTexts.join(", ")}.`;
 }
 
@@ -153,7 +153,7 @@ async function runCheck(context: Context, named: readonly string[], { strict }: 
     const whole = [
       ...checked.problems,
       ...(named.length > 0 && checked.skills.length + checked.problems.length === 0
-        ? ["there is no folder with a SKILL.md in it"]
+        ? ["it contains no folder with a SKILL.md"]
         : []),
     ].map((message): SkillProblem => ({ fault: "unusable-file", severity: "error", file: folder, message }));
     problems.push(...whole, ...checked.skills.flatMap((skill) => skill.problems));

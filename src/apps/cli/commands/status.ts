@@ -17,7 +17,7 @@ export function addStatusCommand(
 ): void {
   program
     .command("status")
-    .description("Say where a session stands, and what it waits for")
+    .description("Print a session's status, and what it waits for")
     .argument("<session>", "the session's id")
     .addHelpText(
       "after",
@@ -40,7 +40,7 @@ async function showStatus(context: Context, session: string): Promise<number> {
   });
 }
 
-/** Where a session stands, and of each call that waits for a person what it is and what to type. */
+/** Formats a session's status, and for each call that waits for the user, the call and the command that answers it. */
 export async function formatStatusRows(
   session: Session,
   status: SessionStatus,
@@ -60,19 +60,22 @@ function formatRows(status: SessionStatus): readonly Row[] {
     ["session", status.session],
     [
       "status",
-      `${status.status}${open && source !== "run" ? " (no worker answers; this is what the server shows)" : ""}`,
+      `${status.status}${open && source !== "run" ? " (no worker responds; this status comes from the server)" : ""}`,
     ],
-    ["doing", status.doing],
+    ["activity", status.doing],
     [
       "below",
       waitingBelow === undefined
         ? undefined
-        : `${formatCount(waitingBelow, "call")} of agents below it wait for a person`,
+        : `${formatCount(waitingBelow, "call")} of its sub-agents wait for the user`,
     ],
     ["goal", status.goal === undefined ? undefined : shortenText(status.goal, 200)],
     ["agent", status.agent],
     ["model", status.model],
-    ["moves", status.movesTo === undefined ? undefined : "to another definition before its next turn"],
+    [
+      "update",
+      status.movesTo === undefined ? undefined : "changes to another definition before its next turn",
+    ],
     ["turns", status.turns === undefined ? undefined : `${status.turns}`],
     ["cost", status.costUsd === undefined ? undefined : describeCost(status.costUsd)],
     ["budget", status.budget === undefined ? undefined : formatBudget(status.budget)],
@@ -83,10 +86,10 @@ function formatRows(status: SessionStatus): readonly Row[] {
       queued === undefined ? undefined : `${queued.steering} steering, ${queued.followUps} follow-up`,
     ],
     [
-      "refused",
+      "rejected",
       status.refusedMessages === undefined
         ? undefined
-        : `${formatCount(status.refusedMessages.messages, "message")}, for the queue was full`,
+        : `${formatCount(status.refusedMessages.messages, "message")}, because the queue was full`,
     ],
     ["outcome", outcome === undefined ? undefined : describeOutcome(outcome)],
     ["last", status.lastText === undefined ? undefined : shortenText(status.lastText, 200)],
@@ -98,7 +101,7 @@ function formatRows(status: SessionStatus): readonly Row[] {
   return rows.filter((row): row is Row => row[1] !== undefined && row[1] !== "");
 }
 
-/** Of an evaluation: each branch with the workflow under which it is spoken to alone. */
+/** Formats the branches of an evaluation, each with the id of the workflow that takes its messages. */
 function formatParts({ branches = [], judge }: SessionStatus): readonly Row[] {
   const rows = branches.map((part, index) => [`branch ${index + 1}`, describePart(part)] as const);
   return judge === undefined ? rows : [...rows, ["judge", describePart(judge)]];

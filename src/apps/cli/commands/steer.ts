@@ -10,10 +10,10 @@ type Flags = { readonly ack?: boolean };
 export function addSteerCommand(program: Command, runAction: RunAction): void {
   program
     .command("steer")
-    .description("Say something that the agent reads before its next answer")
+    .description("Send a message that the agent reads before its next model call")
     .argument("<session>", "the session's id")
-    .argument("<text...>", "what to say")
-    .option("--ack", "wait until the run has taken it")
+    .argument("<text...>", "the message")
+    .option("--ack", "wait until the run has received it")
     .addHelpText(
       "after",
       `
@@ -21,8 +21,8 @@ Examples:
   $ holdfast steer 5f0c… "Leave the tests as they are"
   $ holdfast steer 5f0c… --ack Use pnpm
 
-A session at rest finds it in its inbox when its next run begins.
-At most 200 messages wait for a run; one more is refused.`,
+An idle session reads the message from its inbox when its next run begins.
+At most 200 messages can wait for a run; further messages are rejected.`,
     )
     .action(async (session: string, text: string[], flags: Flags) =>
       runAction((context) => sendText(context, "steer", session, text.join(" "), flags)),
@@ -32,10 +32,10 @@ At most 200 messages wait for a run; one more is refused.`,
 export function addFollowUpCommand(program: Command, runAction: RunAction): void {
   program
     .command("follow-up")
-    .description("Say something that the agent reads when it would stop")
+    .description("Queue a message that is delivered when the agent would otherwise stop")
     .argument("<session>", "the session's id")
-    .argument("<text...>", "what to say")
-    .option("--ack", "wait until the run has taken it")
+    .argument("<text...>", "the message")
+    .option("--ack", "wait until the run has received it")
     .addHelpText(
       "after",
       `
@@ -56,11 +56,11 @@ async function sendText(
   { ack = false }: Flags,
 ): Promise<number> {
   return withHoldfast(context, async (holdfast) => {
-    // A message starts a run that puts it into the inbox: a mistyped id must not make a session.
+    // A message starts a run that puts it into the inbox; the status call prevents a mistyped id from creating a session.
     const { open } = await holdfast.status(session);
     const sent = await holdfast[verb](session, text, { acknowledge: ack });
     if (context.json) context.printJson({ type: "sent", session, open, ...sent });
-    else context.print(open ? "sent" : "left in the session's inbox: no run is open");
+    else context.print(open ? "sent" : "stored in the session's inbox: no run is open");
     return EXIT.ok;
   });
 }
@@ -68,9 +68,9 @@ async function sendText(
 export function addStopCommand(program: Command, runAction: RunAction): void {
   program
     .command("stop")
-    .description("Stop a run: the request to the vendor, the tools, then the loop")
+    .description("Stop a run: first the model request, then the tools, then the loop")
     .argument("<session>", "the session's id")
-    .option("--reason <text>", "why, for the record")
+    .option("--reason <text>", "the reason, for the record")
     .addHelpText(
       "after",
       `
@@ -90,7 +90,7 @@ async function stopSession(context: Context, session: string, reason: string | u
       throw error;
     });
     if (context.json) context.printJson({ type: "stop", session, open });
-    else context.print(open ? "asked to stop" : "nothing to stop: the session is at rest");
+    else context.print(open ? "asked to stop" : "nothing to stop: the session is idle");
     return EXIT.ok;
   });
 }

@@ -17,11 +17,11 @@ export function addUpdateCommand(
 ): void {
   program
     .command("update")
-    .description("Move a session to another definition: a run that is at work before its next turn")
+    .description("Change a session's definition; an open run changes before its next turn")
     .argument("<session>", "the session's id")
-    .requiredOption("--definition <file>", "an agent file, or FILE#NAME where it holds several")
+    .requiredOption("--definition <file>", "an agent file, or FILE#NAME if the file defines several agents")
     .option(...UNTRUSTED)
-    .option("--dry-run", "say what it would change, and change nothing")
+    .option("--dry-run", "list the changes without applying them")
     .addHelpText(
       "after",
       `
@@ -29,7 +29,7 @@ Examples:
   $ holdfast update 5f0c… --definition agent.toml --dry-run
   $ holdfast update 5f0c… --definition agents.toml#reviewer
 
-What was spent, what a person has allowed and the conversation stay. \`holdfast show SESSION --events\` has what came of it.`,
+Costs, granted approvals and the conversation stay. \`holdfast show SESSION --events\` lists the result.`,
     )
     .action(async (session: string, flags: Flags) =>
       runAction((context) => updateSession(context, session, flags)),
@@ -57,13 +57,13 @@ const WHEN_LABELS = {
 } as const satisfies Record<UpdateResult["takesEffect"], string>;
 
 const RESULT_LABELS = {
-  "next-turn": "taken: the run is moved before its next turn",
-  now: "moved: the next prompt is answered with it",
-  "next-run": "taken: the session is at rest, its next run has it",
-  unchanged: "nothing to do: the session has this definition already",
+  "next-turn": "accepted: the run changes before its next turn",
+  now: "changed: the session answers its next prompt with this definition",
+  "next-run": "accepted: the session is idle; its next run uses this definition",
+  unchanged: "nothing to do: the session already has this definition",
 } as const satisfies Record<UpdateResult["takesEffect"], string>;
 
-/** A row for each field that is another one, with when that counts. */
+/** Formats one row for each changed field, with when the change takes effect. */
 function formatUpdate(result: UpdateResult, paint: Context["out"]): readonly string[] {
   const { changes, warnings, takesEffect, dryRun, from } = result;
   const rows = changes.map(
@@ -79,7 +79,8 @@ function formatUpdate(result: UpdateResult, paint: Context["out"]): readonly str
     ([field, said, when]) =>
       `${field.padEnd(widths[0] ?? 0)}  ${said.padEnd(widths[1] ?? 0)}  ${paint.dim(when)}`,
   );
-  const unknown = from === undefined ? ["what it changes is not known yet: its first loop is opening"] : [];
+  const unknown =
+    from === undefined ? ["the changes are not yet known: the session's first loop is opening"] : [];
   const would =
     dryRun && takesEffect !== "unchanged" ? `nothing was changed (--dry-run)` : RESULT_LABELS[takesEffect];
   return [

@@ -27,13 +27,13 @@ export function addWorkerCommand(
 ): void {
   program
     .command("worker")
-    .description("Run a worker, until Ctrl-C: it drains, then ends")
-    .option("--tools <file...>", "modules whose default export is a tool or a list of tools")
-    .option("--no-recognition", "leave dead workers of this host to their heartbeats")
-    .option("--drain <seconds>", "what runs has this long when the worker is asked to end (default: 10)")
-    .option("--build-id <id>", "this build, for Temporal's worker versioning")
-    .option("--deployment <name>", "the deployment that it is a build of (default: holdfast)")
-    .option("--versioning <behavior>", "pinned: runs stay with their version; auto-upgrade (default)")
+    .description("Run a worker until Ctrl-C; it drains, then exits")
+    .option("--tools <file...>", "modules that export a tool or a list of tools by default")
+    .option("--no-recognition", "find dead workers of this host only by missing heartbeats")
+    .option("--drain <seconds>", "how long running steps may take to end after a stop request (default: 10)")
+    .option("--build-id <id>", "the id of this build, for Temporal's worker versioning")
+    .option("--deployment <name>", "the deployment of this build (default: holdfast)")
+    .option("--versioning <behavior>", "pinned (runs stay with their version) or auto-upgrade (default)")
     .addHelpText(
       "after",
       `
@@ -43,8 +43,8 @@ Examples:
   $ holdfast worker --tools ./tools.js
   $ holdfast worker --build-id 2026-11-22.1 --versioning pinned
 
-The first Ctrl-C or SIGTERM drains it, the second hands back what runs at once, the third leaves it.
-Exit code: 0 after a drain, 1 when it could not start or failed, 130 or 143 when it was left.`,
+The first Ctrl-C or SIGTERM drains the worker, the second releases its running steps immediately, the third ends it.
+Exit codes: 0 after a drain, 1 if the worker failed or could not start, 130 or 143 if the third signal ended it.`,
     )
     .action(async (flags: Flags) => runAction((context) => runWorker(context, flags)));
 }
@@ -72,7 +72,7 @@ async function runWorker(context: Context, flags: Flags): Promise<number> {
   const end = (signal: NodeJS.Signals) => (): void => {
     signalCount += 1;
     if (signalCount === 1)
-      context.report(context.err.dim("Draining. Once more hands back at once what runs."));
+      context.report(context.err.dim("Draining. Press Ctrl-C again to release running steps immediately."));
     child.process.kill(signal);
   };
   const [drain, terminate] = [end("SIGINT"), end("SIGTERM")];

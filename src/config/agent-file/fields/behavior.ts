@@ -16,7 +16,7 @@ import {
   withExpected,
 } from "../define-field.ts";
 
-// What an agent may call, who is asked about it, and what its last answer must be (CFG-20).
+// The tools of an agent, approvals, and the format of its final answer (CFG-20).
 
 const POLICY = PermissionPolicy.parse({});
 const APPROVALS = ApprovalSettings.parse({});
@@ -35,30 +35,38 @@ const OutputSchema = withExpected(
 );
 
 export const BEHAVIOR_FIELDS: readonly Field[] = [
-  defineField("tools.enabled", "tools", describeKey(ToolNames, "Names of tools that the worker has.", [])),
+  defineField(
+    "tools.enabled",
+    "tools",
+    describeKey(ToolNames, "Names of tools; the worker must have registered them.", []),
+  ),
   defineField(
     "tools.strict",
     "strict",
-    describeKey(z.boolean(), "A tool that the worker does not have is an error; else it is left out.", false),
+    describeKey(
+      z.boolean(),
+      "A tool that the worker does not have is an error; otherwise it is left out.",
+      false,
+    ),
   ),
   defineField(
     "tools.tool_strategy",
     "toolStrategy.type",
     describeKey(
       z.enum(TOOL_STRATEGIES),
-      "How the calls of one answer run: one by one, all at once, or some at a time.",
+      "How the calls of one answer run: one by one, all at once, or in batches.",
       "parallel",
     ),
   ),
   defineField(
     "tools.batch_size",
     "toolStrategy.size",
-    describeKey(integerFrom(1), "Calls at a time, for `batched`.", BATCH_SIZE),
+    describeKey(integerFrom(1), "The size of a batch, for `batched`.", BATCH_SIZE),
   ),
   defineField(
     "tools.timeout_ms",
     "toolTimeoutMs",
-    describeKey(allowNone(integerFrom(1)), "For tools that have no time limit of their own.", "none"),
+    describeKey(allowNone(integerFrom(1)), "The time limit of tools that have none of their own.", "none"),
     NONE_AS_NULL,
   ),
   defineField(
@@ -66,7 +74,7 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "snapshots",
     describeKey(
       z.enum(["git"]),
-      "Keeps what the workspace holds with each turn, in a hidden reference of its git repository.",
+      "Stores a snapshot of the workspace with each turn, in a hidden reference of its git repository.",
       "none",
     ),
   ),
@@ -75,7 +83,7 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "permissions.rules",
     describeKey(
       z.array(PermissionRule),
-      "In order; the first rule that matches decides. See docs/approvals.md.",
+      "Checked in order; the first rule that matches decides. See docs/approvals.md.",
       [],
     ),
   ),
@@ -84,14 +92,18 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "permissions.otherwise",
     describeKey(
       PermissionPolicy.shape.otherwise.unwrap(),
-      "What is decided where no rule matches.",
+      "The decision if no rule matches.",
       POLICY.otherwise,
     ),
   ),
   defineField(
     "approvals.timeout_ms",
     "approvals.timeoutMs",
-    describeKey(allowNone(integerFrom(1)), "After this a call that waits for a person is refused.", "none"),
+    describeKey(
+      allowNone(integerFrom(1)),
+      "After this time a call that waits for approval is denied.",
+      "none",
+    ),
     NONE_AS_NULL,
   ),
   defineField(
@@ -99,22 +111,30 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "approvals.countsAsDuration",
     describeKey(
       z.boolean(),
-      "Waiting for a person counts for max_duration_secs.",
+      "The time that a call waits for approval counts towards max_duration_secs.",
       APPROVALS.countsAsDuration,
     ),
   ),
   defineField(
     "nudges.enabled",
     "nudges.enabled",
-    describeKey(z.boolean(), "A model that announces a call and makes none is told so.", NUDGES.enabled),
+    describeKey(
+      z.boolean(),
+      "A model that announces a tool call and makes none gets a reminder.",
+      NUDGES.enabled,
+    ),
   ),
-  defineField("nudges.max", "nudges.max", describeKey(integerFrom(0), "In a row.", NUDGES.max)),
+  defineField(
+    "nudges.max",
+    "nudges.max",
+    describeKey(integerFrom(0), "The maximum number of consecutive reminders.", NUDGES.max),
+  ),
   defineField(
     "repeated_failures.tell_after",
     "repeatedFailures.tellAfter",
     describeKey(
       integerFrom(1),
-      "After so many answers with a call that fails in the same way, the model is told plainly.",
+      "After this many answers with a call that fails in the same way, the model gets a warning.",
       REPEATS.tellAfter,
     ),
   ),
@@ -123,7 +143,7 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "repeatedFailures.endAfter",
     describeKey(
       allowNone(integerFrom(1)),
-      "After so many of them the loop ends, or a person is asked.",
+      "After this many of them the loop ends, or a user is asked.",
       REPEATS.endAfter ?? "none",
     ),
     NONE_AS_NULL,
@@ -133,7 +153,7 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "repeatedFailures.action",
     describeKey(
       RepeatSettings.shape.action.unwrap(),
-      "What happens then: the loop ends, or a person says.",
+      "What happens then: the loop ends, or a user decides.",
       REPEATS.action,
     ),
   ),
@@ -142,7 +162,7 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "revert.shownForTurns",
     describeKey(
       integerFrom(0, 100),
-      "Turns that a lesson or a finding of the tool revert_to_state is shown for.",
+      "The number of turns for which the model sees a lesson or a finding of the tool revert_to_state.",
       REVERT.shownForTurns,
     ),
   ),
@@ -151,7 +171,7 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "revert.newestOfKind",
     describeKey(
       integerFrom(0, 20),
-      "The newest of a kind are shown however old they are.",
+      "The number of newest lessons and findings of each kind that the model always sees, at any age.",
       REVERT.newestOfKind,
     ),
   ),
@@ -160,7 +180,7 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "redact.toolOutput",
     describeKey(
       z.boolean(),
-      "What looks like a key is left out of tool results, for the record as for the model.",
+      "Removes text that looks like a key from tool results, both in the record and for the model.",
       false,
     ),
   ),
@@ -169,7 +189,7 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "sessionScope",
     describeKey(
       z.enum(["ephemeral", "persistent"]),
-      "Of its sessions; no retention policy takes persistent ones. A sub-agent's go with those of its caller.",
+      "The scope of its sessions. No retention policy deletes persistent ones. A sub-agent's sessions are deleted with those of its caller.",
       "ephemeral",
     ),
   ),
@@ -178,25 +198,25 @@ export const BEHAVIOR_FIELDS: readonly Field[] = [
     "output.type",
     describeKey(
       z.enum(["text", "json", "json-schema"]),
-      "What the last answer must be; json-schema where a schema is given.",
+      "The format of the final answer; json-schema by default if a schema is given.",
     ),
   ),
   defineField(
     "output.schema",
     "output.schema",
-    describeKey(OutputSchema, "The JSON Schema; its root is an object."),
+    describeKey(OutputSchema, "The JSON Schema; its root must be an object."),
   ),
   defineField(
     "output.name",
     "output.name",
-    describeKey(z.string(), "What the vendor calls it.", "final_answer"),
+    describeKey(z.string(), "Its name at the vendor.", "final_answer"),
   ),
   defineField(
     "output.strict",
     "output.strict",
     describeKey(
       z.boolean(),
-      "Asks the vendor to keep to the schema word by word; wherever it can, unless said.",
+      "Asks the vendor to enforce the schema strictly; by default wherever the vendor supports it.",
     ),
   ),
 ];

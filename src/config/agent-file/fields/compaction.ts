@@ -24,20 +24,20 @@ export const COMPACTION_FIELDS: readonly Field[] = [
     "maxContextTokens",
     describeKey(
       integerFrom(1),
-      "The context window, at most that of the model. Compaction is off unless this is said.",
+      "The context window, at most that of the model. Compaction is off unless this is set.",
     ),
   ),
   defineLoopField(
     "system_prompt_tokens",
     "systemPromptTokens",
-    describeKey(integerFrom(0), "Set aside for the system prompt.", CONTEXT.systemPromptTokens),
+    describeKey(integerFrom(0), "Tokens reserved for the system prompt.", CONTEXT.systemPromptTokens),
   ),
   defineCompactionField(
     "compact_at_pct",
     "compactAtPct",
     describeKey(
       z.number().positive().max(1),
-      "The part of the window that may fill, 0 to 1.",
+      "Compaction begins when more than this fraction of the window is used, 0 to 1.",
       COMPACTION.compactAtPct,
     ),
   ),
@@ -46,7 +46,7 @@ export const COMPACTION_FIELDS: readonly Field[] = [
     "budgetThresholdPct",
     describeKey(
       z.number().min(0).lt(1),
-      "Compaction begins when less than this part of the window is left.",
+      "Compaction begins when less than this fraction of the window remains.",
       COMPACTION.budgetThresholdPct,
     ),
   ),
@@ -55,7 +55,7 @@ export const COMPACTION_FIELDS: readonly Field[] = [
     "scope",
     describeKey(
       z.union([integerFrom(0), z.literal("token-budget")]),
-      "How many loops before the newest one a compacted view tells of; token-budget: as many as fit the window.",
+      "The number of loops before the newest one that a compacted view covers; token-budget: as many as fit the window.",
       LOOPS,
     ),
     { read: parseScope, write: formatScope },
@@ -65,59 +65,71 @@ export const COMPACTION_FIELDS: readonly Field[] = [
     "keepFirstTurns",
     describeKey(
       integerFrom(0),
-      "Turns that stay as they are, from the beginning.",
+      "The number of turns at the beginning that stay as they are.",
       COMPACTION.keepFirstTurns,
     ),
   ),
   defineCompactionField(
     "keep_recent_turns",
     "keepRecentTurns",
-    describeKey(integerFrom(0), "Turns that stay, at the end.", COMPACTION.keepRecentTurns),
+    describeKey(
+      integerFrom(0),
+      "The number of turns at the end that stay as they are.",
+      COMPACTION.keepRecentTurns,
+    ),
   ),
   defineCompactionField(
     "max_summary_tokens",
     "maxSummaryTokens",
-    describeKey(integerFrom(0), "Of one whole summary.", COMPACTION.maxSummaryTokens),
+    describeKey(integerFrom(0), "The maximum number of tokens of one summary.", COMPACTION.maxSummaryTokens),
   ),
   defineCompactionField(
     "tool_output_max_lines",
     "toolOutputMaxLines",
     describeKey(
       integerFrom(0),
-      "Lines that an output keeps, in the turns at the end.",
+      "The number of lines to which tool outputs are shortened, in the turns at the end.",
       COMPACTION.toolOutputMaxLines,
     ),
   ),
   defineCompactionField(
     "focus_message",
     "focusMessage",
-    describeKey(z.string(), "What a summary written by a model should dwell on."),
+    describeKey(z.string(), "What a summary that a model writes focuses on."),
   ),
   defineCompactionField(
     "strategy",
     "strategy",
     describeKey(
       z.string().min(1),
-      "`block`, `summary` (asks the agent's own model), `tiered`, or the name of a strategy of the worker's.",
+      "`block`, `summary` (the agent's own model writes it), `tiered`, or the name of a strategy that the worker has registered.",
       COMPACTION.strategy,
     ),
   ),
   defineTieredField(
     "keep_first",
     "keepFirst",
-    describeKey(integerFrom(0), "Of the tiered strategy: messages from the beginning.", CONTEXT.keepFirst),
+    describeKey(
+      integerFrom(0),
+      "Tiered strategy only: the number of messages at the beginning that stay.",
+      CONTEXT.keepFirst,
+    ),
   ),
   defineTieredField(
     "keep_recent",
     "keepRecent",
-    describeKey(integerFrom(0), "Of the tiered strategy: messages from the end.", CONTEXT.keepRecent),
+    describeKey(
+      integerFrom(0),
+      "Tiered strategy only: the number of messages at the end that stay.",
+      CONTEXT.keepRecent,
+    ),
   ),
   defineTieredField(
     "tool_output_max_lines",
     "toolOutputMaxLines",
     describeKey(
       integerFrom(0),
-      "Of the tiered strategy: lines that an output keeps.",
+      "Tiered strategy only: the number of lines to which tool outputs are shortened.",
       CONTEXT.toolOutputMaxLines,
     ),
   ),

@@ -11,7 +11,7 @@ import {
   SECONDS_AS_MS,
 } from "../define-field.ts";
 
-// How long an agent may go on, and how it goes about it (CFG-23).
+// Limits and execution settings of an agent (CFG-23).
 
 const LIMITS = Limits.parse({});
 const RETRY = RetryConfig.parse({});
@@ -23,7 +23,7 @@ export type LimitDefaults = {
   readonly maxDurationMs: number | null;
 };
 
-/** @param to - The limits' place in the definition. */
+/** @param to - The path of the limits in the definition. */
 export function defineLimitFields(at: string, to: string, defaults: LimitDefaults): readonly Field[] {
   const seconds = z.number().positive();
   const inSeconds = defaults.maxDurationMs === null ? "none" : defaults.maxDurationMs / 1000;
@@ -31,7 +31,11 @@ export function defineLimitFields(at: string, to: string, defaults: LimitDefault
     maxTurns: defineField(
       `${at}max_turns`,
       `${to}.maxTurns`,
-      describeKey(allowNone(integerFrom(1)), "Answers of the model.", defaults.maxTurns ?? "none"),
+      describeKey(
+        allowNone(integerFrom(1)),
+        "The maximum number of model answers.",
+        defaults.maxTurns ?? "none",
+      ),
       NONE_AS_NULL,
     ),
     maxTotalTokens: defineField(
@@ -39,7 +43,7 @@ export function defineLimitFields(at: string, to: string, defaults: LimitDefault
       `${to}.maxTotalTokens`,
       describeKey(
         allowNone(integerFrom(1)),
-        "Input and output tokens of all turns together.",
+        "The maximum number of input and output tokens of all turns together.",
         defaults.maxTotalTokens ?? "none",
       ),
       NONE_AS_NULL,
@@ -47,7 +51,7 @@ export function defineLimitFields(at: string, to: string, defaults: LimitDefault
     maxDurationMs: defineField(
       `${at}max_duration_secs`,
       `${to}.maxDurationMs`,
-      describeKey(allowNone(seconds), "Seconds; fractions go.", inSeconds),
+      describeKey(allowNone(seconds), "Seconds; fractions are allowed.", inSeconds),
       SECONDS_AS_MS,
     ),
     maxCostUsd: defineField(
@@ -55,7 +59,7 @@ export function defineLimitFields(at: string, to: string, defaults: LimitDefault
       `${to}.maxCostUsd`,
       describeKey(
         allowNone(seconds),
-        "Dollars. An error where the price of a model is unknown: see [provider.cost].",
+        "Dollars. An error if the price of a model is unknown: see [provider.cost].",
         "none",
       ),
       NONE_AS_NULL,
@@ -71,7 +75,7 @@ const CacheParts = z.strictObject({
 });
 
 const defineQueueMode = (what: string) =>
-  describeKey(QueueMode, `How ${what} are read, one a time or all at once.`, "one-at-a-time");
+  describeKey(QueueMode, `How ${what} are read: one at a time or all at once.`, "one-at-a-time");
 
 export const EXECUTION_FIELDS: readonly Field[] = [
   ...defineLimitFields("execution.", "limits", LIMITS),
@@ -82,31 +86,31 @@ export const EXECUTION_FIELDS: readonly Field[] = [
     "retry.maxRetries",
     describeKey(
       integerFrom(0, 100),
-      "How often a vendor that is slow, busy or unreachable is asked again; 0 for never.",
+      "How often a request to a slow, busy or unreachable vendor is retried; 0 for never.",
       RETRY.maxRetries,
     ),
   ),
   defineField(
     "execution.retry.initial_delay_ms",
     "retry.initialDelayMs",
-    describeKey(integerFrom(1), "Before the first retry.", RETRY.initialDelayMs),
+    describeKey(integerFrom(1), "The delay before the first retry.", RETRY.initialDelayMs),
   ),
   defineField(
     "execution.retry.backoff_multiplier",
     "retry.backoffMultiplier",
-    describeKey(z.number().min(1), "Of one delay to the next.", RETRY.backoffMultiplier),
+    describeKey(z.number().min(1), "The factor from one delay to the next.", RETRY.backoffMultiplier),
   ),
   defineField(
     "execution.retry.max_delay_ms",
     "retry.maxDelayMs",
-    describeKey(integerFrom(1), "No delay is longer.", RETRY.maxDelayMs),
+    describeKey(integerFrom(1), "The longest delay.", RETRY.maxDelayMs),
   ),
   defineField(
     "execution.retry.max_wait_ms",
     "retry.maxWaitMs",
     describeKey(
       integerFrom(1),
-      "A vendor that asks for a longer pause is asked again after this.",
+      "The longest wait that a vendor can ask for; after it the request is retried.",
       DEFAULT_MAX_WAIT_MS,
     ),
   ),
@@ -118,7 +122,11 @@ export const EXECUTION_FIELDS: readonly Field[] = [
   defineField(
     "execution.cache.strategy",
     "cache.strategy",
-    describeKey(z.union([z.enum(["auto", "disabled"]), CacheParts]), "What goes into the cache.", "auto"),
+    describeKey(
+      z.union([z.enum(["auto", "disabled"]), CacheParts]),
+      "The parts of a request that are cached.",
+      "auto",
+    ),
     { read: parseCacheParts, write: formatCacheParts },
   ),
   defineField(
@@ -126,7 +134,7 @@ export const EXECUTION_FIELDS: readonly Field[] = [
     "delegation.maxDepth",
     describeKey(
       integerFrom(1, 10),
-      "Sub-agents below each other; at 1 a sub-agent has none of its own.",
+      "The maximum nesting of sub-agents; at 1 a sub-agent has none of its own.",
       DELEGATION.maxDepth,
     ),
   ),
@@ -135,7 +143,7 @@ export const EXECUTION_FIELDS: readonly Field[] = [
     "delegation.maxChildren",
     describeKey(
       allowNone(integerFrom(1, 10_000)),
-      "Sub-agents that a run may start, with all that those start.",
+      "The maximum number of sub-agents that a run may start, including those that its sub-agents start.",
       DELEGATION.maxChildren,
     ),
     NONE_AS_NULL,

@@ -12,7 +12,7 @@ import {
 
 // [callbacks] and [hooks] (CFG-25, CB-08, CB-09).
 
-/** Names of points as the sources of the format have them. */
+/** Names of hook points in the formats that this format builds on. */
 const ALIASES: { readonly [P in HookPoint]?: string } = {
   "before-tool": "before_tool_execution",
   "after-tool": "after_tool_execution",
@@ -32,17 +32,17 @@ const Use = withExpected(
     z.string().min(1),
     z.strictObject({ name: z.string().min(1), ...policy }),
     z.strictObject({ command: z.union([z.string().min(1), z.array(z.string()).min(1)]), ...policy }),
-    // A registered name that would be read as a command, because it has a space or a slash.
+    // For a registered name that would be read as a command because it has a space or a slash.
     z.strictObject({ hook: z.string().min(1) }),
   ]),
-  'a registered name ("audit", "plug::audit"), a command ("./check.sh", "python3 check.py"), {name = …} or {command = …}, both perhaps with timeout_ms and on_failure ("stop" or "go-on")',
+  'a registered name ("audit", "plug::audit"), a command ("./check.sh", "python3 check.py"), {name = …} or {command = …}, both optionally with timeout_ms and on_failure ("stop" or "go-on")',
 );
 
 const Uses = withExpected(z.union([Use, z.array(Use)]), "a hook, or a list of hooks");
 
 const Names = withExpected(
   z.union([z.string().min(1), z.array(z.string().min(1))]),
-  "the name of a function that the worker has, or a list of names",
+  "the name of a function that the worker has registered, or a list of names",
 );
 
 const toList = (value: unknown): unknown => (Array.isArray(value) ? value : [value]);
@@ -69,13 +69,13 @@ export const HOOK_FIELDS: readonly Field[] = [
   defineField(
     "hooks.input_filters",
     "inputFilters",
-    describeKey(Names, "Asked in this order about all that people say.", []),
+    describeKey(Names, "Filters of all user messages, applied in this order.", []),
     { read: toList },
   ),
   defineField(
     "hooks.transform_context",
     "transformContext",
-    describeKey(Names, "Make other messages of the context before each request, in this order.", []),
+    describeKey(Names, "Transform the messages of the context before each request, in this order.", []),
     { read: toList },
   ),
   defineField(
@@ -83,14 +83,14 @@ export const HOOK_FIELDS: readonly Field[] = [
     "convertToLlm",
     describeKey(
       allowNone(z.string()),
-      "Makes messages that a model can read of an application's own; those are dropped unless said.",
+      "Converts an application's own messages to messages that a model can read; by default they are dropped.",
       "none",
     ),
     NONE_AS_NULL,
   ),
 ];
 
-/** A text with a space or a slash is a command; other texts are names. */
+/** Parses one hook. A text with a space or a slash is a command; other texts are names. */
 function parseHookUse(value: unknown): unknown {
   if (typeof value === "string") return looksLikeCommand(value) ? { command: value } : value;
   if (typeof value !== "object" || value === null) return value;

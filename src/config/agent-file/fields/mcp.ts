@@ -12,7 +12,7 @@ import {
 } from "../define-field.ts";
 import { isTable, type Table } from "../table-paths.ts";
 
-// [[mcp]]: servers of the Model Context Protocol. What each key means is in docs/mcp.md.
+// [[mcp]]: servers of the Model Context Protocol. docs/mcp.md describes the keys.
 
 const DEFAULTS = McpServer.parse({ name: "-", transport: { type: "http", url: "http://-" } });
 
@@ -22,65 +22,91 @@ const Address = withExpected(z.string().min(1), "an address that begins with htt
 const Reference = withExpected(z.string().min(1), "the name of a variable, as ${NAME}");
 
 const Auth = z.strictObject({
-  type: describeRequiredKey(z.enum(["bearer", "oauth", "oauth-token"]), "How the server is shown who asks."),
-  token: describeKey(Reference, "Of `bearer`."),
-  client_id: describeKey(z.string(), "Of `oauth`, and of `oauth-token` where it is refreshed."),
-  client_secret: describeKey(Reference, "The same."),
-  client_auth: describeKey(z.enum(["basic", "post"]), "How the client's secret is sent.", "basic"),
-  scope: describeKey(z.string(), "Of `oauth`: what is asked for."),
-  access_token: describeKey(Reference, "Of `oauth-token`."),
+  type: describeRequiredKey(z.enum(["bearer", "oauth", "oauth-token"]), "How requests are authenticated."),
+  token: describeKey(Reference, "The token of `bearer`."),
+  client_id: describeKey(
+    z.string(),
+    "The client id of `oauth`, and of `oauth-token` if its token is refreshed.",
+  ),
+  client_secret: describeKey(Reference, "The client secret, for the same types as `client_id`."),
+  client_auth: describeKey(z.enum(["basic", "post"]), "How the client secret is sent.", "basic"),
+  scope: describeKey(z.string(), "The requested scope of `oauth`."),
+  access_token: describeKey(Reference, "The access token of `oauth-token`."),
   refresh_token: describeKey(
     Reference,
-    "Of `oauth-token`: gets a new one when the server refuses the old one.",
+    "The refresh token of `oauth-token`: it gets a new access token when the server rejects the old one.",
   ),
-  token_url: describeKey(Address, "Where tokens are given out."),
-  issuer: describeKey(Address, "Whose published description says where tokens are given out."),
+  token_url: describeKey(Address, "The address that issues tokens."),
+  issuer: describeKey(Address, "The issuer whose published metadata contains the token address."),
 });
 
 const Server = z.strictObject({
   name: describeRequiredKey(
     withExpected(z.string().regex(/^[A-Za-z0-9_-]{1,32}$/), "1 to 32 letters, digits, - or _"),
-    "What people call it, and what the names of its tools begin with.",
+    "Its name for users, and the prefix of its tools.",
   ),
   command: describeKey(
     z.string().min(1),
-    "A program that is started and spoken to over its input and output.",
+    "A program that the worker starts and communicates with over standard input and output.",
   ),
-  args: describeKey(z.array(z.string()), "Its arguments, which other processes can see.", []),
-  env: describeKey(Texts, "Its environment, beside PATH, HOME and the like. Secrets as ${NAME}.", {}),
-  cwd: describeKey(z.string().min(1), "The folder that it is started in; the worker's unless said."),
-  url: describeKey(Address, "Instead of a program: a server that is spoken to over HTTP."),
-  headers: describeKey(Texts, "Sent with each request. Secrets as ${NAME}.", {}),
-  auth: describeKey(Auth, "What the server is shown with each request."),
-  prefix: describeKey(z.string(), "A tool is PREFIX__NAME; the server's name unless said, none when empty."),
-  include: describeKey(
-    Patterns,
-    "Tools that are offered, as the server calls them; `*` stands for any letters.",
-  ),
-  exclude: describeKey(Patterns, "Tools that are not.", []),
-  replay: describeKey(
-    z.record(z.string(), ReplayClass),
-    "What a second execution means, by tool or pattern.",
+  args: describeKey(z.array(z.string()), "Its arguments. Other processes can read them.", []),
+  env: describeKey(
+    Texts,
+    "Its environment, in addition to PATH, HOME and similar variables. Secrets as ${NAME}.",
     {},
   ),
-  confirm: describeKey(Patterns, "Tools before whose calls a person is asked.", []),
-  trusted: describeKey(z.boolean(), "What the server says about the safety of its tools is believed.", false),
-  timeout_ms: describeKey(integerFrom(1), "For one request; progress begins it anew.", DEFAULTS.timeoutMs),
-  max_timeout_ms: describeKey(integerFrom(1), "However much progress there is.", 600_000),
+  cwd: describeKey(z.string().min(1), "The folder in which it starts; the worker's by default."),
+  url: describeKey(Address, "Instead of a program: the address of a server that uses HTTP."),
+  headers: describeKey(Texts, "Sent with each request. Secrets as ${NAME}.", {}),
+  auth: describeKey(Auth, "The authentication of each request."),
+  prefix: describeKey(
+    z.string(),
+    "A tool is named PREFIX__NAME; by default the server's name, no prefix if empty.",
+  ),
+  include: describeKey(
+    Patterns,
+    "Tools that the model is offered, by the server's names; `*` matches any characters.",
+  ),
+  exclude: describeKey(Patterns, "Tools that the model is not offered.", []),
+  replay: describeKey(
+    z.record(z.string(), ReplayClass),
+    "The effect of a second execution, by tool or pattern.",
+    {},
+  ),
+  confirm: describeKey(Patterns, "Tools whose calls need a user's approval.", []),
+  trusted: describeKey(
+    z.boolean(),
+    "Whether the server's statements about the safety of its tools are trusted.",
+    false,
+  ),
+  timeout_ms: describeKey(
+    integerFrom(1),
+    "The time limit of one request; a progress report restarts it.",
+    DEFAULTS.timeoutMs,
+  ),
+  max_timeout_ms: describeKey(
+    integerFrom(1),
+    "The time limit of one request, regardless of progress.",
+    600_000,
+  ),
   start_timeout_ms: describeKey(
     integerFrom(1),
-    "For the first answer after a start; `timeout_ms` unless said.",
+    "The time limit of the first answer after a start; `timeout_ms` by default.",
   ),
-  idle_ms: describeKey(integerFrom(1), "Without a request for so long it is ended.", DEFAULTS.idleMs),
-  concurrency: describeKey(integerFrom(1, 64), "Requests that it is given at the same time.", 1),
+  idle_ms: describeKey(
+    integerFrom(1),
+    "A server without a request for this long is stopped.",
+    DEFAULTS.idleMs,
+  ),
+  concurrency: describeKey(integerFrom(1, 64), "The maximum number of concurrent requests.", 1),
   required: describeKey(
     z.boolean(),
-    "Without it the agent does not begin; else it works without its tools.",
+    "The agent does not start without this server; otherwise it works without the server's tools.",
     true,
   ),
-  resources: describeKey(z.boolean(), "Two tools list and read its resources.", false),
-  sampling: describeKey(z.boolean(), "It may have a model asked.", false),
-  elicitation: describeKey(z.boolean(), "It may ask a person while a tool runs.", true),
+  resources: describeKey(z.boolean(), "Adds two tools that list and read its resources.", false),
+  sampling: describeKey(z.boolean(), "The server may request answers from a model.", false),
+  elicitation: describeKey(z.boolean(), "The server may ask a user while a tool runs.", true),
 });
 
 export const MCP_FIELDS: readonly Field[] = [
@@ -95,7 +121,7 @@ export const MCP_FIELDS: readonly Field[] = [
   ),
 ];
 
-/** Keys whose references stay references: the worker puts the values in. */
+/** Keys whose references stay references: the worker inserts the values. */
 const WITH_REFERENCES = ["args", "env", "headers", "auth"];
 
 export function isMcpReference(path: Path): boolean {

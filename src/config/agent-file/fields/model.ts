@@ -28,7 +28,7 @@ function getProtocol(name: string): string {
 
 type Vendor = { readonly provider: string; readonly baseUrl?: string };
 
-/** Who serves a protocol, and where, when the file does not say (PROV-26). */
+/** The default vendor of a protocol, and its address (PROV-26). */
 const VENDORS: Readonly<Record<Protocol, Vendor>> = {
   anthropic_messages: { provider: "anthropic", baseUrl: "https://api.anthropic.com" },
   openai_completions: { provider: "openai", baseUrl: "https://api.openai.com/v1" },
@@ -42,7 +42,7 @@ const VENDORS: Readonly<Record<Protocol, Vendor>> = {
   },
 };
 
-/** A protocol of a worker's own is served by the vendor of that name, who is nowhere in particular. */
+/** Returns the default vendor of a protocol. The vendor of a custom protocol has the protocol's name and no address. */
 export function getVendor(api: Protocol | CustomProtocol): Vendor {
   return api in VENDORS ? VENDORS[api as Protocol] : { provider: api.slice("custom_".length) };
 }
@@ -52,9 +52,9 @@ export const DEFAULT_CONTEXT_WINDOW = 200_000;
 
 const Key = withExpected(
   z.string().regex(/^(\$\{[A-Za-z_][A-Za-z0-9_]*\})?$/),
-  "the environment variable that holds the key, as ${NAME}, never the key itself; none where the server needs none",
+  "the environment variable that holds the key, as ${NAME}, never the key itself; absent if the server needs no key",
 );
-/** Of prices: not the same as free. */
+/** The value of `cost` for unknown prices. Unknown is not free. */
 const UNKNOWN = "unknown";
 
 const defineHighRate = (what: string) =>
@@ -70,7 +70,7 @@ const COMPAT = Object.entries(OpenAiCompat.shape).map(([name, schema]) => {
   return defineField(
     `compat.${toSnakeCase(name)}`,
     `model.compat.${name}`,
-    describeKey(schema.unwrap(), `Of a server that differs from OpenAI: ${words}.`, byDefault),
+    describeKey(schema.unwrap(), `For a server that differs from OpenAI: ${words}.`, byDefault),
   );
 });
 
@@ -78,17 +78,17 @@ export const MODEL_FIELDS: readonly Field[] = [
   defineField(
     "model",
     "model.id",
-    describeKey(z.string().min(1), "What the vendor calls the model.", DEFAULT_MODEL),
+    describeKey(z.string().min(1), "The vendor's name for the model.", DEFAULT_MODEL),
   ),
   defineField(
     "name",
     "model.name",
-    describeKey(z.string(), "The model's name for people; what the vendor calls it unless said."),
+    describeKey(z.string(), "The model's display name; the vendor's name for it by default."),
   ),
   defineField(
     "api",
     "model.api",
-    describeKey(Api, "The wire protocol; never guessed from the model.", "anthropic_messages"),
+    describeKey(Api, "The wire protocol; it is never inferred from the model.", "anthropic_messages"),
     {
       read: (value) => (typeof value === "string" ? getProtocol(value) : value),
     },
@@ -96,14 +96,14 @@ export const MODEL_FIELDS: readonly Field[] = [
   defineField(
     "provider",
     "model.provider",
-    describeKey(z.string().min(1), "Who serves it; the protocol's vendor unless said."),
+    describeKey(z.string().min(1), "The vendor that serves the model; the protocol's vendor by default."),
   ),
   defineField(
     "base_url",
     "model.baseUrl",
     describeKey(
       withExpected(z.url(), "a URL such as https://HOST/v1"),
-      "Where it is served; at the protocol's vendor unless said.",
+      "The address that serves the model; that of the protocol's vendor by default.",
     ),
     { also: ["url"], read: trimTrailingSlash },
   ),
@@ -112,7 +112,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "model.apiKey",
     describeKey(
       Key,
-      "The environment variable that holds the key, as `${NAME}`. Read by the worker, when it asks the vendor.",
+      "The environment variable that holds the key, as `${NAME}`. The worker reads it when it sends a request to the vendor.",
     ),
   ),
   defineField(
@@ -125,7 +125,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "model.thinkingStyle",
     describeKey(
       ModelConfig.shape.thinkingStyle.unwrap(),
-      "How it is told to think, where its protocol knows several ways; by the model's name unless said.",
+      "How the request controls thinking, if the protocol has several ways; derived from the model's name by default.",
     ),
   ),
   defineField(
@@ -133,7 +133,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "model.thinkingBetweenTools",
     describeKey(
       z.boolean(),
-      "Of Claude: it thinks between its calls too. Newer models do so unasked, and with this even at `off`.",
+      "Claude only: it also thinks between its tool calls. Newer models do so by default, and with this setting even at `off`.",
     ),
   ),
   defineField(
@@ -144,14 +144,14 @@ export const MODEL_FIELDS: readonly Field[] = [
   defineField(
     "max_tokens",
     "model.maxTokens",
-    describeKey(integerFrom(1), "Tokens that one answer may have.", 8192),
+    describeKey(integerFrom(1), "The maximum number of tokens of one answer.", 8192),
   ),
   defineField(
     "headers",
     "model.headers",
     describeKey(
       z.record(z.string(), z.string()),
-      "Sent with every request. `${NAME}` in a value is read by the worker, as keys are.",
+      "Sent with every request. The worker replaces `${NAME}` in a value, as it does for keys.",
     ),
   ),
   defineField(
@@ -159,7 +159,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "model.serviceTier",
     describeKey(
       z.string().min(1),
-      "Asked for by the vendor's own name for it; the vendor's default unless said.",
+      "The service tier, by the vendor's name for it; the vendor's default if absent.",
     ),
   ),
   defineField(
@@ -167,7 +167,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "model.effort",
     describeKey(
       ModelConfig.shape.effort.unwrap(),
-      "Of OpenAI's models: how much they reason, in place of what `thinking_level` says; the nearest that the model takes.",
+      "OpenAI only: the reasoning effort, which overrides `thinking_level`; the nearest that the model supports is used.",
     ),
   ),
   defineField(
@@ -175,7 +175,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "model.verbosity",
     describeKey(
       ModelConfig.shape.verbosity.unwrap(),
-      "Of OpenAI's newer models: how much they say; the model's own way unless said.",
+      "Newer OpenAI models only: how long their answers are; the model's own default if absent.",
     ),
   ),
   defineField(
@@ -183,7 +183,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "model.apiVersion",
     describeKey(
       z.string().min(1),
-      "Of Azure: the dated form of its API; today's form, without one, unless said.",
+      "Azure only: the dated version of its API; by default the current version, which has no date.",
     ),
   ),
   defineField(
@@ -191,7 +191,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "model.cost",
     describeKey(
       z.literal(UNKNOWN),
-      `Its prices; \`"${UNKNOWN}"\` where the catalogue is not to be asked. The catalogue's unless said, else unknown.`,
+      `Its prices; \`"${UNKNOWN}"\` ignores the catalogue. By default those of the catalogue, and unknown if it has none.`,
     ),
     {
       read: (value) => (value === UNKNOWN ? null : undefined),
@@ -215,7 +215,7 @@ export const MODEL_FIELDS: readonly Field[] = [
     "model.cost.dearer.above",
     describeKey(
       z.number().int().positive(),
-      "A question of more tokens than these costs what this table says, all of it and its answer.",
+      "A request of more tokens than this costs the prices of this table, for all of its tokens and those of its answer.",
     ),
   ),
   defineField("cost.dearer.input_per_million", "model.cost.dearer.input", defineHighRate("input tokens")),

@@ -36,89 +36,97 @@ const Auth = withExpected(
 
 const Filter = z.strictObject({
   ids: describeKey(z.array(z.string().min(1)).max(2000), "Operation ids."),
-  tags: describeKey(z.array(z.string().min(1)).max(200), "Any of them."),
-  path_prefix: describeKey(z.string().min(1), "How their paths begin."),
+  tags: describeKey(z.array(z.string().min(1)).max(200), "Operations with any of these tags."),
+  path_prefix: describeKey(z.string().min(1), "The beginning of the operations' paths."),
 });
 
 const Limits = z.strictObject({
   max_document_bytes: describeKey(
     integerFrom(1, 268_435_456),
-    "Of all documents.",
+    "The maximum total size of the documents, in bytes.",
     DEFAULTS.limits.maxDocumentBytes,
   ),
-  max_depth: describeKey(integerFrom(1, 1000), "Tables within each other.", DEFAULTS.limits.maxDepth),
+  max_depth: describeKey(integerFrom(1, 1000), "The maximum nesting of tables.", DEFAULTS.limits.maxDepth),
   max_references: describeKey(
     integerFrom(0, 10_000_000),
-    "`$ref`s of a document.",
+    "The maximum number of `$ref`s of a document.",
     DEFAULTS.limits.maxReferences,
   ),
-  max_operations: describeKey(integerFrom(1, 10_000), "Tools of the API.", DEFAULTS.limits.maxOperations),
+  max_operations: describeKey(
+    integerFrom(1, 10_000),
+    "The maximum number of tools of the API.",
+    DEFAULTS.limits.maxOperations,
+  ),
   max_schema_bytes: describeKey(
     integerFrom(1024, 1_048_576),
-    "Of one tool's parameters as JSON; what lies deep is cut off.",
+    "The maximum size of one tool's parameters as JSON, in bytes; deeply nested parts are cut off.",
     DEFAULTS.limits.maxSchemaBytes,
   ),
   read_timeout_secs: describeKey(
     z.number().positive().max(600),
-    "For reading the document.",
+    "The time limit for reading the document.",
     DEFAULTS.limits.readTimeoutMs / 1000,
   ),
 });
 
 const Instance = z.strictObject({
-  name: describeRequiredKey(Name, "Its name, for messages."),
+  name: describeRequiredKey(Name, "Its name in messages."),
   spec: describeRequiredKey(
     withExpected(z.string().min(1), "an http(s) address, or a file relative to the workspace"),
-    "The document, OpenAPI 3.0 or 3.1, JSON or YAML: an http(s) address, or a file, relative to the workspace.",
+    "The OpenAPI document (3.0 or 3.1, JSON or YAML): an http(s) address, or a file relative to the workspace.",
   ),
   base_url: describeKey(
     withExpected(z.url({ protocol: /^https?$/ }), "a URL such as https://HOST/v1"),
-    "Where requests go, in place of the document's servers.",
+    "The address that requests go to, instead of the document's servers.",
   ),
   auth: describeKey(
     Auth,
-    "How the API knows who asks. Secrets are read by the worker, when it sends a request.",
+    "How requests are authenticated. The worker reads the secrets when it sends a request.",
     {
       type: "none",
     },
   ),
   headers: describeKey(
     z.record(z.string(), z.string()),
-    "Sent with every request. `${NAME}` in a value is read by the worker.",
+    "Sent with every request. The worker replaces `${NAME}` in a value.",
   ),
-  prefix: describeKey(Name, "Tools are called `PREFIX__OPERATION`."),
+  prefix: describeKey(Name, "Tools are named `PREFIX__OPERATION`."),
   operations: describeKey(
     Filter,
-    "Which operations are tools: those for which all of it holds; all unless said.",
+    "The operations that become tools: those that match all of these filters; all operations by default.",
   ),
   replay: describeKey(
     z.record(z.string(), ReplayClass),
-    "By operation id, or a glob of ids, what a second execution means; GET is pure, PUT and DELETE are idempotent, others unsafe unless said.",
+    "The effect of a second execution, by operation id or a glob of ids. By default GET is pure, PUT and DELETE are idempotent, all others unsafe.",
   ),
   confirm: describeKey(
     z.array(z.string().min(1)).max(2000),
-    "Operation ids, or globs of ids, for which a person is asked before each call.",
+    "Operation ids, or globs of ids, whose calls need a user's approval.",
     [],
   ),
   idempotency_header: describeKey(
     z.string().min(1).max(200),
-    "A header that carries the idempotency key of a call that is not only a reading one.",
+    "The header that carries the idempotency key of a call that does more than read.",
   ),
   max_response_bytes: describeKey(
     integerFrom(1, 16_777_216),
-    "Of an answer, for the model.",
+    "The maximum size of an answer for the model, in bytes.",
     DEFAULTS.maxResponseBytes,
   ),
-  timeout_secs: describeKey(z.number().positive().max(3600), "For one request.", DEFAULTS.timeoutMs / 1000),
+  timeout_secs: describeKey(
+    z.number().positive().max(3600),
+    "The time limit of one request.",
+    DEFAULTS.timeoutMs / 1000,
+  ),
   allow_remote_refs: describeKey(
     z.boolean(),
-    "References may lead to other documents: files of the same folder, public addresses.",
+    "References may point to other documents: files in the same folder, public addresses.",
     false,
   ),
-  limits: describeKey(Limits, "What reading the document may cost."),
+  limits: describeKey(Limits, "Limits for reading the document."),
 });
 
-/** Keys of which the definition has other names, or other units. */
+/** Keys that have other names or units in the definition. */
 const SECONDS: Readonly<Record<string, string>> = {
   timeout_secs: "timeoutMs",
   read_timeout_secs: "readTimeoutMs",
@@ -127,7 +135,7 @@ const SECONDS: Readonly<Record<string, string>> = {
 const toCamelCase = (key: string) => key.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 const toSnakeCase = (key: string) => key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 
-/** Tables whose keys are ours; those of the others are the author's. */
+/** Tables whose keys belong to the format; the author chooses the keys of all others. */
 const BUILT_IN_KEYS = ["operations", "limits", "auth"];
 
 function parseSource(value: unknown): unknown {
@@ -142,7 +150,7 @@ function parseSource(value: unknown): unknown {
   );
 }
 
-/** Without what is so by default. */
+/** Returns the table without default values. */
 function formatSource(value: unknown, defaults: unknown): unknown {
   if (!isTable(value)) return value;
   const known = isTable(defaults) ? defaults : {};
@@ -176,5 +184,5 @@ export const OPENAPI_FIELDS: readonly Field[] = [
   ),
 ];
 
-/** What is read by the worker, and never put into a file: where `auth` holds it. */
+/** Keys of `auth` whose values the worker reads; a file never contains them. */
 export const AUTH_SECRETS: readonly string[] = ["token", "value", "username", "password"];

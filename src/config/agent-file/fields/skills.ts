@@ -1,7 +1,7 @@
 import { DEFAULT_SKILL_FOLDERS, SkillSettings } from "../../../schema/skills.ts";
 import { defineField, describeKey, type Field } from "../define-field.ts";
 
-// What an agent may read to learn how a task is done: [skills], docs/skills.md.
+// The section [skills]: instructions that an agent can read for a task. See docs/skills.md.
 
 const { folders, names, allowTools } = SkillSettings.shape;
 
@@ -11,21 +11,21 @@ export const SKILL_FIELDS: readonly Field[] = [
     "skills.folders",
     describeKey(
       folders.unwrap(),
-      "Folders of skills: absolute, below `~`, or relative to the workspace. Of two skills of one name that of the later folder counts.",
+      "Folders of skills: absolute, below `~`, or relative to the workspace. If two skills have the same name, the one in the later folder is used.",
       DEFAULT_SKILL_FOLDERS,
     ),
   ),
   defineField(
     "skills.names",
     "skills.names",
-    describeKey(names.unwrap(), "These alone; all of the folders unless said."),
+    describeKey(names.unwrap(), "Only these skills; by default all skills of the folders."),
   ),
   defineField(
     "skills.allow_tools",
     "skills.allowTools",
     describeKey(
       allowTools.unwrap(),
-      "What skills name in `allowed-tools` is allowed behind the rules of [permissions].",
+      "Allows the tools that skills list in `allowed-tools`, after the rules of [permissions].",
       false,
     ),
   ),

@@ -1,6 +1,6 @@
 import type { Row } from "../catalogue-row.ts";
 
-/** Models that the price list did not have yet, each from where it says. Kept by hand. */
+/** Models that are missing from the price list, each with its source. Maintained by hand. */
 export const UNLISTED: readonly {
   readonly provider: string;
   readonly source: string;

@@ -4,7 +4,7 @@ import type { QueuedRequest } from "../apply-prunes.ts";
 import type { CallDigest, QuestionRef } from "./digest.ts";
 import type { Dispatch } from "./state.ts";
 
-// The calls of an answer while they run: what the phase `calling-tools` carries.
+// The calls of an answer while they run, as the phase `calling-tools` carries them.
 
 export type CallStatus =
   | { readonly type: "pending" }
@@ -14,23 +14,23 @@ export type CallStatus =
       readonly lost: number;
       readonly local: boolean;
       readonly startedAtMs: number;
-      /** Of its command, where that is not the unit's: it has run before, and asked a person. */
+      /** The number of its command, when it differs from the unit's: the call has run before and has asked the user. */
       readonly number?: number;
-      /** It is the run of a sub-agent, with what was reserved for it; `session` once it has one. */
+      /** The run of a sub-agent, with its reservation; `session` is absent until it has one. */
       readonly child?: { readonly given: Allowance; readonly session?: string };
     }
-  /** A person is asked; `untilMs` is when the definition's word counts instead. */
+  /** The user is asked. `untilMs` is when the definition decides instead. */
   | {
       readonly type: "asking";
       readonly sinceMs: number;
       readonly untilMs: number | undefined;
       readonly reason: string;
-      /** It cannot be run, and has failed too often: a person says whether the loop goes on. What the model reads then. */
+      /** The call cannot be run and has failed too often; the user decides whether the loop continues. For the model. */
       readonly failed?: { readonly text: string; readonly reason: string };
-      /** The call has run, and its tool asks for more than a yes. */
+      /** The call has run, and its tool asks for more than an approval. */
       readonly question?: QuestionRef;
     }
-  /** `untold`: hooks are told of its end, and then the events of its result come. */
+  /** `untold`: hooks are still to be notified of its end, and then the events of its result follow. */
   | {
       readonly type: "done";
       readonly isError: boolean;
@@ -40,32 +40,32 @@ export type CallStatus =
 
 export type Call = CallDigest & {
   readonly status: CallStatus;
-  /** Why it may run; absent while nothing has been decided, and where nothing had to be. */
+  /** Why it may run; absent before the decision, and where no decision was needed. */
   readonly permission?: Permission;
-  /** What a person has put in place of the model's arguments. */
+  /** Replaces the model's arguments; set by the user. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** What its tool has asked a person, as far as that is over. */
+  /** Questions of its tool to the user that have ended. */
   readonly questions?: readonly QuestionRecord[];
 };
 
 export type CallingTools = {
   readonly type: "calling-tools";
   readonly issue: Dispatch;
-  /** Of the assistant message. */
+  /** The position of the assistant message. */
   readonly position: number;
   readonly calls: readonly Call[];
   readonly unit: CallBatch;
-  /** Writes the outbox down while nothing runs and a person is asked; `tried` until the next call runs. */
+  /** Writes the outbox while nothing runs and the user is asked; `tried` until the next call runs. */
   readonly flush?: Dispatch | "tried";
-  /** What calls that are over want of the view. */
+  /** View requests of calls that have ended. */
   readonly requests?: readonly QueuedRequest[];
 };
 
-/** The calls from `from` up to, not including, `to` run together; `carrier` takes the outbox along: none (-1) when all are local. */
+/** The calls from `from` (inclusive) to `to` (exclusive) run together. `carrier` takes the outbox: -1 when all are local. */
 type CallBatch = {
   readonly from: number;
   readonly to: number;
   readonly carrier: number;
-  /** The first position that the unit may write: where all of its calls would fork. */
+  /** The first position that the unit may write: the point at which all of its calls would fork. */
   readonly base: number;
 };

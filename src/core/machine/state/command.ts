@@ -14,8 +14,8 @@ import type { TaskReport } from "../task.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { CompactionCounts, CompactionReason, InboundMessage, Prompt } from "./state.ts";
 
-// What the driver must do. Every command that goes to an activity has a number, and a generation that rises when
-// it is given out again.
+// What the driver must do. Every command for an activity has a number, and a generation that rises with each new dispatch
+// of the same command.
 
 type Numbered = { readonly number: number; readonly generation: number };
 
@@ -25,7 +25,7 @@ type WriteCommand = Numbered & {
   /** The first position that this command may write. */
   readonly base: number;
   readonly outbox: Outbox;
-  /** It goes on in a branch of its own, which leaves `branch` there. */
+  /** The command continues on a branch of its own, which leaves `branch` at this point. */
   readonly fork?: NewBranch;
 };
 
@@ -38,7 +38,7 @@ export type OpenLoopCommand = Numbered & {
   readonly continuation?: Continuation;
   /** The loop is a sub-agent's. */
   readonly spawn?: SpawnRef;
-  /** The loop is one of an evaluation's. */
+  /** The loop is a branch of an evaluation. */
   readonly part?: LoopPart;
   /** What earlier loops of the run have left. */
   readonly expects?: { readonly branch: string; readonly length: number };
@@ -51,17 +51,17 @@ export type CallModelCommand = WriteCommand & {
   readonly definitionHash: string;
   readonly turn: number;
   readonly view: ViewRanges;
-  /** Where the answer goes. */
+  /** The position of the answer. */
   readonly position: number;
-  /** The call that the run works for, where it is a sub-agent's. */
+  /** The call that the run works for, when it is a sub-agent's. */
   readonly caller?: SpawnRef;
-  /** The answer before did not fit: this one is to be the output, and nothing else. */
+  /** The previous answer did not match: this one must be the output and nothing else. */
   readonly repair?: true;
-  /** What it comes to is told without words. */
+  /** The result is reported without text of the conversation. */
   readonly words?: "none";
-  /** When the loop's time is over, if it has an end: what would wait longer is given back. */
+  /** When the loop's time ends, if it ends: a step that would wait longer is given back. */
   readonly deadlineMs?: number;
-  /** How often the vendor may still be asked. */
+  /** How often the vendor may still be called. */
   readonly maxAttempts: number;
 };
 
@@ -72,24 +72,24 @@ export type CompactCommand = WriteCommand & {
   readonly definitionHash: string;
   readonly turn: number;
   readonly view: ViewRanges;
-  /** Where the compaction's entry goes. */
+  /** The position of the compaction's entry. */
   readonly position: number;
-  /** How often a vendor may be asked for a text. */
+  /** How often a vendor may be called for a summary. */
   readonly maxAttempts: number;
-  /** What the next request would carry, by the machine's count. */
+  /** The tokens that the next request would carry, by the machine's count. */
   readonly tokens: number;
-  /** The estimate of the view alone. Absent in commands of runs that began before it was kept. */
+  /** The estimate of the view alone. Absent in commands of runs that began before it was stored. */
   readonly estimated?: number;
   readonly why: CompactionReason;
 };
 
-/** Asks the input filters about words that wait, before a turn takes them up. Writes nothing of its own. */
+/** Runs the input filters on waiting messages before a turn takes them. Writes nothing of its own. */
 export type FilterInputCommand = WriteCommand & {
   readonly type: "filter-input";
   readonly session: string;
   readonly loopId: string;
   readonly definitionHash: string;
-  /** Of the turn that comes next. */
+  /** The turn that comes next. */
   readonly turn: number;
   readonly messages: readonly InboundMessage[];
   readonly maxAttempts: number;
@@ -104,37 +104,37 @@ export type CallToolCommand = WriteCommand & {
   readonly call: number;
   readonly toolCallId: string;
   readonly toolName: string;
-  /** Of the assistant message, which holds the arguments. */
+  /** The position of the assistant message, which has the arguments. */
   readonly answer: number;
-  /** Where the result goes. */
+  /** The position of the result. */
   readonly position: number;
-  /** As a local activity: it takes no outbox along (docs/decisions/0009). */
+  /** The call runs as a local activity, and carries no outbox (docs/decisions/0009). */
   readonly local: boolean;
-  /** What a person has put in place of the model's arguments. */
+  /** Replaces the model's arguments; set by the user. */
   readonly arguments?: Readonly<Record<string, unknown>>;
-  /** What the tool has asked a person before. */
+  /** What the tool has asked the user before. */
   readonly questions?: readonly QuestionRecord[];
-  /** Only for tools that are given it. */
+  /** Only for tools that receive it. */
   readonly view?: ToolView;
-  /** What it comes to is told without words. */
+  /** The result is reported without text of the conversation. */
   readonly words?: "none";
   readonly timeoutMs?: number;
   readonly queue?: string;
   readonly summary: string;
-  /** The call that the run works for, where it is a sub-agent's. */
+  /** The call that the run works for, when it is a sub-agent's. */
   readonly caller?: SpawnRef;
-  /** It is an agent: the call is a run of its own, with what is reserved for it. */
+  /** The tool is an agent: the call is a run of its own, with its reservation. */
   readonly child?: { readonly definitionHash: string; readonly given: Allowance; readonly session?: string };
 };
 
 export type CallToolsCommand = {
   readonly type: "call-tools";
   readonly calls: readonly CallToolCommand[];
-  /** What waits is written down beside them, because none of them takes it along. */
+  /** Writes the outbox at the same time, because none of the calls carries it. */
   readonly beside?: RecordCommand;
 };
 
-/** Hooks of one point are asked, or told. */
+/** Calls the hooks of one point. */
 export type RunHookCommand = WriteCommand & {
   readonly type: "run-hook";
   readonly session: string;
@@ -143,16 +143,16 @@ export type RunHookCommand = WriteCommand & {
   readonly definitionHash: string;
   readonly turn: number;
   readonly ask: HookInput;
-  /** A stop waits for them: they are given no more than ten seconds together. */
+  /** A stop waits for the hooks: together they get at most ten seconds. */
   readonly brief?: true;
-  /** Where they are told what the model sees. */
+  /** Present where the hooks receive what the model sees. */
   readonly view?: ViewRanges;
 };
 
 export type HookInput =
   | { readonly point: "before-turn" | "after-task" }
   | { readonly point: "after-turn"; readonly usage: Usage }
-  /** `position`: of the answer. */
+  /** `position`: the position of the answer. */
   | { readonly point: "on-error" | "on-text"; readonly position: number }
   | {
       readonly point: "before-compaction";
@@ -163,28 +163,28 @@ export type HookInput =
   /** The calls of one unit, in call order. */
   | {
       readonly point: "before-tool" | "after-tool";
-      /** Of the assistant message, which holds the arguments. */
+      /** The position of the assistant message, which has the arguments. */
       readonly answer: number;
       readonly calls: readonly {
         readonly call: number;
         readonly toolCallId: string;
         readonly toolName: string;
-        /** Behind its end. */
+        /** Present after the call's end. */
         readonly isError?: boolean;
       }[];
     };
 
-/** Pins the run to another definition, if that can be. */
+/** Pins the run to another definition, if possible. */
 export type UpdateDefinitionCommand = WriteCommand & {
   readonly type: "move-definition";
   readonly session: string;
   /** Empty when no loop is open. */
   readonly loopId: string;
-  /** Of the turn that comes next. */
+  /** The turn that comes next. */
   readonly turn: number;
   readonly from: string;
   readonly to: string;
-  /** That hold now. */
+  /** The limits that apply at this moment. */
   readonly limits: Limits;
 };
 
@@ -193,19 +193,19 @@ export type CloseLoopCommand = WriteCommand & {
   readonly session: string;
   readonly loopId: string;
   readonly outcome: Outcome;
-  /** Where hooks are told that the loop is over, and where the last answer is the structured output. */
+  /** Present where hooks are notified of the loop's end, and where the last answer is the structured output. */
   readonly definitionHash?: string;
-  /** The last answer, whose text the run gives back. */
+  /** The position of the last answer, whose text the run returns. */
   readonly answer?: number;
   /** The last answer is the structured output. */
   readonly isOutput?: true;
-  /** The run ends with a report: the last words are looked for. */
+  /** The run ends with a report, which needs the position of the last text. */
   readonly isTask?: true;
   readonly turns: number;
   readonly costUsd: Cost;
-  /** What the next loop's model sees of all this; absent when it is all of it. */
+  /** What the model of the next loop sees of all this; absent when it sees all of it. */
   readonly view?: ViewSnapshot;
-  /** What a person has allowed for the session; absent when nothing. */
+  /** What the user has allowed for the session; absent when nothing. */
   readonly grants?: readonly Grant[];
 };
 
@@ -216,15 +216,15 @@ export type RecordCommand = WriteCommand & {
   readonly inbox: readonly InboundMessage[];
 };
 
-/** Nothing to do until something arrives, or until the time has come. */
+/** Waits until something arrives, or until this time. */
 type WaitCommand = { readonly type: "wait"; readonly untilMs: number | undefined };
 
-/** Continue as new with the state as it is. */
+/** Continues as new with the current state. */
 type RotateCommand = { readonly type: "rotate" };
 
 export type FinishCommand = {
   readonly type: "finish";
-  /** The run was a part of another's work. */
+  /** Present when the run was a part of another run's work. */
   readonly report?: TaskReport;
   readonly last: LastLoop;
   readonly branch: string;

@@ -3,7 +3,7 @@ import type { CallingTools } from "./call-status.ts";
 import type { CompactionCounts, CompactionReason, TurnSource } from "./state.ts";
 import type { AfterTurn, TurnEnding } from "./turn-ending.ts";
 
-/** What hooks are asked about, with what is needed to go on behind their answer. */
+/** What hooks are asked about, with what is needed to continue after their answer. */
 export type HookQuestion =
   | { readonly point: "before-turn"; readonly source: TurnSource }
   | { readonly point: "before-compaction"; readonly why: CompactionReason }

@@ -5,26 +5,26 @@ import type { Cost } from "../../budget/usage.ts";
 import type { RepeatedFailures } from "../repeated-failures.ts";
 import type { ClosedDigest } from "./digest.ts";
 
-// What the state holds of the loop that is open, and of the newest that was closed.
+// What the state holds of the open loop and of the newest closed loop.
 
-/** An answer that does not fit the schema. `again`: it was the second, behind the one repair round. */
+/** An answer that does not match the schema. `again`: it was the second, after the only repair round. */
 type Mismatch = { readonly problems: string; readonly again?: true };
 
-/** The loop that is open. */
+/** The open loop. */
 export type OpenLoop = {
   readonly loopId: string;
   readonly kind: ContinuationKind;
   readonly from: number;
   readonly startedAtMs: number;
-  /** Of the time since then: waiting for people, which the time limit does not count. Absent for 0. */
+  /** Time since the start that was spent waiting for the user, which the time limit does not count. Absent for 0. */
   readonly waitedMs?: number;
-  /** 0-based; of the turn that runs or comes next. */
+  /** The 0-based number of the turn that runs or comes next. */
   readonly turn: number;
   readonly usage: Usage;
   readonly costUsd: Cost;
-  /** Events given out so far, which is the number of the next. */
+  /** The number of events emitted so far, which is the number of the next one. */
   readonly events: number;
-  /** The usage of the turn that runs. */
+  /** The usage of the current turn. */
   readonly turnUsage: Usage;
   readonly lastStop: StopReason | undefined;
   /** The beginning of the last answer's text, at most 256 bytes, and its position. */
@@ -32,35 +32,35 @@ export type OpenLoop = {
     | {
         readonly preview: string;
         readonly position: number;
-        /** There is a text, and the preview does not show it. */
+        /** There is a text, but the preview does not contain it. */
         readonly withheld?: true;
         /** It was accepted as the structured output. */
         readonly isOutput?: true;
       }
     | undefined;
-  /** No turn has begun: the words that it was opened with have no events yet. */
+  /** No turn has begun: the messages that opened the loop have no events yet. */
   readonly unread?: true;
-  /** It was opened without prompts, to go on with what is there. */
+  /** It was opened without prompts, to continue the existing conversation. */
   readonly goesOn?: true;
   /** Absent until a call could not be run. */
   readonly mistakes?: readonly RepeatedFailures[];
-  /** A call failed in the same way too often: why the loop ends before its next turn. */
+  /** Why the loop ends before its next turn: a call failed in the same way too often. */
   readonly stuck?: string;
-  /** Absent while no answer was found unfit as the structured output. */
+  /** Absent while no answer was rejected as the structured output. */
   readonly mismatch?: Mismatch;
   /** Nudges since the last answer that had calls or announced none; absent for 0. */
   readonly nudges?: number;
-  /** The turn that hooks have let begin; absent before they were asked. */
+  /** The turn that hooks have admitted; absent before they were asked. */
   readonly admitted?: number;
-  /** Words of hooks and of the machine for the turn that begins next; absent for none. */
+  /** Notices of hooks and of the machine for the turn that begins next; absent for none. */
   readonly notices?: readonly string[];
-  /** Tools that were taken from it since it began; absent for none. */
+  /** Tools that were removed from it since it began; absent for none. */
   readonly removedTools?: readonly string[];
-  /** What was told of servers that offer something else by now, by name: a hash. Absent for none. */
+  /** For each server with a changed tool list, by name: the hash of what the model was informed of. Absent for none. */
   readonly offers?: Readonly<Record<string, string>>;
-  /** What its sub-agents have and have had; absent while it has started none. */
+  /** The account of its sub-agents; absent while it has started none. */
   readonly account?: Account;
-  /** By a hook that failed behind something: the loop ends with its turn. */
+  /** Set by a hook that failed after an event: the loop ends with its turn. */
   readonly ended?: { readonly by: string; readonly reason: string };
 };
 
@@ -69,11 +69,11 @@ export type LastLoop = {
   readonly outcome: Outcome;
   /** Absent when no loop could be opened. */
   readonly loopId?: string;
-  /** The last answer's text, at most 32 KiB; whole in the entry at `position`. */
+  /** The last answer's text, at most 32 KiB; complete in the entry at `position`. */
   readonly text?: string;
   readonly position?: number;
   /** See `ClosedDigest`. */
   readonly json?: "whole" | "cut";
-  /** Of a sub-agent's loop. */
+  /** For a sub-agent's loop. */
   readonly words?: ClosedDigest["words"];
 };

@@ -16,60 +16,60 @@ import type { CompactDigest, PinnedDigest } from "./digest.ts";
 import type { HookQuestion } from "./hook-question.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
 
-// The state is the whole truth about a run between two commands: one JSON value, small however long the session.
+// The state is everything about a run between two commands: one JSON value, small however long the session is.
 //
 // Invariants
-//   I1. `next(state)` is a function of the state alone, and the same each time that it is asked.
+//   I1. `next(state)` is a function of the state alone, and the same each time it is called.
 //   I2. A message that was accepted is in a queue, in the outbox, in the command in flight, or in the transcript:
 //       never in two of them, never in none.
 //   I3. Every call of an answer gets exactly one result, at the position after the answer plus its index.
 //   I4. Every loop that was opened has one AgentEnd, and events are numbered from 0 without a gap.
-//   I5. No text of a conversation is in the state, except words of people that nobody has taken yet.
-//   I6. A share is set aside for each sub-agent at work and for none else, out of what is left; of one that is over
-//       counts what it has used.
+//   I5. No text of a conversation is in the state, except user messages that nothing has taken yet.
+//   I6. Each running sub-agent, and nothing else, has a share, reserved from what is left. For a sub-agent that has
+//       ended, what it has used counts.
 
-/** The shape of `State`. A run carries it across continue-as-new; a worker refuses a newer one. */
+/** The shape of `State`. A run carries it across continue-as-new; a worker rejects a newer one. */
 export const STATE_VERSION = 1;
 
-/** The newest rule set. A change of what `next` or `apply` does adds one and keeps the old road (design 3.15). */
+/** The newest rule set. A change of what `next` or `apply` does adds one and keeps the old code path (design 3.15). */
 export const RULE_SET = 1;
 
-/** A message of a person: its words, or the hash they are stored under when they are too long to travel. */
+/** A user message: its text, or the hash under which the text is stored when it is too long to travel. */
 export type InboundMessage = {
-  /** Made by the sender; a message with a known id is not taken twice. */
+  /** Made by the sender. A message with a known id is ignored. */
   readonly id: string;
   readonly text?: string;
   readonly ref?: string;
-  /** The words are a task, and stand in the record of the agent that has called. */
+  /** The text is a task, and is in the record of the calling agent. */
   readonly task?: TaskRef;
   readonly atMs: number;
-  /** The input filters let it pass, with a warning perhaps. Absent: nobody has asked them. */
+  /** The input filters have accepted it, possibly with a warning. Absent: they have not run. */
   readonly filtered?: { readonly warning?: string };
 };
 
 export type Queues = {
   readonly steering: readonly InboundMessage[];
   readonly followUps: readonly InboundMessage[];
-  /** Set by an operator; the definition's own until then. */
+  /** Set by an operator; the definition's own by default. */
   readonly steeringMode?: QueueMode;
   readonly followUpMode?: QueueMode;
 };
 
-/** A command that was given out: enough to give it out again. */
+/** A command that was dispatched: enough to dispatch it again. */
 export type Dispatch = {
-  /** The number of the command within the session's run, and the same when it is given out again. */
+  /** The number of the command within the session's run; a redispatch has the same number. */
   readonly number: number;
-  /** Rises when it is given out again: who works on an older one may not write. */
+  /** Rises with each redispatch: a worker on an older generation may not write. */
   readonly generation: number;
-  /** Workers that died over it, in a row. */
+  /** The number of workers in a row that died during it. */
   readonly lost: number;
-  /** How much of the outbox goes with it. */
+  /** How much of the outbox it carries. */
   readonly carries: { readonly entries: number; readonly events: number };
 };
 
 export type Prompt = InboundMessage & { readonly origin: EntryOrigin };
 
-/** Why a view is made smaller: it has grown to its bound, a person asked, or the vendor said that it does not fit. */
+/** Why a view is made smaller: it has reached its bound, a user asked, or the vendor reported that it does not fit. */
 export type CompactionReason =
   | { readonly type: "grown" }
   | { readonly type: "asked"; readonly focus?: string }
@@ -80,9 +80,9 @@ export type CompactionCounts = Pick<
   "messagesBefore" | "messagesAfter" | "tokensBefore" | "tokensAfter"
 >;
 
-/** Where the run stands. Each phase carries what it needs, and no other. */
+/** The phase of the run. Each phase carries what it needs and nothing else. */
 export type Phase =
-  /** Before the driver has let in what came together with the start. */
+  /** Before the driver has accepted what arrived together with the start. */
   | {
       readonly type: "starting";
       readonly prompts: readonly InboundMessage[];
@@ -95,8 +95,8 @@ export type Phase =
       readonly continuation?: Continuation;
     }
   /**
-   * `compacted`: the context was made smaller for this answer already, because the vendor refused it. `waits`: nobody asks
-   * now; the vendor is left alone until then, and why.
+   * `compacted`: the context was already made smaller for this answer, because the vendor rejected it. `waits`: until when
+   * the vendor is not called, and why.
    */
   | {
       readonly type: "calling-model";
@@ -106,7 +106,7 @@ export type Phase =
       readonly waits?: { readonly untilMs: number; readonly fault: string; readonly message: string };
     }
   | { readonly type: "compacting"; readonly issue: Dispatch; readonly why: CompactionReason }
-  /** The input filters are asked about these messages, which stay in their queue until the turn begins. */
+  /** The input filters check these messages, which stay in their queue until the turn begins. */
   | {
       readonly type: "filtering";
       readonly issue: Dispatch;
@@ -114,14 +114,14 @@ export type Phase =
       readonly ids: readonly string[];
     }
   | CallingTools
-  /** `brief`: they are told behind a stop. */
+  /** `brief`: the hooks are notified after a stop. */
   | {
       readonly type: "hooking";
       readonly issue: Dispatch;
       readonly question: HookQuestion;
       readonly brief?: true;
     }
-  /** The run is moved to the definition of this hash. */
+  /** The run is updated to the definition with this hash. */
   | { readonly type: "moving"; readonly issue: Dispatch; readonly to: string; readonly then: AfterUpdate }
   | { readonly type: "closing"; readonly issue: Dispatch; readonly outcome: Outcome }
   | {
@@ -135,27 +135,27 @@ export type Phase =
   | { readonly type: "ended" }
   | TransientPhase;
 
-/** Places that a run only passes through: `apply` never leaves it in one (see advance.ts). */
+/** Phases that a run only passes through: `apply` never leaves it in one (see advance.ts). */
 type TransientPhase =
   | { readonly type: "turn-due"; readonly source: TurnSource }
-  /** `announces`: the answer announces a tool call and makes none. `output`: what was found of one that claims to be the last. */
+  /** `announces`: the answer announces a tool call and makes none. `output`: the verdict on what may be the last answer. */
   | {
       readonly type: "turn-over";
       readonly position: number;
       readonly results: number;
       readonly announces?: true;
-      /** The model wants to go back. */
+      /** The model's requests to go back. */
       readonly reverts?: readonly RevertRequest[];
       readonly output?: "accepted" | "mismatch";
     }
   | { readonly type: "loop-over" };
 
-/** What a run that continued as new goes on with. */
+/** Where a run resumes after it continued as new. */
 export type Resume =
   | { readonly type: "turn"; readonly source: TurnSource }
   | { readonly type: "wait"; readonly sinceMs: number; readonly untilMs: number | undefined };
 
-/** What a run goes on with when its definition was moved. */
+/** Where a run resumes after its definition was updated. */
 export type AfterUpdate =
   | Resume
   | { readonly type: "close"; readonly outcome: Outcome }
@@ -164,26 +164,26 @@ export type AfterUpdate =
 /** What a turn begins with. */
 export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "repair" | "on-text";
 
-/** What a small `record` step was needed for. */
+/** What follows a `record` step that only writes the outbox. */
 type AfterRecord = Resume | { readonly type: "end" };
 
-/** What a run is asked to be pinned to: the definition itself until the first loop is open, its hash from then on. */
+/** The definition that a run must pin: the definition itself until the first loop is open, its hash from then on. */
 export type RequestedDefinition = { readonly definition?: AgentDefinition; readonly hash?: string };
 
 export type State = {
   readonly version: typeof STATE_VERSION;
   readonly rules: number;
   readonly session: string;
-  /** A `run` ends when there is nothing left to do; an `interactive` one waits for the next prompt. */
+  /** A `run` ends when there is nothing left to do; an `interactive` run waits for the next prompt. */
   readonly mode: "run" | "interactive";
-  /** How long an interactive run waits for a prompt before it ends; `null` waits for ever. */
+  /** How long an interactive run waits for a prompt before it ends; `null` waits forever. */
   readonly idleTimeoutMs: number | null;
   /** Quick tools run as local activities. */
   readonly localSteps: boolean;
-  /** What is shown of the run holds no words. */
+  /** Present when status and summaries must contain no text of the conversation. */
   readonly words?: "none";
   readonly asked: RequestedDefinition;
-  /** What `open-loop` pinned, kept for the rest of the run. */
+  /** What `open-loop` pinned; it stays for the rest of the run. */
   readonly pinned: PinnedDigest | undefined;
   /** The time of the last event, by the workflow's clock. */
   readonly nowMs: number;
@@ -191,56 +191,56 @@ export type State = {
   readonly commands: number;
   readonly phase: Phase;
   readonly queues: Queues;
-  /** Ids of the newest messages that were accepted, oldest first. */
+  /** Ids of the newest accepted messages, oldest first. */
   readonly recentIds: readonly string[];
   /** Messages for which the queues had no room; absent for none. */
   readonly refused?: RejectedMessages;
   readonly outbox: Outbox;
-  /** The branch that is written to, and its length: the next position. */
+  /** The branch to which the run writes, and its length: the next position. */
   readonly branch: string;
   readonly length: number;
-  /** The branch is still to be begun, by the next command that writes. */
+  /** The branch does not exist yet; the next command that writes begins it. */
   readonly fork?: NewBranch;
   readonly view: View;
-  /** What the vendor has counted last; estimates stand for what came after (CTX-05). */
+  /** The vendor's last token count; estimates cover what was added since (CTX-05). */
   readonly counted?: ReportedSize;
-  /** A person has asked for a compaction: it comes before the next answer. */
+  /** The user has requested a compaction, which precedes the next answer. */
   readonly compact?: { readonly focus?: string };
-  /** A person has asked for another definition: the run is moved to it before the next turn, or before its loop ends. */
+  /** The user has requested another definition: the run is updated before the next turn, or before its loop ends. */
   readonly update?: { readonly hash: string };
-  /** What became of the newest wish for another definition. */
+  /** The result of the newest definition update. */
   readonly lastMove?: { readonly to: string; readonly refused?: string };
   readonly loop: OpenLoop | undefined;
   readonly stop: { readonly reason: string } | undefined;
-  /** The run should continue as new at the next turn's edge. */
+  /** The run should continue as new between two turns. */
   readonly rotate: boolean;
-  /** Of all loops of this session's run. */
+  /** Totals of all loops of this session's run. */
   readonly totals: {
     readonly loops: number;
     readonly turns: number;
     readonly costUsd: Cost;
-    /** Spent by sub-agents of loops that are closed. Absent for 0. */
+    /** Spent by sub-agents of closed loops. Absent for 0. */
     readonly costBelowUsd?: Cost;
-    /** Of a run that ends with a report: for the one that has started it. Absent for 0. */
+    /** For a run that ends with a report to its starter. Absent for 0. */
     readonly messages?: number;
     readonly used?: Amounts;
     readonly waitedMs?: number;
   };
-  /** What a person has allowed for the rest of the session, newest last. */
+  /** What the user has allowed for the rest of the session, newest last. */
   readonly grants?: readonly Grant[];
-  /** The first words that were asked, at most 256 bytes: what an operator reads first. */
+  /** The beginning of the first prompt, at most 256 bytes, for operators. */
   readonly goal: string;
   readonly last: LastLoop | undefined;
   /** The run is a sub-agent's. */
   readonly task?: TaskRequest;
-  /** The run is a part of another's work: what is set aside for it, and for all that it starts. It ends with a report. */
+  /** The run is part of another run's work, with this reservation for it and all that it starts. It ends with a report. */
   readonly share?: Allowance;
-  /** Its loop is one of an evaluation's, in that one's session. */
+  /** Its loop is a branch of an evaluation, in the evaluation's session. */
   readonly part?: LoopPart;
-  /** Sub-agents that are over. */
+  /** Sub-agents that have ended. */
   readonly childrenOver?: EndedChildren;
-  /** How the agent wants its work to go on, by its newest call that says so. */
+  /** How the agent wants its work to continue, by its newest call that specifies it. */
   readonly rest?: NextRound;
-  /** Hooks were told that the task is over. */
+  /** Hooks were notified that the task has ended. */
   readonly taskOver?: true;
 };

@@ -5,16 +5,16 @@ import type { TurnSource } from "./state.ts";
 
 /** How a turn ends. */
 export type TurnEnding = {
-  /** Of the answer, or of the message that stands for one. */
+  /** The position of the answer, or of the message that stands for one. */
   readonly position: number;
   readonly results: number;
   readonly usage: Usage;
   readonly behind: AfterTurn;
-  /** The model wants to go back. */
+  /** The model's requests to go back. */
   readonly reverts?: readonly RevertRequest[];
 };
 
-/** What comes behind a turn: perhaps another, or the end of the loop. */
+/** What follows a turn: possibly another turn, or the end of the loop. */
 export type AfterTurn =
   | { readonly type: "go-on"; readonly source?: TurnSource }
   | { readonly type: "close"; readonly outcome: Outcome };

@@ -10,12 +10,12 @@ export const When = z
     /**
      * `open`: before a loop is open. `model`: while a request is with the vendor. `backoff`: between two attempts.
      * `tool`: while the call runs. `close`: while the loop is being closed. `approval`: nothing runs,
-     * and at least one call waits for a person. `wait`: an interactive run waits for a prompt.
+     * and at least one call waits for the user. `wait`: an interactive run waits for a prompt.
      */
     during: z.enum(["open", "model", "backoff", "tool", "approval", "close", "wait"]).optional(),
-    /** The tool's name or the call's id; `nth` counts the calls that it names. */
+    /** The tool's name or the call's id; `nth` counts the matching calls. */
     call: z.string().optional(),
-    /** The run is over. */
+    /** After the run ended. */
     after: z.literal("end").optional(),
     /** Together with the first run's start. */
     with: z.literal("start").optional(),
@@ -27,25 +27,25 @@ export const When = z
       context.addIssue({
         code: "custom",
         path: ["call"],
-        message: 'goes with "during": "tool", and only there',
+        message: 'is required with "during": "tool", and only allowed there',
       });
     }
   });
 export type When = z.infer<typeof When>;
 
 const queue = z.enum(["steering", "follow-up"]);
-/** By its id or its tool's name. */
+/** The call's id or its tool's name. */
 const waiting = z.string().min(1).optional();
-/** Whether they make sense is for the run to say. */
+/** The run itself validates the values. */
 const limit = z.number().nullable().optional();
 const limits = Object.fromEntries(LIMIT_NAMES.map((name) => [name, limit]));
 const words = { text: z.string().min(1), id: z.string().min(1).optional() };
 
-/** Something that people do, and when. Those of one moment come in the order of the list. */
+/** An action from outside, and its moment. Arrivals of one moment arrive in the order of the list. */
 export const Arrival = z.discriminatedUnion("do", [
   z.strictObject({ when: When, do: z.literal("steer"), ...words }),
   z.strictObject({ when: When, do: z.literal("followUp"), ...words }),
-  /** Refused unless the run waits. */
+  /** Rejected unless the run waits. */
   z.strictObject({ when: When, do: z.literal("prompt"), ...words }),
   z.strictObject({ when: When, do: z.literal("stop"), reason: z.string().optional() }),
   /** Temporal's own cancellation. */
@@ -61,14 +61,14 @@ export const Arrival = z.discriminatedUnion("do", [
     do: z.literal("clearQueues"),
     queue: z.enum(["steering", "follow-up", "all"]),
   }),
-  /** A person lets a call run that waits; `call` may be left out while only one waits. */
+  /** The user approves a waiting call; `call` is optional while only one waits. */
   z.strictObject({
     when: When,
     do: z.literal("approve"),
     call: waiting,
-    /** Instead of the model's. */
+    /** The arguments that replace the model's. */
     arguments: z.record(z.string(), z.unknown()).optional(),
-    /** Calls of this kind are not asked for again. */
+    /** Later calls of this kind need no approval. */
     always: z.literal(true).optional(),
     by: z.string().optional(),
   }),
@@ -79,23 +79,23 @@ export const Arrival = z.discriminatedUnion("do", [
     reason: z.string().optional(),
     by: z.string().optional(),
   }),
-  /** The context is made smaller before the next answer. */
+  /** The context is compacted before the next model call. */
   z.strictObject({ when: When, do: z.literal("compact"), focus: z.string().min(1).optional() }),
   z.strictObject({ when: When, do: z.literal("raiseLimits"), limits: z.strictObject(limits) }),
   /** The worker dies, during a request to the vendor or a call. */
   z.strictObject({ when: When, do: z.literal("crash") }),
   /** The run continues as new when the turn ends. */
   z.strictObject({ when: When, do: z.literal("continueAsNew") }),
-  /** Another run of the same session, after the end of the one before. */
+  /** Another run of the same session, after the end of the previous one. */
   z.strictObject({ when: When, do: z.literal("run"), ...words }),
-  /** Another run too, without a prompt: it goes on with what is there. */
+  /** Another run without a prompt, which continues the conversation. */
   z.strictObject({
     when: When,
     do: z.literal("continue"),
     kind: z.enum(["default", "rerun", "branch"]).default("default"),
-    /** Behind this many messages of a branch; all of them unless said. */
+    /** The run continues after this many messages of a branch; by default after all of them. */
     at: index.optional(),
-    /** The branch that this loop was written to; the newest one unless said. */
+    /** Selects the branch of this loop; by default the newest branch. */
     loop: index.optional(),
     limits: z.strictObject(limits).optional(),
   }),

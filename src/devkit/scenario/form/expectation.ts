@@ -2,36 +2,36 @@ import { z } from "zod";
 
 const index = z.number().int().nonnegative();
 
-/** Lines as docs/scenarios.md shows them; "..." stands for any lines, a `*` at a line's end for any rest of it. */
+/** Lines as in docs/scenarios.md; "..." matches any lines, a `*` at the end of a line matches any rest of it. */
 const lines = z.array(z.string());
 
 export const Expectation = z.strictObject({
   events: lines.optional(),
-  /** Events and hook calls together; a hook call stands in brackets. */
+  /** Events and hook calls together; hook calls are in brackets. */
   story: lines.optional(),
-  /** Hook calls alone. */
+  /** Only hook calls. */
   hooks: lines.optional(),
-  /** What the model was sent, request by request; `null` where it does not matter. */
+  /** The messages to the model, request by request; `null` matches any. */
   sent: z.array(lines.nullable()).optional(),
-  /** How often the vendor was asked. */
+  /** The number of requests to the vendor. */
   asked: index.optional(),
   /** A part of the last run's outcome. */
   outcome: z.record(z.string(), z.unknown()).optional(),
-  /** What the last run gave back: the text of its last answer, or the JSON of its output. */
+  /** The result of the last run: the text of its last answer, or the JSON of its output. */
   text: z.string().optional(),
-  /** A part of the usage that the last loop ended with. */
+  /** A part of the usage at the end of the last loop. */
   usage: z.record(z.string(), z.number()).optional(),
-  /** Ids of the calls whose tool was run, in call order; once for each time. */
+  /** The ids of the calls whose tool was executed, in call order; once for each execution. */
   executed: z.array(z.string()).optional(),
-  /** What tools were run with, a line each: the call's id, the tool, the arguments as JSON. */
+  /** The executions of tools, one line each: the call's id, the tool, the arguments as JSON. */
   ran: lines.optional(),
-  /** Texts in the session's inbox at the end. */
+  /** The texts in the session's inbox at the end. */
   inbox: z.array(z.string()).optional(),
-  /** What refused arrivals were told, in order. */
+  /** The messages of rejected arrivals, in order. */
   refused: lines.optional(),
   /** How often a run continued as new. */
   continuedAsNew: index.optional(),
-  /** Runs of sub-agents, in the order in which they were called; `null` where one does not matter. */
+  /** Runs of sub-agents, in call order; `null` matches any. */
   subAgents: z.array(z.lazy(() => SubExpectation).nullable()).optional(),
 });
 export type Expectation = z.infer<typeof Expectation>;

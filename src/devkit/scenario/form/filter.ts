@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { requireExactlyOne } from "./exactly-one.ts";
 
-/** What a filter says of a text: one of `pass`, `warn`, `reject`, `throws`. */
+/** A filter's decision about a text: one of `pass`, `warn`, `reject`, `throws`. */
 const FilterRule = z
   .strictObject({
-    /** A part of the text; every text when absent. */
+    /** A part of the text; by default matches every text. */
     contains: z.string().min(1).optional(),
     pass: z.literal(true).optional(),
     warn: z.string().optional(),
@@ -14,6 +14,6 @@ const FilterRule = z
   })
   .superRefine((rule, context) => requireExactlyOne(rule, ["pass", "warn", "reject", "throws"], context));
 
-/** An input filter: the first rule that fits decides; a text that none fits passes. */
+/** An input filter: the first matching rule decides; a text that matches no rule passes. */
 export const ScenarioFilter = z.strictObject({ name: z.string().min(1), rules: z.array(FilterRule) });
 export type ScenarioFilter = z.infer<typeof ScenarioFilter>;

@@ -4,19 +4,19 @@ import { requireExactlyOne } from "./exactly-one.ts";
 
 const Point = z.enum(HOOK_POINTS as readonly [HookPoint, ...HookPoint[]]);
 
-/** What a hook answers once: a word, or an object with one of these. */
+/** One answer of a hook: a keyword, or an object with one of these fields. */
 export const ScenarioAnswer = z.union(
   [
     z.enum(["yes", "no", "goOn", "hangs"]),
     z
       .strictObject({
-        /** No, with this reason. */
+        /** Denies, with this reason. */
         no: z.string().optional(),
-        /** The loop ends, with these words. */
+        /** Ends the loop, with this text. */
         end: z.string().optional(),
-        /** Yes, with words for the model. */
+        /** Allows, with a text for the model. */
         inject: z.string().optional(),
-        /** Another turn, with these words. */
+        /** Continues with another turn, with this text. */
         goOn: z.string().optional(),
         /** The hook's code throws an error with this message. */
         throws: z.string().optional(),
@@ -34,11 +34,11 @@ export type ScenarioAnswer = z.infer<typeof ScenarioAnswer>;
 
 export const ScenarioHook = z.strictObject({
   name: z.string().min(1),
-  /** A point, or a list of them. */
+  /** A hook point, or a list of them. */
   at: z.union([Point, z.array(Point).min(1)], {
-    error: `must be a point of a hook or a list of points; the points are ${HOOK_POINTS.join(", ")}`,
+    error: `must be a hook point or a list of hook points; the hook points are ${HOOK_POINTS.join(", ")}`,
   }),
-  /** In the order of asking, at whichever of its points; the last one counts for all further times. */
+  /** The answers in the order of the hook's calls, at any of its points; the last one applies to all further calls. */
   answers: z.array(ScenarioAnswer).min(1).default(["yes"]),
   timeoutMs: z.number().int().positive().optional(),
   onFailure: z.enum(["stop", "go-on"]).optional(),

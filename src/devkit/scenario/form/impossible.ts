@@ -5,7 +5,7 @@ import { getPoints } from "./hook.ts";
 
 type ScenarioProblem = { readonly path: readonly (string | number)[]; readonly message: string };
 
-/** What can never happen, as far as it can be seen without running the scenario. */
+/** Finds what can never happen, as far as that is known without running the scenario. */
 export function findProblems(scenario: Scenario): ScenarioProblem[] {
   return [
     ...checkTools(scenario),
@@ -20,19 +20,20 @@ function checkModel({ agent }: Scenario): ScenarioProblem[] {
   const { model } = agent as { model?: { api?: unknown; baseUrl?: unknown; apiKey?: unknown } };
   const problems: ScenarioProblem[] = [];
   if (model?.api !== undefined && model.api !== "anthropic_messages") {
-    problems.push({ path: ["agent", "model", "api"], message: "scenarios speak anthropic_messages only" });
+    problems.push({ path: ["agent", "model", "api"], message: "scenarios support only anthropic_messages" });
   }
   for (const field of ["baseUrl", "apiKey", "headers"] as const) {
     if (model !== undefined && field in model) {
-      problems.push({ path: ["agent", "model", field], message: "is the driver's own" });
+      problems.push({ path: ["agent", "model", field], message: "is set by the driver; omit it" });
     }
   }
   if ("hooks" in agent) {
     const message =
-      'is made of the scenario\'s own "hooks": declare them beside "tools"; commands are not played';
+      'is derived from the scenario\'s own "hooks": declare them next to "tools"; commands are not supported';
     problems.push({ path: ["agent", "hooks"], message });
   }
-  if ("workspace" in agent) problems.push({ path: ["agent", "workspace"], message: "is the driver's own" });
+  if ("workspace" in agent)
+    problems.push({ path: ["agent", "workspace"], message: "is set by the driver; omit it" });
   return problems;
 }
 
@@ -40,7 +41,7 @@ function checkFilters({ filters }: Scenario): ScenarioProblem[] {
   return filters.flatMap(({ name }, at) =>
     filters.findIndex((filter) => filter.name === name) === at
       ? []
-      : [{ path: ["filters", at, "name"], message: `two filters are called "${name}"` }],
+      : [{ path: ["filters", at, "name"], message: `two filters have the name "${name}"` }],
   );
 }
 
@@ -49,11 +50,11 @@ function checkHooks({ hooks }: Scenario): ScenarioProblem[] {
     const { name, answers, timeoutMs } = hook;
     const found: ScenarioProblem[] = [];
     if (hooks.findIndex((one) => one.name === name) !== at) {
-      found.push({ path: ["hooks", at, "name"], message: `two hooks are called "${name}"` });
+      found.push({ path: ["hooks", at, "name"], message: `two hooks have the name "${name}"` });
     }
     if (!answers.includes("hangs")) return found;
     if (timeoutMs === undefined || timeoutMs > MAX_HANG_MS) {
-      const message = `"${name}" hangs: give it a time limit of at most ${MAX_HANG_MS} ms, which truly passes`;
+      const message = `"${name}" hangs: give it a time limit of at most ${MAX_HANG_MS} ms, which passes in real time`;
       found.push({ path: ["hooks", at, "timeoutMs"], message });
     }
     const update = getPoints(hook).find(isUpdatePoint);
@@ -76,24 +77,24 @@ function checkTools({ tools }: Scenario): ScenarioProblem[] {
       }
     }
     if (tools.findIndex((tool) => tool.name === name) !== at) {
-      problems.push({ path: ["tools", at, "name"], message: `two tools are called "${name}"` });
+      problems.push({ path: ["tools", at, "name"], message: `two tools have the name "${name}"` });
     }
     if (quick && replay !== "pure") {
       problems.push({
         path: ["tools", at, "quick"],
-        message: `only a pure tool may be quick; "${name}" is ${replay}`,
+        message: `only a pure tool can be quick; "${name}" is ${replay}`,
       });
     }
     if (VIEW_TOOLS.includes(name)) {
       problems.push({
         path: ["tools", at, "name"],
-        message: `"${name}" is there already: name it in agent.tools`,
+        message: `"${name}" is a built-in tool: list it in agent.tools`,
       });
     }
     does.forEach(({ hangs, takesMs, shows }, deed) => {
       const path = ["tools", at, "does", deed];
       if (quick && shows !== undefined) {
-        problems.push({ path, message: 'a quick tool shows nothing while it runs: leave out "quick"' });
+        problems.push({ path, message: 'a quick tool streams no output: omit "quick"' });
       }
       if (quick && (hangs === true || (takesMs ?? 0) >= 2000)) {
         problems.push({ path, message: "a quick tool must end within two seconds" });
@@ -101,7 +102,7 @@ function checkTools({ tools }: Scenario): ScenarioProblem[] {
       if (timeoutMs !== undefined && (takesMs ?? 0) >= timeoutMs) {
         problems.push({
           path,
-          message: `takes as long as its time-out of ${timeoutMs} ms: say "hangs" instead`,
+          message: `takes as long as its timeout of ${timeoutMs} ms: use "hangs" instead`,
         });
       }
     });
@@ -124,32 +125,33 @@ function checkArrivals({ arrives, tools, model, prompt, mode }: Scenario): Scena
       if (!ids.some((call) => call.id === named || call.name === named)) {
         say("when", `no reply of the model calls "${named}"`);
       } else if (tools.find((tool) => tool.name === name)?.quick === true) {
-        say("when", `"${name}" is quick: nothing arrives while it runs`);
+        say("when", `"${name}" is quick: nothing can arrive while it runs`);
       }
     }
-    if (when.during === "wait" && mode !== "interactive") say("when", "only an interactive run waits");
+    if (when.during === "wait" && mode !== "interactive")
+      say("when", "only an interactive run waits for prompts");
     if (RUN_STARTERS.includes(arrival.do) && when.after === undefined)
-      say("when", 'a run begins after the end: {"after": "end"}');
+      say("when", 'a run begins after the end of the previous one: use {"after": "end"}');
     if (RUNNING_ACTIONS.includes(arrival.do) && when.during !== "model" && when.during !== "tool") {
       say("when", `"${arrival.do}" comes {"during": "model"} or {"during": "tool"}`);
     }
     if (when.after !== undefined && !IDLE_ACTIONS.includes(arrival.do)) {
-      say("do", `"${arrival.do}" needs a run; after the end there are ${IDLE_ACTIONS.join(", ")}`);
+      say("do", `"${arrival.do}" needs an open run; possible after the end: ${IDLE_ACTIONS.join(", ")}`);
     }
     if (when.with !== undefined && (starts.length > 1 || !START_ACTIONS.includes(arrival.do))) {
-      say("when", `one of ${START_ACTIONS.join(", ")} can come with the start, and one only`);
+      say("when", `exactly one of ${START_ACTIONS.join(", ")} can arrive with the start`);
     }
   });
   if (prompt === undefined && mode === "run" && starts.length === 0) {
     problems.push({
       path: ["prompt"],
-      message: 'a run needs a prompt, or a message that comes {"with": "start"}',
+      message: 'a run needs a prompt, or a message that arrives {"with": "start"}',
     });
   }
   return problems;
 }
 
-/** Longest time that a scenario may truly wait for a hook. */
+/** The longest real time that a scenario may wait for a hook. */
 const MAX_HANG_MS = 2000;
 
 const VIEW_TOOLS: readonly string[] = createViewTools().map(({ name }) => name);

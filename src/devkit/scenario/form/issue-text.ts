@@ -11,7 +11,7 @@ type Def = {
   readonly discriminator?: string;
 };
 
-/** An issue in words; a name that nobody knows comes with the one that was probably meant, and with those that there are. */
+/** Formats an issue as a text; for an unknown name, adds the most similar known name and all known names. */
 export function formatIssue(schema: z.ZodType, issue: z.core.$ZodIssue, value: unknown): string {
   if (issue.code === "unrecognized_keys") {
     const known = listKeys(schema, issue.path, value);
@@ -37,11 +37,11 @@ function getValue(value: unknown, path: readonly PropertyKey[]): unknown {
 function formatUnknownName(what: string, name: string, known: readonly string[]): string {
   const near = findNearestName(name, known);
   const meant = near === undefined ? "" : ` Did you mean "${near}"?`;
-  const all = known.length === 0 ? "" : ` There are ${known.join(", ")}.`;
-  return `there is no ${what} "${name}" here.${meant}${all}`;
+  const all = known.length === 0 ? "" : ` Known: ${known.join(", ")}.`;
+  return `unknown ${what} "${name}".${meant}${all}`;
 }
 
-/** The fields that an object may have at this place. */
+/** Returns the fields that an object may have at this position. */
 function listKeys(schema: z.ZodType, path: readonly PropertyKey[], value: unknown): readonly string[] {
   const def = schema.def as unknown as Def;
   if (def.innerType !== undefined) return listKeys(def.innerType, path, value);

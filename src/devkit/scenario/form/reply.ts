@@ -4,35 +4,35 @@ import { ReplyUsage } from "../../../testing/model-server/reply.ts";
 const milliseconds = z.number().int().nonnegative();
 
 const ScenarioToolCall = z.strictObject({
-  /** `call_{reply}_{index}` when absent. */
+  /** `call_{reply}_{index}` by default. */
   id: z
     .string()
     .regex(/^[A-Za-z0-9_-]{1,64}$/)
     .optional(),
   name: z.string(),
-  /** A string is sent as it stands, JSON or not. */
+  /** A string is sent unchanged, whether or not it is JSON. */
   arguments: z.unknown().optional(),
 });
 
-/** What one request to the vendor gets: an answer, or one of `error`, `cut`, `breaksOff`. */
+/** The response to one request: an answer, or one of `error`, `cut`, `breaksOff`. */
 export const ScenarioReply = z
   .strictObject({
     text: z.string().optional(),
     thinking: z.string().optional(),
     toolCalls: z.array(ScenarioToolCall).optional(),
-    /** By default what the content says. `guardRail`: the vendor refuses. */
+    /** By default derived from the content. `guardRail`: the vendor blocks the answer. */
     stopReason: z.enum(["stop", "length", "toolUse", "guardRail"]).optional(),
-    /** Tokens; 10 in and 5 out where not said. */
+    /** Token counts; 10 input and 5 output tokens by default. */
     usage: ReplyUsage.optional(),
-    /** Until the first byte, by the run's clock. */
+    /** The delay until the first byte, by the run's clock. */
     takesMs: milliseconds.optional(),
     /** An HTTP error instead of an answer. */
     error: z
       .strictObject({
         status: z.number().int().min(400).max(599),
-        /** The vendor's own words for the status when absent. */
+        /** By default the vendor's own text for the status. */
         body: z.string().optional(),
-        /** The delay that the vendor asks for. */
+        /** The delay that the vendor requests. */
         retryAfterMs: milliseconds.optional(),
       })
       .optional(),
@@ -46,7 +46,11 @@ export const ScenarioReply = z
     if (ways.length > 1) context.addIssue({ code: "custom", message: `only one of ${ways.join(", ")}` });
     const says = reply.text !== undefined || reply.toolCalls !== undefined || reply.thinking !== undefined;
     if (reply.error !== undefined && says) {
-      context.addIssue({ code: "custom", path: ["error"], message: "an HTTP error has no answer beside it" });
+      context.addIssue({
+        code: "custom",
+        path: ["error"],
+        message: "an HTTP error cannot have an answer too",
+      });
     }
   });
 export type ScenarioReply = z.infer<typeof ScenarioReply>;

@@ -3,20 +3,20 @@ import { SubAgentLimits } from "../../../schema/definition.ts";
 import { Arrival } from "./arrival.ts";
 import { ScenarioReply } from "./reply.ts";
 
-/** An agent that the scenario's own calls like a tool. Its tools are the scenario's; it has those that it names. */
+/** A sub-agent that the scenario's agent calls like a tool. It can use the scenario's tools that it lists. */
 export const ScenarioSubAgent = z.strictObject({
-  /** What its caller's model calls it. */
+  /** The sub-agent's name for its caller's model. */
   name: z.string().regex(/^[A-Za-z0-9_-]{1,64}$/),
   limits: SubAgentLimits.optional(),
   /** Fields of an agent definition. */
   agent: z.record(z.string(), z.unknown()).default({}),
-  /** What each request of it gets, in order, whichever of its calls asks. Calls of it are played one after the other. */
+  /** The replies to the sub-agent's requests, in order, across all of its calls. Calls of it are played one after the other. */
   model: z.array(ScenarioReply).default([]),
   /** During `model` and `tool` only. */
   arrives: z
     .array(Arrival)
     .refine((all) => all.every(({ when }) => when.during === "model" || when.during === "tool"), {
-      error: 'what comes to a sub-agent comes {"during": "model"} or {"during": "tool"}',
+      error: 'arrivals of a sub-agent must be {"during": "model"} or {"during": "tool"}',
     })
     .default([]),
   get subAgents(): z.ZodDefault<z.ZodArray<z.ZodType<ScenarioSubAgent, ScenarioSubAgentInput>>> {

@@ -9,15 +9,15 @@ import type { SentArrival } from "../play-result.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
 
-/** What a run says to something that it does not take. */
+/** Thrown for an arrival that a run rejects; the message is the run's. */
 export class Refused extends Error {
   override readonly name = "Refused";
 }
 
 /**
- * What an arrival is to the machine; nothing for the worker's death, which the machine hears of from its steps.
+ * Converts an arrival to a machine event; undefined for the worker's death, which steps report to the machine.
  *
- * @throws Refused - By a run that does not take it now.
+ * @throws Refused - If the run does not accept it in its current state.
  */
 export function arrived(sent: SentArrival, state: State, nowMs: number): Happening | undefined {
   const message = (text: string): InboundMessage => ({ id: sent.messageId, text, atMs: nowMs });
@@ -59,7 +59,7 @@ export function arrived(sent: SentArrival, state: State, nowMs: number): Happeni
       return undefined;
     case "run":
     case "continue":
-      throw new ScenarioError(["arrives: a run begins after the end of the one before"]);
+      throw new ScenarioError(["arrives: a run begins only after the end of the previous one"]);
     default:
       return assertNever(sent);
   }

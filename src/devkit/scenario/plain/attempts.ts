@@ -12,13 +12,13 @@ import { truncateForPreview } from "../../../platform/text/preview.ts";
 import { Interrupted } from "./interrupted.ts";
 import type { Stage } from "./stage.ts";
 
-/** In the middle of its range: the plain driver throws no dice. */
+/** A fixed value in the middle of the random range, so that the plain driver is deterministic. */
 const NO_JITTER = 0.5;
 
 /**
- * Does a step that asks a vendor, again where Temporal would, until it is done or will not be.
+ * Performs a step that calls a vendor, with Temporal's retries, until it succeeds or fails finally.
  *
- * @param deadlineMs - Of a step that its run waits for itself where the vendor wants to be left alone for long.
+ * @param deadlineMs - The deadline of a step whose run itself waits for long retry delays of the vendor.
  */
 export async function withAttempts<Done>(
   stage: Stage,
@@ -35,7 +35,7 @@ export async function withAttempts<Done>(
         const attempts = stage.vendor.requests - before;
         return { setback: error.how === "lost" ? { type: "lost", attempts } : { type: "cancelled" } };
       }
-      // A definition or a strategy of an application that is wrong stays wrong.
+      // A wrong definition or strategy of an application is not retried.
       if (error instanceof ApplicationError) return failed(error.fault, error.message);
       if (error instanceof DefinitionError) return failed("invalid", error.message);
       if (!(error instanceof ProviderError)) throw error;

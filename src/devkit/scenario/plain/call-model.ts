@@ -11,7 +11,7 @@ import type { Made } from "./results.ts";
 import type { Stage } from "./stage.ts";
 import { seen } from "./world.ts";
 
-// The two steps that ask a vendor.
+// The two steps that call a vendor.
 
 export async function callModel(stage: Stage, command: CallModelCommand, branch: string): Promise<Made> {
   const { transcript, definition, vendor } = stage;

@@ -10,8 +10,8 @@ import { type Stage, stepOf } from "./stage.ts";
 import type { Drive } from "./sub-agents.ts";
 
 /**
- * The calls that run side by side, until none is left. They end in the scenario's order; one that a person approves
- * meanwhile joins them, a stop ends those that are left, and the worker's death loses them.
+ * Runs concurrent calls until none is left. They end in the scenario's order. A call that the user approves meanwhile
+ * joins them, a stop ends the remaining ones, and the worker's death loses them.
  */
 export async function callTools(
   stage: Stage,
@@ -20,7 +20,7 @@ export async function callTools(
 ): Promise<void> {
   const { people, machine, notes } = stage;
   const calls = new RunningCalls(stage, drive);
-  // As the workflow: calls join others only beside questions, else they wait until all have ended.
+  // As in the workflow: calls join running ones only if questions are open; otherwise they wait until all have ended.
   const beside = listPendingApprovals(machine.state).length > 0;
   await join(commands);
   for (let one = calls.nextToEnd(); one !== undefined; one = calls.nextToEnd()) {
@@ -59,7 +59,7 @@ export async function callTools(
     await finish(stage, one);
   }
 
-  /** Those that are run, and those that have their result without it, beside so many others that run. */
+  /** Separates the calls to run from those with an immediate result, next to the given number of running calls. */
   async function join(all: readonly CallToolCommand[], others = 0, ending?: number): Promise<void> {
     if (all.length === 0) return;
     const unrun: [CallToolCommand, ViewAnswer][] = [];
@@ -74,11 +74,11 @@ export async function callTools(
     if (unrun.length === 0) return;
     const quick = unrun.flatMap(([{ local, toolCallId }]) => (local ? [toolCallId] : []));
     notes.schedule.push({ type: "unrun", left: calls.left + others, quick });
-    // A call about the view that has waited for the one before it.
+    // A view call that waited for the previous one.
     if (beside) await join(due(ending), others, ending);
   }
 
-  /** Beside sub-agents nothing else takes the outbox along. */
+  /** While only sub-agents run, no other step writes the outbox. */
   async function writeBeside(): Promise<void> {
     const command = machine.next();
     if (command.type !== "call-tools" || command.beside === undefined) return;
@@ -86,7 +86,7 @@ export async function callTools(
     await writeBeside();
   }
 
-  /** What is to run and does not yet, but for the call that ends now. */
+  /** Returns the calls that should run but do not run yet, except the call that ends now. */
   function due(ending?: number): readonly CallToolCommand[] {
     const command = machine.next();
     const all = command.type === "call-tools" ? command.calls : [];
@@ -94,12 +94,12 @@ export async function callTools(
   }
 }
 
-/** Which of them Temporal hears of first is for nobody to say. */
+/** Reports an undefined order: Temporal may receive either end first. */
 const STOPPED_TOGETHER =
-  "arrives: a stop ends calls beside a sub-agent in any order: let it come when only the sub-agent is left";
+  "arrives: a stop ends calls and a running sub-agent in an undefined order: let it arrive when only the sub-agent runs";
 
 function crashOf(name: string): string {
-  return `arrives: a caller of sub-agents has nothing that a worker could lose: let it crash in "arrives" of ${name}`;
+  return `arrives: a caller of sub-agents has no step that a worker could lose: put the crash into "arrives" of ${name}`;
 }
 
 async function finish(stage: Stage, { command, deed, run }: Running): Promise<void> {
@@ -126,6 +126,6 @@ function timeoutOf({ scenario }: Stage, { toolName, timeoutMs }: CallToolCommand
   if (timeoutMs !== undefined) return timeoutMs;
   const at = scenario.tools.findIndex(({ name }) => name === toolName);
   throw new ScenarioError([
-    `tools.${at}.does: "${toolName}" hangs for ever: it has no timeoutMs, and nothing stops the run`,
+    `tools.${at}.does: "${toolName}" hangs forever: it has no timeoutMs, and nothing stops the run`,
   ]);
 }

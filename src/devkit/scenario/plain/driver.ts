@@ -9,10 +9,10 @@ import { perform } from "./perform.ts";
 import { continuationOf } from "./run-start.ts";
 import type { Stage } from "./stage.ts";
 
-/** Commands that one run may take: more is a loop without an end. */
+/** The maximum number of commands of one run; more indicate an endless loop. */
 const MAX_COMMANDS = 5_000;
 
-/** Drives the machine through one run of the session: asks `next`, has it carried out, tells what happened. */
+/** Drives the machine through one run of the session: gets the next command, performs it, reports the result. */
 export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
   const { machine, people, scenario } = stage;
   const continuation = continuationOf(stage.transcript, run);
@@ -31,7 +31,7 @@ export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
 }
 
 /**
- * A sub-agent's run, from its task to its report.
+ * Drives a sub-agent's run from its task to its report.
  *
  * @testonly
  */
@@ -64,7 +64,7 @@ async function toTheEnd(stage: Stage): Promise<RunEnd> {
     if ("number" in command && command.type !== "open-loop") stage.noteStep(command);
     await carryOut(stage, command);
   }
-  throw new ScenarioError([`model: the run does not come to an end within ${MAX_COMMANDS} commands`]);
+  throw new ScenarioError([`model: the run does not end within ${MAX_COMMANDS} commands`]);
 }
 
 async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish" }>): Promise<void> {
@@ -78,7 +78,7 @@ async function carryOut(stage: Stage, command: Exclude<Command, { type: "finish"
       stage.notes.continuedAsNew += 1;
       return machine.rotate();
     case "move-definition":
-      throw new ScenarioError(["a scenario keeps its agent: nobody can ask for another definition"]);
+      throw new ScenarioError(["a scenario cannot change its agent to another definition"]);
     default:
       if (command.type === "open-loop") stage.hold("open");
       machine.tell(await perform(stage, command));
@@ -113,5 +113,5 @@ function wait(stage: Stage, untilMs: number | undefined): void {
 function forEver({ machine }: Stage, nth: number): string {
   const calls = listPendingApprovals(machine.state).map(({ toolCallId, tool }) => `${toolCallId} (${tool})`);
   const moment = `{"during": "approval"${nth === 0 ? "" : `, "nth": ${nth}`}}`;
-  return `arrives: ${calls.join(", ")} would wait for a person for ever: answer at ${moment}, or set agent.approvals.timeoutMs`;
+  return `arrives: ${calls.join(", ")} would wait for approval forever: answer at ${moment}, or set agent.approvals.timeoutMs`;
 }

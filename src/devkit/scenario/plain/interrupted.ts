@@ -1,4 +1,4 @@
-/** A step that did not come to its end: it was told to stop, or its worker died. */
+/** Thrown by a step that did not end: it was stopped, or its worker died. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
   readonly how: "cancelled" | "lost";

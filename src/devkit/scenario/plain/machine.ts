@@ -5,14 +5,14 @@ import type { Command } from "../../../core/machine/state/command.ts";
 import type { RunEvent } from "../../../core/machine/state/run-event.ts";
 import type { State } from "../../../core/machine/state/state.ts";
 
-/** What happened, before the machine's clock says when. */
+/** An event without its time, which the machine's clock adds. */
 export type Happening = RunEvent extends infer Event
   ? Event extends RunEvent
     ? Omit<Event, "atMs">
     : never
   : never;
 
-/** The machine of one run after the other, and the clock of the session. */
+/** The machine of successive runs, and the clock of the session. */
 export class Machine {
   #state: State | undefined;
   #nowMs = 0;
@@ -31,12 +31,12 @@ export class Machine {
     return this.state.stop !== undefined;
   }
 
-  /** The clock goes on from there. */
+  /** Sets the clock. */
   constructor(nowMs = 0) {
     this.#nowMs = nowMs;
   }
 
-  /** The Temporal run, which changes with continue-as-new. */
+  /** The id of the Temporal run, which changes with continue-as-new. */
   get run(): string {
     return `run${this.#runs}`;
   }
@@ -63,14 +63,14 @@ export class Machine {
     this.#nowMs = Math.max(this.#nowMs, atMs);
   }
 
-  /** Continues as new: the state goes through JSON, as it would between two runs. */
+  /** Continues as new: passes the state through JSON, as between two runs. */
   rotate(): void {
     this.readBack();
     this.#runs += 1;
     this.tell({ type: "begun" });
   }
 
-  /** The state goes through JSON. */
+  /** Passes the state through JSON. */
   readBack(json = JSON.stringify(this.state)): void {
     this.#state = JSON.parse(json) as State;
   }

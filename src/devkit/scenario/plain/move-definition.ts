@@ -8,7 +8,7 @@ import { checked } from "./open-loop.ts";
 import type { Made } from "./results.ts";
 import type { Stage } from "./stage.ts";
 
-/** Moves the run to one of the definitions that the stage knows by their hashes. */
+/** Updates the run to one of the stage's definitions, by its hash. */
 export function moveDefinition(stage: Stage, { to: hash }: UpdateDefinitionCommand, branch: string): Made {
   try {
     return { happening: { type: "definition-moved", digest: { ...moved(stage, hash), branch } } };
@@ -21,7 +21,7 @@ export function moveDefinition(stage: Stage, { to: hash }: UpdateDefinitionComma
 function moved(stage: Stage, hash: string): DefinitionUpdateDigest {
   const from = stage.definition;
   const to = stage.definitions.get(hash);
-  if (to === undefined) throw new DefinitionError(`There is no definition ${hash}`);
+  if (to === undefined) throw new DefinitionError(`The definition ${hash} does not exist`);
   const { changes, warnings, refusals } = compareDefinitions(from, to);
   if (refusals.length > 0) throw new DefinitionError(refusals.join("; "));
   const { tools, warnings: found } = checked(to, stage);

@@ -55,7 +55,7 @@ async function opened(stage: Stage, command: OpenLoopCommand) {
     ...buildLoopOpening(definition, continuation, command.spawn),
     ...said,
   });
-  // A loop that cannot be opened leaves no step in a transcript.
+  // A loop that cannot be opened has no step in the transcript.
   stage.noteStep(command);
   const view =
     command.number === 0 ? await readInitialView(loop, resolved.tools, stage.session, world) : loop.view;
@@ -74,7 +74,7 @@ async function opened(stage: Stage, command: OpenLoopCommand) {
   return { type: "loop-opened" as const, digest };
 }
 
-/** @throws DefinitionError - Where the world has not what the definition names. */
+/** @throws DefinitionError - If the stage does not have something that the definition uses. */
 export function checked(definition: AgentDefinition, stage: Stage): ReturnType<typeof resolveOfferedTools> {
   const resolved = resolveOfferedTools(definition, stage.tools);
   checkOutput(definition, stage.providers, resolved.tools);
@@ -89,7 +89,7 @@ function mustGoOn({ transcript, session }: Stage, { at, kind }: Continuation, pr
   const entries = branch === undefined ? undefined : transcript.listEntries(branch);
   const end = entries?.length ?? 0;
   if (at?.position !== undefined && at.position > end) {
-    throw new ScenarioError([`arrives: "at" is ${at.position}, but that branch has ${end} messages only`]);
+    throw new ScenarioError([`arrives: "at" is ${at.position}, but that branch has only ${end} messages`]);
   }
   assertContinuable(session, entries?.slice(0, at?.position), kind.type === "compaction" || prompts > 0);
 }

@@ -6,7 +6,7 @@ import { arrived, Refused } from "./arrived.ts";
 import type { Machine } from "./machine.ts";
 import type { Notes } from "./stage.ts";
 
-/** What people, and the worker's fate, bring into a run; and what refuses them. */
+/** The arrivals of a run (user actions and the worker's death), and their rejections. */
 export class People {
   readonly #arrivals: Arrivals;
   readonly #machine: Machine;
@@ -19,12 +19,12 @@ export class People {
     this.#notes = notes;
   }
 
-  /** Gives out what comes at the next moment of this kind, for who takes it in another way. */
+  /** Returns the arrivals of the next moment of this kind, for callers that handle them themselves. */
   due(moment: Moment): { readonly nth: number; readonly sent: readonly SentArrival[] } {
     return this.#arrivals.takeAt(moment);
   }
 
-  /** Gives out what comes while this call runs. */
+  /** Returns the arrivals while this call runs. */
   dueDuring(id: string, name: string): readonly SentArrival[] {
     return this.#arrivals.takeDuringCall(id, name);
   }
@@ -36,7 +36,7 @@ export class People {
     }
   }
 
-  /** Whether the worker has died since this was last asked. */
+  /** Reports whether the worker died since the last check. */
   hasCrashed(): boolean {
     const crashed = this.#crashed;
     this.#crashed = false;
@@ -58,7 +58,7 @@ export class People {
     }
   }
 
-  /** A person who answers names a tool or a call; the run is told the call. */
+  /** Resolves the tool or call of a user's answer to the call's id, which the run needs. */
   #aimed(sent: SentArrival): SentArrival {
     if ((sent.do !== "approve" && sent.do !== "refuse") || sent.call === undefined) return sent;
     const waiting = listPendingApprovals(this.#machine.state);

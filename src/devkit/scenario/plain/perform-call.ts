@@ -16,13 +16,13 @@ import type { Happening } from "./machine.ts";
 import type { Made } from "./results.ts";
 import type { Stage } from "./stage.ts";
 
-/** A call has its result without being run, or is run. */
+/** A call that has an immediate result, or that must run. */
 type Begun = { readonly result: ViewAnswer } | { readonly run: (deed: Deed) => Promise<Execution> };
 
 /**
- * Does a whole call as its activity does; `deed` is what the tool does, if it is run.
+ * Performs a whole call as its activity does; `deed` is the tool's effect, if it runs.
  *
- * @throws Interrupted - Where its worker dies over it (`stage.results.dies`).
+ * @throws Interrupted - If its worker dies during the call (`stage.results.dies`).
  * @testonly
  */
 export async function performCall(
@@ -41,7 +41,8 @@ export async function beginCall(stage: Stage, command: CallToolCommand): Promise
   const { branch, answer, call: index, arguments: changed, toolName, toolCallId, generation } = command;
   const tool = tools.get(toolName);
   const call = findCall(transcript.getMessage(branch, answer), index, changed);
-  if (tool === undefined || call === undefined) throw new Error(`There is no tool or call ${toolName}`);
+  if (tool === undefined || call === undefined)
+    throw new Error(`The tool or call ${toolName} does not exist`);
   if (tool.kind === "view") return { result: ofView(stage, tool, call, command) };
   if (generation > 0 && tool.replay === "unsafe" && results.wasClaimed(command)) {
     return { result: unknown(stage) };
@@ -52,7 +53,7 @@ export async function beginCall(stage: Stage, command: CallToolCommand): Promise
   return { run: (deed) => executeCall(tool, call, () => done(deed, command.timeoutMs)) };
 }
 
-/** What is stored of a call that is over. */
+/** Builds the stored result of an ended call. */
 export function madeOf(
   { transcript, machine }: Stage,
   { answer, call: index, position, loopId, turn, arguments: changed }: CallToolCommand,
@@ -60,7 +61,7 @@ export function madeOf(
   branch: string,
 ): Made {
   const call = findCall(transcript.getMessage(branch, answer), index, changed);
-  if (call === undefined) throw new Error(`There is no call ${index} at position ${answer}`);
+  if (call === undefined) throw new Error(`Position ${answer} has no call ${index}`);
   const { message, digest } = buildToolResult(call, execution, {
     turnId: { loopId, turnIndex: turn },
     mask: createMask([]),
@@ -88,13 +89,13 @@ function ofView(
   return answerViewCall({ tool, call, written, answer, atHand: view, entries });
 }
 
-/** As the worker that comes next finds it: scenarios' tools leave nothing running. */
+/** Builds the unknown outcome as the next worker does: scenarios' tools leave no processes running. */
 function unknown({ machine }: Stage): Execution {
   const lost = { generation: 0, process: "", startedAtMs: machine.nowMs };
   return buildUnknownOutcome(lost, true, "nothing was running any more", []);
 }
 
-/** What the tool is run with, or what the model is told instead. */
+/** Returns the tool's arguments, or the error for the model. */
 async function argumentsOf(
   tool: Tool,
   call: ToolCallContent,

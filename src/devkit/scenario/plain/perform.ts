@@ -16,9 +16,9 @@ import { type Stage, stepOf } from "./stage.ts";
 import { worldOf } from "./world.ts";
 
 /**
- * Does a step as its activity does, and says what the machine is to be told of it.
+ * Performs a step as its activity does, and returns the event for the machine.
  *
- * @throws Interrupted - Where its worker dies over it (`stage.results.dies`).
+ * @throws Interrupted - If its worker dies during the step (`stage.results.dies`).
  */
 export async function perform(stage: Stage, command: StepCommand): Promise<Happening> {
   if (command.type === "open-loop") return await openLoop(stage, command);
@@ -64,7 +64,7 @@ async function closeLoop(stage: Stage, command: CloseLoopCommand, branch: string
   return { happening: { type: "loop-closed", digest } };
 }
 
-/** Of a sub-agent: where the words stand that its caller is given. */
+/** Finds the position of a sub-agent's text for its caller. */
 async function wordsLeft(stage: Stage, { isTask, outbox }: CloseLoopCommand, branch: string) {
   const end = outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
   if (isTask !== true || end?.type !== "AgentEnd") return undefined;

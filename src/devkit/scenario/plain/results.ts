@@ -5,17 +5,17 @@ import type { MemoryTranscript } from "../memory-transcript.ts";
 import { Interrupted } from "./interrupted.ts";
 import type { Happening, Machine } from "./machine.ts";
 
-/** How far a step comes before its worker dies: it has begun, or it has stored its result too. */
+/** The progress of a step when its worker dies: claimed, or its result also stored. */
 export type Reached = "claimed" | "stored";
 
-/** What a step has come to, and what it writes with that. */
+/** The event of a step, and the entry that it writes. */
 export type Made = { readonly happening: Happening; readonly entry?: NewEntry };
 
 type Asked = StepCommand | CallToolCommand;
 
-/** Results of steps by run, command and call: one that is asked for again is not done again. */
+/** The results of steps by run, command and call: a repeated step is not performed again. */
 export class Results {
-  /** Where the step that is at work is lost. */
+  /** The progress at which the current step is lost. */
   dies: Reached | undefined;
   readonly #machine: Pick<Machine, "run">;
   readonly #transcript: MemoryTranscript;
@@ -27,7 +27,7 @@ export class Results {
     this.#transcript = transcript;
   }
 
-  /** Whether a worker has begun with it. */
+  /** Reports whether a worker has claimed the step. */
   wasClaimed(command: Asked): boolean {
     return this.#claimed.has(this.#key(command));
   }
@@ -37,9 +37,9 @@ export class Results {
   }
 
   /**
-   * Writes what has waited and does the step, unless its result is stored already.
+   * Writes the outbox and performs the step, unless its result is already stored.
    *
-   * @throws Interrupted - Where the worker dies over it.
+   * @throws Interrupted - If the worker dies during the step.
    */
   async once(
     command: Exclude<Asked, { type: "open-loop" }>,
@@ -53,7 +53,7 @@ export class Results {
     return this.keep(command, branch, made);
   }
 
-  /** What is stored of a step, with what has waited written first. */
+  /** Writes the outbox, and returns the stored result of the step. */
   recall(command: Exclude<Asked, { type: "open-loop" }>): Happening | undefined {
     const stored = this.stored(command);
     return stored === undefined ? undefined : onBranch(stored, this.#transcript.write(command));
@@ -63,7 +63,7 @@ export class Results {
     return this.#stored.get(this.#key(command));
   }
 
-  /** @throws Interrupted - Where the worker dies over the step that is at work. */
+  /** @throws Interrupted - If the worker dies during the current step. */
   mustLive(): void {
     if (this.dies === "claimed") throw new Interrupted("lost");
   }
@@ -83,7 +83,7 @@ export class Results {
   }
 }
 
-/** Other steps may have left the branch since a result was stored. */
+/** Sets the branch of a stored result: other steps may have switched to another branch since. */
 function onBranch(happening: Happening, branch: string): Happening {
   return "digest" in happening
     ? ({ ...happening, digest: { ...happening.digest, branch } } as Happening)

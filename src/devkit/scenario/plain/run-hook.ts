@@ -4,10 +4,10 @@ import type { Made } from "./results.ts";
 import { type Stage, stepOf } from "./stage.ts";
 import { worldOf } from "./world.ts";
 
-/** Nobody stops a run while its hooks are asked. */
+/** A signal that never aborts: nothing stops a run during its hooks. */
 const UNSTOPPED = new AbortController().signal;
 
-/** Asks the hooks of one point in the words of the activity. Nothing arrives meanwhile. */
+/** Calls the hooks of one point as the activity does. Nothing arrives meanwhile. */
 export async function runHook(stage: Stage, command: RunHookCommand, branch: string): Promise<Made> {
   const asking = {
     definition: stage.definition,

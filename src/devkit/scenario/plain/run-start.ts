@@ -3,7 +3,7 @@ import type { MemoryTranscript } from "../memory-transcript.ts";
 import { buildContinuation, type ContinuedFrom, type RunStart } from "../play-result.ts";
 import { ScenarioError } from "../scenario-error.ts";
 
-/** Where a run goes on, in the words of the transcript. */
+/** Resolves where a run continues to a position of the transcript. */
 export function continuationOf(
   transcript: MemoryTranscript,
   { continued }: RunStart,
@@ -16,7 +16,9 @@ function placeOf(transcript: MemoryTranscript, { at, loop }: ContinuedFrom) {
   if (at === undefined && loop === undefined) return undefined;
   const branch = transcript.getBranch(loop);
   if (branch === undefined) {
-    throw new ScenarioError([`arrives: there is no loop ${loop}: there are ${transcript.loops.length}`]);
+    throw new ScenarioError([
+      `arrives: loop ${loop} does not exist; the number of loops is ${transcript.loops.length}`,
+    ]);
   }
   return { branch, position: at ?? transcript.listEntries(branch).length };
 }

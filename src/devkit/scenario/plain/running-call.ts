@@ -11,11 +11,11 @@ export type Running = {
   readonly command: CallToolCommand;
   readonly deed: Deed;
   readonly run: (deed: Deed) => Promise<Execution>;
-  /** It is a sub-agent's. */
+  /** Whether the call is a sub-agent's. */
   readonly child?: Child;
 };
 
-/** The calls that run now, and who of them ends next. */
+/** The running calls, and the one that ends next. */
 export class RunningCalls {
   readonly #stage: Stage;
   readonly #drive: Drive;
@@ -35,7 +35,7 @@ export class RunningCalls {
     return this.#waiting.some(({ command }) => command.call === call);
   }
 
-  /** Begins a call; gives its result where it has one without being run. */
+  /** Begins a call; returns its result if it has one without running. */
   async begin(command: CallToolCommand): Promise<ViewAnswer | undefined> {
     if (command.child !== undefined) {
       const child = await beginChild(this.#stage, command, command.child.given, this.#drive);
@@ -50,7 +50,7 @@ export class RunningCalls {
     return undefined;
   }
 
-  /** Which of them are seen to run now: Temporal schedules the others only when the quick ones, which are local, have ended. */
+  /** Returns the visibly running calls: Temporal schedules the others only after the quick ones, which are local, ended. */
   noteBegun(): void {
     const fresh = this.#inOrderOfEnd().filter(({ command }) => !this.#begun.has(key(command)));
     const quick = fresh.filter(({ command }) => command.local);
@@ -81,7 +81,7 @@ export class RunningCalls {
     return does[Math.min(nth, does.length - 1)] ?? { gives: "ok" };
   }
 
-  /** Quick calls end first, those that run into their time-out last; the others in call order. */
+  /** Quick calls end first, timed-out calls last, the others in call order. */
   #inOrderOfEnd(): readonly Running[] {
     const rank = ({ command, deed }: Running) =>
       command.local ? 0 : deed.hangs === true ? 2 + (command.timeoutMs ?? 0) : 1;

@@ -28,33 +28,33 @@ import { People } from "./people.ts";
 import { Results } from "./results.ts";
 import { PlainVendor, type StageVendor } from "./vendor.ts";
 
-/** The session of a scenario that is played without a server. */
+/** The session id of a scenario without a server. */
 const SESSION = "scenario";
 
 const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Who asks hooks, in the words of an activity. */
+/** Returns the step that calls hooks, as an activity does. */
 export function stepOf({ number, session }: Pick<RunHookCommand, "number" | "session">) {
   return { session, run: "run", number };
 }
 
-/** Where a sub-agent stands in its tree. */
+/** The position of a sub-agent in its tree. */
 export type Place = {
   readonly caller: Stage;
   readonly session: string;
   readonly call: string;
   readonly part: ScenarioSubAgent;
-  /** Resolves when its first request may be answered; it is with the vendor then. */
+  /** Resolves when the first request, which the vendor then has, may be answered. */
   readonly admitted: () => Promise<void>;
 };
 
-/** What has been seen so far, in the order in which it came. */
+/** The recorded events so far, in order. */
 export type Notes = {
   readonly schedule: { push(step: ScheduleStep): unknown };
   readonly sent: SentRequest[];
-  /** The same requests as they would go over the line. */
+  /** The same requests as on the wire. */
   readonly bodies: Readonly<Record<string, unknown>>[];
-  /** Steps as a transcript would list them, calls of tools aside. */
+  /** The steps as a transcript lists them, without tool calls. */
   readonly steps: { readonly kind: string; readonly number: number }[];
   readonly ran: RanCall[];
   readonly refused: string[];
@@ -64,23 +64,23 @@ export type Notes = {
 /** Definitions by their hashes. */
 type Definitions = Pick<ReadonlyMap<string, AgentDefinition>, "get">;
 
-/** What a stage may be given in place of what its scenario says: for tests that drive it step by step. */
+/** Overrides of a stage's scenario, for tests that drive it step by step. */
 export type StageParts = {
   readonly session?: string;
   readonly definition?: AgentDefinition;
   readonly definitionHash?: string;
-  /** Others that the run may be moved to, by their hashes. */
+  /** Other definitions to which the run can be updated, by their hashes. */
   readonly definitions?: Definitions;
   readonly tools?: ToolRegistry;
   readonly vendor?: StageVendor;
-  /** A session that goes on. */
+  /** An existing session that continues. */
   readonly transcript?: MemoryTranscript;
   readonly nowMs?: number;
 };
 
 /**
- * All that plays a part without a server, by the names that activities have for theirs: what those share with the
- * plain driver takes it from here.
+ * All dependencies without a server, with the property names of the activities' dependencies, so that shared code can
+ * use them.
  */
 export class Stage {
   readonly scenario: Scenario;
@@ -98,7 +98,7 @@ export class Stage {
   readonly providers = new ProviderRegistry();
   readonly secrets: SecretSource = () => undefined;
   readonly log = SILENT;
-  /** Paths and commands are judged here; nothing is written. */
+  /** The folder against which paths and commands are resolved; nothing is written. */
   readonly defaultWorkspace = tmpdir();
   readonly session: string;
   readonly transcript: MemoryTranscript;
@@ -108,15 +108,15 @@ export class Stage {
   readonly notes: Notes;
   /** Runs of sub-agents, in the order of their calls. */
   readonly subAgents: { readonly name: string; readonly call: string; readonly stage: Stage }[] = [];
-  /** Of all sessions of the tree. */
+  /** Shared by all sessions of the tree. */
   readonly transcripts: Map<string, MemoryTranscript>;
-  /** How often each agent of the tree has asked: what the next one gets is counted over all of its runs. */
+  /** The number of requests of each agent of the tree, across all of its runs, which selects its next reply. */
   readonly requests: Map<string, { count: number }>;
-  /** What an agent is called in its tree; the scenario's own is empty. */
+  /** The agent's path in its tree; empty for the scenario's own agent. */
   readonly path: string;
   readonly hookScript: HookScript;
   readonly people: People;
-  /** How it ended; of a sub-agent's. */
+  /** The outcome of a sub-agent's run. */
   end: Outcome | undefined;
   readonly vendor: StageVendor;
   #definition: AgentDefinition;
@@ -184,7 +184,7 @@ export class Stage {
     this.#definitionHash = hash;
   }
 
-  /** A step that only writes: held up where something arrives meanwhile. */
+  /** Performs a step that only writes; it is blocked while something arrives. */
   hold(step: "open" | "close"): void {
     const { nth, sent } = this.people.due(step);
     if (sent.length === 0) return;
@@ -202,7 +202,7 @@ export class Stage {
   }
 }
 
-/** What agents of a scenario can call: its own tools, and those about the view. */
+/** Returns the tools of a scenario's agents: its own tools and the view tools. */
 function toolsOf({ tools }: Pick<Scenario, "tools">): ToolRegistry {
   return new ToolRegistry([
     ...createViewTools(),
@@ -217,7 +217,7 @@ function partOf({ agent, model, arrives, subAgents }: ScenarioSubAgent) {
 
 function definitionOf({ caller, part }: Place): AgentDefinition {
   const found = caller.definition.subAgents?.find(({ name }) => name === part.name);
-  if (found === undefined) throw new Error(`There is no sub-agent ${part.name}`);
+  if (found === undefined) throw new Error(`The sub-agent ${part.name} does not exist`);
   return buildChildDefinition(caller.definition, found);
 }
 

@@ -6,11 +6,11 @@ import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
 import { Stage } from "./stage.ts";
 
-/** A sub-agent at work: its first request is with the vendor, or it is over. */
+/** A started sub-agent: the vendor has its first request, or it has ended. */
 export type Child = {
   readonly stage: Stage;
   readonly task: string;
-  /** Goes on to its end. */
+  /** Runs to the end. */
   readonly finish: () => Promise<TaskReport>;
 };
 
@@ -21,9 +21,9 @@ export type Drive = (
 ) => Promise<{ readonly outcome: Outcome; readonly report: TaskReport | undefined }>;
 
 /**
- * Starts the sub-agent of a call, and lets it come to its first request.
+ * Starts the sub-agent of a call, and runs it up to its first request.
  *
- * @param tell - Tells the caller's machine that it has begun.
+ * @param tell - Reports the start to the caller's machine.
  */
 export async function beginChild(
   caller: Stage,
@@ -35,7 +35,7 @@ export async function beginChild(
   const { machine, scenario, subAgents, transcripts, transcript } = caller;
   const { call, toolName, toolCallId, loopId, turn, branch, answer, arguments: changed, summary } = command;
   const part = scenario.subAgents.find(({ name }) => name === toolName);
-  if (part === undefined) throw new Error(`There is no sub-agent ${toolName}`);
+  if (part === undefined) throw new Error(`The sub-agent ${toolName} does not exist`);
   const request: TaskRequest = {
     spawn: { session: caller.session, loopId, turn, toolCallId, toolName },
     branch,
@@ -76,7 +76,7 @@ export async function beginChild(
   };
 }
 
-/** What the workflow tells its machine when it is cancelled. */
+/** The reason that the workflow passes to its machine when it is cancelled. */
 const CANCELLED = "the workflow was cancelled";
 
 function latch(): { readonly opened: Promise<void>; readonly open: () => void } {
@@ -87,10 +87,10 @@ function latch(): { readonly opened: Promise<void>; readonly open: () => void } 
   return { opened, open: () => open() };
 }
 
-/** The vendor tells the runs of one sub-agent apart by their tasks. */
+/** Rejects concurrent calls with equal tasks: the vendor distinguishes runs of a sub-agent by their tasks. */
 export function mustDiffer(children: readonly Child[]): void {
   const names = children.map(({ stage, task }) => `${stage.path} ${task}`);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
   if (twice === undefined) return;
-  throw new ScenarioError([`model: two calls that run together hand out the same task (${twice.slice(1)})`]);
+  throw new ScenarioError([`model: two concurrent calls have the same task (${twice.slice(1)})`]);
 }

@@ -6,26 +6,26 @@ import { listToolNames, parseSentMessages } from "../sent-message.ts";
 import { Interrupted } from "./interrupted.ts";
 import type { Stage } from "./stage.ts";
 
-/** For whom a request is made. */
+/** The origin of a request. */
 type Asker = {
   readonly loop: number;
   readonly turn: number;
-  /** Of the command. */
+  /** The number of the command. */
   readonly number: number;
   readonly for: "answer" | "summary";
 };
 
-/** Who answers on a stage. */
+/** The vendor of a stage. */
 export type StageVendor = Provider & {
   asker: Asker;
-  /** So far. */
+  /** The number of requests so far. */
   readonly requests: number;
   stream(request: ModelRequest): Promise<AssistantMessage>;
 };
 
 type Asking = Pick<Stage, "notes" | "people" | "machine" | "definition" | "place" | "path" | "requests">;
 
-/** The scripted vendor: one reply a request, in order, whoever asks. */
+/** The scripted vendor: one reply for each request, in order, for every requester. */
 export class PlainVendor implements StageVendor {
   readonly id = "scenario";
   readonly protocol = "anthropic_messages";
@@ -44,12 +44,12 @@ export class PlainVendor implements StageVendor {
     requests.set(path, this.#requests);
   }
 
-  /** Requests so far. */
+  /** The number of requests so far. */
   get requests(): number {
     return this.#requests.count;
   }
 
-  /** Rejects with `Interrupted` when a stop or the worker's death comes first. */
+  /** Rejects with `Interrupted` if a stop or the worker's death comes first. */
   async stream(request: ModelRequest): Promise<AssistantMessage> {
     const { notes, people, machine, definition, place, path } = this.#stage;
     const { schedule, sent, bodies } = notes;

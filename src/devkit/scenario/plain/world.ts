@@ -6,7 +6,7 @@ import type { Message } from "../../../schema/message.ts";
 import type { MemoryTranscript } from "../memory-transcript.ts";
 import type { Stage } from "./stage.ts";
 
-/** What the model sees, from memory. */
+/** Returns the model's view, from memory. */
 export function seen(
   transcript: MemoryTranscript,
   view: ViewRanges,
@@ -16,7 +16,7 @@ export function seen(
   return materialise(view, transcript.listEntries(view.branch), { ...options, readMessage: elsewhere });
 }
 
-/** The stage by the names of what activities ask for. */
+/** Returns the stage with the property names of the activities' dependencies. */
 export function worldOf(stage: Stage): HookDependencies & InitialViewDependencies & Pick<Stage, "filters"> {
   const { hooks, filters, tools, defaultWorkspace, log, transcript } = stage;
   return {

@@ -9,7 +9,7 @@ import { listToolNames, parseSentMessages, type SentMessage } from "../sent-mess
 import type { Follower } from "./follower.ts";
 import { STEP_TIMEOUT_MS } from "./step-timeout.ts";
 
-/** What the real stack has made of a scenario. */
+/** Collects the result of a scenario on the real stack. */
 export async function collectResult(
   session: string,
   follower: Follower,
@@ -47,7 +47,7 @@ async function readTraces(session: string, transcript: Transcript): Promise<read
   return loops;
 }
 
-/** @param conversation - What the caller's requests are called. */
+/** @param conversation - The conversation name of the caller's requests. */
 async function collectSubAgents(
   caller: string,
   conversation: string,
@@ -79,12 +79,12 @@ async function collectSubAgents(
   );
 }
 
-/** Runs of one sub-agent are told apart by this, as their vendor does: a task may have been cut before it was sent. */
+/** Returns the text that distinguishes runs of one sub-agent, as for their vendor: a task may be truncated in the request. */
 function findFirstUserText(messages: readonly SentMessage[]): string | undefined {
   return messages.flatMap((one) => ("text" in one && one.role === "user" ? [one.text] : []))[0];
 }
 
-/** The session of the sub-agent that a call has started; waits for its first loop. */
+/** Finds the session of the sub-agent that a call started; waits for its first loop. */
 export async function findSession(transcript: Transcript, caller: string, call: string): Promise<string> {
   const child = await eventually(
     async () => {
@@ -96,7 +96,7 @@ export async function findSession(transcript: Transcript, caller: string, call: 
   return child.id;
 }
 
-/** Calls that run side by side begin in any order; one that is run again is told apart by the time. */
+/** Concurrent calls begin in any order; repeated executions are distinguished by their time. */
 function sortLike(plain: readonly RanCall[], ran: readonly RanCall[]): readonly RanCall[] {
   const remaining = [...plain.keys()];
   const placed = ran.map((call) => {
@@ -113,7 +113,7 @@ export async function findPosition(transcript: Transcript, session: string, { at
   return { branch, position: at ?? (await transcript.countEntries(session, branch)) };
 }
 
-/** A request does not say to which loop and turn it belongs; the plain driver knows. */
+/** A request does not contain its loop and turn; the plain driver provides them. */
 function toSentRequest({ body }: RecordedRequest, expected: SentRequest | undefined): SentRequest {
   const { loop = -1, turn = -1, for: purpose = "answer" } = expected ?? {};
   return {

@@ -35,13 +35,13 @@ export type RunRequest = {
   readonly idleTimeoutMs: number | undefined;
   readonly hooks: readonly ScenarioHook[];
   readonly schedule: readonly ScheduleStep[];
-  /** The branch and the position that a run goes on from. */
+  /** Finds the branch and the position from which a run continues. */
   readonly findPosition: (continued: ContinuedFrom) => Promise<Continuation["at"]>;
-  /** The session of the sub-agent that this call has started; waits for its first loop. */
+  /** Finds the session of the sub-agent that this call started; waits for its first loop. */
   readonly findSession: (caller: string, call: string) => Promise<string>;
 };
 
-/** Where a follower's agent stands in its tree. */
+/** The position of a follower's agent in its tree. */
 type TreePosition = { readonly caller: Follower | undefined; readonly path: string };
 
 const ROOT: TreePosition = { caller: undefined, path: "" };
@@ -51,8 +51,8 @@ function formatRequester(path: string, firstUserText: string): string {
 }
 
 /**
- * Leads one session of the real stack through a schedule: vendor, tools and writes wait here until it is their turn,
- * and what arrives is sent in between.
+ * Drives one session of the real stack through a schedule: vendor, tools and writes wait here for their turn, and the
+ * follower sends the arrivals in between.
  */
 export class Follower {
   readonly ran: RanCall[] = [];
@@ -63,7 +63,7 @@ export class Follower {
   readonly #requests: Rendezvous<string, Answer>;
   readonly #calls: Rendezvous<string, CallEnding>;
   readonly #storedResults: Rendezvous<string, void>;
-  /** Sessions of the tree whose worker has died. */
+  /** The sessions of the tree whose worker died. */
   readonly #lostWorkers: Set<string>;
   readonly #children = new Map<string, Follower>();
   readonly #treePosition: TreePosition;
@@ -71,7 +71,7 @@ export class Follower {
   readonly #writeCounts = new Map<string, number>();
   readonly #eventCounts = new Map<string, number>();
   readonly hooks: HookScript;
-  /** Who has asked the vendor in this run's newest request. */
+  /** The sender of this run's newest request to the vendor. */
   #requester = "";
   #isOver = false;
   #firstRun: string | undefined;
@@ -88,9 +88,9 @@ export class Follower {
     this.hooks = new HookScript(request.hooks, { countEvents: written });
   }
 
-  // What the real stack calls.
+  // Functions that the real stack calls.
 
-  /** @param path - Of the agent that asks, in its tree; the runs of a sub-agent are told apart by what they show. */
+  /** @param path - The path of the requesting agent in its tree; the first user text distinguishes runs of a sub-agent. */
   answer(path: string, firstUserText: string): Promise<Answer> {
     return this.#requests.wait(formatRequester(path, firstUserText));
   }
@@ -117,7 +117,7 @@ export class Follower {
     if (isHeld && !this.#isOver) await this.#heldWrites.wait(key);
   }
 
-  /** Told of each write that a step has made, before the step goes on: a hook that it asks stands behind them. */
+  /** Called for each write of a step before the step continues: a hook that the step calls comes after these events. */
   recordEvents(loopId: string, events: readonly { readonly sequence: number }[]): void {
     const count = events.reduce((most, { sequence }) => Math.max(most, sequence + 1), 0);
     this.#eventCounts.set(loopId, Math.max(count, this.#eventCounts.get(loopId) ?? 0));
@@ -191,7 +191,7 @@ export class Follower {
       case "asks-people":
         return await this.#waitForStatus(
           ({ status, running }) => status === "needs-approval" && running.length === 0,
-          "the question to a person",
+          "the question to the user",
         );
       case "child":
         return await (await this.#getChild(step)).#takeStep(step.step);
@@ -289,7 +289,7 @@ export class Follower {
   }
 }
 
-/** Rejects when the signal says so, which is all that a tool which hangs does. */
+/** Rejects when the signal aborts, which is the only action of a hanging tool. */
 function waitForAbort(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     const end = () => reject(new Error("ended"));

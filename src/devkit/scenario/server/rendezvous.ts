@@ -1,4 +1,4 @@
-/** Two sides that meet under a name, whoever comes first: one waits for an answer, the other for its coming. */
+/** Matches two sides by name, in either order of arrival: one waits for an answer, the other waits for that side. */
 export class Rendezvous<Name, Answer> {
   readonly #waiting: { name: Name; resolve: (answer: Answer) => void }[] = [];
   readonly #answerers: { name: Name; resolve: () => void }[] = [];
@@ -21,7 +21,7 @@ export class Rendezvous<Name, Answer> {
   answer(name: Name, answer: Answer): void {
     const at = this.#waiting.findIndex((one) => one.name === name);
     const [found] = at === -1 ? [] : this.#waiting.splice(at, 1);
-    if (found === undefined) throw new Error(`Nobody waits for ${String(name)}`);
+    if (found === undefined) throw new Error(`No one waits for ${String(name)}`);
     found.resolve(answer);
   }
 }

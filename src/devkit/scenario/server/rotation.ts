@@ -1,9 +1,9 @@
 import type { Client, WorkflowHandle } from "@temporalio/client";
 import { clearQueuesSignal, statusQuery } from "../../../workflows/messages.ts";
 
-// A run continues as new when its history is long enough. The driver makes it long, with signals that say nothing.
+// A run continues as new when its history is long enough. The driver lengthens it with signals that have no effect.
 
-/** More than a scenario needs by itself. */
+/** More events than a scenario needs by itself. */
 export const LONG_HISTORY = 150;
 
 export async function lengthenHistory(handle: WorkflowHandle): Promise<void> {
@@ -13,7 +13,7 @@ export async function lengthenHistory(handle: WorkflowHandle): Promise<void> {
   await handle.query(statusQuery);
 }
 
-/** How often a run went on as a new one. */
+/** Counts how often a run continued as new. */
 export async function countContinuations(client: Client, session: string, firstRun: string): Promise<number> {
   let count = 0;
   for (let run = await findNextRun(client, session, firstRun); run !== undefined; count++) {

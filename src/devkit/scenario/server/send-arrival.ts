@@ -14,7 +14,7 @@ import {
 import { buildApprovalInput } from "../approval-input.ts";
 import type { SentArrival } from "../play-result.ts";
 
-/** Sends what a person does, and comes back when the run has taken it, with the words of a refusal. */
+/** Sends a user's action, and resolves when the run has accepted it, or with the text of the rejection. */
 export async function sendArrival(handle: WorkflowHandle, sent: SentArrival): Promise<string | undefined> {
   const update = toUpdate(sent);
   if (update !== undefined)
@@ -61,11 +61,11 @@ export function toSignal(sent: SentArrival): { readonly name: string; readonly a
     case "compact":
       return { name: compactSignal.name, args: sent.focus === undefined ? [] : [{ focus: sent.focus }] };
     default:
-      throw new Error(`"${sent.do}" is no signal`);
+      throw new Error(`"${sent.do}" is not a signal`);
   }
 }
 
-/** A query behind a signal is answered when the signal was taken. */
+/** Waits with a query, which the run answers after it has received the signals before it. */
 async function waitForSignal(handle: WorkflowHandle): Promise<void> {
   await handle.query(statusQuery);
 }

@@ -2,7 +2,7 @@ import type { Answer } from "../../../testing/model-server/script.ts";
 import { buildHttpFailure, buildReply } from "../in-process-vendor.ts";
 import type { ScenarioReply } from "../schema.ts";
 
-/** A scripted reply as the model server gives it. */
+/** Builds the model server's answer for a scripted reply. */
 export function buildVendorAnswer(reply: ScenarioReply, nth: number, caller?: string): Answer {
   const failure = buildHttpFailure(reply);
   if (failure !== undefined) return { fault: "http", ...failure };
@@ -16,5 +16,5 @@ export function buildVendorAnswer(reply: ScenarioReply, nth: number, caller?: st
   return answer;
 }
 
-/** A request that nobody answers: its run was stopped, or its worker is gone. */
+/** The answer to a request that never gets one: its run was stopped, or its worker died. */
 export const NO_ANSWER: Answer = { text: "never", holdUntil: "never", holdAt: "head" };

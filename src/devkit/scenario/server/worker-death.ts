@@ -3,9 +3,9 @@ import { defaultPayloadConverter } from "@temporalio/common";
 import type { ClaimResult, LostExecution } from "../../../store/transcript/step.ts";
 
 /**
- * Takes the running activities of a run from their worker, in the words of the recovery that finds a process dead.
- * What still works on them is fenced off: it writes nothing that counts. Its process goes on, for other runs live in
- * it: claims see a dead one by `toDeadWorkerClaim`.
+ * Fails the running activities of a run with the failure of dead-worker detection. Executions that still run are fenced
+ * off: their writes do not count. The process continues, because it also serves other runs; `toDeadWorkerClaim` makes
+ * claims treat it as dead.
  */
 export async function failPendingActivities(
   client: Client,
@@ -22,7 +22,7 @@ export async function failPendingActivities(
       activityId: activityId ?? "",
       identity: "scenario",
       failure: {
-        message: "The worker process is gone",
+        message: "The worker process died",
         source: "holdfast",
         applicationFailureInfo: {
           type: "WorkerLost",
@@ -34,7 +34,7 @@ export async function failPendingActivities(
   }
 }
 
-/** A claim as it is behind the death of a worker: the executions that it has displaced were of a process that is gone. */
+/** Converts a claim to one after a worker's death: the executions that it displaced belong to a dead process. */
 export function toDeadWorkerClaim(claimed: ClaimResult): ClaimResult {
   if (claimed.type !== "claimed" || claimed.lost === undefined) return claimed;
   const { lost, lostBefore } = claimed;
@@ -45,7 +45,7 @@ export function toDeadWorkerClaim(claimed: ClaimResult): ClaimResult {
   };
 }
 
-/** Process numbers come again: of this one there was an earlier process, from the start of the machine. */
+/** A dead process with the same process id, from the start of the machine: process ids are reused. */
 function maskProcess(execution: LostExecution): LostExecution {
   return { ...execution, process: execution.process.replace(/(:\d+):[^:@]*@/, "$1:0@") };
 }

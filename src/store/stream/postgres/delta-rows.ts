@@ -3,24 +3,24 @@ import type { Value } from "../../postgres/values.ts";
 import { type LineCodec, parseDelta } from "../line-codec.ts";
 import type { Delta } from "../stream-hub.ts";
 
-// Statements about deltas. A batch is written under a lock on its session, so that places become visible in order.
+// Statements for deltas. A batch is written under a lock on its session, so that positions become visible in order.
 
-/** Rows of one statement: few lengths, so that few statements are prepared. */
+/** The numbers of rows of one statement: few, so that few statements are prepared. */
 const LENGTHS = [32, 8, 1] as const;
 const COLUMNS = "session, loop_id, run, command, call, tool_call_id, announces, at_ms, delta";
 const ROW = "(nextval('delta_places'), ?, ?, ?, ?, ?, ?, ?, ?, ?)";
 
 /**
- * Where places go on after a crash, a failover or a restore took the sequence back: at the database's clock in
- * microseconds, which is above every place given out so far, since nobody writes a million deltas a second. How far back
- * the sequence went does not matter. The step up beside it counts where the clock was set back.
+ * The position from which the sequence continues after a crash, a failover or a restore reverted it: the database's clock
+ * in microseconds, which is above every earlier position, since no one writes a million deltas a second. It does not matter
+ * how far the sequence went back. The fixed increment applies if the clock was set back.
  */
 const NEXT_EPOCH_POSITION =
   "greatest(nextval('delta_places') + 1000000, floor(extract(epoch FROM clock_timestamp()) * 1e6)::bigint)";
 
-/** @param json - Of the same deltas, as it is kept. */
+/** @param json - The stored form of the same deltas. */
 export function* insertDeltas(deltas: readonly Delta[], json: readonly string[], nowMs: number): Work<void> {
-  // A commit need not wait for the disk: what is written is not kept over a crash.
+  // A commit need not wait for the disk: the data does not survive a crash.
   yield createStatement("SET LOCAL synchronous_commit = off");
   if (!(yield* hasEpoch())) yield* startEpoch(nowMs);
   for (let at = 0; at < deltas.length; ) {
@@ -42,7 +42,7 @@ function* hasEpoch(): Work<boolean> {
 function* startEpoch(nowMs: number): Work<void> {
   yield createStatement("LOCK TABLE delta_epoch IN SHARE ROW EXCLUSIVE MODE");
   if (yield* hasEpoch()) return;
-  // The step up itself must not be taken back by the next crash.
+  // The next crash must not revert the increment itself.
   yield createStatement("SET LOCAL synchronous_commit = on");
   yield createStatement(`SELECT setval('delta_places', ${NEXT_EPOCH_POSITION})`);
   yield createStatement("INSERT INTO delta_epoch VALUES (?)", nowMs);
@@ -50,7 +50,7 @@ function* startEpoch(nowMs: number): Work<void> {
 
 function toRowValues(delta: Delta, json: string, nowMs: number): Value[] {
   const { session, loopId, run, command, call, body } = delta;
-  // What a model says of a call is part of its answer.
+  // A model's output about a call is part of its answer.
   const toolCallId = "toolCallId" in body && body.type !== "tool-call" ? body.toolCallId : null;
   const announces = body.type === "recorded" ? 1 : 0;
   return [session, loopId, run, command, call, toolCallId, announces, nowMs, json];
@@ -79,21 +79,21 @@ export function* readOfCall(call: {
   return (yield { text, values, gives: "rows" }) as readonly Row[];
 }
 
-/** The newest place of a session; 0 where nothing is kept. */
+/** Reads the newest position of a session; 0 if nothing is stored. */
 export function* readNewestPosition(session: string): Work<number> {
   const text = "SELECT max(place) AS place FROM deltas WHERE session = ?";
   const rows = (yield { text, values: [session], gives: "row" }) as readonly { place: number | null }[];
   return rows[0]?.place ?? 0;
 }
 
-/** The newest places of a session, in order. */
+/** Reads the newest positions of a session, in order. */
 export function* readNewestPositions(session: string, count: number): Work<readonly number[]> {
   const text = "SELECT place FROM deltas WHERE session = ? ORDER BY place DESC LIMIT ?";
   const rows = (yield { text, values: [session, count], gives: "rows" }) as readonly Row[];
   return rows.map(({ place: position }) => position).reverse();
 }
 
-/** What a loop has shown before the announcement that it is over. */
+/** The deltas of a loop before the announcement that completes them. */
 export type CompletedRange = {
   readonly session: string;
   readonly loopId: string;
@@ -124,7 +124,7 @@ export function* removeCompleted({ session, loopId, before, over: completed }: C
   }
 }
 
-/** Announcements that everybody has heard, and what dead processes have left. */
+/** Removes old announcements, and deltas of dead processes. */
 export function* removeOld(announcementsBeforeMs: number, allBeforeMs: number): Work<void> {
   yield createStatement("DELETE FROM deltas WHERE at_ms < ? AND announces = 1", announcementsBeforeMs);
   yield createStatement("DELETE FROM deltas WHERE at_ms < ?", allBeforeMs);
@@ -138,7 +138,7 @@ function createStatement(text: string, ...values: Value[]): Statement {
   return { text, values, gives: "nothing" };
 }
 
-/** What lies at a place; no delta where it cannot be read here. */
+/** The content of a position; without a delta if it cannot be decoded. */
 export type PositionedDelta = { readonly offset: number; readonly delta: Delta | undefined };
 
 export function toPositionedDelta({ place: position, delta }: Row, codec: LineCodec): PositionedDelta {

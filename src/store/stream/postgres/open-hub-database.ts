@@ -4,7 +4,7 @@ import { parseDatabaseTarget } from "../../postgres/database-target.ts";
 import type { Notifications } from "../../postgres/notifications.ts";
 import { MIGRATIONS } from "./schema.ts";
 
-/** A run waits for none of it: what is not taken soon is dropped. */
+/** Runs do not wait for live output: deltas that are not written in time are dropped. */
 const DEADLINE_MS = 2_000;
 const LIMITS = { statementMs: 5_000, lockMs: 2_000, idleMs: 10_000 };
 const MAX_CONNECTIONS = 2;
@@ -12,7 +12,7 @@ const MAX_CONNECTIONS = 2;
 export type HubDatabase = {
   readonly database: Database;
   readonly notifications: Notifications;
-  /** By session. */
+  /** Notifications by session. */
   readonly listener: Pick<Notifications, "subscribe">;
   readonly channel: string;
 };

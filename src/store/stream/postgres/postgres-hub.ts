@@ -18,21 +18,21 @@ import { SessionTail } from "./session-tail.ts";
 import { Sweeper } from "./sweeper.ts";
 import { writeBatch } from "./write-batch.ts";
 
-/** How long a delta waits for company, and how many bytes go out at once without waiting. */
+/** How long a delta waits for others to form a batch, and how many bytes are sent without waiting. */
 const BATCH_MS = 5;
 const BATCH_BYTES = 64 * 1024;
-/** Bytes that may wait for the database. */
+/** The maximum number of bytes that wait for the database. */
 const MAX_WAITING_BYTES = 4 * 1024 * 1024;
-/** Sessions that are written at the same time, each over a connection of its own. */
+/** The number of sessions that are written concurrently, each over a connection of its own. */
 const WRITERS = 2;
 const PAGE = 500;
-/** Between two looks at a database that does not answer. */
+/** The pause between two attempts at an unavailable database. */
 const UNAVAILABLE_PAUSE_MS = 500;
 
 /**
- * Live output in PostgreSQL, for any number of hosts: a table that is not logged, and a word to those who listen.
+ * Live output in PostgreSQL, for any number of hosts: an unlogged table, and notifications.
  *
- * An offset is a delta's place, given out under a lock on its session. It connects when it is needed for the first time.
+ * An offset is a delta's position, assigned under a lock on its session. The hub connects on first use.
  */
 export class PostgresHub implements StreamHub {
   readonly #url: string;
@@ -44,10 +44,10 @@ export class PostgresHub implements StreamHub {
   readonly #sweeper = new Sweeper(() => this.#getDatabase());
   #opened: Promise<HubDatabase> | undefined;
   #timer: NodeJS.Timeout | undefined;
-  /** What comes before then is dropped at once: the database has just failed. */
+  /** Until then deltas are dropped at once, because the database has just failed. */
   #unavailableUntilMs = 0;
 
-  /** @param options.maxWaitingBytes - Bound of what waits for the database; beyond it deltas are dropped. */
+  /** @param options.maxWaitingBytes - The limit of bytes that wait for the database; beyond it deltas are dropped. */
   constructor(url: string, options: { readonly maxWaitingBytes?: number; readonly codec?: LineCodec } = {}) {
     this.#url = url;
     this.#codec = options.codec ?? PLAIN_LINES;
@@ -92,7 +92,7 @@ export class PostgresHub implements StreamHub {
     return this.#follow(options);
   }
 
-  /** What cannot be asked is not known: this is a help for who reads of an unknown outcome, and holds nobody up. */
+  /** Returns nothing if the database is unavailable: this only helps to describe an unknown outcome and must not block. */
   async readPublished(call: {
     session: string;
     run: string;
@@ -146,7 +146,7 @@ export class PostgresHub implements StreamHub {
       let position = from;
       while (!ended.aborted) {
         changed = false;
-        // What was there before is read by himself; whoever has come to its end reads on together with the others.
+        // A watcher reads existing deltas itself. At the end it shares reads with the others.
         const next = () =>
           tail === undefined ? this.#readAfter(session, position, PAGE) : tail.readAfter(position);
         const page = (await this.#retryRead(ended, next)) ?? [];
@@ -188,7 +188,7 @@ export class PostgresHub implements StreamHub {
     return rows.map((row) => toPositionedDelta(row, this.#codec));
   }
 
-  /** A watcher waits for a database that is away, as it waits for news. */
+  /** Retries a watcher's read until the database is available again. */
   async #retryRead<T>(ended: AbortSignal, attempt: () => Promise<T>): Promise<T | undefined> {
     while (!ended.aborted) {
       try {
@@ -249,7 +249,7 @@ export class PostgresHub implements StreamHub {
   }
 }
 
-/** Sealed with a key that is not here, or no delta: passed over, as in files. */
+/** Checks that a delta was decoded. Others (a missing key, an invalid line) are skipped, as in files. */
 function isReadable(one: PositionedDelta): one is OffsetDelta {
   return one.delta !== undefined;
 }

@@ -1,9 +1,9 @@
 import { createCommitsTableSql } from "../../postgres/commit-tokens.ts";
 
 /**
- * What is shown and not recorded yet. Nothing of it is needed after a crash of the server, so that it is not logged, and
- * its commits do not wait for the disk. No place may be given out twice all the same: a crash takes back the last few,
- * and empties the epoch, by which the next writer sees that it has to go on from further up.
+ * Output that is displayed but not yet recorded. It is not needed after a crash of the server, so the tables are unlogged
+ * and commits do not wait for the disk. Positions must still be unique: a crash reverts the last few of the sequence and
+ * empties the epoch, from which the next writer detects that it must continue at a higher position.
  */
 const SCHEMA_1 = `
 CREATE SEQUENCE delta_places AS BIGINT;
@@ -34,5 +34,5 @@ CREATE INDEX deltas_by_time ON deltas (at_ms);
 ${createCommitsTableSql("stream", "unlogged")}
 `;
 
-/** Step N leads from version N - 1 to version N. Steps are only ever added. */
+/** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
 export const MIGRATIONS: readonly string[] = [SCHEMA_1];

@@ -1,6 +1,6 @@
 import type { PositionedDelta } from "./delta-rows.ts";
 
-/** How much of the newest is at hand for watchers that keep up; who is slower reads by himself. */
+/** The number of newest deltas in memory. Slower watchers read the database themselves. */
 const MAX_CACHED = 1000;
 
 type Read = (behind: number, limit: number) => Promise<readonly PositionedDelta[]>;
@@ -10,26 +10,26 @@ export class SessionTail {
   readonly #read: Read;
   readonly #page: number;
   #cached: PositionedDelta[] = [];
-  /** Everything behind this place, as far as it was read, is at hand. */
+  /** All deltas after this position that were read are in memory. */
   #cachedFrom: number;
   #reading: Promise<void> | undefined;
   #stale = true;
-  /** How many use it. */
+  /** The number of watchers. */
   watchers = 0;
 
-  /** @param from - A place that everybody who will use it has come to, or beyond. */
+  /** @param from - A position that all watchers have reached or passed. */
   constructor(from: number, page: number, read: Read) {
     this.#cachedFrom = from;
     this.#page = page;
     this.#read = read;
   }
 
-  /** There may be more than was read. */
+  /** Records that there may be new deltas. */
   markStale(): void {
     this.#stale = true;
   }
 
-  /** What comes behind a place, as far as one page goes; nothing where that is all there is now. */
+  /** Reads one page after a position; empty if there are no more deltas. */
   async readAfter(position: number): Promise<readonly PositionedDelta[]> {
     if (position < this.#cachedFrom) return this.#read(position, this.#page);
     const known = this.#getCached(position);

@@ -1,14 +1,14 @@
 import type { Database } from "../../postgres/database.ts";
 import { type CompletedRange, removeCompleted, removeOld } from "./delta-rows.ts";
 
-/** Who watches live has seen it by then. */
+/** The delay of removal, after which live watchers have seen the deltas. */
 const SWEEP_MS = 1_000;
-/** Watchers that were cut off for a moment are still to hear that something was recorded. */
+/** Announcements are retained for watchers that were briefly disconnected. */
 const ANNOUNCEMENT_RETENTION_MS = 60_000;
-/** What a process has left that died before it could tidy up. */
+/** The age at which the deltas of dead processes are removed. */
 const DELTA_RETENTION_MS = 24 * 60 * 60 * 1000;
 
-/** Removes what is over, a little later and together. */
+/** Removes completed deltas, after a delay and in batches. */
 export class Sweeper {
   readonly #database: () => Promise<Database>;
   #completed: CompletedRange[] = [];
@@ -44,12 +44,12 @@ export class Sweeper {
         yield* removeOld(nowMs - ANNOUNCEMENT_RETENTION_MS, nowMs - DELTA_RETENTION_MS);
       });
     } catch {
-      // The next announcement of the loop takes it along, and what is left then goes with its age.
+      // The next announcement of the loop includes these deltas; the rest are removed by age.
     }
   }
 }
 
-/** The last word that all of a loop is over says what the earlier ones said. In an order that all processes share. */
+/** Keeps the newest range of each loop, which includes the earlier ones. All processes use the same order. */
 function keepNewest(completed: readonly CompletedRange[]): readonly CompletedRange[] {
   const all = new Map<string, number>();
   for (const one of completed) if (one.over === "all") all.set(one.loopId, one.before);

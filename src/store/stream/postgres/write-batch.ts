@@ -5,7 +5,7 @@ import { insertDeltas, notifyChannel, readNewestPositions } from "./delta-rows.t
 import type { HubDatabase } from "./open-hub-database.ts";
 import type { Sweeper } from "./sweeper.ts";
 
-/** Writes lines of one session, says that there is news, and notes what is over. */
+/** Writes lines of one session, notifies watchers, and returns the completed ranges. */
 export async function writeBatch(
   { database, channel }: HubDatabase,
   { session, text }: { readonly session: string; readonly text: string },
@@ -18,7 +18,7 @@ export async function writeBatch(
   const positions = await database.write([`live ${session}`], function* () {
     yield* insertDeltas(deltas, lines.map(codec.encode), Date.now());
     yield* notifyChannel(channel, topicOf(session));
-    // Nobody else writes to the session meanwhile: the newest are ours.
+    // No other process writes to the session at the same time: the newest positions belong to this batch.
     return announced.length === 0 ? [] : yield* readNewestPositions(session, deltas.length);
   });
   for (const index of announced) {

@@ -11,10 +11,10 @@ type Section = {
   readonly loops: Map<string, Loop>;
 };
 
-/** Whether lines fit together: everything that is named is there, in order and whole. Throws an ordinary error. */
+/** Checks that lines are consistent: all that they refer to is present, in order and complete. Throws an ordinary error. */
 export class ExportChecker {
   readonly #expectedSessions: string[];
-  /** By hash: whether the text is a message. */
+  /** Whether each text is a message, by hash. */
   readonly #contents = new Map<string, boolean>();
   #section: Section | undefined;
 
@@ -26,14 +26,16 @@ export class ExportChecker {
     if (line.type === "session") {
       this.#finishSection();
       const wanted = this.#expectedSessions.shift();
-      if (wanted !== line.id) throw new Error(`session ${wanted ?? "none"} was to come, found ${line.id}`);
+      if (wanted !== line.id) throw new Error(`expected session ${wanted ?? "none"}, found ${line.id}`);
       this.#section = { ...line, branches: new Map(), loops: new Map() };
       return;
     }
     const section = this.#section;
-    if (section === undefined) throw new Error("a session must come first");
+    if (section === undefined) throw new Error("the first line must be a session");
     if ("session" in line && line.session !== section.id) {
-      throw new Error(`it is of session ${line.session}, among those of ${section.id}`);
+      throw new Error(
+        `it belongs to session ${line.session}, but is among the lines of session ${section.id}`,
+      );
     }
     switch (line.type) {
       case "loop":
@@ -83,29 +85,29 @@ export class ExportChecker {
   }
 
   #checkLoop({ loops }: Section, { loopId, events, branch }: LoopLine): void {
-    if (loops.has(loopId)) throw new Error(`loop ${loopId} is there twice`);
+    if (loops.has(loopId)) throw new Error(`loop ${loopId} occurs twice`);
     loops.set(loopId, { events, branch, next: 0 });
   }
 
   #checkBranch({ branches }: Section, { id, parent, length }: BranchLine): void {
-    if (branches.has(id)) throw new Error(`branch ${id} is there twice`);
+    if (branches.has(id)) throw new Error(`branch ${id} occurs twice`);
     const from = parent === undefined ? undefined : branches.get(parent.branch);
     if (parent !== undefined && from === undefined)
-      throw new Error(`branch ${id} leaves ${parent.branch}, which is not there`);
+      throw new Error(`branch ${id} forks from ${parent.branch}, which is missing`);
     branches.set(id, { length, next: parent?.position ?? 0 });
   }
 
   #checkEntry({ branches }: Section, { branch, position, message, content }: EntryLine): void {
     const at = branches.get(branch);
-    if (at === undefined) throw new Error(`branch ${branch} is not there`);
+    if (at === undefined) throw new Error(`branch ${branch} is missing`);
     if (position !== at.next || position >= at.length) {
-      throw new Error(`branch ${branch} goes on with ${at.next} of ${at.length}, found ${position}`);
+      throw new Error(`the next entry of branch ${branch} is ${at.next} of ${at.length}, found ${position}`);
     }
     at.next += 1;
     if ((message === undefined) === (content === undefined))
-      throw new Error("an entry has a message or names one");
+      throw new Error("an entry must contain a message or refer to one");
     if (content !== undefined && !this.#contents.has(content))
-      throw new Error(`the text ${content} did not come before`);
+      throw new Error(`the text ${content} is missing before this line`);
     if (content !== undefined && this.#contents.get(content) === false)
       throw new Error(`the text ${content} is not a message`);
     if (message !== undefined && !AgentMessage.safeParse(message).success)
@@ -114,9 +116,11 @@ export class ExportChecker {
 
   #checkEvent({ loops }: Section, { loopId, sequence }: EventLine): void {
     const loop = loops.get(loopId);
-    if (loop === undefined) throw new Error(`loop ${loopId} is not there`);
+    if (loop === undefined) throw new Error(`loop ${loopId} is missing`);
     if (sequence !== loop.next || sequence >= loop.events) {
-      throw new Error(`loop ${loopId} goes on with event ${loop.next} of ${loop.events}, found ${sequence}`);
+      throw new Error(
+        `the next event of loop ${loopId} is ${loop.next} of ${loop.events}, found ${sequence}`,
+      );
     }
     loop.next += 1;
   }

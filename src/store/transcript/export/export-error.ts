@@ -1,4 +1,4 @@
-/** A file that cannot be imported: where it is wrong, and why. Nothing of it was written. */
+/** A file cannot be imported. Contains the line and the reason. Nothing was written. */
 export class ExportError extends Error {
   override readonly name = "ExportError";
   /** Counted from 1. */

@@ -1,12 +1,12 @@
 import type { BodyLine, EntryLine } from "../../../schema/export-line.ts";
 
-// A session under another id: everything in its lines that names the session, its loops or its runs follows. What the
-// model and its tools have said stays as it was.
+// Gives a session another id: all references to the session, its loops and its runs change. The output of models and
+// tools is unchanged.
 
 export type IdMap = {
-  /** New ids by old ones, of all sessions that come along. */
+  /** New ids by old ones, of all imported sessions. */
   readonly sessions: ReadonlyMap<string, string>;
-  /** Another id for a run: the same for the same one. */
+  /** Returns a new id for a run, always the same for the same run. */
   readonly run: (run: string) => string;
 };
 
@@ -23,7 +23,7 @@ const LOOP_KEYS: ReadonlySet<string> = new Set([
 ]);
 const RUN_KEYS: ReadonlySet<string> = new Set(["run", "evaluation"]);
 
-/** What stands below these was made by people, models, tools or an application: no name of ours is looked for in it. */
+/** Keys whose values come from users, models, tools or an application; ids in them are not replaced. */
 const OPAQUE_KEYS: ReadonlySet<string> = new Set([
   "content",
   "arguments",
@@ -33,10 +33,10 @@ const OPAQUE_KEYS: ReadonlySet<string> = new Set([
   "definition",
 ]);
 
-/** Names as they are from here on. Lines are to be given in the order of the file. */
+/** Replaces ids. Lines must be passed in the order of the file. */
 export class IdRemapper {
   readonly #to: IdMap;
-  /** Longest first: ids of sub-agents begin with their caller's. */
+  /** The longest first, because ids of sub-agents begin with their caller's. */
   readonly #sessions: readonly string[];
   readonly #loops = new Map<string, Set<string>>();
   readonly #complete = new Set<string>();
@@ -77,7 +77,7 @@ export class IdRemapper {
     }
   }
 
-  /** A message, as it lies in a text of its own. */
+  /** Remaps a message that is stored as a text of its own. */
   remapMessage(message: unknown): unknown {
     return this.#walk(message);
   }
@@ -86,7 +86,7 @@ export class IdRemapper {
     return this.#to.sessions.get(id) ?? id;
   }
 
-  /** Loops of sessions that do not come along keep their names. */
+  /** Remaps a loop's id. Loops of sessions that are not imported keep their ids. */
   remapLoop(id: string): string {
     const owner = this.#sessions.find((session) => id.startsWith(`${session}.`));
     if (owner === undefined) return id;

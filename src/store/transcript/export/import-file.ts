@@ -8,23 +8,23 @@ import { ExportError } from "./export-error.ts";
 import { IdRemapper } from "./id-remapper.ts";
 import { readExport } from "./read-export.ts";
 
-/** A file, from its beginning each time that it is opened. */
+/** Opens a file; each call reads it from the beginning. */
 export type OpenFile = () => AsyncIterable<Uint8Array>;
 
-/** What is written at once, so that no one waits long for the database. */
+/** The size of one write, so that other writers do not wait long. */
 const PAGE = { lines: 200, bytes: 1024 * 1024 };
 
 export type CheckedFile = {
   readonly header: HeaderLine;
   readonly digest: string;
   readonly lines: number;
-  /** The definitions in it, by hash. */
+  /** The file's definitions, by hash. */
   readonly definitions: ReadonlyMap<string, AgentDefinition>;
-  /** What users have allowed in its sessions, as the file says. */
+  /** The grants of users in the file's sessions. */
   readonly grants: readonly Grant[];
 };
 
-/** Reads a file to its end and writes nothing. */
+/** Checks a whole file and writes nothing. */
 export async function checkFile(open: OpenFile): Promise<CheckedFile> {
   let header: HeaderLine | undefined;
   let end: Pick<CheckedFile, "digest" | "lines"> | undefined;
@@ -42,7 +42,7 @@ export async function checkFile(open: OpenFile): Promise<CheckedFile> {
   return { header, ...end, definitions, grants };
 }
 
-/** New ids by the old ones: those of sub-agents begin with their caller's. */
+/** Creates new ids by old ones. Ids of sub-agents begin with their caller's. */
 export function createIdMap(
   sessions: readonly string[],
   as: string | undefined,
@@ -53,7 +53,7 @@ export function createIdMap(
   return new Map(sessions.map((id) => [id, id === root ? to : to === root ? id : below(id)]));
 }
 
-/** Brings the sessions of a checked file in: all of it is there then, or nothing. */
+/** Imports the sessions of a checked file, all or none. */
 export async function importFile(
   archive: Archive,
   open: OpenFile,
@@ -81,7 +81,7 @@ export async function importFile(
         bytes += estimateBytes(read.line);
         if (page.length >= PAGE.lines || bytes >= PAGE.bytes) await write();
       } else if (read.type === "end" && read.digest !== digest) {
-        throw new ExportError(read.lines, "the file was changed while it was imported");
+        throw new ExportError(read.lines, "the file changed during the import");
       }
     }
     await write();
@@ -92,7 +92,7 @@ export async function importFile(
   }
 }
 
-/** What users have allowed elsewhere is not allowed here. */
+/** Removes grants: permissions of another store do not apply here. */
 function removeGrants(line: BodyLine): BodyLine {
   if (line.type !== "session" && line.type !== "loop") return line;
   const { grants: _, ...rest } = line;
@@ -103,7 +103,7 @@ function estimateBytes(line: BodyLine): number {
   return line.type === "content" ? line.text.length : 1024;
 }
 
-/** Lines under the names that they are to have. */
+/** Replaces the ids of lines. */
 class LineRemapper {
   readonly #ids: IdRemapper | undefined;
   readonly #sessions: ReadonlyMap<string, string>;
@@ -126,8 +126,8 @@ class LineRemapper {
   }
 
   /**
-   * Whose call it was made for, and which one was left for it, are told of a copy where these come along: it was the one
-   * that was copied, not this.
+   * A copy keeps the references to its caller and to its predecessor only if those sessions are imported too: the original
+   * session has these relations, not the copy.
    */
   #remapSession(line: SessionLine, { spawn, formation, ...remapped }: SessionLine): SessionLine {
     const isIncluded = (session = "") => remapped.id === line.id || this.#sessions.has(session);
@@ -152,7 +152,7 @@ class LineRemapper {
   }
 }
 
-/** Texts that are no messages, such as what a loop was opened with, name nothing. */
+/** Parses a text as a message. Other texts, such as the terms of a loop, contain no ids. */
 function parseMessage(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text);
@@ -162,7 +162,7 @@ function parseMessage(text: string): unknown {
   }
 }
 
-/** As a run's id looks; another one for each session that a file becomes. */
+/** Derives an id in the format of a run id; a different one for each imported session. */
 function deriveRunId(session: string, run: string): string {
   const hex = createHash("sha256")
     .update(JSON.stringify([session, run]))

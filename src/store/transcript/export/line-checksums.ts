@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 
-// Each line bears a piece of the SHA-256 of itself and of all lines before it, so that damage is found where it is: a
-// line that was changed, is missing, or stands in another place.
+// Each line contains a part of the SHA-256 of itself and of all lines before it, so that damage is located: a line that
+// was changed, is missing, or was moved.
 
 const SUM_CHARS = 16;
 const SUM = /,"sum":"([0-9a-f]{16})"\}$/;
@@ -17,7 +17,7 @@ export class LineChecksums {
     return line;
   }
 
-  /** The object without its sum; nothing when the sum is not right. */
+  /** Returns the object without its checksum, or undefined if the checksum is wrong. */
   verifyChecksum(line: string): string | undefined {
     const found = SUM.exec(line.slice(-SUM_CHARS - 16));
     if (found === null) return undefined;
@@ -27,7 +27,7 @@ export class LineChecksums {
     return body;
   }
 
-  /** Of all bytes so far. */
+  /** The digest of all bytes so far. */
   get digest(): string {
     return this.#all.copy().digest("hex");
   }

@@ -5,16 +5,16 @@ import { ExportError } from "./export-error.ts";
 import { LineChecksums } from "./line-checksums.ts";
 import { BodyDigest } from "./write-export.ts";
 
-/** One line holds one message; JavaScript holds no longer text. */
+/** One line contains one message. Longer texts exceed JavaScript's limit. */
 const MAX_LINE_BYTES = 256 * 1024 * 1024;
 
 export type ExportRead =
   | { readonly type: "header"; readonly header: HeaderLine }
   | { readonly type: "line"; readonly line: BodyLine }
-  /** All is as it was written. */
+  /** The file is complete and unchanged. */
   | { readonly type: "end"; readonly digest: string; readonly lines: number };
 
-/** The lines of a file, each checked before it is given. Throws `ExportError` at the first that is wrong. */
+/** Reads the lines of a file and checks each before returning it. Throws `ExportError` at the first invalid line. */
 export async function* readExport(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<ExportRead, void, void> {
   const sums = new LineChecksums();
   const digest = new BodyDigest();
@@ -23,7 +23,7 @@ export async function* readExport(bytes: AsyncIterable<Uint8Array>): AsyncGenera
   let ended = false;
   for await (const text of readTextLines(bytes)) {
     number += 1;
-    if (ended) throw new ExportError(number, "the file goes on behind its last line");
+    if (ended) throw new ExportError(number, "the file continues after its last line");
     const digestBefore = sums.digest;
     const body = sums.verifyChecksum(text);
     if (check === undefined) {
@@ -35,14 +35,14 @@ export async function* readExport(bytes: AsyncIterable<Uint8Array>): AsyncGenera
     if (body === undefined) {
       throw new ExportError(
         number,
-        "its sum is wrong: the line was changed, or lines before it are missing or moved",
+        "its checksum is wrong: the line was changed, or lines before it are missing or moved",
       );
     }
     const value = parseLine(body, number);
     if (value.type === "end") {
       const end = EndLine.safeParse(value);
       if (!end.success || end.data.lines !== number - 1 || end.data.sha256 !== digestBefore) {
-        throw new ExportError(number, "the file's digest is wrong: it was changed or put together anew");
+        throw new ExportError(number, "the file's digest is wrong: it was changed or reassembled");
       }
       withLineNumber(number, () => check?.checkEnd());
       ended = true;
@@ -56,7 +56,7 @@ export async function* readExport(bytes: AsyncIterable<Uint8Array>): AsyncGenera
     yield { type: "line", line: line.data };
   }
   if (number === 0) throw new ExportError(1, "the file is empty");
-  if (!ended) throw new ExportError(number + 1, "the file was cut short: its last line is missing");
+  if (!ended) throw new ExportError(number + 1, "the file is truncated: its last line is missing");
 }
 
 function parseHeader(text: string, body: string | undefined): HeaderLine {
@@ -67,12 +67,12 @@ function parseHeader(text: string, body: string | undefined): HeaderLine {
       return {};
     }
   })();
-  if (value.type !== "holdfast-export") throw new ExportError(1, "this is not an export of Holdfast");
+  if (value.type !== "holdfast-export") throw new ExportError(1, "this is not a Holdfast export");
   if (typeof value.version === "number" && value.version > EXPORT_VERSION) {
     throw new ExportError(
       1,
-      `the file has version ${value.version}, this Holdfast reads up to ${EXPORT_VERSION}: update it, or export the ` +
-        "session again with this version where it came from",
+      `the file has version ${value.version}, but this Holdfast reads versions up to ${EXPORT_VERSION}: update it, or export the ` +
+        "session again at its source with this version",
     );
   }
   const header = HeaderLine.safeParse(value);
@@ -95,7 +95,7 @@ function formatIssues(
 ): string {
   const [first] = issues;
   const where = first === undefined || first.path.length === 0 ? "" : ` ${first.path.join(".")}:`;
-  return `"${String(type)}" is not as it should be:${where} ${first?.message ?? ""}`;
+  return `"${String(type)}" is invalid:${where} ${first?.message ?? ""}`;
 }
 
 function withLineNumber(number: number, work: () => void): void {
@@ -106,7 +106,7 @@ function withLineNumber(number: number, work: () => void): void {
   }
 }
 
-/** Lines of UTF-8, whatever the chunks are. */
+/** Reads lines of UTF-8, for any division into chunks. */
 async function* readTextLines(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, void> {
   let parts: Uint8Array[] = [];
   let size = 0;

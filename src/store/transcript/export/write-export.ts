@@ -3,7 +3,7 @@ import { EXPORT_VERSION, type HeaderLine } from "../../../schema/export-line.ts"
 import type { Archive } from "../archive.ts";
 import { LineChecksums } from "./line-checksums.ts";
 
-/** A file's text, line by line. @param sessions - The one that is asked for first. */
+/** Writes a file's text, line by line. @param sessions - The requested session comes first. */
 export async function* writeExportText(
   archive: Pick<Archive, "readLines">,
   sessions: readonly string[],
@@ -27,7 +27,7 @@ export async function* writeExportText(
   yield `${sums.addChecksum(JSON.stringify({ type: "end", lines, sha256: sums.digest }))}\n`;
 }
 
-/** What sessions are known by, whenever and wherever they are written to a file. */
+/** Computes the digest of sessions. It is the same for every export of them. */
 export async function computeDigest(
   archive: Pick<Archive, "readLines">,
   sessions: readonly string[],
@@ -39,7 +39,7 @@ export async function computeDigest(
   return digest.value;
 }
 
-/** The SHA-256 of what stands between the first line and the last, without the sums. */
+/** The SHA-256 of the lines between the first and the last, without their checksums. */
 export class BodyDigest {
   readonly #hash: Hash = createHash("sha256");
 

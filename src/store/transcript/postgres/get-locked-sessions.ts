@@ -5,11 +5,11 @@ type LockedSessions = readonly string[] | "everything";
 type Sessions = { readonly [Name in OperationName]: (...values: OperationArguments<Name>) => LockedSessions };
 
 /**
- * The sessions that an operation writes to. It holds them until it is committed, so that it sees what a single writer
+ * The sessions that an operation writes to. It locks them until its commit, so that it sees what a single writer
  * would see.
  *
- * One that finds out by itself which sessions it writes to holds everything: nobody writes meanwhile, as with one writer.
- * Those of no session are single statements, or have only rows that are written once under their hash.
+ * An operation that determines its sessions only while it runs locks everything, so that no other operation writes at the
+ * same time. Operations without sessions are single statements, or write only rows that are written once under their hash.
  */
 const SESSIONS: Sessions = {
   saveDefinition: () => [],
@@ -50,7 +50,7 @@ const SESSIONS: Sessions = {
   signOut: () => [],
 };
 
-/** Events name their loop alone; nobody else writes to a loop of a session that is being brought in. */
+/** Lists the sessions of lines. Events contain only their loop; no other process writes to a loop that is being imported. */
 function listSessionsOf(lines: readonly BodyLine[]): readonly string[] {
   const names = lines.flatMap((line) =>
     line.type === "session" ? [line.id] : "session" in line ? [line.session] : [],

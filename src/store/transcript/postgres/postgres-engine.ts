@@ -14,10 +14,10 @@ import type { Work } from "../sql/statement.ts";
 import { StoreError } from "../store-error.ts";
 import { getLockedSessions } from "./get-locked-sessions.ts";
 
-/** How long reads may hold the main thread before they let others run. */
+/** How long reads may block the main thread before they yield. */
 const SLICE_MS = 8;
 
-/** One schema of a database that any number of hosts may use at once. */
+/** The engine of one schema of a database that any number of hosts can use concurrently. */
 export class PostgresEngine implements Engine {
   readonly #database: Database;
   readonly #columns: EncryptedColumns;
@@ -55,20 +55,20 @@ export class PostgresEngine implements Engine {
   }
 }
 
-/** Passes the place where all of it is asked for and nothing is committed. */
+/** Reaches the kill point after all statements are sent and before the commit. */
 function* checkUncommitted<T>(work: Work<T>): Work<T> {
   const value = yield* work;
   reachKillPoint("commit:end");
   return value;
 }
 
-/** Faults of the database are faults of the store, and so are words that are no JSON any more, where JSON was written. */
+/** Converts faults of the database, and invalid stored JSON, to faults of the store. */
 export async function toStoreFaults<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
     if (error instanceof SyntaxError) {
-      const found = `The transcript is damaged: what it holds cannot be read: ${error.message}.`;
+      const found = `The transcript is damaged: its content cannot be read: ${error.message}.`;
       const advice = "Restore a backup (docs/operations.md).";
       throw new StoreError("damaged", `${found} ${advice}`, { cause: error });
     }

@@ -8,16 +8,16 @@ import { PostgresEngine, toStoreFaults } from "./postgres-engine.ts";
 import { MIGRATIONS } from "./schema.ts";
 
 export type PostgresOptions = {
-  /** `postgresql://user:password@host:port/database`; what may stand behind a `?` is in docs/postgresql.md. */
+  /** `postgresql://user:password@host:port/database`; docs/postgresql.md lists the parameters after `?`. */
   readonly url: string;
-  /** How long a lost server, a deadlock and the like are met with another try; 10 s unless said. */
+  /** How long operations are retried after a lost server, a deadlock and the like; 10 s by default. */
   readonly patienceMs?: number | undefined;
-  /** With what it is sealed. Else `HOLDFAST_ENCRYPTION_KEYS`. */
+  /** The encryption; by default that of `HOLDFAST_ENCRYPTION_KEYS`. */
   readonly encryption?: EncryptionOptions | undefined;
   readonly limits?: Partial<ConnectionLimits> | undefined;
 };
 
-/** The transcript in a PostgreSQL database, which any number of processes and hosts may use at once. */
+/** The transcript in a PostgreSQL database, which any number of processes and hosts can use concurrently. */
 export class PostgresTranscript extends SqlTranscript {
   /** The address without its password. */
   readonly name: string;
@@ -27,7 +27,7 @@ export class PostgresTranscript extends SqlTranscript {
     this.name = name;
   }
 
-  /** Makes schema and tables where there are none. Throws `StoreError` for what must not or cannot be used. */
+  /** Opens the database, and creates missing schema and tables. Throws `StoreError` if it must not or cannot be used. */
   static async open({
     url,
     patienceMs: deadlineMs,

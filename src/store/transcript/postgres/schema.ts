@@ -3,8 +3,8 @@ import { createCommitsTableSql } from "../../postgres/commit-tokens.ts";
 /**
  * The tables: those of the SQLite transcript, with the same names.
  *
- * Texts compare by their bytes, as SQLite's do, whatever the database's own order is. What SQLite numbers by itself is
- * an identity; `rowid` of the steps is one by its name there.
+ * Texts compare by their bytes, as in SQLite, regardless of the database's collation. Columns that SQLite numbers by
+ * itself are identities, including the column `rowid` of the steps.
  */
 const SCHEMA_1 = `
 CREATE TABLE definitions (
@@ -266,5 +266,5 @@ ALTER TABLE process_runs SET (fillfactor = 70);
 ALTER TABLE contents ALTER COLUMN body SET STORAGE EXTENDED;
 `;
 
-/** Step N leads from version N - 1 to version N. Steps are only ever added. */
+/** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
 export const MIGRATIONS: readonly string[] = [SCHEMA_1];

@@ -18,10 +18,10 @@ export type AppendRequest = {
 type LoopRow = { readonly ref: number; readonly branch: string };
 
 /**
- * Writes entries and events of one run where they belong, and gives the branch on which the run goes on.
+ * Writes entries and events of one run, and returns the branch on which the run continues.
  *
- * The newest run of the session's newest loop takes the session's head along; one that takes a loop up after a reset
- * makes that one the newest again.
+ * The newest run of the session's newest loop moves the session's head. A run that resumes a loop after a reset makes that
+ * loop the newest again.
  */
 export function* appendToBranch(write: AppendRequest): Work<string> {
   const { session, run, place: target } = write;
@@ -29,7 +29,7 @@ export function* appendToBranch(write: AppendRequest): Work<string> {
   const loop = yield* get<LoopRow>("SELECT ref, branch FROM loops WHERE loop_id = ?", target.loopId);
   if (loop === undefined) {
     if (write.events.length > 0)
-      throw createBehindError(`it has no loop ${target.loopId}, whose events are to be written`);
+      throw createBehindError(`it does not contain loop ${target.loopId}, whose events this run writes`);
     return branch;
   }
   const writer = yield* addRun(loop.ref, run);
@@ -77,7 +77,7 @@ function* writeEntries(
   const base = Math.min(at, ...entries.map((entry) => entry.position));
   const branch = yield* adoptMissing(yield* resolveRunBranch(session, start, run, base, entries), base);
   const length = yield* readLength(branch);
-  // A run passes a position only when all before it is there.
+  // A run passes a position only after all entries before it are written.
   if (length < base)
     throw createBehindError(`branch ${branch.id} of session ${session} has ${length} entries of ${base}`);
   return yield* putEntries(session, branch, run, entries);

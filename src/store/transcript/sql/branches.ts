@@ -2,24 +2,24 @@ import { REVERT_PREFIX } from "../find-left-branches.ts";
 import { hashText } from "./canonical-json.ts";
 import { exec, get, type Work } from "./statement.ts";
 
-/** A branch as the table holds it. */
+/** A row of the table of branches. */
 export type BranchRow = {
   readonly ref: number;
   readonly session: string;
   readonly id: string;
   readonly parent: number | null;
-  /** Where it leaves its parent. */
+  /** The position at which it forks from its parent. */
   readonly position: number;
   readonly run: string | null;
-  /** End of the unbroken prefix, if its ancestors have all before `position`. */
+  /** The end of the prefix without gaps, if its ancestors have all entries before `position`. */
   readonly length: number;
-  /** Tokens of its own entries in that prefix. */
+  /** The number of tokens of its own entries in that prefix. */
   readonly tokens: number;
 };
 
 const COLUMNS = "ref, session, id, parent, position, run, length, tokens";
 
-/** By its id; a branch of another session is named `{session}/{id}`. */
+/** Finds a branch by its id. A branch of another session has the name `{session}/{id}`. */
 export function* findBranch(session: string, id: string): Work<BranchRow | undefined> {
   const found = yield* get<BranchRow>(
     `SELECT ${COLUMNS} FROM branches WHERE session = ? AND id = ?`,
@@ -36,7 +36,7 @@ export function* readBranch(ref: number): Work<BranchRow> {
   return (yield* get<BranchRow>(`SELECT ${COLUMNS} FROM branches WHERE ref = ?`, ref))!;
 }
 
-/** A branch without entries of its own yet. */
+/** Creates a branch without entries of its own. */
 export function* createBranch(branch: {
   session: string;
   id: string;
@@ -59,22 +59,22 @@ export function* createBranch(branch: {
   return (yield* findBranch(branch.session, branch.id))!;
 }
 
-/** Where a run that met a conflict goes on: siblings of one unit have the same base, so they meet there. */
+/** Formats the id of a run's branch after a conflict. Siblings of one unit have the same base, so they get the same id. */
 export function formatConflictBranchId(run: string, parent: string, base: number): string {
   return `fork-${hashText(JSON.stringify([run, parent, base])).slice(0, 16)}`;
 }
 
-/** Where a loop goes on that was asked to begin before the end of a branch. */
+/** Formats the id of the branch of a loop that begins before the end of another branch. */
 export function formatLoopBranchId(run: string, number: number, parent: string, position: number): string {
   return `loop-${hashText(JSON.stringify([run, number, parent, position])).slice(0, 16)}`;
 }
 
-/** Where a run goes on whose model has gone back, asked by the answer at `by`. */
+/** Formats the id of the branch on which a run continues after a revert that the answer at `by` requested. */
 export function formatRevertBranchId(run: string, parent: string, at: number, by: number): string {
   return `${REVERT_PREFIX}${hashText(JSON.stringify([run, parent, at, by])).slice(0, 16)}`;
 }
 
-/** The branch that a conflict has sent this run to, when it left `branch` at or before `position`. */
+/** Finds the branch to which a conflict moved this run, if it left `branch` at or before `position`. */
 export function* findConflictBranch(
   branch: BranchRow,
   run: string,
@@ -88,17 +88,17 @@ export function* findConflictBranch(
   );
 }
 
-/** The length that a reader may count on: an ancestor that ends early ends its descendants too. */
+/** Reads the length that is visible to readers: an ancestor that ends early also ends its descendants. */
 export function* readLength(branch: BranchRow): Work<number> {
   if (branch.parent === null) return branch.length;
   const inherited = yield* readLength(yield* readBranch(branch.parent));
   return inherited < branch.position ? inherited : branch.length;
 }
 
-/** A stretch of one branch's own entries, `to` not included. */
+/** A range of one branch's own entries; `to` is exclusive. */
 export type BranchRange = { readonly branch: number; readonly from: number; readonly to: number };
 
-/** Which branches hold the positions from `from` up to `to` as seen from `branch`, in order. */
+/** Finds the ranges of `branch` and its ancestors that contain the positions from `from` to `to`, in order. */
 export function* findRanges(branch: BranchRow, from: number, to: number): Work<BranchRange[]> {
   const found: BranchRange[] = [];
   let current = branch;
@@ -113,7 +113,7 @@ export function* findRanges(branch: BranchRow, from: number, to: number): Work<B
   return found;
 }
 
-/** Tokens of all entries before `position`, which must not lie beyond the branch's length. */
+/** Counts the tokens of all entries before `position`, which must not exceed the branch's length. */
 export function* countTokensBefore(branch: BranchRow, position: number): Work<number> {
   if (position === 0) return 0;
   if (branch.parent !== null && position <= branch.position) {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** JSON with the keys of every object sorted: equal values give equal texts. */
+/** Formats JSON with sorted keys, so that equal values give equal texts. */
 export function formatCanonicalJson(value: unknown): string {
   return JSON.stringify(sortKeys(value)) ?? "null";
 }
@@ -8,14 +8,14 @@ export function formatCanonicalJson(value: unknown): string {
 function sortKeys(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sortKeys);
   if (typeof value !== "object" || value === null) return value;
-  // A Map-like object without prototype, so that a key named __proto__ stays a key.
+  // An object without a prototype, so that a key named __proto__ stays a key.
   const result: Record<string, unknown> = Object.create(null);
   for (const key of Object.keys(value).sort())
     result[key] = sortKeys((value as Record<string, unknown>)[key]);
   return result;
 }
 
-/** SHA-256 in hex. */
+/** Returns the SHA-256 of a text in hex. */
 export function hashText(text: string): string {
   return createHash("sha256").update(text, "utf8").digest("hex");
 }

@@ -3,12 +3,12 @@ import { decryptColumn } from "./column-encryption.ts";
 import { damaged } from "./damaged.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 
-// A message that lies in its row is stored with a checksum after its JSON: a line break, which JSON.stringify never writes
-// as such, and eight hex digits. It also covers what the row says of the message. Larger messages lie under their hash.
+// A message in a row is stored with a checksum after its JSON: a line break, which JSON.stringify never writes unescaped,
+// and eight hex digits. The checksum also covers the row's other columns. Larger messages are stored under their hash.
 
 const CHECKSUM_LENGTH = "\n00000000".length;
 
-/** What an entry's row says of its message. */
+/** The columns of an entry's row that describe its message. */
 type About = {
   readonly run: string;
   readonly position: number;
@@ -21,7 +21,7 @@ function checksumOf(message: string, { run, position, origin, message_id }: Abou
   return crc32(message, about).toString(16).padStart(8, "0");
 }
 
-/** The JSON of a message as its row holds it. */
+/** Adds the checksum to the JSON of a message, for its row. */
 export function storedMessage(message: string, about: About) {
   return markForEncryption(
     `${message}\n${checksumOf(message, about)}`,
@@ -31,14 +31,14 @@ export function storedMessage(message: string, about: About) {
   );
 }
 
-/** The JSON of a message from its row; nothing where it lies under its hash. Throws where it is not what was stored. */
+/** Returns the JSON of a row's message, or null if it is stored under its hash. Throws if it is damaged. */
 export function messageIn(row: About & { readonly message: string | null }): string | null {
   const stored = decryptColumn(
     row,
     "message",
     buildAssociatedData("entries.message", [row.run, row.position]),
   );
-  // A message that was written without a checksum has none to be held against.
+  // A message without a checksum cannot be verified.
   if (stored?.at(-CHECKSUM_LENGTH) !== "\n") return stored;
   const message = stored.slice(0, -CHECKSUM_LENGTH);
   if (stored.endsWith(checksumOf(message, row))) return message;

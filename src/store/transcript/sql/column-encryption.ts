@@ -16,18 +16,19 @@ import {
   type Work,
 } from "./statement.ts";
 
-// Between work and engine: seals what is private on its way down, opens it on its way up.
+// Encrypts private values on their way from work to the engine, and decrypts them on the way back.
 //
-// A sealed value says its place in the clear, and opens with no other. Whoever reads a column says where it must have
-// come from (`wordsIn`), so that a value that was moved to another row is found. Bytes begin with a mark that no UTF-8 has,
-// texts with a character that no JSON begins with: what is plain is never taken for something sealed.
+// An encrypted value contains its associated data in plain text and can be decrypted only with it. A reader of a column
+// checks where the value must come from (`decryptColumn`), so that a value that was moved to another row is detected.
+// Bytes begin with a mark that no UTF-8 text has, texts with a character that begins no JSON: a plain value is never
+// mistaken for an encrypted one.
 
 const MARK = Buffer.from([0xf8, 0x02]);
 const TEXT_MARK = "\u0001sealed:";
 const HEAD_BYTES = MARK.length + 2;
 
-/** Where the values of a row were sealed for, with which key, and as what they are stored. */
-const ORIGINS = Symbol("where sealed values came from");
+/** The associated data, key and stored form of each decrypted value of a row. */
+const ORIGINS = Symbol("origins of decrypted values");
 
 export type DecryptedOrigin = { readonly place: string; readonly keyId: string; readonly stored: Value };
 type DecryptedOrigins = Readonly<Record<string, DecryptedOrigin>>;
@@ -41,21 +42,21 @@ export class EncryptedColumns {
     this.#encrypts = transcript;
   }
 
-  /** What another thread needs to make the same vault. */
+  /** The options with which another thread creates the same object. */
   get options(): EncryptionOptions {
     return { keys: this.#ring?.references ?? "", transcript: this.#encrypts };
   }
 
-  /** The key that new values are sealed with; absent where they stay plain. */
+  /** The key that encrypts new values; absent if they stay plain. */
   get writeKeyId(): string | undefined {
     return this.#encrypts ? this.#ring?.writeKeyId : undefined;
   }
 
-  /** Work as an engine may carry it out. */
+  /** Wraps work so that an engine receives only encrypted values. */
   *encryptWork<T>(work: Work<T>): EncryptedWork<T> {
     let step = work.next();
     while (step.done !== true) {
-      // Words that are searched for would be there to be read.
+      // The search index would contain readable words.
       const isLeftOut = step.value.plain === true && this.writeKeyId !== undefined;
       const rows = isLeftOut ? [] : yield this.#encryptStatement(step.value);
       step = work.next(this.#decryptRows(rows));
@@ -121,18 +122,14 @@ export class EncryptedColumns {
       };
     } catch (error) {
       if (!(error instanceof KeyError)) throw error;
-      throw new StoreError(
-        "other",
-        `The transcript cannot be read here, at ${associatedData}: ${error.message}`,
-        {
-          cause: error,
-        },
-      );
+      throw new StoreError("other", `The transcript cannot be read at ${associatedData}: ${error.message}`, {
+        cause: error,
+      });
     }
   }
 }
 
-/** @param store - For the message, when the keys cannot be used. */
+/** @param store - The store's name in the message if the keys are unusable. */
 export function createEncryptedColumns(
   store: string,
   options: EncryptionOptions | undefined,
@@ -157,12 +154,12 @@ function readEncryptedBytes(stored: unknown): Buffer | undefined {
   return bytes[0] === MARK[0] && bytes[1] === MARK[1] ? bytes : undefined;
 }
 
-/** Of a value that was sealed; nothing of one that is stored plain. */
+/** Returns the origin of a decrypted value, or undefined for a plain one. */
 export function getDecryptedOrigin(row: object, column: string): DecryptedOrigin | undefined {
   return (row as { readonly [ORIGINS]?: DecryptedOrigins })[ORIGINS]?.[column];
 }
 
-/** What a private column says; throws when what is there was sealed for another place. */
+/** Returns the value of a private column. Throws if it was encrypted for another row or column. */
 export function decryptColumn<Row extends object, Column extends keyof Row & string>(
   row: Row,
   column: Column,
@@ -172,13 +169,13 @@ export function decryptColumn<Row extends object, Column extends keyof Row & str
   if (origin !== undefined && origin.place !== associatedData) {
     throw new StoreError(
       "damaged",
-      `The transcript has at ${associatedData} what was sealed for ${origin.place}: it was moved.`,
+      `The transcript contains at ${associatedData} a value that was encrypted for ${origin.place}: it was moved.`,
     );
   }
   return row[column];
 }
 
-/** Meets what was sealed last, so that a store whose key is not here is found at the door and not in the middle of a run. */
+/** Decrypts the newest values, so that a missing key is detected at the opening and not during a run. */
 export function* checkKeys(): Work<void> {
   yield* get("SELECT body FROM definitions LIMIT 1");
   yield* get(

@@ -10,14 +10,14 @@ import {
 import { advanceEnd } from "./entries.ts";
 import { exec, get, type Work } from "./statement.ts";
 
-// How a run that was reset, or one that was left behind by a reset, keeps off the other's entries.
+// Keeps the entries of a run that was reset apart from those of its predecessor, in both directions.
 
 /**
- * The branch that this run writes to when it names `branch`: the fork that an earlier conflict has sent it to, a
- * new fork when another run has written at `base` or behind it, or else the branch itself.
+ * Resolves the branch that this run writes to when it specifies `branch`: the fork to which an earlier conflict moved it,
+ * a new fork if another run has written at or after `base`, or else the branch itself.
  *
- * The whole stretch behind `base` counts, not the write's own positions alone, so that calls that run side by
- * side all leave together. One that was there before is copied along: a run's entries are never scattered.
+ * The check covers the whole range after `base`, not only the write's own positions, so that concurrent calls all move
+ * together. Earlier entries of the run after `base` are copied, so that a run's entries stay together.
  */
 export function* resolveRunBranch(
   session: string,
@@ -55,7 +55,7 @@ function* isTakenByOthers(
   return false;
 }
 
-/** Who wrote the entry that is seen at this position. */
+/** Reads the run that wrote the entry at this position. */
 function* readRunAt(branch: BranchRow, position: number): Work<string | undefined> {
   const [holder] = yield* findRanges(branch, position, position + 1);
   if (holder === undefined) return undefined;
@@ -67,7 +67,7 @@ function* readRunAt(branch: BranchRow, position: number): Work<string | undefine
   return entry?.run;
 }
 
-/** A branch of the run's own. What it has written behind `base` already comes along. */
+/** Creates a branch for the run and copies the entries that it has already written after `base`. */
 function* createFork(session: string, parent: BranchRow, run: string, base: number): Work<BranchRow> {
   const id = formatConflictBranchId(run, parent.id, base);
   const fork = yield* createBranch({ session, id, parent, position: base, run });
@@ -81,15 +81,15 @@ function* createFork(session: string, parent: BranchRow, run: string, base: numb
   return yield* advanceEnd(fork);
 }
 
-/** Entries of another branch, without their tokens before: `advance` counts these. */
+/** Copies entries of another branch without `tokens_before`, which `advanceEnd` computes. */
 export const COPY_COLUMNS = `INSERT INTO entries (branch, position, run, origin, message_id, tokens, tokens_before, message, content)
   SELECT CAST(? AS BIGINT), position, run, origin, message_id, tokens, NULL, message, content FROM entries`;
 
 /**
- * Closes gaps below `base`, which a run passes only when all before is settled.
+ * Closes gaps below `base`, which a run passes only after all entries before it are settled.
  *
- * A reset in the middle of a unit of parallel calls leaves such gaps: the calls that were over are not made
- * again, so their results still lie in an ancestor, behind the place where the run has left it.
+ * A reset in the middle of a unit of parallel calls leaves such gaps: completed calls are not repeated, so their
+ * results are still in an ancestor, after the position at which the run left it.
  */
 export function* adoptMissing(branch: BranchRow, base: number): Work<BranchRow> {
   let current = branch;

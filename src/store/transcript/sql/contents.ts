@@ -4,15 +4,15 @@ import { damaged } from "./damaged.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { exec, get, type Work } from "./statement.ts";
 
-/** How long a text that no entry names is kept. */
+/** How long a text without references is retained. */
 const LEASE_MS = 24 * 60 * 60 * 1000;
 
-/** Stores a text under its hash; again: the lease begins anew. */
+/** Stores a text under its hash. Storing it again renews the lease. */
 export function* putText(text: string, atMs: number): Work<string> {
   return yield* putBody(text, atMs + LEASE_MS, 0);
 }
 
-/** Stores the JSON of a large message, for good. */
+/** Stores the JSON of a large message, without a lease. */
 export function* putContent(json: string): Work<string> {
   return yield* putBody(json, 0, 1);
 }
@@ -42,7 +42,7 @@ export function* readText(hash: string): Work<string | undefined> {
   return checkHash(text, hash, "text");
 }
 
-/** What is kept under the hash of its words must still have it. */
+/** Throws if a text does not have the hash under which it is stored. */
 export function checkHash(text: string, hash: string, description: string): string {
   if (hashText(text) === hash) return text;
   throw damaged(`${description} ${hash}`);

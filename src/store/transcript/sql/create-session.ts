@@ -8,7 +8,7 @@ import { assertVisible } from "./session-visibility.ts";
 import { MAIN_BRANCH } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 
-// Sessions that are there before a loop of theirs is: of the agent of another one, with its definition.
+// Sessions that exist before their first loop: they have the agent and the definition of another session.
 
 type NewSession = {
   readonly id: string;
@@ -90,10 +90,10 @@ export function* followSession({
 type ActivityRow = { readonly status: string; readonly lastActiveAtMs: number };
 type CurrentSession = { readonly session: string; readonly isIdle: boolean };
 
-/** The newest that has followed one for its idleness; those that are being deleted are passed by. */
+/** Finds the newest session that followed this one after it became idle. Sessions that are being deleted are skipped. */
 export function* findCurrentSession({ session, idleMs, atMs }: RotateSessionRequest): Work<CurrentSession> {
   let current = session;
-  // A session that was brought in may say of itself that it follows one that followed it.
+  // An imported session can claim to follow a session that followed it.
   const visited = new Set<string>();
   for (let at = session; !visited.has(at); ) {
     visited.add(at);
@@ -135,7 +135,7 @@ export function* rotateSession(rotation: RotateSessionRequest): Work<RotateSessi
   return { session: next, isNew: true };
 }
 
-/** Words for one that was left for this session, which is to go, find those that followed it. */
+/** Relinks the predecessor of a deleted session to the sessions that followed it. */
 export function* relinkRotation(session: string): Work<void> {
   yield* exec(
     `UPDATE sessions SET rotated_from =

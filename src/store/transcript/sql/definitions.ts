@@ -18,14 +18,14 @@ export function* saveDefinition(definition: AgentDefinition): Work<string> {
   return hash;
 }
 
-/** A definition that somebody here has given: it needs no acceptance, wherever it was seen before. */
+/** Saves a definition that a local user has provided. It needs no acceptance, even if an import contained it before. */
 export function* saveAcceptedDefinition(definition: AgentDefinition): Work<string> {
   const hash = yield* saveDefinition(definition);
   if (!(yield* isAccepted(hash))) yield* acceptDefinition(hash);
   return hash;
 }
 
-/** A definition of an import: one that was not here before waits to be accepted. */
+/** Saves a definition of an import. A new one must be accepted before use. */
 export function* saveImportedDefinition(definition: AgentDefinition, atMs: number): Work<void> {
   const existing = yield* get(
     "SELECT 1 AS there FROM definitions WHERE hash = ?",
@@ -55,7 +55,7 @@ export function* readDefinition(hash: string): Work<AgentDefinition | undefined>
   return JSON.parse(checkHash(body, hash, "definition")) as AgentDefinition;
 }
 
-/** What the next run of a session goes on with. */
+/** Sets the definition of a session's next runs. */
 export function* setDefinition(
   session: string,
   { definitionHash, agentName, model }: SessionDefinition,

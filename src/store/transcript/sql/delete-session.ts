@@ -7,12 +7,12 @@ import { DELETING } from "./session-visibility.ts";
 import { all, exec, get, type Work } from "./statement.ts";
 import { deleteTextOwners, deleteUnreferenced } from "./texts.ts";
 
-// Deleting a session, in pages: each holds the database for a moment only, and whoever asks again goes on.
+// Deletes a session in pages: each blocks the database only briefly, and a repeated request continues.
 
-/** Rows that one page takes at most. */
+/** The maximum number of rows of one page. */
 const PAGE = 500;
 
-/** Hides it, unless it has gone on since it was `seen`; sessions that have begun with a part of it stand alone from here on. */
+/** Hides the session, unless it has changed since `snapshot`. Its forks get copies of what they show of it. */
 export function* beginDelete(session: string, snapshot?: IdleSnapshot): Work<boolean | "gone-on"> {
   const row = yield* get<{ hidden: string | null; lastActiveAtMs: number }>(
     `SELECT hidden, last_active_at_ms AS "lastActiveAtMs" FROM sessions WHERE id = ?`,
@@ -38,11 +38,11 @@ function* isRunning(session: string, endedLoopIds: readonly string[]): Work<bool
   return running.some(({ id }) => !endedLoopIds.includes(id));
 }
 
-/** One page of what a hidden session has. The session itself goes last. */
+/** Deletes one page of a hidden session. The session's own row is deleted last. */
 export function* deletePage(session: string, atMs: number): Work<DeleteProgress> {
   const row = yield* get<{ hidden: string | null }>("SELECT hidden FROM sessions WHERE id = ?", session);
   if (row === undefined) return { done: true, rows: 0 };
-  if (row.hidden === null) throw new StoreError("other", `Session ${session} was not said to be deleted.`);
+  if (row.hidden === null) throw new StoreError("other", `Session ${session} is not marked for deletion.`);
   for (const stage of [
     deleteEvents,
     deleteLoops,
@@ -101,7 +101,7 @@ function* deleteEntries(session: string, atMs: number): Work<number> {
   return PAGE;
 }
 
-/** The newest first: who leaves a branch goes before it. */
+/** Deletes branches, the newest first: a child before its parent. */
 function* deleteBranches(session: string): Work<number> {
   const rows = yield* all<{ ref: number }>(
     "SELECT ref FROM branches WHERE session = ? ORDER BY ref DESC LIMIT ?",
@@ -137,7 +137,7 @@ function* deleteSmallTables(session: string, atMs: number): Work<number> {
   return hashes.length;
 }
 
-/** What a job names goes with the last session of its parts, whose ids begin with its own. */
+/** Releases a job's texts with the last session of its parts, whose ids begin with the job's id. */
 function* releaseJobTexts(session: string, atMs: number): Work<void> {
   for (let dot = session.indexOf("."); dot > 0; dot = session.indexOf(".", dot + 1)) {
     const job = session.slice(0, dot);

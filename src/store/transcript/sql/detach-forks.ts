@@ -8,14 +8,14 @@ import { copySnapshots } from "./snapshots.ts";
 import { all, exec, json, type Work } from "./statement.ts";
 import { listViewTexts, readViews } from "./view-texts.ts";
 
-// What becomes of sessions that have begun with a part of one that is to be deleted.
+// Detaches the forks of a session that is to be deleted.
 
-/** Messages that are held at once. */
+/** The number of messages that are in memory at once. */
 const PAGE = 100;
 
 /**
- * Each gets the rows of what it shows of this session, and stands alone then. Those that have begun in one of them, and
- * so on, keep the texts that their views show. Large messages are not copied: they lie in `contents`, which both name.
+ * Copies to each fork the rows that it shows of this session, so that it is independent. Forks of forks retain the texts
+ * of their views. Large messages are not copied: both sessions refer to them in `contents`.
  */
 export function* detachForks(session: string): Work<number> {
   const forks = yield* findForks(session);
@@ -30,7 +30,7 @@ export function* detachForks(session: string): Work<number> {
   return forks.length;
 }
 
-/** Branches of other sessions that begin on one of this session's. */
+/** Finds branches of other sessions that begin on a branch of this session. */
 function* findForks(session: string): Work<readonly BranchRow[]> {
   const rows = yield* all<{ ref: number }>(
     `SELECT heirs.ref FROM branches AS heirs JOIN branches AS parents ON parents.ref = heirs.parent
@@ -70,7 +70,7 @@ function* detachFork(fork: BranchRow): Work<void> {
   yield* indexEntriesBelow(fork.ref, fork.position);
 }
 
-/** So that its words are found in it, not in the one that goes. */
+/** Indexes the copied entries, so that searches find them in the fork. */
 function* indexEntriesBelow(branch: number, position: number): Work<void> {
   for (let from = 0; from < position; from += PAGE) {
     const to = Math.min(position, from + PAGE);
@@ -80,14 +80,14 @@ function* indexEntriesBelow(branch: number, position: number): Work<void> {
   }
 }
 
-/** What a new session's view shows of texts that the session it begins in has kept of one that is there no more. */
+/** Copies texts in a new fork's view that its source session retains of a deleted session. */
 export function* copyInheritedTexts(fork: BranchRow, from: string): Work<void> {
   yield* copyTexts(fork, from, (id, source) => source.session === from && !id.startsWith(`${from}/`));
 }
 
 type TextFilter = (id: string, source: BranchRow) => boolean;
 
-/** Texts on branches of other sessions, of the view that it begins with and of those that its own loops have left. */
+/** Copies texts on branches of other sessions that are part of the fork's first view or of its loops' views. */
 function* copyTexts(fork: BranchRow, from: string, isIncluded: TextFilter): Work<void> {
   const view = yield* readViewBefore(fork, fork.position);
   const views = yield* readViews(fork.session);
@@ -100,7 +100,7 @@ function* copyTexts(fork: BranchRow, from: string, isIncluded: TextFilter): Work
   }
 }
 
-/** On a branch of that name, with all before. */
+/** Copies a text to a branch of the same name, including all entries before it. */
 function* copyText(session: string, id: string, source: BranchRow, position: number): Work<void> {
   yield* exec(
     `INSERT INTO branches (session, id, parent, position, run, length, tokens) VALUES (?, ?, NULL, 0, NULL, 0, 0)

@@ -12,10 +12,10 @@ import { assertVisible } from "./session-visibility.ts";
 import { abortRunningLoops, createSession, MAIN_BRANCH } from "./sessions.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 
-// Changes of a conversation from outside, while nothing runs: each is a loop that asks no model, so that nothing that was
-// there is gone, and the record says who has written what.
+// External changes of a conversation while no loop runs. Each change is a loop without a model call, so that no message is
+// lost, and the record shows who wrote what.
 
-/** The middle of such a loop's id. */
+/** The segment of the id of an edit's loop. */
 const SEGMENT = "edit";
 
 const ORIGINS = {
@@ -34,7 +34,7 @@ type SessionRow = {
 
 const SESSION_QUERY = "SELECT head_branch, last_loop_id, definition_hash, model FROM sessions WHERE id = ?";
 
-/** The same edit asked again gives the same. */
+/** Edits a session. A repeated request returns the same result. */
 export function* editSession(change: SessionEdit): Work<EditResult> {
   const { session, atMs, messages } = change;
   const run = `edit-${change.key}`;
@@ -103,24 +103,25 @@ function* getOrCreateSession({ session, after, create, atMs, key }: SessionEdit)
   const row = yield* get<SessionRow>(SESSION_QUERY, session);
   if (create !== undefined) {
     if (row !== undefined) {
-      throw new StoreError("other", `Session ${session} is there already: it was to be made anew.`);
+      throw new StoreError("other", `Session ${session} already exists, so it cannot be created.`);
     }
     const step = { session, run: key, number: 0, call: 0, kind: SEGMENT, generation: 1, process: SEGMENT };
     yield* createSession({ ...create, step, atMs });
     return (yield* get<SessionRow>(SESSION_QUERY, session))!;
   }
-  if (row === undefined) throw new StoreError("other", `There is no session ${session} to change.`);
+  if (row === undefined)
+    throw new StoreError("other", `Session ${session} does not exist, so it cannot be changed.`);
   if (after !== undefined && row.last_loop_id !== after) {
-    const found = `its last loop was ${after}, and is ${row.last_loop_id} now`;
+    const found = `its last loop was ${after} and is now ${row.last_loop_id}`;
     throw new StoreError(
       "other",
-      `Session ${session} has gone on meanwhile: ${found}. Look at it and ask again.`,
+      `Session ${session} has changed in the meantime: ${found}. Check the session and retry.`,
     );
   }
   return row;
 }
 
-/** The head, if nothing stands behind its end; else a branch of its own. */
+/** Returns the head if no entry follows its end, or else a new branch. */
 function* resolveStart({ session, at }: SessionEdit, run: string, head: string): Work<BranchRow> {
   const branch = (yield* findBranch(session, head)) ?? (yield* findBranch(session, MAIN_BRANCH))!;
   const position = at === "empty" ? 0 : yield* readLength(branch);
@@ -135,7 +136,7 @@ function* resolveStart({ session, at }: SessionEdit, run: string, head: string):
   return yield* createBranch({ session, id, parent: branch, position });
 }
 
-/** Its beginning and its end, as any loop has them. */
+/** Writes the start and end events of the loop, as for any loop. */
 function* writeLoopEvents(
   { atMs, kind, messages }: SessionEdit,
   run: string,
@@ -164,6 +165,7 @@ function* writeLoopEvents(
 
 export function* setScope(session: string, scope: "ephemeral" | "persistent"): Work<void> {
   const row = yield* get("SELECT 1 AS there FROM sessions WHERE id = ? AND hidden IS NULL", session);
-  if (row === undefined) throw new StoreError("other", `There is no session ${session} to be kept.`);
+  if (row === undefined)
+    throw new StoreError("other", `Session ${session} does not exist, so its scope cannot be set.`);
   yield* exec("UPDATE sessions SET scope = ? WHERE id = ?", scope === "persistent" ? scope : null, session);
 }

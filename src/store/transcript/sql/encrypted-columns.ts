@@ -1,15 +1,15 @@
-// What of the store holds words: of people, models, tools and definitions. Everything else is searched, sorted or
-// joined by, and stays readable: ids, names of agents, models and tools, hashes, times, counts, states.
+// The columns of the store that contain text of users, models, tools and definitions. All other columns are used to search,
+// sort or join, and stay readable: ids, names of agents, models and tools, hashes, times, counts, states.
 
 type EncryptedTable = {
   readonly key: readonly string[];
   readonly columns: readonly string[];
-  /** What its values are sealed for, where a row may be copied with another key. */
+  /** The columns of the associated data, if a row can be copied under another key. */
   readonly place?: readonly string[];
 };
 
 /**
- * Columns that are sealed where the store is, by table, and what a row of it is known by.
+ * The columns that are encrypted in an encrypted store, by table, with the key of the table's rows.
  *
  * @testonly
  */
@@ -19,7 +19,7 @@ export const ENCRYPTED_COLUMNS = {
   sessions: { key: ["id"], columns: ["grants", "spawn"] },
   branches: { key: ["session", "id"], columns: ["inherited_view"] },
   snapshots: { key: ["branch", "position"], columns: ["workspace", "problem"] },
-  // A run that forks takes along what it had written beside.
+  // A fork of a run copies entries to another branch.
   entries: { key: ["branch", "position"], columns: ["message"], place: ["run", "position"] },
   inbox: { key: ["session", "id"], columns: ["text"] },
   loops: { key: ["loop_id"], columns: ["kind", "outcome", "view", "grants"] },
@@ -30,7 +30,7 @@ export const ENCRYPTED_COLUMNS = {
 
 export type EncryptedTableName = keyof typeof ENCRYPTED_COLUMNS;
 
-/** Columns of all tables, for whoever goes through them. */
+/** The encrypted columns as a list of tables. */
 export const ENCRYPTED_TABLES = Object.entries(ENCRYPTED_COLUMNS) as readonly [
   EncryptedTableName,
   EncryptedTable,
@@ -40,7 +40,7 @@ export type EncryptedColumnName = {
   [Table in EncryptedTableName]: `${Table}.${(typeof ENCRYPTED_COLUMNS)[Table]["columns"][number]}`;
 }[EncryptedTableName];
 
-/** A value of a private column, and the row that it belongs to: there alone it opens. */
+/** A value of a private column, and the row that it belongs to. It can be decrypted only there. */
 export class ValueToEncrypt {
   readonly value: string | Buffer;
   readonly associatedData: string;
@@ -51,12 +51,12 @@ export class ValueToEncrypt {
   }
 }
 
-/** @param key - What the row is known by, in the order of `PRIVATE`. */
+/** @param key - The row's key, in the order of `ENCRYPTED_COLUMNS`. */
 export function buildAssociatedData(column: EncryptedColumnName, key: readonly (string | number)[]): string {
   return JSON.stringify([column, ...key.map(String)]);
 }
 
-/** What is written to a private column; nothing of nothing. */
+/** Marks a value of a private column for encryption; null stays null. */
 export function markForEncryption(
   value: string | Buffer | null,
   column: EncryptedColumnName,

@@ -8,10 +8,10 @@ import { putContent, readText } from "./contents.ts";
 import { indexEntry } from "./search-index.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 
-/** Messages whose JSON is longer than this lie in `contents`, once each. */
+/** Messages with longer JSON are stored in `contents`, once each. */
 const INLINE_BYTES = 2048;
 
-/** Writes entries to a branch that `resolveRunBranch` has found; what is there already stays. */
+/** Writes entries to a branch that `resolveRunBranch` has found. Existing entries are unchanged. */
 export function* putEntries(
   session: string,
   start: BranchRow,
@@ -63,7 +63,7 @@ function* insertEntry(session: string, branch: BranchRow, run: string, entry: Ne
   return next ? { ...branch, length: branch.length + 1, tokens: branch.tokens + tokens } : branch;
 }
 
-/** Moves the end of the unbroken prefix over entries that were waiting behind a gap, and writes it down. */
+/** Moves the end of the prefix without gaps past entries that followed a gap, and stores it. */
 export function* advanceEnd(branch: BranchRow, written: BranchRow = branch): Work<BranchRow> {
   let { length, tokens } = branch;
   for (;;) {
@@ -98,7 +98,7 @@ type EntryRow = {
   content: string | null;
 };
 
-/** The rows of one stretch from `from` on, at most `limit`. */
+/** Reads the rows of one range from `from` on, at most `limit`. */
 export function* readEntryRows(range: BranchRange, from: number, limit: number): Work<readonly EntryRow[]> {
   return yield* all<EntryRow>(
     `SELECT run, position, origin, message_id, tokens, message, content FROM entries
@@ -121,7 +121,7 @@ export function* toEntry(row: EntryRow): Work<Entry> {
   };
 }
 
-/** The runs that have written what a branch shows at these positions. */
+/** Reads the runs that wrote the entries of a branch at these positions. */
 export function* readWriters(
   session: string,
   id: string,

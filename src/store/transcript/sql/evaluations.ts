@@ -18,7 +18,7 @@ import { abortRunningLoops, createSession, MAIN_BRANCH } from "./sessions.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 import { readStepResult, takeAndFinishStep } from "./step-claims.ts";
 
-/** What `opened` of the table holds. */
+/** The content of the column `opened`. */
 type StoredOpening = OpenedEvaluation & {
   readonly strategy: string;
   readonly planned: readonly PlannedLoop[];
@@ -26,8 +26,8 @@ type StoredOpening = OpenedEvaluation & {
 };
 
 /**
- * Begins an evaluation: the session if it is new, its place, and numbers for its loops. The step's stored answer makes
- * a second asking give the same.
+ * Opens an evaluation: creates the session if it is new, fixes the position, and reserves numbers for the loops. A
+ * repeated request returns the step's stored result.
  */
 export function* openEvaluation(opening: EvaluationOpening): Work<OpenedEvaluation> {
   const { step, atMs, strategy, branches, judge, agentId } = opening;
@@ -97,7 +97,7 @@ function* resolveStart(
   throw new StoreError("other", message);
 }
 
-/** The highest number that a segment has had in a session, or that an evaluation has taken for a loop never opened. */
+/** Finds the highest number of a segment in a session, including numbers that evaluations reserved for unopened loops. */
 export function* findLastNumber(session: string, segment: string): Work<number> {
   const last = yield* get<{ n: number | null }>(
     "SELECT max(number) AS n FROM loops WHERE session = ? AND segment = ?",
@@ -119,7 +119,7 @@ export function* findLastNumber(session: string, segment: string): Work<number> 
   }, last?.n ?? 0);
 }
 
-/** Keeps the first warning, for whoever watches. */
+/** Stores a warning for watchers. Only the first one is retained. */
 export function* warnOfEvaluation(evaluation: string, warning: string): Work<void> {
   yield* exec(
     "UPDATE evaluations SET warning = coalesce(warning, ?) WHERE id = ?",
@@ -128,7 +128,7 @@ export function* warnOfEvaluation(evaluation: string, warning: string): Work<voi
   );
 }
 
-/** Ends an evaluation, and takes the session's head to the chosen branch; loops that never ended are over. */
+/** Closes an evaluation, moves the session's head to the chosen branch, and marks unfinished loops as aborted. */
 export function* closeEvaluation(closing: EvaluationClosing): Work<unknown> {
   const { step, evaluation, atMs, decision, loopIds, selectedLoopId, evaluationUsage } = closing;
   const before = yield* readStepResult(step);
@@ -210,7 +210,7 @@ type Row = {
   ended_at_ms: number | null;
 };
 
-/** In order of start. */
+/** Reads the evaluations of a session in order of start. */
 export function* readEvaluations(session: string): Work<EvaluationRecord[]> {
   const rows = yield* all<Row>(
     "SELECT * FROM evaluations WHERE session = ? ORDER BY started_at_ms, id",
@@ -239,7 +239,7 @@ export function* readEvaluations(session: string): Work<EvaluationRecord[]> {
   });
 }
 
-/** The group that a branch's loop belongs to, when it is over; nothing of a judge's. */
+/** Returns the group of a branch's loop in a closed evaluation; undefined for the judge's loop. */
 export function toParallelGroup(loopId: string, closed: string): ParallelGroup | undefined {
   const { decision, loopIds, selectedLoopId, evaluationUsage } = JSON.parse(closed) as ClosedEvaluation;
   if (!loopIds.includes(loopId)) return undefined;

@@ -4,19 +4,19 @@ import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 
-/** A run that has written to a loop. The highest ordinal is the newest: the one that the record follows. */
+/** A run that has written to a loop. The highest ordinal is the newest run, which the record follows. */
 export type LoopRun = {
   readonly ordinal: number;
   readonly run: string;
   readonly low: number | null;
   readonly upto: number | null;
-  /** It has only just been entered. */
+  /** The run was just added. */
   readonly isNew?: true;
 };
 
 const COLUMNS = "ordinal, run, low, upto";
 
-/** Enters the run into the loop's list at its first write. */
+/** Adds the run to the loop's runs at its first write. */
 export function* addRun(loop: number, run: string): Work<LoopRun> {
   const existing = yield* get<LoopRun>(
     `SELECT ${COLUMNS} FROM loop_runs WHERE loop = ? AND run = ?`,
@@ -34,7 +34,7 @@ export function* readNewestOrdinal(loop: number): Work<number> {
   return (yield* get<{ n: number | null }>(text, loop))?.n ?? -1;
 }
 
-/** Writes events; one that this run has written before stays as it is. */
+/** Writes events. An event that this run has already written is unchanged. */
 export function* putEvents(loop: number, writer: LoopRun, events: readonly NewEvent[]): Work<void> {
   if (events.length === 0) return;
   for (const event of events) {
@@ -72,13 +72,13 @@ function* hasEvent(loop: number, ordinal: number, sequence: number): Work<boolea
   return row !== undefined;
 }
 
-/** Events of one run that a reader sees, `to` not included. */
+/** A range of visible events of one run; `to` is exclusive. */
 export type EventRange = { readonly ordinal: number; readonly from: number; readonly to: number };
 
 /**
- * What a reader sees of a loop, in order, up to the first gap.
+ * Finds the visible events of a loop, in order, up to the first gap.
  *
- * A run that came later hides all of the earlier ones from its own lowest sequence on.
+ * A later run hides all events of earlier runs from its own lowest sequence on.
  */
 export function* findVisibleRanges(loop: number): Work<EventRange[]> {
   const runs = yield* all<LoopRun>(

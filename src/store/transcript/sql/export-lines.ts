@@ -28,13 +28,13 @@ import { listReferencedTexts } from "./texts.ts";
 
 const PAGE = 100;
 
-/** How often an export begins anew because a loop was opened or closed while it looked what there is. */
+/** How often an export restarts because a loop was opened or closed during its first reads. */
 const MAX_ATTEMPTS = 20;
 
 /**
- * All lines of a session as it is now. What is written to it meanwhile does not come along.
+ * Exports all lines of a session in its current state. Later writes are not included.
  *
- * Throws `StoreError` when there is no such session, or when it is deleted meanwhile.
+ * Throws `StoreError` if the session does not exist or is deleted during the export.
  */
 export async function* exportLines(engine: Engine, session: string): AsyncGenerator<BodyLine, void, void> {
   const plan = await planExport(engine, session);
@@ -67,7 +67,7 @@ async function planExport(engine: Engine, session: string) {
   }
 }
 
-/** Texts and definitions, each once, before what names them. */
+/** Writes texts and definitions once each, before the lines that refer to them. */
 class ContentWriter {
   readonly #engine: Engine;
   readonly #written = new Set<string>();
@@ -76,12 +76,12 @@ class ContentWriter {
     this.#engine = engine;
   }
 
-  /** @param hash - Of a text that may have been let go, where `must` is not said. */
+  /** @param must - Throws if the text is absent. Without it, the text may have been deleted. */
   async *writeText(hash: string, must: boolean): AsyncGenerator<ContentLine, void, void> {
     if (this.#written.has(hash)) return;
     const text = await this.#engine.read(() => readText(hash));
     if (text === undefined && must)
-      throw new StoreError("damaged", `The transcript has lost the text ${hash}.`);
+      throw new StoreError("damaged", `The transcript is damaged: the text ${hash} is missing.`);
     this.#written.add(hash);
     if (text !== undefined) yield { type: "content", hash, text };
   }
@@ -123,7 +123,7 @@ async function* exportEntries(
       position = row.position + 1;
     }
     if (position === next) {
-      throw new StoreError("other", `Session ${session} was deleted while it was exported.`);
+      throw new StoreError("other", `Session ${session} was deleted during its export.`);
     }
     await engine.yieldIfDue();
   }
@@ -140,7 +140,7 @@ async function* exportEvents(
       const next = sequence;
       const page = await engine.read(() => readEventRows({ ref, loopId }, part, next, PAGE));
       if (page.length === 0) {
-        throw new StoreError("other", `Loop ${loopId} was deleted while it was exported.`);
+        throw new StoreError("other", `Loop ${loopId} was deleted during its export.`);
       }
       for (const { atMs, body, sequence: at } of page) {
         for (const text of listReferencedTexts(body)) yield* contents.writeText(text, false);

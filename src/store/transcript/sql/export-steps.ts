@@ -3,7 +3,7 @@ import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData } from "./encrypted-columns.ts";
 import { all, get, type Work } from "./statement.ts";
 
-/** Behind the last step that belongs to the export. */
+/** Reads the end of the export's steps, exclusive. */
 export function* readStepEnd(session: string): Work<number> {
   const row = yield* get<{ n: number | null }>(
     "SELECT max(rowid) AS n FROM steps WHERE session = ?",

@@ -1,7 +1,7 @@
 import { type BranchRow, findRanges } from "./branches.ts";
 import { get, type Work } from "./statement.ts";
 
-/** The loop of the branch's session that has written the entry before a position. */
+/** Finds the loop of the branch's session that wrote the entry before a position. */
 export function* findLoopBefore(branch: BranchRow, position: number): Work<string | undefined> {
   if (position === 0) return undefined;
   const [holder] = yield* findRanges(branch, position - 1, position);

@@ -15,7 +15,7 @@ import { assertVisible } from "./session-visibility.ts";
 import { abortRunningLoops, MAIN_BRANCH } from "./sessions.ts";
 import { all, exec, get, type Work } from "./statement.ts";
 
-// Branches that somebody has asked for. Nothing is copied: a branch begins with a row that says where.
+// Branches that a user requests. Nothing is copied: a branch begins with a row that refers to its position.
 
 const REWIND_PREFIX = GENERATED_PREFIXES[3];
 
@@ -84,7 +84,7 @@ export function* rewindHead({ session, atMs, to, over: endedLoopIds }: RewindReq
   };
 }
 
-/** The branch itself at its end; else one that begins there, which an earlier rewind may have left unused. */
+/** Returns the branch if the position is its end, or else a branch from there, possibly one that an earlier rewind left. */
 function* getHeadBranch(branch: BranchRow, position: number, atMs: number): Work<BranchRow> {
   const { session, ref } = branch;
   const hasLater = yield* get(

@@ -21,12 +21,12 @@ import { createImportMark, readMark } from "./session-visibility.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 import { addTextOwner, listReferencedTexts } from "./texts.ts";
 
-// Bringing sessions in. Each has the mark of its import until all lines are there, and is seen by nobody so long.
+// Imports sessions. Each has the mark of its import until all of its lines are written, and is hidden until then.
 
-/** Who wrote what was not written here. */
+/** The process id of imported steps. */
 const IMPORTED_PROCESS = "imported";
 
-/** Writes lines in order, each of a session that bears this import's mark. */
+/** Writes lines in order. Each must belong to a session with this import's mark. */
 export function* importLines(token: string, lines: readonly BodyLine[], atMs: number): Work<void> {
   const ownSessions = new Set<string>();
   const branches = new Map<string, BranchRow>();
@@ -93,7 +93,7 @@ export function* importLines(token: string, lines: readonly BodyLine[], atMs: nu
 
 function* assertOwnSession(token: string, id: string): Work<void> {
   if ((yield* readMark(id)) === createImportMark(token)) return;
-  throw new StoreError("other", `Another import of session ${id} has taken over from this one.`);
+  throw new StoreError("other", `Another import of session ${id} has replaced this one.`);
 }
 
 function* importSession(token: string, line: SessionLine): Work<void> {
@@ -110,7 +110,7 @@ function* importSession(token: string, line: SessionLine): Work<void> {
     line.lastActiveAtMs,
     line.headBranch,
     line.lastLoopId ?? null,
-    // No run of it is open here.
+    // No run of the loop is open in this store.
     line.status === "running" ? "aborted" : line.status,
     markForEncryption(line.spawn === undefined ? null : json(line.spawn), "sessions.spawn", line.id),
     line.spawn?.session ?? null,
@@ -151,14 +151,14 @@ function* getImportedBranch(session: string, id: string, branches: Map<string, B
   return found;
 }
 
-/** A loop is known by its id alone, in whatever session it is. */
+/** Throws if the loop exists. A loop's id is unique across all sessions. */
 function* assertNewLoop({ loopId, session }: LoopLine): Work<void> {
   const found = yield* get<{ session: string }>("SELECT session FROM loops WHERE loop_id = ?", loopId);
   if (found === undefined) return;
   throw new StoreError(
     "other",
-    `Loop ${loopId} of session ${session} is here already, in session ${found.session}: nothing was imported. ` +
-      "Delete that session first (`holdfast delete`), or export the file anew from where it came from.",
+    `Loop ${loopId} of session ${session} already exists, in session ${found.session}: nothing was imported. ` +
+      "Delete that session first (`holdfast delete`), or export the session again at its source.",
   );
 }
 
@@ -287,7 +287,7 @@ function* addTextOwnerOf(owner: string, hash: string): Work<void> {
   yield* exec("UPDATE contents SET named = 1 WHERE hash = ? AND named = 0", hash);
 }
 
-/** Takes the marks away: from here on the sessions are there. */
+/** Removes the marks, which makes the sessions visible. */
 export function* finishImport(token: string, sessions: readonly string[], digest: string): Work<void> {
   for (const id of sessions) {
     yield* assertOwnSession(token, id);

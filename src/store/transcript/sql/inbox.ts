@@ -3,7 +3,7 @@ import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { all, exec, get, json, type Work } from "./statement.ts";
 
-/** Adds messages in order; one whose id waits already, or is in the conversation, is not added again. */
+/** Adds messages in order. A message whose id is already in the inbox or in the conversation is skipped. */
 export function* putInbox(session: string, messages: readonly NewMessage[]): Work<void> {
   for (const message of messages) {
     if (yield* isMessageTaken(session, message.id)) continue;
@@ -40,7 +40,7 @@ export function* takeFromInbox(session: string, messages: readonly NewMessage[])
   for (const { id } of messages) yield* exec("DELETE FROM inbox WHERE session = ? AND id = ?", session, id);
 }
 
-/** Whether an entry of the session came from the message with this id. */
+/** Checks whether an entry of the session came from the message with this id. */
 export function* isMessageTaken(session: string, id: string): Work<boolean> {
   const existing = yield* get("SELECT 1 AS there FROM message_ids WHERE session = ? AND id = ?", session, id);
   return existing !== undefined;

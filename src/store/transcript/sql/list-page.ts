@@ -5,7 +5,7 @@ import { all, get, type Value, type Work } from "./statement.ts";
 
 export type ListedRow = SessionRow;
 
-/** What a filter asks of the rows of `sessions`. */
+/** Builds the conditions of a filter on the rows of `sessions`. */
 export function buildConditions(filter: SessionFilter): { readonly where: string; readonly values: Value[] } {
   const conditions: readonly (readonly [string, Value | undefined])[] = [
     ["sessions.agent_name = ?", filter.agentName],
@@ -25,7 +25,7 @@ export function buildConditions(filter: SessionFilter): { readonly where: string
   return { where: where.join(" AND "), values: given.map(([, value]) => value) };
 }
 
-/** No agent has called it, or the one that has is gone. */
+/** No agent has called the session, or the caller's session is deleted. */
 const NO_CALLER = `(sessions.spawned_by IS NULL
   OR NOT EXISTS (SELECT 1 FROM sessions AS callers WHERE callers.id = sessions.spawned_by))`;
 
@@ -61,7 +61,7 @@ export function* readListPage(
   }));
 }
 
-/** Of all messages, each once however many branches show it. */
+/** Counts the bytes of all messages, each once, even if several branches contain it. */
 export function* countBytes(session: string): Work<number> {
   const row = yield* get<{ bytes: number | null }>(
     `SELECT sum(coalesce(contents.bytes, octet_length(entries.message))) AS bytes

@@ -4,7 +4,7 @@ import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { exec, get, json, type Work } from "./statement.ts";
 
-/** What a loop that was closed leaves of its branch up to `to`; without a view, all of it. */
+/** The view that a closed loop stores of its branch up to `to`; without a view, the whole branch. */
 export type LoopView = {
   readonly branch: string;
   readonly to: number;
@@ -22,8 +22,8 @@ export function* saveView(loopId: string, { branch, to, view }: LoopView): Work<
 }
 
 /**
- * What the newest loop that was closed at or before `from` has left; what came after it is shown whole. Nothing when
- * everything is.
+ * Reads the view of the newest loop that was closed at or before `from`; later entries are complete. Returns undefined if
+ * all entries are complete.
  */
 export function* readViewBefore(branch: BranchRow, from: number): Work<ViewSnapshot | undefined> {
   const stored = yield* readStoredViewBefore(branch, from);
@@ -61,7 +61,7 @@ function* readStoredViewBefore(branch: BranchRow, from: number): Work<StoredView
   return yield* readStoredViewBefore(yield* readBranch(branch.parent), Math.min(from, branch.position));
 }
 
-/** Of a branch that has begun in a session which is there no more, or was not brought along. */
+/** Reads the view of a branch that began in a session that was deleted or not imported. */
 function* readInheritedView(
   { ref, id, session, position }: BranchRow,
   from: number,
@@ -76,7 +76,7 @@ function* readInheritedView(
   return view === null ? undefined : { session, end_position: position, view };
 }
 
-/** Texts that a model has left lie on branches of the session that the view was made in. */
+/** Qualifies the view's texts: they are on branches of the session in which the view was created. */
 function qualifyView(view: ViewSnapshot, session: string): ViewSnapshot {
   const qualify = <Text extends { readonly branch?: string }>(text: Text): Text =>
     text.branch === undefined || text.branch.includes("/")

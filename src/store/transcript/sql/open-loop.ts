@@ -35,7 +35,7 @@ type SessionRow = {
   readonly grants: string | null;
 };
 
-/** Opens a loop; the step's stored answer makes a second asking give the same, and one by a run that was reset. */
+/** Opens a loop. A repeated request, or one by a run that was reset, returns the step's stored result. */
 export function* openLoop(opening: LoopOpening): Work<OpenedLoop> {
   const { step, atMs } = opening;
   const before = yield* readStepResult(step);
@@ -43,7 +43,7 @@ export function* openLoop(opening: LoopOpening): Work<OpenedLoop> {
   yield* assertVisible(step.session);
   const opened = (yield* findOpenedBeforeReset(opening)) ?? (yield* createNewLoop(opening));
   yield* takeAndFinishStep(step, opened, opened, atMs);
-  // As it is, not sorted: a request is made again byte for byte.
+  // Not sorted: a repeated request must be identical byte for byte.
   if (opening.terms !== undefined) {
     const hash = yield* putContent(JSON.stringify(opening.terms));
     yield* addTextOwner(step.session, hash);
@@ -104,7 +104,7 @@ function* createNewLoop(opening: LoopOpening): Work<OpenedLoop> {
   };
 }
 
-/** It was opened for these prompts, or refused whatever was asked; another opening under its number is not ours. */
+/** Checks that the loop was opened for these prompts or rejected. Another opening under the same number is an error. */
 function* checkOpened({ step, prompts }: LoopOpening, opened: OpenedLoop): Work<OpenedLoop> {
   if (opened.rejected !== undefined) return opened;
   for (const { id } of prompts) {
@@ -116,7 +116,7 @@ function* checkOpened({ step, prompts }: LoopOpening, opened: OpenedLoop): Work<
   return opened;
 }
 
-/** What an earlier loop of the run has left. */
+/** Checks that the entries of the run's earlier loops exist. */
 function* assertReached(session: string, expectedEnd: NonNullable<LoopOpening["expects"]>): Work<void> {
   const branch = yield* findBranch(session, expectedEnd.branch);
   const length = branch === undefined ? 0 : yield* readLength(branch);
@@ -126,7 +126,7 @@ function* assertReached(session: string, expectedEnd: NonNullable<LoopOpening["e
   );
 }
 
-/** The session's last loop (ID-05, X-08); of a `branch` that says where, the one before that place (HITL-02). */
+/** Finds the session's last loop (ID-05, X-08), or for a `branch` with a position, the one before it (HITL-02). */
 function* findParentLoop(
   opening: LoopOpening,
   session: SessionRow | undefined,
@@ -140,7 +140,7 @@ function* findParentLoop(
   return position ?? session.last_loop_id ?? undefined;
 }
 
-/** The newest loop is the session's face, unless it is one of several: then the session waits for the choice. */
+/** Updates the session to its newest loop, unless the loop is part of an evaluation, whose outcome updates the session. */
 function* updateSession(opening: LoopOpening, branch: BranchRow, loopId: string): Work<void> {
   const { session } = opening.step;
   if (opening.part !== undefined) {
@@ -166,8 +166,8 @@ function* updateSession(opening: LoopOpening, branch: BranchRow, loopId: string)
 }
 
 /**
- * Where the loop begins. Before the end of a branch, or where others have written on, it gets one of its own; one of
- * several always does.
+ * Returns where the loop begins. It gets a branch of its own if it begins before the end of a branch or other entries
+ * follow, and always if it is part of an evaluation.
  */
 function* resolveStart(opening: LoopOpening, head: string): Work<{ branch: BranchRow; from: number }> {
   const { step, part } = opening;
@@ -224,7 +224,7 @@ function* createLoop(
   return loopId;
 }
 
-/** The one that is reserved for it, unless a run that was reset has used it already. */
+/** Returns the reserved number, unless a run that was reset has already used it. */
 function* reserveNumber({ step, segment, part }: LoopOpening): Work<number> {
   if (part !== undefined) {
     const reserved = yield* get(
@@ -238,13 +238,14 @@ function* reserveNumber({ step, segment, part }: LoopOpening): Work<number> {
   return (yield* findLastNumber(step.session, segment)) + 1;
 }
 
-/** Closes a loop. A run that a newer one has replaced writes what it has, but does not close. */
+/** Closes a loop. A run that a newer one has replaced writes its entries, but does not close the loop. */
 export function* closeLoop(closing: LoopClosing): Work<StoreResult> {
   return yield* storeStep(closing, function* (branch) {
     const { loopId, status, atMs, step } = closing;
     const grants = closing.grants === undefined ? null : json(closing.grants);
     const loop = yield* get<{ ref: number }>("SELECT ref FROM loops WHERE loop_id = ?", loopId);
-    if (loop === undefined) throw createBehindError(`it has no loop ${loopId}, which is to be closed`);
+    if (loop === undefined)
+      throw createBehindError(`it does not contain loop ${loopId}, which this run closes`);
     if ((yield* addRun(loop.ref, step.run)).ordinal !== (yield* readNewestOrdinal(loop.ref))) return;
     yield* exec(
       `UPDATE loops SET status = ?, ended_at_ms = ?, outcome = ?, usage = ?, cost_usd = ?, turns = ?, grants = ?

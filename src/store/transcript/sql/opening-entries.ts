@@ -7,9 +7,9 @@ import type { NewEntry } from "../store-write.ts";
 import { isMessageTaken } from "./inbox.ts";
 import type { Work } from "./statement.ts";
 
-// The words that a loop begins with.
+// The messages with which a loop begins.
 
-/** The inbox, then the prompts; each message once, however often it was sent. */
+/** Builds the entries of the inbox, then those of the prompts; each message once, even if it was sent repeatedly. */
 export function* buildOpeningEntries(
   opening: LoopOpening,
   inbox: readonly NewMessage[],
@@ -32,7 +32,7 @@ export function* buildOpeningEntries(
   return entries;
 }
 
-/** What filters have refused of words that nobody waits with for an answer. */
+/** Builds the entries of messages without a waiting sender that filters have rejected. */
 export function* buildRejectedEntries(opening: LoopOpening, reason: string, from: number): Work<NewEntry[]> {
   const { refused: rejectedMessages = [], step } = opening;
   const entries: NewEntry[] = [];

@@ -30,7 +30,7 @@ import type { Work } from "./statement.ts";
 import { claimStep, releaseStep, setNote, setProcessGroup, storeStep } from "./step-claims.ts";
 import { addTextOwner, sweepTexts } from "./texts.ts";
 
-/** Everything that writes, by name: what crosses to an engine is a name and its arguments. */
+/** All write operations by name: an engine receives a name and arguments. */
 const OPERATIONS = {
   saveDefinition: (definition: AgentDefinition) => saveAcceptedDefinition(definition),
   acceptDefinition: (hash: string) => acceptDefinition(hash),

@@ -5,8 +5,8 @@ import { readEntryRows, toEntry } from "./entries.ts";
 import { findVisibleRanges, readEventRows } from "./events.ts";
 import { get, type Work } from "./statement.ts";
 
-// Reads of any length, in pages. What to read is fixed at the beginning; rows never change, so that what other
-// writers do between two pages does not matter.
+// Reads of any length, in pages. The range is fixed at the beginning, and rows never change, so writes between two pages
+// do not affect the result.
 
 const PAGE = 100;
 
@@ -58,7 +58,7 @@ export async function readEvents(engine: Engine, loopId: string, from: number): 
   return events;
 }
 
-/** All rows of a table that is read by ascending `ref`. */
+/** Reads all rows of a table in ascending order of `ref`. */
 export async function readPages<T>(
   engine: Engine,
   page: (after: number, limit: number) => Work<readonly { ref: number; record: T }[]>,

@@ -26,15 +26,15 @@ const BRANCH =
 
 type FoundBranches = {
   readonly rows: ReadonlyMap<number, BranchRow>;
-  /** What was left of the view before a branch of the session that begins in another one. */
+  /** The view at the start of each branch that begins in another session. */
   readonly views: ReadonlyMap<number, ViewSnapshot>;
-  /** How far a branch is read on for texts that views show. */
+  /** The end up to which a branch is read for texts that views contain. */
   readonly shown: ReadonlyMap<number, number>;
 };
 
 /**
- * The branches of a session, parents before their children. One that lies in another session comes along under a name
- * that says so, and only as far as it is read on: the session stands by itself wherever it is brought to.
+ * Plans the branches of a session, parents before children. A branch of another session is included under a qualified
+ * name, and only as far as it is needed, so that an import of the session is self-contained.
  */
 export function* planBranches(session: string): Work<readonly BranchPlan[]> {
   const own = yield* all<BranchRow>(`${BRANCH} WHERE session = ? ORDER BY ref`, session);
@@ -78,7 +78,7 @@ function readInheritedView(row: BranchRow): ViewSnapshot | undefined {
   return stored === null ? undefined : (JSON.parse(stored) as ViewSnapshot);
 }
 
-/** Who leaves a branch was begun after it, so that its number is higher. */
+/** Orders branches. A child was created after its parent, so its number is higher. */
 function orderBranches(
   session: string,
   { rows, views, shown: visible }: FoundBranches,

@@ -16,7 +16,7 @@ export function* registerProcess(process: WorkerProcess): Work<void> {
   );
 }
 
-/** Nobody asks for what a process has left once it has signed out. */
+/** Unregisters a process. It has no unfinished work, so its runs are deleted too. */
 export function* unregisterProcess(processId: string): Work<void> {
   yield* exec("DELETE FROM processes WHERE id = ?", processId);
   yield* exec("DELETE FROM process_runs WHERE process = ?", processId);
@@ -42,7 +42,7 @@ export function* listProcesses(host: string): Work<WorkerProcess[]> {
   }));
 }
 
-/** Remembers that the step's process works on its run. */
+/** Records that the step's process works on its run. */
 export function* recordRun(step: Step, atMs: number): Work<void> {
   yield* exec(
     `INSERT INTO process_runs (process, run, session, at_ms, workflow) VALUES (?, ?, ?, ?, ?)
@@ -55,10 +55,10 @@ export function* recordRun(step: Step, atMs: number): Work<void> {
   );
 }
 
-/** How many runs are looked at: those that a process has touched last. */
+/** The number of runs that are inspected: those that a process worked on last. */
 const RECENT_RUNS = 1000;
 
-/** Whether a run is at work, by the loop of its newest step; one that evaluates, by its evaluation. */
+/** Whether a run is active, by the loop of its newest step, or by its evaluation. */
 const RUNNING = `coalesce(
   (SELECT CASE WHEN status = 'running' THEN 1 ELSE 0 END FROM loops WHERE loop_id =
     (SELECT loop_id FROM steps WHERE run = recent.run ORDER BY number DESC, call DESC LIMIT 1)),
@@ -67,8 +67,8 @@ const RUNNING = `coalesce(
 type UnansweredStep = DeadProcessWork["activities"][number];
 
 /**
- * A step counts as unanswered while it has no result; and when it has one and nothing came after it in its run,
- * because the process may have died before it could say so.
+ * Finds the unfinished work of a dead process. A step counts as unanswered if it has no result, or if it has one and no
+ * later step exists in its run, because the process may have died before it reported the result.
  */
 export function* findDeadProcessWork(processId: string): Work<DeadProcessWork> {
   const open = yield* all<UnansweredStep>(
@@ -106,8 +106,8 @@ export function* findDeadProcessWork(processId: string): Work<DeadProcessWork> {
 }
 
 /**
- * A process that has worked for a sub-agent may have told its caller of its end, without a step of the caller's own.
- * The caller's run is the one that took its newest step.
+ * Adds the runs of callers: a process that worked for a sub-agent may have reported its end to the caller, without a step
+ * of the caller's own. The caller's run is the one that claimed its newest step.
  */
 function* withCallers(processId: string, runs: readonly Run[]): Work<readonly Run[]> {
   const callers = yield* all<Run>(

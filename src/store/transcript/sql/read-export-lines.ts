@@ -6,8 +6,8 @@ import { buildAssociatedData } from "./encrypted-columns.ts";
 import { type EventRange, findVisibleRanges } from "./events.ts";
 import { all, get, type Work } from "./statement.ts";
 
-// What an export reads. What there is of a session is fixed at the beginning, in an order in which nothing that is read
-// later can be missing what was read earlier; rows never change, so that the rest may take its time.
+// The reads of an export. The ranges are fixed at the beginning, in an order in which later reads contain everything that
+// earlier reads refer to. Rows never change, so the rest can take any time.
 
 export type LoopPlan = {
   readonly ref: number;

@@ -95,7 +95,7 @@ type LoopRow = {
   closed: string | null;
 };
 
-/** One page in order of start: those behind the loop with the given `ref`. */
+/** Reads one page in order of start, after the loop with the given `ref`. */
 export function* readLoopPage(
   session: string,
   after: number,
@@ -194,7 +194,7 @@ type StepRow = {
   group_start: string | null;
 };
 
-/** One page in order of the first claim: those behind the step with the given `ref`. */
+/** Reads one page in order of the first claim, after the step with the given `ref`. */
 export function* readStepPage(
   session: string,
   after: number,

@@ -7,7 +7,7 @@ import {
 } from "./encrypted-columns.ts";
 import { all, exec, type Value, type Work } from "./statement.ts";
 
-/** How far it has come: a table, and the key of the last row that was looked at. */
+/** The progress: a table, and the key of the last row that was processed. */
 export type RekeyCursor = {
   readonly table: EncryptedTableName;
   readonly behind?: readonly (string | number)[];
@@ -16,17 +16,17 @@ export type RekeyCursor = {
 export type RekeyPage = {
   readonly looked: number;
   readonly changed: number;
-  /** Where to go on; absent at the end. */
+  /** Where to continue; absent at the end. */
   readonly next?: RekeyCursor;
 };
 
-/** So that a page holds up nobody. */
+/** Small enough that a page does not delay other writers. */
 const PAGE = 100;
 
 /**
- * Seals the rows of one page anew that are not sealed with the key `to`; without one, all that is sealed becomes plain.
+ * Re-encrypts the rows of one page that are not encrypted with the key `to`; without a key, decrypts them.
  *
- * Can be broken off and begun again at any time: what is done already is passed over.
+ * It can be interrupted and restarted at any time: rows that are already done are skipped.
  */
 export function* rekeyPage(to: string | null, cursor?: RekeyCursor): Work<RekeyPage> {
   const at = cursor === undefined ? 0 : ENCRYPTED_TABLES.findIndex(([name]) => name === cursor.table);
@@ -54,7 +54,7 @@ export function* rekeyPage(to: string | null, cursor?: RekeyCursor): Work<RekeyP
       );
       const same = key.map((name) => `${name} = ?`).join(" AND ");
       yield* exec(
-        // Whoever has written in between has sealed it anew.
+        // A concurrent write has already used the new key.
         `UPDATE ${table} SET ${column} = ? WHERE ${same} AND ${column} = ?`,
         encrypted,
         ...getAssociatedData(key),
@@ -78,7 +78,7 @@ export function* rekeyPage(to: string | null, cursor?: RekeyCursor): Work<RekeyP
   };
 }
 
-/** The index of words would tell them. */
+/** Clears the search index, which contains plain words. */
 function* clearSearchIndex(): Work<void> {
   yield {
     text: "INSERT INTO search_words (search_words) VALUES ('delete-all')",
@@ -88,7 +88,7 @@ function* clearSearchIndex(): Work<void> {
   };
 }
 
-/** What was sealed is not in the index of words: it is filled from the beginning. */
+/** Restarts the search index from the beginning, because it does not contain encrypted messages. */
 function* restartSearchIndex(): Work<void> {
   yield* exec("DELETE FROM search_fill");
   yield* exec(
@@ -97,7 +97,7 @@ function* restartSearchIndex(): Work<void> {
   );
 }
 
-/** Blobs come as array buffers where several rows are asked for. */
+/** Converts blobs, which are array buffers in results of several rows. */
 function toBuffer<Text extends string | Buffer | number | null>(value: Text): Exclude<Text, number | null> {
   return (typeof value === "string" ? value : Buffer.from(value as Buffer)) as Exclude<Text, number | null>;
 }

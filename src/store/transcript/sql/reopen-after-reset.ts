@@ -4,11 +4,11 @@ import { buildAssociatedData } from "./encrypted-columns.ts";
 import { addRun } from "./events.ts";
 import { all, exec, get, type Work } from "./statement.ts";
 
-// A run that was reset, and does again what an earlier run of its chain has done.
+// A run that was reset repeats commands of an earlier run of its chain.
 
 /**
- * What an earlier run has opened under this command, when this run was reset to a place before it: the loop is taken up
- * again where it had begun, with the same prompts, and what came of it then stays on its branch.
+ * Finds the loop that an earlier run opened with this command, if this run was reset to a point before it: the loop is
+ * reopened at its start with the same prompts, and its earlier entries stay on their branch.
  */
 export function* findOpenedBeforeReset(opening: LoopOpening): Work<OpenedLoop | undefined> {
   const { step, firstRun, prompts } = opening;
@@ -31,7 +31,7 @@ export function* findOpenedBeforeReset(opening: LoopOpening): Work<OpenedLoop | 
     );
     return { run: row.run, opened: JSON.parse(result) as OpenedLoop };
   });
-  // Numbers go on through a chain: another run than its first has used this one for the same words, or not at all.
+  // Numbers continue through a chain: an earlier run has used this number for the same prompts, or not at all.
   const before =
     knownPrompts.find(({ run }) => run === firstRun) ??
     knownPrompts.find(
@@ -50,7 +50,7 @@ function includesEntry({ entries }: OpenedLoop, id: string): boolean {
   return entries.some(({ messageId }) => messageId === id);
 }
 
-/** Another run than before goes on with a loop: it is open, and what the session is about. */
+/** Reopens a loop that another run continues, and makes it the session's current loop. */
 export function* continueLoop(session: string, loop: number, branch: string): Work<void> {
   yield* exec(
     "UPDATE loops SET status = 'running', ended_at_ms = NULL WHERE ref = ? AND status <> 'running'",

@@ -2,14 +2,14 @@ import type { AgentMessage } from "../../../schema/message.ts";
 import { getSearchText } from "../search-text.ts";
 import { exec, type Work } from "./statement.ts";
 
-// The index of words: filled in the transaction that writes an entry. The messages stay where they are.
+// The search index. The transaction that writes an entry also indexes it. The messages stay in their own tables.
 
-/** An entry's place as one number, so that the index needs no table beside it; below 2^53 for 2^29 branches. */
+/** Positions per branch in a row id, so that one number identifies an entry; below 2^53 for 2^29 branches. */
 export const POSITIONS = 2 ** 24;
 
 export const encodeRowId = (branch: number, position: number): number => branch * POSITIONS + position;
 
-/** The words of an entry; those of a message without any are nothing. */
+/** Indexes the text of an entry. A message without text is skipped. */
 export function* indexEntry(branch: number, position: number, message: AgentMessage): Work<void> {
   const text = getSearchText(message);
   if (text === "") return;
@@ -23,7 +23,7 @@ export function* indexEntry(branch: number, position: number, message: AgentMess
   };
 }
 
-/** Those of a branch's entries below a position. */
+/** Deletes a branch's indexed entries below a position. */
 export function* deleteIndexed(branch: number, end: number): Work<void> {
   yield* exec(
     "DELETE FROM search_words WHERE rowid >= ? AND rowid < ?",

@@ -6,13 +6,13 @@ import { buildConditions, type ListedRow } from "./list-page.ts";
 import { encodeRowId, indexEntry, POSITIONS } from "./search-index.ts";
 import { all, exec, get, type Value, type Work } from "./statement.ts";
 
-// Full text over messages.
+// Full-text search over messages.
 
 type FoundRow = ListedRow & { readonly place: number; readonly branch: string };
 
 export type FoundPosition = { readonly row: FoundRow; readonly position: number };
 
-/** Entries that hold all words, the newest session first. @param behind - Only what lies below this place. */
+/** Finds entries that contain all words, the newest first. @param after - Only entries below this row id. */
 export function* findMatches(query: SearchQuery, after: number): Work<readonly FoundPosition[]> {
   const { where, values } = buildConditions(query);
   const text = (match: string) =>
@@ -34,7 +34,7 @@ export function* findMatches(query: SearchQuery, after: number): Work<readonly F
   return rows.map((row) => ({ row, position: row.place % POSITIONS }));
 }
 
-/** Nothing is below it that is not there. */
+/** Greater than every row id. */
 export const FROM_THE_NEWEST = Number.MAX_SAFE_INTEGER;
 
 function toSqliteQuery(terms: readonly SearchTerm[]): string {
@@ -52,9 +52,9 @@ function toPostgresQuery(terms: readonly SearchTerm[]): string {
 type FillRow = { readonly branch: number; readonly position: number; readonly last: number };
 
 /**
- * Indexes a page of what was written before there was an index. What came later is there already.
+ * Indexes a page of entries that were written before the index existed. Later entries are already indexed.
  *
- * @returns Whether there is nothing left to do.
+ * @returns Whether all entries are indexed.
  */
 export function* fillSearchIndex(limit: number): Work<boolean> {
   const at = yield* get<FillRow>("SELECT branch, position, last FROM search_fill");

@@ -1,7 +1,7 @@
 import { StoreError } from "../store-error.ts";
 import { all, get, type Work } from "./statement.ts";
 
-// A session that is being brought in or deleted has a mark, and is seen by nobody until that is over.
+// A session that is being imported or deleted has a mark, and is hidden until the operation ends.
 
 export const DELETING = "deleting";
 
@@ -12,20 +12,20 @@ export type UnfinishedSession = { readonly session: string; readonly what: "impo
 const getOperation = (hidden: string): UnfinishedSession["what"] =>
   hidden === DELETING ? "deleting" : "importing";
 
-/** The mark of a session; nothing where it has none, or is not there. */
+/** Reads the mark of a session, or undefined if it has none or does not exist. */
 export function* readMark(session: string): Work<string | undefined> {
   const row = yield* get<{ hidden: string | null }>("SELECT hidden FROM sessions WHERE id = ?", session);
   return row?.hidden ?? undefined;
 }
 
-/** Nothing may be written to a session that is half there. */
+/** Throws for a session that is being imported or deleted: nothing may be written to it. */
 export function* assertVisible(session: string): Work<void> {
   const mark = yield* readMark(session);
   if (mark === undefined) return;
   const description =
     getOperation(mark) === "deleting"
       ? `is being deleted. If that was interrupted, finish it: holdfast delete ${session}`
-      : `is being imported. If that was interrupted, import it again, or throw away what is there: holdfast delete ${session}`;
+      : `is being imported. If that was interrupted, import it again, or delete the partial import: holdfast delete ${session}`;
   throw new StoreError("other", `Session ${session} ${description}`);
 }
 

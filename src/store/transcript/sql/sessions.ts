@@ -3,10 +3,10 @@ import { createBranch } from "./branches.ts";
 import { markForEncryption } from "./encrypted-columns.ts";
 import { exec, json, type Work } from "./statement.ts";
 
-/** The branch of a new session. */
+/** The first branch of a new session. */
 export const MAIN_BRANCH = "main";
 
-/** A session and its first branch, as whatever opens it says. */
+/** Creates a session and its first branch. */
 export function* createSession(
   opening: Pick<
     LoopOpening,
@@ -35,13 +35,13 @@ export function* createSession(
   yield* createBranch({ session: opening.step.session, id: MAIN_BRANCH, position: 0 });
 }
 
-/** Of a session that was there before a loop of it, as a fork is, its first loop says whether it is kept. */
+/** Sets the scope of a session that existed before its first loop, such as a fork: the first loop determines it. */
 export function* getInitialScope({ step, scope }: Pick<LoopOpening, "step" | "scope">): Work<void> {
   if (scope === undefined) return;
   yield* exec("UPDATE sessions SET scope = ? WHERE id = ? AND loops = 0", scope, step.session);
 }
 
-/** Loops whose run was ended from outside, as somebody has seen. One that has ended meanwhile is left as it is. */
+/** Marks loops as aborted whose run was ended externally. A loop that has ended in the meantime is unchanged. */
 export function* abortLoops(session: string, loopIds: readonly string[], atMs: number): Work<void> {
   for (const loopId of loopIds) {
     yield* exec(
@@ -58,7 +58,7 @@ export function* abortLoops(session: string, loopIds: readonly string[], atMs: n
   );
 }
 
-/** Loops that are still running when the next one opens were ended from outside. */
+/** Marks loops as aborted that are still running when the next loop opens: they were ended externally. */
 export function* abortRunningLoops(session: string, atMs: number): Work<void> {
   yield* exec(
     "UPDATE loops SET status = 'aborted', ended_at_ms = ? WHERE session = ? AND status = 'running'",

@@ -30,7 +30,7 @@ function* insertSnapshot(branch: number, snapshot: Omit<NewSnapshot, "session">)
   );
 }
 
-/** Those that a branch shows of others, as its own. */
+/** Copies the snapshots of a branch's ancestors to the branch. */
 export function* copySnapshots({ session, ref, id, position }: BranchRow): Work<void> {
   for (const visible of yield* readSnapshots(session, { branch: id, position }))
     yield* insertSnapshot(ref, visible);

@@ -22,7 +22,7 @@ import { type FoundPosition, FROM_THE_NEWEST, findMatches } from "./search.ts";
 import { createImportMark, listUnfinished, readMark, type UnfinishedSession } from "./session-visibility.ts";
 import { get, type Work } from "./statement.ts";
 
-/** Entries that are indexed at once. */
+/** The number of entries that are indexed in one write. */
 const FILL_PAGE = 200;
 
 export class SqlArchive implements Archive {
@@ -62,8 +62,7 @@ export class SqlArchive implements Archive {
 
   async beginImport(_token: string, sessions: readonly string[], atMs: number): Promise<void> {
     for (const session of sessions) {
-      if (await this.#isVisible(session))
-        throw new StoreError("other", `Session ${session} is there already.`);
+      if (await this.#isVisible(session)) throw new StoreError("other", `Session ${session} already exists.`);
     }
     for (const session of sessions) await this.#discard(session, atMs);
   }
@@ -125,7 +124,7 @@ export class SqlArchive implements Archive {
     return row !== undefined;
   }
 
-  /** What is hidden; nothing where nothing is. */
+  /** Deletes a hidden session, if it exists. */
   async #discard(session: string, atMs: number): Promise<void> {
     if (!(await this.beginDelete(session))) return;
     while (!(await this.deletePage(session, atMs)).done);

@@ -32,7 +32,7 @@ import { readSnapshots } from "./snapshots.ts";
 import { SqlArchive } from "./sql-archive.ts";
 import { findClaimHolder, readNote } from "./step-claims.ts";
 
-/** The transcript in a database, whichever engine carries the statements out. */
+/** The transcript in a database, on any engine. */
 export class SqlTranscript implements Transcript {
   readonly archive: Archive;
   readonly #engine: Engine;
@@ -147,7 +147,7 @@ export class SqlTranscript implements Transcript {
   }
 
   async rotateSession(rotation: RotateSessionRequest): Promise<RotateSessionResult> {
-    // Most are not idle, and to find that out nobody needs to be kept from writing.
+    // Most sessions are not idle, and this check needs no write lock.
     const { session, isIdle } = await this.#engine.read(() => findCurrentSession(rotation));
     return isIdle ? await this.#engine.write("rotateSession", rotation) : { session, isNew: false };
   }
@@ -239,7 +239,7 @@ export class SqlTranscript implements Transcript {
     return this.#engine.read(() => findDeadProcessWork(processId));
   }
 
-  /** Seals one page of what is stored anew; `to` is the key that this transcript writes with. */
+  /** Re-encrypts one page of the stored data; `to` is the key with which this transcript writes. */
   rekeyPage(to: string | undefined, cursor?: RekeyCursor): Promise<RekeyPage> {
     return cursor === undefined
       ? this.#engine.write("rekey", to ?? null)

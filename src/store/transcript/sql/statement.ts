@@ -1,29 +1,29 @@
 import type { ValueToEncrypt } from "./encrypted-columns.ts";
 
-/** What a column holds, and what an engine is given for it. */
+/** A value of a column. */
 export type Value = string | number | null | Buffer;
-/** What work gives to a statement. */
+/** A value in a statement of work, before encryption. */
 export type StatementValue = Value | ValueToEncrypt;
 
 /** One statement; a `?` for each value, in order. */
 export type Statement<Holds = Value> = {
   readonly text: string;
   readonly values: readonly Holds[];
-  /** What it gives: its first row, if there is one, all rows, or nothing. */
+  /** The result: the first row, if any, all rows, or nothing. */
   readonly gives: "row" | "rows" | "nothing";
-  /** The same for PostgreSQL, where its words differ; and its values, where these do. */
+  /** The statement for PostgreSQL, if its syntax differs. */
   readonly postgres?: string;
   readonly valuesForPostgres?: readonly Value[];
-  /** It puts words of a conversation where they can be searched for: an engine that seals them leaves it out. */
+  /** Writes plain text of a conversation to the search index; skipped if the store is encrypted. */
   readonly plain?: true;
 };
 
 /**
- * Work on a database, in SQL that every engine of ours understands: it asks for one statement after the other and is
- * given the rows of each. Whether that takes time is the engine's affair, so that there is one way of thinking for all.
+ * Work on a database, in SQL that every engine supports: it yields one statement after the other and receives the rows of
+ * each. The engine decides whether it runs synchronously, so that one implementation serves all engines.
  */
 export type Work<Result> = Generator<Statement<StatementValue>, Result, readonly unknown[]>;
-/** The same as engines carry it out: a `Vault` has made sure that nothing private is in it. */
+/** Work as engines run it: `EncryptedColumns` has encrypted its private values. */
 export type EncryptedWork<Result> = Generator<Statement, Result, readonly unknown[]>;
 
 export function* get<Row>(text: string, ...values: StatementValue[]): Work<Row | undefined> {

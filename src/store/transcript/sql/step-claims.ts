@@ -36,7 +36,7 @@ function* findStep(key: StepKey & Partial<Pick<Step, "kind">>): Work<StepRow | u
   );
   if (row !== undefined && key.kind !== undefined && row.kind !== key.kind) {
     throw createAheadError(
-      `step ${key.number} of run ${key.run} is "${row.kind}" there, and is to be "${key.kind}"`,
+      `step ${key.number} of run ${key.run} is stored as "${row.kind}", but the run expects "${key.kind}"`,
     );
   }
   return row;
@@ -49,9 +49,9 @@ function readResult(row: StepRow, { run, number, call }: StepKey): unknown {
 /**
  * Writes the outbox and takes the step.
  *
- * An outbox is also written when the step has its result already: the machine that asks again has more to say
- * than the one that asked first, and counts it as written after this answer. Only who is older than the row is
- * turned away, before anything is written.
+ * The outbox is also written if the step already has its result: a repeated request can have a larger outbox than the
+ * first one, and the machine counts it as written after this answer. Only a request of an older generation than the row
+ * is rejected, before anything is written.
  */
 export function* claimStep(step: Step, target: WriteTarget, outbox: Outbox, atMs: number): Work<ClaimResult> {
   const row = yield* findStep(step);
@@ -76,11 +76,11 @@ export function* claimStep(step: Step, target: WriteTarget, outbox: Outbox, atMs
 /**
  * Writes outbox, entries and result.
  *
- * Who may: anybody when there is no row; the holder of the claim, which is (generation, process); a higher
- * generation, which takes the step over; the same generation from another process only after a release. A
- * result that is stored is answered to everybody and never replaced.
+ * A write is allowed if there is no row; for the holder of the claim, which is (generation, process); for a higher
+ * generation, which takes the step over; for the same generation of another process only after a release. A
+ * stored result is returned to every caller and never replaced.
  *
- * @param also - What belongs to the same write; runs behind the entries, before the result is there.
+ * @param also - More work of the same write; runs after the entries and before the result.
  */
 export function* storeStep(write: StoreWrite, also?: (branch: string) => Work<void>): Work<StoreResult> {
   const { step, atMs } = write;
@@ -100,7 +100,7 @@ export function* storeStep(write: StoreWrite, also?: (branch: string) => Work<vo
   return { branch, result: write.result };
 }
 
-/** The answer that an earlier execution has stored; throws when this one may not write. */
+/** Finds the result of an earlier execution. Throws if this one may not write. */
 function* findStoredResult(write: StoreWrite): Work<StoreResult | undefined> {
   const row = yield* findStep(write.step);
   if (row === undefined) return undefined;
@@ -112,7 +112,7 @@ function* findStoredResult(write: StoreWrite): Work<StoreResult | undefined> {
   return undefined;
 }
 
-/** The result of a step that is stored; throws when this step may not write one. For steps without a place. */
+/** Reads a step's stored result. Throws if this step may not write one. For steps without a write target. */
 export function* readStepResult(step: Step): Work<{ readonly result: unknown } | undefined> {
   const row = yield* findStep(step);
   if (row === undefined) return undefined;
@@ -121,7 +121,7 @@ export function* readStepResult(step: Step): Work<{ readonly result: unknown } |
   return undefined;
 }
 
-/** Takes a step and stores its result in one go. */
+/** Claims a step and stores its result in one operation. */
 export function* takeAndFinishStep(
   step: Step,
   at: { loopId: string; branch: string },
@@ -142,7 +142,7 @@ function canStore(step: Step, row: StepRow): boolean {
   return row.process === step.process || row.released === 1;
 }
 
-/** Takes the outbox of a step that is stored. Its branch may be another by now: a sibling that met a conflict takes all along. */
+/** Writes the outbox of a stored step. Its branch may have changed: a sibling with a conflict moves all siblings. */
 function* resolveBranch(step: Step, target: WriteTarget, outbox: Outbox, row: StepRow): Work<string> {
   if (step.generation < row.generation) return row.branch ?? target.branch;
   return yield* appendToBranch({ session: step.session, run: step.run, place: target, ...outbox });
@@ -188,10 +188,10 @@ function* finishStep(step: StepKey, branch: string, result: unknown, atMs: numbe
   );
 }
 
-/** More claims in a row than any run issues; of still more, the oldest are kept. */
+/** More consecutive claims than any run makes. Beyond that, the oldest are retained. */
 const MAX_DISPLACED = 32;
 
-/** The executions that a new claim finds and that have not given the step back, oldest first. */
+/** Lists earlier executions that have not released the step, oldest first. */
 function listDisplaced(row: StepRow): readonly LostExecution[] {
   const before = row.displaced === null ? [] : (JSON.parse(row.displaced) as LostExecution[]);
   if (row.released === 1) return before;
@@ -215,8 +215,8 @@ function toLostExecution(row: StepRow): LostExecution {
 
 function createFencedError(step: Step, row: StepRow | undefined): FencedError {
   const name = `Step ${step.number}.${step.call} (${step.kind}) of run ${step.run}`;
-  const isOwnProcess = `generation ${step.generation} of process ${step.process} may not write`;
-  if (row === undefined) return new FencedError(`${name}: ${isOwnProcess}: nobody has claimed it`);
+  const isOwnProcess = `generation ${step.generation} of process ${step.process} must not write`;
+  if (row === undefined) return new FencedError(`${name}: ${isOwnProcess}: the step is not claimed`);
   return new FencedError(`${name}: ${isOwnProcess}: generation ${row.generation} of ${row.process} holds it`);
 }
 
@@ -226,7 +226,7 @@ function* assertHeld(step: Step): Work<StepRow> {
   return row;
 }
 
-/** A step that has its result is left alone. */
+/** Releases a claim. A step that has its result is unchanged. */
 export function* releaseStep(step: Step): Work<void> {
   if ((yield* assertHeld(step)).stored_at_ms !== null) return;
   yield* exec(`UPDATE steps SET released = 1 WHERE ${KEY}`, step.run, step.number, step.call);

@@ -1,12 +1,12 @@
 import { all, exec, get, type Work } from "./statement.ts";
 
-// Texts that no entry holds: what a loop was opened with, and what the parts of a job hand on. Who names one keeps it.
+// Texts that are not entries: the terms of a loop, and texts that parts of a job pass on. A text with an owner is retained.
 
 export function* addTextOwner(owner: string, hash: string): Work<void> {
   yield* exec("INSERT INTO text_names (hash, owner) VALUES (?, ?) ON CONFLICT DO NOTHING", hash, owner);
 }
 
-/** Deletes texts whose lease has run out, unless somebody names them. */
+/** Deletes texts with an expired lease and no reference. */
 export function* sweepTexts(atMs: number, limit: number): Work<number> {
   const rows = yield* all<{ hash: string }>(
     `SELECT hash FROM contents WHERE named = 0 AND leased_until_ms < ?
@@ -19,7 +19,7 @@ export function* sweepTexts(atMs: number, limit: number): Work<number> {
   return rows.length;
 }
 
-/** Deletes a text that was named, if that was the last one to name it. A lease that runs still holds it. */
+/** Deletes a text that has lost a reference, if no other reference and no valid lease exist. */
 export function* deleteUnreferenced(hash: string, atMs: number): Work<void> {
   const isReferenced = yield* get(
     `SELECT 1 AS held FROM contents WHERE hash = ? AND (leased_until_ms >= ?
@@ -29,11 +29,11 @@ export function* deleteUnreferenced(hash: string, atMs: number): Work<void> {
     atMs,
   );
   if (isReferenced === undefined) yield* exec("DELETE FROM contents WHERE hash = ?", hash);
-  // Nothing but the lease is left: the next sweep finds it.
+  // Only the lease remains: a later sweep deletes the text.
   else yield* exec("UPDATE contents SET named = 0 WHERE hash = ? AND leased_until_ms >= ?", hash, atMs);
 }
 
-/** Lets go of what an owner names; gives the hashes. */
+/** Deletes an owner's references and returns their hashes. */
 export function* deleteTextOwners(owner: string, limit: number): Work<readonly string[]> {
   const rows = yield* all<{ hash: string }>(
     "SELECT hash FROM text_names WHERE owner = ? LIMIT ?",
@@ -46,7 +46,7 @@ export function* deleteTextOwners(owner: string, limit: number): Work<readonly s
   return rows.map(({ hash }) => hash);
 }
 
-/** Hashes of the texts that an event names. What comes from a file may hold anything. */
+/** Lists the hashes of texts that an event refers to. An imported event can contain anything. */
 export function listReferencedTexts(body: object): readonly string[] {
   const { type, terms, questions } = body as Readonly<Record<string, unknown>>;
   const userQuestions = type === "ToolExecutionEnd" && Array.isArray(questions) ? questions : [];

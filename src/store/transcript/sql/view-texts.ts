@@ -3,14 +3,14 @@ import { decryptColumn } from "./column-encryption.ts";
 import { buildAssociatedData } from "./encrypted-columns.ts";
 import { all, type Work } from "./statement.ts";
 
-/** A text that stands for entries in a view, and the branch that it lies on where that is another one. */
+/** A text that replaces entries in a view, and its branch if that is another one. */
 export type ViewText = { readonly branch?: string; readonly position: number };
 
 export function listViewTexts({ spans }: ViewSnapshot): readonly ViewText[] {
   return spans.flatMap(({ instead, memos = [] }) => [...(instead === undefined ? [] : [instead]), ...memos]);
 }
 
-/** What the loops of a session have left of their views. */
+/** Reads the views that the loops of a session have stored. */
 export function* readViews(session: string): Work<readonly ViewSnapshot[]> {
   const rows = yield* all<{ loop_id: string; view: string }>(
     "SELECT loop_id, view FROM loops WHERE session = ? AND view IS NOT NULL",

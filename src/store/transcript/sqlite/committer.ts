@@ -6,17 +6,17 @@ import { checkVersion, createNewerError, LATEST_VERSION, migrateFile, readVersio
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { createStoreError, toStoreError } from "./sqlite-faults.ts";
 
-/** One thing to write. What it throws is its own affair: the others of its commit go through. */
+/** One operation. If it throws, the other operations of its commit are still written. */
 export type Work = (sql: SqliteConnection) => unknown;
 
 export type Answer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly error: Error };
 
-/** Faults that say nothing of the file. */
+/** Faults that do not concern the file. */
 const WRITE_PRAGMAS: ReadonlySet<StoreFault> = new Set(["other", "behind", "ahead"]);
 
-/** Time between two looks at a lock that another process holds. */
+/** The time between two checks of a lock that another process holds. */
 const LOCK_PAUSE_MS = { first: 0.5, longest: 10 };
 
 const SETTINGS = `
@@ -28,8 +28,8 @@ PRAGMA journal_size_limit = 67108864;
 /**
  * The one connection of this process that writes.
  *
- * It waits by blocking its thread, so it belongs into a thread of its own. After a fault of the file it opens
- * the file anew for the next commit.
+ * It blocks its thread while it waits, so it needs a thread of its own. After a fault of the file it reopens
+ * the file for the next commit.
  */
 export class Committer {
   readonly #path: string;
@@ -44,7 +44,7 @@ export class Committer {
     this.#file = new FileIdentity(path);
   }
 
-  /** Opens the file and brings it to the newest version. */
+  /** Opens the file and migrates it to the newest version. */
   open(): void {
     try {
       assertIntact(this.#getConnection(), this.#path);
@@ -57,7 +57,7 @@ export class Committer {
   /**
    * Writes everything in one transaction, with one fsync at its end.
    *
-   * @param more - Asked once the lock is there: what came in while we waited for it comes along.
+   * @param more - Called after the lock is acquired; returns operations that arrived during the wait, which join the commit.
    */
   commit(first: readonly Work[], more: () => readonly Work[]): Answer[] {
     let count = first.length;
@@ -80,12 +80,12 @@ export class Committer {
     }
   }
 
-  /** Leaves one whole file behind when nobody else is at it. */
+  /** Closes the file and merges the log into it if no other process uses it. */
   close(): void {
     try {
       this.#sql?.get("PRAGMA wal_checkpoint(TRUNCATE)");
     } catch {
-      // The log stays beside the file, which is as safe.
+      // The log stays next to the file, which is equally safe.
     }
     this.#disconnect();
   }
@@ -103,7 +103,7 @@ export class Committer {
       return { ok: true, value };
     } catch (failure) {
       const error = toStoreError(failure, this.#path);
-      // A fault of the file is everybody's: SQLite may have given up the transaction already.
+      // A fault of the file affects all operations: SQLite may have already rolled back the transaction.
       if (!sql.inTransaction || (error instanceof StoreError && !WRITE_PRAGMAS.has(error.fault))) throw error;
       sql.run("ROLLBACK TO work");
       sql.run("RELEASE work");
@@ -118,7 +118,7 @@ export class Committer {
       if (sql.inTransaction) sql.exec("ROLLBACK");
       if (error instanceof StoreError && (error.fault === "busy" || error.fault === "full")) return;
     } catch {
-      // The connection is given up below.
+      // The connection is closed below.
     }
     this.#disconnect();
   }
@@ -172,7 +172,7 @@ export class Committer {
           );
         }
       }
-      // Uneven, so that two who wait do not keep meeting.
+      // Random, so that two waiting processes do not stay synchronised.
       Atomics.wait(this.#wait, 0, 0, pauseMs * (0.5 + Math.random()));
       pauseMs = Math.min(pauseMs * 1.5, LOCK_PAUSE_MS.longest);
     }

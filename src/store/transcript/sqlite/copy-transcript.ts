@@ -13,18 +13,18 @@ const LOCK_PAUSE_MS = 5;
 export type CopiedTranscript = {
   readonly schema: number;
   readonly sessions: number;
-  /** Loops that were at work. */
+  /** The number of running loops. */
   readonly running: number;
 };
 
 /**
- * Holds everybody off who would write to this transcript while `work` runs; readers go on.
+ * Blocks all writers of this transcript while `work` runs; readers continue.
  *
- * @throws StoreError `busy` when another process has kept it locked for `waitMs`.
+ * @throws StoreError `busy` if another process has locked it for `waitMs`.
  */
 export async function withWriteLock<T>(path: string, waitMs: number, work: () => T): Promise<T> {
   if (inspectFile(path, "write") === "new")
-    throw createStoreError("unreachable", path, "there is no such file");
+    throw createStoreError("unreachable", path, "the file does not exist");
   const sql = new SqliteConnection(path);
   try {
     await acquireWriteLock(sql, path, waitMs);
@@ -53,11 +53,11 @@ async function acquireWriteLock(sql: SqliteConnection, path: string, waitMs: num
 }
 
 /**
- * Copies the files of a database of any program that is at work on it.
+ * Copies the files of a database that another program uses.
  *
- * A reader that stays where it is keeps the log from being begun anew, and nobody writes pages into the file that are not
- * in the log as well: the copy of the file and, behind it, of the log are together what was committed last. `fold` makes
- * one file of them. Statements do not do: the schema may be one that this SQLite reads and would not write.
+ * An open reader prevents a restart of the log, and no process writes pages into the file that are not also in the log:
+ * the copy of the file and then of the log together contain the last commit. `checkpointWal` merges them into one file.
+ * SQL statements cannot do this: this SQLite may be able to read the schema but not to write it.
  */
 export function copyFiles(from: string, to: string): void {
   const sql = new SqliteConnection(from);
@@ -75,7 +75,7 @@ export function copyFiles(from: string, to: string): void {
   }
 }
 
-/** Brings the log of a copy into its file. */
+/** Merges the log of a copy into its file. */
 export function checkpointWal(path: string): void {
   const sql = new SqliteConnection(path);
   try {
@@ -88,7 +88,7 @@ export function checkpointWal(path: string): void {
   }
 }
 
-/** Writes what a transcript holds now into a new file, whoever is at work on it. */
+/** Copies the current content of a transcript to a new file, even while other processes use it. */
 export function copyTranscript(from: string, to: string): void {
   const sql = new SqliteConnection(from);
   try {
@@ -100,13 +100,13 @@ export function copyTranscript(from: string, to: string): void {
   }
 }
 
-/** What is wrong with the pages of a database; nothing when all is well. */
+/** Finds damage in the pages of a database, or returns undefined. */
 export function findDamage(path: string): string | undefined {
   try {
     const sql = new SqliteConnection(path);
     try {
       const report = sql.get<{ integrity_check: string }>("PRAGMA integrity_check")?.integrity_check;
-      return report === "ok" ? undefined : (report ?? "it says nothing of itself");
+      return report === "ok" ? undefined : (report ?? "the check returned no result");
     } finally {
       sql.close();
     }
@@ -115,7 +115,7 @@ export function findDamage(path: string): string | undefined {
   }
 }
 
-/** Of a copy that nobody else has open. */
+/** Counts the sessions of a copy that no other process has open. */
 export function countSessions(path: string): CopiedTranscript {
   const sql = new SqliteConnection(path);
   const count = (text: string) => sql.get<{ n: number }>(text)?.n ?? 0;

@@ -2,8 +2,8 @@ import { statSync } from "node:fs";
 import { createStoreError } from "./sqlite-faults.ts";
 
 /**
- * Knows a file again. SQLite goes on with one that was deleted or moved away, where nobody would find what it writes,
- * and makes an empty one when it is asked to open it anew.
+ * Recognises a file. SQLite continues to write to a file that was deleted or moved, where its data would be lost, and
+ * creates an empty file when it reopens the path.
  */
 export class FileIdentity {
   readonly #path: string;
@@ -13,21 +13,20 @@ export class FileIdentity {
     this.#path = path;
   }
 
-  /** Of a connection that was just opened. */
+  /** Records the file of a connection that was just opened. */
   remember(): void {
     this.#recorded = this.#readIdentity();
   }
 
   /**
-   * Whether the file that was remembered is the one at its path; before that, nothing is known.
+   * Checks whether the recorded file is the one at its path. Returns true before a file is recorded.
    *
-   * @throws StoreError `unreachable` when there is none any more.
+   * @throws StoreError `unreachable` if the file no longer exists.
    */
   isUnchanged(): boolean {
     if (this.#recorded === undefined) return true;
     const found = this.#readIdentity();
-    if (found === undefined)
-      throw createStoreError("unreachable", this.#path, "the file was there and is gone");
+    if (found === undefined) throw createStoreError("unreachable", this.#path, "the file no longer exists");
     return found.inode === this.#recorded.inode && found.device === this.#recorded.device;
   }
 

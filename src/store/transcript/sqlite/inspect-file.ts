@@ -11,8 +11,8 @@ const MAGIC = "SQLite format 3\0";
 type FileHeader = { readonly version: number; readonly applicationId: number; readonly missingBytes: number };
 
 /**
- * Looks at a file before SQLite may write to it, and refuses what must not be touched: damaged, foreign or
- * newer files. A file that is absent or empty is new.
+ * Inspects a file before SQLite may write to it, and throws for files that must not be changed: damaged, foreign or
+ * newer files. An absent or empty file is new.
  */
 export function inspectFile(path: string, access: "read" | "write"): "new" | "existing" {
   try {
@@ -26,11 +26,11 @@ export function inspectFile(path: string, access: "read" | "write"): "new" | "ex
       throw createStoreError(
         "damaged",
         path,
-        `the file is cut short: its last ${header.missingBytes} bytes are missing`,
+        `the file is truncated: its last ${header.missingBytes} bytes are missing`,
       );
     }
     if (applicationId !== APPLICATION_ID && (applicationId !== 0 || version !== 0)) {
-      throw createStoreError("other", path, "the file is an SQLite database of another program");
+      throw createStoreError("other", path, "the file is the SQLite database of another program");
     }
     if (version > LATEST_VERSION) throw createNewerError(path, version, LATEST_VERSION);
     if (access === "write") accessSync(path, constants.W_OK);
@@ -45,13 +45,13 @@ function readHeader(path: string): FileHeader | undefined {
   if (size === 0) return undefined;
   const bytes = Buffer.alloc(HEADER_BYTES);
   const file = inspectedFiles(path);
-  if (!fstatSync(file).isFile()) throw createStoreError("unreachable", path, "this is not a file");
+  if (!fstatSync(file).isFile()) throw createStoreError("unreachable", path, "this is not a regular file");
   const read = readSync(file, bytes, 0, HEADER_BYTES, 0);
   if (read < HEADER_BYTES || bytes.toString("latin1", 0, MAGIC.length) !== MAGIC) {
-    throw createStoreError("damaged", path, "the file does not begin as an SQLite database does");
+    throw createStoreError("damaged", path, "the file does not begin like an SQLite database");
   }
   const pageSize = bytes.readUInt16BE(16) === 1 ? 65_536 : bytes.readUInt16BE(16);
-  // The page count holds only while the change counter beside it agrees.
+  // The page count is valid only if the change counter next to it matches.
   const pages = bytes.readUInt32BE(24) === bytes.readUInt32BE(92) ? bytes.readUInt32BE(28) : 0;
   return {
     version: bytes.readUInt32BE(60),
@@ -61,8 +61,8 @@ function readHeader(path: string): FileHeader | undefined {
 }
 
 /**
- * Files that this process has looked into, by device and inode. They stay open: who closes a file gives up all locks of
- * his process on it, those of SQLite's connections among them (https://www.sqlite.org/howtocorrupt.html, 2.2).
+ * Files that this process has inspected, by device and inode. They stay open: closing a file releases all locks of the
+ * process on it, including those of SQLite's connections (https://www.sqlite.org/howtocorrupt.html, 2.2).
  */
 const openFiles = new Map<string, number>();
 
@@ -81,7 +81,7 @@ function inspectedFiles(path: string): number {
 
 const getFileId = ({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }) => `${dev}:${ino}`;
 
-/** What a write-ahead log holds counts before what the header says. Read-only: nothing is written back. */
+/** Reads the version through the write-ahead log, which takes precedence over the header. Read-only: nothing is written. */
 function readThroughWal(path: string): { version: number; applicationId: number } {
   const sql = new SqliteConnection(getReadOnlyLocation(path));
   try {

@@ -3,23 +3,22 @@ import { getReadOnlyLocation, inspectFile } from "./inspect-file.ts";
 import { SqliteConnection } from "./sqlite-connection.ts";
 import { createStoreError, toStoreError } from "./sqlite-faults.ts";
 
-/** Looked through at every opening: some tenths of a second at most. */
+/** The size of a file that is checked at every opening; the check takes at most some tenths of a second. */
 export const MAX_BYTES_AT_OPEN = 32 * 1024 * 1024;
 
-/** Looked through for a person who asks: some seconds at most. */
+/** The size of a file that is checked on request; the check takes at most some seconds. */
 const MAX_BYTES_ON_REQUEST = 1024 * 1024 * 1024;
 
 /**
- * Looks whether the pages of a file hold together, and its indexes with them, where the file is small enough. It does not
- * see letters that were changed within a text.
+ * Checks that the pages and indexes of a file are consistent, if the file is small enough. It does not detect changed
+ * characters within a text.
  *
- * @throws StoreError `damaged`, with the first thing that was found.
+ * @throws StoreError `damaged`, with the first problem found.
  */
 export function assertIntact(sql: SqliteConnection, path: string, maxBytes = MAX_BYTES_AT_OPEN): void {
   if ((statSync(path, { throwIfNoEntry: false })?.size ?? 0) > maxBytes) return;
   const found = sql.get<{ quick_check: string }>("PRAGMA quick_check(1)")?.quick_check ?? "ok";
-  if (found !== "ok")
-    throw createStoreError("damaged", path, `the file does not hold together: ${found.trim()}`);
+  if (found !== "ok") throw createStoreError("damaged", path, `the file is inconsistent: ${found.trim()}`);
 }
 
 export type IntegrityResult =
@@ -27,9 +26,9 @@ export type IntegrityResult =
   | { readonly type: "too-large"; readonly bytes: number };
 
 /**
- * For a person who asks whether a transcript is well.
+ * Checks a transcript on the request of a user.
  *
- * @throws StoreError when it is not.
+ * @throws StoreError if it is damaged.
  */
 export function checkIntegrity(path: string, maxBytes = MAX_BYTES_ON_REQUEST): IntegrityResult {
   const bytes = statSync(path, { throwIfNoEntry: false })?.size ?? 0;

@@ -2,10 +2,10 @@ import { SCHEMA_1 } from "./schema.ts";
 import type { SqliteConnection } from "./sqlite-connection.ts";
 import { createStoreError } from "./sqlite-faults.ts";
 
-/** Marks a file as ours in its header: "Hold". */
+/** Marks a file as a transcript in its header: "Hold". */
 export const APPLICATION_ID = 0x486f6c64;
 
-/** Step N leads from version N - 1 to version N. Steps are only ever added. */
+/** Step N migrates from version N - 1 to version N. Steps are only added, never changed. */
 export const MIGRATIONS: readonly string[] = [SCHEMA_1];
 
 export const LATEST_VERSION = MIGRATIONS.length;
@@ -15,8 +15,8 @@ export function readVersion(sql: SqliteConnection): number {
 }
 
 /**
- * Brings an opened file to the newest version, inside the caller's write transaction: of two processes that
- * open a new file together, the second finds the work done.
+ * Migrates an open file to the newest version, inside the caller's write transaction: of two processes that
+ * open a new file concurrently, the second finds the migration done.
  */
 export function migrateFile(
   sql: SqliteConnection,
@@ -36,13 +36,13 @@ export function migrateFile(
   if (found < migrations.length) sql.exec(`PRAGMA user_version = ${migrations.length}`);
 }
 
-/** Throws for a file that is not ours to write to. */
+/** Throws for a file that Holdfast must not write to. */
 export function checkVersion(sql: SqliteConnection, path: string, known = LATEST_VERSION): number {
   const found = readVersion(sql);
   if (found > known) throw createNewerError(path, found, known);
   const tables = sql.get<{ n: number }>("SELECT count(*) AS n FROM sqlite_schema")?.n ?? 0;
   if (found === 0 && tables > 0) {
-    throw createStoreError("other", path, "the file is an SQLite database of another program");
+    throw createStoreError("other", path, "the file is the SQLite database of another program");
   }
   return found;
 }
@@ -51,6 +51,6 @@ export function createNewerError(path: string, found: number, known: number): Er
   return createStoreError(
     "newer",
     path,
-    `the file has schema version ${found}, this Holdfast knows up to ${known}`,
+    `the file has schema version ${found}, but this Holdfast supports versions up to ${known}`,
   );
 }

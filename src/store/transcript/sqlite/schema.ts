@@ -1,7 +1,7 @@
 /**
  * The tables.
  *
- * `ref` columns are short stand-ins for long ids.
+ * `ref` columns are short numbers for long ids.
  */
 export const SCHEMA_1 = `
 CREATE TABLE definitions (

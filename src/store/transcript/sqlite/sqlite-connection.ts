@@ -3,7 +3,7 @@ import type { EncryptedWork, Statement, Value } from "../sql/statement.ts";
 
 const NO_ROWS: readonly unknown[] = [];
 
-/** One connection with its prepared statements. Nothing here waits: who meets a lock is told at once. */
+/** One connection with its prepared statements. Nothing waits: a statement that meets a lock throws at once. */
 export class SqliteConnection {
   readonly #db: Database.Database;
   readonly #statements = new Map<string, Database.Statement<unknown[]>>();
@@ -33,7 +33,7 @@ export class SqliteConnection {
     const statement = this.#prepareStatement(text);
     switch (gives) {
       case "row": {
-        // Blobs are buffers here, and array buffers in `all`.
+        // Blobs are buffers here, but array buffers in `all`.
         const row = statement.get(checkValues(values));
         return row === undefined ? NO_ROWS : [row];
       }
@@ -45,7 +45,7 @@ export class SqliteConnection {
     }
   }
 
-  /** For statements without values; several may be separated by semicolons. */
+  /** Runs statements without values, separated by semicolons. */
   exec(text: string): void {
     this.#db.exec(text);
   }
@@ -64,14 +64,14 @@ export class SqliteConnection {
   }
 }
 
-/** Carries work out on one connection, at once. */
+/** Runs work on one connection, synchronously. */
 export function runWork<T>(sql: SqliteConnection, work: EncryptedWork<T>): T {
   let step = work.next();
   while (step.done !== true) step = work.next(sql.runStatement(step.value));
   return step.value;
 }
 
-/** libsql ends the whole process when it is given a value of another type. */
+/** Throws for values of other types, because libsql ends the whole process when it receives one. */
 function checkValues(values: readonly Value[]): readonly Value[] {
   for (const value of values) {
     const fits =

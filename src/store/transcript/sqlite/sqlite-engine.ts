@@ -5,13 +5,13 @@ import { StoreError } from "../store-error.ts";
 import type { SqliteReader } from "./sqlite-reader.ts";
 import type { SqliteWriter } from "./sqlite-writer.ts";
 
-/** One file: a thread that writes, and a connection that reads. */
+/** The engine of one file: a thread that writes, and a connection that reads. */
 export class SqliteEngine implements Engine {
   readonly #path: string;
   readonly #reader: SqliteReader;
   readonly #writer: SqliteWriter | undefined;
 
-  /** @param writer - Absent: the file is read only. */
+  /** @param writer - If absent, the file is read-only. */
   constructor(path: string, reader: SqliteReader, writer: SqliteWriter | undefined) {
     this.#path = path;
     this.#reader = reader;
@@ -23,7 +23,7 @@ export class SqliteEngine implements Engine {
     ...values: OperationArguments<Name>
   ): Promise<OperationResult<Name>> {
     if (this.#writer === undefined) {
-      throw new StoreError("read-only", `Transcript ${this.#path} was opened for reading only.`);
+      throw new StoreError("read-only", `The transcript ${this.#path} is open for reading only.`);
     }
     return this.#writer.write(name, ...values);
   }

@@ -1,14 +1,14 @@
 import { FencedError, StoreError, type StoreFault } from "../store-error.ts";
 
-/** What to do about a fault, for the person who reads the message. */
+/** The advice for the user, by fault. */
 const ADVICE: Record<StoreFault, string> = {
-  busy: "Another process keeps it locked. It is tried again; end that process if this does not pass.",
-  full: "Make room on the disk (or raise the quota); the store then goes on by itself.",
-  "read-only": "Make the file, its folder and its file system writable; the store then goes on by itself.",
-  unreachable: "Look whether the file and its folder exist, can be opened and lie on a healthy disk.",
+  busy: "Another process has locked it. Holdfast retries; if the problem persists, end that process.",
+  full: "Free space on the disk (or raise the quota); the store then resumes by itself.",
+  "read-only": "Make the file, its folder and its file system writable; the store then resumes by itself.",
+  unreachable: "Check that the file and its folder exist, can be opened and are on a healthy disk.",
   damaged:
-    "It was left as it is. Keep a copy, then restore a backup (`holdfast restore`) or name another home; `holdfast doctor` looks it through.",
-  newer: "It was left as it is. Run the newer version of Holdfast, or name another path.",
+    "It was not changed. Make a copy, then restore a backup (`holdfast restore`) or use another home folder; `holdfast doctor` checks the file.",
+  newer: "It was not changed. Run the newer version of Holdfast, or use another path.",
   behind: "Restore the transcript that belongs to this server's store (docs/operations.md).",
   ahead: "Restore the server's store that belongs to this transcript (docs/operations.md).",
   other: "Please report this with the text above.",
@@ -19,21 +19,21 @@ export function createStoreError(fault: StoreFault, path: string, what: string, 
   return cause === undefined ? new StoreError(fault, message) : new StoreError(fault, message, { cause });
 }
 
-/** Turns what SQLite or the operating system threw into one of ours; our own errors pass. */
+/** Converts an error of SQLite or the operating system. The store's own errors pass unchanged. */
 export function toStoreError(error: unknown, path: string): Error {
   if (error instanceof StoreError || error instanceof FencedError) return error;
   const code = (error as { code?: unknown } | null)?.code;
   const message = error instanceof Error ? error.message : String(error);
   if (isDamage(error, message))
-    return createStoreError("damaged", path, `what it holds cannot be read: ${message}`, error);
+    return createStoreError("damaged", path, `its content cannot be read: ${message}`, error);
   const fault = typeof code === "string" && code !== "" ? getFault(code) : getFaultOfMessage(message);
   if (fault !== undefined) return createStoreError(fault, path, message, error);
   return error instanceof Error ? error : new Error(message);
 }
 
 /**
- * Words that are no JSON any more, where we have written JSON; and tables or columns that are not there, in a file that says
- * that it has them. Nothing of this passes by being tried again.
+ * Checks for damage: stored JSON that is invalid, and missing tables or columns in a file of a known version. Retries do
+ * not help.
  */
 function isDamage(error: unknown, message: string): boolean {
   return (
@@ -47,7 +47,7 @@ const FAULT_OF_CODE: readonly (readonly [prefix: string, fault: StoreFault])[] =
   ["SQLITE_LOCKED", "busy"],
   ["SQLITE_PROTOCOL", "busy"],
   ["SQLITE_FULL", "full"],
-  // The shared-memory file could not grow: a full disk again.
+  // The shared-memory file could not grow: the disk is full.
   ["SQLITE_IOERR_SHMSIZE", "full"],
   ["SQLITE_READONLY", "read-only"],
   ["SQLITE_CORRUPT", "damaged"],

@@ -9,13 +9,13 @@ import { LATEST_VERSION, readVersion } from "./migrations.ts";
 import { runWork, SqliteConnection } from "./sqlite-connection.ts";
 import { createStoreError, toStoreError } from "./sqlite-faults.ts";
 
-/** How long a read may hold the main thread before it lets others run. */
+/** How long a read may block the main thread before it yields. */
 const SLICE_MS = 8;
 const LOCK_PAUSE_MS = 5;
 
 /**
- * The connection that reads, on the main thread: a keyed read takes microseconds. What may be long is read in
- * pages, with a `breath` between them. WAL lets it read while others write.
+ * The connection that reads, on the main thread: a read by key takes microseconds. Long reads run in pages, with
+ * `yieldIfDue` between them. WAL lets it read while others write.
  */
 export class SqliteReader {
   readonly #path: string;
@@ -35,9 +35,9 @@ export class SqliteReader {
     this.#columns = columns;
   }
 
-  /** @param work - Runs again from its beginning when the file is locked. */
+  /** @param work - Restarts from its beginning if the file is locked. */
   async read<T>(work: () => Work<T>): Promise<T> {
-    if (this.#closed) throw new StoreError("other", `Transcript ${this.#path} was closed.`);
+    if (this.#closed) throw new StoreError("other", `The transcript ${this.#path} is closed.`);
     const deadline = performance.now() + this.#busyMs;
     for (;;) {
       try {
@@ -62,7 +62,7 @@ export class SqliteReader {
     }
   }
 
-  /** Lets others run when a read has taken long enough. */
+  /** Yields to other tasks if a read has run long enough. */
   async yieldIfDue(): Promise<void> {
     if (performance.now() < this.#sliceEndMs) return;
     await nextTurn();
@@ -90,10 +90,10 @@ export class SqliteReader {
       sql.exec("PRAGMA query_only = ON");
       const version = readVersion(sql);
       if (version < LATEST_VERSION) {
-        const problem = `the file has schema version ${version}, this Holdfast reads ${LATEST_VERSION}`;
+        const problem = `the file has schema version ${version}, but this Holdfast reads version ${LATEST_VERSION}`;
         throw new StoreError(
           "other",
-          `Transcript ${this.#path}: ${problem}. Open it once for writing to raise it.`,
+          `Transcript ${this.#path}: ${problem}. Open it once for writing to migrate it.`,
         );
       }
     } catch (error) {
@@ -106,7 +106,7 @@ export class SqliteReader {
   }
 }
 
-/** On a read-only file system SQLite cannot make its helper files; without a log it needs none. */
+/** Opens a file read-only. On a read-only file system SQLite cannot create its helper files; without a log it needs none. */
 function openReadOnly(path: string): SqliteConnection {
   const sql = new SqliteConnection(getReadOnlyLocation(path));
   try {

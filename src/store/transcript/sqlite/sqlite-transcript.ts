@@ -13,17 +13,17 @@ import { SqliteWriter } from "./sqlite-writer.ts";
 
 export type SqliteOptions = {
   readonly path: string;
-  /** Opens an existing file without ever writing to it. */
+  /** Opens an existing file and never writes to it. */
   readonly readOnly?: boolean | undefined;
   /** How long to wait for a lock that another process holds. */
   readonly busyMs?: number | undefined;
-  /** With what it is sealed. Else `HOLDFAST_ENCRYPTION_KEYS`. */
+  /** The encryption; by default that of `HOLDFAST_ENCRYPTION_KEYS`. */
   readonly encryption?: EncryptionOptions | undefined;
 };
 
 const BUSY_MS = 10_000;
 
-/** The transcript in one SQLite file, which any number of processes of a host may use at once. */
+/** The transcript in one SQLite file, which any number of processes of one host can use concurrently. */
 export class SqliteTranscript extends SqlTranscript {
   readonly path: string;
 
@@ -32,7 +32,7 @@ export class SqliteTranscript extends SqlTranscript {
     this.path = path;
   }
 
-  /** Makes the file if there is none. Throws `StoreError` for one that must not or cannot be used. */
+  /** Opens the file, and creates it if it does not exist. Throws `StoreError` if it must not or cannot be used. */
   static async open(options: SqliteOptions): Promise<SqliteTranscript> {
     const path = resolve(options.path);
     const busyMs = options.busyMs ?? BUSY_MS;
@@ -40,7 +40,7 @@ export class SqliteTranscript extends SqlTranscript {
     const columns = createEncryptedColumns(`Transcript ${path}`, options.encryption);
     const writer = readOnly ? undefined : await openWriter(path, busyMs, columns.options);
     if (readOnly && inspectFile(path, "read") === "new") {
-      throw createStoreError("unreachable", path, "there is no such file to read");
+      throw createStoreError("unreachable", path, "the file does not exist, so it cannot be read");
     }
     if (readOnly) checkIntegrity(path, MAX_BYTES_AT_OPEN);
     const reader = new SqliteReader(path, busyMs, readOnly, columns);
@@ -55,7 +55,7 @@ export class SqliteTranscript extends SqlTranscript {
   }
 }
 
-/** A new file and its folder are for their owner alone: conversations are private. */
+/** Opens the writer. Only the owner can access a new file and its folder, because conversations are private. */
 async function openWriter(
   path: string,
   busyMs: number,
@@ -70,7 +70,7 @@ async function openWriter(
   return SqliteWriter.open({ path, busyMs, encryption });
 }
 
-/** Touches the root of every table, so that a damaged file is found at the door and not in the middle of a run. */
+/** Reads the root page of every table, so that damage is detected at the opening and not during a run. */
 function* checkTables(): Work<void> {
   const tables = yield* all<{ name: string }>("SELECT name FROM sqlite_schema WHERE type = 'table'");
   for (const { name } of tables) yield* all(`SELECT 1 AS there FROM "${name}" LIMIT 1`);

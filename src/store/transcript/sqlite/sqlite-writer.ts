@@ -7,9 +7,9 @@ import type { Close, Reply, Request, ThreadData, ThreadOpened } from "./writer-t
 type Waiting = { readonly resolve: (value: unknown) => void; readonly reject: (error: Error) => void };
 
 /**
- * The main thread's end of the writer: hands operations over and gives their answers back once they are on disk.
+ * The main thread's end of the writer: sends operations and returns their answers after they are on disk.
  *
- * The thread keeps the process alive only while it owes an answer.
+ * The thread keeps the process alive only while an answer is pending.
  */
 export class SqliteWriter {
   readonly #data: ThreadData;
@@ -23,7 +23,7 @@ export class SqliteWriter {
     this.#data = data;
   }
 
-  /** Opens the file, new or old, in a thread of its own. */
+  /** Opens a new or existing file in a thread of its own. */
   static async open(data: ThreadData): Promise<SqliteWriter> {
     const writer = new SqliteWriter(data);
     await writer.#getThread();
@@ -34,12 +34,12 @@ export class SqliteWriter {
     name: Name,
     ...values: OperationArguments<Name>
   ): Promise<OperationResult<Name>> {
-    if (this.#closed) throw new StoreError("other", `Transcript ${this.#data.path} was closed.`);
+    if (this.#closed) throw new StoreError("other", `The transcript ${this.#data.path} is closed.`);
     if (this.#thread === undefined) await this.#getThread();
     return (await this.#send(name, values)) as OperationResult<Name>;
   }
 
-  /** Resolves when all that was handed over before is on disk or refused, and the thread has ended. */
+  /** Resolves when all earlier operations are on disk or have failed, and the thread has ended. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -77,7 +77,7 @@ export class SqliteWriter {
   }
 
   #startThread(): Promise<void> {
-    // No flags of the process: some of them, such as --eval's, forbid a thread to start.
+    // The thread does not inherit the process's flags: some, such as --eval, prevent its start.
     const options = { workerData: this.#data, name: "holdfast-transcript", execArgv: [] };
     const thread = new Worker(findThreadEntry(), options);
     return new Promise((resolve, reject) => {
@@ -122,7 +122,7 @@ export class SqliteWriter {
   }
 }
 
-/** A thread of Node 20 loads JavaScript only: from the sources, the compiled file of the build. */
+/** Finds the thread's file. A thread of Node 20 loads only JavaScript: sources use the compiled file of the build. */
 function findThreadEntry(): URL {
   const fromSources = import.meta.url.endsWith(".ts");
   const entry = fromSources

@@ -1,6 +1,6 @@
 import { FencedError, StoreError, type StoreFault } from "../store-error.ts";
 
-/** An error on its way between threads, where classes are lost. */
+/** An error in a message between threads, which does not preserve classes. */
 export type ThreadFailure = {
   readonly type: "fenced" | "store" | "bug";
   readonly fault?: StoreFault;

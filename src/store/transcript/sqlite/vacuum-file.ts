@@ -1,12 +1,12 @@
 import { SqliteConnection } from "./sqlite-connection.ts";
 
-/** How long to wait for others who read or write. */
+/** How long to wait for other readers and writers. */
 const BUSY_MS = 10_000;
 
 /**
- * Writes the file anew, so that nothing is left of what was overwritten or deleted.
+ * Rewrites the file, so that it contains no overwritten or deleted data.
  *
- * @returns Whether it could: not while another process reads or writes for longer.
+ * @returns False if another process read or wrote for longer than the wait.
  */
 export function vacuumFile(path: string): boolean {
   const sql = new SqliteConnection(path);

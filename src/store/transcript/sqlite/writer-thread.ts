@@ -9,7 +9,7 @@ import { type Answer, Committer, type Work } from "./committer.ts";
 import { runWork } from "./sqlite-connection.ts";
 import { type ThreadFailure, toThreadFailure } from "./thread-error.ts";
 
-// The writer's thread: takes what has come in, writes it in one commit, answers.
+// The writer's thread: collects pending operations, writes them in one commit, and answers.
 
 export type Request = {
   readonly id: number;
@@ -24,11 +24,11 @@ export type ThreadOpened = { readonly opened: true } | { readonly failure: Threa
 export type ThreadData = {
   readonly path: string;
   readonly busyMs: number;
-  /** References to keys: the keys themselves are read here. */
+  /** References to keys; this thread reads the keys themselves. */
   readonly encryption: EncryptionOptions;
 };
 
-/** How many requests share a commit at most: some 20 ms of work. */
+/** The maximum number of requests in one commit: about 20 ms of work. */
 const BATCH = 256;
 
 function serveWrites(port: MessagePort, { path, busyMs, encryption }: ThreadData): void {

@@ -4,8 +4,8 @@ import type { ParsedArguments } from "../../tool.ts";
 import { asObject } from "./json.ts";
 
 /**
- * A pattern may be such that a short text takes hours to be compared, and the whole worker waits: the server, whose
- * pattern it is, compares it.
+ * A malicious pattern may take hours to match a short text and block the whole worker. The server, whose
+ * pattern it is, checks it.
  */
 const anyText = Object.assign(() => ({ test: () => true }), { code: "anyText" });
 
@@ -19,7 +19,7 @@ const AJV_OPTIONS = {
 
 const MAX_REPORTED_ERRORS = 5;
 
-/** Whether arguments fit a tool's schema. One that cannot be used lets every object pass: the server judges. */
+/** Creates a check of arguments against a tool's schema. With an unusable schema every object passes: the server judges. */
 export function createArgumentParser(
   schema: Readonly<Record<string, unknown>>,
 ): (value: unknown) => ParsedArguments {
@@ -35,7 +35,7 @@ export function createArgumentParser(
   };
 }
 
-/** A schema that stands for itself is asked for ever. */
+/** A schema that refers to itself would be evaluated forever. */
 function matchesSchema(validate: ValidateFunction, value: unknown): boolean {
   try {
     return validate(value);

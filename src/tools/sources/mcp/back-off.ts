@@ -1,14 +1,14 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { McpError } from "./mcp-error.ts";
 
-/** From the first failure on, doubled with each. */
+/** The delay after the first failure. It doubles with each further failure. */
 const BACKOFF_MS = 500;
 const MAX_BACKOFF_MS = 30_000;
 
-/** Longer than this nobody is held up: they are told when it is tried again. */
+/** A longer delay does not hold up the caller: the call fails with the time until the retry. */
 const MAX_INLINE_WAIT_MS = 5_000;
 
-/** When a server that has failed is tried again. */
+/** Decides when a failed server is retried. */
 export class BackOff {
   #failures = 0;
   #notBeforeMs = 0;
@@ -18,7 +18,7 @@ export class BackOff {
     return this.#failures;
   }
 
-  /** @returns The pause, in milliseconds. */
+  /** @returns The delay, in milliseconds. */
   recordFailure(reason: string): number {
     this.#failures += 1;
     this.#reason = reason;
@@ -31,12 +31,12 @@ export class BackOff {
     this.#failures = 0;
   }
 
-  /** Resolves when it may be tried; rejects when that is too far away. */
+  /** Resolves when the server may be retried. Rejects if that is too far away. */
   async wait(signal: AbortSignal): Promise<void> {
     const waitMs = this.#notBeforeMs - performance.now();
     if (waitMs > MAX_INLINE_WAIT_MS) {
       const seconds = Math.ceil(waitMs / 1000);
-      throw new McpError("closed", `is tried again in ${seconds} s; the last time it ${this.#reason}`);
+      throw new McpError("closed", `is retried in ${seconds} s; at the last attempt it ${this.#reason}`);
     }
     if (waitMs > 0) await delay(waitMs, undefined, { signal });
   }

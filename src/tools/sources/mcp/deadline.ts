@@ -1,4 +1,4 @@
-/** How long one request may take. What is reported on its way begins the time anew, up to a cap (MCP-07). */
+/** The time limit of one request. Progress reports restart the time, up to a cap (MCP-07). */
 export class Deadline {
   readonly #timeoutMs: number;
   readonly #controller = new AbortController();
@@ -6,7 +6,7 @@ export class Deadline {
   #since: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param maxMs - Of all time but the pauses. */
+  /** @param maxMs - The cap on the total time, without pauses. */
   constructor(timeoutMs: number, maxMs: number) {
     this.#timeoutMs = timeoutMs;
     this.#remainingMs = Math.max(timeoutMs, maxMs);
@@ -21,14 +21,14 @@ export class Deadline {
     return this.#controller.signal.aborted;
   }
 
-  /** Something has come. */
+  /** Restarts the time after progress. */
   extend(): void {
     if (this.#since === undefined) return;
     this.pause();
     this.resume();
   }
 
-  /** A person is waited for: that is nobody's slowness. */
+  /** Stops the time while the user is asked: that is not the server's slowness. */
   pause(): void {
     if (this.#since === undefined) return;
     this.#remainingMs -= performance.now() - this.#since;

@@ -12,7 +12,7 @@ import type { McpPool } from "./mcp-pool.ts";
 import { pinTools } from "./pin-tools.ts";
 import { pinResourceTools } from "./resource-tools.ts";
 
-/** A tool as an agent would have it, and what the server says about its safety. */
+/** A tool as an agent would get it, with what the server declares about its safety. */
 export type InspectedTool = Omit<PinnedTool, "data"> & { readonly hints: ToolHints };
 
 export type ServerInspection =
@@ -23,14 +23,14 @@ export type ServerInspection =
       readonly prompts: readonly RemotePrompt[];
       readonly resources: readonly RemoteResource[];
       readonly templates: readonly RemoteResourceTemplate[];
-      /** What was left out or looks wrong, a sentence each. */
+      /** What was skipped or looks wrong, one sentence each. */
       readonly warnings: readonly string[];
-      /** From nothing to the list of tools. */
+      /** The time from the start of the server to its list of tools. */
       readonly startMs: number;
     }
   | { readonly ok: false; readonly fault: McpFault; readonly message: string };
 
-/** What a server offers, for people: everything that it lists. */
+/** Lists everything that a server offers, for display to a user. */
 export async function inspectServer(
   server: McpServer,
   pool: McpPool,

@@ -1,4 +1,4 @@
-// What comes from a server may be anything: each reader gives undefined for what is not there.
+// Reads values from a server, which may be anything: each reader returns undefined for a missing or wrong value.
 
 export type JsonObject = Readonly<Record<string, unknown>>;
 
@@ -24,7 +24,7 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** The fields that are there: undefined ones are left out. */
+/** Returns the fields without the undefined ones. */
 export function omitUndefined<Fields extends object>(
   fields: Fields,
 ): { [Key in keyof Fields]?: NonNullable<Fields[Key]> } {

@@ -1,4 +1,4 @@
-// What we want of a library that speaks MCP. Everything in `src/tools/sources/mcp` but `sdk/` is written against this.
+// What Holdfast requires of an MCP library. Everything in `src/tools/sources/mcp` except `sdk/` uses only this interface.
 
 export type RemoteTool = {
   readonly name: string;
@@ -7,9 +7,9 @@ export type RemoteTool = {
   /** JSON Schema of type object. */
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>>;
-  /** What the server says of it; nothing vouches for it. */
+  /** What the server declares about the tool; unverified. */
   readonly hints: ToolHints;
-  /** It can only be called as a task, which is not spoken here. */
+  /** The tool can only be called as a task, which Holdfast does not support. */
   readonly needsTask: boolean;
 };
 
@@ -43,7 +43,7 @@ export type RemotePrompt = {
 export type ServerInfo = {
   readonly name: string;
   readonly version: string;
-  /** As agreed on. */
+  /** The negotiated version. */
   readonly protocolVersion: string;
   readonly instructions?: string;
   readonly offers: { readonly tools: boolean; readonly resources: boolean; readonly prompts: boolean };
@@ -51,11 +51,11 @@ export type ServerInfo = {
 
 export type Progress = { readonly progress: number; readonly total?: number; readonly message?: string };
 
-/** A server asks a person, through us, while it works. */
+/** A request from a server to the user, during its work. */
 export type ElicitRequest =
-  /** For values that fit a JSON Schema of an object with plain fields. */
+  /** Requests values that match a JSON Schema of an object with plain fields. */
   | { readonly type: "form"; readonly message: string; readonly schema: Readonly<Record<string, unknown>> }
-  /** To open an address and do something there; what is done there does not pass through us. */
+  /** Requests that the user opens a URL. What the user does there does not pass through Holdfast. */
   | { readonly type: "url"; readonly message: string; readonly url: string };
 
 export type ElicitResult =
@@ -68,47 +68,47 @@ export type ElicitResult =
 
 export type Elicit = (question: ElicitRequest, signal: AbortSignal) => Promise<ElicitResult>;
 
-/** A server asks a model, through us: `params` and the answer are `sampling/createMessage` of the protocol. */
+/** Answers a server's request to a model: `params` and the answer are the protocol's `sampling/createMessage`. */
 export type Sample = (
   params: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ) => Promise<Readonly<Record<string, unknown>>>;
 
 export type RequestOptions = {
-  /** Its end cancels the request, and the server is told. */
+  /** Its abort cancels the request and notifies the server. */
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
 };
 
 type ListKind = "tools" | "resources" | "prompts";
 
-/** What a server may do of its own accord. */
+/** Events that a server triggers by itself. */
 export type ConnectionEvents = {
   readonly onListChanged: (kind: ListKind) => void;
-  /** Not after `close`. Everything under way has been failed. */
+  /** Not called after `close`. All pending requests have failed before. */
   readonly onClosed: () => void;
-  /** What it has to say to people. */
+  /** The server has logged a message for its users. */
   readonly onLogMessage: (text: string) => void;
-  /** Something that does not belong here, and did no harm. */
+  /** The server sent something invalid that did no harm. */
   readonly onProtocolError: (what: string) => void;
   readonly ask: Elicit;
   readonly sample: Sample;
 };
 
-/** Everything rejects with an `McpError`, and with nothing else. */
+/** An MCP connection. Its methods reject with an `McpError`, and with nothing else. */
 export interface McpConnection {
   readonly facts: ServerInfo;
   listTools(options: RequestOptions): Promise<readonly RemoteTool[]>;
   listResources(options: RequestOptions): Promise<readonly RemoteResource[]>;
   listResourceTemplates(options: RequestOptions): Promise<readonly RemoteResourceTemplate[]>;
   listPrompts(options: RequestOptions): Promise<readonly RemotePrompt[]>;
-  /** The result as it came: see `result.ts`. */
+  /** Returns the unprocessed result; see `tool-result.ts`. */
   callTool(
     name: string,
     parameters: Readonly<Record<string, unknown>>,
     options: RequestOptions,
   ): Promise<unknown>;
-  /** The contents as they came. */
+  /** Returns the unprocessed contents. */
   readResource(uri: string, options: RequestOptions): Promise<unknown>;
   close(): Promise<void>;
 }

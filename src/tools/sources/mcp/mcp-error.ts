@@ -1,31 +1,31 @@
-/** What went wrong between us and a server (MCP-06). */
+/** The kind of a failure between Holdfast and a server (MCP-06). */
 export type McpFault =
-  /** It cannot be reached, or answers with an HTTP error. */
+  /** The server cannot be reached, or answers with an HTTP error. */
   | "transport"
-  /** It broke the rules of the protocol. */
+  /** The server violated the protocol. */
   | "protocol"
-  /** It refused the request, by the rules. */
+  /** The server rejected the request with a JSON-RPC error. */
   | "json-rpc"
-  /** What was to be sent, or came, cannot be written or read. */
+  /** A message cannot be serialized or parsed. */
   | "serialization"
-  /** The system would not start it, or not carry the bytes. */
+  /** The system failed to start the server or to transfer the bytes. */
   | "io"
-  /** It has ended, or hung up, before it answered. */
+  /** The server exited or closed the connection before it answered. */
   | "closed"
   | "timed-out"
   | "cancelled"
-  /** It wants other credentials. */
+  /** The server requires other credentials. */
   | "auth"
-  /** It has forgotten us: a new session may ask again, the request was not carried out. */
+  /** The server has lost the session. The request was not executed and may be sent in a new session. */
   | "session-lost"
-  /** The definition asks for what cannot be. */
+  /** The definition is invalid for this server. */
   | "definition";
 
-/** The message is for people and models: what was tried, on which server, what came back. */
+/** A failure, described for users and models: what was attempted, on which server, with what result. */
 export class McpError extends Error {
   override readonly name = "McpError";
   readonly fault: McpFault;
-  /** Of a JSON-RPC error or an HTTP answer. */
+  /** The code of a JSON-RPC error or an HTTP answer. */
   readonly code: number | undefined;
 
   constructor(fault: McpFault, message: string, options: { cause?: unknown; code?: number } = {}) {
@@ -35,7 +35,7 @@ export class McpError extends Error {
   }
 }
 
-/** The innermost reason that is worth reading. */
+/** Finds the innermost informative reason. */
 export function findErrorReason(error: unknown): string {
   let reason = error instanceof Error ? error.message : String(error);
   for (

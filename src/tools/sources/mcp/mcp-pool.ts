@@ -7,19 +7,19 @@ import { listReferences, SecretMasker, type SecretSource } from "./secret-refere
 
 export type McpPoolOptions = {
   readonly secrets: SecretSource;
-  /** Of this program, as servers are told. */
+  /** The version of this program, as reported to servers. */
   readonly version: string;
   readonly log: PooledServerOptions["log"];
-  /** One of them has said what it offers. */
+  /** Called when a server has listed its tools. */
   readonly onListed?: () => void;
-  /** Awaited before a process of a server starts. */
+  /** Awaited before the process of a server starts. */
   readonly onSpawned?: (group: SpawnedGroup) => Promise<void>;
 };
 
-/** Lines of one server's standard error that a log is given. */
+/** The most lines of one server's standard error that are logged. */
 const MAX_STDERR_LINES = 1000;
 
-/** The servers of a worker: one for each definition, whoever uses it. */
+/** The servers of a worker: one for each definition, shared by all its users. */
 export class McpPool {
   readonly #options: McpPoolOptions;
   readonly #servers = new Map<string, PooledServer>();
@@ -29,7 +29,7 @@ export class McpPool {
     this.#options = options;
   }
 
-  /** To be asked for anew at each use: one that was idle is forgotten. */
+  /** Returns the server. Call this for each use: an idle server is dropped. */
   getServer(server: McpServer): PooledServer {
     const key = createServerKey(server, this.#options.secrets);
     const known = this.#servers.get(key);
@@ -43,12 +43,12 @@ export class McpPool {
     return pooled;
   }
 
-  /** What it offered when it was last asked. Nothing for one that is not kept: it is not started. */
+  /** Returns the server's last listing. Returns nothing for a server that is not in the pool, and does not start it. */
   getLastListing(server: McpServer): ServerListing | undefined {
     return this.#servers.get(createServerKey(server, this.#options.secrets))?.lastListing;
   }
 
-  /** Ends them all. */
+  /** Stops all servers. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([...this.#servers.values()].map(async (server) => await server.close()));
@@ -62,8 +62,8 @@ export class McpPool {
     const onStderrLine = (line: string) => {
       lineCount += 1;
       if (lineCount > MAX_STDERR_LINES) return;
-      const more = lineCount === MAX_STDERR_LINES ? " (and more, which is not shown)" : "";
-      log.debug({ server: server.name, words: mask(line) }, `An MCP server writes${more}`);
+      const more = lineCount === MAX_STDERR_LINES ? " (further lines are omitted)" : "";
+      log.debug({ server: server.name, words: mask(line) }, `An MCP server writes to standard error${more}`);
     };
     return {
       log,
@@ -81,7 +81,7 @@ export class McpPool {
   }
 }
 
-/** Definitions that mean the same process or session. What they make of its tools does not count. */
+/** Returns the same key for definitions with the same process or session. The selection of tools does not matter. */
 function createServerKey(server: McpServer, secrets: SecretSource): string {
   const { include: _, exclude, replay, confirm, trusted, prefix, resources, required, ...same } = server;
   const values = listReferences(server).map((name) => [name, secrets(name) ?? null]);

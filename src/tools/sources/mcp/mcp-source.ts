@@ -17,7 +17,7 @@ import { pinTools } from "./pin-tools.ts";
 import { createResourceTool, pinResourceTools } from "./resource-tools.ts";
 import { ToolListWatcher } from "./tool-list-watcher.ts";
 
-/** Tools of MCP servers. The servers live as long as the worker, and only as long as they are used. */
+/** Provides the tools of MCP servers. A server lives as long as the worker, and only while it is used. */
 export class McpSource implements ToolSource {
   readonly kind = "mcp";
   readonly #pool: McpPool;
@@ -48,7 +48,7 @@ export class McpSource implements ToolSource {
   createTool(pinned: PinnedTool): ExecutableTool {
     const server = McpServer.parse(asObject(pinned.data)?.["server"]);
     const getServer = () => this.#pool.getServer(server);
-    // A server may have tools of the same names.
+    // A server may have tools with the names of the resource tools.
     const resourceTool = pinResourceTools(server).find(({ hash }) => hash === pinned.hash)?.remote;
     if (resourceTool === "resources/list") return createResourceTool(pinned, "list", server, getServer);
     if (resourceTool === "resources/read") return createResourceTool(pinned, "read", server, getServer);

@@ -15,20 +15,20 @@ import { hashTool } from "./pin-tools.ts";
 import type { PooledServer } from "./pooled-server.ts";
 import { formatContent, toToolResult } from "./tool-result.ts";
 
-/** What the worker's own limit leaves on top of a request's: waiting for a turn, and for a server that starts. */
+/** The worker adds this to a request's limit: time to wait for a turn and for the server to start. */
 const TIMEOUT_MARGIN_MS = 60_000;
 
 const MAX_SUMMARY_CHARS = 200;
 
-/** Who answers what a server asks while a tool runs, by the call. */
+/** Handles the requests that a server sends while a tool runs, by call. */
 export type ServerRequestHandlers = {
   readonly elicit?: ((context: ToolContext) => Elicit | undefined) | undefined;
   readonly sample?: ((context: ToolContext) => Sample | undefined) | undefined;
-  /** Whether the model is told elsewhere of what the server offers by now. */
+  /** Whether the model is notified elsewhere of changes in what the server offers. */
   readonly isNotified?: ((context: ToolContext, server: McpServer) => Promise<boolean>) | undefined;
 };
 
-/** A tool of a server as a worker executes it (MCP-05). Connects when it is called. */
+/** Creates a tool of a server as a worker executes it (MCP-05). Connects at the first call. */
 export function createMcpTool(
   pinned: PinnedTool,
   server: McpServer,
@@ -58,7 +58,7 @@ export function createMcpTool(
   };
 }
 
-/** What all tools of servers have in common. */
+/** Returns the properties that all tools of servers share. */
 export function toOfferedTool(
   { name, description, parameters, replay, confirm = false }: PinnedTool,
   { timeoutMs, maxTimeoutMs = 600_000, transport }: McpServer,
@@ -77,7 +77,7 @@ export function toOfferedTool(
   };
 }
 
-/** Every trouble with a server is a result that the model reads (MCP-06). @param notes - Said behind it. */
+/** Converts each failure of a server to a result that the model reads (MCP-06). @param notes - Appended to the message. */
 export async function convertToToolError<Result>(
   work: () => Promise<Result>,
   notes: () => readonly string[] = () => [],
@@ -95,7 +95,7 @@ function formatNotes(notes: readonly string[]): readonly string[] {
   return notes.map((note) => `(${note})`);
 }
 
-/** What fails is explained, told elsewhere or not. */
+/** Explains a failure in the output, even if the model is notified elsewhere. */
 function toToolOutput(
   pinned: PinnedTool,
   pooled: PooledServer,
@@ -123,7 +123,7 @@ function maskDetails(
   return JSON.parse(pooled.mask(JSON.stringify(details))) as Record<string, unknown>;
 }
 
-/** The server was told secrets, and may repeat them. */
+/** Masks secrets: the server received them and may repeat them. */
 export function maskContent(
   pooled: Pick<PooledServer, "mask">,
   content: readonly (TextContent | ImageContent)[],
@@ -131,12 +131,12 @@ export function maskContent(
   return content.map((part) => (part.type === "text" ? { ...part, text: pooled.mask(part.text) } : part));
 }
 
-/** A run works with the tools that it began with; that a server means another one by now is said. */
+/** Describes a change of the tool. A run keeps its pinned tools, so the model is informed of the change. */
 function describeToolChange({ remote, hash }: PinnedTool, pooled: PooledServer): readonly string[] {
   const now = pooled.lastListing?.tools.find(({ name }) => name === remote);
   if (pooled.lastListing === undefined || (now !== undefined && hashTool(now) === hash)) return [];
-  const what = now === undefined ? "no longer offers this tool" : "has changed what it says of this tool";
-  return [`Since this run began, the server ${what}; the description that you have is the old one.`];
+  const what = now === undefined ? "no longer offers this tool" : "has changed its definition of this tool";
+  return [`Since this run began, the server ${what}; you have the old description.`];
 }
 
 function formatProgress({ progress, total, message }: Progress): string {

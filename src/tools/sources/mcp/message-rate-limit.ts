@@ -1,12 +1,12 @@
-/** More in one second are no conversation: a worker that read on would do nothing else. */
+/** A higher rate would occupy the worker completely with reading. */
 export const MAX_MESSAGES_PER_SECOND = 5_000;
 
-/** Counts messages of a server. */
+/** Counts the messages of a server. */
 export class MessageRateLimit {
   #windowStartMs = performance.now();
   #count = 0;
 
-  /** @returns Whether these are still as many as one may send. */
+  /** @returns Whether the rate is still within the limit. */
   take(messages: number): boolean {
     const now = performance.now();
     if (now - this.#windowStartMs >= 1000) {

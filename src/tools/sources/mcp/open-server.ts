@@ -12,24 +12,24 @@ import {
 
 export type OpenServerOptions = {
   readonly secrets: SecretSource;
-  /** Of this program, as servers are told. */
+  /** The version of this program, as reported to servers. */
   readonly version: string;
-  /** A line that a process has written for people. */
+  /** Receives a line that the process has written to standard error. */
   readonly onStderrLine: (line: string) => void;
-  /** A secret that was given out for those of the definition. */
+  /** Receives a secret that was issued in exchange for those of the definition. */
   readonly onToken: (secret: string) => void;
-  /** Awaited before a process of a server starts. */
+  /** Awaited before the process of a server starts. */
   readonly onSpawned?: ((group: SpawnedGroup) => Promise<void>) | undefined;
 };
 
-/** Connects to the server that a definition names, with its secrets put in. */
+/** Connects to the server that a definition names, with its secrets resolved. */
 export async function openServer(
   server: McpServer,
   { secrets, version, onStderrLine, onSpawned, onToken }: OpenServerOptions,
   events: ConnectionEvents,
   request: RequestOptions,
 ): Promise<McpConnection> {
-  // A program that talks to no server does not load the library.
+  // Loaded lazily: a program that uses no server does not load the library.
   const { openHttp, openStdio } = await import("./sdk/open-connection.ts");
   const { transport, sampling, elicitation } = server;
   const options = { version, sampling, elicitation, events };

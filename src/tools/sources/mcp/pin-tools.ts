@@ -7,31 +7,31 @@ import { sanitiseText } from "../sanitise-text.ts";
 import { toToolName } from "../tool-names.ts";
 import type { RemoteTool, ToolHints } from "./mcp-connection.ts";
 
-// What becomes of what a server says of its tools. Nobody vouches for a server: its names are made to fit, its words
-// are bounded, and what it says about safety counts only where the definition says that it is trusted.
+// Converts a server's list of tools to pinned tools. Servers are untrusted: names are made valid, texts are
+// limited, and declarations about safety count only if the definition trusts the server.
 
-/** For the model, of one tool. Longer ones are cut. */
+/** The limit for the description of one tool. Longer ones are cut. */
 const MAX_DESCRIPTION_CHARS = 4096;
 
-/** Of a tool, as the server gives it; the protocol speaks of 128. */
+/** The limit for a tool's name, as the server sends it; the protocol specifies 128. */
 const MAX_NAME_CHARS = 512;
 
-/** A schema is sent with every question to the model. A tool with a larger one is left out. */
+/** A schema is sent with every request to the model. A tool with a larger one is skipped. */
 const MAX_SCHEMA_BYTES = 64 * 1024;
 
-/** Of all schemas of a server. */
+/** The limit for all schemas of a server together. */
 const MAX_SCHEMAS_BYTES = 512 * 1024;
 
-/** Tools of one server that an agent is offered. */
+/** The most tools of one server that an agent gets. */
 const MAX_TOOLS = 256;
 
 export type PinnedToolList = {
   readonly tools: readonly PinnedTool[];
-  /** What was left out or changed, a sentence each. */
+  /** What was skipped or changed, one sentence each. */
   readonly warnings: readonly string[];
 };
 
-/** The tools of a server as an agent with this definition has them. */
+/** Returns the tools of a server as an agent with this definition gets them. */
 export function pinTools(server: McpServer, remote: readonly RemoteTool[]): PinnedToolList {
   const warnings: string[] = [];
   const described = (tool: Pick<RemoteTool, "name">) =>
@@ -41,16 +41,18 @@ export function pinTools(server: McpServer, remote: readonly RemoteTool[]): Pinn
   for (const tool of remote) {
     if (!isIncluded(server, tool.name)) continue;
     if (tool.name.length > MAX_NAME_CHARS) {
-      warnings.push(`${described(tool)} is left out: its name has more than ${MAX_NAME_CHARS} characters`);
+      warnings.push(`${described(tool)} is skipped: its name has more than ${MAX_NAME_CHARS} characters`);
       continue;
     }
     const size = measureBytes(tool.inputSchema);
     if (byName.has(tool.name)) warnings.push(`${described(tool)} is offered twice; the first one is used`);
-    else if (tool.needsTask) warnings.push(`${described(tool)} is left out: it can only be called as a task`);
+    else if (tool.needsTask) warnings.push(`${described(tool)} is skipped: it can only be called as a task`);
     else if (size > MAX_SCHEMA_BYTES) {
-      warnings.push(`${described(tool)} is left out: its schema has more than ${MAX_SCHEMA_BYTES} bytes`);
+      warnings.push(`${described(tool)} is skipped: its schema has more than ${MAX_SCHEMA_BYTES} bytes`);
     } else if (bytes + size > MAX_SCHEMAS_BYTES) {
-      warnings.push(`${described(tool)} is left out: all schemas have more than ${MAX_SCHEMAS_BYTES} bytes`);
+      warnings.push(
+        `${described(tool)} is skipped: all schemas together have more than ${MAX_SCHEMAS_BYTES} bytes`,
+      );
     } else {
       byName.set(tool.name, tool);
       bytes += size;
@@ -59,16 +61,16 @@ export function pinTools(server: McpServer, remote: readonly RemoteTool[]): Pinn
   const included = [...byName.values()];
   if (included.length > MAX_TOOLS) {
     const more = included.length - MAX_TOOLS;
-    warnings.push(
-      `The MCP server ${server.name} offers ${more} tools more than the ${MAX_TOOLS} that are used`,
-    );
+    warnings.push(`The MCP server ${server.name} offers ${more} tools beyond the limit of ${MAX_TOOLS}`);
   }
   warnings.push(...findUnmatchedPatterns(server, remote));
   const names = assignNames(server, included.slice(0, MAX_TOOLS));
   const tools = included.slice(0, MAX_TOOLS).map((tool): PinnedTool => {
     const { text, cut } = formatDescription(tool);
     if (cut)
-      warnings.push(`${described(tool)} has its description cut to ${MAX_DESCRIPTION_CHARS} characters`);
+      warnings.push(
+        `${described(tool)} has a long description, which was cut to ${MAX_DESCRIPTION_CHARS} characters`,
+      );
     return {
       source: "mcp",
       from: server.name,
@@ -84,7 +86,7 @@ export function pinTools(server: McpServer, remote: readonly RemoteTool[]): Pinn
   return { tools, warnings };
 }
 
-/** Of all that a server says of a tool. */
+/** Hashes everything that a server declares about a tool. */
 export function hashTool(tool: RemoteTool): string {
   return createHash("sha256")
     .update(JSON.stringify(sortKeys(tool)))
@@ -96,7 +98,7 @@ function isIncluded({ include, exclude }: McpServer, name: string): boolean {
   return (include === undefined || include.some(fits)) && !exclude.some(fits);
 }
 
-/** Patterns of the definition that stand for no tool: a misspelling, or a tool that is no longer there. */
+/** Finds patterns of the definition that match no tool: a misspelling, or a tool that was removed. */
 function findUnmatchedPatterns(
   { name, include = [], exclude, confirm, replay }: McpServer,
   remote: readonly RemoteTool[],
@@ -105,11 +107,13 @@ function findUnmatchedPatterns(
   return Object.entries(lists).flatMap(([list, patterns]) =>
     patterns
       .filter((pattern) => !remote.some((tool) => matchNameGlob(pattern, tool.name)))
-      .map((pattern) => `${list} of the MCP server ${name} names "${pattern}", which fits none of its tools`),
+      .map(
+        (pattern) => `${list} of the MCP server ${name} names "${pattern}", which matches none of its tools`,
+      ),
   );
 }
 
-/** Two that would be the same get a mark of their own, whatever the order in which they came. */
+/** Assigns a name to each tool. Two equal names get a suffix each, independent of the order in which the tools arrive. */
 function assignNames(server: McpServer, tools: readonly RemoteTool[]): ReadonlyMap<string, string> {
   const { prefix = server.name } = server;
   const plain = (tool: RemoteTool) => toToolName(prefix === "" ? tool.name : `${prefix}__${tool.name}`);
@@ -127,8 +131,8 @@ function assignNames(server: McpServer, tools: readonly RemoteTool[]): ReadonlyM
 }
 
 /**
- * What a second execution of a tool means: what the definition says, else what a trusted server says, else `unsafe`.
- * A tool that says of itself both that it only reads and that it destroys is not believed.
+ * Selects the replay class: from the definition, else from a trusted server, else `unsafe`.
+ * A tool that declares both that it only reads and that it is destructive is not trusted.
  */
 function selectReplayClass(server: Pick<McpServer, "replay" | "trusted">, tool: RemoteTool): ReplayClass {
   const patterns = Object.keys(server.replay).filter((pattern) => matchNameGlob(pattern, tool.name));
@@ -150,7 +154,7 @@ function formatDescription({ title, description = "", name }: RemoteTool): { tex
   return { text: sanitiseText(text, MAX_DESCRIPTION_CHARS), cut: whole.length > MAX_DESCRIPTION_CHARS };
 }
 
-/** Vendors want an object at the top, whatever a server leaves out. */
+/** Returns an object schema, which vendors require, whatever the server omits. */
 function toParameters({ inputSchema }: RemoteTool): Record<string, unknown> {
   return { ...inputSchema, type: "object" };
 }

@@ -16,8 +16,8 @@ export type PooledServerOptions = {
     info(facts: object, message: string): void;
     warn(facts: object, message: string): void;
   };
-  /** It has said what it offers; `known` has it. */
+  /** Called after the server has listed its tools; `known` holds them. */
   readonly onListed?: (() => void) | undefined;
-  /** It was idle, and nobody needs it. */
+  /** Called when the server was idle and has no users. */
   readonly onIdle?: () => void;
 };

@@ -10,14 +10,14 @@ import { type PendingCall as Asked, ServerRequests } from "./server-requests.ts"
 import type { ToolCallOptions, ToolCallResult } from "./tool-call.ts";
 
 // Invariants
-//   K1. There is one connection to a server at most; it is made when it is first needed and ended when it was idle.
-//   K2. After it has failed, it is tried again no sooner than its back-off says.
-//   K3. A request that a server may have carried out is never sent again.
+//   K1. At most one connection to a server exists. It opens when it is first needed and closes after it was idle.
+//   K2. After a failure the server is retried no sooner than its back-off allows.
+//   K3. A request that a server may have executed is never sent again.
 
-/** Of several changes in a row only the last is looked at. */
+/** Of several changes in quick succession only the last one triggers a refresh. */
 const DEBOUNCE_MS = 200;
 
-/** A result waits no longer for what its server offers by now. */
+/** The longest that a result waits for a refresh of the server's listing. */
 const REFRESH_TIMEOUT_MS = 2000;
 
 const DEFAULT_MAX_TIMEOUT_MS = 600_000;
@@ -27,7 +27,7 @@ export type { ToolCallOptions, ToolCallResult } from "./tool-call.ts";
 
 type LiveConnection = { readonly connection: McpConnection; listing: ServerListing; stale: boolean };
 
-/** One server, as its definition says, kept for all who use it. */
+/** One server of a definition, shared by all its users. */
 export class PooledServer {
   readonly #server: McpServer;
   readonly #options: PooledServerOptions;
@@ -48,17 +48,17 @@ export class PooledServer {
     this.#semaphore = new Semaphore(server.concurrency);
   }
 
-  /** What it offered when it was last asked, without asking it. */
+  /** The last listing of the server, without a request to it. */
   get lastListing(): ServerListing | undefined {
     return this.#lastListing;
   }
 
-  /** A text of the server without what it was given as a secret. */
+  /** Masks the secrets that the server received in one of its texts. */
   mask(text: string): string {
     return this.#options.mask(text);
   }
 
-  /** Connects if need be. */
+  /** Returns the listing. Connects if necessary. */
   async getListing(signal: AbortSignal): Promise<ServerListing> {
     return await this.#request({ signal }, async (live) => {
       if (live.stale) await this.#refresh(live, signal);
@@ -66,7 +66,7 @@ export class PooledServer {
     });
   }
 
-  /** Looks at what has changed, where the server has said that something has. Never rejects. */
+  /** Refreshes the listing if the server has announced a change. Never rejects. */
   async refreshIfStale(signal: AbortSignal): Promise<void> {
     const live = await this.#live?.catch(() => undefined);
     if (live?.stale !== true) return;
@@ -93,7 +93,7 @@ export class PooledServer {
     }
   }
 
-  /** Anything else that a connection can be asked. */
+  /** Runs any other request on the connection. */
   async run<Result>(
     signal: AbortSignal,
     work: (connection: McpConnection, request: RequestOptions) => Promise<Result>,
@@ -104,7 +104,7 @@ export class PooledServer {
     );
   }
 
-  /** Ends it. Who needs it afterwards is told that the worker ends. */
+  /** Stops the server. Later requests fail with the message that the worker shuts down. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#disconnect();
@@ -122,7 +122,7 @@ export class PooledServer {
         try {
           return await this.#attempt(options, work, pendingCall);
         } catch (error) {
-          // The server has forgotten the session: nothing was carried out.
+          // The server has lost the session: nothing was executed.
           if (!(error instanceof McpError) || error.fault !== "session-lost") throw error;
           await this.#disconnect();
           return await this.#attempt(options, work, pendingCall);
@@ -159,23 +159,23 @@ export class PooledServer {
   }
 
   #formatTimeout(what: string): string {
-    return this.#lastProtocolError === "" ? what : `${what}; what came last was ${this.#lastProtocolError}`;
+    return this.#lastProtocolError === "" ? what : `${what}; its last message was ${this.#lastProtocolError}`;
   }
 
   async #connect(signal: AbortSignal): Promise<LiveConnection> {
-    if (this.#isClosed) throw new McpError("closed", "is not started any more: the worker ends");
+    if (this.#isClosed) throw new McpError("closed", "is not started: the worker is shutting down");
     if (this.#live !== undefined) return await raceAbort(signal, this.#live);
     await this.#backOff.wait(signal);
-    // Others may have waited as long.
+    // Other callers may have waited as long.
     this.#live ??= this.#start();
     return await raceAbort(signal, this.#live);
   }
 
   #start(): Promise<LiveConnection> {
     const { startTimeoutMs = this.#server.timeoutMs } = this.#server;
-    const timeoutMessage = `did not say what it offers in ${startTimeoutMs} ms (a server that is slow to start needs a longer \`startTimeoutMs\`)`;
+    const timeoutMessage = `did not list its tools within ${startTimeoutMs} ms (if the server starts slowly, increase \`startTimeoutMs\`)`;
     this.#lastProtocolError = "";
-    // Whoever needed it first may leave: others wait for the same start.
+    // The first caller may leave: others wait for the same start.
     const starting: Promise<LiveConnection> = runWithDeadline(
       new AbortController().signal,
       new Deadline(startTimeoutMs, startTimeoutMs),
@@ -205,7 +205,7 @@ export class PooledServer {
     const server = this.#server.name;
     return {
       onListChanged: (kind) => {
-        log.debug({ server, kind }, "An MCP server has other offers");
+        log.debug({ server, kind }, "An MCP server changed a list");
         if (kind !== "tools" || this.#live !== live()) return;
         void live().then((one) => {
           one.stale = true;
@@ -213,17 +213,17 @@ export class PooledServer {
         });
       },
       onClosed: () => this.#recordFailure(live(), "hung up"),
-      onLogMessage: (text) => log.debug({ server, said: mask(text) }, "An MCP server says"),
+      onLogMessage: (text) => log.debug({ server, said: mask(text) }, "An MCP server logs a message"),
       onProtocolError: (what) => {
         this.#lastProtocolError = mask(what);
-        log.debug({ server, what: this.#lastProtocolError }, "An MCP server sends what does not belong here");
+        log.debug({ server, what: this.#lastProtocolError }, "An MCP server sent something invalid");
       },
       ask: async (question, signal) => await this.#serverRequests.elicit(question, signal),
       sample: async (params, signal) => await this.#serverRequests.sample(params, signal),
     };
   }
 
-  /** Looks at what has changed, so that the next who asks knows. */
+  /** Refreshes the listing in the background, so that the next caller finds it up to date. */
   #refreshSoon(live: LiveConnection): void {
     clearTimeout(this.#debounceTimer);
     const refresh = () => {
@@ -242,7 +242,7 @@ export class PooledServer {
         signal,
         new Deadline(timeoutMs, timeoutMs),
         async (request) => await live.connection.listTools(request),
-        () => this.#formatTimeout(`did not say what it offers in ${timeoutMs} ms`),
+        () => this.#formatTimeout(`did not list its tools within ${timeoutMs} ms`),
       );
       live.listing = this.#recordListing(live.connection, tools);
     } catch (error) {
@@ -264,7 +264,7 @@ export class PooledServer {
     const reason = this.#options.mask(message);
     const pauseMs = this.#backOff.recordFailure(reason);
     const facts = { server: this.#server.name, failures: this.#backOff.failures, pauseMs, why: reason };
-    this.#options.log.warn(facts, "An MCP server failed; it is started again when it is needed");
+    this.#options.log.warn(facts, "An MCP server failed; it is restarted when it is next needed");
   }
 
   async #disconnect(): Promise<void> {

@@ -9,14 +9,14 @@ import { convertToToolError, maskContent, toOfferedTool } from "./mcp-tool.ts";
 import type { PooledServer } from "./pooled-server.ts";
 import { toResourceContent } from "./tool-result.ts";
 
-// A server's resources are read as any other tool reads: one tool lists them, one gives what is at an address.
+// A server's resources become two ordinary tools: one lists them, the other reads one by its URI.
 
 export type ResourceTool = "list" | "read";
 
 const MAX_LISTED = 200;
 const MAX_LINE_CHARS = 300;
 
-/** For servers whose definition says `resources = true`. */
+/** Creates the tools for servers whose definition specifies `resources = true`. */
 export function pinResourceTools(server: McpServer): readonly PinnedTool[] {
   const { prefix = server.name } = server;
   const begin = prefix === "" ? "" : `${prefix}__`;
@@ -35,11 +35,11 @@ export function pinResourceTools(server: McpServer): readonly PinnedTool[] {
     hash: createHash("sha256").update(description).digest("hex"),
   });
   return [
-    tool("list", `Lists what can be read of ${server.name}: addresses, and patterns of addresses.`, {
+    tool("list", `Lists the resources of the MCP server ${server.name}: their URIs and URI templates.`, {
       properties: {},
     }),
-    tool("read", `Reads a resource of ${server.name}.`, {
-      properties: { uri: { type: "string", description: "The address, as it was listed or given" } },
+    tool("read", `Reads a resource of the MCP server ${server.name}.`, {
+      properties: { uri: { type: "string", description: "The URI of the resource, as listed or given" } },
       required: ["uri"],
     }),
   ];
@@ -78,7 +78,7 @@ async function listResources(pooled: PooledServer, signal: AbortSignal): Promise
   });
   const lines = [
     ...resources.map((one) => formatResource(one.uri, one)),
-    ...templates.map((one) => `${formatResource(one.uriTemplate, one)} (fill in what is in braces)`),
+    ...templates.map((one) => `${formatResource(one.uriTemplate, one)} (replace the parts in braces)`),
   ];
   if (lines.length === 0) return "There are no resources.";
   const more = lines.length - MAX_LISTED;

@@ -2,7 +2,7 @@ import type { Deadline } from "./deadline.ts";
 import type { RequestOptions } from "./mcp-connection.ts";
 import { McpError } from "./mcp-error.ts";
 
-/** Does something as long as the signal and the patience last. @param late - Says what did not happen in time. */
+/** Runs work until the signal aborts or the deadline expires. @param late - Describes the timeout. */
 export async function runWithDeadline<Result>(
   signal: AbortSignal,
   deadline: Deadline,
@@ -20,7 +20,7 @@ export async function runWithDeadline<Result>(
   }
 }
 
-/** For work that others wait for too: who leaves does not end it. */
+/** Waits for shared work. A caller that leaves does not end the work for the others. */
 export async function raceAbort<Result>(signal: AbortSignal, work: Promise<Result>): Promise<Result> {
   signal.throwIfAborted();
   let onAbort = () => {};

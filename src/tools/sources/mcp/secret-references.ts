@@ -4,23 +4,23 @@ import { findHeaderProblem } from "../../../schema/headers.ts";
 import type { McpServer } from "../../../schema/mcp.ts";
 import { McpError } from "./mcp-error.ts";
 
-/** Where the values of `${NAME}` come from, at the moment of use. */
+/** Resolves the values of `${NAME}` at the moment of use. */
 export type SecretSource = {
   (name: string): string | undefined;
-  /** Forgets a value that a server has refused, so that the next asking finds a new one. */
+  /** Forgets a value that a server has rejected, so that the next lookup finds a new one. */
   readonly invalidate?: (name: string) => unknown;
 };
 
 const REFERENCE = /\$\{([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
-/** Puts the values in. */
+/** Replaces each reference with its value. */
 export function resolveReferences(text: string, secrets: SecretSource): string {
   return text.replace(REFERENCE, (_, name: string) => {
     const value = secrets(name);
     if (value === undefined || value === "") {
       throw new McpError(
         "definition",
-        `cannot be used: ${name} is not set in the environment of the worker: set it there and start again`,
+        `cannot be used: ${name} is not set in the environment of the worker: set it there and restart the worker`,
       );
     }
     return value;
@@ -36,7 +36,7 @@ export function resolveEachReference(
   );
 }
 
-/** The same for headers, which must be such as can be sent. */
+/** Replaces the references in headers, whose values must be valid in HTTP. */
 export function resolveHeaderReferences(
   headers: Readonly<Record<string, string>>,
   secrets: SecretSource,
@@ -44,19 +44,19 @@ export function resolveHeaderReferences(
   const trimmed = Object.entries(resolveEachReference(headers, secrets)).map(([name, value]) => {
     const sent = value.trim();
     const fault = findHeaderProblem(name, sent);
-    if (fault !== undefined) throw new McpError("definition", `cannot be asked: ${fault}`);
+    if (fault !== undefined) throw new McpError("definition", `cannot be called: ${fault}`);
     return [name, sent] as const;
   });
   return Object.fromEntries(trimmed);
 }
 
-/** Names of all that a definition refers to, each once. */
+/** Lists the names of all secrets that a definition refers to, each once. */
 export function listReferences({ transport }: Pick<McpServer, "transport">): readonly string[] {
   const text = JSON.stringify(transport);
   return [...new Set([...text.matchAll(REFERENCE)].map(([, name]) => name as string))];
 }
 
-/** Blanks the values that a definition refers to, in all forms; those too that were there before others came. */
+/** Masks the values that a definition refers to, in all forms, including earlier values that were replaced. */
 export class SecretMasker {
   readonly #values = new Set<string>();
   #matcher: SecretMatcher | undefined;
@@ -68,7 +68,7 @@ export class SecretMasker {
     this.#secrets = secrets;
   }
 
-  /** One that no definition refers to: it was given out for what one refers to. */
+  /** Adds a secret that no definition refers to: it was issued in exchange for one. */
   addSecret(secret: string): void {
     if (this.#values.has(secret)) return;
     this.#values.add(secret);

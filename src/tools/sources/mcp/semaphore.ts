@@ -1,4 +1,4 @@
-/** So many at the same time, the others in the order of their coming (MCP-10). */
+/** Limits concurrent work. Waiting calls run in the order of their arrival (MCP-10). */
 export class Semaphore {
   #permits: number;
   readonly #waiters: (() => void)[] = [];
@@ -7,7 +7,7 @@ export class Semaphore {
     this.#permits = atOnce;
   }
 
-  /** Rejects with the signal's reason when it ends first. */
+  /** Rejects with the signal's reason if the signal aborts first. */
   async run<Result>(signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     await this.#acquire(signal);
     try {

@@ -6,7 +6,7 @@ type CallHandlers = { readonly ask?: Elicit | undefined; readonly sample?: Sampl
 
 const MAX_QUOTED_CHARS = 300;
 
-/** One call that is under way, and who answers what the server asks meanwhile. */
+/** A pending call, with the handlers of the server's requests during it. */
 export class PendingCall {
   readonly handlers: CallHandlers;
   readonly notes: string[] = [];
@@ -16,15 +16,15 @@ export class PendingCall {
     this.handlers = handlers;
   }
 
-  /** Its request goes out now. */
+  /** Marks the moment when the request is sent. */
   begin(deadline: Deadline): void {
     this.deadline = deadline;
   }
 }
 
 /**
- * Brings questions of a server to whoever has made the call that they come from. The protocol does not say which call
- * that is: with several under way nobody is asked.
+ * Routes a server's requests to the caller whose call caused them. The protocol does not specify which call
+ * that is: if several are pending, no caller is asked.
  */
 export class ServerRequests {
   readonly #pending = new Set<PendingCall>();
@@ -45,7 +45,9 @@ export class ServerRequests {
     const quoted = message.length > MAX_QUOTED_CHARS ? `${message.slice(0, MAX_QUOTED_CHARS)}...` : message;
     if (call?.handlers.ask === undefined) {
       for (const one of this.#listRunning()) {
-        one.notes.push(`The server asked a person "${quoted}"; nobody could be asked, and it was told so.`);
+        one.notes.push(
+          `The server asked the user "${quoted}"; no user could be asked, so the request was declined.`,
+        );
       }
       return { type: "decline" };
     }
@@ -64,9 +66,9 @@ export class ServerRequests {
     const call = this.#findOnlyCall();
     if (call?.handlers.sample === undefined) {
       for (const one of this.#listRunning()) {
-        one.notes.push("The server wanted a model to be asked; there was none that it may ask.");
+        one.notes.push("The server requested a call of a model; no model is available to it.");
       }
-      throw new McpError("definition", "There is no model here that a server may ask");
+      throw new McpError("definition", "No model is available to this server");
     }
     call.deadline?.pause();
     try {

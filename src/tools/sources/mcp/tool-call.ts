@@ -3,15 +3,15 @@ import type { Elicit, Progress, Sample } from "./mcp-connection.ts";
 export type ToolCallOptions = {
   readonly signal: AbortSignal;
   readonly onProgress?: (progress: Progress) => void;
-  /** Who answers what the server asks a person while this call runs; without one it is declined. */
+  /** Answers the server's requests to the user during this call. Without it they are declined. */
   readonly ask?: Elicit | undefined;
-  /** Who answers what it asks a model, where the definition allows it. */
+  /** Answers the server's requests to a model, if the definition allows them. */
   readonly sample?: Sample | undefined;
 };
 
 export type ToolCallResult = {
-  /** As it came: see `result.ts`. */
+  /** The unprocessed result; see `tool-result.ts`. */
   readonly result: unknown;
-  /** What the server wanted meanwhile and did not get, a sentence each. */
+  /** What the server requested in vain during the call, one sentence each. */
   readonly notes: readonly string[];
 };

@@ -6,20 +6,20 @@ import type { ActiveLoop } from "../tool-source.ts";
 import { pinTools } from "./pin-tools.ts";
 import type { ServerListing } from "./pooled-server.ts";
 
-// A loop works with the tools that it was opened with. Where a server offers something else by now, the loop is told, so
-// that its model hears of it with its next question, whether or not a tool of that server runs.
+// A loop works with the tools that were pinned when it opened. If a server changes its list, the loop is notified, so that
+// its model learns of the change with its next request, whether or not a tool of that server runs.
 //
 // Invariants
-//   O1. A loop is told the same only once by this worker, unless it could not be reached.
-//   O2. What is kept is bounded: loops, and times that one loop is told.
+//   O1. This worker notifies a loop of the same change only once, unless the loop could not be reached.
+//   O2. The stored data is bounded: the loops, and the notifications of one loop.
 
-/** Loops that are known; who was silent longest goes first. */
+/** The most loops that are watched. The one that was silent longest is dropped first. */
 const MAX_LOOPS = 1000;
 
-/** A server that changes its mind all the time is not worth a longer history. */
+/** The most notifications of one loop: a server that changes constantly needs no longer history. */
 const MAX_NOTIFICATIONS = 16;
 
-/** Of each kind, that a loop is told. */
+/** The most names of each kind in one notification. */
 const MAX_NAMES = 32;
 
 type WatchedServer = { readonly server: McpServer; readonly pinned: readonly PinnedTool[]; told: string };
@@ -31,26 +31,26 @@ type WatchedLoop = {
   sending: Promise<void>;
 };
 
-/** As it was when the loop was opened. */
+/** The state when the loop was opened. */
 const PINNED_HASH = "";
 
-/** Who works with which servers, and what they were told of them. */
+/** Knows which loops work with which servers, and what they were notified of. */
 export class ToolListWatcher {
   readonly #getLastListing: (server: McpServer) => ServerListing | undefined;
   readonly #loops = new Map<string, WatchedLoop>();
   readonly #pinnedTools = new WeakMap<ServerListing, Map<string, readonly PinnedTool[]>>();
 
-  /** @param known - What a server offered when it was last asked, without asking it. */
+  /** @param known - Returns the last listing of a server, without a request to it. */
   constructor(known: (server: McpServer) => ServerListing | undefined) {
     this.#getLastListing = known;
   }
 
-  /** Until `unwatch`, until the workflow works on another loop, or until it turns out to be over. */
+  /** Watches until `unwatch`, until the workflow works on another loop, or until the loop has ended. */
   watch(active: ActiveLoop, { mcp = [], pinned }: Pick<AgentDefinition, "mcp" | "pinned">): void {
     const before = this.#loops.get(active.loopId);
     this.#loops.delete(active.loopId);
     if (before === undefined) this.#forget(({ workflow }) => workflow === active.workflow);
-    // What is told before the run knows of its loop may be lost on it.
+    // A notification may be lost before the run knows its loop.
     const isSame = before?.at.definitionHash === active.definitionHash && before.at.isOpening !== true;
     const watched = isSame
       ? before
@@ -73,12 +73,12 @@ export class ToolListWatcher {
     this.#loops.delete(loopId);
   }
 
-  /** A server has listed its tools. */
+  /** Compares the listing of a server with what its loops know. */
   compareAll(): void {
     for (const loop of [...this.#loops.values()]) this.#notifyOfChanges(loop);
   }
 
-  /** Whether the loop was told of all that it should know about this server. */
+  /** Returns whether the loop was notified of all changes of this server. */
   async isNotified(loopId: string, { name }: McpServer): Promise<boolean> {
     const loop = this.#loops.get(loopId);
     await loop?.sending;
@@ -146,7 +146,7 @@ export class ToolListWatcher {
   }
 }
 
-/** Those that stand for its resources are ours, and never change. */
+/** Filters the tools of one server. Its resource tools are Holdfast's own and never change. */
 function filterServerTools({ name }: McpServer, tools: readonly PinnedTool[] = []): readonly PinnedTool[] {
   return tools.filter(
     ({ source, from, remote }) => source === "mcp" && from === name && !remote.startsWith("resources/"),

@@ -3,26 +3,26 @@ import { detectImageType } from "../detect-image-type.ts";
 import { toWellFormed } from "../sanitise-text.ts";
 import { asBoolean, asList, asNumber, asObject, asText, type JsonObject } from "./json.ts";
 
-// What a server's answer becomes for a model: text and images. What a model cannot be given is named instead.
+// Converts a server's answer to text and images for a model. Content that a model cannot receive is named instead.
 
-/** Of all texts of one answer. */
+/** The limit for all texts of one answer. */
 const MAX_TEXT_BYTES = 256 * 1024;
 
 const MAX_IMAGES = 10;
 const MAX_IMAGE_CHARS = 7 * 1024 * 1024;
 const IMAGE_TYPES = new Set(["image/png", "image/jpeg", "image/gif", "image/webp"]);
-/** Of the base64 of a picture, which say what it is. */
+/** The beginning of an image's base64, enough to detect its type. */
 const HEAD_CHARS = 64;
 const BASE64 = /^[A-Za-z0-9+/\s]+={0,2}\s*$/;
 
 export type ToolResult = {
   readonly content: readonly (TextContent | ImageContent)[];
   readonly isError: boolean;
-  /** For programs: `structuredContent` as it came. */
+  /** Data for programs: the unprocessed `structuredContent`. */
   readonly details: Readonly<Record<string, unknown>> | undefined;
 };
 
-/** Of `tools/call`. */
+/** Converts a result of `tools/call`. */
 export function toToolResult(answer: unknown): ToolResult {
   const fields = asObject(answer) ?? {};
   const parts = asList(fields["content"]).map((part) => toContentPart(asObject(part)));
@@ -32,19 +32,19 @@ export function toToolResult(answer: unknown): ToolResult {
     parts.push(toText(JSON.stringify(structured, undefined, 2) ?? ""));
   const small = structured !== undefined && measureBytes(structured) <= MAX_TEXT_BYTES;
   return {
-    content: limitParts(parts.length === 0 ? [toText("(the tool answered without content)")] : parts),
+    content: limitParts(parts.length === 0 ? [toText("(the tool returned no content)")] : parts),
     isError: asBoolean(fields["isError"]) ?? false,
     details: small ? { structuredContent: structured } : undefined,
   };
 }
 
-/** Of `resources/read`. */
+/** Converts a result of `resources/read`. */
 export function toResourceContent(answer: unknown): readonly (TextContent | ImageContent)[] {
   const contents = asList(asObject(answer)?.["contents"]).map((one) => toResourcePart(asObject(one)));
   return limitParts(contents.length === 0 ? [toText("(the resource is empty)")] : contents);
 }
 
-/** The words alone: an error has no images. */
+/** Formats the text alone: an error contains no images. */
 export function formatContent(content: readonly (TextContent | ImageContent)[]): string {
   return content.map((part) => (part.type === "text" ? part.text : `[image ${part.mimeType}]`)).join("\n");
 }
@@ -62,7 +62,7 @@ function toContentPart(part: JsonObject | undefined): TextContent | ImageContent
     case "resource":
       return toResourcePart(asObject(part["resource"]));
     default:
-      return toText(`[content of the unknown type "${String(part?.["type"]).slice(0, 50)}" is not shown]`);
+      return toText(`[content of the unknown type "${String(part?.["type"]).slice(0, 50)}" is omitted]`);
   }
 }
 
@@ -96,7 +96,7 @@ function toImage(part: JsonObject): ImageContent | undefined {
 function formatOmittedPart(what: string, part: JsonObject, data: string | undefined): string {
   const type = asText(part["mimeType"]) ?? "of an unknown type";
   const bytes = data === undefined ? 0 : Math.floor((data.length * 3) / 4);
-  return `[${what}, ${type}, ${bytes} bytes: it cannot be shown to a model]`;
+  return `[${what}, ${type}, ${bytes} bytes: a model cannot receive it]`;
 }
 
 function toText(content: string): TextContent {
@@ -113,7 +113,7 @@ function limitParts(parts: readonly Part[]): readonly Part[] {
       images += 1;
       return images <= MAX_IMAGES
         ? [part]
-        : [toText(`[image ${part.mimeType}: more than ${MAX_IMAGES} of one answer]`)];
+        : [toText(`[image ${part.mimeType}is omitted: an answer may contain ${MAX_IMAGES} images]`)];
     }
     if (remainingBytes <= 0) return [];
     const bytes = Buffer.byteLength(part.text);

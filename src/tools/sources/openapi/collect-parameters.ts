@@ -3,7 +3,7 @@ import { type CallParameter, STYLES, type Style } from "./open-api-call.ts";
 import type { References } from "./references.ts";
 import type { ModelSchema, SchemaInliner } from "./schema-inliner.ts";
 
-/** A parameter as the document has it. */
+/** A parameter as the document declares it. */
 export type DeclaredParameter = {
   readonly call: CallParameter;
   readonly required: boolean;
@@ -13,7 +13,7 @@ export type DeclaredParameter = {
 
 export type CollectedParameters = {
   readonly parameters: readonly DeclaredParameter[];
-  /** What was left out, a few words each. */
+  /** What was skipped, a few words each. */
   readonly notes: readonly string[];
 };
 
@@ -24,12 +24,12 @@ const STYLES_BY_LOCATION: Readonly<Record<ParameterLocation, readonly Style[]>> 
   header: ["simple"],
 };
 
-/** Said by the request itself, or by the connection: none of the model's to say (OAS 3, Parameter Object). */
+/** Headers that the request or the connection sets. The model must not set them (OAS 3, Parameter Object). */
 const RESERVED_HEADERS =
   /^(accept|content-type|authorization|proxy-.*|host|content-length|transfer-encoding|connection|keep-alive|upgrade|te|trailer|expect|cookie|set-cookie|via|forwarded|x-forwarded-.*|sec-.*|content-encoding|accept-encoding)$/i;
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Those of the path, and of the operation in place of those of the same name (OAPI-06). */
+/** Collects the parameters of the path and of the operation. Those of the operation override those of the path (OAPI-06). */
 export function collectParameters(
   path: string,
   lists: readonly unknown[],
@@ -49,10 +49,10 @@ export function collectParameters(
   for (const parameter of found.values()) {
     const location = parameter["in"] as string;
     const name = parameter["name"] as string;
-    // Cookies are passed over (OAPI-06).
+    // Cookies are ignored (OAPI-06).
     if (location !== "path" && location !== "query" && location !== "header") continue;
     if (location === "path" && !inPath.includes(name)) {
-      notes.push(`its path has no place for the parameter ${name}`);
+      notes.push(`its path does not contain the parameter ${name}`);
       continue;
     }
     if (location === "header" && (RESERVED_HEADERS.test(name) || !TOKEN.test(name))) continue;
@@ -100,7 +100,7 @@ export function isStyle(value: unknown): value is Style {
   return STYLES.includes(value as Style);
 }
 
-/** Keys that every vendor takes, each of its own. */
+/** Characters that a vendor rejects in keys. */
 const INVALID_KEY_CHARS = /[^A-Za-z0-9_.-]/g;
 const MAX_KEY_CHARS = 64;
 
@@ -124,7 +124,7 @@ function assignKeys(parameters: readonly DeclaredParameter[]): readonly Declared
   });
 }
 
-/** For the model; the parameter's own words go before those of its schema. */
+/** Builds the schema for the model. The parameter's own description takes precedence over that of its schema. */
 export function buildParameterSchema(
   { description, schema }: DeclaredParameter,
   inliner: SchemaInliner,

@@ -2,12 +2,12 @@ import { matchNameGlob } from "../../../platform/text/glob.ts";
 import type { OpenApiSettings } from "../../../schema/openapi.ts";
 import type { LoadedApi } from "./load-api.ts";
 
-/** Vendors refuse long lists of tools, and models lose their way in them. */
+/** Vendors reject long lists of tools, and models choose poorly from them. */
 const MANY_TOOLS = 128;
-/** Of one reason; the rest is counted. */
+/** The limit for one reason; the rest is counted. */
 const MAX_NAMED_OPERATIONS = 5;
 
-/** What an author should know, a sentence each. */
+/** Returns warnings for the author, one sentence each. */
 export function collectWarnings(
   settings: OpenApiSettings,
   { tools, leftOut: skipped, notes }: Pick<LoadedApi, "tools" | "leftOut" | "notes">,
@@ -23,20 +23,20 @@ export function collectWarnings(
   for (const { remote, note } of notes) remarks.set(note, [...(remarks.get(note) ?? []), remote]);
   return [
     ...[...reasons].map(
-      ([reason, operations]) => `openapi ${name}: left out ${formatList(operations)}: ${reason}`,
+      ([reason, operations]) => `openapi ${name}: skipped ${formatList(operations)}: ${reason}`,
     ),
     ...[...remarks].map(([note, operations]) => `openapi ${name}: ${formatList(operations)}: ${note}`),
     ...describeUnknownNames(settings, { tools, leftOut: skipped }),
     ...(tools.length === 0 ? [`openapi ${name}: none of its operations is a tool`] : []),
     ...(tools.length > MANY_TOOLS
       ? [
-          `openapi ${name}: ${tools.length} tools; many vendors refuse more than ${MANY_TOOLS}: choose some by ids, tags or path`,
+          `openapi ${name}: ${tools.length} tools; many vendors reject more than ${MANY_TOOLS}: select some by ids, tags or path`,
         ]
       : []),
   ];
 }
 
-/** What an author speaks of and the document does not have. */
+/** Describes names in the definition that the document does not contain. */
 function describeUnknownNames(
   { name, operations, replay, confirm }: OpenApiSettings,
   { tools, leftOut: skipped }: Pick<LoadedApi, "tools" | "leftOut">,
@@ -51,7 +51,7 @@ function describeUnknownNames(
     .filter(([, , known]) => !known)
     .map(
       ([field, pattern]) =>
-        `openapi ${name}: ${field} names "${pattern}", and the document has no such operation`,
+        `openapi ${name}: ${field} names "${pattern}", which matches no operation of the document`,
     );
 }
 

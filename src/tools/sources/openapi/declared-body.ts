@@ -4,22 +4,22 @@ import { type CallBody, FormField } from "./open-api-call.ts";
 import type { References } from "./references.ts";
 import type { SchemaInliner } from "./schema-inliner.ts";
 
-/** A body as the document has it. */
+/** A body as the document declares it. */
 type DeclaredBody = {
   readonly call: CallBody;
   readonly required: boolean;
   readonly description: string | undefined;
-  /** Absent: a text. */
+  /** Absent: text. */
   readonly schema: unknown;
 };
 
 export type BodyDeclaration =
   | { readonly type: "none" }
   | { readonly type: "body"; readonly body: DeclaredBody }
-  /** None of its media types is written here. */
+  /** Holdfast cannot serialise any of its media types. */
   | { readonly type: "unknown"; readonly required: boolean; readonly types: readonly string[] };
 
-/** The first that fits is taken. */
+/** The first one that matches is used. */
 const MEDIA_KINDS: readonly (readonly [CallBody["kind"], RegExp, string?])[] = [
   ["json", /^application\/json$/],
   ["json", /^[^/]+\/([^/]+\+)?json$/],
@@ -64,7 +64,7 @@ function stripParameters(type: string): string {
   return type.split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** How the fields of a form go, where they do not go as all do. */
+/** Returns how the fields of a form are serialised, if it differs from the default. */
 function toFormFields(media: unknown, references: References): Record<string, FormField> {
   const fields: Record<string, FormField> = {};
   const schema = references.follow(getOwn(media, "schema"));

@@ -7,14 +7,14 @@ import { decompress, readBounded } from "./read-body.ts";
 export type FetchedDocument = { readonly text: string; readonly address: string };
 
 const MAX_REDIRECTS = 5;
-/** Waits before asking a server again that did not answer, or had no time to. */
+/** The delays before a server that failed or was too busy is retried. */
 const RETRY_DELAYS_MS = [250, 1000];
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * A document from an address, no longer than so many bytes.
+ * Fetches a document from a URL, up to a maximum size.
  *
- * @param trusted - The origin that the author named; others must have public addresses.
+ * @param trusted - The origin that the author specified. Others must have public addresses.
  */
 export async function fetchDocument(
   address: string,
@@ -28,7 +28,7 @@ export async function fetchDocument(
       if (error instanceof ToolSourceError) throw error;
       if (pause === undefined) {
         throw new ToolSourceError(
-          `The OpenAPI document ${address} cannot be read: ${formatFetchError(error)}; asked ${RETRY_DELAYS_MS.length + 1} times`,
+          `The OpenAPI document ${address} cannot be read: ${formatFetchError(error)}; attempted ${RETRY_DELAYS_MS.length + 1} times`,
         );
       }
       await wait(pause);
@@ -37,7 +37,7 @@ export async function fetchDocument(
   throw new Error("unreachable");
 }
 
-/** A server that is busy or broken for now. */
+/** The server is temporarily busy or broken. */
 class ServerUnavailableError extends Error {}
 
 async function fetchOnce(address: string, maxBytes: number, trusted: string): Promise<FetchedDocument> {
@@ -46,7 +46,7 @@ async function fetchOnce(address: string, maxBytes: number, trusted: string): Pr
     const isTrusted = url.origin === trusted;
     if (!isTrusted && isPrivateHost(url.hostname)) {
       throw new ToolSourceError(
-        `The OpenAPI document ${address} leads to ${url.href}, which is not of the public network: nothing was read there`,
+        `The OpenAPI document ${address} leads to ${url.href}, which is not on the public network: it was not read`,
       );
     }
     const connect = isTrusted
@@ -62,7 +62,7 @@ async function fetchOnce(address: string, maxBytes: number, trusted: string): Pr
         const next = new URL(headers["location"], url);
         if (!/^https?:$/.test(next.protocol) || (url.protocol === "https:" && next.protocol === "http:")) {
           throw new ToolSourceError(
-            `The OpenAPI document ${address} leads to ${next.href}: that is not followed`,
+            `The OpenAPI document ${address} redirects to ${next.href}, which is not followed`,
           );
         }
         url = next;
@@ -76,7 +76,7 @@ async function fetchOnce(address: string, maxBytes: number, trusted: string): Pr
         );
       }
       const stream = decompress(body, headers["content-encoding"]);
-      if (stream === undefined) throw new ToolSourceError(`${address} came in an unknown content-encoding`);
+      if (stream === undefined) throw new ToolSourceError(`${address} has an unknown content-encoding`);
       const { bytes, isCut } = await readBounded(stream, maxBytes);
       if (isCut) throw createTooLongError(address, maxBytes);
       return { text: new TextDecoder().decode(bytes), address: url.href };
@@ -85,13 +85,13 @@ async function fetchOnce(address: string, maxBytes: number, trusted: string): Pr
     }
   }
   throw new ToolSourceError(
-    `The OpenAPI document ${address} leads on and on: ${MAX_REDIRECTS} redirects were followed`,
+    `The OpenAPI document ${address} redirects too often: ${MAX_REDIRECTS} redirects were followed`,
   );
 }
 
 export function createTooLongError(location: string, maxBytes: number): ToolSourceError {
   return new ToolSourceError(
-    `The OpenAPI document ${location} has more than ${maxBytes} bytes: it was not read; limits.maxDocumentBytes can allow more`,
+    `The OpenAPI document ${location} has more than ${maxBytes} bytes: it was not read; increase limits.maxDocumentBytes to allow it`,
   );
 }
 

@@ -6,7 +6,7 @@ export type FilledPath =
   | { readonly ok: true; readonly path: string }
   | { readonly ok: false; readonly said: string };
 
-/** The path with its values in place (OAPI-06). A value stays within the place that the path has for it. */
+/** Fills the values into the path (OAPI-06). A value stays within its segment. */
 export function fillPath({ path, parameters }: OpenApiCall, values: JsonObject): FilledPath {
   let filled = path;
   for (const parameter of parameters) {
@@ -18,11 +18,11 @@ export function fillPath({ path, parameters }: OpenApiCall, values: JsonObject):
       parameter.json === true
         ? serialisePathParameter(name, JSON.stringify(value), parameter)
         : serialisePathParameter(name, value, parameter);
-    // Without it another operation would be called: the one of all instead of the one of this.
+    // An empty value would call another operation: for example the list instead of one item.
     if (part === "" || value === "") return rejectPath(`path param '${key}' must not be empty`);
     if (isPathTraversal(part))
       return rejectPath(
-        `path param '${key}' must not hold "." or ".." as a part of a path, nor control characters`,
+        `path param '${key}' must not contain "." or ".." as a path segment, nor control characters`,
       );
     filled = filled.replaceAll(`{${name}}`, () => part);
   }
@@ -33,12 +33,12 @@ function rejectPath(reason: string): FilledPath {
   return { ok: false, said: `Error: ${reason}` };
 }
 
-/** Servers decode once, some of them more often, and some take `..;x` for `..`: none of it may be a step up. */
+/** Servers decode once or more often, and some treat `..;x` as `..`: none of these may leave the segment. */
 function isPathTraversal(part: string): boolean {
   let text = part;
   for (let round = 0; round < 5; round += 1) {
     if (text.split(/[/\\]/).some((segment) => /^\.\.?(;|$)/.test(segment))) return true;
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern matches control characters.
     if (/[\u0000-\u001f\u007f]/.test(text)) return true;
     try {
       text = decodeURIComponent(text);

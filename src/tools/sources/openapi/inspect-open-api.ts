@@ -3,7 +3,7 @@ import { assignToolNames } from "../tool-names.ts";
 import type { LoadedApi } from "./load-api.ts";
 import { loadInThread } from "./load-in-thread.ts";
 
-/** What an agent with nothing but this API would be offered. */
+/** The tools of an agent that uses only this API. */
 export type ApiInspection = LoadedApi;
 
 export async function inspectOpenApi(settings: OpenApiSettings, folder: string): Promise<ApiInspection> {

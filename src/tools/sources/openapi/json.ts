@@ -12,12 +12,12 @@ export function asList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** What stands under a key of its own. */
+/** Returns the value of the object's own key. */
 export function getOwn(value: unknown, key: string): unknown {
   return isObject(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }
 
-/** Cut behind whole characters, with an ellipsis where something is gone. */
+/** Cuts at a character boundary, and adds an ellipsis if something was removed. */
 export function truncateText(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text;
   return `${[...text.slice(0, maxChars)].slice(0, -1).join("")}…`;

@@ -9,26 +9,26 @@ import { readSpec } from "./read-document.ts";
 import { References } from "./references.ts";
 import { type SkippedOperation, selectOperations } from "./select-operations.ts";
 
-/** What a document offers. Plain data, so that it can go from one thread to another. */
+/** The tools of a document. Plain data, so that one thread can send it to another. */
 export type LoadedApi = {
   readonly title: string;
   readonly version: string;
-  /** Names are proposals. */
+  /** Their names are proposals. */
   readonly tools: readonly PinnedTool[];
   readonly leftOut: readonly SkippedOperation[];
-  /** Of tools, a few words each. */
+  /** Notes about tools, a few words each. */
   readonly notes: readonly { readonly remote: string; readonly note: string }[];
   readonly warnings: readonly string[];
 };
 
-/** Reads one API's document and makes tools of its operations. Rejects with an `ToolSourceError`. */
+/** Reads the document of one API and creates a tool for each operation. Rejects with a `ToolSourceError`. */
 export async function loadApi(settings: OpenApiSettings, workspace: string): Promise<LoadedApi> {
   const { text, address } = await readSpec(settings.spec, workspace, settings.limits.maxDocumentBytes);
   return await loadApiText(text, address, settings);
 }
 
 /**
- * @param address - Of the document, as an URL.
+ * @param address - The URL of the document.
  *
  * @testonly
  */
@@ -43,7 +43,7 @@ export async function loadApiText(
   const { maxOperations } = settings.limits;
   if (operations.length > maxOperations) {
     throw new ToolSourceError(
-      `${settings.spec} has ${operations.length} operations, more than ${maxOperations}: choose some by ids, tags or path, or allow more with limits.maxOperations`,
+      `${settings.spec} has ${operations.length} operations, more than ${maxOperations}: select some by ids, tags or path, or increase limits.maxOperations`,
     );
   }
   const tools: PinnedTool[] = [];
@@ -61,7 +61,7 @@ export async function loadApiText(
     omitted.push({ method, path, id, why: pinned.why });
     if (pinned.isServer === true) withoutServer ??= pinned.why;
   }
-  // Where no operation has a place to go, nothing is left to warn about (OAPI-03).
+  // If no operation has a server, there is nothing else to warn about (OAPI-03).
   if (tools.length === 0 && withoutServer !== undefined) {
     throw new ToolSourceError(`The API ${settings.name} cannot be called: ${withoutServer}`);
   }

@@ -9,8 +9,8 @@ import type { LoadReply, LoadRequest } from "./load-thread.ts";
 const MAX_HEAP_MB = 1024;
 
 /**
- * `load` in a thread of its own: however large or hostile a document is, the worker goes on, and time and memory end.
- * No secret is known there.
+ * Loads in a separate thread: a large or hostile document does not stop the worker, and time and memory are limited.
+ * The thread knows no secrets.
  */
 export function loadInThread(
   settings: OpenApiSettings,
@@ -35,9 +35,9 @@ export function loadInThread(
       reject(error);
     };
     const rejectSource = (reason: string) =>
-      fail(new ToolSourceError(`The OpenAPI document ${settings.spec} was not read to its end: ${reason}`));
+      fail(new ToolSourceError(`The OpenAPI document ${settings.spec} was not read completely: ${reason}`));
     const timer = setTimeout(
-      () => rejectSource(`it took more than ${readTimeoutMs} ms; limits.readTimeoutMs can allow more`),
+      () => rejectSource(`it took more than ${readTimeoutMs} ms; increase limits.readTimeoutMs to allow it`),
       readTimeoutMs,
     );
     const onAbort = () => fail(signal.reason instanceof Error ? signal.reason : new Error("cancelled"));
@@ -58,7 +58,7 @@ export function loadInThread(
   });
 }
 
-/** A thread runs what was built. */
+/** The thread runs the built code. */
 function resolveThreadFile(): string {
   const folder = import.meta.url.endsWith(".ts") ? "../../../../dist/tools/sources/openapi/" : "./";
   return fileURLToPath(new URL(`${folder}load-thread.js`, import.meta.url));

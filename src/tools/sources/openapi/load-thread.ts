@@ -3,7 +3,7 @@ import type { OpenApiSettings } from "../../../schema/openapi.ts";
 import { ToolSourceError } from "../tool-source.ts";
 import { type LoadedApi, loadApi } from "./load-api.ts";
 
-// What runs in the thread of load-in-thread.ts.
+// The code of the thread that load-in-thread.ts starts.
 
 export type LoadRequest = { readonly settings: OpenApiSettings; readonly workspace: string };
 

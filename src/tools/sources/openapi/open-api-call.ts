@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { OpenApiAuth } from "../../../schema/openapi.ts";
 
-// What is kept of an operation for its calls: `data` of its pinned tool.
+// The stored data of an operation for its calls: `data` of its pinned tool.
 
 export const METHODS = ["get", "head", "options", "put", "delete", "post", "patch"] as const;
 export type Method = (typeof METHODS)[number];
@@ -19,37 +19,37 @@ export const Style = z.enum(STYLES);
 export type Style = z.infer<typeof Style>;
 
 export const CallParameter = z.object({
-  /** As the model names it. */
+  /** The name for the model. */
   key: z.string(),
-  /** As the API names it. */
+  /** The name in the API. */
   name: z.string(),
   in: z.enum(["path", "query", "header"]),
   style: Style,
   explode: z.boolean(),
-  /** Reserved characters that end nothing stay as they are. */
+  /** Reserved characters that do not end the value are not encoded. */
   reserved: z.literal(true).optional(),
-  /** Its value goes as JSON. */
+  /** The value is serialised as JSON. */
   json: z.literal(true).optional(),
 });
 export type CallParameter = z.infer<typeof CallParameter>;
 
-/** How one field of a form goes. */
+/** How one field of a form is serialised. */
 export const FormField = z.object({
   style: Style.optional(),
   explode: z.boolean().optional(),
   reserved: z.literal(true).optional(),
   contentType: z.string().optional(),
-  /** Goes as a file. */
+  /** The field is sent as a file. */
   file: z.literal(true).optional(),
 });
 export type FormField = z.infer<typeof FormField>;
 
 export const CallBody = z.object({
   key: z.string(),
-  /** For the header. */
+  /** The value of the header. */
   contentType: z.string(),
   kind: z.enum(["json", "form", "multipart", "text"]),
-  /** An object or a list is asked: a text may be the JSON of one. */
+  /** The schema expects an object or a list, so text may be the JSON of one. */
   structured: z.literal(true).optional(),
   fields: z.record(z.string(), FormField).optional(),
 });
@@ -60,7 +60,7 @@ export const OpenApiCall = z.object({
   method: z.enum(METHODS),
   /** Without a trailing slash. */
   base: z.string(),
-  /** `/pets/{petId}` */
+  /** For example `/pets/{petId}`. */
   path: z.string(),
   parameters: z.array(CallParameter),
   body: CallBody.optional(),
@@ -69,7 +69,7 @@ export const OpenApiCall = z.object({
   idempotencyHeader: z.string().optional(),
   maxResponseBytes: z.number(),
   timeoutMs: z.number(),
-  /** Others than the author have said where it is: the host must have a public address. */
+  /** The document chose the server, not the author: its host must have a public address. */
   publicOnly: z.literal(true).optional(),
 });
 export type OpenApiCall = z.infer<typeof OpenApiCall>;

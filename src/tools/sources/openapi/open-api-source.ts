@@ -9,11 +9,11 @@ import type { SecretLookup } from "./request-secrets.ts";
 import { Sender } from "./sender.ts";
 
 export type OpenApiOptions = {
-  /** Asked at the moment of each call. */
+  /** Resolves secrets at the moment of each call. */
   readonly secrets: SecretLookup;
 };
 
-/** APIs that definitions name by their OpenAPI documents: each operation is a tool. */
+/** Provides the APIs that definitions name by their OpenAPI documents: each operation is a tool. */
 export class OpenApiSource implements ToolSource {
   readonly kind = "openapi";
   readonly #secrets: SecretLookup;

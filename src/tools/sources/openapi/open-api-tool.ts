@@ -11,7 +11,7 @@ import { isAbsent } from "./serialise.ts";
 
 export type OpenApiToolContext = { readonly secrets: SecretLookup; readonly sender: Pick<Sender, "send"> };
 
-/** The tool that carries out calls of one operation. An answer that is none of success is an answer too (OAPI-08). */
+/** Creates the tool that calls one operation. An answer with an error status is an ordinary result too (OAPI-08). */
 export function createOpenApiTool(
   pinned: PinnedTool,
   { secrets, sender }: OpenApiToolContext,
@@ -51,8 +51,8 @@ function formatSummary(call: OpenApiCall, value: unknown): string {
 }
 
 /**
- * What the operation knows; the server judges the rest. What is no table stays as it is, for the result to say so
- * (OAPI-08).
+ * Checks what the operation declares; the server checks the rest. Arguments that are not an object stay as they are, so
+ * that the result reports it (OAPI-08).
  */
 function parseCallArguments({ parameters, body }: OpenApiCall, value: unknown): ParsedArguments {
   if (isAbsent(value)) return { ok: true, value: {} };
@@ -61,7 +61,7 @@ function parseCallArguments({ parameters, body }: OpenApiCall, value: unknown): 
   const keys = [...parameters.map(({ key }) => key), ...(body === undefined ? [] : [body.key])];
   const known = keys.filter((key) => Object.hasOwn(fields, key) && !isAbsent(fields[key]));
   if (body?.structured === true && typeof fields[body.key] === "string") {
-    return { ok: false, message: `${body.key}: found a text, expected an object or a list` };
+    return { ok: false, message: `${body.key}: found text, expected an object or a list` };
   }
   return { ok: true, value: Object.fromEntries(known.map((key) => [key, fields[key]])) };
 }

@@ -3,10 +3,10 @@ import type { OpenApiLimits } from "../../../schema/openapi.ts";
 import { ToolSourceError } from "../tool-source.ts";
 import { isObject, type JsonObject } from "./json.ts";
 
-/** How often the aliases of a YAML document may stand for their anchors, within each other multiplied. */
+/** How often the aliases of a YAML document may be expanded, nested expansions multiplied. */
 const MAX_ALIASES = 10_000;
 
-/** JSON when it begins as JSON does, else YAML (OAPI-01). */
+/** Parses JSON if the text begins like JSON, otherwise YAML (OAPI-01). */
 export function parseText(text: string, location: string): unknown {
   const body = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   const first = /\S/.exec(body)?.[0];
@@ -20,27 +20,23 @@ export function parseText(text: string, location: string): unknown {
   } catch (error) {
     const reason = (error as Error).message.split("\n")[0]?.replace(/:$/, "");
     const format = first === "{" || first === "[" ? "JSON" : "YAML";
-    throw new ToolSourceError(
-      `The OpenAPI document ${location} is not ${format} that can be read: ${reason}`,
-    );
+    throw new ToolSourceError(`The OpenAPI document ${location} is not valid ${format}: ${reason}`);
   }
 }
 
 export type OpenApiDocument = { readonly root: JsonObject; readonly warnings: readonly string[] };
 
-/** A document of a version that is spoken here, within its bounds. */
+/** Checks that the document has a supported version and is within its limits. */
 export function checkDocument(value: unknown, location: string, limits: OpenApiLimits): OpenApiDocument {
   if (!isObject(value))
-    throw new ToolSourceError(`The OpenAPI document ${location} is a list or a word, not a table`);
+    throw new ToolSourceError(`The OpenAPI document ${location} is a list or a scalar, not an object`);
   checkBounds(value, location, limits);
   const version = value["openapi"];
   if (typeof version === "string" && /^3\.[01](\.|-|$)/.test(version)) return { root: value, warnings: [] };
   if (typeof version === "string" && /^3\.2(\.|-|$)/.test(version)) {
     return {
       root: value,
-      warnings: [
-        `${location} is OpenAPI ${version}: it is read as 3.1, and what is new in it is passed over`,
-      ],
+      warnings: [`${location} is OpenAPI ${version}: it is read as 3.1, and newer features are ignored`],
     };
   }
   const found =
@@ -48,13 +44,13 @@ export function checkDocument(value: unknown, location: string, limits: OpenApiL
       ? `OpenAPI ${version.slice(0, 20)}`
       : value["swagger"] !== undefined
         ? "Swagger 2.0"
-        : "no OpenAPI document: its key `openapi` is missing";
+        : "not an OpenAPI document: its key `openapi` is missing";
   throw new ToolSourceError(
-    `${location} is ${found}; versions 3.0 and 3.1 are read. Convert it, or name another document`,
+    `${location} is ${found}; versions 3.0 and 3.1 are supported. Convert it, or specify another document`,
   );
 }
 
-/** Looks at everything once, without recursion: what is too deep or refers too often goes no further. */
+/** Visits each value once, without recursion. Rejects a document that is too deep or has too many references. */
 export function checkBounds(
   value: unknown,
   location: string,
@@ -67,7 +63,7 @@ export function checkBounds(
     if (typeof inner !== "object" || inner === null || seen.has(inner)) return;
     if (depth > maxDepth) {
       throw new ToolSourceError(
-        `${location} has more than ${maxDepth} tables within each other: it was not read; limits.maxDepth can allow more`,
+        `${location} has more than ${maxDepth} nested objects: it was not read; increase limits.maxDepth to allow it`,
       );
     }
     seen.add(inner);
@@ -78,7 +74,7 @@ export function checkBounds(
     if (typeof (next.value as JsonObject)["$ref"] === "string") references += 1;
     if (references > maxReferences) {
       throw new ToolSourceError(
-        `${location} has more than ${maxReferences} references: it was not read; limits.maxReferences can allow more`,
+        `${location} has more than ${maxReferences} references: it was not read; increase limits.maxReferences to allow it`,
       );
     }
     for (const inner of Object.values(next.value)) visit(inner, next.depth + 1);

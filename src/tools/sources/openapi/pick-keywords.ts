@@ -8,16 +8,16 @@ type InnerSchemas = {
 };
 
 const TYPES = ["null", "boolean", "object", "array", "number", "integer", "string"];
-/** Of one part of a tool's parameters. */
+/** The limit for one part of a tool's parameters. */
 const MAX_DESCRIPTION_CHARS = 600;
-/** Of an example or a default as JSON; longer ones are there for people. */
+/** The limit for an example or a default as JSON. Longer ones are meant for humans. */
 const MAX_VALUE_CHARS = 200;
 
 const COUNT_KEYWORDS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 const NUMBER_KEYWORDS = ["minimum", "maximum"];
 const CHOICE_KEYWORDS = ["anyOf", "oneOf"] as const;
 
-/** The keywords of one schema that mean the same to every reader of JSON Schema, draft 7 and 2020-12. */
+/** Picks the keywords of one schema that mean the same in JSON Schema draft 7 and 2020-12. */
 export function pickKeywords(schema: JsonObject, inner: InnerSchemas): ModelSchema {
   const own = {
     ...describeSchema(schema),
@@ -74,7 +74,7 @@ function isShort(value: unknown): boolean {
   );
 }
 
-/** In 3.0 `exclusiveMinimum: true` makes another bound of `minimum`. */
+/** In 3.0, `exclusiveMinimum: true` makes `minimum` exclusive. */
 function pickBounds(schema: JsonObject): ModelSchema {
   const bounds: Record<string, unknown> = {};
   for (const name of COUNT_KEYWORDS) {
@@ -94,7 +94,7 @@ function pickBounds(schema: JsonObject): ModelSchema {
   return bounds;
 }
 
-/** Expressions of other languages are left out: a reader of the schema would stumble over them. */
+/** Patterns in other regular expression dialects are dropped: JSON Schema readers would fail on them. */
 function isPortablePattern(pattern: string): boolean {
   try {
     new RegExp(pattern, "u");
@@ -144,7 +144,7 @@ function pickParts(schema: JsonObject, { schema: inner }: InnerSchemas): readonl
   return Array.isArray(allOf) ? allOf.map(inner).filter((part) => Object.keys(part).length > 0) : [];
 }
 
-/** Parts that say nothing against each other become one table, which every vendor reads; others stay apart. */
+/** Merges parts without contradictions into one object schema, which every vendor supports. Others stay separate. */
 function mergeParts(own: ModelSchema, parts: readonly ModelSchema[]): ModelSchema {
   if (parts.length === 0) return own;
   let whole = own;
@@ -175,12 +175,12 @@ function joinSchemas(whole: ModelSchema, part: ModelSchema): ModelSchema | undef
       result[key] = [...new Set([...(there as string[]), ...(value as string[])])];
     } else return undefined;
   }
-  // A closed table of one part would shut out the properties of the others.
+  // A closed object in one part would forbid the properties of the others.
   const closes = (schema: ModelSchema) => schema["additionalProperties"] === false;
   return closes(whole) !== closes(part) ? undefined : result;
 }
 
-/** `nullable` of 3.0, in words of 3.1. */
+/** Converts `nullable` of 3.0 to the form of 3.1. */
 function makeNullable(schema: JsonObject, keywords: ModelSchema): ModelSchema {
   if (schema["nullable"] !== true) return keywords;
   const { type, enum: values } = keywords;

@@ -17,10 +17,10 @@ export type PinnedOperation =
   | { readonly ok: true; readonly tool: PinnedTool; readonly notes: readonly string[] }
   | { readonly ok: false; readonly why: string; readonly isServer?: true };
 
-/** The longest that all vendors take. */
+/** The longest that all vendors accept. */
 const MAX_DESCRIPTION_CHARS = 1024;
 const MAX_LABEL_CHARS = 120;
-/** Of one operation. */
+/** The limit for one operation. */
 const MAX_PARAMETERS = 500;
 
 const REPLAY_BY_METHOD: Readonly<Record<Method, ReplayClass>> = {
@@ -33,7 +33,7 @@ const REPLAY_BY_METHOD: Readonly<Record<Method, ReplayClass>> = {
   patch: "unsafe",
 };
 
-/** A tool of an operation (OAPI-02, OAPI-06), or why it cannot be one. */
+/** Creates the tool of an operation (OAPI-02, OAPI-06), or returns the reason why it cannot be one. */
 export function pinOperation(
   operation: Operation,
   references: References,
@@ -62,7 +62,7 @@ function buildPinnedTool(
   );
   if (!server.ok) return { ok: false, why: server.why, isServer: true };
   const template = toPathTemplate(path, server.base);
-  if (template === undefined) return { ok: false, why: "its path is none that can be sent" };
+  if (template === undefined) return { ok: false, why: "its path cannot be sent" };
   const { auth, headers, idempotencyHeader, maxResponseBytes, timeoutMs } = settings;
   const lists = [item["parameters"], own["parameters"]];
   if (path.split("{").length + lists.flatMap(asList).length > MAX_PARAMETERS) {
@@ -102,13 +102,13 @@ function buildPinnedTool(
   });
   if (outcome === undefined) {
     const { maxSchemaBytes } = settings.limits;
-    return { ok: false, why: `its parameters need more than ${maxSchemaBytes} bytes to be told` };
+    return { ok: false, why: `the schema of its parameters needs more than ${maxSchemaBytes} bytes` };
   }
   const body = bodyIn(new SchemaInliner(references, 1, 1000));
   if (body.type === "unknown" && body.required) {
     return {
       ok: false,
-      why: `it needs a body of ${body.types.slice(0, 3).join(" or ")}, which is not written here`,
+      why: `it needs a body of ${body.types.slice(0, 3).join(" or ")}, which is not supported`,
     };
   }
   const summary = asText(own["summary"]);
@@ -145,15 +145,15 @@ function buildPinnedTool(
     tool: { ...tool, hash: createHash("sha256").update(JSON.stringify(tool)).digest("hex") },
     notes: [
       ...notes,
-      ...(outcome.isCut ? ["its parameters are too large to be told whole: what lies deep was cut off"] : []),
+      ...(outcome.isCut ? ["the schema of its parameters is too large: its deepest parts were removed"] : []),
       ...(body.type === "unknown"
-        ? [`its body of ${body.types[0]} is not written here: it is called without one`]
+        ? [`its body of ${body.types[0]} is not supported: it is called without one`]
         : []),
     ],
   };
 }
 
-/** What the definition says itself is none of the model's to say. */
+/** The model must not set values that the definition sets. */
 function isSetByDefinition(
   { auth, headers, idempotencyHeader }: OpenApiSettings,
   location: string,
@@ -178,7 +178,7 @@ function selectReplayClass({ replay }: OpenApiSettings, id: string, method: Meth
   );
 }
 
-/** As it goes into an address, with its places; undefined where it would lead elsewhere than it says. */
+/** Encodes a path for a URL, with its placeholders. Returns undefined if it would lead somewhere else. */
 function toPathTemplate(path: string, base: string): string | undefined {
   const pieces = path.split(/(\{[^{}]+\})/);
   const template = pieces.map((piece, index) => (index % 2 === 1 ? piece : encodePiece(piece))).join("");
@@ -187,7 +187,7 @@ function toPathTemplate(path: string, base: string): string | undefined {
   return URL.canParse(probe) && new URL(probe).href === probe ? template : undefined;
 }
 
-/** What is encoded already stays. */
+/** Encodes a piece of a path. Existing escapes stay. */
 function encodePiece(piece: string): string {
   return piece.replace(/[^A-Za-z0-9\-._~!$&'()*+,;=:@/%]/g, (letter) => encodeURIComponent(letter));
 }

@@ -9,7 +9,7 @@ import { encode, isAbsent, type Pair, serialiseHeader, serialiseQueryParameter }
 export type ApiRequest = {
   readonly method: string;
   readonly url: string;
-  /** Without secrets. */
+  /** The URL without secrets. */
   readonly shown: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -17,12 +17,12 @@ export type ApiRequest = {
 
 export type PreparedRequest =
   | { readonly ok: true; readonly request: ApiRequest }
-  /** What the model is told instead: an ordinary result (OAPI-08). */
+  /** The ordinary result that the model receives instead (OAPI-08). */
   | { readonly ok: false; readonly said: string };
 
 const ACCEPT = "application/json, text/*;q=0.9, */*;q=0.5";
 
-/** The request of a call, in the order of OAPI-07. */
+/** Prepares the request of a call, in the order of OAPI-07. */
 export function prepareRequest(
   call: OpenApiCall,
   parameters: unknown,
@@ -56,9 +56,9 @@ export function prepareRequest(
   }
   const body = buildBody(call, values, headers);
   const url = appendQuery(pathUrl, key === undefined ? pairs : [...pairs, key]);
-  // What an address means is decided by its reader: it must read what was written.
+  // The server's parser decides what a URL means: it must read the path that was written.
   if (!URL.canParse(url) || new URL(url).href !== url) {
-    return rejectRequest(`these path params lead elsewhere than to ${call.path}`);
+    return rejectRequest(`these path params lead to a different path than ${call.path}`);
   }
   const maskedUrl = appendQuery(pathUrl, key === undefined ? pairs : [...pairs, [key[0], MASKED]]);
   return {
@@ -89,12 +89,12 @@ function buildQuery({ parameters, auth }: OpenApiCall, values: JsonObject): read
       parameter,
     );
   });
-  // A table that is spread may hold any key; the one that says who asks is not the model's.
+  // An exploded object may contain any key. The model must not set the one that authenticates.
   const own = auth.type === "api-key" && auth.in === "query" ? encode(auth.name) : undefined;
   return pairs.filter(([name]) => name !== own);
 }
 
-/** @returns What goes into the query. */
+/** @returns The authentication part of the query. */
 function authorise(
   { auth }: OpenApiCall,
   headers: Map<string, string>,
@@ -152,6 +152,6 @@ function toSecretHeader(name: string, value: string): string {
   if (isHeaderValue(text)) return text;
   throw new ToolError(
     "failed",
-    `The request was not sent: the value of the header ${name} holds a line break or letters that no header may hold`,
+    `The request was not sent: the value of the header ${name} contains a line break or characters that are not allowed in headers`,
   );
 }

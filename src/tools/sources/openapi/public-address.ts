@@ -1,7 +1,7 @@
 import { lookup } from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
-// Where a document that somebody else has written may send us: to the public network, not into the worker's own.
+// Limits the addresses that a third-party document may send requests to: the public network, not the worker's own.
 
 const PRIVATE_NETWORKS = new BlockList();
 for (const [network, bits] of [
@@ -28,20 +28,20 @@ for (const [network, bits] of [
   PRIVATE_NETWORKS.addSubnet(network, bits, "ipv6");
 }
 
-/** An IPv4 address in the clothes of IPv6 counts as what it is. */
+/** An IPv4 address mapped to IPv6 is treated as the IPv4 address. */
 function isPrivateAddress(address: string): boolean {
   const family = isIP(address);
   return family !== 0 && PRIVATE_NETWORKS.check(address, family === 4 ? "ipv4" : "ipv6");
 }
 
-/** Whether a host is known to be none of the public network, without asking anybody. */
+/** Returns whether a host is known not to be on the public network, without a DNS lookup. */
 export function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "").replace(/\.$/, "");
   if (isIP(host) !== 0) return isPrivateAddress(host);
   return !host.includes(".") || /\.(localhost|local|internal|lan|home\.arpa)$/i.test(host);
 }
 
-/** Looks a name up as ever, and refuses what leads inside: what is connected to is what was looked at. */
+/** Resolves a name as usual, and rejects private addresses: the connection uses exactly the checked address. */
 export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses) => {
     if (error !== null) return callback(error, []);

@@ -8,7 +8,7 @@ const DECODERS = {
   br: createBrotliDecompress,
 } as const;
 
-/** We ask for no encoding, but servers compress unasked. Undefined for an encoding that nobody knows. */
+/** Holdfast requests no encoding, but servers compress anyway. Returns undefined for an unknown encoding. */
 export function decompress(body: Readable, encoding: string | string[] | undefined): Readable | undefined {
   const name = String(encoding ?? "")
     .trim()
@@ -19,13 +19,13 @@ export function decompress(body: Readable, encoding: string | string[] | undefin
     body.on("error", () => {}).destroy();
     return undefined;
   }
-  // The error reaches the reader through the decoder; the callback only keeps it from being unhandled.
+  // The error reaches the reader through the decoder; the callback only prevents an unhandled error.
   return pipeline(body, create(), () => {});
 }
 
 export type BoundedBody = { readonly bytes: Uint8Array; readonly isCut: boolean };
 
-/** As much as is wanted; what comes behind it is not waited for. */
+/** Reads up to a maximum, and does not wait for the rest. */
 export async function readBounded(body: Readable, maxBytes: number): Promise<BoundedBody> {
   const parts: Uint8Array[] = [];
   let length = 0;

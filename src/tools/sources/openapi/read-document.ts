@@ -8,23 +8,24 @@ export function isUrl(spec: string): boolean {
   return /^https?:\/\//i.test(spec);
 }
 
-/** A document by what the author wrote: an address, or a file. Its own address is an URL in both cases. */
+/** Reads the document that the author specified: a URL or a file. Its own address is a URL in both cases. */
 export async function readSpec(spec: string, workspace: string, maxBytes: number): Promise<FetchedDocument> {
   if (!isUrl(spec)) return await readFile(resolve(workspace, spec), maxBytes);
-  if (!URL.canParse(spec)) throw new ToolSourceError(`The OpenAPI document "${spec}": this is no address`);
+  if (!URL.canParse(spec))
+    throw new ToolSourceError(`The OpenAPI document "${spec}": this is not a valid URL`);
   const { username, password, origin } = new URL(spec);
   if (username !== "" || password !== "") {
     throw new ToolSourceError(
-      "The address of an OpenAPI document must hold no user and no password: it is stored and shown",
+      "The address of an OpenAPI document must not contain a user or a password, because it is stored and displayed",
     );
   }
   return await fetchDocument(spec, maxBytes, origin);
 }
 
 /**
- * A document that another one refers to: of a file, one of the same folder or below; of an address, another address.
+ * Reads a document that another one refers to: for a file, one in the same folder or below; for a URL, another URL.
  *
- * @param root - The address of the document that the author named.
+ * @param root - The address of the document that the author specified.
  */
 export async function readReferenced(
   address: string,
@@ -36,7 +37,9 @@ export async function readReferenced(
     return await fetchDocument(address, maxBytes, trusted);
   }
   if (!address.startsWith("file:") || !root.startsWith("file:")) {
-    throw new ToolSourceError(`A reference leads to ${address}: only addresses can be read from there`);
+    throw new ToolSourceError(
+      `A reference leads to ${address}: a document from a URL can only refer to other URLs`,
+    );
   }
   const folder = await realpath(dirname(fileURLToPath(root)));
   const file = await realpath(fileURLToPath(address)).catch(() => fileURLToPath(address));
@@ -60,7 +63,7 @@ async function readFile(file: string, maxBytes: number): Promise<FetchedDocument
   } catch (error) {
     if (error instanceof ToolSourceError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    const reason = code === "ENOENT" ? "there is no such file" : message;
+    const reason = code === "ENOENT" ? "the file does not exist" : message;
     throw new ToolSourceError(`The OpenAPI document ${file} cannot be read: ${reason}`);
   }
 }

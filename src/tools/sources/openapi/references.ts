@@ -5,19 +5,19 @@ import { isObject, type JsonObject } from "./json.ts";
 import { checkBounds, parseText } from "./parse-document.ts";
 import { readReferenced } from "./read-document.ts";
 
-/** References that lead from one to the next. */
+/** The longest chain of references. */
 const MAX_CHAIN = 32;
-/** Documents that one leads to. */
+/** The most documents that one document refers to, directly or not. */
 const MAX_DOCUMENTS = 64;
 
-/** What a document refers to cannot be had; what needs it is left out. */
+/** A reference cannot be resolved. The operation that needs it is skipped. */
 export class UnresolvedReferenceError extends Error {
   override readonly name = "UnresolvedError";
 }
 
 type Limits = Pick<OpenApiSettings, "allowRemoteRefs" | "limits">;
 
-/** The references of one document. Other documents are read where that is allowed, and become a part of it. */
+/** The references of one document. Other documents are read if that is allowed, and become a part of it. */
 export class References {
   readonly root: JsonObject;
   readonly #resolvePointer: (pointer: string) => unknown;
@@ -30,7 +30,7 @@ export class References {
     this.#allowsRemote = allowed;
   }
 
-  /** @param bytes - Of the document itself, which count too. */
+  /** @param bytes - The size of the document itself, which counts toward the limit. */
   static async load(root: JsonObject, address: string, bytes: number, limits: Limits): Promise<References> {
     const parser = new $RefParser();
     const { allowRemoteRefs } = limits;
@@ -42,7 +42,7 @@ export class References {
         http: false,
         ours: { order: 1, canRead: true, read: (file: { url: string }) => external.read(file.url) },
       },
-      // What `read` gives is parsed already.
+      // The value that `read` returns is already parsed.
       parse: { json: false, yaml: false, text: false, binary: false, ours: passThroughParser },
     } as const;
     try {
@@ -50,7 +50,7 @@ export class References {
       else await parser.resolve(address, root as object, options);
     } catch (error) {
       if (external.rejection !== undefined) throw external.rejection;
-      throw new ToolSourceError(`What ${address} refers to cannot be read: ${(error as Error).message}`);
+      throw new ToolSourceError(`A reference of ${address} cannot be read: ${(error as Error).message}`);
     }
     return new References(
       parser.schema as JsonObject,
@@ -59,11 +59,11 @@ export class References {
     );
   }
 
-  /** What is meant: the value itself, or where its references lead. */
+  /** Returns the value itself, or the target of its references. */
   follow(value: unknown): unknown {
     let here = value;
     for (let steps = 0; isReference(here); steps += 1) {
-      if (steps >= MAX_CHAIN) throw new UnresolvedReferenceError(`${here.$ref} leads to itself`);
+      if (steps >= MAX_CHAIN) throw new UnresolvedReferenceError(`${here.$ref} refers to itself`);
       here = this.resolve(here.$ref);
     }
     return here;
@@ -73,7 +73,7 @@ export class References {
     if (!reference.startsWith("#")) {
       const reason = this.#allowsRemote
         ? "could not be read"
-        : "is in another document, and allowRemoteRefs is off";
+        : "is in another document, and allowRemoteRefs is false";
       throw new UnresolvedReferenceError(`${reference} ${reason}`);
     }
     const known = this.#resolved.get(reference);
@@ -85,9 +85,9 @@ export class References {
         return found;
       }
     } catch {
-      // Said below.
+      // The error below reports it.
     }
-    throw new UnresolvedReferenceError(`${reference} leads nowhere`);
+    throw new UnresolvedReferenceError(`${reference} has no target`);
   }
 }
 
@@ -98,9 +98,9 @@ const passThroughParser = {
   parse: (file: { data: unknown }) => file.data,
 };
 
-/** What one document refers to, read within the bounds of all together. */
+/** Reads the documents that one document refers to, within common limits. */
 class ExternalDocuments {
-  /** Why the first could not be had; the parser has its own words for it. */
+  /** The first failure. The parser replaces it with a message of its own. */
   rejection: ToolSourceError | undefined;
   readonly #root: string;
   readonly #limits: OpenApiSettings["limits"];
@@ -113,7 +113,7 @@ class ExternalDocuments {
     this.#limits = limits;
   }
 
-  /** @returns What the text says, which the parser takes as it is. */
+  /** @returns The parsed text, which the parser uses unchanged. */
   async read(address: string): Promise<string> {
     try {
       this.#documents += 1;

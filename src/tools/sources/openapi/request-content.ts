@@ -5,7 +5,7 @@ import { formatValue, isAbsent, type Pair, serialiseQueryParameter } from "./ser
 
 export type RequestContent = { readonly contentType: string; readonly text: string };
 
-/** A body as it is sent. */
+/** Serialises a body. */
 export function serialiseBody(body: CallBody, value: unknown): RequestContent {
   switch (body.kind) {
     case "json":
@@ -33,7 +33,7 @@ function getField(fields: Readonly<Record<string, FormField>>, name: string): Fo
   return (Object.hasOwn(fields, name) ? fields[name] : undefined) ?? {};
 }
 
-/** Tables go as JSON where nothing else is said, lists as a field for each member. */
+/** Serialises objects as JSON by default, and lists as one field for each member. */
 function serialiseFormField(
   name: string,
   value: unknown,
@@ -80,7 +80,7 @@ function serialisePart(name: string, value: unknown, { file, contentType }: Form
   ].join("\r\n");
 }
 
-/** As browsers write it. */
+/** Quotes a name as browsers do. */
 function quoteName(name: string): string {
   return name.replace(/"/g, "%22").replace(/\r/g, "%0D").replace(/\n/g, "%0A");
 }

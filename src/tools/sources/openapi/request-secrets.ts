@@ -10,7 +10,7 @@ export function hasReference(text: string): boolean {
   return HAS_REFERENCE.test(text);
 }
 
-/** The values that one request was given, so that they can be taken out of what is shown of it. */
+/** The secrets of one request, so that they can be masked in its output. */
 export class RequestSecrets {
   readonly #source: SecretLookup;
   readonly #values = new Set<string>();
@@ -20,14 +20,14 @@ export class RequestSecrets {
     this.#source = source;
   }
 
-  /** Puts the values in. */
+  /** Replaces references with their values. */
   resolve(text: string): string {
     return text.replace(REFERENCE, (_, name: string) => {
       const value = this.#source(name);
       if (value === undefined || value === "") {
         throw new ToolError(
           "failed",
-          `${name} is not set in the environment of the worker, so the request was not sent: whoever runs the worker must set it there`,
+          `${name} is not set in the environment of the worker, so the request was not sent: the operator of the worker must set it`,
         );
       }
       this.add(value);
@@ -35,7 +35,7 @@ export class RequestSecrets {
     });
   }
 
-  /** What an answer may repeat, in whatever form. */
+  /** Adds a value that an answer may repeat, in any form. */
   add(value: string): void {
     if (this.#values.has(value)) return;
     this.#values.add(value);

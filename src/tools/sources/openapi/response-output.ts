@@ -4,19 +4,19 @@ import type { ApiRequest } from "./prepare-request.ts";
 import type { RequestSecrets } from "./request-secrets.ts";
 import type { ApiResponse } from "./sender.ts";
 
-/** What all vendors take, as base64 within 5 MB. */
+/** The size that all vendors accept: 5 MB as base64. */
 const MAX_IMAGE_BYTES = 3_750_000;
 const IMAGE_TYPES = /^image\/(png|jpeg|gif|webp)$/;
 const TEXT_TYPES =
   /^text\/|[/+](json|xml|yaml|x-yaml|javascript|x-ndjson|jsonl|graphql|x-www-form-urlencoded|csv|toml|sql)$/;
-/** Looked at where no type is said. */
+/** The bytes that are inspected if the answer has no type. */
 const SNIFFED_BYTES = 4096;
 
 export function getMaxBytes(contentType: string, maxText: number): number {
   return IMAGE_TYPES.test(getMediaType(contentType)) ? Math.max(maxText, MAX_IMAGE_BYTES) : maxText;
 }
 
-/** What the model is told of an answer (OAPI-07): "{METHOD} {URL} → {STATUS}", an empty line, the body. */
+/** Formats an answer for the model (OAPI-07): "{METHOD} {URL} → {STATUS}", an empty line, the body. */
 export function toToolOutput(request: ApiRequest, answer: ApiResponse, secrets: RequestSecrets): ToolOutput {
   const { status, contentType, bytes, isCut, leadsTo: redirectsTo } = answer;
   const head = `${request.method} ${request.shown} → ${status}\n\n`;
@@ -41,7 +41,7 @@ export function toToolOutput(request: ApiRequest, answer: ApiResponse, secrets: 
     type === "" || type === "application/octet-stream" ? looksLikeText(bytes) : TEXT_TYPES.test(type);
   if (isText) return buildOutput(decodeText(bytes, contentType, isCut));
   return buildOutput(
-    `(${type || "bytes"}, ${isCut ? "more than " : ""}${bytes.length} bytes: no text, so it is not shown)`,
+    `(${type || "bytes"}, ${isCut ? "more than " : ""}${bytes.length} bytes: not text, so it is omitted)`,
   );
 }
 
@@ -49,7 +49,7 @@ function getMediaType(contentType: string): string {
   return contentType.split(";")[0]?.trim().toLowerCase() ?? "";
 }
 
-/** Cut behind a whole character. */
+/** Cuts at a character boundary. */
 function decodeText(bytes: Uint8Array, contentType: string, isCut: boolean): string {
   const [, charset] = /charset="?([\w-]+)/i.exec(contentType) ?? [];
   return createDecoder(charset).decode(bytes, { stream: isCut });

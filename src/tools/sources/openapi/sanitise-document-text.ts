@@ -1,6 +1,6 @@
 import { sanitiseText } from "../sanitise-text.ts";
 
-/** Words of a document, without what nobody sees. */
+/** Removes invisible characters from a document's text. */
 export function sanitiseDocumentText(text: string): string {
   return sanitiseText(text, Number.POSITIVE_INFINITY);
 }

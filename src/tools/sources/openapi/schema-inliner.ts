@@ -3,21 +3,21 @@ import { pickKeywords } from "./pick-keywords.ts";
 import { isReference, type References, UnresolvedReferenceError } from "./references.ts";
 import { sanitiseDocumentText } from "./sanitise-document-text.ts";
 
-// From schemas of OpenAPI 3.0 and 3.1 to the JSON Schema that a model is told: references put in place, what is of
-// OpenAPI alone left out. A schema that holds itself is cut off where it comes again, a very deep one where it gets
+// Converts schemas of OpenAPI 3.0 and 3.1 to the JSON Schema for a model: references are resolved, and keywords that only
+// OpenAPI defines are dropped. A recursive schema is cut where it repeats, and a very deep one where it becomes
 // too large.
 
 export type ModelSchema = Readonly<Record<string, unknown>>;
 
-/** From generous to bare: the first depth whose outcome is small enough is taken. */
+/** From deep to shallow: the first depth with a small enough result is used. */
 const DEPTHS = [24, 12, 8, 6, 5, 4, 3, 2, 1, 0];
-/** A schema is hardly shorter as JSON: references that double at each step are stopped before much is made of them. */
+/** A schema is hardly shorter as JSON. This bound stops references that double at each step before they expand far. */
 const MIN_NODE_BYTES = 8;
 const MAX_NAME_CHARS = 80;
 
 /**
- * Builds `make`'s outcome with the whole schemas, or with less and less of them until it is no longer than allowed.
- * Nothing where it is longer with nothing of them.
+ * Builds the result with the whole schemas, or with fewer levels of them until it is small enough.
+ * Returns nothing if it is too large even without them.
  */
 export function buildWithinBytes<Made extends object>(
   references: References,
@@ -47,7 +47,7 @@ export class SchemaInliner {
     this.#maxNodes = maxNodes;
   }
 
-  /** Something was left out because of its depth. A schema that comes again within itself is not meant by it. */
+  /** Whether something was dropped because of its depth. The cut of a recursive schema does not count. */
   get isCut(): boolean {
     return this.#isCut;
   }
@@ -60,7 +60,7 @@ export class SchemaInliner {
     return this.#inlineAt(value, 1, []);
   }
 
-  /** The type that is asked at the top, where one is. */
+  /** Returns the type at the top level, if the schema declares one. */
   getTopType(value: unknown): string | undefined {
     const schema = this.inline(value);
     if (typeof schema["type"] === "string") return schema["type"];
@@ -96,7 +96,7 @@ export class SchemaInliner {
     return { ...schema, ...described };
   }
 
-  /** Whether a property is the server's to say. */
+  /** Whether only the server sets a property. */
   #isReadOnly(property: unknown): boolean {
     if (!isObject(property)) return false;
     if (property["readOnly"] === true) return true;

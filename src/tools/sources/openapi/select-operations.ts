@@ -3,10 +3,10 @@ import { asList, asText, getOwn, isObject, type JsonObject } from "./json.ts";
 import { METHODS, type Method } from "./open-api-call.ts";
 import { type References, UnresolvedReferenceError } from "./references.ts";
 
-/** An operation that the author wants. */
+/** An operation that the author has selected. */
 export type Operation = {
   readonly id: string;
-  /** Unique in the document, also where the id is not. */
+  /** Unique in the document, even if the id is not. */
   readonly remote: string;
   readonly method: Method;
   readonly path: string;
@@ -14,13 +14,13 @@ export type Operation = {
   readonly body: JsonObject;
 };
 
-/** An operation that is no tool, and why. */
+/** An operation that is not a tool, with the reason. */
 export type SkippedOperation = {
   readonly method: string;
   readonly path: string;
   readonly id?: string;
   readonly why: string;
-  /** The author has chosen others: nothing to warn of. */
+  /** The author's filter excludes it: no warning is needed. */
   readonly chosen?: true;
 };
 
@@ -31,7 +31,7 @@ export type OperationSelection = {
 
 const NO_ID = "it has no operationId";
 
-/** All of a document, in its order, filtered as the author says (OAPI-05). */
+/** Selects the operations of a document, in its order, by the author's filter (OAPI-05). */
 export function selectOperations(
   references: References,
   { operations: filter }: OpenApiSettings,
@@ -64,7 +64,7 @@ export function selectOperations(
           why: reason,
           ...(isSelected === undefined ? {} : { chosen: isSelected }),
         });
-      if (!isRequested(filter, path, id, body)) skip("the filter leaves it out", true);
+      if (!isRequested(filter, path, id, body)) skip("the filter excludes it", true);
       else if (id === undefined || id === "") skip(NO_ID);
       else {
         const remote = ids.has(id) ? `${id} (${method} ${path})` : id;

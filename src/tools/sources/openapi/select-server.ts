@@ -9,11 +9,11 @@ export type SelectedServer =
   | { readonly ok: false; readonly why: string };
 
 /**
- * Where the requests of an operation go (OAPI-03): the author's word, then the first server of the operation, its path
- * or the document.
+ * Selects the server of an operation (OAPI-03): the author's, else the first server of the operation, of its path
+ * or of the document.
  *
  * @param lists - `servers` of operation, path and document.
- * @param address - Of the document.
+ * @param address - The address of the document.
  */
 export function selectServer(
   settings: OpenApiSettings,
@@ -23,27 +23,27 @@ export function selectServer(
   if (settings.baseUrl !== undefined) return toSelectedServer(new URL(settings.baseUrl), false);
   const server = lists.map(asList).find((list) => list.length > 0)?.[0];
   const declared = asText(getOwn(server, "url"));
-  if (declared === undefined) return rejectServer("the document names no server: say baseUrl");
+  if (declared === undefined) return rejectServer("the document names no server: specify baseUrl");
   const configured = expandVariables(declared, getOwn(server, "variables"));
   const fromDocument = isUrl(address);
   if (!URL.canParse(configured) && !fromDocument) {
     return rejectServer(
-      `the document's server "${declared}" is meant from where the document lies: say baseUrl`,
+      `the document's server "${declared}" is relative to the location of the document: specify baseUrl`,
     );
   }
   if (!URL.canParse(configured, address))
-    return rejectServer(`the document's server "${declared}" is no address: say baseUrl`);
+    return rejectServer(`the document's server "${declared}" is not a valid URL: specify baseUrl`);
   const url = new URL(configured, address);
   if (!fromDocument || url.origin === new URL(address).origin) return toSelectedServer(url, false);
-  // What lies at an address may be another thing tomorrow: it does not decide where secrets go, nor leads inside.
+  // The content of a URL may change: it must not decide where secrets are sent, nor refer to private addresses.
   if (holdsSecrets(settings)) {
     return rejectServer(
-      `the document lies at ${new URL(address).origin} and names the server ${url.origin}: where secrets go is the definition's to say; say baseUrl = "${url.href}" if that is right`,
+      `the document is at ${new URL(address).origin} and names the server ${url.origin}: only the definition may decide where secrets are sent; specify baseUrl = "${url.href}" if that is correct`,
     );
   }
   if (isPrivateHost(url.hostname)) {
     return rejectServer(
-      `the document names the server ${url.origin}, which is not of the public network: say baseUrl`,
+      `the document names the server ${url.origin}, which is not on the public network: specify baseUrl`,
     );
   }
   return toSelectedServer(url, true);
@@ -59,20 +59,20 @@ function rejectServer(reason: string): SelectedServer {
 
 function toSelectedServer(url: URL, publicOnly: boolean): SelectedServer {
   if (url.protocol !== "http:" && url.protocol !== "https:") {
-    return rejectServer(`the server ${url.href} is not of http or https`);
+    return rejectServer(`the server ${url.href} does not use http or https`);
   }
   if (url.username !== "" || url.password !== "") {
-    return rejectServer("the address of the server holds a user or a password: use auth instead");
+    return rejectServer("the address of the server contains a user or a password: use auth instead");
   }
   if (url.search !== "" || url.hash !== "") {
     return rejectServer(
-      `the address of the server ends with "${url.search}${url.hash}", which cannot go before a path`,
+      `the address of the server ends with "${url.search}${url.hash}", which cannot precede a path`,
     );
   }
   return { ok: true, base: url.origin + url.pathname.replace(/\/+$/, ""), publicOnly };
 }
 
-/** `https://{region}.example.com`, with what the document says by default. */
+/** Expands `https://{region}.example.com` with the document's default values. */
 function expandVariables(url: string, variables: unknown): string {
   return url.replace(/\{([^{}]+)\}/g, (whole, name: string) => {
     const variable = isObject(variables) ? getOwn(variables, name) : undefined;

@@ -9,14 +9,14 @@ export type ApiResponse = {
   readonly contentType: string;
   readonly bytes: Uint8Array;
   readonly isCut: boolean;
-  /** A redirect that was not followed. */
+  /** The target of a redirect that was not followed. */
   readonly leadsTo?: string;
 };
 
 export type SendOptions = {
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
-  /** By the type of the answer. */
+  /** Returns the limit for the type of the answer. */
   readonly maxBytes: (contentType: string) => number;
   readonly publicOnly: boolean;
 };
@@ -29,7 +29,7 @@ export class Sender {
   readonly #agent = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS } });
   readonly #publicAgent = new Agent({ connect: { timeout: CONNECT_TIMEOUT_MS, lookup: lookupPublic } });
 
-  /** Redirects are followed within the origin, of requests that only read. Rejects with a `ToolError`. */
+  /** Sends a request. Follows redirects within the origin for requests that only read. Rejects with a `ToolError`. */
   async send(request: ApiRequest, options: SendOptions): Promise<ApiResponse> {
     const timeout = AbortSignal.timeout(options.timeoutMs);
     const signal = AbortSignal.any([options.signal, timeout]);
@@ -89,7 +89,7 @@ function getRedirect({ statusCode, headers }: Dispatcher.ResponseData, from: str
   return URL.canParse(location, from) ? new URL(location, from) : undefined;
 }
 
-/** Answers of these have no body, whatever their headers say of one. */
+/** Answers with these statuses have no body, whatever their headers declare. */
 const BODILESS_STATUSES = [204, 205, 304];
 
 async function readResponse(
@@ -101,7 +101,7 @@ async function readResponse(
   const isEmpty = method === "HEAD" || BODILESS_STATUSES.includes(statusCode);
   const stream = isEmpty ? body : decompress(body, headers["content-encoding"]);
   if (stream === undefined)
-    throw new Error(`its content-encoding is ${String(headers["content-encoding"])}, which is not read here`);
+    throw new Error(`its content-encoding is ${String(headers["content-encoding"])}, which is not supported`);
   const { bytes, isCut } = await readBounded(stream, maxBytes(contentType));
   return { status: statusCode, contentType, bytes, isCut };
 }
@@ -116,7 +116,7 @@ const ERROR_SENTENCES: Readonly<Record<string, string>> = {
   UND_ERR_CONNECT_TIMEOUT: `no connection within ${CONNECT_TIMEOUT_MS} ms`,
   UND_ERR_SOCKET: "the connection was closed before the answer was complete",
 };
-/** Then nobody has seen the request. */
+/** These errors mean that no server has received the request. */
 const NOT_SENT_ERRORS =
   /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_NOT_PUBLIC|UND_ERR_INVALID_ARG|ERR_TLS.*|CERT_.*|.*CERT.*)$/;
 
@@ -129,10 +129,10 @@ function describeError(error: unknown): string {
 function describeEffect({ method }: ApiRequest, error: unknown): string {
   if (isReadMethod(method) || method === "OPTIONS" || NOT_SENT_ERRORS.test(findRootError(error).code))
     return "";
-  return ". It may have been carried out: look before you repeat it";
+  return ". The request may have been executed: check the state before you repeat it";
 }
 
-/** A host with several addresses fails with one error for each; the first stands for all. */
+/** A host with several addresses fails with one error for each; the first represents all. */
 function findRootError(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof AggregateError && error.errors.length > 0) return findRootError(error.errors[0]);
   if (!(error instanceof Error)) return { code: "", message: String(error) };

@@ -1,7 +1,7 @@
 import { isObject } from "./json.ts";
 import type { Style } from "./open-api-call.ts";
 
-// How values go into paths, queries, headers and forms: RFC 6570 as OpenAPI 3 uses it.
+// Serialises values for paths, queries, headers and forms: RFC 6570 as OpenAPI 3 uses it.
 
 /** One `name=value` of a query or a form, both encoded. */
 export type Pair = readonly [name: string, value: string];
@@ -12,12 +12,12 @@ export type SerialisationStyle = {
   readonly reserved?: true | undefined;
 };
 
-/** Everything but letters, digits and `-._~` (RFC 3986). */
+/** Encodes everything but letters, digits and `-._~` (RFC 3986). */
 export function encode(text: string): string {
   return encodeURIComponent(toWellFormed(text)).replace(/[!'()*]/g, toPercentEncoding);
 }
 
-/** Reserved letters stay, but those that would end the value or begin another. */
+/** Encodes, but keeps reserved characters except those that would end the value or begin another. */
 function encodeKeepingReserved(text: string): string {
   return encode(text).replace(/%(3A|2F|3F|40|21|24|28|29|2A|2C|3D)/g, (code) => decodeURIComponent(code));
 }
@@ -26,12 +26,12 @@ function toPercentEncoding(letter: string): string {
   return `%${letter.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-/** Half of a pair of surrogates cannot be encoded. */
+/** Half of a surrogate pair cannot be encoded. */
 function toWellFormed(text: string): string {
   return text.replace(/[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, "\uFFFD");
 }
 
-/** A word for a place that takes one. */
+/** Formats a value as text. */
 export function formatValue(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
 }
@@ -42,7 +42,7 @@ export function isAbsent(value: unknown): boolean {
 
 type Encode = (text: string) => string;
 
-/** The part of a path, its prefix included. */
+/** Serialises a part of a path, its prefix included. */
 export function serialisePathParameter(
   name: string,
   value: unknown,
@@ -66,7 +66,7 @@ function formatMatrixPair(label: string, value: string): string {
   return value === "" ? `;${label}` : `;${label}=${value}`;
 }
 
-/** Not encoded: headers are what they are. */
+/** Serialises a header value. Header values are not encoded. */
 export function serialiseHeader(value: unknown, { explode }: SerialisationStyle): string {
   return formatItems(value, explode, (text) => text).join(",");
 }
@@ -92,7 +92,7 @@ export function serialiseQueryParameter(
   return values.length === 0 ? [] : [[label, values.join(delimiter)]];
 }
 
-/** `filter[name]=x`; lists of words as `ids[]=1`, lists of tables as `items[0][id]=1`, as most servers read them. */
+/** Serialises `filter[name]=x`; lists of scalars as `ids[]=1`, of objects as `items[0][id]=1`, as most servers expect. */
 function serialiseDeepObject(label: string, value: unknown, encodeValue: Encode): readonly Pair[] {
   if (isPlain(value)) return [[label, encodeValue(formatValue(value))]];
   if (Array.isArray(value)) {

@@ -3,28 +3,28 @@ import { BUILT_IN_ALIASES, toCanonicalName } from "../../aliases.ts";
 import { isWithin } from "../../workspace/workspace-access.ts";
 import type { Skill } from "./find-skills.ts";
 
-// What a skill names in `allowed-tools`, as rules of a permission policy. They stand behind the definition's own, where
-// the first rule that matches decides: what the definition denies or asks for by a rule stays so.
+// Converts a skill's `allowed-tools` to rules of a permission policy. They follow the definition's own rules, and the
+// first rule that matches decides: whatever the definition denies or asks for by a rule remains so.
 
 export type AllowRules = {
   readonly rules: readonly PermissionRule[];
-  /** What could not be said as a rule, a sentence each. */
+  /** Entries that no rule can express, one sentence each. */
   readonly warnings: readonly string[];
 };
 
 export type AgentPolicy = {
-  /** Names of the agent's tools, as its definition has them. */
+  /** Names of the agent's tools, as its definition lists them. */
   readonly tools: readonly string[];
   readonly otherwise: string;
-  /** The folder that it works in, links resolved. */
+  /** The agent's folder, with links resolved. */
   readonly workspace: string;
 };
 
-/** Of one skill. The rules of a run are part of its state. */
+/** The limit for one skill. The rules are part of a run's state. */
 const MAX_ENTRIES = 32;
 const MAX_COMMAND_CHARS = 128;
 
-/** Names of other agents' tools that no alias of ours has. */
+/** Tool names of other agents that have no alias. */
 const FOREIGN_TOOL_NAMES: Readonly<Record<string, string>> = { glob: "list_files", multiedit: "edit_file" };
 
 export function buildAllowRules(skills: readonly Skill[], policy: AgentPolicy): AllowRules {
@@ -39,12 +39,12 @@ export function buildAllowRules(skills: readonly Skill[], policy: AgentPolicy): 
 function buildSkillRules(skill: Skill, { tools, otherwise, workspace }: AgentPolicy): AllowRules {
   const reject = (cause: string) => ({
     rules: [],
-    warnings: [`allowed-tools of the skill ${skill.name} are not taken up: ${cause}`],
+    warnings: [`allowed-tools of the skill ${skill.name} are ignored: ${cause}`],
   });
   if (otherwise === "deny")
-    return reject('what no rule speaks of is denied (permissions.otherwise is "deny")');
+    return reject('calls that match no rule are denied (permissions.otherwise is "deny")');
   if (isWithin(workspace, skill.folder)) {
-    return reject("it lies in the workspace, so that the agent itself could allow itself anything");
+    return reject("it is in the workspace, so the agent could allow itself anything");
   }
   if (skill.allowedTools.length > MAX_ENTRIES) return reject(`there are more than ${MAX_ENTRIES}`);
   const toolNames = tools.map(toCanonicalName);
@@ -71,7 +71,7 @@ function buildSkillRules(skill: Skill, { tools, otherwise, workspace }: AgentPol
       unsupported.length === 0
         ? []
         : [
-            `allowed-tools of the skill ${skill.name}: no rule can say ${unsupported.join(", ")}; passed over`,
+            `allowed-tools of the skill ${skill.name}: no rule can express ${unsupported.join(", ")}; ignored`,
           ],
   };
 }
@@ -80,7 +80,7 @@ type AllowedEntry =
   | { readonly type: "tool"; readonly tool: string }
   | { readonly type: "command"; readonly command: string };
 
-/** Nothing where it cannot be said without allowing more. */
+/** Returns nothing if a rule would allow more than the entry. */
 function parseEntry(entry: string, tools: readonly string[], folder: string): AllowedEntry | undefined {
   const [, name = "", within] = /^([A-Za-z0-9_-]{1,64})(?:\((.*)\))?$/s.exec(entry) ?? [];
   const tool = resolveTool(name, tools);
@@ -88,8 +88,8 @@ function parseEntry(entry: string, tools: readonly string[], folder: string): Al
   const condition = within?.trim();
   if (condition === undefined || condition === "*") return { type: "tool", tool };
   if (tool !== "bash") return undefined;
-  // `git add:*` and `git add *` mean any command that begins so. Without an end like that it is one command, word for
-  // word, and a rule knows beginnings alone.
+  // `git add:*` and `git add *` match every command that begins so. Without such an ending the entry means exactly one
+  // command, but a rule can only match beginnings.
   const [, beginning = ""] = /^(.+?)(?::| )\*$/.exec(condition) ?? [];
   const command = beginning.replaceAll("{baseDir}", folder).trim();
   if (command.length > MAX_COMMAND_CHARS || (beginning.includes("{baseDir}") && /\s/.test(folder)))
@@ -98,7 +98,7 @@ function parseEntry(entry: string, tools: readonly string[], folder: string): Al
   return rule.success ? { type: "command", command } : undefined;
 }
 
-/** By its own name or by one that models know it by; only of the agent's own tools. */
+/** Finds one of the agent's own tools by its name or by an alias that models use. */
 function resolveTool(name: string, tools: readonly string[]): string | undefined {
   if (tools.includes(name)) return name;
   const lower = name.toLowerCase();

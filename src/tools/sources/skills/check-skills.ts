@@ -6,13 +6,13 @@ import { describeReadError, listSkillFiles, SkillTooLargeError } from "./skill-f
 import type { SkillProblem } from "./skill-problem.ts";
 
 export type CheckedSkills = {
-  /** With all that is wrong with each, its files included. */
+  /** The skills with all their problems, including those of their files. */
   readonly skills: readonly FoundSkill[];
-  /** What is wrong with the folder itself, a sentence each. */
+  /** Problems of the folder itself, one sentence each. */
   readonly problems: readonly string[];
 };
 
-/** All that is wrong in a folder of skills, or in the folder of one, by the form of agentskills.io (strict). */
+/** Finds all problems in a folder of skills, or in the folder of one skill, by the format of agentskills.io (strict). */
 export async function checkSkills(folder: string): Promise<CheckedSkills> {
   const isSkill = await stat(join(folder, SKILL_FILE)).then(
     () => true,
@@ -29,7 +29,7 @@ async function checkFiles(found: FoundSkill): Promise<FoundSkill> {
   const { folder } = found.skill;
   try {
     const { refused: rejected } = await listSkillFiles(await openRoot(folder));
-    const rejectedCount = rejected.map((message) => createProblem("warning", folder, `left out: ${message}`));
+    const rejectedCount = rejected.map((message) => createProblem("warning", folder, `skipped: ${message}`));
     return { ...found, problems: [...found.problems, ...rejectedCount] };
   } catch (error) {
     const reason = error instanceof SkillTooLargeError ? error.message : describeReadError(error);

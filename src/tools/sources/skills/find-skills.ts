@@ -8,65 +8,65 @@ import type { SkillProblem } from "./skill-problem.ts";
 
 /** A skill that can be loaded. */
 export type Skill = SkillText & {
-  /** Absolute, links resolved. */
+  /** Absolute, with links resolved. */
   readonly folder: string;
-  /** Its SKILL.md, in that folder. */
+  /** The path of its SKILL.md. */
   readonly file: string;
-  /** Which of the folders it comes from: `dir:0`, or what the caller calls it. */
+  /** The folder that the skill comes from: `dir:0`, or the caller's name for it. */
   readonly source: string;
 };
 
-/** What was looked at as a skill. */
+/** A folder that was inspected as a skill. */
 export type FoundSkill = {
   readonly folder: string;
-  /** Absent where it cannot be loaded. */
+  /** Absent if the skill cannot be loaded. */
   readonly skill?: Skill;
   readonly problems: readonly SkillProblem[];
 };
 
 export type FoundSkills = {
   readonly found: readonly FoundSkill[];
-  /** What keeps a whole folder from being looked through, a sentence each. */
+  /** Why a whole folder of skills could not be searched, one sentence each. */
   readonly problems: readonly string[];
 };
 
 export const SKILL_FILE = "SKILL.md";
-/** What it recommends has 500 lines. */
+/** The format recommends at most 500 lines. */
 const MAX_SKILL_FILE_BYTES = 256 * 1024;
-/** Of one folder of skills. */
+/** The limit for one folder of skills. */
 const MAX_ENTRIES = 1024;
 
-/** SKL-03: what the folders hold, in their order; those that are not there are passed over. */
+/** Finds the skills of several folders, in order; missing folders are skipped (SKL-03). */
 export async function findSkills(folders: readonly string[]): Promise<FoundSkills> {
   const all = await Promise.all(folders.map((folder, index) => findSkillsInFolder(folder, `dir:${index}`)));
   return { found: all.flatMap(({ found }) => found), problems: all.flatMap(({ problems }) => problems) };
 }
 
-/** The skills in one folder (SKL-04). A folder that is not there holds none. */
+/** Finds the skills in one folder (SKL-04). A missing folder contains none. */
 export async function findSkillsInFolder(folder: string, source: string): Promise<FoundSkills> {
   try {
     const root = await realpath(folder);
     const names = await listSkillNames(root);
     const found = await Promise.all(names.map((name) => tryLoadSkill(root, name, source)));
     const single = names.length === 0 && (await exists(join(root, SKILL_FILE)));
-    const problems = single ? [`${folder} is a skill itself: name the folder that it stands in`] : [];
+    const problems = single ? [`${folder} is a skill itself: specify the folder that contains it`] : [];
     return { found: found.flatMap((one) => one ?? []), problems };
   } catch (error) {
     if (hasCode(error, "ENOENT")) return { found: [], problems: [] };
     return {
       found: [],
-      problems: [`The folder of skills ${folder} cannot be read: ${describeSystemError(error)}`],
+      problems: [`The skills folder ${folder} cannot be read: ${describeSystemError(error)}`],
     };
   }
 }
 
-/** The later one of two of a name, sorted by name (SKL-03, SKL-04). */
+/** Merges skills, sorted by name. Of two with the same name the later one wins (SKL-03, SKL-04). */
 export function mergeSkills(...sets: readonly (readonly Skill[])[]): readonly Skill[] {
   const byName = new Map(sets.flat().map((skill) => [skill.name, skill]));
   return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** One folder as a skill, links in its path resolved. */
+/** Loads one folder as a skill, with links in its path resolved. */
 export async function loadSkill(folder: string, source: string): Promise<FoundSkill> {
   const file = join(folder, SKILL_FILE);
   try {
@@ -94,18 +94,18 @@ async function readSkillFile(root: WorkspaceRoot): Promise<string> {
     }
     if (size > MAX_SKILL_FILE_BYTES) {
       throw new UnusableFileError(
-        `it has more than ${MAX_SKILL_FILE_BYTES} bytes; put parts of it into files of their own`,
+        `it has more than ${MAX_SKILL_FILE_BYTES} bytes; move parts of it to separate files`,
       );
     }
     const text = decodeText(buffer.subarray(0, size));
-    if (text === undefined) throw new UnusableFileError("it is not a text in UTF-8");
+    if (text === undefined) throw new UnusableFileError("it is not UTF-8 text");
     return text;
   } finally {
     await handle.close();
   }
 }
 
-/** Nothing where the bytes are no text. */
+/** Returns nothing if the bytes are not text. */
 export function decodeText(bytes: Uint8Array): string | undefined {
   try {
     const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
@@ -115,7 +115,7 @@ export function decodeText(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Names that may be those of skills: of folders and of links. */
+/** Lists the names that may be skills: those of folders and links. */
 async function listSkillNames(root: string): Promise<readonly string[]> {
   const names: string[] = [];
   let entryCount = 0;
@@ -128,13 +128,13 @@ async function listSkillNames(root: string): Promise<readonly string[]> {
   return names.sort();
 }
 
-/** Nothing where the name is not that of a skill. */
+/** Returns nothing if the name is not that of a skill. */
 async function tryLoadSkill(root: string, name: string, source: string): Promise<FoundSkill | undefined> {
   const folder = join(root, name);
   const real = await realpath(folder).catch(() => folder);
   if (!(await exists(join(real, SKILL_FILE)))) return undefined;
   if (isWithin(root, real)) return loadSkill(real, source);
-  const message = `it is a link that leaves ${root}; name the folder that ${real} stands in as one more folder of skills`;
+  const message = `it is a link that leaves ${root}; add the folder that contains ${real} to the skills folders`;
   return { folder, problems: [{ fault: "unusable-file", severity: "error", file: folder, message }] };
 }
 

@@ -1,9 +1,9 @@
 import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
 
-/** A value of the front matter, as far as the form of skills has any use for it. */
+/** A value of the front matter, as far as the format of skills uses it. */
 export type FrontMatterValue =
   | { readonly type: "text"; readonly text: string }
-  /** A number, `true`: the letters as they stand there. */
+  /** A number or `true`: the literal text. */
   | { readonly type: "bare"; readonly text: string }
   | { readonly type: "none" }
   | { readonly type: "list"; readonly items: readonly FrontMatterValue[] }
@@ -18,7 +18,7 @@ export type FrontMatterEntry = {
 
 type FrontMatterEntries = {
   readonly entries: readonly FrontMatterEntry[];
-  /** Why it is no YAML. The entries are then what can be read line by line: name and description (SKL-02). */
+  /** Why the text is not valid YAML. The entries are then read line by line: only name and description (SKL-02). */
   readonly broken?: FrontMatterError;
 };
 
@@ -27,14 +27,14 @@ type FrontMatterError = { readonly line: number; readonly message: string };
 type FrontMatter = { readonly ok: true; readonly body: string } & FrontMatterEntries;
 export type FrontMatterResult = FrontMatter | ({ readonly ok: false } & FrontMatterError);
 
-/** More than any author writes, and little for a parser that compares each key with each other one. */
+/** More than any author writes. The parser compares each key with every other key, so its input must be small. */
 const MAX_FRONT_MATTER_CHARS = 16 * 1024;
 
 const FENCE_LINE = /^---[ \t]*$/;
-/** Of the first line of the YAML in its file. */
+/** The number of the YAML's first line in its file. */
 const FIRST_YAML_LINE = 2;
 
-/** Splits a SKILL.md at its lines `---`, and reads what stands between them. Never throws. */
+/** Splits a SKILL.md at its `---` lines, and reads the part between them. Never throws. */
 export function readFrontMatter(text: string): FrontMatterResult {
   const lines = text.replace(/^\uFEFF/, "").split(/\r\n|\r|\n/);
   if (!FENCE_LINE.test(lines[0] ?? "")) {
@@ -44,7 +44,7 @@ export function readFrontMatter(text: string): FrontMatterResult {
   if (end < 0) return { ok: false, line: 1, message: "no second line --- closes what the first one opens" };
   const yaml = lines.slice(1, end).join("\n");
   if (yaml.length > MAX_FRONT_MATTER_CHARS) {
-    const message = `the front matter has ${yaml.length} characters; at most ${MAX_FRONT_MATTER_CHARS} are read`;
+    const message = `the front matter has ${yaml.length} characters; at most ${MAX_FRONT_MATTER_CHARS} are allowed`;
     return { ok: false, line: 1, message };
   }
   return { ok: true, body: lines.slice(end + 1).join("\n"), ...parseEntries(yaml) };
@@ -65,7 +65,7 @@ function parseEntries(yaml: string): FrontMatterEntries {
     if (isMap(contents)) return { entries: toEntries(contents.items as Pairs, lineOf, 0) };
     return parseLines(yaml, { line: FIRST_YAML_LINE, message: "lines of `key: value` are expected" });
   } catch (error) {
-    // The parser goes down one call for each level of nesting.
+    // The parser recurses once for each level of nesting.
     return parseLines(yaml, {
       line: FIRST_YAML_LINE,
       message: `it cannot be parsed: ${(error as Error).message}`,
@@ -84,7 +84,7 @@ function toEntries(pairs: Pairs, lineOf: LineOf, depth: number): readonly FrontM
   }));
 }
 
-/** Two levels are all that the form knows. Aliases are not followed: they could stand for more than a file holds. */
+/** Converts two levels, all that the format uses. Aliases are not resolved: they could expand to any size. */
 function toFrontValue(node: Node | null, lineOf: LineOf, depth: number): FrontMatterValue {
   if (node === null) return { type: "none" };
   if (isScalar(node)) {
@@ -102,13 +102,13 @@ function toFrontValue(node: Node | null, lineOf: LineOf, depth: number): FrontMa
     : { type: "other" };
 }
 
-/** SKL-02: what stands behind `name:` and `description:` at the beginning of a line, quotes taken off. */
+/** Reads the values of lines that begin with `name:` and `description:`, without quotes (SKL-02). */
 function parseLines(yaml: string, broken: FrontMatterError): FrontMatterEntries {
   const entries = new Map<string, FrontMatterEntry>();
   for (const [index, line] of yaml.split("\n").entries()) {
     const [, key, rest = ""] = /^(name|description):(.*)$/.exec(line) ?? [];
     const text = unquote(rest.trim());
-    // A text that goes on in the lines below cannot be read line by line.
+    // A text that continues on the next lines cannot be read line by line.
     if (key === undefined || /^[|>][-+0-9]*$/.test(text)) continue;
     entries.set(key, { key, line: index + FIRST_YAML_LINE, value: { type: "text", text } });
   }

@@ -3,8 +3,8 @@ import { sanitiseText } from "../sanitise-text.ts";
 import { type FrontMatterEntry, type FrontMatterValue, readFrontMatter } from "./read-front-matter.ts";
 import type { SkillFault, SkillProblem } from "./skill-problem.ts";
 
-// What a SKILL.md says of its skill, by the form of agentskills.io. Reading is lenient (SKL-02): a skill that has a name
-// and a description can be loaded, whatever else is wrong with it. All that is wrong is said all the same, for `holdfast
+// Reads a SKILL.md by the format of agentskills.io. Reading is lenient (SKL-02): a skill with a name and a description
+// can be loaded despite other problems. All problems are still reported, for `holdfast
 // skills check`.
 
 export type SkillText = {
@@ -16,7 +16,7 @@ export type SkillText = {
 };
 
 export type SkillTextResult = {
-  /** Absent where it cannot be loaded. */
+  /** Absent if the skill cannot be loaded. */
   readonly skill?: SkillText;
   readonly problems: readonly SkillProblem[];
 };
@@ -27,10 +27,10 @@ type Key = (typeof KEYS)[number];
 const MAX_NAME_CHARS = 64;
 const MAX_DESCRIPTION_CHARS = 1024;
 const MAX_COMPATIBILITY_CHARS = 500;
-/** What the form recommends: all of it comes into the context at once. */
+/** The limit that the format recommends, because all of the text enters the context at once. */
 const MANY_BODY_LINES = 500;
 
-/** @param file - As problems name it. @param folderName - Of the folder that the file stands in. */
+/** @param file - The name used in problems. @param folderName - The name of the folder that contains the file. */
 export function readSkillText(text: string, file: string, folderName: string): SkillTextResult {
   const front = readFrontMatter(text);
   const problems: SkillProblem[] = [];
@@ -50,15 +50,15 @@ export function readSkillText(text: string, file: string, folderName: string): S
   for (const { key, line } of entries) {
     if ((KEYS as readonly string[]).includes(key)) continue;
     const near = findNearestName(key, KEYS);
-    const hint = near === undefined ? "put what is your own below metadata" : `did you mean "${near}"?`;
-    const message = `the form knows no such key; ${hint}`;
+    const hint = near === undefined ? "put your own keys under metadata" : `did you mean "${near}"?`;
+    const message = `the format does not define this key; ${hint}`;
     report("unknown-key", message, { severity: "warning", line, field: key });
   }
   const entry = (key: Key) => entries.find((one) => one.key === key);
   const name = readName(entry("name"), folderName, reported);
   const description = readText(entry("description"), reported, MAX_DESCRIPTION_CHARS);
   for (const [key, value] of Object.entries({ name, description })) {
-    if (value === undefined) report("missing-field", `there is no ${key}`, { line: 1, field: key });
+    if (value === undefined) report("missing-field", `${key} is missing`, { line: 1, field: key });
   }
   readText(entry("license"), reported);
   readText(entry("compatibility"), reported, MAX_COMPATIBILITY_CHARS);
@@ -68,7 +68,7 @@ export function readSkillText(text: string, file: string, folderName: string): S
   if (lines === 0)
     report("invalid-field", "there are no instructions below the front matter", { severity: "warning" });
   if (lines > MANY_BODY_LINES) {
-    const message = `the instructions have ${lines} lines; put what is not always needed into files of its own`;
+    const message = `the instructions have ${lines} lines; move the parts that are not always needed to separate files`;
     report("invalid-field", message, { severity: "warning" });
   }
   if (name === undefined || description === undefined || !isLoadable(name)) return { problems };
@@ -88,10 +88,10 @@ function readName(
   const name = readText(entry, report, MAX_NAME_CHARS);
   if (entry === undefined || name === undefined) return name;
   if (!/^[a-z0-9-]+$/.test(name)) {
-    report("invalid-field", `"${name}" may hold small letters (a-z), digits and hyphens alone`, entry);
+    report("invalid-field", `"${name}" may contain only lowercase letters (a-z), digits and hyphens`, entry);
   }
   if (/^-|-$|--/.test(name)) {
-    report("invalid-field", `"${name}" may not begin or end with a hyphen, nor hold two in a row`, entry);
+    report("invalid-field", `"${name}" may not begin or end with a hyphen, nor contain two in a row`, entry);
   }
   if (name !== folderName) {
     report("invalid-field", `"${name}" must be the name of its folder, which is "${folderName}"`, entry);
@@ -99,7 +99,7 @@ function readName(
   return name;
 }
 
-/** Nothing where it says nothing. What YAML takes for a number is meant as a text. */
+/** Returns nothing for an empty value. A value that YAML reads as a number is meant as text. */
 function readText(
   entry: FrontMatterEntry | undefined,
   report: ReportProblem,
@@ -108,18 +108,17 @@ function readText(
   if (entry === undefined) return undefined;
   const { value, key } = entry;
   if (value.type !== "text" && value.type !== "bare") {
-    if (value.type !== "none") report("invalid-field", "it must be a text", entry);
-    else if (key !== "name" && key !== "description") report("invalid-field", "it says nothing", entry);
+    if (value.type !== "none") report("invalid-field", "it must be text", entry);
+    else if (key !== "name" && key !== "description") report("invalid-field", "it is empty", entry);
     return undefined;
   }
-  if (value.type === "bare") report("invalid-field", `it must be a text: put ${value.text} in quotes`, entry);
+  if (value.type === "bare") report("invalid-field", `it must be text: put ${value.text} in quotes`, entry);
   const preview = value.text.replace(/[^\P{Cc}\n\t]/gu, " ");
   const text = sanitiseText(preview, Number.POSITIVE_INFINITY).trim();
   if (text.length > maxChars) {
-    report("invalid-field", `it has ${text.length} characters, and may have ${maxChars}`, entry);
+    report("invalid-field", `it has ${text.length} characters; the maximum is ${maxChars}`, entry);
   }
-  if (text === "" && key !== "name" && key !== "description")
-    report("invalid-field", "it says nothing", entry);
+  if (text === "" && key !== "name" && key !== "description") report("invalid-field", "it is empty", entry);
   return text === "" ? undefined : text;
 }
 
@@ -132,33 +131,32 @@ function checkMetadata(entry: FrontMatterEntry | undefined, report: ReportProble
   }
   for (const { key, line, value: member } of value.entries) {
     const at = { ...entry, key: `metadata.${key}`, line };
-    if (member.type === "bare")
-      report("invalid-field", `it must be a text: put ${member.text} in quotes`, at);
-    else if (member.type !== "text") report("invalid-field", "it must be a text", at);
+    if (member.type === "bare") report("invalid-field", `it must be text: put ${member.text} in quotes`, at);
+    else if (member.type !== "text") report("invalid-field", "it must be text", at);
   }
 }
 
-/** A text with blanks between the entries, or a list of texts. */
+/** Reads a text with blanks between the entries, or a list of texts. */
 function readTools(entry: FrontMatterEntry | undefined, report: ReportProblem): readonly string[] {
   if (entry === undefined || entry.value.type === "none") return [];
   const { value } = entry;
   const texts = value.type === "list" ? value.items : [value];
   if (texts.some(({ type }) => type !== "text")) {
-    report("invalid-field", "it must be a text with blanks between the tools, or a list of texts", entry);
+    report("invalid-field", "it must be text with spaces between the tools, or a list of texts", entry);
   }
   return texts.flatMap((one: FrontMatterValue) => (one.type === "text" ? splitTools(one.text) : []));
 }
 
 /**
- * `Bash(git add:*) Read` are two: a blank in brackets separates nothing, and a comma between entries is one more blank.
- * Brackets that belong to no word leave the whole as one entry, so that no half of it is taken for more than was meant.
+ * `Bash(git add:*) Read` are two entries: a blank in brackets separates nothing, and a comma counts as a blank.
+ * Unbalanced brackets leave the whole text as one entry, so that no part of it allows more than was meant.
  */
 export function splitTools(text: string): readonly string[] {
   const parts = text.match(/[^\s,()]+(?:\([^)]*\)?)?|[()]/g) ?? [];
   return parts.some((part) => /^[()]/.test(part)) ? [text.trim()] : parts;
 }
 
-/** A name is a word that the model says again, so it must be one line of a size that can be said. */
+/** The model repeats the name, so it must be one line of limited length. */
 function isLoadable(name: string): boolean {
   return name.length <= MAX_NAME_CHARS && !name.includes("\n") && !name.includes("\t");
 }

@@ -10,7 +10,7 @@ import { decodeText, SKILL_FILE } from "./find-skills.ts";
 import { readFrontMatter } from "./read-front-matter.ts";
 import { describeReadError, MAX_BYTES } from "./skill-files.ts";
 
-/** A skill as a run is pinned to it. */
+/** A skill as a run pins it. */
 export const PinnedSkill = z.strictObject({
   name: z.string(),
   /** Absolute. */
@@ -19,7 +19,7 @@ export const PinnedSkill = z.strictObject({
 });
 export type PinnedSkill = z.infer<typeof PinnedSkill>;
 
-/** Of one answer; more is read by lines. */
+/** The limit for one answer. The model reads longer files in parts. */
 const MAX_TEXT_BYTES = 256 * 1024;
 const MAX_IMAGE_BYTES = 20 * 1024 * 1024;
 const MAX_LISTED_FILES = 100;
@@ -31,7 +31,7 @@ const Parameters = z.object({
   path: z
     .string()
     .optional()
-    .describe(`A file of the skill, relative to its folder; its instructions (${SKILL_FILE}) if absent`),
+    .describe(`A file of the skill, relative to its folder; its instructions (${SKILL_FILE}) by default`),
   offset: z.number().int().min(1).optional().describe("First line to read; lines count from 1"),
   limit: z.number().int().min(1).optional().describe("How many lines to read"),
 });
@@ -39,9 +39,9 @@ type ReadSkillRequest = z.infer<typeof Parameters>;
 
 export const READ_SKILL_PARAMETERS = z.toJSONSchema(Parameters, { io: "input" });
 export const READ_SKILL_DESCRIPTION =
-  "Loads a skill: its instructions, or with `path` another file of its folder. Use it before a task that a skill is for.";
+  "Loads a skill: its instructions, or with `path` another file of its folder. Use it before you begin a task that a skill covers.";
 
-/** @param name - What the model calls it. */
+/** @param name - The name by which the model calls the tool. */
 export function createReadSkillTool(name: string, skills: readonly PinnedSkill[]): ExecutableTool {
   return defineTool({
     name,
@@ -71,8 +71,7 @@ async function readSkill(
   throwIfCancelled(signal);
   const path = resolvePath(skill, request);
   const file = skill.files.find((one) => one.path === path);
-  if (path === undefined)
-    throw new ToolError("failed", `${request.path} leads out of the folder of the skill`);
+  if (path === undefined) throw new ToolError("failed", `${request.path} is outside the skill's folder`);
   if (file === undefined) throw createUnknownFileError(skill, request.path ?? path);
   const bytes = await readPinnedFile(skill, path, file.hash);
   const details = { skill: skill.name, path, bytes: bytes.length };
@@ -88,23 +87,23 @@ async function readSkill(
   if (text === undefined) {
     throw new ToolError(
       "failed",
-      `${path} is not a text (${bytes.length} bytes); programs find it at ${join(skill.folder, path)}`,
+      `${path} is not text (${bytes.length} bytes); programs can read it at ${join(skill.folder, path)}`,
     );
   }
   const selected = path === SKILL_FILE ? formatInstructions(skill, text) : text;
   return { content: [{ type: "text", text: selectLines(selected, request) }], details };
 }
 
-/** Of a file that is still what the run is pinned to. */
+/** Reads a file that still matches what the run is pinned to. */
 async function readPinnedFile(skill: PinnedSkill, path: string, hash: string): Promise<Buffer> {
   const bytes = await readBytes(join(skill.folder, path), skill.folder).catch((error: unknown) => {
-    throw createChangedError(skill, `${path} cannot be read any more: ${describeReadError(error)}`);
+    throw createChangedError(skill, `${path} can no longer be read: ${describeReadError(error)}`);
   });
   if (bytes !== undefined && createHash("sha256").update(bytes).digest("hex") === hash) return bytes;
-  throw createChangedError(skill, `${path} is another one now`);
+  throw createChangedError(skill, `${path} has changed`);
 }
 
-/** Nothing of a file that has become larger than a skill may be. */
+/** Returns nothing for a file that exceeds the size limit of skills. */
 async function readBytes(file: string, folder: string): Promise<Buffer | undefined> {
   const { handle } = await openFile(await openRoot(folder), file);
   try {
@@ -114,7 +113,7 @@ async function readBytes(file: string, folder: string): Promise<Buffer | undefin
   }
 }
 
-/** Below the skill's folder. Nothing for a path that leads out of it. */
+/** Returns a path relative to the skill's folder, or nothing if it leads outside. */
 function resolvePath({ folder }: PinnedSkill, { path = SKILL_FILE }: ReadSkillRequest): string | undefined {
   const below = normalize(isAbsolute(path) ? relative(folder, path) : path);
   return below === ".." || below.startsWith("../") || isAbsolute(below) || below.includes("\0")
@@ -128,7 +127,7 @@ function formatInstructions({ folder, files }: PinnedSkill, text: string): strin
   const others = files.map(({ path }) => path).filter((path) => path !== SKILL_FILE);
   return [
     body,
-    `[Folder of this skill: ${folder}${others.length === 0 ? "; it holds no other files" : `\nOther files: ${formatFileList(others)}`}]`,
+    `[Folder of this skill: ${folder}${others.length === 0 ? "; it contains no other files" : `\nOther files: ${formatFileList(others)}`}]`,
   ].join("\n\n");
 }
 
@@ -139,12 +138,12 @@ function selectLines(
   const isWhole = offset === 1 && limit === Number.POSITIVE_INFINITY;
   const lines = text.split("\n");
   if (offset > lines.length)
-    throw new ToolError("failed", `There is no line ${offset}: it has ${lines.length} lines`);
+    throw new ToolError("failed", `There is no line ${offset}: the file has ${lines.length} lines`);
   const chosen = isWhole ? text : lines.slice(offset - 1, offset - 1 + limit).join("\n");
   if (Buffer.byteLength(chosen) > MAX_TEXT_BYTES) {
     throw new ToolError(
       "failed",
-      `These are more than ${MAX_TEXT_BYTES} bytes. Use offset and limit for a part.`,
+      `These lines have more than ${MAX_TEXT_BYTES} bytes. Use offset and limit to read a part.`,
     );
   }
   if (isWhole) return chosen;
@@ -159,20 +158,21 @@ function formatFileList(paths: readonly string[]): string {
 function createUnknownSkillError(name: string, skills: readonly PinnedSkill[]): ToolError {
   const names = skills.map((skill) => skill.name);
   const nearest = findNearestName(name, names);
-  const hint = nearest === undefined ? `There are ${names.join(", ")}.` : `Did you mean "${nearest}"?`;
+  const hint = nearest === undefined ? `The skills are ${names.join(", ")}.` : `Did you mean "${nearest}"?`;
   return new ToolError("not-found", `There is no skill "${name}". ${hint}`);
 }
 
 function createUnknownFileError({ name, files }: PinnedSkill, path: string): ToolError {
   const paths = files.map((file) => file.path);
   const nearest = findNearestName(path, paths);
-  const hint = nearest === undefined ? `It has ${formatFileList(paths)}.` : `Did you mean "${nearest}"?`;
+  const hint =
+    nearest === undefined ? `Its files are ${formatFileList(paths)}.` : `Did you mean "${nearest}"?`;
   return new ToolError("not-found", `The skill ${name} had no file ${path} when this run began. ${hint}`);
 }
 
 function createChangedError({ name }: PinnedSkill, change: string): ToolError {
   return new ToolError(
     "failed",
-    `The skill ${name} has changed since this run began: ${change}. What it says now counts from the next prompt on; go on without it.`,
+    `The skill ${name} has changed since this run began: ${change}. The new version takes effect with the next prompt. Continue without it.`,
   );
 }

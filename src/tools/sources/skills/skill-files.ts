@@ -6,22 +6,22 @@ import { ToolError } from "../../tool.ts";
 import { describeSystemError } from "../../workspace/system-error.ts";
 import { openFile, type WorkspaceRoot } from "../../workspace/workspace-access.ts";
 
-/** A file of a skill as it was looked at. */
+/** A file of a skill at the time of its inspection. */
 export type SkillFile = {
-  /** Below the skill's folder, with `/`. */
+  /** Relative to the skill's folder, with `/`. */
   readonly path: string;
   /** SHA-256 of its bytes, in hex. */
   readonly hash: string;
 };
 
 export type SkillFiles = {
-  /** By path. */
+  /** Sorted by path. */
   readonly files: readonly SkillFile[];
-  /** Paths that are no part of the skill, and why: `data: it is a link to a folder`. */
+  /** Paths that do not belong to the skill, with reasons: `data: it is a link to a folder`. */
   readonly refused: readonly string[];
 };
 
-/** A skill is larger than can be looked through whenever a loop opens. */
+/** The skill is too large to be inspected whenever a loop opens. */
 export class SkillTooLargeError extends Error {
   override readonly name = "SkillTooLarge";
 }
@@ -29,14 +29,14 @@ export class SkillTooLargeError extends Error {
 export const MAX_FILES = 512;
 export const MAX_BYTES = 32 * 1024 * 1024;
 const MAX_DEPTH = 16;
-/** Of files, folders and what is refused. */
+/** The limit for files, folders and rejected paths together. */
 const MAX_ENTRIES = 4 * MAX_FILES;
 const CHUNK_BYTES = 64 * 1024;
 
-/** What programs leave behind when a skill is worked on or used. */
+/** Files that programs leave while a skill is edited or used. */
 const IGNORED_NAMES = new Set([".git", "node_modules", "__pycache__", ".DS_Store", ".venv"]);
 
-/** All files of a skill, links that leave its folder left out. */
+/** Lists all files of a skill, without links that leave its folder. */
 export async function listSkillFiles(root: WorkspaceRoot, signal?: AbortSignal): Promise<SkillFiles> {
   const files: SkillFile[] = [];
   const rejected: string[] = [];
@@ -101,13 +101,13 @@ export async function listSkillFiles(root: WorkspaceRoot, signal?: AbortSignal):
   return { files, refused: rejected };
 }
 
-/** Of all that a skill holds, names included. */
+/** Hashes everything in a skill, names included. */
 export function hashSkill(files: readonly SkillFile[]): string {
   const all = files.map(({ path, hash }) => [path, hash]);
   return createHash("sha256").update(JSON.stringify(all)).digest("hex");
 }
 
-/** What keeps a file from being read, in words about skills. */
+/** Describes why a file of a skill cannot be read. */
 export function describeReadError(error: unknown): string {
   if (!(error instanceof ToolError)) return describeSystemError(error);
   return error.cause === undefined

@@ -22,15 +22,15 @@ import { hashSkill, listSkillFiles, SkillTooLargeError } from "./skill-files.ts"
 import { formatSkillProblem } from "./skill-problem.ts";
 import { formatSkillsPrompt } from "./skills-prompt.ts";
 
-/** Of all skills of an agent together: a definition keeps the name and the hash of each. */
+/** The limit for all skills of an agent together: a definition stores the name and the hash of each file. */
 const MAX_TOTAL_FILES = 2048;
 
-/** The tool's name; the next where another tool of the agent has it. */
+/** The tool's name; the next one if another tool of the agent has the name. */
 const READER_NAMES = ["read_skill", "load_skill", "open_skill"] as const;
 
 const PinnedData = z.strictObject({ skills: z.array(PinnedSkill) });
 
-/** What the folders that an agent's definition names hold for it. */
+/** Provides the skills from the folders that an agent's definition names. */
 export class SkillSource implements ToolSource {
   readonly kind = "skills";
 
@@ -86,7 +86,7 @@ function selectSkills(
   const all = mergeSkills(found.flatMap(({ skill }) => skill ?? []));
   const broken = found.filter(({ skill }) => skill === undefined);
   const skipped = broken.flatMap(({ problems: [first] }) =>
-    first === undefined ? [] : [`A skill is left out: ${formatSkillProblem(first)}`],
+    first === undefined ? [] : [`A skill was skipped: ${formatSkillProblem(first)}`],
   );
   const unknown = (names ?? []).filter((name) => !all.some((skill) => skill.name === name));
   const missing = unknown.map((name) => describeUnknown(name, all));
@@ -95,9 +95,11 @@ function selectSkills(
   const wanted = names === undefined ? all : all.filter(({ name }) => names.includes(name));
   const many =
     wanted.length > MAX_SKILLS
-      ? [`Of ${wanted.length} skills the first ${MAX_SKILLS} are offered; say which with skills.names`]
+      ? [
+          `Only the first ${MAX_SKILLS} of ${wanted.length} skills are offered; select skills with skills.names`,
+        ]
       : [];
-  // Whoever names skills is not told of others.
+  // If the definition names skills, problems of other skills are not reported.
   const warnings = [
     ...problems,
     ...missing,
@@ -116,8 +118,8 @@ function describeUnknown(name: string, all: readonly Skill[]): string {
     near !== undefined
       ? `did you mean "${near}"?`
       : all.length === 0
-        ? "the folders hold none"
-        : `there are ${all.map((skill) => skill.name).join(", ")}`;
+        ? "the folders contain no skills"
+        : `the skills are ${all.map((skill) => skill.name).join(", ")}`;
   return `Unknown skill "${name}": ${hint}`;
 }
 
@@ -137,7 +139,7 @@ async function pinSkills(skills: readonly Skill[], signal: AbortSignal): Promise
       const [first] = rejected;
       if (first !== undefined) {
         const more = rejected.length === 1 ? "" : ` (and ${rejected.length - 1} more)`;
-        warnings.push(`Left out of the skill ${name}: ${first}${more}`);
+        warnings.push(`Skipped in the skill ${name}: ${first}${more}`);
       }
       remainingFiles -= files.length;
       if (remainingFiles < 0)
@@ -146,7 +148,7 @@ async function pinSkills(skills: readonly Skill[], signal: AbortSignal): Promise
     } catch (error) {
       signal.throwIfAborted();
       const reason = error instanceof SkillTooLargeError ? error.message : describeSystemError(error);
-      warnings.push(`The skill ${name} in ${folder} is left out: ${reason}`);
+      warnings.push(`The skill ${name} in ${folder} was skipped: ${reason}`);
     }
   }
   return { pinned, warnings };
@@ -168,7 +170,7 @@ function pinReader(name: string, skills: readonly PinnedSkill[]): PinnedTool {
     description: READ_SKILL_DESCRIPTION,
     parameters,
     replay: "pure",
-    // What the skills hold is told of each by itself.
+    // Changes of the skills' contents are reported for each skill separately.
     hash: createHash("sha256").update(shape).digest("hex"),
     data: { skills },
   };

@@ -1,36 +1,36 @@
-/** What a prompt says of a skill. */
+/** A skill as a prompt lists it. */
 export type ListedSkill = {
   readonly name: string;
   readonly description: string;
-  /** Its SKILL.md. Absolute. */
+  /** The absolute path of its SKILL.md. */
   readonly file: string;
 };
 
 export type PromptTools = {
-  /** Reads skills. */
+  /** The tool that reads skills. */
   readonly reader: string;
-  /** The agent's shell, where it has one. */
+  /** The agent's shell, if it has one. */
   readonly shell: string | undefined;
 };
 
-/** SKL-05: sorted by name; nothing where there are none. */
+/** Formats the block of skills, sorted by name (SKL-05). Empty without skills. */
 export function formatSkillsBlock(skills: readonly ListedSkill[]): string {
   if (skills.length === 0) return "";
   const sorted = [...skills].sort((a, b) => (a.name < b.name ? -1 : 1));
   return ["<available_skills>", ...sorted.flatMap(formatSkill), "</available_skills>"].join("\n");
 }
 
-/** The block, and what to do with it. */
+/** Formats the block, with instructions for its use. */
 export function formatSkillsPrompt(skills: readonly ListedSkill[], { reader, shell }: PromptTools): string {
   const block = formatSkillsBlock(skills);
   if (block === "") return "";
   const scripts =
     shell === undefined
-      ? "You have no shell, so scripts of skills cannot be run."
-      : `Run their scripts with ${shell}, by full paths; a script is judged like any other command.`;
+      ? "You have no shell, so you cannot run scripts of skills."
+      : `Run their scripts with ${shell}, by their full paths. A script needs the same permissions as any other command.`;
   return [
-    `Skills say how certain tasks are done. When a task fits the description of one, load it with ${reader} before you begin, and follow it.`,
-    `Load other files of its folder, where it speaks of them, with ${reader} and their path. ${scripts}`,
+    `Skills describe how to do certain tasks. When a task matches the description of a skill, load the skill with ${reader} before you begin, and follow it.`,
+    `When a skill refers to other files in its folder, load them with ${reader} and their path. ${scripts}`,
     block,
   ].join("\n");
 }

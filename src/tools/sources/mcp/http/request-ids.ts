@@ -1,6 +1,6 @@
 import { asNumber, asObject } from "../json.ts";
 
-/** Ids of the requests in a body that is about to be sent: those that an answer is awaited for. */
+/** Returns the ids of the requests in a body: the messages that expect an answer. */
 export function getRequestIds(body: unknown): readonly number[] {
   if (typeof body !== "string" || !body.startsWith("{")) return [];
   try {

@@ -1,4 +1,4 @@
-/** Reads along with an answer's bytes: how long a message grows, and whether its stream can be taken up again. */
+/** Measures an answer while it is read: the length of a message, and whether its stream can be resumed. */
 export class ResponseMeter {
   readonly #isStream: boolean;
   #bytes = 0;
@@ -7,22 +7,22 @@ export class ResponseMeter {
   #isResumable = false;
   #messages = 0;
 
-  /** @param isStream - Server-sent events, one message each; else the whole body is one. */
+  /** @param isStream - Server-sent events, one message each; otherwise the whole body is one message. */
   constructor(isStream: boolean) {
     this.#isStream = isStream;
   }
 
-  /** Of the message that is under way. */
+  /** The length of the current message. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** How many have come to their end. */
+  /** How many messages are complete. */
   get messages(): number {
     return this.#messages;
   }
 
-  /** An event had an id: what comes after it can be asked for anew. */
+  /** An event had an id: the stream can be resumed after it. */
   get isResumable(): boolean {
     return this.#isResumable;
   }

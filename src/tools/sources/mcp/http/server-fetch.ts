@@ -9,24 +9,24 @@ import type { TokenSource } from "./token-source.ts";
 /** A healthy connection with TLS takes well under a second; ten cover a lost packet or two. */
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Longer than any request of ours may take. */
+/** Longer than any request may take. */
 const HEADERS_TIMEOUT_MS = 25 * 60 * 60 * 1000;
 
-/** Answers of these have no body by definition. */
+/** Answers with these statuses have no body by definition. */
 const BODILESS_STATUSES = new Set([101, 204, 205, 304]);
 
 export type Fetch = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 export type FetchEvents = {
-  /** The stream that these requests were to be answered on is over, whole or not. */
+  /** The answer stream of these requests has ended, whole or not. */
   readonly onStreamEnd: (requests: readonly number[], resumable: boolean) => void;
-  /** More than is read. */
+  /** The answer exceeds a limit. */
   readonly onLimitExceeded: (what: string) => void;
 };
 
 export type ServerFetch = { readonly fetch: Fetch; readonly close: () => Promise<void> };
 
-/** Asks one server: with its token, with bounds, and following no redirect by itself. */
+/** Creates the fetch function for one server: it adds the token, enforces limits, and follows no redirects. */
 export function createServerFetch(
   server: URL,
   token: TokenSource | undefined,
@@ -35,7 +35,7 @@ export function createServerFetch(
   const dispatcher = new Agent({
     connect: { timeout: CONNECT_TIMEOUT_MS },
     headersTimeout: HEADERS_TIMEOUT_MS,
-    // A stream of a server's own messages is silent for as long as it has nothing to say.
+    // The stream of a server's own messages is silent as long as the server has nothing to send.
     bodyTimeout: 0,
   });
 
@@ -71,7 +71,7 @@ export function createServerFetch(
   return { fetch, close: () => dispatcher.destroy() };
 }
 
-/** The same answer, as the platform's own class, which libraries look for. */
+/** Returns the same answer as an instance of the platform's own class, which libraries check for. */
 function limitResponse(response: Response, requests: readonly number[], events: FetchEvents): Response {
   const { status, statusText, body } = response;
   const headers = new Headers([...response.headers.entries()]);

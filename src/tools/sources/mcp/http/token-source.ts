@@ -4,10 +4,10 @@ import { findErrorReason, McpError } from "../mcp-error.ts";
 import { resolveReferences, type SecretSource } from "../secret-references.ts";
 import type { Fetch } from "./server-fetch.ts";
 
-/** A token is not used any more so long before its end. */
+/** A token is not used within this time before it expires. */
 const EXPIRY_MARGIN_MS = 60_000;
 
-/** Of an answer that gives no token. */
+/** The limit for quoting an answer that contains no token. */
 const MAX_QUOTED_CHARS = 300;
 
 const TOKEN_TIMEOUT_MS = 30_000;
@@ -18,16 +18,16 @@ export type TokenSourceOptions = {
   /** The server that the token is for (RFC 8707). */
   readonly resource: string;
   readonly fetch: Fetch;
-  /** The token end point that an issuer publishes. */
+  /** Finds the token endpoint that an issuer publishes. */
   readonly discoverTokenUrl: (issuer: string) => Promise<string>;
-  /** Is told each secret that is given out, and each form of one that is sent. */
+  /** Receives each issued secret, and each form of one that is sent. */
   readonly onToken: (secret: string) => void;
   readonly now: () => number;
 };
 
 type Token = { readonly value: string; readonly endsAtMs: number };
 
-/** The token of one server: as it was given, or asked for and renewed. */
+/** The token of one server: configured, or requested and refreshed. */
 export class TokenSource {
   readonly #options: TokenSourceOptions;
   #token: Token | undefined;
@@ -38,15 +38,15 @@ export class TokenSource {
     this.#options = options;
   }
 
-  /** What goes into the header `Authorization`. */
+  /** Returns the value of the header `Authorization`. */
   async getAuthorization(signal?: AbortSignal): Promise<string> {
     if (this.#token === undefined || this.#token.endsAtMs <= this.#options.now()) await this.#refresh(signal);
     return `Bearer ${this.#token?.value ?? ""}`;
   }
 
-  /** After a server has refused one; rejects when there is no other. */
+  /** Returns a new value after a server has rejected one. Rejects if there is no other. */
   async renewAuthorization(rejected: string, signal?: AbortSignal): Promise<string> {
-    // Somebody else was refused too, and has seen to it already.
+    // Another request was rejected too and has already refreshed the token.
     if (this.#token !== undefined && `Bearer ${this.#token.value}` !== rejected)
       return await this.getAuthorization(signal);
     this.#token = undefined;
@@ -69,9 +69,9 @@ export class TokenSource {
 
   #describeToken(): string {
     const { auth } = this.#options;
-    if (auth.type === "bearer") return `the token in ${auth.token}: put a valid one there`;
-    if (auth.type === "oauth-token") return `the token in ${auth.accessToken}: put a valid one there`;
-    return `the token that ${auth.tokenUrl ?? auth.issuer} gave for ${auth.clientId}`;
+    if (auth.type === "bearer") return `the token in ${auth.token}: put a valid token there`;
+    if (auth.type === "oauth-token") return `the token in ${auth.accessToken}: put a valid token there`;
+    return `the token that ${auth.tokenUrl ?? auth.issuer} issued for ${auth.clientId}`;
   }
 
   async #refresh(signal: AbortSignal | undefined): Promise<void> {
@@ -138,7 +138,7 @@ export class TokenSource {
   }
 }
 
-/** Who asks, as RFC 6749 has it in section 2.3.1. */
+/** Adds the client's credentials, as RFC 6749 specifies in section 2.3.1. */
 function addClientCredentials(
   auth: Exclude<McpAuth, { type: "bearer" }>,
   secrets: SecretSource,
@@ -165,7 +165,7 @@ function formatTokenError(status: number, fields: ReturnType<typeof asObject>, t
   const description = asText(fields?.["error_description"]);
   const detail =
     error === undefined ? text.slice(0, MAX_QUOTED_CHARS) : [error, description].filter(Boolean).join(": ");
-  return `it answered ${status}, ${detail.trim() === "" ? "without a word" : detail.slice(0, MAX_QUOTED_CHARS)}`;
+  return `it answered ${status}, ${detail.trim() === "" ? "with an empty body" : detail.slice(0, MAX_QUOTED_CHARS)}`;
 }
 
 function parseJson(text: string): unknown {

@@ -5,13 +5,13 @@ import type { JSONRPCMessage } from "@modelcontextprotocol/sdk/types.js";
 import type { ServerFetch } from "../http/server-fetch.ts";
 import type { SignInProvider } from "./sign-in-provider.ts";
 
-/** A server is told of the end of a session, and not waited for longer. */
+/** The longest wait for a server's answer to the end of a session. */
 const SESSION_END_TIMEOUT_MS = 1000;
 
 /** Signing in, and once more for a wider scope. */
 const MAX_SIGN_INS = 2;
 
-/** Streamable HTTP. What a person must do to be let in is done between two tries of the same message. */
+/** Streamable HTTP. The user signs in between two attempts to send the same message. */
 export class HttpTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;

@@ -5,14 +5,14 @@ import { asBoolean, asList, asObject, asText, type JsonObject, omitUndefined } f
 import type { RemotePrompt, RemoteResource, RemoteResourceTemplate, RemoteTool } from "../mcp-connection.ts";
 import { McpError } from "../mcp-error.ts";
 
-/** More than anyone reads; a server that goes on for ever is not followed. */
+/** More pages than anyone reads. The listing of a server that never ends stops here. */
 const MAX_PAGES = 50;
 const MAX_ITEMS = 2000;
 
-/** What is not understood of an item leaves that item out, not the list. */
+/** An item that cannot be parsed is skipped; the rest of the list is used. */
 const AnyPage = z.looseObject({});
 
-/** The items of all pages. Only what the library says it can be asked for: the protocol's own names. */
+/** Lists the items of all pages. Uses only the protocol's own method names, which the library supports. */
 export async function listAllPages(
   client: Client,
   method: "tools/list" | "resources/list" | "resources/templates/list" | "prompts/list",
@@ -40,7 +40,7 @@ export async function listAllPages(
   return items.slice(0, MAX_ITEMS);
 }
 
-/** One that has no name or no schema is none; nor is one that no program can read to its depth. */
+/** Returns undefined for an item without a name or a schema, or one nested too deep for other programs. */
 export function toRemoteTool(item: JsonObject): RemoteTool | undefined {
   const name = asText(item["name"]);
   const inputSchema = asObject(item["inputSchema"]);
@@ -65,7 +65,7 @@ export function toRemoteTool(item: JsonObject): RemoteTool | undefined {
   };
 }
 
-/** Tables within tables: whoever goes down into them does not come up again. */
+/** The deepest nesting of a schema: recursive programs overflow on deeper ones. */
 const MAX_DEPTH = 200;
 
 function isTooDeep(value: unknown): boolean {

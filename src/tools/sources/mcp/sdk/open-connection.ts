@@ -12,10 +12,10 @@ import { type SignInOptions, SignInProvider } from "./sign-in-provider.ts";
 import { SSE_ERROR_PATTERN } from "./sse-error-pattern.ts";
 import { StdioTransport } from "./stdio-transport.ts";
 
-// Puts a connection together. Whatever library takes this one's place offers the same two functions.
+// Assembles a connection. A replacement of this library must provide the same two functions.
 
 export type OpenConnectionOptions = {
-  /** Of this program, as servers are told. */
+  /** The version of this program, as reported to servers. */
   readonly version: string;
   readonly sampling: boolean;
   readonly elicitation: boolean;
@@ -32,13 +32,13 @@ export type HttpTarget = {
   readonly headers: Readonly<Record<string, string>>;
   readonly auth?: McpAuth | undefined;
   readonly secrets: SecretSource;
-  /** A token that was asked for. */
+  /** Receives a token that was issued. */
   readonly onToken?: ((secret: string) => void) | undefined;
-  /** A person stands by to sign in; `auth` is not looked at then. */
+  /** The user can sign in interactively; `auth` is then ignored. */
   readonly signIn?: SignInOptions | undefined;
 };
 
-/** An answer that has been read to its end may still be on its way through the library. */
+/** An answer that has been read completely may still be passing through the library. */
 const STREAM_GRACE_MS = 100;
 
 export async function openStdio(
@@ -70,7 +70,7 @@ export async function openHttp(
       setTimeout(failRequests, STREAM_GRACE_MS).unref();
     },
   };
-  // Asked for tokens; its own answers are no messages, and it is given no token.
+  // Used to request tokens. Its answers are not MCP messages, and it sends no token.
   const tokenFetch: ServerFetch = createServerFetch(url, undefined, {
     onStreamEnd: () => {},
     onLimitExceeded: () => {},
@@ -98,8 +98,7 @@ export async function openHttp(
   );
   const { events } = options;
   const onProtocolError = (what: string) => {
-    if (SSE_ERROR_PATTERN.test(what))
-      transport.failOnly("protocol", `answered with what is no message: ${what}`);
+    if (SSE_ERROR_PATTERN.test(what)) transport.failOnly("protocol", `sent an invalid message: ${what}`);
     events.onProtocolError(what);
   };
   return await connectClient(

@@ -4,19 +4,19 @@ import { asNumber, asObject, asText } from "../json.ts";
 import type { McpFault } from "../mcp-error.ts";
 
 // Invariants
-//   T1. Requests on the wire are numbered from 1 upward (MCP-02); the library counts from 0, which some servers take
-//       for no id at all.
-//   T2. A request whose answer can no longer come is failed at once, not by its time-out.
-//   T3. What a server says before an answer is heard before it: the library takes an answer at once, and what was said
-//       before it a moment later.
+//   T1. Requests on the wire are numbered from 1 upward (MCP-02). The library counts from 0, which some servers treat
+//       as a missing id.
+//   T2. A request whose answer can no longer arrive fails at once, not at its timeout.
+//   T3. Messages that a server sends before an answer are handled before it: the library handles an answer at once, and
+//       earlier messages a moment later.
 
-/** Marks an error as made here. */
+/** Marks an error as created by Holdfast. */
 export const LOCAL_FAULT_KEY = "holdfast/fault";
 
-/** The code of an error that is not the server's. */
+/** The code of an error that Holdfast creates, not the server. */
 const LOCAL_ERROR_CODE = -32000;
 
-/** Stands between the library and what carries its messages. Ids are those on the wire. */
+/** Wraps the transport of the library's messages. Ids here are those on the wire. */
 export class RequestTrackingTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -36,7 +36,7 @@ export class RequestTrackingTransport implements Transport {
     return this.#inner.sessionId;
   }
 
-  /** As agreed on. */
+  /** The negotiated version. */
   get protocolVersion(): string {
     return this.#protocolVersion;
   }
@@ -72,14 +72,14 @@ export class RequestTrackingTransport implements Transport {
     return this.#pending.has(id);
   }
 
-  /** Answers a request in the server's stead. */
+  /** Answers a request in place of the server. */
   fail(id: number, fault: McpFault, message: string): void {
     if (!this.#pending.delete(id)) return;
     const error = { code: LOCAL_ERROR_CODE, message, data: { [LOCAL_FAULT_KEY]: fault } };
     this.onmessage?.({ jsonrpc: "2.0", id: id - 1, error });
   }
 
-  /** Of several requests nobody can say which one it was about. @returns Whether it was one. */
+  /** Fails the only pending request. With several pending, the cause is ambiguous. @returns Whether there was only one. */
   failOnly(fault: McpFault, message: string): boolean {
     const [id, ...others] = this.#pending;
     if (id === undefined || others.length > 0) return false;
@@ -95,7 +95,7 @@ export class RequestTrackingTransport implements Transport {
     const { id, method, params } = message as { id?: unknown; method?: unknown; params?: unknown };
     if (method === undefined) {
       const number = typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : asNumber(id);
-      // Unknown ids go on as they are: the library says that nobody awaits them.
+      // Unknown ids pass unchanged: the library reports that no request awaits them.
       const known = number !== undefined && this.#pending.delete(number);
       const answer = { ...message, id: known ? number - 1 : -1 } as JSONRPCMessage;
       setImmediate(() => this.onmessage?.(answer, extra));
@@ -112,7 +112,7 @@ export class RequestTrackingTransport implements Transport {
   }
 }
 
-/** Where a message of ours names one of our requests, by the number that it has on the wire. */
+/** Replaces the library's request ids in an outgoing message with those on the wire. */
 function toWireIds(message: JSONRPCMessage): JSONRPCMessage {
   const { method, params } = message as { method?: unknown; params?: unknown };
   const fields = asObject(params);

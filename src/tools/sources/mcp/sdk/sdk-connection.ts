@@ -30,9 +30,9 @@ import {
 import type { RequestTrackingTransport } from "./request-tracking-transport.ts";
 import { toMcpError } from "./to-mcp-error.ts";
 
-// The one place where requests go through the library. Time limits are ours: whoever asks brings a signal.
+// All requests to the library pass through here. Holdfast enforces its own time limits through the caller's signal.
 
-/** As long as the library's timers can be set. */
+/** The longest time that the library's timers support. */
 const NO_TIMEOUT_MS = 2 ** 31 - 1;
 
 const MAX_LOG_CHARS = 2048;
@@ -44,11 +44,11 @@ export type SdkConnectionOptions = {
   readonly sampling: boolean;
   readonly elicitation: boolean;
   readonly events: ConnectionEvents;
-  /** How the server has ended; empty while it has not. */
+  /** Describes how the server has exited; empty while it runs. */
   readonly describeExit: () => string;
 };
 
-/** Shakes hands. Rejects with an `McpError`, and then nothing is left open. */
+/** Performs the handshake. Rejects with an `McpError`, and then leaves nothing open. */
 export async function connectClient(
   transport: RequestTrackingTransport,
   options: SdkConnectionOptions,
@@ -202,7 +202,7 @@ function handleServerRequests(client: Client, { sampling, elicitation, events }:
     if (method === "sampling/createMessage") {
       throw new SdkError(
         -1,
-        "This agent's definition does not allow its servers to ask a model (`sampling`)",
+        "This agent's definition does not allow its servers to call a model (`sampling`)",
       );
     }
     throw new SdkError(ErrorCode.MethodNotFound, "Method not found");

@@ -5,20 +5,20 @@ import type {
   OAuthTokens,
 } from "@modelcontextprotocol/sdk/shared/auth.js";
 
-/** A person, and what they sign in with. */
+/** How the user signs in. */
 export type SignInOptions = {
-  /** Where the browser is sent back to. */
+  /** The URL to which the browser returns. */
   readonly redirectUrl: string;
-  /** Shows the page to the person; resolves with the address that the browser was sent back to. */
+  /** Shows the page to the user. Resolves with the URL to which the browser returned. */
   readonly openPage: (page: URL) => Promise<URL>;
-  /** A client that the authorization server knows already; else it is registered, or named by its address. */
+  /** A client that the authorization server knows. Otherwise the client is registered, or identified by its URL. */
   readonly client?: { readonly id: string; readonly secret?: string; readonly issuer: string };
-  /** Where a description of this client is published, for servers that know clients by that. */
+  /** The URL of this client's published metadata, for servers that identify clients by it. */
   readonly clientAddress?: string;
   readonly scope?: string;
 };
 
-/** What a person's signing in comes to, as the library asks for it. Everything is in memory only. */
+/** Provides the user's sign-in in the form that the library requires. Keeps everything in memory only. */
 export class SignInProvider implements OAuthClientProvider {
   readonly #options: SignInOptions;
   readonly clientMetadataUrl?: string;
@@ -85,9 +85,9 @@ export class SignInProvider implements OAuthClientProvider {
     const redirect = await this.#options.openPage(page);
     const { searchParams } = redirect;
     const error = searchParams.get("error");
-    if (error !== null) throw new Error(`signing in was refused: ${error}`);
+    if (error !== null) throw new Error(`the sign-in was rejected: ${error}`);
     if (searchParams.get("state") !== this.#state)
-      throw new Error("the answer is to another question (state)");
+      throw new Error("the answer belongs to another sign-in request (state)");
     this.#authorizationCode = searchParams.get("code") ?? undefined;
   }
 
@@ -96,7 +96,7 @@ export class SignInProvider implements OAuthClientProvider {
     if (scope === "all" || scope === "tokens") this.#tokens = undefined;
   }
 
-  /** The code of the last visit, once. */
+  /** Returns the authorization code of the last sign-in, once. */
   takeAuthorizationCode(): string | undefined {
     const code = this.#authorizationCode;
     this.#authorizationCode = undefined;

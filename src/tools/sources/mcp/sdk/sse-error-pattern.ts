@@ -1,3 +1,3 @@
-/** What the library says of an event that it could not read, or of a stream that it has given up. */
+/** Matches the library's errors about an unreadable event or an abandoned stream. */
 export const SSE_ERROR_PATTERN =
   /invalid_union|invalid_type|unrecognized_keys|is not valid JSON|in JSON at|Maximum reconnection attempts/;

@@ -4,17 +4,17 @@ import { asObject } from "../json.ts";
 import type { ProcessEvents, ServerProcess } from "../stdio/server-process.ts";
 
 export type StdioEvents = {
-  /** A line that is no message: servers print things. */
+  /** Receives a line that is not a message: servers print things. */
   readonly onProtocolError: (what: string) => void;
-  /** What bears the number of a request of ours and is no answer. */
+  /** Receives a message that has the id of a pending request but is not an answer. */
   readonly onInvalidResponse: (id: number, why: string) => void;
 };
 
 const MAX_QUOTED_CHARS = 200;
-/** Messages in one line. */
+/** The most messages in one line. */
 const MAX_BATCH = 1000;
 
-/** Messages as lines of JSON, to and from a process of ours. */
+/** Sends and receives messages as lines of JSON through a child process. */
 export class StdioTransport implements Transport {
   onclose?: (() => void) | undefined;
   onerror?: ((error: Error) => void) | undefined;
@@ -32,7 +32,7 @@ export class StdioTransport implements Transport {
     this.#events = events;
   }
 
-  /** How the process has ended; empty while it runs. */
+  /** How the process has exited; empty while it runs. */
   get exit(): string {
     return this.#exit;
   }
@@ -67,7 +67,7 @@ export class StdioTransport implements Transport {
     const messages = Array.isArray(value) ? value : [value];
     for (const one of messages.slice(0, MAX_BATCH)) this.#receiveMessage(one, line);
     if (messages.length > MAX_BATCH)
-      this.#events.onProtocolError(`${messages.length} messages in one: ${MAX_BATCH} are read`);
+      this.#events.onProtocolError(`${messages.length} messages in one line: only ${MAX_BATCH} are read`);
   }
 
   #receiveMessage(value: unknown, line: string): void {
@@ -78,11 +78,11 @@ export class StdioTransport implements Transport {
     }
     const fields = asObject(value);
     const quoted = line.slice(0, MAX_QUOTED_CHARS);
-    this.#events.onProtocolError(`not a message of JSON-RPC 2.0: ${quoted}`);
+    this.#events.onProtocolError(`not a JSON-RPC 2.0 message: ${quoted}`);
     if (fields === undefined || fields["method"] !== undefined) return;
     const empty =
       (fields["result"] ?? undefined) === undefined && (fields["error"] ?? undefined) === undefined;
-    const reason = empty ? "Empty result" : `no answer of JSON-RPC 2.0: ${quoted}`;
-    this.#events.onInvalidResponse(Number(fields["id"]), `broke the protocol: ${reason}`);
+    const reason = empty ? "Empty result" : `not a JSON-RPC 2.0 answer: ${quoted}`;
+    this.#events.onInvalidResponse(Number(fields["id"]), `violated the protocol: ${reason}`);
   }
 }

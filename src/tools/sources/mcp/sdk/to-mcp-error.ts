@@ -7,25 +7,25 @@ import { LOCAL_FAULT_KEY } from "./request-tracking-transport.ts";
 
 const MAX_QUOTED_CHARS = 500;
 
-/** What the library rejects with, in our words. `how`: how the server has ended, if it has. */
+/** Converts an error of the library. @param exit - How the server has exited; empty if it runs. */
 export function toMcpError(error: unknown, exit: string): McpError {
   if (error instanceof McpError) return error;
   if (error instanceof SdkError) return convertSdkError(error, exit);
   if (error instanceof StreamableHTTPError) return convertHttpError(error);
   if (error instanceof UnauthorizedError) {
-    return new McpError("auth", "asks for credentials, and the definition names none: give it `auth`", {
+    return new McpError("auth", "requires credentials, and the definition has none: add `auth`", {
       cause: error,
     });
   }
   const name = error instanceof Error ? error.name : "";
   if (name === "AbortError") return new McpError("cancelled", "cancelled", { cause: error });
   if (name === "ZodError" || name === "$ZodError") {
-    return new McpError("protocol", `answered with what the protocol does not know: ${formatError(error)}`, {
+    return new McpError("protocol", `sent an answer that violates the protocol: ${formatError(error)}`, {
       cause: error,
     });
   }
   if (error instanceof SyntaxError) {
-    return new McpError("serialization", `answered with what is no JSON: ${formatError(error)}`, {
+    return new McpError("serialization", `sent an answer that is not JSON: ${formatError(error)}`, {
       cause: error,
     });
   }
@@ -38,13 +38,19 @@ function convertSdkError(error: SdkError, exit: string): McpError {
   const fault = asText(asObject(error.data)?.[LOCAL_FAULT_KEY]) as McpFault | undefined;
   if (fault !== undefined) return new McpError(fault, message, { cause: error });
   if (error.code === ErrorCode.ConnectionClosed && message === "Connection closed") {
-    return new McpError("closed", exit === "" ? "hung up before it answered" : exit, { cause: error });
+    return new McpError("closed", exit === "" ? "closed the connection before it answered" : exit, {
+      cause: error,
+    });
   }
   const text = message.length > MAX_QUOTED_CHARS ? `${message.slice(0, MAX_QUOTED_CHARS)}...` : message;
-  return new McpError("json-rpc", `refused: ${text === "" ? "without a word" : text} (${error.code})`, {
-    cause: error,
-    code: error.code,
-  });
+  return new McpError(
+    "json-rpc",
+    `rejected the request: ${text === "" ? "no reason given" : text} (${error.code})`,
+    {
+      cause: error,
+      code: error.code,
+    },
+  );
 }
 
 function convertHttpError(error: StreamableHTTPError): McpError {

@@ -1,4 +1,4 @@
-/** Cuts a stream of bytes into lines. Whoever writes a line that is too long is not listened to any more. */
+/** Splits a stream of bytes into lines. After a line that is too long, further input is ignored. */
 export class BoundedLineReader {
   readonly #maxBytes: number;
   readonly #onLine: (line: string) => void;

@@ -17,24 +17,24 @@ import { BoundedLineReader } from "./bounded-line-reader.ts";
 
 // Invariants
 //   S1. The death of this process, at any moment, ends the server's process group.
-//   S2. When `stop` resolves, no member of the group is running, nor what had left it and carries its marker.
+//   S2. When `stop` resolves, no member of the group is running, nor any process that left it and carries its marker.
 
-/** One message. Images and files come in them as base64. */
+/** The limit for one message. Images and files are base64 within it. */
 export const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
-/** What a server has not read, in messages: it asks for answers that it does not want. */
+/** The most unread messages: such a server requests answers that it does not read. */
 const MAX_UNREAD_MESSAGES = 1_000;
 
-/** From the end of its input to SIGTERM, and from there to SIGKILL (MCP-09). */
+/** The time from closing its input to SIGTERM, and from there to SIGKILL (MCP-09). */
 const GRACE_MS = 2_000;
 
-/** What is left in the pipes of a server that has ended is read at once. */
+/** The time to read the rest of the output of a server that has exited. */
 const DRAIN_MS = 200;
 
-/** A pipe that breaks is mostly that of a server which ends: how it ended says more, and is waited for. */
+/** A pipe usually breaks because the server exits. The exit status explains more, so it is awaited. */
 const EXIT_WAIT_MS = 1_000;
 
-/** Of standard error: one line, and what is kept to explain an end. */
+/** The limit for one line of standard error, and for the part that is stored to explain an exit. */
 const MAX_STDERR_BYTES = 2 * 1024;
 
 export type ServerCommand = {
@@ -45,13 +45,13 @@ export type ServerCommand = {
 };
 
 export type ProcessEvents = {
-  /** A line of standard output. */
+  /** Receives a line of standard output. */
   readonly onLine: (line: string) => void;
-  /** A line of standard error. */
+  /** Receives a line of standard error. */
   readonly onStderrLine: (line: string) => void;
-  /** It has ended, of itself or by `stop`; `how` is a sentence's end. */
+  /** Called when the server has exited, by itself or by `stop`; `how` completes a sentence. */
   readonly onExit: (how: string) => void;
-  /** Awaited before it starts. */
+  /** Awaited before the server starts. */
   readonly onSpawned?: ((group: SpawnedGroup) => Promise<void>) | undefined;
 };
 
@@ -95,11 +95,11 @@ export class ServerProcess {
     void this.#exited.then(events.onExit);
   }
 
-  /** Rejects with an `McpError` when the system would not start it. */
+  /** Rejects with an `McpError` if the system cannot start the server. */
   static async start(command: ServerCommand, events: ProcessEvents): Promise<ServerProcess> {
     const folder = await stat(command.cwd).catch(() => undefined);
     if (folder?.isDirectory() !== true) {
-      throw new McpError("io", `cannot be started in ${command.cwd}: there is no such folder`);
+      throw new McpError("io", `cannot be started in ${command.cwd}: the folder does not exist`);
     }
     const marker = `mcp:${randomUUID()}`;
     const env = { ...buildCleanEnvironment(marker), ...command.env, [CALL_VARIABLE]: marker };
@@ -123,7 +123,7 @@ export class ServerProcess {
     return this.#started.pgid;
   }
 
-  /** Resolves when the system has taken it. */
+  /** Resolves when the system has accepted the text. */
   async write(text: string): Promise<void> {
     const { stdin } = this.#started.child;
     await new Promise<void>((resolve, reject) => {
@@ -148,7 +148,7 @@ export class ServerProcess {
       : new McpError("closed", exit, { cause });
   }
 
-  /** The end of its input first, then SIGTERM, then SIGKILL. */
+  /** Closes the input, then sends SIGTERM, then SIGKILL. */
   stop(): Promise<void> {
     this.#stopPromise ??= this.#stop();
     return this.#stopPromise;
@@ -167,14 +167,14 @@ export class ServerProcess {
   async #stop(): Promise<void> {
     const { child, pgid, leash: parentPipe } = this.#started;
     child.stdin?.end();
-    // One that has not begun yet waits for its line: the leash's end ends it.
+    // A process that has not started yet waits for its line: closing the parent pipe ends it.
     if (!this.#hasBegun) parentPipe.end();
     if ((await this.#waitForExit(GRACE_MS)) === undefined) signalGroup(pgid, "SIGTERM");
     if ((await this.#waitForExit(GRACE_MS)) === undefined) signalGroup(pgid, "SIGKILL");
     await this.#exited;
   }
 
-  /** How it has ended; undefined where it has not, after that time. */
+  /** Resolves with how the server has exited, or with undefined after the given time. */
   async #waitForExit(milliseconds: number): Promise<string | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<undefined>((resolve) => {
@@ -185,7 +185,7 @@ export class ServerProcess {
     return exit;
   }
 
-  /** Ends what it has left behind. The watcher is in the group and keeps its number from being given out again. */
+  /** Kills the processes that the server left. The watcher is in the group, so the group's number cannot be reused. */
   async #cleanUp(): Promise<void> {
     const { child, pgid, leash: parentPipe } = this.#started;
     const streams = [child.stdout, child.stderr].filter((stream) => stream !== null);
@@ -208,16 +208,16 @@ export class ServerProcess {
   }
 
   #formatExit(code: number | null, signal: NodeJS.Signals | null): string {
-    if (this.#fault !== undefined) return `was ended, since it ${this.#fault}`;
-    const exit = code === null ? `was ended by ${signal ?? "a signal"}` : `ended with exit code ${code}`;
+    if (this.#fault !== undefined) return `was terminated because it ${this.#fault}`;
+    const exit = code === null ? `was terminated by ${signal ?? "a signal"}` : `ended with exit code ${code}`;
     const stderr = this.#lastStderr.trim();
     return stderr === ""
       ? exit
-      : `${exit}; its last words: ${selectErrorLines(stderr.split("\n")).join(" / ")}`;
+      : `${exit}; its last output: ${selectErrorLines(stderr.split("\n")).join(" / ")}`;
   }
 }
 
-/** The last lines, and the error that a trace below it would push out of sight. */
+/** Selects the last lines, and the error line that a long stack trace would push out. */
 function selectErrorLines(lines: readonly string[]): readonly string[] {
   const last = lines.slice(-4);
   const error = lines.slice(0, -4).findLast((line) => /^\s*(?:[A-Z]\w*)?error\b/i.test(line));
