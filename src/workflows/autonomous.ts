@@ -3,7 +3,7 @@ import type { Activities, PassOutputInput } from "../activities/activity-types.t
 import { type JobState, openJob } from "../core/job/job.ts";
 import type { JobResult } from "../core/job/job-result.ts";
 import type { ModeStatus } from "../core/job/job-status.ts";
-import { outcomeOf, restOf } from "../core/job/parts.ts";
+import { getNextRound, getOutcome } from "../core/job/parts.ts";
 import {
   decideAfterRound,
   ROUND_PROMPTS,
@@ -20,7 +20,7 @@ import {
 } from "../core/machine/queue-size.ts";
 import type { Outcome } from "../schema/record.ts";
 import { buildWriteOptions } from "./activity-options.ts";
-import { JobRun, openingOf, runAsJob } from "./job.ts";
+import { buildOpening, JobRun, runAsJob } from "./job.ts";
 import type { AutonomousRequest } from "./job-input.ts";
 import { mustBe, mustHaveTask } from "./job-step.ts";
 import { type MessageInput, wakeSignal } from "./messages.ts";
@@ -50,7 +50,7 @@ export function autonomous(input: Input): Promise<JobResult> {
     checkRequest(input, "autonomous");
     const { agent, carried } = input;
     const parts = [{ name: "work", agent, session: `${workflowInfo().workflowId}.work` }];
-    const initial = carried?.job ?? openJob({ ...openingOf(input), mode: "autonomous", parts });
+    const initial = carried?.job ?? openJob({ ...buildOpening(input), mode: "autonomous", parts });
     const limits = {
       maxIdleRounds: input.maxIdleRounds ?? DEFAULT_IDLE_ROUNDS,
       maxRounds: input.maxRounds ?? null,
@@ -130,8 +130,8 @@ class RoundLoop {
         return await this.#end(end.outcome);
       }
       const after = decideAfterRound(
-        outcomeOf(end),
-        restOf(end),
+        getOutcome(end),
+        getNextRound(end),
         { idle: this.#idleRounds, rounds: this.#rounds, waiting: this.#waitingMessages.length > 0 },
         this.#limits,
       );

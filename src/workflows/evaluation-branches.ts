@@ -8,7 +8,7 @@ import type {
   OpenedAgent,
   SelectBranchCommand,
 } from "../core/evaluation/evaluation-digest.ts";
-import { agentsIn, branchEnd, shareRequest } from "../core/evaluation/parts.ts";
+import { buildBranchEnd, listAgents, shareRequest } from "../core/evaluation/parts.ts";
 import { refusePart, settlePart, startPart } from "../core/job/parts.ts";
 import type { Continuation } from "../schema/definition.ts";
 import type { EvaluationSteps } from "./evaluation-steps.ts";
@@ -60,7 +60,7 @@ export class Comparison {
     asks();
     const index = this.#opened.branches.length;
     const [reservation] = job.reserve([shareRequest(judge, index)]);
-    const request = requestOf(this.#opened, judge, { ...this.#opened.at, position: 0 }, question);
+    const request = buildRequest(this.#opened, judge, { ...this.#opened.at, position: 0 }, question);
     this.#judge = await this.#perform(index, request, reservation);
   }
 
@@ -77,12 +77,12 @@ export class Comparison {
   #requestOf(index: number): Request {
     const agent = this.#opened.branches[index]!;
     const prompt = agent.prompt ?? this.#opened.prompt;
-    return requestOf(this.#opened, agent, this.#opened.at, prompt, this.#explores);
+    return buildRequest(this.#opened, agent, this.#opened.at, prompt, this.#explores);
   }
 
   async #perform(index: number, request: Request, reservation: Reservation | undefined): Promise<BranchEnd> {
     const job = this.#job;
-    const { loopId } = agentsIn(this.#opened)[index]!;
+    const { loopId } = listAgents(this.#opened)[index]!;
     if (reservation?.type !== "reserved") {
       const reason = reservation?.reason ?? "";
       job.update(refusePart(job.state, index, reason, Date.now()));
@@ -92,7 +92,7 @@ export class Comparison {
     job.update(startPart(job.state, index, Date.now(), partWorkflow(session, name)));
     const end = await job.start(index, request, reservation.given, "when-known").end;
     if (end.report === undefined) this.#lost.push(index);
-    return branchEnd(loopId, end);
+    return buildBranchEnd(loopId, end);
   }
 }
 
@@ -104,7 +104,7 @@ function partWorkflow(session: string, name: string): string {
 }
 
 /** @param prompt - The hash of the stored prompt. If absent, the branch continues the conversation as it is. */
-function requestOf(
+function buildRequest(
   { evaluation, parentLoopId }: EvaluationOpenedDigest,
   { definitionHash, number }: OpenedAgent,
   at: EvaluationOpenedDigest["at"],
@@ -116,12 +116,14 @@ function requestOf(
   return {
     definitionHash,
     within: { session, evaluation, number, at, ...parent },
-    ...(prompt === undefined || explores ? { continuation: { kind: continuationKind(explores), at } } : {}),
+    ...(prompt === undefined || explores
+      ? { continuation: { kind: getContinuationKind(explores), at } }
+      : {}),
     // Every loop has a message of its own, because ids are unique in a session.
     ...(prompt === undefined ? {} : { prompt: { id: `${evaluation}.${number}`, ref: prompt } }),
   };
 }
 
-function continuationKind(explores: boolean): Continuation["kind"] {
+function getContinuationKind(explores: boolean): Continuation["kind"] {
   return explores ? { type: "branch", tag: new Date().toISOString() } : { type: "default" };
 }

@@ -13,7 +13,7 @@ import { Inbox, registerEvaluationHandlers } from "./evaluation-handlers.ts";
 import type { EvaluationRequest, EvaluationResult, ExplorationResult } from "./evaluation-input.ts";
 import { EvaluationStepError, EvaluationSteps } from "./evaluation-steps.ts";
 import { buildExplorationResult, getBranchStarts } from "./exploration.ts";
-import { JobRun, openingOf, runAsJob } from "./job.ts";
+import { buildOpening, JobRun, runAsJob } from "./job.ts";
 import { checkRequest } from "./request-shapes.ts";
 import { buildSettings, getRedaction, toInboundMessage } from "./run-input.ts";
 import { buildRunFailure, type RunResult, throwIfFailed } from "./run-result.ts";
@@ -41,7 +41,7 @@ async function evaluate(
   const inbox = new Inbox(() => job.publish());
   let progress: Progress = { strategy: name, ...getRedaction(settings), phase: "opening" };
   // The account is opened when the definitions are known: see `addBranches`.
-  const { limits: _, ...opening } = openingOf({
+  const { limits: _, ...opening } = buildOpening({
     ...(prompt === undefined ? {} : { task: prompt }),
     settings,
   });
@@ -95,7 +95,7 @@ async function evaluate(
     report({ phase: "ended", decision: decided.decision }, { outcome: decided.outcome });
     return strategy.type === "keep"
       ? buildExplorationResult(job.state.job, decided, opened.at.branch)
-      : resultOf(job.state.job, decided, opened.at.branch);
+      : buildResult(job.state.job, decided, opened.at.branch);
   }
 
   function selectBranch(
@@ -131,7 +131,7 @@ async function evaluate(
   }
 }
 
-function resultOf(session: string, decided: SelectedBranchDigest, head: string): EvaluationResult {
+function buildResult(session: string, decided: SelectedBranchDigest, head: string): EvaluationResult {
   const { decision, branches, evaluationUsage, evaluationCostUsd, outcome, ...words } = decided;
   const selected = branches[decision.selected] as (typeof branches)[number];
   const result: EvaluationResult = {

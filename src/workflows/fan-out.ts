@@ -4,9 +4,9 @@ import { openJob } from "../core/job/job.ts";
 import type { JobResult } from "../core/job/job-result.ts";
 import type { Outcome } from "../schema/record.ts";
 import { buildModelOptions } from "./activity-options.ts";
-import { JobRun, openingOf, runAsJob } from "./job.ts";
+import { buildOpening, JobRun, runAsJob } from "./job.ts";
 import type { FanOutRequest } from "./job-input.ts";
-import { failureOf, mustBe, throughLosses } from "./job-step.ts";
+import { mustBe, throughLosses, toFailedOutcome } from "./job-step.ts";
 import { checkRequest } from "./request-shapes.ts";
 import { buildSettings, isMessageInput } from "./run-input.ts";
 
@@ -35,7 +35,7 @@ export function fanOut(request: FanOutRequest): Promise<JobResult> {
       const name = `part-${index + 1}`;
       return { name, agent, session: `${workflowId}.${name}` };
     });
-    const initial = openJob({ ...openingOf(request), mode: "fan-out", parts });
+    const initial = openJob({ ...buildOpening(request), mode: "fan-out", parts });
     const job = new JobRun(initial, buildSettings(request), outside);
     const { concurrency = DEFAULT_CONCURRENCY } = request;
     await job.forEachPart(asked.length, concurrency, async (index) => {
@@ -67,7 +67,7 @@ async function reduceParts(job: JobRun, { parts, reducer = "list" }: FanOutReque
     scheduleActivity<Reduced>("reduce-parts", [input], buildModelOptions(REDUCE_ATTEMPTS, reducer));
   const result = await job
     .runStep(() => throughLosses(reduce))
-    .catch((error: unknown) => (isCancellation(error) && job.stopOutcome) || failureOf(error));
+    .catch((error: unknown) => (isCancellation(error) && job.stopOutcome) || toFailedOutcome(error));
   return "type" in result
     ? await job.end(result)
     : await job.end({ type: "answered", stopReason: "stop" }, result);

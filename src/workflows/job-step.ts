@@ -27,7 +27,7 @@ export function throughLosses<Result>(step: () => Promise<Result>, lost = 0): Pr
 }
 
 /** Converts the failure of a step of the job itself to an outcome. */
-export function failureOf(error: unknown): Outcome {
+export function toFailedOutcome(error: unknown): Outcome {
   if (!(error instanceof ActivityFailure)) throw error;
   const setback = toStepFailure(error, false);
   if (setback.type === "failed") return { type: "failed", ...setback.failure };

@@ -145,7 +145,7 @@ export class JobRun {
     const whole: StartRequest = { ...request, share, settings: this.settings };
     let started: Promise<unknown> = Promise.resolve();
     const end = this.#workScope.run(() => {
-      const run = startRun(workflow, whole, labelOf(part));
+      const run = startRun(workflow, whole, formatLabel(part));
       started = run.started;
       return run.end;
     });
@@ -195,7 +195,7 @@ export class JobRun {
  * Formats the label of a part in the timeline: `edit · editor`, `scout-1 · Look around`, `branch-1 · small ·
  * claude-haiku-4-5`.
  */
-function labelOf({ name, agent, task, model }: JobPart): string {
+function formatLabel({ name, agent, task, model }: JobPart): string {
   const said = [task ?? (agent === name ? "" : agent), model ?? ""];
   return [name, ...said.filter((words) => words !== "")].join(" · ");
 }
@@ -219,7 +219,7 @@ type JobRequest = {
 };
 
 /** Builds what every job's state is opened with. */
-export function openingOf({
+export function buildOpening({
   task,
   limits,
   settings,

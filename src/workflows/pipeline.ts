@@ -5,9 +5,9 @@ import { type JobResult, locateOutcome } from "../core/job/job-result.ts";
 import { recallPart } from "../core/job/parts.ts";
 import type { Outcome } from "../schema/record.ts";
 import { buildWriteOptions } from "./activity-options.ts";
-import { JobRun, openingOf, runAsJob } from "./job.ts";
+import { buildOpening, JobRun, runAsJob } from "./job.ts";
 import type { PipelineRequest, StageRequest } from "./job-input.ts";
-import { failureOf, mustBe, mustHaveTask } from "./job-step.ts";
+import { mustBe, mustHaveTask, toFailedOutcome } from "./job-step.ts";
 import { inspectChild } from "./part.ts";
 import { checkRequest } from "./request-shapes.ts";
 import { buildSettings } from "./run-input.ts";
@@ -24,7 +24,7 @@ export function pipeline(request: PipelineRequest): Promise<JobResult> {
     checkRequest(request, "pipeline");
     const { workflowId } = workflowInfo();
     const parts = stages.map(({ name, agent }) => ({ name, agent, session: `${workflowId}.${name}` }));
-    const initial = openJob({ ...openingOf(request), mode: "pipeline", parts });
+    const initial = openJob({ ...buildOpening(request), mode: "pipeline", parts });
     const job = new JobRun(initial, buildSettings(request), outside);
     return await runStages(job, request);
   });
@@ -50,7 +50,7 @@ async function runStages(job: JobRun, request: PipelineRequest): Promise<JobResu
     if (isOver) return await endEarly(job, stage, outcome);
   }
   job.update({ doing: "reading the result" });
-  const last = await outputOf({ ...request, from: buildSource(job, stages.length - 1, stages) });
+  const last = await getOutput({ ...request, from: buildSource(job, stages.length - 1, stages) });
   if ("type" in last) return await job.end(locateOutcome(`Stage "${stages.at(-1)?.name}"`, last));
   const { ref, bytes, text } = last;
   return await job.end({ type: "answered", stopReason: "stop" }, { ref, bytes, text: text ?? "" });
@@ -95,7 +95,7 @@ function passOutput(
   index: number,
 ): Promise<PassedOutput | Outcome> {
   const { name, prompt, input } = stage;
-  return outputOf({
+  return getOutput({
     task,
     to: { name, ...(prompt === undefined ? {} : { prompt }), ...(input === undefined ? {} : { input }) },
     ...(index === 0 ? {} : { from: buildSource(job, index - 1, stages) }),
@@ -107,12 +107,14 @@ function buildSource(job: JobRun, index: number, stages: readonly StageRequest[]
   return { name, session, definitionHash: stages[index]!.definitionHash, ...report };
 }
 
-function outputOf({ task, from, to }: PassOutputInput): Promise<PassedOutput | Outcome> {
+function getOutput({ task, from, to }: PassOutputInput): Promise<PassedOutput | Outcome> {
   const input: PassOutputInput = {
     task,
     ...(from === undefined ? {} : { from }),
     ...(to === undefined ? {} : { to }),
   };
   const summary = to === undefined ? "the result" : `to ${to.name}`;
-  return scheduleActivity<PassedOutput>("hand-over", [input], buildWriteOptions(summary)).catch(failureOf);
+  return scheduleActivity<PassedOutput>("hand-over", [input], buildWriteOptions(summary)).catch(
+    toFailedOutcome,
+  );
 }

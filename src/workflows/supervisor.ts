@@ -24,7 +24,7 @@ import {
 import type { PartEnd } from "../core/machine/task.ts";
 import type { Outcome } from "../schema/record.ts";
 import { buildWriteOptions } from "./activity-options.ts";
-import { JobRun, openingOf, runAsJob } from "./job.ts";
+import { buildOpening, JobRun, runAsJob } from "./job.ts";
 import type { SupervisorRequest } from "./job-input.ts";
 import { mustBe, mustHaveTask } from "./job-step.ts";
 import { checkRequest } from "./request-shapes.ts";
@@ -48,7 +48,7 @@ export function supervisor(request: SupervisorRequest): Promise<TeamResult> {
     checkRequest(request, "supervisor");
     const { agents, maxAgents = DEFAULT_MAX_AGENTS } = request;
     const team: Team = { agents, maxAgents: Math.min(maxAgents, MAX_AGENTS) };
-    const { state, given } = openTeam(openingOf(request), team);
+    const { state, given } = openTeam(buildOpening(request), team);
     const job = new JobRun(state, buildSettings(request), outside, {
       status: buildTeamStatus,
       descriptions: {

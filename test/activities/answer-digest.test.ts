@@ -15,8 +15,10 @@ test("calls of one answer that would not fit into a payload are given back, each
   const first = kept.findIndex((call) => "invalid" in call);
   expect(first).toBeGreaterThan(100);
   expect(kept.slice(0, first)).toEqual(calls.slice(0, first));
-  expect(kept.slice(first).every((call) => call.invalid?.startsWith("the calls of this answer are too large") === true)).toBe(
-    true,
-  );
+  expect(
+    kept
+      .slice(first)
+      .every((call) => call.invalid?.startsWith("the calls of this answer are too large") === true),
+  ).toBe(true);
   expect(limitCalls(calls.slice(0, 20))).toEqual(calls.slice(0, 20));
 });

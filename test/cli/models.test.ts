@@ -177,9 +177,7 @@ describe("doctor --vendor", () => {
     );
     const { out } = await runHoldfast(["doctor", "--vendor", "anthropic", "--base-url", vendor.url], env);
     expect(out).toMatch(/model +anthropic\/claude-haiku-5-5 by anthropic_messages\n +address +http:\/\/127/);
-    expect(out).toMatch(
-      /key +in ANTHROPIC_API_KEY\n +response +refused, after \d+ ms: .*\n +advice +check/,
-    );
+    expect(out).toMatch(/key +in ANTHROPIC_API_KEY\n +response +refused, after \d+ ms: .*\n +advice +check/);
   });
 
   test("wants a provider that is there, and a deployment where only that says it", async () => {

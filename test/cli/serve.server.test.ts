@@ -104,7 +104,9 @@ describe("where the token comes from", () => {
     await chmod(file, 0o644);
     expect(resolveToken({ tokenFile: file }, "0.0.0.0", {}).warning).toContain("chmod 600");
     expect(() => resolveToken({ tokenFile: join(home, "none") }, "127.0.0.1", {})).toThrow(/cannot be read/);
-    expect(() => resolveToken({ tokenFile: file, tokenEnv: "X" }, "127.0.0.1", {})).toThrow(/exclude each other/);
+    expect(() => resolveToken({ tokenFile: file, tokenEnv: "X" }, "127.0.0.1", {})).toThrow(
+      /exclude each other/,
+    );
   });
 
   test("made ones differ, and only where the machine alone can ask", () => {

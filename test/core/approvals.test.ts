@@ -70,7 +70,9 @@ describe("a call that needs approval [IRON-09, TMP-11, BIT-03, PERM-01]", () => 
     const permissions = { rules: [{ tool: "bash", outcome: "deny" as const }] };
     const run = play({ replies: [calls("bash"), says("done")], permissions });
     await run.settle();
-    expect(run.lines.find((line) => line.startsWith("bash"))).toContain("Denied by the policy: rules[0] denies");
+    expect(run.lines.find((line) => line.startsWith("bash"))).toContain(
+      "Denied by the policy: rules[0] denies",
+    );
     expect(run.executed).toEqual([]);
   });
 

@@ -121,7 +121,10 @@ describe("what a strategy wants", () => {
       "from 2 to 5 begins between a call and its result",
     ],
     [[{ from: 0, to: 5, as: notes(" ") }], "a blank text"],
-    [[{ from: 0, to: 5, as: notes("x".repeat(5000)) }], "has a text of 1254 tokens; at most 1000 are allowed"],
+    [
+      [{ from: 0, to: 5, as: notes("x".repeat(5000)) }],
+      "has a text of 1254 tokens; at most 1000 are allowed",
+    ],
   ] as const)("is refused, with what is wrong: %j [CMP-10, CMP-08]", (wanted, problem) => {
     expect(problemOf(checkPlan(wanted, TALK, ROOMY))).toContain(problem);
   });

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { fillLimits } from "../../src/core/budget/limits.ts";
 import type { OpenedAgent } from "../../src/core/evaluation/evaluation-digest.ts";
 import { type EvaluationProgress, evaluationMode } from "../../src/core/evaluation/evaluation-progress.ts";
-import { addBranches, branchEnd, shareRequest } from "../../src/core/evaluation/parts.ts";
+import { addBranches, buildBranchEnd, shareRequest } from "../../src/core/evaluation/parts.ts";
 import { type JobState, openJob } from "../../src/core/job/job.ts";
 import { jobDashboard } from "../../src/core/job/job-dashboard.ts";
 import { buildJobStatus } from "../../src/core/job/job-status.ts";
@@ -86,7 +86,7 @@ describe("where an evaluation stands", () => {
 
   test("a reason is short however long the failure was", () => {
     const outcome = { type: "failed", fault: "x", message: "y".repeat(5000) } as const;
-    const end = branchEnd("s.m.1", { type: "reported", report: { ...report, outcome } });
+    const end = buildBranchEnd("s.m.1", { type: "reported", report: { ...report, outcome } });
     expect(JSON.stringify(end.status).length).toBeLessThan(260);
   });
 
@@ -97,7 +97,7 @@ describe("where an evaluation stands", () => {
     ["ended", "stopped", /without a result: it was deaf/],
   ] as const)("a branch that is gone without a report (%s) is one that %s", (cause, type, reason) => {
     const lost: PartEnd = { type: "lost", how: "it was deaf", cause };
-    expect(branchEnd("s.m.1", lost)).toMatchObject({
+    expect(buildBranchEnd("s.m.1", lost)).toMatchObject({
       loopId: "s.m.1",
       status: { type, reason: expect.stringMatching(reason) },
     });

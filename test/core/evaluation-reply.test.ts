@@ -37,9 +37,7 @@ describe("a judge's reply", () => {
     for (const words of ["", "the second", "0", "4", "-1", "99999999999999999999999999"]) {
       const decision = reply(words);
       expect(decision).toMatchObject({ selected: 0, by: "fallback" });
-      expect(decision.reason).toContain(
-        `The judge replied "${words}" instead of a number from 1 to 3.`,
-      );
+      expect(decision.reason).toContain(`The judge replied "${words}" instead of a number from 1 to 3.`);
     }
     const later = branches(["stopped", 1], ["answered", 1], ["answered", 1]);
     expect(parseJudgeReply(later, { status: { type: "answered" }, text: "?" }).selected).toBe(1);

@@ -86,7 +86,9 @@ describe("a context that could not be made smaller", () => {
   test("had only grown: the error speaks of no refusal", async () => {
     const run = await play({ ...TWO_TURNS, compactAbove: 300 }).until("compact");
     await run.lose().lose().lose().settle();
-    expect(outcome(run).message).toMatch(/^The context could not be made smaller: 3 workers died during the compaction/);
+    expect(outcome(run).message).toMatch(
+      /^The context could not be made smaller: 3 workers died during the compaction/,
+    );
   });
 
   test("did not fit twice: the failed turn stands in the record as an error", async () => {

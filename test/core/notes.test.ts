@@ -21,7 +21,11 @@ test.each([
   ["Unfortunately, I am unable to process the invoices.", "stop", "refuse to summarize"],
   ["As an AI language model, I do not read invoices.", "stop", "refuse to summarize"],
   ["Done.", "stop", "have 5 characters only"],
-  ["Here goes some poem regarding lovely flowers", "stop", "do not repeat a single word of the text that they summarize"],
+  [
+    "Here goes some poem regarding lovely flowers",
+    "stop",
+    "do not repeat a single word of the text that they summarize",
+  ],
 ] as const)("notes are not taken that say nothing of the record: %j, %s [CMP-10]", (notes, stop, problem) => {
   expect(findNotesProblem(notes, stop, RECORD)).toBe(problem);
 });

@@ -245,7 +245,9 @@ describe("reasons", () => {
       "rules[0] denies `rm x`",
     );
     expect(judge({ rules: [{ tool: "bash", outcome: "ask" }] }, {}).reason).toBe("rules[0] asks for it");
-    expect(judge({}, {}).reason).toBe("no rule matches, and `bash` is not safe to repeat, so it needs approval");
+    expect(judge({}, {}).reason).toBe(
+      "no rule matches, and `bash` is not safe to repeat, so it needs approval",
+    );
     expect(judge({ otherwise: "ask" }, { opaque: "does not parse" }).reason).toBe(
       "no rule matches (the command does not parse)",
     );

@@ -7,13 +7,13 @@ import { fileURLToPath } from "node:url";
 import { Client, Connection } from "@temporalio/client";
 import { historyToJSON } from "@temporalio/common/lib/proto-utils.js";
 import { AgentDefinition } from "../../dist/schema/definition.js";
+import { SqliteTranscript } from "../../dist/store/transcript/sqlite/sqlite-transcript.js";
 import {
   createTestAgent,
   startModelServer,
   startTestServer,
   TEST_KEY_NAME,
 } from "../../dist/testing/index.js";
-import { SqliteTranscript } from "../../dist/store/transcript/sqlite/sqlite-transcript.js";
 import { createWorker } from "../../dist/worker.js";
 
 const asked = {};

@@ -173,5 +173,7 @@ test("defaults are those of the sources, and names are apart [OAPI-04]", () => {
   expect(OpenApis.safeParse([createSettings(), createSettings()]).error?.issues[0]?.message).toMatch(
     /unique names/,
   );
-  expect(() => createSettings({ auth: { type: "bearer", token: "sk-1" } })).toThrow(/never write the key itself/);
+  expect(() => createSettings({ auth: { type: "bearer", token: "sk-1" } })).toThrow(
+    /never write the key itself/,
+  );
 });

@@ -39,7 +39,11 @@ describe("a SKILL.md", () => {
     ["---\nname: git\n ---\n", "invalid-frontmatter", "SKILL.md:1: error: no second line --- closes"],
     [front("description: d"), "missing-field", "SKILL.md:1: error: name: name is missing"],
     [front("name: git"), "missing-field", "SKILL.md:1: error: description: description is missing"],
-    [front("name: git\ndescription: '  '"), "missing-field", "SKILL.md:1: error: description: description is missing"],
+    [
+      front("name: git\ndescription: '  '"),
+      "missing-field",
+      "SKILL.md:1: error: description: description is missing",
+    ],
     [front(""), "missing-field", "SKILL.md:1: error: name: name is missing"],
     [
       front(`name: git\ndescription: ${"d".repeat(20_000)}`),

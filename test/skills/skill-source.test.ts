@@ -100,7 +100,9 @@ describe("the choice", () => {
     const { skills, workspace } = await stocked(many);
     const { contents, warnings } = await pinSkills({ skills }, workspace);
     expect(Object.keys(contents ?? {})).toHaveLength(128);
-    expect(warnings).toEqual(["Only the first 128 of 131 skills are offered; select skills with skills.names"]);
+    expect(warnings).toEqual([
+      "Only the first 128 of 131 skills are offered; select skills with skills.names",
+    ]);
     const heavy: Record<string, string> = {};
     for (let skill = 0; skill < 5; skill += 1) {
       heavy[`h${skill}/SKILL.md`] = formatSkill(`h${skill}`);

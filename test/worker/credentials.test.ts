@@ -47,7 +47,11 @@ test("a file of keys that others may open is warned of", async () => {
 });
 
 test.each([
-  ["two places", `[A]\nvalue = "${KEY}"\nfile = "x"\n`, "A: specify exactly one of command, file, environment and value"],
+  [
+    "two places",
+    `[A]\nvalue = "${KEY}"\nfile = "x"\n`,
+    "A: specify exactly one of command, file, environment and value",
+  ],
   ["no place", "[A]\n", "A: specify exactly one of"],
   ["a shell line", '[A]\ncommand = "vault read"\n', "A.command: "],
   ["a misspelt key", `[A]\nvalue = "${KEY}"\ntimeout = 3\n`, "A.timeout: unknown key"],

@@ -55,10 +55,7 @@ describe("an autonomous agent [ORC-02]", () => {
       mode: { type: "autonomous", agent: lone.definition },
     });
     expect(await job.result()).toMatchObject({ text: "ok", rounds: 2, turns: 4 });
-    expect(await prompts(job.id)).toEqual([
-      "user: Wait",
-      expect.stringContaining("Your sleep is over"),
-    ]);
+    expect(await prompts(job.id)).toEqual(["user: Wait", expect.stringContaining("Your sleep is over")]);
     const [first, second] = await stage.transcript.readLoops(`${job.id}.work`);
     const slept = (second?.startedAtMs ?? 0) - (first?.endedAtMs ?? 0);
     expect(slept).toBeGreaterThanOrEqual(900);

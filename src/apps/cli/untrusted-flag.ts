@@ -11,6 +11,6 @@ export const UNTRUSTED = [
 ] as const;
 
 /** Returns where a command reads its agent files from, and whether it trusts them. */
-export function surroundingsOf({ streams }: Context, { untrusted }: UntrustedFlag): AgentFileContext {
+export function readTrust({ streams }: Context, { untrusted }: UntrustedFlag): AgentFileContext {
   return { cwd: process.cwd(), env: streams.env, untrusted };
 }

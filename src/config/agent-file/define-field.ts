@@ -78,7 +78,7 @@ export const integerFrom = (min: number, max?: number) => {
 };
 
 /** Returns the schema of a key that is either a text or a table. */
-function textOrTable(text: z.ZodType, table: z.ZodType): z.ZodType {
+function defineTextOrTable(text: z.ZodType, table: z.ZodType): z.ZodType {
   const { description, expected } = text.meta() as { description?: string; expected?: string };
   const schema = z.union([(text as z.ZodOptional<z.ZodType>).unwrap(), table]);
   return schema.optional().meta({
@@ -105,7 +105,7 @@ export function buildShape(fields: readonly Field[]): Record<string, z.ZodType> 
   for (const [key, below] of inner) {
     const own = shape[key];
     const table = z.strictObject(buildShape(below));
-    shape[key] = own === undefined ? table.optional() : textOrTable(own, table);
+    shape[key] = own === undefined ? table.optional() : defineTextOrTable(own, table);
   }
   return shape;
 }

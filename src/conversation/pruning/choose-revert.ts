@@ -53,7 +53,7 @@ export function chooseRevert(
   let target = named;
   while (target + 1 < answer && at.get(target + 1)?.message.role === "toolResult") target++;
   let fork = target + 1;
-  while (fork < answer && isTagOf(at.get(fork), target) && findSpan(view.spans, fork)?.instead === undefined)
+  while (fork < answer && hasTag(at.get(fork), target) && findSpan(view.spans, fork)?.instead === undefined)
     fork++;
   if (fork < loopFrom) return refused(`${formatLabel(target)} is before this loop`, target);
   const spoken = entries.find(
@@ -79,7 +79,7 @@ function findSpan(spans: readonly Span[], position: number): Span | undefined {
   return spans.find(({ from, to }) => position >= from && position < to);
 }
 
-function isTagOf(entry: Entry | undefined, target: number): boolean {
+function hasTag(entry: Entry | undefined, target: number): boolean {
   return entry !== undefined && parseTag(entry)?.target === target;
 }
 

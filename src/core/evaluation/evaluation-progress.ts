@@ -6,7 +6,7 @@ import type { QueueSize, RejectedMessages } from "../machine/queue-size.ts";
 import type { Status } from "../machine/status.ts";
 import { type BranchStatus, toBranchStatus } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
-import { branchesOf, judgeOf, lostStatus } from "./parts.ts";
+import { findJudge, getLostStatus, listBranches } from "./parts.ts";
 
 // The progress of an evaluation, in addition to the status of any job.
 
@@ -54,8 +54,8 @@ export function evaluationMode(
   state: JobState,
   { strategy, phase, words, decision, waiting, refused }: EvaluationProgress,
 ): ModeStatus & OwnStatus {
-  const branches = branchesOf(state);
-  const judge = judgeOf(state);
+  const branches = listBranches(state);
+  const judge = findJudge(state);
   const chosen = decision === undefined ? undefined : branches[decision.selected];
   return {
     doing: formatStatusText(phase, branches, words === "none" ? undefined : decision),
@@ -89,7 +89,7 @@ function partProgress(part: JobPart): PartProgress {
 
 function getStatusCode({ state, outcome, lost }: JobPart): PartProgress["status"] {
   if (state !== "done" || outcome === undefined) return state === "running" ? "running" : "starting";
-  return (lost === undefined ? toBranchStatus(outcome) : lostStatus(lost)).type;
+  return (lost === undefined ? toBranchStatus(outcome) : getLostStatus(lost)).type;
 }
 
 function formatStatusText(

@@ -19,7 +19,7 @@ type Agent = Pick<OpenedAgent, "limits" | "delegation">;
  */
 export function addBranches(state: JobState, opened: EvaluationOpenedDigest, nowMs: number): JobState {
   const limits = fillLimits(opened.limits);
-  const agents = agentsIn(opened);
+  const agents = listAgents(opened);
   const depth = 1 + Math.max(...agents.map((agent) => ownAllowance(agent).depth));
   const shared = buildAllowance(limits, undefined, nowMs);
   const planned = agents.map(
@@ -41,15 +41,15 @@ export function addBranches(state: JobState, opened: EvaluationOpenedDigest, now
 }
 
 /** Lists the agents in the order of the parts. */
-export function agentsIn({ branches, judge }: EvaluationOpenedDigest): readonly OpenedAgent[] {
+export function listAgents({ branches, judge }: EvaluationOpenedDigest): readonly OpenedAgent[] {
   return judge === undefined ? branches : [...branches, judge];
 }
 
-export function branchesOf({ parts }: JobState): readonly JobPart[] {
+export function listBranches({ parts }: JobState): readonly JobPart[] {
   return parts.filter(({ name }) => name !== JUDGE);
 }
 
-export function judgeOf({ parts }: JobState): JobPart | undefined {
+export function findJudge({ parts }: JobState): JobPart | undefined {
   return parts.find(({ name }) => name === JUDGE);
 }
 
@@ -64,13 +64,13 @@ function ownAllowance({ limits, delegation }: Agent): Allowance {
 }
 
 /** Converts the end of a part for the steps of an evaluation. */
-export function branchEnd(loopId: string, end: PartEnd): BranchEnd {
-  const status = end.type === "lost" ? lostStatus(end) : toBranchStatus(end.report.outcome);
+export function buildBranchEnd(loopId: string, end: PartEnd): BranchEnd {
+  const status = end.type === "lost" ? getLostStatus(end) : toBranchStatus(end.report.outcome);
   return { loopId: end.report?.loopId ?? loopId, status: shortStatus(status) };
 }
 
 /** @param lost - A run that ended without a report. */
-export function lostStatus({ how, cause }: LostPart): BranchStatus {
+export function getLostStatus({ how, cause }: LostPart): BranchStatus {
   switch (cause) {
     case "taken":
       return { type: "failed", reason: "A run with the same name already exists" };

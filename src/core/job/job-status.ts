@@ -86,7 +86,7 @@ export function buildJobStatus<Mode extends ModeStatus>(
     job: {
       mode: state.mode,
       counts: state.counts,
-      parts: shownParts(state, mostParts).map(buildPartStatus),
+      parts: listParts(state, mostParts).map(buildPartStatus),
       ...(stop === undefined ? {} : { stop: redactPreview(stop.reason, STOP_BYTES) }),
       ...job,
     },
@@ -95,7 +95,7 @@ export function buildJobStatus<Mode extends ModeStatus>(
 }
 
 /** Returns all parts in their order if they are few; otherwise the running ones first, then the newest ended ones. */
-function shownParts({ parts }: JobState, most: number): readonly JobPart[] {
+function listParts({ parts }: JobState, most: number): readonly JobPart[] {
   if (parts.length <= most) return parts;
   const running = parts.filter(({ state }) => state === "running");
   const over = parts.filter(({ state }) => state === "done").reverse();

@@ -132,22 +132,22 @@ function comeTo(end: PartEnd): Partial<JobPart> {
   const { report } = end;
   return {
     state: "done",
-    outcome: outcomeOf(end),
+    outcome: getOutcome(end),
     ...(end.type === "lost" ? { lost: { how: end.how, cause: end.cause } } : {}),
-    ...(report === undefined ? {} : { report: placeOf(report) }),
+    ...(report === undefined ? {} : { report: getPosition(report) }),
   };
 }
 
-export function outcomeOf(end: PartEnd): Outcome {
+export function getOutcome(end: PartEnd): Outcome {
   if (end.type === "reported") return end.report.outcome;
   return { type: "failed", fault: "lost", message: `It ended without a result: ${end.how}` };
 }
 
-export function restOf({ report }: PartEnd): NextRound | undefined {
+export function getNextRound({ report }: PartEnd): NextRound | undefined {
   return report?.rest;
 }
 
-function placeOf({ branch, loopId, position }: TaskReport) {
+function getPosition({ branch, loopId, position }: TaskReport) {
   return {
     branch,
     ...(loopId === undefined ? {} : { loopId }),

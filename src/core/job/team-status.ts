@@ -6,11 +6,11 @@ import { getOutcomeCode } from "../machine/outcome-code.ts";
 import { getSpentByJob, type JobPart, type JobState } from "./job.ts";
 import type { ModeStatus } from "./job-status.ts";
 import {
+  findMember,
   isLeading,
+  listMembers,
   type Member,
-  memberOf,
   membersAtWork,
-  membersOf,
   type NamedAgent,
   type Team,
 } from "./team.ts";
@@ -34,11 +34,11 @@ export type TeamView = {
 
 export function buildTeamView(state: JobState, { agents }: Team, ids?: readonly string[]): TeamView {
   const asked = ids === undefined || ids.length === 0 ? undefined : new Set(ids);
-  const known = membersOf(state);
+  const known = listMembers(state);
   const members = known.filter(({ name }) => asked?.has(name) ?? true).slice(-MAX_NAMED);
   return {
     agents: agents.map(({ name, description }) => ({ name, description })),
-    members: members.map(memberOf),
+    members: members.map(findMember),
     unknown: (ids ?? []).filter((id) => !known.some(({ name }) => name === id)),
     isOver: !isLeading(state),
   };
@@ -47,7 +47,7 @@ export function buildTeamView(state: JobState, { agents }: Team, ids?: readonly 
 /** Builds the status of the agents in the form in which an agent's own run lists its sub-agents. */
 export function buildTeamStatus(state: JobState): ModeStatus {
   const { parts, counts } = state;
-  const members = membersOf(state);
+  const members = listMembers(state);
   const atWork = members.filter((part) => part.state === "running");
   const over = members.filter((part) => part.state !== "running").reverse();
   return {
@@ -87,7 +87,7 @@ export type TeamResult = {
 
 export function buildTeamResult(state: JobState, outcome: Outcome, text: string | undefined): TeamResult {
   const { turns, tokens, nanoUsd } = getSpentByJob(state);
-  const all = membersOf(state);
+  const all = listMembers(state);
   const members = all.slice(-MAX_NAMED);
   const [lead] = state.parts;
   return {
@@ -95,7 +95,7 @@ export function buildTeamResult(state: JobState, outcome: Outcome, text: string 
     mode: "supervisor",
     outcome,
     ...(text === undefined ? {} : { text }),
-    agents: members.map(memberOf).map(({ id, agent, session, status, reason }) => ({
+    agents: members.map(findMember).map(({ id, agent, session, status, reason }) => ({
       id,
       agent,
       session,

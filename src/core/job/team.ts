@@ -85,7 +85,7 @@ export function beginMember(
     return { type: "refused", reason: `Unknown agent "${agent}". Known agents: ${known}.` };
   }
   if (isEnding(state)) return { type: "refused", reason: "The job is ending, so no new task can start." };
-  const members = membersOf(state);
+  const members = listMembers(state);
   if (members.length >= maxAgents) {
     return {
       type: "refused",
@@ -110,7 +110,7 @@ function isEnding(state: JobState): boolean {
   return !isLeading(state) || state.stop !== undefined;
 }
 
-export function membersOf({ parts }: JobState): readonly JobPart[] {
+export function listMembers({ parts }: JobState): readonly JobPart[] {
   return parts.slice(LEAD_SUFFIX + 1);
 }
 
@@ -121,7 +121,7 @@ export function membersAtWork(state: JobState): number {
 
 const REASON_BYTES = 256;
 
-export function memberOf(part: JobPart): Member {
+export function findMember(part: JobPart): Member {
   const { name, agent, session, task = "", state, outcome, report, used } = part;
   const reason = getReason(part);
   return {

@@ -7,6 +7,6 @@ export function channelName(schema: string, what: string): string {
 }
 
 /** Returns the topic of a name: a short text for notifications on a channel. */
-export function topicOf(name: string): string {
+export function hashTopic(name: string): string {
   return createHash("sha256").update(name, "utf8").digest("hex").slice(0, 32);
 }

@@ -13,12 +13,12 @@ const ofSchemas = new Ajv2020(settings);
 
 /** Returns the reason why a JSON Schema (2020-12) cannot be used, or `undefined` if it can. */
 export function findSchemaProblem(schema: JsonSchema): string | undefined {
-  const found = known.get(schema) ?? { problem: problemOf(schema) };
+  const found = known.get(schema) ?? { problem: compileProblem(schema) };
   known.set(schema, found);
   return found.problem;
 }
 
-function problemOf(schema: JsonSchema): string | undefined {
+function compileProblem(schema: JsonSchema): string | undefined {
   const { $schema: _, $id: __, ...bare } = schema;
   try {
     if (ofSchemas.validateSchema(bare) !== true)

@@ -19,7 +19,7 @@ import { formatProblem } from "../problem-view.ts";
 import { formatTable } from "../table.ts";
 import { describeCost, describeOutcome, formatCount } from "../text.ts";
 import { showTrustNotice } from "../trust-notice.ts";
-import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
+import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Flags = LimitFlags &
@@ -111,7 +111,7 @@ async function compare(context: Context, task: string | undefined, flags: Flags)
 }
 
 function loadAgent(context: Context, file: string, flags: Flags): AgentDefinition {
-  const { agent, problems } = loadAgentFile(file, surroundingsOf(context, flags));
+  const { agent, problems } = loadAgentFile(file, readTrust(context, flags));
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   return agent;
 }

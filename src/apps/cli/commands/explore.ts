@@ -11,7 +11,7 @@ import { stripControls } from "../palette.ts";
 import { addPositionOptions, type PositionFlags, parsePosition } from "../position-flags.ts";
 import { formatTable } from "../table.ts";
 import { showTrustNotice } from "../trust-notice.ts";
-import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
+import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
 type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
@@ -88,7 +88,7 @@ function buildBranches(context: Context, flags: Flags): readonly ExploredBranch[
       `${prompt.length} prompts and ${agent.length} agents cannot be paired. Give equal numbers, or only one of a kind.`,
     );
   }
-  const agents = agent.map((file) => loadAgentFile(file, surroundingsOf(context, flags)).agent);
+  const agents = agent.map((file) => loadAgentFile(file, readTrust(context, flags)).agent);
   return Array.from({ length: count }, (_, index) => {
     const [branchAgent, branchPrompt] = [agents[index] ?? agents[0], prompt[index] ?? prompt[0]];
     return {

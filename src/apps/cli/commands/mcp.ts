@@ -6,7 +6,7 @@ import { EXIT } from "../exit-codes.ts";
 import { type McpFlags, parseMcpServers } from "../mcp-servers.ts";
 import { formatServer, formatServerCheck } from "../mcp-view.ts";
 import { readPackageVersion } from "../package-version.ts";
-import { surroundingsOf, UNTRUSTED } from "../untrusted-flag.ts";
+import { readTrust, UNTRUSTED } from "../untrusted-flag.ts";
 
 type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
 
@@ -83,7 +83,7 @@ const formatToolList: FormatInspection = (name, seen, paint) =>
 
 async function inspectServers(context: Context, flags: McpFlags, format: FormatInspection): Promise<number> {
   const { env } = context.streams;
-  const servers = parseMcpServers(flags, surroundingsOf(context, flags));
+  const servers = parseMcpServers(flags, readTrust(context, flags));
   const log = createSilentLog();
   const pool = new McpPool({ secrets: (name) => env[name], version: readPackageVersion(), log });
   try {

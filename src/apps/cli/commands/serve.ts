@@ -12,7 +12,7 @@ import { handleInterrupts } from "../interrupts.ts";
 import { loadAgents } from "../serve-agents.ts";
 import { resolveToken, type TokenFlags } from "../serve-token.ts";
 import { showTrustNotice } from "../trust-notice.ts";
-import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
+import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
 type Flags = TokenFlags &
@@ -74,7 +74,7 @@ server is also a codec server for the Temporal UI.`,
 async function runServer(context: Context, flags: Flags): Promise<number> {
   const { env } = context.streams;
   const { token, isNew, warning } = resolveToken(flags, flags.host, env);
-  const agents = loadAgents(flags.agent ?? [], surroundingsOf(context, flags));
+  const agents = loadAgents(flags.agent ?? [], readTrust(context, flags));
   const port = flags.port === "0" ? 0 : parseWholeNumber("--port", flags.port);
   const maxStreams = parseWholeNumber("--max-streams", flags.maxStreams);
   showTrustNotice(context, flags);

@@ -12,7 +12,7 @@ import { EXIT } from "../exit-codes.ts";
 import { stripControls } from "../palette.ts";
 import { formatTable } from "../table.ts";
 import { formatCount } from "../text.ts";
-import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
+import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 import { UsageError } from "../usage-error.ts";
 
 type RunAction = (work: (context: Context) => Promise<number>) => Promise<void>;
@@ -88,7 +88,7 @@ function findSkillSources(context: Context, flags: ListFlags): SkillSources | un
     throw new UsageError(
       "--folder and --agent exclude each other, because an agent has its own folders. Give one of them.",
     );
-  const { skills, workspace } = loadAgentFile(agent, surroundingsOf(context, flags)).agent;
+  const { skills, workspace } = loadAgentFile(agent, readTrust(context, flags)).agent;
   return skills === undefined
     ? undefined
     : { folders: resolveFolders(skills.folders, workspace), names: skills.names };

@@ -7,7 +7,7 @@ import { EXIT } from "../exit-codes.ts";
 import { stripControls } from "../palette.ts";
 import { formatProblem } from "../problem-view.ts";
 import { showTrustNotice } from "../trust-notice.ts";
-import { surroundingsOf, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
+import { readTrust, UNTRUSTED, type UntrustedFlag } from "../untrusted-flag.ts";
 
 type Flags = UntrustedFlag & { readonly definition: string; readonly dryRun?: boolean };
 
@@ -38,7 +38,7 @@ Costs, granted approvals and the conversation stay. \`holdfast show SESSION --ev
 
 async function updateSession(context: Context, session: string, flags: Flags): Promise<number> {
   const { definition, dryRun } = flags;
-  const { agent, problems } = loadAgentFile(definition, surroundingsOf(context, flags));
+  const { agent, problems } = loadAgentFile(definition, readTrust(context, flags));
   showTrustNotice(context, { ...flags, agent: definition });
   for (const problem of problems) context.report(formatProblem(problem, context.err).join("\n"));
   return withHoldfast(context, async (holdfast) => {

@@ -19,7 +19,7 @@ export class Refused extends Error {
  *
  * @throws Refused - If the run does not accept it in its current state.
  */
-export function arrived(sent: SentArrival, state: State, nowMs: number): Happening | undefined {
+export function toArrivalEvent(sent: SentArrival, state: State, nowMs: number): Happening | undefined {
   const message = (text: string): InboundMessage => ({ id: sent.messageId, text, atMs: nowMs });
   switch (sent.do) {
     case "steer":

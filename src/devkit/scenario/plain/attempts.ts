@@ -36,12 +36,12 @@ export async function withAttempts<Done>(
         return { setback: error.how === "lost" ? { type: "lost", attempts } : { type: "cancelled" } };
       }
       // A wrong definition or strategy of an application is not retried.
-      if (error instanceof ApplicationError) return failed(error.fault, error.message);
-      if (error instanceof DefinitionError) return failed("invalid", error.message);
+      if (error instanceof ApplicationError) return buildFailure(error.fault, error.message);
+      if (error instanceof DefinitionError) return buildFailure("invalid", error.message);
       if (!(error instanceof ProviderError)) throw error;
       const { fault, retryAfterMs } = error;
       if (!VENDOR_MAY_RECOVER[fault] || attempt >= maxAttempts) {
-        return failed(fault, error.message);
+        return buildFailure(fault, error.message);
       }
       const { retry } = stage.definition;
       const leftMs = deadlineMs === undefined ? undefined : deadlineMs - stage.machine.nowMs;
@@ -51,18 +51,18 @@ export async function withAttempts<Done>(
         const wait = { forMs: next.forMs, attempts: attempt };
         return { setback: { type: "failed", failure: { fault, message }, wait } };
       }
-      if (stoppedBeforeNext(stage, attempt)) return { setback: { type: "cancelled" } };
+      if (isStoppedBeforeNext(stage, attempt)) return { setback: { type: "cancelled" } };
       stage.machine.pass(next.type === "wait" ? next.forMs : next.delayMs);
     }
   }
 }
 
-function failed(fault: string, said: string): { readonly setback: StepFailure } {
+function buildFailure(fault: string, said: string): { readonly setback: StepFailure } {
   const message = truncateForPreview(said, MAX_MESSAGE_BYTES);
   return { setback: { type: "failed", failure: { fault, message } } };
 }
 
-function stoppedBeforeNext({ people, machine, notes }: Stage, attempt: number): boolean {
+function isStoppedBeforeNext({ people, machine, notes }: Stage, attempt: number): boolean {
   const { sent } = people.due("backoff");
   if (sent.length > 0) notes.schedule.push({ type: "backs-off", attempt });
   people.arrive(sent);

@@ -9,7 +9,7 @@ import type { Entry } from "../../../schema/record.ts";
 import { withAttempts } from "./attempts.ts";
 import type { Made } from "./results.ts";
 import type { Stage } from "./stage.ts";
-import { seen } from "./world.ts";
+import { readSeenMessages } from "./world.ts";
 
 // The two steps that call a vendor.
 
@@ -22,7 +22,7 @@ export async function callModel(stage: Stage, command: CallModelCommand, branch:
   const asking = { isRepair: command.repair === true, shown: view.ranges };
   const { deadlineMs = Number.POSITIVE_INFINITY } = command;
   const work = async (attempt: number) => {
-    const messages = seen(transcript, view, { labels });
+    const messages = readSeenMessages(transcript, view, { labels });
     const answer = await vendor.stream(buildModelRequest(definition, messages, stage, asking));
     return { answer, attempt };
   };

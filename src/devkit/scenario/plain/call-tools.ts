@@ -4,9 +4,9 @@ import { listPendingApprovals } from "../../../core/machine/approvals.ts";
 import type { CallToolCommand } from "../../../core/machine/state/command.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import { perform } from "./perform.ts";
-import { madeOf } from "./perform-call.ts";
+import { buildCallEvent } from "./perform-call.ts";
 import { type Running, RunningCalls } from "./running-call.ts";
-import { type Stage, stepOf } from "./stage.ts";
+import { type Stage, toStep } from "./stage.ts";
 import type { Drive } from "./sub-agents.ts";
 
 /**
@@ -27,7 +27,7 @@ export async function callTools(
     const { toolCallId, toolName, call } = one.command;
     people.arrive(people.dueDuring(toolCallId, toolName));
     if (people.hasCrashed()) {
-      if (one.child !== undefined) throw new ScenarioError([crashOf(toolName)]);
+      if (one.child !== undefined) throw new ScenarioError([findCrash(toolName)]);
       const lost = [one, ...calls.takeAll()];
       notes.schedule.push({ type: "worker-lost", calls: lost.map(({ command }) => command.toolCallId) });
       for (const { command } of lost) {
@@ -98,7 +98,7 @@ export async function callTools(
 const STOPPED_TOGETHER =
   "arrives: a stop ends calls and a running sub-agent in an undefined order: let it arrive when only the sub-agent runs";
 
-function crashOf(name: string): string {
+function findCrash(name: string): string {
   return `arrives: a caller of sub-agents has no step that a worker could lose: put the crash into "arrives" of ${name}`;
 }
 
@@ -108,21 +108,21 @@ async function finish(stage: Stage, { command, deed, run }: Running): Promise<vo
     () => undefined,
     { id: command.toolCallId, name: command.toolName },
     command,
-    { ...stepOf(command), call: command.call },
+    { ...toStep(command), call: command.call },
     stage.definition,
     stage,
   );
   for (const text of deed.shows ?? []) show(text);
-  if (deed.hangs === true) stage.machine.pass(timeoutOf(stage, command));
+  if (deed.hangs === true) stage.machine.pass(getTimeoutMs(stage, command));
   tellResult(stage, command, await run(deed));
 }
 
 function tellResult(stage: Stage, command: CallToolCommand, answer: ViewAnswer): void {
-  const made = madeOf(stage, command, answer, command.branch);
+  const made = buildCallEvent(stage, command, answer, command.branch);
   stage.machine.tell(stage.results.keep(command, command.branch, made));
 }
 
-function timeoutOf({ scenario }: Stage, { toolName, timeoutMs }: CallToolCommand): number {
+function getTimeoutMs({ scenario }: Stage, { toolName, timeoutMs }: CallToolCommand): number {
   if (timeoutMs !== undefined) return timeoutMs;
   const at = scenario.tools.findIndex(({ name }) => name === toolName);
   throw new ScenarioError([

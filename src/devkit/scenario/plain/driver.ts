@@ -6,7 +6,7 @@ import type { PlayResult, RunStart } from "../play-result.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import { callTools } from "./call-tools.ts";
 import { perform } from "./perform.ts";
-import { continuationOf } from "./run-start.ts";
+import { resolveContinuation } from "./run-start.ts";
 import type { Stage } from "./stage.ts";
 
 /** The maximum number of commands of one run; more indicate an endless loop. */
@@ -15,7 +15,7 @@ const MAX_COMMANDS = 5_000;
 /** Drives the machine through one run of the session: gets the next command, performs it, reports the result. */
 export async function driveRun(stage: Stage, run: RunStart): Promise<RunEnd> {
   const { machine, people, scenario } = stage;
-  const continuation = continuationOf(stage.transcript, run);
+  const continuation = resolveContinuation(stage.transcript, run);
   stage.note({ type: "start", ...run });
   machine.begin({
     session: stage.session,

@@ -4,27 +4,27 @@ import { DefinitionError } from "../../../activities/step/failure.ts";
 import { compareDefinitions, findChangedLimits } from "../../../core/machine/definition-changes.ts";
 import type { UpdateDefinitionCommand } from "../../../core/machine/state/command.ts";
 import type { DefinitionUpdateDigest } from "../../../core/machine/state/digest.ts";
-import { checked } from "./open-loop.ts";
+import { checkOpening } from "./open-loop.ts";
 import type { Made } from "./results.ts";
 import type { Stage } from "./stage.ts";
 
 /** Updates the run to one of the stage's definitions, by its hash. */
 export function moveDefinition(stage: Stage, { to: hash }: UpdateDefinitionCommand, branch: string): Made {
   try {
-    return { happening: { type: "definition-moved", digest: { ...moved(stage, hash), branch } } };
+    return { happening: { type: "definition-moved", digest: { ...updateDefinition(stage, hash), branch } } };
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
-    return kept(error.message, branch);
+    return rejectUpdate(error.message, branch);
   }
 }
 
-function moved(stage: Stage, hash: string): DefinitionUpdateDigest {
+function updateDefinition(stage: Stage, hash: string): DefinitionUpdateDigest {
   const from = stage.definition;
   const to = stage.definitions.get(hash);
   if (to === undefined) throw new DefinitionError(`The definition ${hash} does not exist`);
   const { changes, warnings, refusals } = compareDefinitions(from, to);
   if (refusals.length > 0) throw new DefinitionError(refusals.join("; "));
-  const { tools, warnings: found } = checked(to, stage);
+  const { tools, warnings: found } = checkOpening(to, stage);
   stage.moveTo(to, hash);
   return {
     branch: "",
@@ -37,6 +37,6 @@ function moved(stage: Stage, hash: string): DefinitionUpdateDigest {
   };
 }
 
-function kept(reason: string, branch: string): Made {
+function rejectUpdate(reason: string, branch: string): Made {
   return { happening: { type: "definition-moved", digest: { branch, type: "refused", reason } } };
 }

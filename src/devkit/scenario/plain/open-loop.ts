@@ -14,15 +14,15 @@ import type { OpenLoopCommand } from "../../../core/machine/state/command.ts";
 import { type AgentDefinition, Continuation } from "../../../schema/definition.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";
-import { type Stage, stepOf } from "./stage.ts";
+import { type Stage, toStep } from "./stage.ts";
 import { wordsOfTask } from "./task-words.ts";
-import { worldOf } from "./world.ts";
+import { createHookContext } from "./world.ts";
 
 export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<Happening> {
   const stored = stage.results.stored(command);
   if (stored !== undefined) return stored;
   try {
-    const happening = await opened(stage, command);
+    const happening = await buildOpening(stage, command);
     return stage.results.keep(command, happening.digest.branch, { happening });
   } catch (error) {
     if (!(error instanceof DefinitionError)) throw error;
@@ -31,12 +31,12 @@ export async function openLoop(stage: Stage, command: OpenLoopCommand): Promise<
   }
 }
 
-async function opened(stage: Stage, command: OpenLoopCommand) {
+async function buildOpening(stage: Stage, command: OpenLoopCommand) {
   const { prompts, continuation: asked, definitionHash: hash = "" } = command;
   const other = stage.definitions.get(hash);
   if (other !== undefined) stage.moveTo(other, hash);
   const { definition, transcript } = stage;
-  const resolved = checked(definition, stage);
+  const resolved = checkOpening(definition, stage);
   const continuation = asked === undefined ? undefined : parseInput("continuation", Continuation, asked);
   if (continuation !== undefined) mustGoOn(stage, continuation, prompts.length);
   const words = await Promise.all(
@@ -46,10 +46,10 @@ async function opened(stage: Stage, command: OpenLoopCommand) {
     })),
   );
   const { signal } = new AbortController();
-  const world = worldOf(stage);
+  const world = createHookContext(stage);
   const asking = { definition, dependencies: world, signal };
   const inbox = async () => transcript.waiting;
-  const said = await admitPrompts(stepOf(command), words, inbox, continuation, asking);
+  const said = await admitPrompts(toStep(command), words, inbox, continuation, asking);
   stage.results.mustLive();
   const loop = transcript.openLoop({
     ...buildLoopOpening(definition, continuation, command.spawn),
@@ -75,7 +75,10 @@ async function opened(stage: Stage, command: OpenLoopCommand) {
 }
 
 /** @throws DefinitionError - If the stage does not have something that the definition uses. */
-export function checked(definition: AgentDefinition, stage: Stage): ReturnType<typeof resolveOfferedTools> {
+export function checkOpening(
+  definition: AgentDefinition,
+  stage: Stage,
+): ReturnType<typeof resolveOfferedTools> {
   const resolved = resolveOfferedTools(definition, stage.tools);
   checkOutput(definition, stage.providers, resolved.tools);
   checkNames("input filter", definition.inputFilters, stage.filters.names);

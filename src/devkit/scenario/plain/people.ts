@@ -2,7 +2,7 @@ import { listPendingApprovals } from "../../../core/machine/approvals.ts";
 import { Arrivals, type Moment } from "../arrivals.ts";
 import type { SentArrival } from "../play-result.ts";
 import type { Arrival } from "../schema.ts";
-import { arrived, Refused } from "./arrived.ts";
+import { Refused, toArrivalEvent } from "./arrived.ts";
 import type { Machine } from "./machine.ts";
 import type { Notes } from "./stage.ts";
 
@@ -50,7 +50,7 @@ export class People {
   take(sent: SentArrival): void {
     this.#crashed ||= sent.do === "crash";
     try {
-      const happening = arrived(sent, this.#machine.state, this.#machine.nowMs);
+      const happening = toArrivalEvent(sent, this.#machine.state, this.#machine.nowMs);
       if (happening !== undefined) this.#machine.tell(happening);
     } catch (error) {
       if (!(error instanceof Refused)) throw error;

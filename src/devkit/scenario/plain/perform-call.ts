@@ -32,7 +32,7 @@ export async function performCall(
 ): Promise<Happening> {
   return await stage.results.once(command, async (branch) => {
     const begun = await beginCall(stage, { ...command, branch });
-    return madeOf(stage, command, "run" in begun ? await begun.run(deed) : begun.result, branch);
+    return buildCallEvent(stage, command, "run" in begun ? await begun.run(deed) : begun.result, branch);
   });
 }
 
@@ -47,14 +47,14 @@ export async function beginCall(stage: Stage, command: CallToolCommand): Promise
   if (generation > 0 && tool.replay === "unsafe" && results.wasClaimed(command)) {
     return { result: unknown(stage) };
   }
-  const found = await argumentsOf(tool, call);
+  const found = await readArguments(tool, call);
   if ("misfit" in found) return { result: found.misfit };
   notes.ran.push({ call: toolCallId, tool: toolName, arguments: found.value });
-  return { run: (deed) => executeCall(tool, call, () => done(deed, command.timeoutMs)) };
+  return { run: (deed) => executeCall(tool, call, () => buildResult(deed, command.timeoutMs)) };
 }
 
 /** Builds the stored result of an ended call. */
-export function madeOf(
+export function buildCallEvent(
   { transcript, machine }: Stage,
   { answer, call: index, position, loopId, turn, arguments: changed }: CallToolCommand,
   { request, ...execution }: ViewAnswer,
@@ -96,7 +96,7 @@ function unknown({ machine }: Stage): Execution {
 }
 
 /** Returns the tool's arguments, or the error for the model. */
-async function argumentsOf(
+async function readArguments(
   tool: Tool,
   call: ToolCallContent,
 ): Promise<{ readonly value: unknown } | { readonly misfit: Execution }> {
@@ -108,7 +108,7 @@ async function argumentsOf(
   return found ?? { misfit: execution };
 }
 
-function done(deed: Deed, timeoutMs: number | undefined): Execution {
+function buildResult(deed: Deed, timeoutMs: number | undefined): Execution {
   if (deed.hangs === true) return buildTimeoutExecution(timeoutMs);
   if (deed.gives === undefined) return toErrorExecution(new Error(deed.fails ?? deed.throws));
   return {

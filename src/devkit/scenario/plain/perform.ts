@@ -12,8 +12,8 @@ import { openLoop } from "./open-loop.ts";
 import { record } from "./record.ts";
 import type { Made } from "./results.ts";
 import { runHook } from "./run-hook.ts";
-import { type Stage, stepOf } from "./stage.ts";
-import { worldOf } from "./world.ts";
+import { type Stage, toStep } from "./stage.ts";
+import { createHookContext } from "./world.ts";
 
 /**
  * Performs a step as its activity does, and returns the event for the machine.
@@ -22,10 +22,10 @@ import { worldOf } from "./world.ts";
  */
 export async function perform(stage: Stage, command: StepCommand): Promise<Happening> {
   if (command.type === "open-loop") return await openLoop(stage, command);
-  return await stage.results.once(command, async (branch) => await made(stage, command, branch));
+  return await stage.results.once(command, async (branch) => await buildStepEvent(stage, command, branch));
 }
 
-function made(
+function buildStepEvent(
   stage: Stage,
   command: Exclude<StepCommand, { type: "open-loop" }>,
   branch: string,
@@ -68,17 +68,17 @@ async function closeLoop(stage: Stage, command: CloseLoopCommand, branch: string
 async function wordsLeft(stage: Stage, { isTask, outbox }: CloseLoopCommand, branch: string) {
   const end = outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
   if (isTask !== true || end?.type !== "AgentEnd") return undefined;
-  return await findLastAnswer(stage.session, branch, end, worldOf(stage).transcript);
+  return await findLastAnswer(stage.session, branch, end, createHookContext(stage).transcript);
 }
 
 async function tellEnd(stage: Stage, command: CloseLoopCommand, branch: string): Promise<void> {
   const { definition } = stage;
   const end = command.outbox.events.findLast(({ body }) => body.type === "AgentEnd")?.body;
   if (definition.hooks["after-loop"] === undefined || end?.type !== "AgentEnd") return;
-  const asking = { definition, dependencies: worldOf(stage), signal: new AbortController().signal };
+  const asking = { definition, dependencies: createHookContext(stage), signal: new AbortController().signal };
   const { from, to, usage } = end;
   const { loopId } = command;
-  await notifyLoopEnd({ step: stepOf(command), loopId, usage }, { branch, from, to }, asking);
+  await notifyLoopEnd({ step: toStep(command), loopId, usage }, { branch, from, to }, asking);
 }
 
 async function filterInput({ definition, filters, log }: Stage, command: FilterInputCommand): Promise<Made> {

@@ -4,15 +4,15 @@ import { buildContinuation, type ContinuedFrom, type RunStart } from "../play-re
 import { ScenarioError } from "../scenario-error.ts";
 
 /** Resolves where a run continues to a position of the transcript. */
-export function continuationOf(
+export function resolveContinuation(
   transcript: MemoryTranscript,
   { continued }: RunStart,
 ): Continuation | undefined {
   if (continued === undefined) return undefined;
-  return buildContinuation(continued, placeOf(transcript, continued));
+  return buildContinuation(continued, findPosition(transcript, continued));
 }
 
-function placeOf(transcript: MemoryTranscript, { at, loop }: ContinuedFrom) {
+function findPosition(transcript: MemoryTranscript, { at, loop }: ContinuedFrom) {
   if (at === undefined && loop === undefined) return undefined;
   const branch = transcript.getBranch(loop);
   if (branch === undefined) {

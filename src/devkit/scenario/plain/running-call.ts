@@ -52,11 +52,11 @@ export class RunningCalls {
 
   /** Returns the visibly running calls: Temporal schedules the others only after the quick ones, which are local, ended. */
   noteBegun(): void {
-    const fresh = this.#inOrderOfEnd().filter(({ command }) => !this.#begun.has(key(command)));
+    const fresh = this.#inOrderOfEnd().filter(({ command }) => !this.#begun.has(buildKey(command)));
     const quick = fresh.filter(({ command }) => command.local);
     const seen = quick.length > 0 ? quick : fresh;
     if (seen.length === 0) return;
-    for (const { command } of seen) this.#begun.add(key(command));
+    for (const { command } of seen) this.#begun.add(buildKey(command));
     const called = seen.filter(({ child }) => child === undefined);
     if (called.length === 0) return;
     this.#stage.note({ type: "called", calls: called.map(({ command }) => command.toolCallId) });
@@ -65,7 +65,7 @@ export class RunningCalls {
   nextToEnd(): Running | undefined {
     const [first] = this.#inOrderOfEnd();
     if (first === undefined) return undefined;
-    if (!this.#begun.has(key(first.command))) this.noteBegun();
+    if (!this.#begun.has(buildKey(first.command))) this.noteBegun();
     this.#waiting.splice(this.#waiting.indexOf(first), 1);
     return first;
   }
@@ -100,6 +100,6 @@ export class RunningCalls {
   }
 }
 
-function key({ call, generation }: CallToolCommand): string {
+function buildKey({ call, generation }: CallToolCommand): string {
   return `${call}/${generation}`;
 }

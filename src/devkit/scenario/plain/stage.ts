@@ -34,7 +34,7 @@ const SESSION = "scenario";
 const SILENT: Logger = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
 /** Returns the step that calls hooks, as an activity does. */
-export function stepOf({ number, session }: Pick<RunHookCommand, "number" | "session">) {
+export function toStep({ number, session }: Pick<RunHookCommand, "number" | "session">) {
   return { session, run: "run", number };
 }
 
@@ -123,7 +123,7 @@ export class Stage {
   #definitionHash: string;
 
   constructor(whole: Scenario, place?: Place, parts: StageParts = {}) {
-    const scenario = place === undefined ? whole : { ...whole, hooks: [], ...partOf(place.part) };
+    const scenario = place === undefined ? whole : { ...whole, hooks: [], ...selectPart(place.part) };
     const caller = place?.caller;
     this.scenario = scenario;
     this.place = place;
@@ -131,7 +131,7 @@ export class Stage {
       parts.definition ??
       (place === undefined
         ? AgentDefinition.parse(buildDefinition(scenario, "http://127.0.0.1:1"))
-        : definitionOf(place));
+        : buildPartDefinition(place));
     this.#definitionHash = parts.definitionHash ?? "scenario";
     this.definitions = parts.definitions ?? new Map();
     this.session = place?.session ?? parts.session ?? SESSION;
@@ -148,7 +148,7 @@ export class Stage {
     this.results = new Results(this.machine, this.transcript);
     this.transcripts.set(this.session, this.transcript);
     this.notes = {
-      schedule: place === undefined ? this.schedule : scheduleOf(place),
+      schedule: place === undefined ? this.schedule : buildSchedule(place),
       sent: [],
       bodies: [],
       steps: [],
@@ -156,7 +156,7 @@ export class Stage {
       refused: [],
       continuedAsNew: 0,
     };
-    this.tools = parts.tools ?? toolsOf(scenario);
+    this.tools = parts.tools ?? createTools(scenario);
     for (const filter of scenario.filters) this.filters.register(filter.name, createFilter(filter));
     this.hookScript = new HookScript(scenario.hooks, {
       countEvents: () => this.transcript.eventCount,
@@ -203,7 +203,7 @@ export class Stage {
 }
 
 /** Returns the tools of a scenario's agents: its own tools and the view tools. */
-function toolsOf({ tools }: Pick<Scenario, "tools">): ToolRegistry {
+function createTools({ tools }: Pick<Scenario, "tools">): ToolRegistry {
   return new ToolRegistry([
     ...createViewTools(),
     createReadFullMessageTool(),
@@ -211,16 +211,16 @@ function toolsOf({ tools }: Pick<Scenario, "tools">): ToolRegistry {
   ]);
 }
 
-function partOf({ agent, model, arrives, subAgents }: ScenarioSubAgent) {
+function selectPart({ agent, model, arrives, subAgents }: ScenarioSubAgent) {
   return { agent, model, arrives, subAgents };
 }
 
-function definitionOf({ caller, part }: Place): AgentDefinition {
+function buildPartDefinition({ caller, part }: Place): AgentDefinition {
   const found = caller.definition.subAgents?.find(({ name }) => name === part.name);
   if (found === undefined) throw new Error(`The sub-agent ${part.name} does not exist`);
   return buildChildDefinition(caller.definition, found);
 }
 
-function scheduleOf({ caller, call, part: { name } }: Place): Notes["schedule"] {
+function buildSchedule({ caller, call, part: { name } }: Place): Notes["schedule"] {
   return { push: (step) => caller.note({ type: "child", call, name, step }) };
 }

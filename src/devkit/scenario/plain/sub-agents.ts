@@ -48,8 +48,8 @@ export async function beginChild(
     readEntries: async (_, from, at, to) => transcript.listEntries(from).slice(at, to),
   });
   const session = `${caller.session}.sub-${transcripts.size}`;
-  const gate = latch();
-  const asked = latch();
+  const gate = createLatch();
+  const asked = createLatch();
   const admitted = () => {
     asked.open();
     return gate.opened;
@@ -79,7 +79,7 @@ export async function beginChild(
 /** The reason that the workflow passes to its machine when it is cancelled. */
 const CANCELLED = "the workflow was cancelled";
 
-function latch(): { readonly opened: Promise<void>; readonly open: () => void } {
+function createLatch(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
     open = resolve;

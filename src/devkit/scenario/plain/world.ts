@@ -7,7 +7,7 @@ import type { MemoryTranscript } from "../memory-transcript.ts";
 import type { Stage } from "./stage.ts";
 
 /** Returns the model's view, from memory. */
-export function seen(
+export function readSeenMessages(
   transcript: MemoryTranscript,
   view: ViewRanges,
   options: Pick<MaterialiseOptions, "labels"> = {},
@@ -17,7 +17,9 @@ export function seen(
 }
 
 /** Returns the stage with the property names of the activities' dependencies. */
-export function worldOf(stage: Stage): HookDependencies & InitialViewDependencies & Pick<Stage, "filters"> {
+export function createHookContext(
+  stage: Stage,
+): HookDependencies & InitialViewDependencies & Pick<Stage, "filters"> {
   const { hooks, filters, tools, defaultWorkspace, log, transcript } = stage;
   return {
     hooks,
@@ -33,7 +35,7 @@ export function worldOf(stage: Stage): HookDependencies & InitialViewDependencie
       readEvents: async (loopId) => transcript.listEvents(loopId),
     },
     conversations: {
-      readMessages: async (_, view, options) => seen(transcript, view, options),
+      readMessages: async (_, view, options) => readSeenMessages(transcript, view, options),
       readMessage: async (_, branch, position) => transcript.getMessage(branch, position),
       readEntriesBefore: async (_, branch, position) => transcript.listEntries(branch).slice(0, position),
     },

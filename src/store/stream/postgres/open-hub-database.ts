@@ -1,4 +1,4 @@
-import { channelName, topicOf } from "../../postgres/channel.ts";
+import { channelName, hashTopic } from "../../postgres/channel.ts";
 import type { Database } from "../../postgres/database.ts";
 import { parseDatabaseTarget } from "../../postgres/database-target.ts";
 import type { Notifications } from "../../postgres/notifications.ts";
@@ -34,6 +34,6 @@ export async function openHubDatabase(url: string): Promise<HubDatabase> {
     database,
     notifications,
     channel,
-    listener: { subscribe: (session, wake) => notifications.subscribe(topicOf(session), wake) },
+    listener: { subscribe: (session, wake) => notifications.subscribe(hashTopic(session), wake) },
   };
 }

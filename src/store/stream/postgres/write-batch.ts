@@ -1,4 +1,4 @@
-import { topicOf } from "../../postgres/channel.ts";
+import { hashTopic } from "../../postgres/channel.ts";
 import type { LineCodec } from "../line-codec.ts";
 import type { Delta } from "../stream-hub.ts";
 import { insertDeltas, notifyChannel, readNewestPositions } from "./delta-rows.ts";
@@ -17,7 +17,7 @@ export async function writeBatch(
   const announced = deltas.flatMap(({ body }, index) => (body.type === "recorded" ? [index] : []));
   const positions = await database.write([`live ${session}`], function* () {
     yield* insertDeltas(deltas, lines.map(codec.encode), Date.now());
-    yield* notifyChannel(channel, topicOf(session));
+    yield* notifyChannel(channel, hashTopic(session));
     // No other process writes to the session at the same time: the newest positions belong to this batch.
     return announced.length === 0 ? [] : yield* readNewestPositions(session, deltas.length);
   });

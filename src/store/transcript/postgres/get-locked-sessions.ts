@@ -35,7 +35,7 @@ const SESSIONS: Sessions = {
   rotateSession: () => "everything",
   keepSnapshot: ({ session }) => [session],
   bequeath: () => "everything",
-  importLines: (_, lines) => listSessionsOf(lines),
+  importLines: (_, lines) => listSessions(lines),
   finishImport: (_, sessions) => sessions,
   edit: ({ session }) => [session],
   setScope: (session) => [session],
@@ -51,7 +51,7 @@ const SESSIONS: Sessions = {
 };
 
 /** Lists the sessions of lines. Events contain only their loop; no other process writes to a loop that is being imported. */
-function listSessionsOf(lines: readonly BodyLine[]): readonly string[] {
+function listSessions(lines: readonly BodyLine[]): readonly string[] {
   const names = lines.flatMap((line) =>
     line.type === "session" ? [line.id] : "session" in line ? [line.session] : [],
   );

@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
 import { decryptColumn } from "./column-encryption.ts";
-import { damaged } from "./damaged.ts";
+import { createDamagedError } from "./damaged.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 
 // A message in a row is stored with a checksum after its JSON: a line break, which JSON.stringify never writes unescaped,
@@ -16,15 +16,15 @@ type About = {
   readonly message_id: string | null;
 };
 
-function checksumOf(message: string, { run, position, origin, message_id }: About): string {
+function computeChecksum(message: string, { run, position, origin, message_id }: About): string {
   const about = crc32(`${run}\n${position}\n${origin}\n${message_id ?? ""}`);
   return crc32(message, about).toString(16).padStart(8, "0");
 }
 
 /** Adds the checksum to the JSON of a message, for its row. */
-export function storedMessage(message: string, about: About) {
+export function encodeMessage(message: string, about: About) {
   return markForEncryption(
-    `${message}\n${checksumOf(message, about)}`,
+    `${message}\n${computeChecksum(message, about)}`,
     "entries.message",
     about.run,
     about.position,
@@ -32,7 +32,7 @@ export function storedMessage(message: string, about: About) {
 }
 
 /** Returns the JSON of a row's message, or null if it is stored under its hash. Throws if it is damaged. */
-export function messageIn(row: About & { readonly message: string | null }): string | null {
+export function decodeMessage(row: About & { readonly message: string | null }): string | null {
   const stored = decryptColumn(
     row,
     "message",
@@ -41,6 +41,6 @@ export function messageIn(row: About & { readonly message: string | null }): str
   // A message without a checksum cannot be verified.
   if (stored?.at(-CHECKSUM_LENGTH) !== "\n") return stored;
   const message = stored.slice(0, -CHECKSUM_LENGTH);
-  if (stored.endsWith(checksumOf(message, row))) return message;
-  throw damaged(`message ${row.position} of run ${row.run}`);
+  if (stored.endsWith(computeChecksum(message, row))) return message;
+  throw createDamagedError(`message ${row.position} of run ${row.run}`);
 }

@@ -1,6 +1,6 @@
 import { hashText } from "./canonical-json.ts";
 import { decryptColumn } from "./column-encryption.ts";
-import { damaged } from "./damaged.ts";
+import { createDamagedError } from "./damaged.ts";
 import { buildAssociatedData, markForEncryption } from "./encrypted-columns.ts";
 import { exec, get, type Work } from "./statement.ts";
 
@@ -45,5 +45,5 @@ export function* readText(hash: string): Work<string | undefined> {
 /** Throws if a text does not have the hash under which it is stored. */
 export function checkHash(text: string, hash: string, description: string): string {
   if (hashText(text) === hash) return text;
-  throw damaged(`${description} ${hash}`);
+  throw createDamagedError(`${description} ${hash}`);
 }

@@ -2,7 +2,7 @@ import { estimateMessage } from "../../../core/view/estimate.ts";
 import type { Entry, EntryOrigin } from "../../../schema/record.ts";
 import type { NewEntry } from "../store-write.ts";
 import { type BranchRange, type BranchRow, findBranch, findRanges } from "./branches.ts";
-import { messageIn, storedMessage } from "./checksums.ts";
+import { decodeMessage, encodeMessage } from "./checksums.ts";
 import { createAheadError } from "./consistency-errors.ts";
 import { putContent, readText } from "./contents.ts";
 import { indexEntry } from "./search-index.ts";
@@ -49,7 +49,7 @@ function* insertEntry(session: string, branch: BranchRow, run: string, entry: Ne
     entry.messageId ?? null,
     tokens,
     next ? branch.tokens : null,
-    large ? null : storedMessage(message, { ...entry, run, message_id: entry.messageId ?? null }),
+    large ? null : encodeMessage(message, { ...entry, run, message_id: entry.messageId ?? null }),
     large ? yield* putContent(message) : null,
   );
   yield* indexEntry(branch.ref, entry.position, entry.message);
@@ -111,7 +111,7 @@ export function* readEntryRows(range: BranchRange, from: number, limit: number):
 }
 
 export function* toEntry(row: EntryRow): Work<Entry> {
-  const message = messageIn(row) ?? (yield* readText(row.content!))!;
+  const message = decodeMessage(row) ?? (yield* readText(row.content!))!;
   return {
     position: row.position,
     origin: row.origin,

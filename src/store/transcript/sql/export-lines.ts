@@ -7,7 +7,7 @@ import type {
   StepLine,
 } from "../../../schema/export-line.ts";
 import { StoreError } from "../store-error.ts";
-import { messageIn } from "./checksums.ts";
+import { decodeMessage } from "./checksums.ts";
 import { readText } from "./contents.ts";
 import { readDefinition } from "./definitions.ts";
 import type { Engine } from "./engine.ts";
@@ -106,7 +106,7 @@ async function* exportEntries(
     for (const row of rows) {
       if (row.position !== position) break;
       if (row.content !== null) yield* contents.writeText(row.content, true);
-      const message = messageIn(row);
+      const message = decodeMessage(row);
       const entry: EntryLine = {
         type: "entry",
         session,

@@ -30,7 +30,7 @@ export function* forkBranch(request: ForkRequest): Work<ForkResult> {
   if (into === undefined) {
     const name = request.name ?? (yield* findFreeName(session, "branch-"));
     const existing = yield* findBranch(session, name);
-    if (existing !== undefined && !startsAt(existing, parent, position))
+    if (existing !== undefined && !isForkedAt(existing, parent, position))
       return { type: "taken", what: "branch", name };
     yield* createBranch({ session, id: name, parent, position, askedAtMs: atMs });
     return { type: "forked", session, branch: name, from };
@@ -39,7 +39,7 @@ export function* forkBranch(request: ForkRequest): Work<ForkResult> {
   const existing = yield* get("SELECT 1 AS there FROM sessions WHERE id = ?", into);
   if (existing !== undefined) {
     const first = yield* findBranch(into, branch);
-    const isSame = first !== undefined && startsAt(first, parent, position);
+    const isSame = first !== undefined && isForkedAt(first, parent, position);
     return isSame
       ? { type: "forked", session: into, branch, from }
       : { type: "taken", what: "session", name: into };
@@ -130,7 +130,7 @@ function* resolvePosition(
   return position > length ? { type: "no-position", branch: id, length } : { branch, position };
 }
 
-function startsAt({ parent, position }: BranchRow, of: BranchRow, at: number): boolean {
+function isForkedAt({ parent, position }: BranchRow, of: BranchRow, at: number): boolean {
   return parent === of.ref && position === at;
 }
 

@@ -10,7 +10,7 @@ import type {
 import type { AgentMessage } from "../../../schema/message.ts";
 import { StoreError } from "../store-error.ts";
 import { type BranchRow, createBranch, findBranch } from "./branches.ts";
-import { storedMessage } from "./checksums.ts";
+import { encodeMessage } from "./checksums.ts";
 import { putText, readText } from "./contents.ts";
 import { saveImportedDefinition } from "./definitions.ts";
 import { markForEncryption } from "./encrypted-columns.ts";
@@ -216,7 +216,7 @@ function* importEntry(line: EntryLine, branches: Map<string, BranchRow>): Work<v
     line.tokens,
     at.tokens,
     line.content === undefined
-      ? storedMessage(json(line.message), { ...line, message_id: line.messageId ?? null })
+      ? encodeMessage(json(line.message), { ...line, message_id: line.messageId ?? null })
       : null,
     line.content ?? null,
   );
@@ -250,7 +250,7 @@ function* importEvent(token: string, { loopId, run, sequence, atMs, body }: Even
   yield* assertOwnSession(token, row.session);
   const writer = yield* addRun(row.ref, run);
   yield* putEvents(row.ref, writer, [{ sequence, atMs, body: body as never }]);
-  for (const text of listReferencedTexts(body)) yield* addTextOwnerOf(row.session, text);
+  for (const text of listReferencedTexts(body)) yield* addTextOwners(row.session, text);
 }
 
 function* importStep(line: StepLine): Work<void> {
@@ -279,10 +279,10 @@ function* importStep(line: StepLine): Work<void> {
     line.storedAtMs,
     markForEncryption(json(line.result), "steps.result", line.run, line.number, line.call),
   );
-  if (line.kind === "open-loop" && line.note !== undefined) yield* addTextOwnerOf(line.session, line.note);
+  if (line.kind === "open-loop" && line.note !== undefined) yield* addTextOwners(line.session, line.note);
 }
 
-function* addTextOwnerOf(owner: string, hash: string): Work<void> {
+function* addTextOwners(owner: string, hash: string): Work<void> {
   yield* addTextOwner(owner, hash);
   yield* exec("UPDATE contents SET named = 1 WHERE hash = ? AND named = 0", hash);
 }

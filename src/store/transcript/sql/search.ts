@@ -1,6 +1,6 @@
 import type { SearchQuery } from "../archive.ts";
 import { parseSearchTerms, type SearchTerm } from "../search-text.ts";
-import { messageIn } from "./checksums.ts";
+import { decodeMessage } from "./checksums.ts";
 import { readText } from "./contents.ts";
 import { buildConditions, type ListedRow } from "./list-page.ts";
 import { encodeRowId, indexEntry, POSITIONS } from "./search-index.ts";
@@ -81,7 +81,7 @@ export function* fillSearchIndex(limit: number): Work<boolean> {
     const associatedData = encodeRowId(branch, position);
     const known = yield* get("SELECT 1 AS there FROM search_words WHERE rowid = ?", associatedData);
     if (known !== undefined) continue;
-    const text = messageIn(row) ?? (yield* readText(content!)) ?? "null";
+    const text = decodeMessage(row) ?? (yield* readText(content!)) ?? "null";
     yield* indexEntry(branch, position, JSON.parse(text));
   }
   const last = rows.at(-1);
