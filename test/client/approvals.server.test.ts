@@ -124,7 +124,7 @@ test("an answer to nothing is refused, and says what to look at", async () => {
   for (const late of [() => holdfast.deny(session.id), () => holdfast.approve(session.id, "call-eve")]) {
     await expect(late()).rejects.toMatchObject({
       code: "approval-unknown",
-      message: expect.stringContaining("at rest"),
+      message: expect.stringContaining("is idle"),
     });
   }
   const unknown = await cli("approve", "no-such-session");

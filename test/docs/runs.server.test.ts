@@ -281,6 +281,6 @@ test("the skill and the agent file of docs/skills.md: its words are read, its sc
   ]);
   expect(JSON.stringify(ran.requests[0]?.body?.["system"])).toContain("<name>review</name>");
   expect(warnings.map(({ words }) => words)).toEqual([
-    expect.stringContaining("not taken up: it lies in the workspace"),
+    expect.stringContaining("are ignored: it is in the workspace"),
   ]);
 });

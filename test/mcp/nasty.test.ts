@@ -302,7 +302,7 @@ describe("what a server may ask", () => {
       content: { type: "text", text: "Hello" },
     });
     expect(await call(allowed, "sample", { sample })).toContain('"text":"Hello"');
-    expect(await call(allowed, "sample")).toMatch(/no model here.*\n.*there was none/);
+    expect(await call(allowed, "sample")).toMatch(/No model is available.*\n.*no model is available to it/);
   });
 });
 

@@ -272,7 +272,7 @@ describe("recordings through the adapters", () => {
     const folder = folderOf([]);
     await expect(replayed(join(folder, "none"))).rejects.toThrow(RecordingsError);
     writeFileSync(join(folder, "index.json"), '[{"id": 1}]');
-    await expect(replayed(folder)).rejects.toThrow(/no list of recordings[\s\S]*uri/);
+    await expect(replayed(folder)).rejects.toThrow(/not a list of recordings[\s\S]*uri/);
   });
 
   test("npm run conform prints a JSON line for each", () => {
@@ -292,6 +292,6 @@ describe("recordings through the adapters", () => {
     expect(lines[1]?.error).toMatchObject({ fault: "api", status: 500 });
     expect(run(join(folder, "none")).status).toBe(2);
     expect(run("--nonsense").status).toBe(2);
-    expect(run("--help").stdout).toContain("other endpoints count too (counting of tokens, embeddings");
+    expect(run("--help").stdout).toContain("other endpoints are included too (token counting, embeddings");
   });
 });

@@ -300,7 +300,7 @@ export function testArchiveContract(make: () => Promise<TranscriptFixture>): voi
       expect(opened).toMatchObject({ from: 1, parentLoopId: "new.edit.1" });
       expect((await transcript.readLoops("new"))[0]).toMatchObject({ parentLoopId: "elsewhere.v.m.3" });
       await expect(transcript.archive.edit({ ...edit, key: "k2", messages: [], create })).rejects.toThrow(
-        "is there already",
+        "already exists",
       );
     });
 

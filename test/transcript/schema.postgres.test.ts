@@ -114,7 +114,7 @@ describe.skipIf(findMissingPostgres() !== undefined)("the tables of a transcript
       [at((url) => url.searchParams.set("sslmode", "verify-full")), /SSL.*sslmode=disable/],
       [at((url) => url.searchParams.set("sslmod", "x")), /parameter "sslmod".*sslmode/],
       [`http://u:${secret}@127.0.0.1/x`, /begins with http:/],
-      [`postgresql://u:${secret}@127.0.0.1:99999999/x`, /cannot be read/],
+      [`postgresql://u:${secret}@127.0.0.1:99999999/x`, /cannot be parsed/],
     ];
     for (const [url, words] of bad) {
       const error = await catchStoreError(PostgresTranscript.open({ url, patienceMs: 0 }));

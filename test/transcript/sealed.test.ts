@@ -214,7 +214,7 @@ describe("a store with keys [TMP-09]", () => {
     tamper(`UPDATE definitions SET body = substr(body, 1, length(body) - 24)`);
     const [loop] = await transcript.readLoops("s");
     expect((await catchStoreError(transcript.readDefinition(loop!.definitionHash))).message).toMatch(
-      /does not open it/,
+      /cannot decrypt it/,
     );
     tamper(`UPDATE steps SET result = (SELECT result FROM steps AS o WHERE o.run <> steps.run LIMIT 1)`);
     const again = write(

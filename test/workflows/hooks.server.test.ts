@@ -508,7 +508,7 @@ describe("a definition's hooks", () => {
     expect(await failureOf({ "after-loop": ["guard"] })).toContain('hook "guard" does not listen there');
     expect(await failureOf({ "before-turn": ["./check.sh"] })).toContain('write {"command": "./check.sh"}');
     expect(await failureOf({ "before-tool-update": [{ command: "./check.sh" }] })).toContain(
-      "output passes here",
+      "this point is called for streamed output",
     );
     expect(await failureOf({ "before-turn": [{ command: "a | b" }] })).toContain("is for a shell");
   });

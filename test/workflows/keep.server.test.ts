@@ -213,7 +213,7 @@ describe("a session taken elsewhere [HITL-01, HITL-02, RIG-04]", () => {
     await writeFile(file, text.replace('"Go"', '"No"'));
     const damaged = await runCommandLine(stage, "import", file, "--renew");
     expect(damaged.code).toBe(2);
-    expect(damaged.err).toMatch(/Nothing of .* was imported: line \d+: its sum is wrong/);
+    expect(damaged.err).toMatch(/Nothing of .* was imported: line \d+: its checksum is wrong/);
     expect(await readdir(elsewhere)).not.toContain("session.jsonl.part");
   });
 

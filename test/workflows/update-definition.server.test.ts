@@ -125,7 +125,7 @@ describe("a running agent is moved to another definition [3.8]", () => {
       facts: {
         problems: [
           expect.stringContaining("remove the permission policy"),
-          expect.stringContaining("of bash waits for a person"),
+          expect.stringContaining("of bash waits for approval"),
         ],
       },
     });

@@ -73,6 +73,7 @@ export async function toStoreFaults<T>(work: Promise<T>): Promise<T> {
       throw new StoreError("damaged", `${found} ${advice}`, { cause: error });
     }
     if (!(error instanceof PostgresError)) throw error;
-    throw new StoreError(error.fault, `Transcript in ${error.message}`, { cause: error });
+    const subject = error.message.startsWith("PostgreSQL") ? "Transcript in " : "Transcript: ";
+    throw new StoreError(error.fault, `${subject}${error.message}`, { cause: error });
   }
 }
