@@ -27,7 +27,7 @@ thoroughTest(
     await stack.waitForOutput(/the Temporal server ended by SIGKILL; starting another immediately/);
     await stack.waitForOutput(/the Temporal server is ready again, at 127\.0\.0\.1:\d+/);
     process.kill(stack.getServerPid(), "SIGKILL");
-    await stack.waitForOutput(/the Temporal server is there again/, 2);
+    await stack.waitForOutput(/the Temporal server is ready again/, 2);
     expect(stack.isRunning).toBe(true);
     expect(await stack.stop()).toBe(0);
   },

@@ -168,7 +168,7 @@ thoroughTest(
     const machine = await puzzled(copies, "early", "late");
     const result = await machine.holdfast.session(session).result();
     expect(result.outcome).toMatchObject({ type: "failed", fault: "behind" });
-    expect(JSON.stringify(result.outcome)).toMatch(/3 entries of 5[^"]*older than what Temporal knows/);
+    expect(JSON.stringify(result.outcome)).toMatch(/3 entries of 5[^"]*older than Temporal's state/);
     expect(asked(session)).toEqual([]);
     expect(runs(workspace)).toEqual(ran);
     await machine.holdfast.prompt(session, "Go on with what there is", { agent: agent(workspace, session) });

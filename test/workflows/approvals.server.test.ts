@@ -71,7 +71,10 @@ describe("a call that waits for a person [IRON-09, TMP-11, BIT-03]", () => {
     const session = stuck();
     await session.start("Go");
     const [first] = await waiting(session);
-    expect(first).toMatchObject({ tool: "no_such_tool", reason: expect.stringMatching(/\(2\/2\).*continue\?/) });
+    expect(first).toMatchObject({
+      tool: "no_such_tool",
+      reason: expect.stringMatching(/\(2\/2\).*continue\?/),
+    });
     expect(session.listRequests()).toHaveLength(2);
     await session.handle.executeUpdate(approveUpdate, { args: [{ answer: "approve", by: "ada" }] });
     // The count began anew.

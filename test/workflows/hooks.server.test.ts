@@ -510,7 +510,7 @@ describe("a definition's hooks", () => {
     expect(await failureOf({ "before-tool-update": [{ command: "./check.sh" }] })).toContain(
       "this point is called for streamed output",
     );
-    expect(await failureOf({ "before-turn": [{ command: "a | b" }] })).toContain("is for a shell");
+    expect(await failureOf({ "before-turn": [{ command: "a | b" }] })).toContain("needs a shell");
   });
 });
 
