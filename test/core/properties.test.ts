@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { type Amounts, addAmounts, NO_AMOUNTS, toUsd } from "../../src/core/budget/amounts.ts";
 import type { Usage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
-import { getRunCount } from "../support/test-depth.ts";
+import { getRunCount, isThorough } from "../support/test-depth.ts";
 import { act, anyActions, type Crash, calmActions, crashes, finish, playAll, settings } from "./actions.ts";
 import { play, type Run } from "./support/run.ts";
 import { NO_LIMITS, TOOLS } from "./support/script.ts";
@@ -61,7 +61,7 @@ describe("any script", () => {
 
 describe("sub-agents", () => {
   test("are in a good part of the stories, side by side and with others below them", async () => {
-    const scripts = sample(tuple(settings, anyActions), { numRuns: 500, seed: 5 });
+    const scripts = sample(tuple(settings, anyActions), { numRuns: isThorough ? 500 : 150, seed: 5 });
     const stories: Run["seen"][] = [];
     for (const [setting, actions] of scripts) stories.push((await playAll(setting, actions)).seen);
     const share = (is: (seen: Run["seen"]) => boolean) => stories.filter(is).length / stories.length;
