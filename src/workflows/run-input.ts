@@ -1,5 +1,5 @@
 import { uuid4 } from "@temporalio/workflow";
-import type { Allowance } from "../core/budget/amounts.ts";
+import type { Allowance } from "../core/budget/account-state.ts";
 import type { LoopPart } from "../core/evaluation/loop-part.ts";
 import { MAX_MESSAGE_ID_CHARS } from "../core/machine/queue-size.ts";
 import type { InboundMessage, State } from "../core/machine/state/state.ts";

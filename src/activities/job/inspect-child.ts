@@ -1,4 +1,5 @@
-import { type Amounts, addAmounts, NO_AMOUNTS, toAmounts } from "../../core/budget/amounts.ts";
+import type { Amounts } from "../../core/budget/account-state.ts";
+import { addAmounts, NO_AMOUNTS, toAmounts } from "../../core/budget/amounts.ts";
 import type { Spent } from "../../core/budget/limits.ts";
 import { addCosts, computeCost } from "../../core/budget/usage.ts";
 import type { TaskReport } from "../../core/machine/task.ts";

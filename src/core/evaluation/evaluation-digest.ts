@@ -2,7 +2,7 @@ import type { Delegation, Limits } from "../../schema/definition.ts";
 import type { EvaluationLimits, EvaluationPlan } from "../../schema/evaluation.ts";
 import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
-import type { Amounts } from "../budget/amounts.ts";
+import type { Amounts } from "../budget/account-state.ts";
 import type { Cost } from "../budget/usage.ts";
 import type { InboundMessage } from "../machine/state/state.ts";
 import type { BranchOutcome, BranchStatus } from "./branch-outcome.ts";

@@ -1,7 +1,8 @@
 import type { JobLimits } from "../../schema/mode.ts";
 import type { Outcome } from "../../schema/record.ts";
-import { type Account, openAccount, sumUsed } from "../budget/account.ts";
-import { type Amounts, buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
+import { openAccount, sumUsed } from "../budget/account.ts";
+import type { Account, Amounts } from "../budget/account-state.ts";
+import { buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
 import type { Spent } from "../budget/limits.ts";
 import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
 import type { LostPart, TaskReport } from "../machine/task.ts";

@@ -1,6 +1,7 @@
 import type { Outcome } from "../../schema/record.ts";
 import { computeRemaining, settle } from "../budget/account.ts";
-import { type Allowance, type Amounts, addAmounts, NO_AMOUNTS } from "../budget/amounts.ts";
+import type { Allowance, Amounts } from "../budget/account-state.ts";
+import { addAmounts, NO_AMOUNTS } from "../budget/amounts.ts";
 import { type Reservation, reserve } from "../budget/reserve.ts";
 import { findExhaustedBudget } from "../budget/shortage.ts";
 import type { NextRound, PartEnd, TaskReport } from "../machine/task.ts";

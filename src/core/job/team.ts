@@ -1,5 +1,6 @@
 import { truncateForPreview } from "../../platform/text/preview.ts";
-import { type Allowance, toUsd } from "../budget/amounts.ts";
+import type { Allowance } from "../budget/account-state.ts";
+import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
 import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
 import { addParts, type JobOpening, type JobPart, type JobState, openJob } from "./job.ts";

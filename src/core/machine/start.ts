@@ -1,5 +1,5 @@
 import type { Continuation } from "../../schema/definition.ts";
-import type { Allowance } from "../budget/amounts.ts";
+import type { Allowance } from "../budget/account-state.ts";
 import type { LoopPart } from "../evaluation/loop-part.ts";
 import { EMPTY_VIEW } from "../view/view.ts";
 import { EMPTY_OUTBOX } from "./outbox.ts";

@@ -1,5 +1,5 @@
 import type { Outcome, SpawnRef } from "../../schema/record.ts";
-import type { Allowance, Amounts } from "../budget/amounts.ts";
+import type { Allowance, Amounts } from "../budget/account-state.ts";
 import type { InboundMessage } from "./state/state.ts";
 
 // What passes between an agent and a sub-agent that works for one of its calls: references and numbers, no text.

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import { getAllowance, sumReserved, sumUsed } from "../../../src/core/budget/account.ts";
-import { type Amounts, addAmounts, NO_AMOUNTS } from "../../../src/core/budget/amounts.ts";
+import type { Amounts } from "../../../src/core/budget/account-state.ts";
+import { addAmounts, NO_AMOUNTS } from "../../../src/core/budget/amounts.ts";
 import { computeSpent } from "../../../src/core/budget/limits.ts";
 import { apply } from "../../../src/core/machine/apply.ts";
 import { next } from "../../../src/core/machine/next.ts";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Amounts } from "../../../src/core/budget/amounts.ts";
+import type { Amounts } from "../../../src/core/budget/account-state.ts";
 import { EMPTY_OUTBOX } from "../../../src/core/machine/outbox.ts";
 import type {
   CallModelCommand,

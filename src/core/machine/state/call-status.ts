@@ -1,5 +1,5 @@
 import type { Permission, QuestionRecord } from "../../../schema/record.ts";
-import type { Allowance } from "../../budget/amounts.ts";
+import type { Allowance } from "../../budget/account-state.ts";
 import type { QueuedRequest } from "../apply-prunes.ts";
 import type { CallDigest, QuestionRef } from "./digest.ts";
 import type { Dispatch } from "./state.ts";

@@ -1,6 +1,6 @@
 import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { ContinuationKind, Outcome } from "../../../schema/record.ts";
-import type { Account } from "../../budget/account.ts";
+import type { Account } from "../../budget/account-state.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { RepeatedFailures } from "../repeated-failures.ts";
 import type { ClosedDigest } from "./digest.ts";

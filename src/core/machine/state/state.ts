@@ -1,6 +1,6 @@
 import type { AgentDefinition, Continuation, QueueMode } from "../../../schema/definition.ts";
 import type { EntryOrigin, Outcome } from "../../../schema/record.ts";
-import type { Allowance, Amounts } from "../../budget/amounts.ts";
+import type { Allowance, Amounts } from "../../budget/account-state.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { LoopPart } from "../../evaluation/loop-part.ts";
 import type { Grant } from "../../permission/grants.ts";
