@@ -4,7 +4,7 @@ import type { Usage } from "../../schema/message.ts";
 import type { Outcome } from "../../schema/record.ts";
 import type { Amounts } from "../budget/account-state.ts";
 import type { Cost } from "../budget/usage.ts";
-import type { InboundMessage } from "../machine/state/state.ts";
+import type { InboundMessage } from "../machine/state/inbound-message.ts";
 import type { BranchOutcome, BranchStatus } from "./branch-outcome.ts";
 import type { Decision } from "./decision.ts";
 import type { LoopPart } from "./loop-part.ts";

@@ -5,7 +5,8 @@ import type { Account, Amounts } from "../budget/account-state.ts";
 import { buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
 import type { Spent } from "../budget/limits.ts";
 import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
-import type { LostPart, TaskReport } from "../machine/task.ts";
+import type { TaskReport } from "../machine/state/task.ts";
+import type { LostPart } from "../machine/task.ts";
 
 // A job: agents that work together on a task. It has parts, each a run of its own, and the account that they share.
 // Conversations stay in the sessions. A mode is a strategy on top of this state: see `src/workflows`.

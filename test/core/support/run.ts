@@ -8,10 +8,10 @@ import type {
   RunHookCommand,
 } from "../../../src/core/machine/state/command.ts";
 import type { HookResult, ToolDigest } from "../../../src/core/machine/state/digest.ts";
+import type { InboundMessage } from "../../../src/core/machine/state/inbound-message.ts";
 import type { StepFailure } from "../../../src/core/machine/state/run-event.ts";
-import type { InboundMessage } from "../../../src/core/machine/state/state.ts";
+import type { TaskReport } from "../../../src/core/machine/state/task.ts";
 import { isStep, STEPS, type StepCommand } from "../../../src/core/machine/steps.ts";
-import type { TaskReport } from "../../../src/core/machine/task.ts";
 import type { MemoryTranscript } from "../../../src/devkit/scenario/memory-transcript.ts";
 import { driveTask } from "../../../src/devkit/scenario/plain/driver.ts";
 import { Interrupted } from "../../../src/devkit/scenario/plain/interrupted.ts";

@@ -1,11 +1,11 @@
 import type { Limits, QueueMode } from "../../../schema/definition.ts";
 import type { ApprovalAnswer } from "../approvals.ts";
 import type { StepEvent } from "../steps.ts";
-import type { TaskReport } from "../task.ts";
 import type { ToolListChange } from "../tool-list-change.ts";
 import type { VendorDelay } from "../vendor-wait.ts";
 import type { Failure, ToolDigest } from "./digest.ts";
-import type { InboundMessage } from "./state.ts";
+import type { InboundMessage } from "./inbound-message.ts";
+import type { TaskReport } from "./task.ts";
 
 /** Why a step did not complete. */
 export type StepFailure =
