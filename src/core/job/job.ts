@@ -4,7 +4,8 @@ import { openAccount, sumUsed } from "../budget/account.ts";
 import type { Account, Amounts } from "../budget/account-state.ts";
 import { buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
 import type { Spent } from "../budget/limits.ts";
-import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
+import { getOutcomeCode } from "../machine/outcome-code.ts";
+import type { OutcomeCode } from "../machine/state/ended-children.ts";
 import type { TaskReport } from "../machine/state/task.ts";
 import type { LostPart } from "../machine/task.ts";
 

@@ -9,10 +9,10 @@ import type { ViewSnapshot } from "../../view/view.ts";
 import type { ViewRanges } from "../../view/view-ranges.ts";
 import type { ToolView } from "../../view/view-request.ts";
 import type { StepCommand } from "../steps.ts";
+import type { CompactionCounts, CompactionReason } from "./compaction.ts";
 import type { InboundMessage, Prompt } from "./inbound-message.ts";
 import type { LastLoop } from "./loop-state.ts";
 import type { NewBranch, Outbox } from "./outbox.ts";
-import type { CompactionCounts, CompactionReason } from "./state.ts";
 import type { TaskReport } from "./task.ts";
 
 // What the driver must do. Every command for an activity has a number, and a generation that rises with each new dispatch
