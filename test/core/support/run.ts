@@ -6,12 +6,13 @@ import type {
   CallToolCommand,
   Command,
   RunHookCommand,
+  StepCommand,
 } from "../../../src/core/machine/state/command.ts";
 import type { HookResult, ToolDigest } from "../../../src/core/machine/state/digest.ts";
 import type { InboundMessage } from "../../../src/core/machine/state/inbound-message.ts";
 import type { StepFailure } from "../../../src/core/machine/state/run-event.ts";
 import type { TaskReport } from "../../../src/core/machine/state/task.ts";
-import { isStep, STEPS, type StepCommand } from "../../../src/core/machine/steps.ts";
+import { isStep, STEPS } from "../../../src/core/machine/steps.ts";
 import type { MemoryTranscript } from "../../../src/devkit/scenario/memory-transcript.ts";
 import { driveTask } from "../../../src/devkit/scenario/plain/driver.ts";
 import { Interrupted } from "../../../src/devkit/scenario/plain/interrupted.ts";
