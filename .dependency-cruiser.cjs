@@ -178,6 +178,13 @@ module.exports = {
       to: { circular: true, viaOnly: { dependencyTypesNot: ["type-only"] } },
     },
     {
+      // Here a cycle of types counts as well: what the state is made of does not depend on what changes it.
+      name: "no-cycles-in-core",
+      severity: "error",
+      from: { path: pathOf("core") },
+      to: { circular: true },
+    },
+    {
       name: "every-file-has-a-room",
       severity: "error",
       from: { path: "^src/", pathNot: Object.keys(ROOMS).map(pathOf) },

@@ -82,6 +82,7 @@ const PLANTED = [
   ["testing/b.ts", 'import "../worker.ts";', "testing-imports-what-is-below-it"],
   ["devkit/a.ts", 'import "../worker/options.ts";', "devkit-imports-what-is-below-it"],
   ["store/stream/a.ts", 'import { b } from "./b.ts"; export const a = () => b;', "no-cycles"],
+  ["core/f.ts", 'import type { G } from "./g.ts"; export type F = G | 1;', "no-cycles-in-core"],
   ["helpers/a.ts", 'import "../schema/good.ts";', "every-file-has-a-room"],
 ] as const;
 
@@ -178,6 +179,7 @@ describe("the boundary rules", () => {
     for (const room of GOOD_ROOMS)
       write(`src/${room}/good.ts`, "export const good = 1; export type Good = number;");
     write("src/store/stream/b.ts", 'import { a } from "./a.ts"; export const b = () => a;');
+    write("src/core/g.ts", 'import type { F } from "./f.ts"; export type G = F[];');
     write("src/tools/tool.ts", "export const tool = 1;");
     write(
       "src/worker.ts",

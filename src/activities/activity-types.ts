@@ -10,8 +10,9 @@ import type { ActivityName } from "../core/machine/activity-names.ts";
 import type { RetentionDigest, RetentionInput } from "../core/machine/retention-digest.ts";
 import type { CallToolCommand } from "../core/machine/state/command.ts";
 import type { LoopDigest, ToolDigest } from "../core/machine/state/digest.ts";
+import type { TaskReport } from "../core/machine/state/task.ts";
 import type { StepActivities, StepInput } from "../core/machine/steps.ts";
-import type { TaskInput, TaskReport } from "../core/machine/task.ts";
+import type { TaskInput } from "../core/machine/task.ts";
 
 // The payloads that cross history. The inputs are commands without the fields that only the driver needs.
 

@@ -1,10 +1,7 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { INLINE_BYTES } from "../core/machine/append-message.ts";
-import {
-  type ApprovalAnswer,
-  listPendingApprovals,
-  type PendingApproval,
-} from "../core/machine/approvals.ts";
+import { listPendingApprovals, type PendingApproval } from "../core/machine/approvals.ts";
+import type { ApprovalAnswer } from "../core/machine/state/run-event.ts";
 import type { State } from "../core/machine/state/state.ts";
 import { countUtf8Bytes } from "../core/view/estimate.ts";
 import type { ApprovalInput } from "./messages.ts";

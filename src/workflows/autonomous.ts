@@ -11,13 +11,8 @@ import {
   type RoundLimits,
   roundsStatus,
 } from "../core/job/rounds.ts";
-import {
-  addRejected,
-  hasRoomFor,
-  measureMessages,
-  type QueueSize,
-  type RejectedMessages,
-} from "../core/machine/queue-size.ts";
+import { addRejected, hasRoomFor, measureMessages, type QueueSize } from "../core/machine/queue-size.ts";
+import type { RejectedMessages } from "../core/machine/state/inbound-message.ts";
 import type { Outcome } from "../schema/record.ts";
 import { buildWriteOptions } from "./activity-options.ts";
 import { buildOpening, JobRun, runAsJob } from "./job.ts";

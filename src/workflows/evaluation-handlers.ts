@@ -1,13 +1,7 @@
 import { ApplicationFailure } from "@temporalio/common";
 import { setHandler } from "@temporalio/workflow";
-import {
-  addRejected,
-  hasRoomFor,
-  measureMessages,
-  type QueueSize,
-  type RejectedMessages,
-} from "../core/machine/queue-size.ts";
-import type { InboundMessage } from "../core/machine/state/state.ts";
+import { addRejected, hasRoomFor, measureMessages, type QueueSize } from "../core/machine/queue-size.ts";
+import type { InboundMessage, RejectedMessages } from "../core/machine/state/inbound-message.ts";
 import {
   type Acknowledgement,
   type ApprovalInput,

@@ -5,7 +5,7 @@ import {
   setHandler,
   workflowInfo,
 } from "@temporalio/workflow";
-import type { Allowance } from "../core/budget/amounts.ts";
+import type { Allowance } from "../core/budget/account-state.ts";
 import { fillLimits } from "../core/budget/limits.ts";
 import type { Reservation } from "../core/budget/reserve.ts";
 import { type JobPart, type JobState, type openJob, requestStop } from "../core/job/job.ts";

@@ -1,6 +1,6 @@
 import { defineQuery, defineSignal, defineUpdate } from "@temporalio/workflow";
+import type { ToolListChange } from "../core/machine/state/run-event.ts";
 import type { Status } from "../core/machine/status.ts";
-import type { ToolListChange } from "../core/machine/tool-list-change.ts";
 import type { Limits, QueueMode } from "../schema/definition.ts";
 
 // The signals, updates and queries of a run. Tests pin the wire names.

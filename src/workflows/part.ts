@@ -12,7 +12,8 @@ import {
   startChild,
   workflowInfo,
 } from "@temporalio/workflow";
-import type { PartEnd, TaskReport } from "../core/machine/task.ts";
+import type { TaskReport } from "../core/machine/state/task.ts";
+import type { PartEnd } from "../core/machine/task.ts";
 import { truncateForPreview } from "../platform/text/preview.ts";
 import { buildWriteOptions } from "./activity-options.ts";
 import { AGENT_WORKFLOW } from "./messages.ts";

@@ -1,8 +1,8 @@
 import { scheduleActivity, scheduleLocalActivity, workflowInfo } from "@temporalio/workflow";
-import type { CallToolCommand } from "../core/machine/state/command.ts";
+import type { CallToolCommand, StepCommand } from "../core/machine/state/command.ts";
 import type { ToolDigest } from "../core/machine/state/digest.ts";
 import type { RunEvent } from "../core/machine/state/run-event.ts";
-import { ASK_ATTEMPTS, STEPS, type StepCommand } from "../core/machine/steps.ts";
+import { ASK_ATTEMPTS, STEPS } from "../core/machine/steps.ts";
 import {
   buildLocalOptions,
   buildModelOptions,

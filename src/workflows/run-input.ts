@@ -1,9 +1,10 @@
 import { uuid4 } from "@temporalio/workflow";
-import type { Allowance } from "../core/budget/amounts.ts";
+import type { Allowance } from "../core/budget/account-state.ts";
 import type { LoopPart } from "../core/evaluation/loop-part.ts";
 import { MAX_MESSAGE_ID_CHARS } from "../core/machine/queue-size.ts";
-import type { InboundMessage, State } from "../core/machine/state/state.ts";
-import type { TaskRequest } from "../core/machine/task.ts";
+import type { InboundMessage } from "../core/machine/state/inbound-message.ts";
+import type { State } from "../core/machine/state/state.ts";
+import type { TaskRequest } from "../core/machine/state/task.ts";
 import type { AgentDefinition, Continuation } from "../schema/definition.ts";
 import type { MessageInput } from "./messages.ts";
 

@@ -1,6 +1,6 @@
 import { ApplicationFailure } from "@temporalio/common";
 import type { FinishCommand } from "../core/machine/state/command.ts";
-import type { TaskReport } from "../core/machine/task.ts";
+import type { TaskReport } from "../core/machine/state/task.ts";
 import type { Outcome } from "../schema/record.ts";
 
 /** The result of a run. */

@@ -5,8 +5,7 @@ import {
   TimeoutFailure,
   TimeoutType,
 } from "@temporalio/common";
-import type { StepFailure } from "../core/machine/state/run-event.ts";
-import type { VendorDelay } from "../core/machine/vendor-wait.ts";
+import type { StepFailure, VendorDelay } from "../core/machine/state/run-event.ts";
 import { truncateForPreview } from "../platform/text/preview.ts";
 
 /**

@@ -1,6 +1,5 @@
 import { expect } from "vitest";
 import {
-  type Account,
   computeRemaining,
   getAllowance,
   openAccount,
@@ -10,13 +9,8 @@ import {
   sumReserved,
   sumUsed,
 } from "../../src/core/budget/account.ts";
-import {
-  type Allowance,
-  type Amounts,
-  addAmounts,
-  NO_AMOUNTS,
-  toNanoUsd,
-} from "../../src/core/budget/amounts.ts";
+import type { Account, Allowance, Amounts } from "../../src/core/budget/account-state.ts";
+import { addAmounts, NO_AMOUNTS, toNanoUsd } from "../../src/core/budget/amounts.ts";
 import type { Spent } from "../../src/core/budget/limits.ts";
 import { reserve } from "../../src/core/budget/reserve.ts";
 import { must } from "../support/must.ts";

@@ -9,7 +9,6 @@ import fc, {
 } from "fast-check";
 import { describe, expect, test } from "vitest";
 import {
-  type Account,
   computeRemaining,
   extendDeadline,
   openAccount,
@@ -19,8 +18,8 @@ import {
   sumReserved,
   sumUsed,
 } from "../../src/core/budget/account.ts";
+import type { Account, Allowance } from "../../src/core/budget/account-state.ts";
 import {
-  type Allowance,
   addAmounts,
   buildAllowance,
   NO_AMOUNTS,

@@ -11,7 +11,7 @@ import {
   sample,
 } from "fast-check";
 import { expect, test } from "vitest";
-import type { Allowance } from "../../src/core/budget/amounts.ts";
+import type { Allowance } from "../../src/core/budget/account-state.ts";
 import { getRunCount } from "../support/test-depth.ts";
 import { answer, MachineTree, type Move } from "./machine-tree.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { ToolListChange } from "../../src/core/machine/tool-list-change.ts";
+import type { ToolListChange } from "../../src/core/machine/state/run-event.ts";
 import { play, type Run } from "./support/run.ts";
 import { calls, type Setting, says } from "./support/script.ts";
 

@@ -1,6 +1,7 @@
 import { type Arbitrary, assert, asyncProperty, sample, tuple } from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type Amounts, addAmounts, NO_AMOUNTS, toUsd } from "../../src/core/budget/amounts.ts";
+import type { Amounts } from "../../src/core/budget/account-state.ts";
+import { addAmounts, NO_AMOUNTS, toUsd } from "../../src/core/budget/amounts.ts";
 import type { Usage } from "../../src/schema/message.ts";
 import type { EventBody } from "../../src/schema/record.ts";
 import { getRunCount, isThorough } from "../support/test-depth.ts";

@@ -6,7 +6,8 @@ import { buildJobStatus } from "../../src/core/job/job-status.ts";
 import { endPart } from "../../src/core/job/parts.ts";
 import { beginMember, LEAD_SUFFIX, openTeam } from "../../src/core/job/team.ts";
 import { buildTeamResult, buildTeamStatus, buildTeamView } from "../../src/core/job/team-status.ts";
-import type { PartEnd, TaskReport } from "../../src/core/machine/task.ts";
+import type { TaskReport } from "../../src/core/machine/state/task.ts";
+import type { PartEnd } from "../../src/core/machine/task.ts";
 import { Limits } from "../../src/schema/definition.ts";
 
 const ANSWERED = { type: "answered", stopReason: "stop" } as const;

@@ -4,7 +4,8 @@ import { materialise } from "../../src/conversation/materialise.ts";
 import { UNANSWERED_CALL } from "../../src/conversation/orphans.ts";
 import { addUsage, computeCacheHitRate, computeCost, NO_USAGE } from "../../src/core/budget/usage.ts";
 import { estimateBody } from "../../src/core/machine/append-message.ts";
-import { buildOutboxMessage, type OutboxBody } from "../../src/core/machine/outbox.ts";
+import { buildOutboxMessage } from "../../src/core/machine/outbox.ts";
+import type { OutboxBody } from "../../src/core/machine/state/outbox.ts";
 import {
   countUtf8Bytes,
   estimateContent,

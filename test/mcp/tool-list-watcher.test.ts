@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { ToolListChange } from "../../src/core/machine/tool-list-change.ts";
+import type { ToolListChange } from "../../src/core/machine/state/run-event.ts";
 import { pinTools } from "../../src/tools/sources/mcp/pin-tools.ts";
 import type { ServerListing } from "../../src/tools/sources/mcp/pooled-server.ts";
 import { ToolListWatcher } from "../../src/tools/sources/mcp/tool-list-watcher.ts";

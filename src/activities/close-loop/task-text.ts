@@ -1,5 +1,5 @@
 import type { ClosedDigest } from "../../core/machine/state/digest.ts";
-import type { TaskRef } from "../../core/machine/task.ts";
+import type { TaskRef } from "../../core/machine/state/task.ts";
 import { estimateText } from "../../core/view/estimate.ts";
 import type { AssistantMessage } from "../../schema/message.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";

@@ -8,7 +8,7 @@ import type {
   OpenEvaluationCommand,
   OpenedAgent,
 } from "../../core/evaluation/evaluation-digest.ts";
-import type { InboundMessage } from "../../core/machine/state/state.ts";
+import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
 import { BUILT_IN_EVALUATIONS } from "../../hooks/evaluation-strategy.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import { type EvaluationAgent, EvaluationPlan } from "../../schema/evaluation.ts";

@@ -1,5 +1,5 @@
 import { isNudge } from "../../core/machine/nudges.ts";
-import type { Outbox } from "../../core/machine/outbox.ts";
+import type { Outbox } from "../../core/machine/state/outbox.ts";
 import type { Logger } from "../../platform/log.ts";
 
 /** Logs nudges. A nudge travels with the next step, and is logged when that step is claimed. */

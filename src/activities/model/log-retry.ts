@@ -1,6 +1,6 @@
 import { Context } from "@temporalio/activity";
 import { ApplicationFailure } from "@temporalio/common";
-import type { VendorDelay } from "../../core/machine/vendor-wait.ts";
+import type { VendorDelay } from "../../core/machine/state/run-event.ts";
 import type { Logger } from "../../platform/log.ts";
 
 type ActivityInfo = Pick<Context["info"], "attempt" | "retryPolicy" | "workflowExecution">;

@@ -1,6 +1,6 @@
 import { activityInfo, Context } from "@temporalio/activity";
 import type { Client } from "@temporalio/client";
-import type { ToolListChange } from "../../core/machine/tool-list-change.ts";
+import type { ToolListChange } from "../../core/machine/state/run-event.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { ActiveLoop } from "../../tools/sources/tool-source.ts";
 import type { Dependencies } from "../dependencies.ts";

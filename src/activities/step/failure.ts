@@ -1,6 +1,7 @@
 import { CancelledFailure, Context } from "@temporalio/activity";
 import { ApplicationFailure } from "@temporalio/common";
-import { planNextAttempt, type VendorDelay } from "../../core/machine/vendor-wait.ts";
+import type { VendorDelay } from "../../core/machine/state/run-event.ts";
+import { planNextAttempt } from "../../core/machine/vendor-wait.ts";
 import { ProviderError, type ProviderFault } from "../../models/provider-error.ts";
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import { redactPreview } from "../../platform/text/redact.ts";

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { buildOutboxMessage, type Outbox as MachineOutbox } from "../../core/machine/outbox.ts";
-import type { InboundMessage } from "../../core/machine/state/state.ts";
+import { buildOutboxMessage } from "../../core/machine/outbox.ts";
+import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
+import type { Outbox as MachineOutbox } from "../../core/machine/state/outbox.ts";
 import type { NewMessage } from "../../store/transcript/session.ts";
 import type { NewEntry, Outbox } from "../../store/transcript/store-write.ts";
 import type { Transcript } from "../../store/transcript/transcript.ts";

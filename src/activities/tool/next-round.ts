@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import type { NextRound } from "../../core/machine/task.ts";
+import type { NextRound } from "../../core/machine/state/task.ts";
 import { redactPreview } from "../../platform/text/redact.ts";
 import type { ToolCallContent } from "../../schema/message.ts";
 import { repairArguments } from "../../tools/argument-repair/repair-call.ts";

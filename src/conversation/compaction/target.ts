@@ -1,5 +1,5 @@
 import { computeTriggerLevel } from "../../core/machine/compaction-trigger.ts";
-import type { CompactionReason } from "../../core/machine/state/state.ts";
+import type { CompactionReason } from "../../core/machine/state/compaction.ts";
 import type { ContextConfig } from "../../schema/context.ts";
 import { parseOverflowSize } from "../overflow-size.ts";
 

@@ -1,35 +1,6 @@
-import { type Allowance, type Amounts, addAmounts, minAllowance, NO_AMOUNTS, toAmounts } from "./amounts.ts";
+import type { Account, Allowance, Amounts } from "./account-state.ts";
+import { addAmounts, minAllowance, NO_AMOUNTS, toAmounts } from "./amounts.ts";
 import type { Spent } from "./limits.ts";
-
-/**
- * The account of one agent and of the tree of agents below it (design 3.9): one small JSON value, which continue-as-new
- * and a fork carry along. Each agent has its own account and never reads another's.
- *
- * What the agent itself spends is not in the account but passed beside it, as `Spent`: the loop already counts it.
- *
- * Invariants
- *   B1. When the agent begins a step or starts children, and after it has started them, the sum of what is reserved for
- *       children, what ended children have spent and what the agent itself has spent is at most its allowance.
- *   B2. A child is reserved for once and settled once: from then on what it spent counts, and the rest is free again.
- *   B3. Turns, tokens and dollars are exceeded by at most the step in flight. Precisely: an agent begins a step only
- *       while something is left, and how much the step takes is known only when it ends. So an agent exceeds its
- *       allowance by at most one step of its own, plus the amounts by which children that were running side by side
- *       when it last began something have exceeded theirs; earlier excess of children has been taken from what was
- *       left. The limit of a whole tree is exceeded by at most one step of each agent that was running when it was
- *       reached.
- *   B4. The number of children and the depth are known in advance and are never exceeded. A deadline is exceeded by at
- *       most the step in flight.
- */
-export type Account = {
-  /** Set by its own definition, or raised by an operator. */
-  readonly own: Allowance;
-  /** What its parent has reserved for it: raising its own limits never exceeds this. Absent at the root. */
-  readonly given?: Allowance;
-  /** Spent by ended children and everything below them. */
-  readonly settled: Amounts;
-  /** Reserved for running children, each with itself as one of `children`. */
-  readonly open: Readonly<Record<string, Amounts>>;
-};
 
 /** What may still be spent or reserved: never negative; `null` is without limit. */
 export type Remaining = {

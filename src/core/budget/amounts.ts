@@ -1,33 +1,7 @@
 import type { Delegation, Limits } from "../../schema/definition.ts";
+import type { Allowance, Amounts } from "./account-state.ts";
 import type { Spent } from "./limits.ts";
 import { addCosts, type Cost } from "./usage.ts";
-
-/**
- * What was spent or is reserved. All are whole numbers, so sums are exact in any order and grouping.
- *
- * Dollars are therefore counted in billionths. A fraction is rounded once, where it is spent; sums over a thousand
- * children are then sums of integers, exact up to nine million dollars.
- */
-export type Amounts = {
-  readonly turns: number;
-  readonly tokens: number;
-  /** `null` when the price of something that was used is unknown. */
-  readonly nanoUsd: number | null;
-  /** The number of agents that were started. */
-  readonly children: number;
-};
-
-/** What an agent and all agents below it may use together. `null` is without limit. */
-export type Allowance = {
-  readonly turns: number | null;
-  readonly tokens: number | null;
-  readonly nanoUsd: number | null;
-  readonly children: number | null;
-  /** Unix milliseconds. Time is not divided: agents that run side by side have the same deadline. */
-  readonly deadlineMs: number | null;
-  /** The levels of agents that may exist below; 0 for none. */
-  readonly depth: number;
-};
 
 /** The parts of an allowance that are used up. */
 export const COUNTED_KINDS = ["turns", "tokens", "nanoUsd", "children"] as const;

@@ -1,6 +1,7 @@
 import { getAccount } from "../machine/child-shares.ts";
 import type { State } from "../machine/state/state.ts";
-import { type Account, computeRemaining, getAllowance, sumReserved, sumUsed } from "./account.ts";
+import { computeRemaining, getAllowance, sumReserved, sumUsed } from "./account.ts";
+import type { Account } from "./account-state.ts";
 import { toUsd } from "./amounts.ts";
 import { computeSpent, formatDollars, type Spent } from "./limits.ts";
 import type { Cost } from "./usage.ts";

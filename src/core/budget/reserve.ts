@@ -1,6 +1,7 @@
 import { ProtocolError } from "../../platform/text/protocol-error.ts";
-import { type Account, computeRemaining, getAllowance, type Remaining } from "./account.ts";
-import { type Allowance, type Amounts, COUNTED_KINDS, minLimit } from "./amounts.ts";
+import { computeRemaining, getAllowance, type Remaining } from "./account.ts";
+import type { Account, Allowance, Amounts } from "./account-state.ts";
+import { COUNTED_KINDS, minLimit } from "./amounts.ts";
 import { computeFairShares } from "./fair-shares.ts";
 import type { Spent } from "./limits.ts";
 import { formatShortage, type Shortage } from "./shortage.ts";

@@ -1,4 +1,5 @@
-import { type Account, computeRemaining, getAllowance, sumReserved, sumUsed } from "./account.ts";
+import { computeRemaining, getAllowance, sumReserved, sumUsed } from "./account.ts";
+import type { Account } from "./account-state.ts";
 import { type CountedKind, toUsd } from "./amounts.ts";
 import { formatDollars, type Spent } from "./limits.ts";
 

@@ -1,5 +1,6 @@
 import { openAccount } from "../budget/account.ts";
-import { type Allowance, buildAllowance } from "../budget/amounts.ts";
+import type { Allowance } from "../budget/account-state.ts";
+import { buildAllowance } from "../budget/amounts.ts";
 import { fillLimits } from "../budget/limits.ts";
 import { addParts, type JobPart, type JobState, type PartPlan } from "../job/job.ts";
 import type { ShareRequest } from "../job/parts.ts";

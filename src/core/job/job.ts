@@ -1,10 +1,13 @@
 import type { JobLimits } from "../../schema/mode.ts";
 import type { Outcome } from "../../schema/record.ts";
-import { type Account, openAccount, sumUsed } from "../budget/account.ts";
-import { type Amounts, buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
+import { openAccount, sumUsed } from "../budget/account.ts";
+import type { Account, Amounts } from "../budget/account-state.ts";
+import { buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
 import type { Spent } from "../budget/limits.ts";
-import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
-import type { LostPart, TaskReport } from "../machine/task.ts";
+import { getOutcomeCode } from "../machine/outcome-code.ts";
+import type { OutcomeCode } from "../machine/state/ended-children.ts";
+import type { TaskReport } from "../machine/state/task.ts";
+import type { LostPart } from "../machine/task.ts";
 
 // A job: agents that work together on a task. It has parts, each a run of its own, and the account that they share.
 // Conversations stay in the sessions. A mode is a strategy on top of this state: see `src/workflows`.

@@ -1,9 +1,11 @@
 import type { Outcome } from "../../schema/record.ts";
 import { computeRemaining, settle } from "../budget/account.ts";
-import { type Allowance, type Amounts, addAmounts, NO_AMOUNTS } from "../budget/amounts.ts";
+import type { Allowance, Amounts } from "../budget/account-state.ts";
+import { addAmounts, NO_AMOUNTS } from "../budget/amounts.ts";
 import { type Reservation, reserve } from "../budget/reserve.ts";
 import { findExhaustedBudget } from "../budget/shortage.ts";
-import type { NextRound, PartEnd, TaskReport } from "../machine/task.ts";
+import type { NextRound, TaskReport } from "../machine/state/task.ts";
+import type { PartEnd } from "../machine/task.ts";
 import { changePart, DEPTH, type JobPart, type JobState, NO_SPENDING } from "./job.ts";
 
 // The life of a part: a share is reserved, the part begins and ends, its share is settled.

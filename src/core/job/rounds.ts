@@ -1,6 +1,7 @@
 import type { Outcome } from "../../schema/record.ts";
-import type { QueueSize, RejectedMessages } from "../machine/queue-size.ts";
-import type { NextRound } from "../machine/task.ts";
+import type { QueueSize } from "../machine/queue-size.ts";
+import type { RejectedMessages } from "../machine/state/inbound-message.ts";
+import type { NextRound } from "../machine/state/task.ts";
 import type { ModeStatus } from "./job-status.ts";
 
 // An agent that works autonomously, round by round: a round is a run in the same session.

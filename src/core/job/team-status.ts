@@ -1,8 +1,8 @@
 import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
-import type { ChildRow } from "../machine/children-summary.ts";
 import { getOutcomeCode } from "../machine/outcome-code.ts";
+import type { ChildRow } from "../machine/state/ended-children.ts";
 import { getSpentByJob, type JobPart, type JobState } from "./job.ts";
 import type { ModeStatus } from "./job-status.ts";
 import {

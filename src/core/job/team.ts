@@ -1,7 +1,9 @@
 import { truncateForPreview } from "../../platform/text/preview.ts";
-import { type Allowance, toUsd } from "../budget/amounts.ts";
+import type { Allowance } from "../budget/account-state.ts";
+import { toUsd } from "../budget/amounts.ts";
 import type { Cost } from "../budget/usage.ts";
-import { getOutcomeCode, type OutcomeCode } from "../machine/outcome-code.ts";
+import { getOutcomeCode } from "../machine/outcome-code.ts";
+import type { OutcomeCode } from "../machine/state/ended-children.ts";
 import { addParts, type JobOpening, type JobPart, type JobState, openJob } from "./job.ts";
 import { beginPartWith, equalShare, startPart } from "./parts.ts";
 

@@ -1,8 +1,10 @@
 import type { EntryOrigin } from "../../schema/record.ts";
 import { estimateText } from "../view/estimate.ts";
 import { extendView } from "../view/view.ts";
-import { emit, type OutboxBody } from "./outbox.ts";
-import type { InboundMessage, State } from "./state/state.ts";
+import { emit } from "./outbox.ts";
+import type { InboundMessage } from "./state/inbound-message.ts";
+import type { OutboxBody } from "./state/outbox.ts";
+import type { State } from "./state/state.ts";
 
 /** Adds a message to the outbox at the next position, with its pair of events. */
 export function appendMessage(state: State, origin: EntryOrigin, body: OutboxBody, newTurn: boolean): State {

@@ -1,13 +1,11 @@
 import { joinPruned, type MemoRef, replaceSpans, type View } from "../view/view.ts";
-import type { PruneRequest, RevertRequest, ViewRequest } from "../view/view-request.ts";
+import type { PruneRequest, RevertRequest } from "../view/view-request.ts";
 import { emit } from "./outbox.ts";
+import type { QueuedRequest } from "./state/call-status.ts";
 import type { State } from "./state/state.ts";
 
 // The view requests of a batch's calls wait in the phase, in the order in which the calls ended. Such calls run one after
 // the other, so each one chooses from the view that the earlier ones have left.
-
-/** A request with the call that makes it: the call's index in the answer at `position`. */
-export type QueuedRequest = { readonly call: number; readonly request: ViewRequest };
 
 /** Returns the view after these requests. Reverts are applied when the turn ends. */
 export function buildViewAfterRequests(

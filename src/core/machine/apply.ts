@@ -17,8 +17,9 @@ import { LOOP_ENDED, type PhaseOf, requirePhase } from "./phase.ts";
 import { clearQueues, enqueue, pollQueue, rememberId } from "./queues.ts";
 import { rejectLoop, rejectOpening } from "./reject.ts";
 import { prepareRotation } from "./rotation.ts";
+import type { InboundMessage } from "./state/inbound-message.ts";
 import type { RunEvent } from "./state/run-event.ts";
-import { type InboundMessage, RULE_SET, STATE_VERSION, type State } from "./state/state.ts";
+import { RULE_SET, STATE_VERSION, type State } from "./state/state.ts";
 import {
   failClosing,
   failOpening,

@@ -1,6 +1,5 @@
 import type { Permission, QuestionRecord } from "../../schema/record.ts";
 import { addGrant, buildGrant } from "../permission/grants.ts";
-import type { ApprovalAnswer } from "./approvals.ts";
 import {
   buildRunningStatus,
   CANCELLED_TEXT,
@@ -16,6 +15,7 @@ import { completeDispatch, dispatch } from "./dispatch.ts";
 import { addQuestion, endQuestion } from "./finished-calls.ts";
 import { markStuck, resetRepeats } from "./repeated-failures.ts";
 import type { Call, CallingTools, CallStatus } from "./state/call-status.ts";
+import type { ApprovalAnswer } from "./state/run-event.ts";
 import type { State } from "./state/state.ts";
 
 // What happens to calls that wait for approval, while other calls of the same answer continue.

@@ -10,21 +10,6 @@ import { isReadFullTool } from "./tool-facts.ts";
 // Which calls run: the policy decides, the user is asked where it says so, and calls that the user has allowed for the
 // rest of the session need no approval.
 
-/** The user's answer to a call that waits. */
-export type ApprovalAnswer =
-  | {
-      readonly type: "approve";
-      /** Replaces the model's arguments; the tool validates them in the same way. */
-      readonly arguments?: Readonly<Record<string, unknown>>;
-      /** Calls of the same kind need no approval from then on. */
-      readonly always?: boolean;
-    }
-  | { readonly type: "refuse"; readonly reason?: string }
-  /** Answers a question of the call's tool. `values`: the hash of the text that holds them. */
-  | { readonly type: "answer"; readonly answer: QuestionAnswer; readonly values?: string };
-
-type QuestionAnswer = "accept" | "decline" | "cancel";
-
 /** A call that waits for the user, as the status reports it. */
 export type PendingApproval = {
   readonly toolCallId: string;

@@ -1,10 +1,11 @@
 import type { EventBody } from "../../schema/record.ts";
 import { extendView } from "../view/view.ts";
 import { appendAtPosition, emitMessageEvents, estimateBody } from "./append-message.ts";
-import { emit, type OutboxBody } from "./outbox.ts";
+import { emit } from "./outbox.ts";
 import { hasHook } from "./run-hooks.ts";
 import type { Call, CallStatus } from "./state/call-status.ts";
 import type { CallDigest } from "./state/digest.ts";
+import type { OutboxBody } from "./state/outbox.ts";
 import type { State } from "./state/state.ts";
 
 // The results of an answer's calls: their events, results that the machine writes itself, and how they join the view.

@@ -1,12 +1,6 @@
-import {
-  type Account,
-  openAccount,
-  setOwnAllowance,
-  settle,
-  subtractSpent,
-  sumUsed,
-} from "../budget/account.ts";
-import { type Allowance, type Amounts, addAmounts, buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
+import { openAccount, setOwnAllowance, settle, subtractSpent, sumUsed } from "../budget/account.ts";
+import type { Account, Allowance, Amounts } from "../budget/account-state.ts";
+import { addAmounts, buildAllowance, NO_AMOUNTS } from "../budget/amounts.ts";
 import { computeSpent, findReachedLimit } from "../budget/limits.ts";
 import { type Reservation, reserve } from "../budget/reserve.ts";
 import { findExhaustedBudget } from "../budget/shortage.ts";

@@ -2,22 +2,11 @@ import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { Outcome } from "../../schema/record.ts";
 import { toUsd } from "../budget/amounts.ts";
 import { addCosts, type Cost } from "../budget/usage.ts";
-import { getOutcomeCode, type OutcomeCode } from "./outcome-code.ts";
+import { getOutcomeCode } from "./outcome-code.ts";
+import type { ChildRow } from "./state/ended-children.ts";
 import type { State } from "./state/state.ts";
 
 // What users see of sub-agents. The state retains the newest of those that have ended, and a count of all.
-
-/** The row of one sub-agent. */
-export type ChildRow = {
-  readonly session: string;
-  /** The name by which it was called. */
-  readonly agent: string;
-  /** The beginning of its task. */
-  readonly task: string;
-  readonly status: "running" | OutcomeCode;
-};
-
-export type EndedChildren = { readonly count: number; readonly last: readonly ChildRow[] };
 
 export type ChildrenSummary = {
   readonly running: number;

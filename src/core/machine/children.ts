@@ -7,13 +7,14 @@ import { emitEndEvents } from "./call-results.ts";
 import { addLoopAmounts, settleShare } from "./child-shares.ts";
 import { addEndedChild } from "./children-summary.ts";
 import { completeCall, getRunningCall } from "./finished-calls.ts";
-import { NO_TEXT, type OutboxBody } from "./outbox.ts";
+import { NO_TEXT } from "./outbox.ts";
 import type { Call, CallingTools } from "./state/call-status.ts";
 import type { CallToolCommand } from "./state/command.ts";
 import type { ToolFacts } from "./state/digest.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
+import type { OutboxBody } from "./state/outbox.ts";
 import type { State } from "./state/state.ts";
-import type { TaskReport } from "./task.ts";
+import type { TaskReport } from "./state/task.ts";
 import { addWaitedTime } from "./time-waited.ts";
 
 // Calls whose tool is an agent. Each is a run of its own, which spends from what this run has left (design 3.9).

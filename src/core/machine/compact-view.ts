@@ -11,9 +11,10 @@ import {
 } from "./dispatch.ts";
 import { emit } from "./outbox.ts";
 import { type PhaseOf, requireLoop, requirePinned } from "./phase.ts";
+import type { CompactionReason } from "./state/compaction.ts";
 import type { CompactDigest, Failure } from "./state/digest.ts";
 import type { StepFailure } from "./state/run-event.ts";
-import type { CompactionReason, State } from "./state/state.ts";
+import type { State } from "./state/state.ts";
 
 // One activity makes the view smaller, right before an answer is requested. The record stays unchanged.
 

@@ -2,8 +2,9 @@ import type { Continuation } from "../../schema/definition.ts";
 import { closeLoop } from "./close-loop.ts";
 import { openLoop } from "./open-loop.ts";
 import { requireLoop, requirePinned } from "./phase.ts";
+import type { CompactionReason } from "./state/compaction.ts";
 import type { Failure } from "./state/digest.ts";
-import type { CompactionReason, State } from "./state/state.ts";
+import type { State } from "./state/state.ts";
 
 // A loop that calls no model for an answer: it makes the view smaller and ends (CMP-13). It has no turn.
 

@@ -1,6 +1,7 @@
 import type { ContextConfig } from "../../schema/context.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { Usage } from "../../schema/message.ts";
+import type { ReportedSize } from "./state/compaction.ts";
 
 // When a view is too large, as arithmetic: CTX-05, CTX-09.
 
@@ -62,9 +63,6 @@ function roundTokens(tokens: number): number {
 export function isCompactionDue(config: ContextConfig, currentTokens: number): boolean {
   return currentTokens > computeTriggerLevel(config);
 }
-
-/** The size of a context as a vendor counted it, and our estimate of the same messages. */
-export type ReportedSize = { readonly tokens: number; readonly estimated: number };
 
 /**
  * Returns the size that a vendor's answer reports for the context that it received and extended.

@@ -2,7 +2,8 @@ import { truncateForPreview } from "../../platform/text/preview.ts";
 import { formatDollars } from "../budget/limits.ts";
 import { formatBudget } from "../budget/loop-budget.ts";
 import type { Cost } from "../budget/usage.ts";
-import { type ChildRow, type ChildrenSummary, sumChildrenCost } from "./children-summary.ts";
+import { type ChildrenSummary, sumChildrenCost } from "./children-summary.ts";
+import type { ChildRow } from "./state/ended-children.ts";
 import type { State } from "./state/state.ts";
 import { buildStatus } from "./status.ts";
 

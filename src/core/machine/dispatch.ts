@@ -1,6 +1,7 @@
 import { drainOutbox, measureOutbox } from "./outbox.ts";
+import type { Dispatch } from "./state/dispatch.ts";
 import type { StepFailure } from "./state/run-event.ts";
-import type { Dispatch, State } from "./state/state.ts";
+import type { State } from "./state/state.ts";
 
 /**
  * The number of workers in a row that may die during one command before the run stops trying (design 3.12): a command

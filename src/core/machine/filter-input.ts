@@ -12,8 +12,10 @@ import { type PhaseOf, requirePinned } from "./phase.ts";
 import { peekQueue } from "./queues.ts";
 import { rejectInput } from "./reject.ts";
 import type { FilterDigest, InputVerdict } from "./state/digest.ts";
+import type { InboundMessage } from "./state/inbound-message.ts";
 import type { StepFailure } from "./state/run-event.ts";
-import type { InboundMessage, State, TurnSource } from "./state/state.ts";
+import type { State } from "./state/state.ts";
+import type { TurnSource } from "./state/turn-ending.ts";
 
 // Input filters check waiting messages before a turn takes them (PHI-08). The messages stay in their queue, with the
 // verdicts of the filters, until the turn begins, so events that arrive in between still find them there.

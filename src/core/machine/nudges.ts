@@ -1,7 +1,7 @@
 import { appendMessage } from "./append-message.ts";
-import type { OutboxEntry } from "./outbox.ts";
 import { requireLoop, requirePinned } from "./phase.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
+import type { OutboxEntry } from "./state/outbox.ts";
 import type { State } from "./state/state.ts";
 import { decideNudge, TOOL_INTENT_NUDGE } from "./tool-intent.ts";
 

@@ -6,7 +6,8 @@ import { extendView, type Span, type View } from "../view/view.ts";
 import { dispatch } from "./dispatch.ts";
 import { emit } from "./outbox.ts";
 import type { LoopDigest, PinnedDigest } from "./state/digest.ts";
-import type { Prompt, State } from "./state/state.ts";
+import type { Prompt } from "./state/inbound-message.ts";
+import type { State } from "./state/state.ts";
 
 /** The size in bytes of the first prompt's beginning that an operator sees. */
 const GOAL_BYTES = 256;

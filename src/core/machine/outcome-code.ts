@@ -1,7 +1,5 @@
 import type { Outcome } from "../../schema/record.ts";
-
-/** A single-word code for how something ended. */
-export type OutcomeCode = "completed" | "limit-reached" | "failed" | "stopped";
+import type { OutcomeCode } from "./state/ended-children.ts";
 
 export function getOutcomeCode(outcome: Outcome | undefined): OutcomeCode {
   switch (outcome?.type) {

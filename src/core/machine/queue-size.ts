@@ -1,5 +1,5 @@
 import { countUtf8Bytes } from "../view/estimate.ts";
-import type { InboundMessage, Queues } from "./state/state.ts";
+import type { InboundMessage, Queues, RejectedMessages } from "./state/inbound-message.ts";
 
 // User messages wait in the state of a run, and the state must fit into one payload of the server when the run continues
 // as new. The two queues together therefore have a bound. A message beyond it is rejected: it is never dropped silently,
@@ -16,13 +16,6 @@ export const MAX_MESSAGE_ID_CHARS = 256;
 
 /** The messages that wait in the queues of a run. */
 export type QueueSize = { readonly messages: number; readonly bytes: number };
-
-/** The messages that a run has rejected: how many, and the newest of them. */
-export type RejectedMessages = {
-  readonly messages: number;
-  /** At most `MAX_LISTED_REJECTIONS`, oldest first. */
-  readonly newest: readonly { readonly id: string; readonly atMs: number }[];
-};
 
 /** The number of rejected messages that a run lists; it only counts the others. */
 export const MAX_LISTED_REJECTIONS = 20;

@@ -1,6 +1,7 @@
 import { emit } from "./outbox.ts";
 import { addRejected, hasRoomFor, measureQueues } from "./queue-size.ts";
-import type { InboundMessage, Prompt, Queues, State } from "./state/state.ts";
+import type { InboundMessage, Prompt, Queues } from "./state/inbound-message.ts";
+import type { State } from "./state/state.ts";
 
 /** The number of ids that a run remembers, so that a message sent twice is taken once. About 8 KiB of state. */
 const REMEMBERED_IDS = 200;

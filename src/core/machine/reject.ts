@@ -2,7 +2,8 @@ import { closeLoop } from "./close-loop.ts";
 import { emit } from "./outbox.ts";
 import { requeuePrompts } from "./queues.ts";
 import type { LoopDigest } from "./state/digest.ts";
-import type { Prompt, State } from "./state/state.ts";
+import type { Prompt } from "./state/inbound-message.ts";
+import type { State } from "./state/state.ts";
 
 /** Ends a loop that a hook has rejected before it began: only one AgentEnd is recorded (CB-05, GAP-15). */
 export function rejectLoop(

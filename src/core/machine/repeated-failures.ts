@@ -1,6 +1,7 @@
 import { truncateForPreview } from "../../platform/text/preview.ts";
 import type { RepeatSettings } from "../../schema/definition.ts";
 import { requireLoop } from "./phase.ts";
+import type { RepeatedFailures } from "./state/loop-state.ts";
 import type { State } from "./state/state.ts";
 
 // A model that repeats the same invalid call is informed in the call's result. If it continues, it gets an explicit
@@ -10,14 +11,6 @@ import type { State } from "./state/state.ts";
 // model has not read the results of other calls of the same answer, and only while at most three turns lie between two of
 // them. Errors that a tool itself reports after it has run do not count: a test that fails eight times may be close to
 // passing.
-
-/** Failed calls of one tool, or of one name that is no tool's, since the last call of it that ran. */
-export type RepeatedFailures = {
-  readonly tool: string;
-  readonly inARow: number;
-  /** The newest failure of this tool, and the number of answers with the same failure. */
-  readonly same?: { readonly why: string; readonly answers: number; readonly turn: number };
-};
 
 /** Why a call is answered without being run. `written`: because of how it is written, not because of a rule. */
 export type CallFailure = { readonly text: string; readonly why: string; readonly written: boolean };

@@ -1,17 +1,12 @@
 import type { Continuation } from "../../schema/definition.ts";
-import type { Allowance } from "../budget/amounts.ts";
+import type { Allowance } from "../budget/account-state.ts";
 import type { LoopPart } from "../evaluation/loop-part.ts";
 import { EMPTY_VIEW } from "../view/view.ts";
 import { EMPTY_OUTBOX } from "./outbox.ts";
 import { EMPTY_QUEUES, rememberId } from "./queues.ts";
-import {
-  type InboundMessage,
-  type RequestedDefinition,
-  RULE_SET,
-  STATE_VERSION,
-  type State,
-} from "./state/state.ts";
-import type { TaskRequest } from "./task.ts";
+import type { InboundMessage } from "./state/inbound-message.ts";
+import { type RequestedDefinition, RULE_SET, STATE_VERSION, type State } from "./state/state.ts";
+import type { TaskRequest } from "./state/task.ts";
 
 export type StartInput = {
   readonly session: string;

@@ -6,9 +6,11 @@ import { type Cost, sumCosts } from "../budget/usage.ts";
 import { listPendingApprovals, type PendingApproval } from "./approvals.ts";
 import { type ChildrenSummary, sumChildrenCost, summariseChildren } from "./children-summary.ts";
 import { countContextTokens } from "./compact-view.ts";
-import { getOutcomeCode, type OutcomeCode } from "./outcome-code.ts";
-import { measureQueues, type RejectedMessages } from "./queue-size.ts";
+import { getOutcomeCode } from "./outcome-code.ts";
+import { measureQueues } from "./queue-size.ts";
 import type { CallStatus } from "./state/call-status.ts";
+import type { OutcomeCode } from "./state/ended-children.ts";
+import type { RejectedMessages } from "./state/inbound-message.ts";
 import type { State } from "./state/state.ts";
 import { formatVendorWait } from "./vendor-wait.ts";
 

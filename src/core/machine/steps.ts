@@ -1,51 +1,13 @@
-import type {
-  CallModelCommand,
-  CloseLoopCommand,
-  Command,
-  CompactCommand,
-  FilterInputCommand,
-  OpenLoopCommand,
-  RecordCommand,
-  RunHookCommand,
-  UpdateDefinitionCommand,
-} from "./state/command.ts";
-import type {
-  ClosedDigest,
-  CompactDigest,
-  DefinitionUpdateDigest,
-  FilterDigest,
-  HookDigest,
-  LoopDigest,
-  ModelDigest,
-  WrittenDigest,
-} from "./state/digest.ts";
-import type { StepFailure } from "./state/run-event.ts";
+import type { Command, CompactCommand, StepCommand, StepForms, StepType } from "./state/command.ts";
 import type { Phase } from "./state/state.ts";
 
 // The steps of a run: what it does by one activity of ours at a time. Tool calls are separate, because many of them run
 // at once and each has its tool's name as its activity type.
 //
-// Everything that knows all steps is derived from this table: commands, events, activity types with their inputs and
-// outputs, timeouts and retries, names that no tool may have. A new step is a row in `StepForms` and in `STEPS`, a phase in
-// state.ts, a case in `next` and in `apply`, and an activity; a missing part does not compile.
+// Everything that knows all steps is derived from `StepForms` and `STEPS`: commands, events, activity types with their
+// inputs and outputs, timeouts and retries, names that no tool may have. A new step is a row in each of the two, a phase in
+// state/state.ts, a case in `next` and in `apply`, and an activity; a missing part does not compile.
 
-/** For each step, the command that requests it and the result of its activity. */
-type StepForms = {
-  readonly "open-loop": { readonly command: OpenLoopCommand; readonly digest: LoopDigest };
-  readonly "call-model": { readonly command: CallModelCommand; readonly digest: ModelDigest };
-  readonly compact: { readonly command: CompactCommand; readonly digest: CompactDigest };
-  readonly "filter-input": { readonly command: FilterInputCommand; readonly digest: FilterDigest };
-  readonly "run-hook": { readonly command: RunHookCommand; readonly digest: HookDigest };
-  readonly "move-definition": {
-    readonly command: UpdateDefinitionCommand;
-    readonly digest: DefinitionUpdateDigest;
-  };
-  readonly "close-loop": { readonly command: CloseLoopCommand; readonly digest: ClosedDigest };
-  readonly record: { readonly command: RecordCommand; readonly digest: WrittenDigest };
-};
-
-export type StepType = keyof StepForms;
-export type StepCommand = StepForms[StepType]["command"];
 type DigestOf<Type extends StepType> = StepForms[Type]["digest"];
 
 type Step<Type extends StepType> = {
@@ -53,8 +15,8 @@ type Step<Type extends StepType> = {
   readonly activity: string;
   /** The phase of a run that waits for the step. */
   readonly phase: Phase["type"];
-  readonly done: string;
-  readonly failed: string;
+  readonly done: StepForms[Type]["done"];
+  readonly failed: StepForms[Type]["failed"];
   /**
    * How Temporal retries the activity. `write`: it only writes, and is retried until the store answers. `ask`: it may call a
    * vendor or an application, at most as often as the command says (`maxAttempts`), by default `ASK_ATTEMPTS` times.
@@ -150,13 +112,6 @@ export function isStep(command: Command): command is StepCommand {
 
 /** Attempts of a step whose command sets no number: what prevents an activity from asking at all may be temporary. */
 export const ASK_ATTEMPTS = 3;
-
-/** The result of a step. */
-export type StepEvent = {
-  [Type in StepType]:
-    | { readonly type: Steps[Type]["done"]; readonly digest: DigestOf<Type> }
-    | { readonly type: Steps[Type]["failed"]; readonly setback: StepFailure };
-}[StepType];
 
 /** Fields for the driver only. The session is the workflow's id, unless the run is a branch of an evaluation. */
 type DriverFields = "type" | "session" | "maxAttempts";

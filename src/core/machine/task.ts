@@ -1,43 +1,7 @@
-import type { Outcome, SpawnRef } from "../../schema/record.ts";
-import type { Allowance, Amounts } from "../budget/amounts.ts";
-import type { InboundMessage } from "./state/state.ts";
+import type { InboundMessage } from "./state/inbound-message.ts";
+import type { TaskReport, TaskRequest } from "./state/task.ts";
 
-// What passes between an agent and a sub-agent that works for one of its calls: references and numbers, no text.
-
-/** What a sub-agent is started with. */
-export type TaskRequest = {
-  readonly spawn: SpawnRef;
-  /** The branch of the answer with the call, in the caller's session. */
-  readonly branch: string;
-  readonly answer: number;
-  /** Replaces the task; set by the user. */
-  readonly arguments?: Readonly<Record<string, unknown>>;
-  /** The beginning of the task, for observers. */
-  readonly summary: string;
-  /** What its caller has reserved for it, and for everything that it starts. */
-  readonly given: Allowance;
-};
-
-/** The report of a sub-agent's run. Its text stays in its own session, in the entry at `position`. */
-export type TaskReport = {
-  readonly session: string;
-  readonly outcome: Outcome;
-  readonly branch: string;
-  /** Absent when no loop could be opened. */
-  readonly loopId?: string;
-  /** The position of the last answer that has a text; absent when there is none. */
-  readonly position?: number;
-  /** The estimated tokens of that text. */
-  readonly tokens: number;
-  /** The number of messages that its loops have added (SUB-05). */
-  readonly messages: number;
-  /** Includes everything below it. */
-  readonly used: Amounts;
-  /** Time that was spent only waiting for the user, here or below. Absent for 0. */
-  readonly waitedMs?: number;
-  /** How the agent wants its work to continue, when it has specified it. */
-  readonly rest?: NextRound;
-};
+// How the run of a part of an agent's work begins and ends. What passes between the two is in state/task.ts.
 
 /** How the run of a part ended. `lost`: it ended without a report of its own; `report` is what its record shows. */
 export type PartEnd =
@@ -51,15 +15,6 @@ export type LostPart = {
   /** `taken`: a run with its name existed. `given-up`: it did not answer a stop. `ended`: from outside, or too early. */
   readonly cause: "taken" | "not-begun" | "given-up" | "ended";
 };
-
-/** What an autonomous agent wants after its turn. */
-export type NextRound =
-  /** `summary`: at most 512 bytes; complete in the call. */
-  | { readonly type: "done"; readonly summary: string }
-  | { readonly type: "sleep"; readonly seconds: number; readonly reason: string };
-
-/** The text of a task, as a message to the sub-agent. It is in the caller's record. */
-export type TaskRef = Pick<TaskRequest, "spawn" | "branch" | "answer" | "arguments">;
 
 /** Builds the first message of a sub-agent's session. */
 export function buildTaskMessage(

@@ -1,18 +1,8 @@
+import type { ToolListChange } from "./state/run-event.ts";
 import type { State } from "./state/state.ts";
 
 // The tools that a server offers may change while a loop runs. The loop keeps the tools that it was opened with, and the
 // model is informed with the turn that begins next.
-
-/** As a worker reports it. Names as the model knows them or will; after a few, the last entry says how many more. */
-export type ToolListChange = {
-  readonly loopId: string;
-  readonly server: string;
-  /** The hash of the difference to what the loop was opened with: the same difference has the same hash on every worker. */
-  readonly hash: string;
-  readonly added: readonly string[];
-  readonly removed: readonly string[];
-  readonly changed: readonly string[];
-};
 
 /** The maximum number of names of each kind. */
 const MAX_NAMES = 33;

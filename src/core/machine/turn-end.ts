@@ -9,8 +9,8 @@ import { emit } from "./outbox.ts";
 import { type PhaseOf, requireLoop } from "./phase.ts";
 import { askHooks, hasHook } from "./run-hooks.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
-import type { State, TurnSource } from "./state/state.ts";
-import type { AfterTurn, TurnEnding } from "./state/turn-ending.ts";
+import type { State } from "./state/state.ts";
+import type { AfterTurn, TurnEnding, TurnSource } from "./state/turn-ending.ts";
 import { buildMismatchOutcome, hasRepeatedMismatch } from "./structured-output.ts";
 
 // How a turn ends and what follows it: [on-error], TurnEnd, [after-turn], then another turn or the end of the

@@ -27,10 +27,12 @@ import { pollQueue } from "./queues.ts";
 import { resetRepeats } from "./repeated-failures.ts";
 import { prepareRotation } from "./rotation.ts";
 import { askHooks, hasHook } from "./run-hooks.ts";
+import type { CompactionReason } from "./state/compaction.ts";
 import type { CompactDigest, Failure, FilterDigest, ModelDigest, OutputVerdict } from "./state/digest.ts";
 import type { OpenLoop } from "./state/loop-state.ts";
 import type { StepFailure } from "./state/run-event.ts";
-import type { CompactionReason, State, TurnSource } from "./state/state.ts";
+import type { State } from "./state/state.ts";
+import type { TurnSource } from "./state/turn-ending.ts";
 import { appendRepairMessage, applyVerdict, formatVerdict, resetMismatch } from "./structured-output.ts";
 import { abortTurn, endWithoutAnswer, resolveNextSource, startNextTurn } from "./turn-end.ts";
 

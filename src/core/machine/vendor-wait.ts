@@ -3,6 +3,7 @@ import type { RetryConfig } from "../../schema/definition.ts";
 import { findExhaustedLimit, getAccount } from "./child-shares.ts";
 import type { PhaseOf } from "./phase.ts";
 import type { Failure } from "./state/digest.ts";
+import type { VendorDelay } from "./state/run-event.ts";
 import type { State } from "./state/state.ts";
 import { abortTurn, endWithoutAnswer } from "./turn-end.ts";
 
@@ -40,13 +41,6 @@ export function planNextAttempt(
     ? { type: "wait", forMs: delayMs }
     : { type: "retry", delayMs };
 }
-
-/** The wait that a step requests when it was not done. */
-export type VendorDelay = {
-  readonly forMs: number;
-  /** How often the step has called the vendor. */
-  readonly attempts: number;
-};
 
 /** Returns when the loop's time ends, whichever limit sets it. */
 export function computeDeadline(state: State): number | undefined {

@@ -1,14 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
-import {
-  buildOutboxMessage,
-  type NewBranch,
-  type OutboxEntry,
-  type OutboxEvent,
-} from "../../core/machine/outbox.ts";
+import { buildOutboxMessage } from "../../core/machine/outbox.ts";
 import { buildRejectedMessage, buildUserContent } from "../../core/machine/rejected-message.ts";
 import type { CallModelCommand, CloseLoopCommand } from "../../core/machine/state/command.ts";
 import type { LoopDigest, OpenedDigest } from "../../core/machine/state/digest.ts";
-import type { InboundMessage } from "../../core/machine/state/state.ts";
+import type { InboundMessage } from "../../core/machine/state/inbound-message.ts";
+import type { NewBranch, OutboxEntry, OutboxEvent } from "../../core/machine/state/outbox.ts";
 import { estimateMessage } from "../../core/view/estimate.ts";
 import type { AgentMessage } from "../../schema/message.ts";
 import type { Entry, EntryOrigin, Outcome } from "../../schema/record.ts";

@@ -1,4 +1,4 @@
-import type { ToolListChange } from "../../core/machine/tool-list-change.ts";
+import type { ToolListChange } from "../../core/machine/state/run-event.ts";
 import type { AgentDefinition } from "../../schema/definition.ts";
 import type { PinnedSources, PinnedTool, ToolSourceKind } from "../../schema/tool-source.ts";
 import type { ExecutableTool } from "../tool.ts";

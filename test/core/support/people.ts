@@ -1,5 +1,6 @@
 import { listPendingApprovals } from "../../../src/core/machine/approvals.ts";
-import type { InboundMessage, State } from "../../../src/core/machine/state/state.ts";
+import type { InboundMessage } from "../../../src/core/machine/state/inbound-message.ts";
+import type { State } from "../../../src/core/machine/state/state.ts";
 import type { MemoryTranscript } from "../../../src/devkit/scenario/memory-transcript.ts";
 import type { Happening, Machine } from "../../../src/devkit/scenario/plain/machine.ts";
 import type { QueueMode } from "../../../src/schema/definition.ts";

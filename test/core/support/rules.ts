@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
-import type { OutboxEvent } from "../../../src/core/machine/outbox.ts";
+import type { OutboxEvent } from "../../../src/core/machine/state/outbox.ts";
 import type { AgentMessage } from "../../../src/schema/message.ts";
 
 // What holds of every conversation and of every loop.

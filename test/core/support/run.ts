@@ -1,17 +1,18 @@
 import { expect } from "vitest";
-import type { Amounts } from "../../../src/core/budget/amounts.ts";
+import type { Amounts } from "../../../src/core/budget/account-state.ts";
 import { EMPTY_OUTBOX } from "../../../src/core/machine/outbox.ts";
 import type {
   CallModelCommand,
   CallToolCommand,
   Command,
   RunHookCommand,
+  StepCommand,
 } from "../../../src/core/machine/state/command.ts";
 import type { HookResult, ToolDigest } from "../../../src/core/machine/state/digest.ts";
+import type { InboundMessage } from "../../../src/core/machine/state/inbound-message.ts";
 import type { StepFailure } from "../../../src/core/machine/state/run-event.ts";
-import type { InboundMessage } from "../../../src/core/machine/state/state.ts";
-import { isStep, STEPS, type StepCommand } from "../../../src/core/machine/steps.ts";
-import type { TaskReport } from "../../../src/core/machine/task.ts";
+import type { TaskReport } from "../../../src/core/machine/state/task.ts";
+import { isStep, STEPS } from "../../../src/core/machine/steps.ts";
 import type { MemoryTranscript } from "../../../src/devkit/scenario/memory-transcript.ts";
 import { driveTask } from "../../../src/devkit/scenario/plain/driver.ts";
 import { Interrupted } from "../../../src/devkit/scenario/plain/interrupted.ts";

@@ -1,7 +1,7 @@
-import type { Allowance } from "../../../src/core/budget/amounts.ts";
+import type { Allowance } from "../../../src/core/budget/account-state.ts";
 import type { CallToolCommand, RunHookCommand } from "../../../src/core/machine/state/command.ts";
 import type { HookResult, ToolFacts } from "../../../src/core/machine/state/digest.ts";
-import type { TaskReport } from "../../../src/core/machine/task.ts";
+import type { TaskReport } from "../../../src/core/machine/state/task.ts";
 import type {
   AgentDefinition,
   Continuation,

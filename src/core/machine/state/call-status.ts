@@ -1,8 +1,8 @@
 import type { Permission, QuestionRecord } from "../../../schema/record.ts";
-import type { Allowance } from "../../budget/amounts.ts";
-import type { QueuedRequest } from "../apply-prunes.ts";
+import type { Allowance } from "../../budget/account-state.ts";
+import type { ViewRequest } from "../../view/view-request.ts";
 import type { CallDigest, QuestionRef } from "./digest.ts";
-import type { Dispatch } from "./state.ts";
+import type { Dispatch } from "./dispatch.ts";
 
 // The calls of an answer while they run, as the phase `calling-tools` carries them.
 
@@ -69,3 +69,6 @@ type CallBatch = {
   /** The first position that the unit may write: the point at which all of its calls would fork. */
   readonly base: number;
 };
+
+/** A request with the call that makes it: the call's index in the answer at `position`. */
+export type QueuedRequest = { readonly call: number; readonly request: ViewRequest };

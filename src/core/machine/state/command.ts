@@ -1,18 +1,28 @@
 import type { AgentDefinition, Continuation, Limits } from "../../../schema/definition.ts";
 import type { Usage } from "../../../schema/message.ts";
 import type { Outcome, QuestionRecord, SpawnRef } from "../../../schema/record.ts";
-import type { Allowance } from "../../budget/amounts.ts";
+import type { Allowance } from "../../budget/account-state.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { LoopPart } from "../../evaluation/loop-part.ts";
 import type { Grant } from "../../permission/grants.ts";
 import type { ViewSnapshot } from "../../view/view.ts";
 import type { ViewRanges } from "../../view/view-ranges.ts";
 import type { ToolView } from "../../view/view-request.ts";
-import type { NewBranch, Outbox } from "../outbox.ts";
-import type { StepCommand } from "../steps.ts";
-import type { TaskReport } from "../task.ts";
+import type { CompactionCounts, CompactionReason } from "./compaction.ts";
+import type {
+  ClosedDigest,
+  CompactDigest,
+  DefinitionUpdateDigest,
+  FilterDigest,
+  HookDigest,
+  LoopDigest,
+  ModelDigest,
+  WrittenDigest,
+} from "./digest.ts";
+import type { InboundMessage, Prompt } from "./inbound-message.ts";
 import type { LastLoop } from "./loop-state.ts";
-import type { CompactionCounts, CompactionReason, InboundMessage, Prompt } from "./state.ts";
+import type { NewBranch, Outbox } from "./outbox.ts";
+import type { TaskReport } from "./task.ts";
 
 // What the driver must do. Every command for an activity has a number, and a generation that rises with each new dispatch
 // of the same command.
@@ -229,5 +239,60 @@ export type FinishCommand = {
   readonly last: LastLoop;
   readonly branch: string;
 };
+
+/** For each step: the command that requests it, the result of its activity, and the names of its two events. */
+export type StepForms = {
+  readonly "open-loop": {
+    readonly command: OpenLoopCommand;
+    readonly digest: LoopDigest;
+    readonly done: "loop-opened";
+    readonly failed: "open-set-back";
+  };
+  readonly "call-model": {
+    readonly command: CallModelCommand;
+    readonly digest: ModelDigest;
+    readonly done: "model-replied";
+    readonly failed: "model-set-back";
+  };
+  readonly compact: {
+    readonly command: CompactCommand;
+    readonly digest: CompactDigest;
+    readonly done: "compacted";
+    readonly failed: "compact-set-back";
+  };
+  readonly "filter-input": {
+    readonly command: FilterInputCommand;
+    readonly digest: FilterDigest;
+    readonly done: "input-filtered";
+    readonly failed: "filter-set-back";
+  };
+  readonly "run-hook": {
+    readonly command: RunHookCommand;
+    readonly digest: HookDigest;
+    readonly done: "hooks-answered";
+    readonly failed: "hook-set-back";
+  };
+  readonly "move-definition": {
+    readonly command: UpdateDefinitionCommand;
+    readonly digest: DefinitionUpdateDigest;
+    readonly done: "definition-moved";
+    readonly failed: "move-set-back";
+  };
+  readonly "close-loop": {
+    readonly command: CloseLoopCommand;
+    readonly digest: ClosedDigest;
+    readonly done: "loop-closed";
+    readonly failed: "close-set-back";
+  };
+  readonly record: {
+    readonly command: RecordCommand;
+    readonly digest: WrittenDigest;
+    readonly done: "recorded";
+    readonly failed: "record-set-back";
+  };
+};
+
+export type StepType = keyof StepForms;
+export type StepCommand = StepForms[StepType]["command"];
 
 export type Command = StepCommand | CallToolsCommand | WaitCommand | RotateCommand | FinishCommand;

@@ -22,7 +22,7 @@ import type { CallFacts } from "../../permission/call-facts.ts";
 import type { Grant } from "../../permission/grants.ts";
 import type { Span, ViewSnapshot } from "../../view/view.ts";
 import type { ViewRequest } from "../../view/view-request.ts";
-import type { NextRound } from "../task.ts";
+import type { NextRound } from "./task.ts";
 
 // What crosses history instead of a conversation: references, numbers and verdicts.
 

@@ -1,7 +1,7 @@
 import type { Usage } from "../../../schema/message.ts";
 import type { CallingTools } from "./call-status.ts";
-import type { CompactionCounts, CompactionReason, TurnSource } from "./state.ts";
-import type { AfterTurn, TurnEnding } from "./turn-ending.ts";
+import type { CompactionCounts, CompactionReason } from "./compaction.ts";
+import type { AfterTurn, TurnEnding, TurnSource } from "./turn-ending.ts";
 
 /** What hooks are asked about, with what is needed to continue after their answer. */
 export type HookQuestion =

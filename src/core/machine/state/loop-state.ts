@@ -1,8 +1,7 @@
 import type { StopReason, Usage } from "../../../schema/message.ts";
 import type { ContinuationKind, Outcome } from "../../../schema/record.ts";
-import type { Account } from "../../budget/account.ts";
+import type { Account } from "../../budget/account-state.ts";
 import type { Cost } from "../../budget/usage.ts";
-import type { RepeatedFailures } from "../repeated-failures.ts";
 import type { ClosedDigest } from "./digest.ts";
 
 // What the state holds of the open loop and of the newest closed loop.
@@ -76,4 +75,12 @@ export type LastLoop = {
   readonly json?: "whole" | "cut";
   /** For a sub-agent's loop. */
   readonly words?: ClosedDigest["words"];
+};
+
+/** Failed calls of one tool, or of one name that is no tool's, since the last call of it that ran. */
+export type RepeatedFailures = {
+  readonly tool: string;
+  readonly inARow: number;
+  /** The newest failure of this tool, and the number of answers with the same failure. */
+  readonly same?: { readonly why: string; readonly answers: number; readonly turn: number };
 };

@@ -1,11 +1,15 @@
 import type { Limits, QueueMode } from "../../../schema/definition.ts";
-import type { ApprovalAnswer } from "../approvals.ts";
-import type { StepEvent } from "../steps.ts";
-import type { TaskReport } from "../task.ts";
-import type { ToolListChange } from "../tool-list-change.ts";
-import type { VendorDelay } from "../vendor-wait.ts";
+import type { StepForms, StepType } from "./command.ts";
 import type { Failure, ToolDigest } from "./digest.ts";
-import type { InboundMessage } from "./state.ts";
+import type { InboundMessage } from "./inbound-message.ts";
+import type { TaskReport } from "./task.ts";
+
+/** The wait that a step requests when it was not done. */
+export type VendorDelay = {
+  readonly forMs: number;
+  /** How often the step has called the vendor. */
+  readonly attempts: number;
+};
 
 /** Why a step did not complete. */
 export type StepFailure =
@@ -25,6 +29,39 @@ export type StepFailure =
   | { readonly type: "cancelled" }
   /** `wait`: the step should be retried, after a delay that is too long for Temporal's retry. */
   | { readonly type: "failed"; readonly failure: Failure; readonly wait?: VendorDelay };
+
+/** The result of a step. */
+type StepEvent = {
+  [Type in StepType]:
+    | { readonly type: StepForms[Type]["done"]; readonly digest: StepForms[Type]["digest"] }
+    | { readonly type: StepForms[Type]["failed"]; readonly setback: StepFailure };
+}[StepType];
+
+/** The user's answer to a call that waits. */
+export type ApprovalAnswer =
+  | {
+      readonly type: "approve";
+      /** Replaces the model's arguments; the tool validates them in the same way. */
+      readonly arguments?: Readonly<Record<string, unknown>>;
+      /** Calls of the same kind need no approval from then on. */
+      readonly always?: boolean;
+    }
+  | { readonly type: "refuse"; readonly reason?: string }
+  /** Answers a question of the call's tool. `values`: the hash of the text that holds them. */
+  | { readonly type: "answer"; readonly answer: QuestionAnswer; readonly values?: string };
+
+type QuestionAnswer = "accept" | "decline" | "cancel";
+
+/** As a worker reports it. Names as the model knows them or will; after a few, the last entry says how many more. */
+export type ToolListChange = {
+  readonly loopId: string;
+  readonly server: string;
+  /** The hash of the difference to what the loop was opened with: the same difference has the same hash on every worker. */
+  readonly hash: string;
+  readonly added: readonly string[];
+  readonly removed: readonly string[];
+  readonly changed: readonly string[];
+};
 
 /** An event, as the driver reports it. `atMs` is the workflow's clock. */
 export type RunEvent = { readonly atMs: number } & (

@@ -1,20 +1,22 @@
-import type { AgentDefinition, Continuation, QueueMode } from "../../../schema/definition.ts";
-import type { EntryOrigin, Outcome } from "../../../schema/record.ts";
-import type { Allowance, Amounts } from "../../budget/amounts.ts";
+import type { AgentDefinition, Continuation } from "../../../schema/definition.ts";
+import type { Outcome } from "../../../schema/record.ts";
+import type { Allowance, Amounts } from "../../budget/account-state.ts";
 import type { Cost } from "../../budget/usage.ts";
 import type { LoopPart } from "../../evaluation/loop-part.ts";
 import type { Grant } from "../../permission/grants.ts";
 import type { View } from "../../view/view.ts";
 import type { RevertRequest } from "../../view/view-request.ts";
-import type { EndedChildren } from "../children-summary.ts";
-import type { ReportedSize } from "../compaction-trigger.ts";
-import type { NewBranch, Outbox } from "../outbox.ts";
-import type { RejectedMessages } from "../queue-size.ts";
-import type { NextRound, TaskRef, TaskRequest } from "../task.ts";
 import type { CallingTools } from "./call-status.ts";
-import type { CompactDigest, PinnedDigest } from "./digest.ts";
+import type { CompactionReason, ReportedSize } from "./compaction.ts";
+import type { PinnedDigest } from "./digest.ts";
+import type { Dispatch } from "./dispatch.ts";
+import type { EndedChildren } from "./ended-children.ts";
 import type { HookQuestion } from "./hook-question.ts";
+import type { InboundMessage, Prompt, Queues, RejectedMessages } from "./inbound-message.ts";
 import type { LastLoop, OpenLoop } from "./loop-state.ts";
+import type { NewBranch, Outbox } from "./outbox.ts";
+import type { NextRound, TaskRequest } from "./task.ts";
+import type { TurnSource } from "./turn-ending.ts";
 
 // The state is everything about a run between two commands: one JSON value, small however long the session is.
 //
@@ -33,52 +35,6 @@ export const STATE_VERSION = 1;
 
 /** The newest rule set. A change of what `next` or `apply` does adds one and keeps the old code path (design 3.15). */
 export const RULE_SET = 1;
-
-/** A user message: its text, or the hash under which the text is stored when it is too long to travel. */
-export type InboundMessage = {
-  /** Made by the sender. A message with a known id is ignored. */
-  readonly id: string;
-  readonly text?: string;
-  readonly ref?: string;
-  /** The text is a task, and is in the record of the calling agent. */
-  readonly task?: TaskRef;
-  readonly atMs: number;
-  /** The input filters have accepted it, possibly with a warning. Absent: they have not run. */
-  readonly filtered?: { readonly warning?: string };
-};
-
-export type Queues = {
-  readonly steering: readonly InboundMessage[];
-  readonly followUps: readonly InboundMessage[];
-  /** Set by an operator; the definition's own by default. */
-  readonly steeringMode?: QueueMode;
-  readonly followUpMode?: QueueMode;
-};
-
-/** A command that was dispatched: enough to dispatch it again. */
-export type Dispatch = {
-  /** The number of the command within the session's run; a redispatch has the same number. */
-  readonly number: number;
-  /** Rises with each redispatch: a worker on an older generation may not write. */
-  readonly generation: number;
-  /** The number of workers in a row that died during it. */
-  readonly lost: number;
-  /** How much of the outbox it carries. */
-  readonly carries: { readonly entries: number; readonly events: number };
-};
-
-export type Prompt = InboundMessage & { readonly origin: EntryOrigin };
-
-/** Why a view is made smaller: it has reached its bound, a user asked, or the vendor reported that it does not fit. */
-export type CompactionReason =
-  | { readonly type: "grown" }
-  | { readonly type: "asked"; readonly focus?: string }
-  | { readonly type: "overflow"; readonly said: string };
-
-export type CompactionCounts = Pick<
-  CompactDigest,
-  "messagesBefore" | "messagesAfter" | "tokensBefore" | "tokensAfter"
->;
 
 /** The phase of the run. Each phase carries what it needs and nothing else. */
 export type Phase =
@@ -160,9 +116,6 @@ export type AfterUpdate =
   | Resume
   | { readonly type: "close"; readonly outcome: Outcome }
   | { readonly type: "loop-over" };
-
-/** What a turn begins with. */
-export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "repair" | "on-text";
 
 /** What follows a `record` step that only writes the outbox. */
 type AfterRecord = Resume | { readonly type: "end" };

@@ -1,7 +1,6 @@
 import type { Usage } from "../../../schema/message.ts";
 import type { Outcome } from "../../../schema/record.ts";
 import type { RevertRequest } from "../../view/view-request.ts";
-import type { TurnSource } from "./state.ts";
 
 /** How a turn ends. */
 export type TurnEnding = {
@@ -18,3 +17,6 @@ export type TurnEnding = {
 export type AfterTurn =
   | { readonly type: "go-on"; readonly source?: TurnSource }
   | { readonly type: "close"; readonly outcome: Outcome };
+
+/** What a turn begins with. */
+export type TurnSource = "opening" | "calls" | "steering" | "follow-up" | "nudge" | "repair" | "on-text";

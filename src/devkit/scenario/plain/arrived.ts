@@ -1,5 +1,6 @@
 import { ApplicationFailure } from "@temporalio/common";
-import type { InboundMessage, State } from "../../../core/machine/state/state.ts";
+import type { InboundMessage } from "../../../core/machine/state/inbound-message.ts";
+import type { State } from "../../../core/machine/state/state.ts";
 import { assertNever } from "../../../platform/text/assert-never.ts";
 import { findApproval, toApprovalAnswer } from "../../../workflows/approval-update.ts";
 import { checkLimits } from "../../../workflows/raise-limits.ts";

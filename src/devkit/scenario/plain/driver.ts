@@ -1,6 +1,7 @@
 import { listPendingApprovals } from "../../../core/machine/approvals.ts";
 import type { Command } from "../../../core/machine/state/command.ts";
-import { buildTaskMessage, type TaskReport, type TaskRequest } from "../../../core/machine/task.ts";
+import type { TaskReport, TaskRequest } from "../../../core/machine/state/task.ts";
+import { buildTaskMessage } from "../../../core/machine/task.ts";
 import { maskVariableValue } from "../events.ts";
 import type { PlayResult, RunStart } from "../play-result.ts";
 import { ScenarioError } from "../scenario-error.ts";

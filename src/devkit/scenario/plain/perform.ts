@@ -2,8 +2,11 @@ import { findLastAnswer } from "../../../activities/close-loop/task-text.ts";
 import { buildClosedDigest, getMaxTextBytes } from "../../../activities/close-loop/write-steps.ts";
 import { filterMessages } from "../../../activities/filter-input/filter-input.ts";
 import { notifyLoopEnd } from "../../../activities/hooks/loop-hooks.ts";
-import type { CloseLoopCommand, FilterInputCommand } from "../../../core/machine/state/command.ts";
-import type { StepCommand } from "../../../core/machine/steps.ts";
+import type {
+  CloseLoopCommand,
+  FilterInputCommand,
+  StepCommand,
+} from "../../../core/machine/state/command.ts";
 import { assertNever } from "../../../platform/text/assert-never.ts";
 import { callModel, compact } from "./call-model.ts";
 import type { Happening } from "./machine.ts";

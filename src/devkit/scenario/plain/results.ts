@@ -1,5 +1,4 @@
-import type { CallToolCommand } from "../../../core/machine/state/command.ts";
-import type { StepCommand } from "../../../core/machine/steps.ts";
+import type { CallToolCommand, StepCommand } from "../../../core/machine/state/command.ts";
 import type { NewEntry } from "../../../store/transcript/store-write.ts";
 import type { MemoryTranscript } from "../memory-transcript.ts";
 import { Interrupted } from "./interrupted.ts";

@@ -1,6 +1,6 @@
 import { readTaskText } from "../../../activities/close-loop/task-text.ts";
 import type { CallToolCommand } from "../../../core/machine/state/command.ts";
-import type { TaskReport, TaskRequest } from "../../../core/machine/task.ts";
+import type { TaskReport, TaskRequest } from "../../../core/machine/state/task.ts";
 import type { Outcome } from "../../../schema/record.ts";
 import { ScenarioError } from "../scenario-error.ts";
 import type { Happening } from "./machine.ts";

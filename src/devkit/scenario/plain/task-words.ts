@@ -1,5 +1,5 @@
 import { readTaskText } from "../../../activities/close-loop/task-text.ts";
-import type { TaskRef } from "../../../core/machine/task.ts";
+import type { TaskRef } from "../../../core/machine/state/task.ts";
 import type { Stage } from "./stage.ts";
 
 /** Reads the text of a task from its caller's record. */
