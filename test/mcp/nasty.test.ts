@@ -410,7 +410,7 @@ describe("how a server lives", () => {
       for (let tries = 0; tries < 5; tries += 1)
         await expect(call(kept, "ok")).rejects.toThrow(/exit code 7.*\*\*\*/);
       await expect(call(kept, "ok")).rejects.toThrow(
-        /is retried in \d+ s; the last time it ended with exit code 7/,
+        /is retried in \d+ s; at the last attempt it ended with exit code 7/,
       );
       expect(readFileSync(log, "utf8").match(/^start /gm)).toHaveLength(5);
     },
