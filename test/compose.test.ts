@@ -47,7 +47,7 @@ thoroughTest.each([
     "a dependency that is not there",
     "postgresql:\n        condition",
     "postgre:\n        condition",
-    /not there/,
+    /which does not exist/,
   ],
 ] as const)("%s is caught", (_name, from, to, said) => {
   const text = COMPOSE.replace(from, to);
@@ -78,7 +78,7 @@ thoroughTest.each([
     "a floating base",
     /FROM node:\S+ AS build/,
     "FROM node:22 AS build",
-    /built on node:22, which is no pinned/,
+    /built on node:22, which is not a pinned/,
   ],
   ["root", "USER node\n", "", /worker's image runs as root/],
   ["root by its number", "USER node\n", "USER 0\n", /worker's image runs as root/],

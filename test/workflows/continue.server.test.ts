@@ -140,7 +140,7 @@ describe("limits of a loop that runs can be raised [LIM-02]", () => {
     expect(await say({})).toContain("Specify at least one of maxTurns");
     expect(await say({ maxFun: 1 })).toContain("Unknown limit maxFun");
     expect(await say({ maxTurns: 0 })).toContain("maxTurns must be a number above 0");
-    expect(await say({ maxTurns: 3 })).toContain("maxTurns is 7 now");
+    expect(await say({ maxTurns: 3 })).toContain("maxTurns is currently 7");
     gates.get("nonsense").open();
     await session.readResult();
   });
