@@ -151,8 +151,8 @@ async function runExample(example) {
 async function buildExampleEnvironment(app, server) {
   const file = join(root, "scripts", "example-environment.mjs");
   if (!existsSync(file)) return { env: {}, stop: async () => {} };
-  const { exampleEnvironment: start } = await import(pathToFileURL(file).href);
-  return start({ app, address: server.address, namespace: server.namespace });
+  const { createExampleEnvironment } = await import(pathToFileURL(file).href);
+  return createExampleEnvironment({ app, address: server.address, namespace: server.namespace });
 }
 
 async function transpile(source) {
