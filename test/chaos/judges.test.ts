@@ -36,21 +36,21 @@ type Scenario = {
   limitMs?: number;
 };
 
-const { allScenarios, playAll } = plainChaos as {
-  allScenarios(): Promise<Scenario[]>;
+const { listScenarios, playAll } = plainChaos as {
+  listScenarios(): Promise<Scenario[]>;
   playAll(scenarios: Scenario[], options: object): Promise<Report[]>;
 };
-const { COUNTS, finding, totalsOf } = plainFindings as {
+const { COUNTS, createFinding, sumReports } = plainFindings as {
   COUNTS: string[];
-  finding(count: string, what: string, where?: string): Finding;
-  totalsOf(reports: Report[], options?: { isCi?: boolean }): Record<string, number>;
+  createFinding(count: string, what: string, where?: string): Finding;
+  sumReports(reports: Report[], options?: { isCi?: boolean }): Record<string, number>;
 };
 
 const countsOf = (findings: Finding[]) => [...new Set(findings.map(({ count }) => count))].sort();
 
 let scenarios: Map<string, Scenario>;
 beforeAll(async () => {
-  scenarios = new Map((await allScenarios()).map((scenario) => [scenario.name, scenario]));
+  scenarios = new Map((await listScenarios()).map((scenario) => [scenario.name, scenario]));
 });
 // biome-ignore lint/suspicious/noExplicitAny: as above
 const judged = (name: string, evidence: any) => countsOf(scenarios.get(name)!.judge(evidence));
@@ -228,13 +228,13 @@ test("judges of vendors, files, doors and memory find what hangs, breaks down or
 test("the last line adds up all findings; what was not played fails in CI alone", () => {
   const reports = [
     { name: "good", findings: [] },
-    { name: "bad", findings: [...COUNTS, "broken"].map((count) => finding(count, "planted")) },
+    { name: "bad", findings: [...COUNTS, "broken"].map((count) => createFinding(count, "planted")) },
     { name: "elsewhere", findings: [], notPlayed: "no PostgreSQL" },
   ];
   const numbers = { scenarios: 2, lost: 1, doubled: 1, unsafeTwice: 1, stuck: 1, leaked: 1 };
-  expect(totalsOf(reports)).toEqual({ ...numbers, failed: 1 });
-  expect(totalsOf(reports, { isCi: true })).toEqual({ ...numbers, failed: 2 });
-  expect(() => finding("mislaid", "a new word")).toThrow(/not a count/);
+  expect(sumReports(reports)).toEqual({ ...numbers, failed: 1 });
+  expect(sumReports(reports, { isCi: true })).toEqual({ ...numbers, failed: 2 });
+  expect(() => createFinding("mislaid", "a new word")).toThrow(/not a count/);
 });
 
 describe("the stage", () => {
