@@ -7,10 +7,10 @@ import { addLabels, parseLabel } from "../../src/core/view/labels.ts";
 import { sumViewTokens } from "../../src/core/view/view.ts";
 import { toViewRanges } from "../../src/core/view/view-ranges.ts";
 import { getRunCount, isThorough } from "../support/test-depth.ts";
-import { act, anyActions, finish, settings } from "./actions.ts";
+import { type Action, act, anyActions, finish, settings } from "./actions.ts";
 import { throughJson } from "./support/invariants.ts";
 import { play } from "./support/run.ts";
-import { type CallScript, calls, says, TOOLS } from "./support/script.ts";
+import { type CallScript, calls, type Setting, says, TOOLS } from "./support/script.ts";
 
 // `Run` checks before every answer: no orphan, words of people in the view, events that replay to the view.
 
@@ -39,43 +39,61 @@ const replies = fc.array(
   ),
   { maxLength: 14 },
 );
-/** Behind a compaction, and on the branch of a foreign run, other spans are there to be pruned. */
+/** After a compaction, and on the branch of a foreign run, other spans are there to be pruned. */
 const actions = anyActions.map((all) => all.filter(({ type }) => type !== "compact" && type !== "intrude"));
 
 const RUNS = getRunCount(2000);
+
+const LIMITS = { maxTurns: null, maxTotalTokens: null, maxCostUsd: null, maxDurationMs: null };
+
+/** Plays a story to its end, and counts what its model did to the view. */
+async function playStory(
+  setting: Setting,
+  given: Setting["replies"] = [],
+  all: readonly Action[] = [],
+): Promise<{ readonly pruned: number; readonly reverted: number }> {
+  const run = play({
+    ...setting,
+    replies: given,
+    tools,
+    compactAbove: undefined,
+    output: undefined,
+    limits: LIMITS,
+  });
+  for (const action of all) await act(run, action);
+  await finish(run);
+  expect(run.seen.largestState).toBeLessThan(64 * 1024);
+  const bodies = run.transcript.records.flatMap(({ loopId }) => run.transcript.listEvents(loopId));
+  return {
+    pruned: bodies.filter(({ body }) => body.type === "PrunApplied").length,
+    reverted: bodies.filter(({ body }) => body.type === "RevertApplied" && body.applied).length,
+  };
+}
 
 describe("whatever a model prunes and wherever it goes back", () => {
   test(
     "no view has an orphan or lacks a word of a person, and events replay to it [PRUN-01, PRUN-05, PRUN-07, PRUN-11, PHI-05, PHI-13i, PHI-13j]",
     async () => {
-      let pruned = 0;
-      let reverted = 0;
-      await fc.assert(
-        fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
-          const limits = { maxTurns: null, maxTotalTokens: null, maxCostUsd: null, maxDurationMs: null };
-          const run = play({
-            ...setting,
-            replies: given,
-            tools,
-            compactAbove: undefined,
-            output: undefined,
-            limits,
-          });
-          for (const action of all) await act(run, action);
-          await finish(run);
-          const bodies = run.transcript.records.flatMap(({ loopId }) => run.transcript.listEvents(loopId));
-          pruned += bodies.filter(({ body }) => body.type === "PrunApplied").length;
-          reverted += bodies.filter(({ body }) => body.type === "RevertApplied" && body.applied).length;
-          expect(run.seen.largestState).toBeLessThan(64 * 1024);
-        }),
-        { numRuns: RUNS },
-      );
-      // A few runs may hold none by chance.
-      if (isThorough) expect(pruned).toBeGreaterThan(RUNS / 10);
-      if (isThorough) expect(reverted).toBeGreaterThan(RUNS / 50);
+      const story = fc.asyncProperty(settings, replies, actions, async (setting, given, all) => {
+        await playStory(setting, given, all);
+      });
+      await fc.assert(story, { numRuns: RUNS });
     },
     120_000 + RUNS * 100,
   );
+
+  test("prunes and reverts are in a good part of the stories", async () => {
+    const numRuns = isThorough ? 2000 : 200;
+    let pruned = 0;
+    let reverted = 0;
+    for (const story of fc.sample(fc.tuple(settings, replies, actions), { numRuns, seed: 7 })) {
+      const counts = await playStory(...story);
+      pruned += counts.pruned;
+      reverted += counts.reverted;
+    }
+    expect(pruned).toBeGreaterThan(numRuns / 10);
+    expect(reverted).toBeGreaterThan(numRuns / 50);
+  }, 120_000);
 });
 
 describe("pruning", () => {
