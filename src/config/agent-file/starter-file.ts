@@ -28,7 +28,7 @@ cache_write_per_million = 3.75
 system_prompt = """
 Use your tools to look before you change anything, make the smallest change that does what was asked,
 check that it works, and say briefly what you did."""
-# The folder that its tools work in; the current one unless said.
+# The folder that its tools work in; by default the current one.
 # workspace = "."
 
 [agent.profile]

@@ -29,7 +29,7 @@ function countInputTokens({ usage: { input, cacheRead, cacheWrite } }: Assistant
   return input + cacheRead + cacheWrite;
 }
 
-/** Shifts the deltas of a later part behind the existing blocks. */
+/** Shifts the deltas of a later part to follow the existing blocks. */
 export function shiftDeltas(options: StreamOptions, before: AssistantMessage | undefined): StreamOptions {
   const { onDelta } = options;
   if (before === undefined || onDelta === undefined) return options;
