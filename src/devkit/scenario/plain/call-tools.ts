@@ -33,7 +33,7 @@ export async function callTools(
       for (const { command } of lost) {
         machine.tell({ type: "tool-set-back", call: command.call, setback: { type: "lost", attempts: 1 } });
       }
-      await join(due().filter((again) => lost.some(({ command }) => command.call === again.call)));
+      await join(listDueCalls().filter((again) => lost.some(({ command }) => command.call === again.call)));
       continue;
     }
     if (one.child !== undefined) {
@@ -48,7 +48,7 @@ export async function callTools(
       machine.tell({ type: "tool-set-back", call, setback: { type: "cancelled" } });
       continue;
     }
-    if (beside) await join(due(call), 1, call);
+    if (beside) await join(listDueCalls(call), 1, call);
     notes.schedule.push({
       type: "ended",
       call: toolCallId,
@@ -75,7 +75,7 @@ export async function callTools(
     const quick = unrun.flatMap(([{ local, toolCallId }]) => (local ? [toolCallId] : []));
     notes.schedule.push({ type: "unrun", left: calls.left + others, quick });
     // A view call that waited for the previous one.
-    if (beside) await join(due(ending), others, ending);
+    if (beside) await join(listDueCalls(ending), others, ending);
   }
 
   /** While only sub-agents run, no other step writes the outbox. */
@@ -87,7 +87,7 @@ export async function callTools(
   }
 
   /** Returns the calls that should run but do not run yet, except the call that ends now. */
-  function due(ending?: number): readonly CallToolCommand[] {
+  function listDueCalls(ending?: number): readonly CallToolCommand[] {
     const command = machine.next();
     const all = command.type === "call-tools" ? command.calls : [];
     return all.filter((one) => one.call !== ending && !calls.has(one));
