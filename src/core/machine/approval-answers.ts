@@ -1,15 +1,7 @@
 import type { Permission, QuestionRecord } from "../../schema/record.ts";
 import { addGrant, buildGrant } from "../permission/grants.ts";
-import {
-  buildRunningStatus,
-  CANCELLED_TEXT,
-  continueCalls,
-  isFlushing,
-  refuseCall,
-  replaceCall,
-  runCall,
-  takesOutbox,
-} from "./call-batches.ts";
+import { buildRunningStatus, refuseCall, replaceCall, runCall, takesOutbox } from "./begin-call.ts";
+import { CANCELLED_TEXT, continueCalls, isFlushing } from "./call-batches.ts";
 import { reserveShares } from "./child-shares.ts";
 import { completeDispatch, dispatch } from "./dispatch.ts";
 import { addQuestion, endQuestion } from "./finished-calls.ts";

@@ -2,7 +2,7 @@ import type { Outcome } from "../../schema/record.ts";
 import { NO_AMOUNTS } from "../budget/amounts.ts";
 import { estimateText } from "../view/estimate.ts";
 import { appendAtPosition, estimateBody } from "./append-message.ts";
-import { replaceCall } from "./call-batches.ts";
+import { replaceCall } from "./begin-call.ts";
 import { emitEndEvents } from "./call-results.ts";
 import { addLoopAmounts, settleShare } from "./child-shares.ts";
 import { addEndedChild } from "./children-summary.ts";

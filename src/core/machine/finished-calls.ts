@@ -1,5 +1,6 @@
 import type { QuestionRecord } from "../../schema/record.ts";
-import { buildAskingStatus, CANCELLED_TEXT, continueCalls, replaceCall } from "./call-batches.ts";
+import { buildAskingStatus, replaceCall } from "./begin-call.ts";
+import { CANCELLED_TEXT, continueCalls } from "./call-batches.ts";
 import { answerCall, awaitsAfterToolHooks, buildDoneStatus, emitEndEvents } from "./call-results.ts";
 import { completeDispatch, countLostWorkers, formatWorkerLoss, MAX_LOST_IN_A_ROW } from "./dispatch.ts";
 import type { Call, CallingTools, CallStatus } from "./state/call-status.ts";
