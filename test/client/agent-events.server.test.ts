@@ -17,7 +17,7 @@ afterAll(async () => {
 
 const LONG = "one two three four five six seven eight";
 
-test("answers are told while they are made; in the end all is told once, in order, as it is recorded [LOOP-23, PHI-13f, EVT-16]", async () => {
+test("events arrive while an answer is produced, and together they match the record: each once, in order [LOOP-23, PHI-13f, EVT-16]", async () => {
   const session = stage.session({
     replies: [
       { text: "First.", toolCalls: [{ name: "bash", arguments: { command: "echo out" } }] },
@@ -33,7 +33,7 @@ test("answers are told while they are made; in the end all is told once, in orde
     seen.push(event);
     const isSecond = event.type === "MessageUpdate" && event.message.turnId?.turnIndex === 1;
     if (!isSecond || liveWords !== "") continue;
-    // The vendor has not ended its answer yet: it goes on when somebody has seen its beginning.
+    // The vendor has not finished its answer yet: it continues after a reader has seen the beginning.
     const [part] = event.message.content;
     liveWords = part?.type === "text" ? part.text : "";
     stage.model.release("gate");
@@ -59,7 +59,7 @@ test("answers are told while they are made; in the end all is told once, in orde
   expect(seen.at(-1)).toMatchObject({ type: "AgentEnd", messages: recorded });
   const ends = seen.flatMap((event) => (event.type === "MessageEnd" ? [event.message] : []));
   expect(ends).toEqual(recorded);
-  // Who comes when all is over reads the same from the record.
+  // A reader that connects after the end reads the same events from the record.
   const later: AgentEvent[] = [];
   for await (const { event } of holdfast.events(session.id)) later.push(event);
   expect(later.map(({ type }) => type)).toEqual(durable.map(({ type }) => type));

@@ -9,7 +9,7 @@ import { connectClient, formatConnectionOptions, runCommandLine } from "../workf
 import { openTestEnvironment, type TestEnvironment } from "../workflows/support/test-environment.ts";
 import type { TestSession } from "../workflows/support/test-session.ts";
 
-/** What was really done, in order. */
+/** What was executed, in order. */
 const done: string[] = [];
 const pay = defineTool({
   name: "pay",
@@ -23,7 +23,7 @@ const pay = defineTool({
   },
 });
 
-/** Wants to be confirmed each time, whatever the policy says. */
+/** Requires approval for each call, whatever the policy says. */
 const wire = defineTool({
   name: "wire",
   description: "Wires money",
@@ -46,7 +46,7 @@ afterAll(async () => {
 
 const cli = (...args: readonly string[]) => runCommandLine(stage, ...args);
 
-/** A run whose calls all wait for a person: one payment after the name of each. */
+/** A run whose calls all await approval: one payment for each name. */
 async function asking(...payees: readonly string[]): Promise<TestSession> {
   const toolCalls = payees.map((to) => ({ id: `call-${to}`, name: "pay", arguments: { to } }));
   const session = stage.session({
@@ -63,56 +63,53 @@ async function results(session: TestSession): Promise<readonly string[]> {
   return (await session.readConversation()).filter((line) => line.startsWith("toolResult"));
 }
 
-thoroughTest(
-  "client and command line answer calls that wait, each with its own answer [TMP-11]",
-  async () => {
-    const session = await asking("ann", "bob", "cleo");
-    const status = await holdfast.status(session.id);
-    expect(status).toMatchObject({ status: "needs-approval", doing: expect.stringContaining("pay: ann") });
-    const [first] = await holdfast.approvals(session.id);
-    expect(first).toMatchObject({
-      toolCallId: "call-ann",
-      tool: "pay",
-      summary: "ann",
-      arguments: { to: "ann" },
-    });
+thoroughTest("client and command line answer pending calls, each with its own answer [TMP-11]", async () => {
+  const session = await asking("ann", "bob", "cleo");
+  const status = await holdfast.status(session.id);
+  expect(status).toMatchObject({ status: "needs-approval", doing: expect.stringContaining("pay: ann") });
+  const [first] = await holdfast.approvals(session.id);
+  expect(first).toMatchObject({
+    toolCallId: "call-ann",
+    tool: "pay",
+    summary: "ann",
+    arguments: { to: "ann" },
+  });
 
-    const shown = await cli("status", session.id);
-    expect(shown.out).toContain("needs-approval");
-    expect(shown.out).toMatch(/waits +pay: ann\n.*reason .*\n.*since .*until it is answered/);
-    expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
+  const shown = await cli("status", session.id);
+  expect(shown.out).toContain("needs-approval");
+  expect(shown.out).toMatch(/waits +pay: ann\n.*reason .*\n.*since .*until it is answered/);
+  expect(shown.out).toContain(`holdfast deny ${session.id} call-bob --address`);
 
-    await expect(holdfast.approve(session.id)).rejects.toMatchObject({
-      code: "input-invalid",
-      message: expect.stringContaining("call-bob"),
-    });
-    expect(await holdfast.approve(session.id, "call-ann", { by: "a person" })).toMatchObject({
-      tool: "pay",
-      waiting: 2,
-    });
-    const denied = await cli("deny", session.id, "call-bob", "--reason", "owes us", "--json");
-    expect({ ...denied, out: JSON.parse(denied.out) }).toMatchObject({
-      code: 0,
-      out: { answer: "refused", toolCallId: "call-bob", tool: "pay", waiting: 1 },
-    });
-    const changed = await cli("approve", session.id, "--arguments", '{"to":"dora"}');
-    expect(changed).toMatchObject({ code: 0, out: "approved with other arguments: pay\n" });
+  await expect(holdfast.approve(session.id)).rejects.toMatchObject({
+    code: "input-invalid",
+    message: expect.stringContaining("call-bob"),
+  });
+  expect(await holdfast.approve(session.id, "call-ann", { by: "a person" })).toMatchObject({
+    tool: "pay",
+    waiting: 2,
+  });
+  const denied = await cli("deny", session.id, "call-bob", "--reason", "owes us", "--json");
+  expect({ ...denied, out: JSON.parse(denied.out) }).toMatchObject({
+    code: 0,
+    out: { answer: "refused", toolCallId: "call-bob", tool: "pay", waiting: 1 },
+  });
+  const changed = await cli("approve", session.id, "--arguments", '{"to":"dora"}');
+  expect(changed).toMatchObject({ code: 0, out: "approved with other arguments: pay\n" });
 
-    await session.readResult();
-    expect(await results(session)).toEqual([
-      "toolResult: paid ann",
-      "toolResult: Denied by the user: owes us",
-      "toolResult: paid dora",
-    ]);
-    expect(done.splice(0)).toEqual(["ann", "dora"]);
-    const answers = (await session.readEvents()).flatMap(({ body }) =>
-      "permission" in body ? [body.permission] : [],
-    );
-    expect(answers).toContainEqual(expect.objectContaining({ answer: "approved", by: "a person" }));
-  },
-);
+  await session.readResult();
+  expect(await results(session)).toEqual([
+    "toolResult: paid ann",
+    "toolResult: Denied by the user: owes us",
+    "toolResult: paid dora",
+  ]);
+  expect(done.splice(0)).toEqual(["ann", "dora"]);
+  const answers = (await session.readEvents()).flatMap(({ body }) =>
+    "permission" in body ? [body.permission] : [],
+  );
+  expect(answers).toContainEqual(expect.objectContaining({ answer: "approved", by: "a person" }));
+});
 
-test("an answer to nothing is refused, and says what to look at", async () => {
+test("an answer while nothing is pending is rejected, and the error says what to inspect", async () => {
   const session = await asking("eve");
   const wrong = await cli("approve", session.id, "call-nobody", "--json");
   expect(wrong.code).toBe(2);
@@ -134,7 +131,7 @@ test("an answer to nothing is refused, and says what to look at", async () => {
   expect(long.code).toBe("input-too-large");
 });
 
-test("chat asks in place, one after the other, and sees answers from elsewhere", async () => {
+test("chat asks for approvals inline, one after the other, and sees answers given elsewhere", async () => {
   const session = await asking("fred", "gina", "hugo");
   const { streams, said } = createTerminal({ isTTY: true });
   const chatting = main(["chat", "--session", session.id, ...formatConnectionOptions(stage)], streams);
@@ -163,7 +160,7 @@ test("chat asks in place, one after the other, and sees answers from elsewhere",
   ]);
 });
 
-test("a run that waits says so once, with the command to answer it with, and goes on", async () => {
+test("a waiting run is reported once, with the command that answers it, and then continues", async () => {
   const id = `run-${stage.taskQueue}`;
   stage.model.script({
     conversations: [
@@ -190,7 +187,7 @@ test("a run that waits says so once, with the command to answer it with, and goe
   expect(said.err.split("Waits for approval").length).toBe(2);
 });
 
-test("compact reaches a run, or makes a loop of its own at rest; a long focus is refused [CMP-13]", async () => {
+test("compact works in an open run, or in a loop of its own when the session is idle; a long focus is rejected [CMP-13]", async () => {
   const session = await asking("ivy");
   expect(await cli("compact", session.id, "--focus", "the payments")).toMatchObject({ code: 0 });
   expect(await holdfast.compact(session.id)).toEqual({ by: "open-run" });

@@ -30,7 +30,7 @@ async function open(options: ConnectOptions = {}): Promise<Holdfast> {
   return holdfast;
 }
 
-/** A namespace of its own, without our search attributes. */
+/** A namespace of its own, without Holdfast's search attributes. */
 async function bareNamespace(): Promise<string> {
   const namespace = `bare-${randomUUID().slice(0, 8)}`;
   const connection = await Connection.connect({ address: server.address });
@@ -54,7 +54,7 @@ async function bareNamespace(): Promise<string> {
   return namespace;
 }
 
-test("where nothing listens: the address, what was said, and what to do", async () => {
+test("an address where nothing listens: the error gives the address, the cause and what to do", async () => {
   const closed = createServer();
   const port = await new Promise<number>((resolve) => {
     closed.listen(0, "127.0.0.1", () => resolve((closed.address() as { port: number }).port));
@@ -68,7 +68,7 @@ test("where nothing listens: the address, what was said, and what to do", async 
 });
 
 thoroughTest(
-  "where something listens that is no Temporal server: unreachable within the time-out",
+  "a listener that is no Temporal server is reported as unreachable within the timeout",
   async () => {
     const silent = createServer((socket) => socket.on("error", () => undefined));
     const sockets = new Set<{ destroy(): void }>();
@@ -86,7 +86,7 @@ thoroughTest(
   },
 );
 
-test("a wrong namespace: those that are there, and the command that makes it", async () => {
+test("a wrong namespace: the error lists the existing ones, and the command that creates one", async () => {
   await expect(open({ namespace: "nosuch" })).rejects.toMatchObject({
     code: "namespace-unknown",
     facts: { namespaces: expect.arrayContaining([server.namespace]), address: server.address },
@@ -101,7 +101,7 @@ thoroughTest("connecting opens nothing on this machine", async () => {
   await expect(stat(folder)).rejects.toMatchObject({ code: "ENOENT" });
 });
 
-test("missing search attributes: refused before the start, with the command; register, and it starts", async () => {
+test("missing search attributes are rejected before the start, with the command; once registered, the session starts", async () => {
   const namespace = await bareNamespace();
   const holdfast = await open({ namespace });
   const start = () => holdfast.start({ agent, prompt: "hello", session: `s-${namespace}` });
@@ -118,7 +118,7 @@ test("missing search attributes: refused before the start, with the command; reg
   expect((await start()).id).toBe(`s-${namespace}`);
 });
 
-test("a session that is open refuses a second start, in the words of the sources", async () => {
+test("a session with an open run rejects a second start, with the text that the requirements quote", async () => {
   const holdfast = await open();
   const session = await holdfast.start({ agent, prompt: "hello" });
   await expect(holdfast.start({ agent, prompt: "again", session: session.id })).rejects.toMatchObject({
@@ -128,7 +128,7 @@ test("a session that is open refuses a second start, in the words of the sources
   });
 });
 
-test("what is wrong is found before anything is started", async () => {
+test("invalid input is reported before anything is started", async () => {
   const holdfast = await open();
   const session = `s-${randomUUID()}`;
   const bad = [
@@ -152,7 +152,7 @@ test("what is wrong is found before anything is started", async () => {
 });
 
 thoroughTest(
-  "without a worker, status is what the server shows, and a terminated run has no result",
+  "without a worker, status shows what the server knows, and a terminated run has no result",
   async () => {
     const holdfast = await open();
     const session = await holdfast.start({ agent: { ...agent, name: "waiter" }, prompt: "hello" });
@@ -190,7 +190,7 @@ thoroughTest("a long prompt is stored, and travels as its hash", async () => {
   expect(request.prompt).toEqual({ id: expect.any(String), ref: expect.stringMatching(/^[0-9a-f]{64}$/) });
 });
 
-thoroughTest("stop and steer of a session that never was are told apart from one at rest", async () => {
+thoroughTest("stop and steer distinguish a session that never existed from an idle one", async () => {
   const holdfast = await open();
   await expect(holdfast.stop("nosuch")).rejects.toMatchObject({ code: "session-unknown" });
   await expect(holdfast.prompt("nosuch", "hello")).rejects.toMatchObject({ code: "session-unknown" });

@@ -16,11 +16,11 @@ function refusal(work: () => unknown): HoldfastError {
   throw new Error("nothing was refused");
 }
 
-test("a definition is made whole with the defaults", () => {
+test("a definition is completed with the defaults", () => {
   expect(validateDefinition({ model })).toMatchObject({ name: "agent", limits: { maxTurns: 50 }, tools: [] });
 });
 
-test("all problems are told at once, misspelt keys with the name that was meant", () => {
+test("all problems are reported at once, and a misspelt key with the name that was meant", () => {
   const definition = {
     model: { ...model, baseUrl: "nowhere", contextWindw: 1 },
     limits: { maxTurn: 3 },
@@ -43,7 +43,7 @@ test("all problems are told at once, misspelt keys with the name that was meant"
   for (const problem of facts.problems ?? []) expect(message).toContain(problem);
 });
 
-test("a batch of no calls is refused at every door, by its field's name [PHI-13l]", () => {
+test("a batch size below one is rejected by every validator, by its field's name [PHI-13l]", () => {
   for (const size of [0, -1, 1.5]) {
     const definition = { model, toolStrategy: { type: "batched" as const, size } };
     const { code, facts } = refusal(() => validateDefinition(definition));
@@ -55,7 +55,7 @@ test("a batch of no calls is refused at every door, by its field's name [PHI-13l
   expect(validateDefinition(one).toolStrategy).toEqual(one.toolStrategy);
 });
 
-test("a key in the place of its reference is refused without being repeated", () => {
+test("a key in place of its reference is rejected without being repeated", () => {
   const key = "sk-ant-0123456789abcdef";
   const { message } = refusal(() => validateDefinition({ model: { ...model, apiKey: key } }));
   expect(message).toContain("model.apiKey");
@@ -66,7 +66,7 @@ test.each([
   ["/no/such/folder", "the folder does not exist"],
   ["relative/folder", "not an absolute path"],
   [import.meta.filename, "it is not a folder"],
-])("the workspace %s is refused: %s", async (workspace, said) => {
+])("the workspace %s is rejected: %s", async (workspace, said) => {
   await expect(checkWorkspace({ ...validateDefinition({ model }), workspace })).rejects.toMatchObject({
     code: "workspace-invalid",
     message: expect.stringContaining(said),
@@ -79,6 +79,9 @@ test.each([
     { hooks: { "before-turn": [{ name: "a", timeoutMS: 5 }] } },
     'hooks.before-turn.0.timeoutMS: unknown key; did you mean "timeoutMs"?',
   ],
-])("a misspelt key in one form of a choice is told with the name that was meant [CB-09]", (wrong, said) => {
-  expect(() => validateDefinition({ model, ...wrong } as never)).toThrow(said);
-});
+])(
+  "a misspelt key in one variant of a union is reported with the name that was meant [CB-09]",
+  (wrong, said) => {
+    expect(() => validateDefinition({ model, ...wrong } as never)).toThrow(said);
+  },
+);

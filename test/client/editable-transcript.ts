@@ -20,7 +20,7 @@ export function answer(turnIndex: number, loopId: string): AgentMessage {
   };
 }
 
-/** A transcript that is written to by the test. */
+/** A transcript that the test writes to. */
 export class EditableTranscript {
   readonly records: LoopRecord[] = [];
   readonly eventsByLoop = new Map<string, LoopEvent[]>();

@@ -19,13 +19,13 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true });
 });
 
-/** What an update is an update of. */
+/** What an update belongs to. */
 function subjectOf(event: AgentEvent): string | undefined {
   if (event.type === "MessageUpdate") return `answer ${event.message.turnId?.turnIndex}`;
   return event.type === "ToolExecutionUpdate" ? event.toolCallId : undefined;
 }
 
-/** The start of an answer is empty where it was seen live, and whole where it was read from the record. */
+/** The start of an answer is empty when it was seen live, and complete when it was read from the record. */
 function plain({ event }: SessionEvent): AgentEvent {
   if (event.type !== "MessageStart" || event.message.role !== "assistant") return event;
   return { ...event, message: { ...event.message, content: [], provider: "p" } };
@@ -37,7 +37,7 @@ const plan: fc.Arbitrary<TurnPlan> = fc.record({
 });
 
 describe("events that are read in parts", () => {
-  test("are those that are read in one go, wherever one leaves and whenever one comes back [EVT-16, LOOP-23]", async () => {
+  test("equal those read in one pass, wherever the reader leaves and whenever it returns [EVT-16, LOOP-23]", async () => {
     const script = fc.tuple(
       fc.array(plan, { minLength: 1, maxLength: 3 }),
       fc.array(fc.record({ at: fc.nat({ max: 40 }), behind: fc.nat({ max: 60 }) }), {
@@ -61,7 +61,7 @@ describe("events that are read in parts", () => {
             if (left === undefined) continue;
             const reader = new BackgroundReader(timeline.link, left.cursor);
             await reader.waitUntilReady();
-            // Of what was recorded when one came back, the record tells the rest.
+            // The record supplies the rest of what was recorded when the reader returned.
             const recorded = new Set(timeline.recorded);
             const isShown = (event: AgentEvent) => !recorded.has(subjectOf(event) ?? "");
             readers.push(reader);
@@ -111,7 +111,7 @@ describe("a cursor", () => {
     group: fc.option(fc.record({ index: fc.nat(), told: fc.nat({ max: 7 }) }), { nil: undefined }),
   });
 
-  test("holds a place whole, and is safe in an address", () => {
+  test("holds a complete position, and is safe in a URL", () => {
     fc.assert(
       fc.property(fc.string(), place, (session, at) => {
         const cursor = formatCursor(session, at);
@@ -128,7 +128,7 @@ describe("a cursor", () => {
     expect(formatCursor("some session", at).length).toBeLessThan(32);
   });
 
-  test("of another session, or none at all, is refused in words", () => {
+  test("of another session, or an invalid one, is rejected with a readable error", () => {
     const cursor = formatCursor("one", { offset: 1, first: 0, loops: [] });
     expect(() => parseCursor("two", cursor)).toThrow(
       /of session two cannot resume from .* belongs to another session/,

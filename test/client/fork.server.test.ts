@@ -28,7 +28,7 @@ const texts = async (id: string, branch?: string) =>
 
 describe("a fork", () => {
   thoroughTest(
-    "goes on with another prompt and another model, and what it left stays [HITL-01, SES-08]",
+    "continues with another prompt and another model, and the branch that it left stays [HITL-01, SES-08]",
     async () => {
       const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
       await session.run("First");
@@ -55,7 +55,7 @@ describe("a fork", () => {
     },
   );
 
-  test("while a run is at work leaves that run alone, and a session of its own is at work beside it", async () => {
+  test("during a run leaves that run alone, and its own session runs beside it", async () => {
     const session = stage.session({
       replies: [hold("beside"), { text: "Here." }, { text: "There." }],
       agent: { tools: ["hold"] },
@@ -82,7 +82,7 @@ describe("a fork", () => {
     expect(shown.messages[0]?.message.content).toEqual([{ type: "text", text: "Go" }]);
   });
 
-  test("is refused in words a person can use", async () => {
+  test("is rejected with an error that users can act on", async () => {
     const session = stage.session({ replies: [{ text: "One." }] });
     await session.run("First");
     const said = async (...args: string[]) => {
@@ -112,7 +112,7 @@ describe("a fork", () => {
 });
 
 thoroughTest(
-  "a fork into a new session shows what its model was sent, through the compaction of the session that it began in [DBG-01]",
+  "a fork into a new session shows what its model was sent, through the compaction of the original session [DBG-01]",
   async () => {
     const long = "All work and no play makes a long day. ".repeat(60);
     const look = {
@@ -161,7 +161,7 @@ thoroughTest(
 );
 
 describe("a rewind", () => {
-  test("moves the head back and forward again, and the tree shows what there is", async () => {
+  test("moves the head back and forward again, and the tree lists every branch", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "New." }] });
     await session.run("First");
     await session.run("Second");
@@ -180,7 +180,7 @@ describe("a rewind", () => {
     expect((await cli("show", session.id, "--branch", "back-1")).out).toContain("Third");
   });
 
-  test("is where the next change, checkpoint and fork of a turn begin [PER-06, HITL-01]", async () => {
+  test("determines where the next change, checkpoint and fork of a turn begin [PER-06, HITL-01]", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
     await session.run("Second");
@@ -192,7 +192,7 @@ describe("a rewind", () => {
     expect(await handle.restoreMessages(saved)).toMatchObject({ length: 4 });
   });
 
-  test("is refused while a run is open, also one that waits, and possible when that was ended from outside", async () => {
+  test("is rejected while a run is open, even a waiting one, and possible after that run was terminated", async () => {
     const session = stage.session({ replies: [hold("open"), { text: "Done." }], agent: { tools: ["hold"] } });
     await session.start("Go", { mode: "interactive" });
     await gates.get("open").arrived;
@@ -208,8 +208,8 @@ describe("a rewind", () => {
   });
 });
 
-describe("starting again from a turn of the past [HITL-01, SES-08, DBG-01]", () => {
-  test("asks the model again what it was asked then, or another model, or with another prompt", async () => {
+describe("starting again from a past turn [HITL-01, SES-08, DBG-01]", () => {
+  test("sends the model the same request again, or sends it to another model, or with another prompt", async () => {
     gates.get("past").open();
     const session = stage.session({
       replies: [hold("past"), { text: "An answer." }, { text: "Another." }],
@@ -253,7 +253,7 @@ describe("starting again from a turn of the past [HITL-01, SES-08, DBG-01]", () 
 });
 
 thoroughTest(
-  "a turn has the same number before and after a branch began in its place [HITL-01]",
+  "a turn has the same number before and after a branch starts in its place [HITL-01]",
   async () => {
     gates.get("again").open();
     const session = stage.session({
@@ -276,12 +276,12 @@ thoroughTest(
     }
     expect((await holdfast.request(session.id, { turn: 1 })).messages).toHaveLength(3);
     expect((await holdfast.request(session.id, { turn: 0 })).messages).toHaveLength(1);
-    // Behind turn 0 stands the place that turn 1 begins at.
+    // The position after turn 0 is where turn 1 begins.
     const { from } = await holdfast.session(session.id).fork({ turn: 0 });
     expect(from.position).toBe(3);
     const refused = await cli("branch", session.id, "--turn", "2");
     expect(refused.err).toMatch(/no answer/);
-    // At the first turn, another prompt takes the place of the old one, and the count begins anew.
+    // At the first turn, another prompt replaces the old one, and the count restarts.
     const anew = await holdfast.session(session.id).branch({ turn: 0, prompt: "Look elsewhere" });
     await anew.result();
     expect(session.listSeenMessages(5)).toEqual(["user: Look elsewhere"]);
@@ -289,8 +289,8 @@ thoroughTest(
   },
 );
 
-describe("a session that is left for a new one [SES-13, SES-19, ID-01]", () => {
-  thoroughTest("goes on with the agent and its definition, not with the conversation", async () => {
+describe("a session that is replaced by a new one [SES-13, SES-19, ID-01]", () => {
+  thoroughTest("passes on the agent and its definition, not the conversation", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
     await session.run("First");
     const next = await holdfast.session(session.id).newSession();
@@ -310,7 +310,7 @@ describe("a session that is left for a new one [SES-13, SES-19, ID-01]", () => {
     expect((await stage.transcript.readLoops(next.id))[0]?.loopId).toBe(`${next.id}.anthropic.test-model.1`);
   });
 
-  test("when it was idle for longer than is said; words for the old one find the new one", async () => {
+  test("when it was idle for longer than the limit; messages to the old one reach the new one", async () => {
     const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
     await session.run("First");
     expect(await holdfast.session(session.id).rotateAfter(60_000)).toBeUndefined();

@@ -21,8 +21,8 @@ const schema = {
   required: ["name"],
 };
 
-describe("values of a form that a tool asks a person for [MCP-04]", () => {
-  test("that fit go on with what the form presets", () => {
+describe("values of a form that a tool asks the user for [MCP-04]", () => {
+  test("that fit are completed with the form's defaults", () => {
     const given = {
       name: "Ada",
       mail: "a@b.c",
@@ -34,7 +34,7 @@ describe("values of a form that a tool asks a person for [MCP-04]", () => {
     expect(checkFormValues(schema, given)).toEqual({ ok: true, values: { ...given, copies: 1 } });
   });
 
-  test("that do not fit are each named, with what was found and what is expected", () => {
+  test("that do not fit are each named, with the actual and the expected value", () => {
     const given = {
       mail: "a",
       day: "2026-13-40",
@@ -59,7 +59,7 @@ describe("values of a form that a tool asks a person for [MCP-04]", () => {
     expect(checkFormValues(schema, { name: "Ada", colours: ["red", "green", "blue"] }).ok).toBe(false);
   });
 
-  test("are read from what was typed by what the field wants", () => {
+  test("are parsed from typed text by the type of the field", () => {
     const typed = (name: string, text: string) => parseTypedValue(schema, name, text);
     expect([typed("name", "12"), typed("copies", "2"), typed("agreed", "true")]).toEqual(["12", 2, true]);
     expect([typed("colours", "red, blue"), typed("colours", '["red"]'), typed("copies", "two")]).toEqual([
@@ -69,7 +69,7 @@ describe("values of a form that a tool asks a person for [MCP-04]", () => {
     ]);
   });
 
-  test("a schema that makes no sense asks for nothing, and names that mean something to a language are names", () => {
+  test("an invalid schema asks for nothing, and names such as __proto__ are ordinary names", () => {
     expect(listFormFields({ properties: { a: 7 } })).toMatchObject([{ name: "a", required: false }]);
     expect(checkFormValues({ properties: "no" }, {})).toEqual({ ok: true, values: {} });
     expect(checkFormValues(schema, JSON.parse('{"name":"Ada","__proto__":"x","toString":"y"}')).ok).toBe(

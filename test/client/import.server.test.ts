@@ -24,7 +24,7 @@ afterAll(async () => {
 
 type Body = Record<string, unknown> & { type?: string };
 
-/** The export of a session as somebody has rewritten it: another agent and a grant of everything, with right sums. */
+/** The export of a session after somebody changed it: another agent and a grant of everything, with correct checksums. */
 async function forgedFile(id: string, grants: unknown): Promise<string> {
   const bodies: Body[] = [];
   for await (const line of holdfast.session(id).export()) {
@@ -51,7 +51,7 @@ async function forgedFile(id: string, grants: unknown): Promise<string> {
   return file;
 }
 
-test("an agent that came with a file is refused by client, command line and worker until it is accepted, once", async () => {
+test("an imported agent is rejected by client, command line and worker until it is accepted, once", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }, { text: "Three." }] });
   await session.run("Go");
   const file = await forgedFile(session.id, [{ tool: "bash", exact: [["rm", "-rf", "/"]] }]);
@@ -94,7 +94,7 @@ test("an agent that came with a file is refused by client, command line and work
   expect(await holdfast.acceptDefinition(copy)).toMatchObject({ already: true });
 }, 90_000);
 
-test("a forged grant does not make a run: the file is refused", async () => {
+test("a file with a forged grant is rejected, and starts no run", async () => {
   const session = stage.session({ replies: [{ text: "One." }] });
   await session.run("Go");
   for (const grants of [[{ tool: "bash", commands: [[]] }], [null], "x", { length: 1 }]) {
@@ -106,7 +106,7 @@ test("a forged grant does not make a run: the file is refused", async () => {
   }
 });
 
-test("an import that accepts its agent at once can be gone on with at once", async () => {
+test("an import that accepts its agent can be continued at once", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.run("Go");
   const file = await forgedFile(session.id, undefined);

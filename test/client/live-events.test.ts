@@ -66,7 +66,7 @@ class Watched {
     return this.events.map(({ type }) => type);
   }
 
-  /** What each update shows, in a word. */
+  /** A short label for each update. */
   get shown(): string[] {
     return this.events.flatMap((event) =>
       event.type === "MessageUpdate" ? [event.message.content.map(wordOf).join("|")] : [],
@@ -96,7 +96,7 @@ function wordOf(part: AssistantMessage["content"][number]): string {
 }
 
 describe("an answer while it arrives", () => {
-  test("a start without words, an update for each piece with all that came, one end [LOOP-23, EVT-05, PHI-13f]", () => {
+  test("a start without text, an update for each chunk with all text so far, one end [LOOP-23, EVT-05, PHI-13f]", () => {
     const seen = new Watched()
       .begun()
       .live(delta({ type: "attempt" }), text("He"), text("llo"))
@@ -112,7 +112,7 @@ describe("an answer while it arrives", () => {
     expect(seen.events.at(-1)).toEqual({ type: "MessageEnd", loopId, message: answer() });
   });
 
-  test("pieces are of text, thinking or a call, whose arguments are text until the end [TYP-15]", () => {
+  test("chunks are text, thinking or a call, whose arguments are text until the end [TYP-15]", () => {
     const call = (piece: string, toolCallId = "c", toolName = "bash") =>
       delta({ type: "tool-call", toolCallId, toolName, text: piece });
     const seen = new Watched()
@@ -135,7 +135,7 @@ describe("an answer while it arrives", () => {
     expect(() => JSON.parse(kinds[3]?.delta ?? "")).toThrow();
   });
 
-  test("that fails has the start that was shown and one end; without words both are there too [LOOP-23]", () => {
+  test("that fails has the start that was sent and one end; without any text both are there too [LOOP-23]", () => {
     const failed = answer({
       stopReason: "error",
       errorMessage: "gone",
@@ -148,7 +148,7 @@ describe("an answer while it arrives", () => {
     expect(silent.types.slice(2)).toEqual(["MessageStart", "MessageEnd"]);
   });
 
-  test("no piece comes before the start of its turn; what came early is in the next update [LOOP-23]", () => {
+  test("no chunk precedes the start of its turn; an early one is part of the next update [LOOP-23]", () => {
     const seen = new Watched().begun().ended(answer());
     const later = { turn: 1 };
     seen.live(text("a", later));
@@ -159,7 +159,7 @@ describe("an answer while it arrives", () => {
     expect(seen.shown).toEqual(["ab"]);
   });
 
-  test("another attempt begins anew under the same start, and a late one of before adds nothing [LOOP-23]", () => {
+  test("another attempt begins afresh under the same start, and a late chunk of an earlier attempt adds nothing [LOOP-23]", () => {
     const again = { attempt: 2 };
     const seen = new Watched()
       .begun()
@@ -171,12 +171,12 @@ describe("an answer while it arrives", () => {
     expect(anew.shown).toEqual(["lost", "kept"]);
   });
 
-  test("who joins in the middle sees the rest", () => {
+  test("a reader that joins in the middle sees the rest", () => {
     expect(new Watched().live(text("rest")).types).toEqual(["MessageStart", "MessageUpdate"]);
   });
 });
 
-describe("a tool at work", () => {
+describe("a running tool", () => {
   const call = { loopId, toolCallId: "c", toolName: "bash" };
   const output = (words: string) =>
     delta({ type: "tool-output", toolCallId: "c", toolName: "bash", text: words });
@@ -184,7 +184,7 @@ describe("a tool at work", () => {
   const start: AgentEvent = { type: "ToolExecutionStart", ...call, args: {} };
   const end: AgentEvent = { type: "ToolExecutionEnd", ...call, result: { content: [] }, isError: false };
 
-  test("its output and progress come between its start and its end [EVT-06, EVT-14]", () => {
+  test("reports its output and progress between its start and its end [EVT-06, EVT-14]", () => {
     const seen = new Watched().begun().live(output("early")).recorded(start).live(output("more"), progress);
     seen.recorded(end);
     expect(seen.events.slice(2)).toEqual([

@@ -9,14 +9,14 @@ import { SEARCH_ATTRIBUTES } from "../../src/schema/search-attributes.ts";
 import { BUSY_TEXT as RUN_BUSY_TEXT } from "../../src/workflows/run-handlers.ts";
 import { RUN_FAILED as RUN_RUN_FAILED } from "../../src/workflows/run-result.ts";
 
-test("pin: what the client says and reads is what the run says", () => {
+test("pin: the client's constants equal the run's", () => {
   expect(BUSY_TEXT).toBe("Agent is already streaming. Use steer() or follow_up().");
   expect(BUSY_TEXT).toBe(RUN_BUSY_TEXT);
   expect(RUN_FAILED).toBe(RUN_RUN_FAILED);
   expect(INLINE_BYTES).toBe(CORE_INLINE_BYTES);
 });
 
-test("pin: the search attributes that are set at the start are all of those that are registered", () => {
+test("pin: the search attributes that are set at the start are exactly those that are registered", () => {
   const keys = Object.values(KEYS).map(({ name, type }) => [name, type.toLowerCase()]);
   const registered = Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [name, type.toLowerCase()]);
   expect(keys.sort()).toEqual(registered.sort());

@@ -22,7 +22,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** Signals, as anything that knows Temporal can send them. */
+/** Signals, as any Temporal client can send them. */
 async function fill(session: TestSession, count: number): Promise<void> {
   for (let sent = 0; sent < count; sent++) {
     await session.handle.signal(followUpSignal, { id: `f${sent}`, text: `note ${sent}` });
@@ -30,7 +30,7 @@ async function fill(session: TestSession, count: number): Promise<void> {
   await eventually(async () => (await session.readStatus()).queued.followUps === count);
 }
 
-test("a run whose queue is full refuses one more: by update, before a signal, and on the command line; nothing that it took is lost", async () => {
+test("a run whose queue is full rejects one more message: by update, before a signal, and on the command line; it loses no accepted one", async () => {
   const session = stage.session({
     replies: [
       { toolCalls: [{ name: "hold", arguments: { gate: "full" } }] },
@@ -67,7 +67,7 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
   expect(typed.code).toBe(1);
   expect(typed.err).toMatch(/200 messages .* are waiting, and at most 200 messages/);
 
-  // A signal cannot be answered: the run says what it has refused.
+  // A signal has no reply: the run reports what it rejected.
   await session.handle.signal(followUpSignal, { id: "late", text: "one too many" });
   await eventually(async () => (await session.readStatus()).refusedMessages !== undefined);
   expect((await session.readStatus()).refusedMessages).toMatchObject({
@@ -89,7 +89,7 @@ test("a run whose queue is full refuses one more: by update, before a signal, an
   expect(recorded).toMatchObject([{ messageId: "late", queue: "follow-up", refused: 1 }]);
 }, 60_000);
 
-thoroughTest("a session whose inbox is full takes no further message while no run is open", async () => {
+thoroughTest("a session whose inbox is full accepts no further message while no run is open", async () => {
   const session = stage.session({ replies: [{ text: "One." }, { text: "Two." }] });
   await session.run("First");
   await holdfast.steer(session.id, "note 0", { messageId: "f0" });

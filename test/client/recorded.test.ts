@@ -57,7 +57,7 @@ function closed(id: string): Partial<EvaluationRecord> {
   };
 }
 
-test("every event comes once, across loops, with the message that it names", async () => {
+test("every event arrives once, across loops, with the message that it names", async () => {
   const book = new EditableTranscript();
   const recorded = follow(book);
   await begin(recorded, "session", undefined);
@@ -82,7 +82,7 @@ test("every event comes once, across loops, with the message that it names", asy
   expect(await news(recorded)).toEqual([]);
 });
 
-test("a loop that ended before the open run began is not shown to who follows that run", async () => {
+test("a loop that ended before the open run began is not sent to a reader that follows that run", async () => {
   const book = new EditableTranscript();
   book.addLoop("old", { status: "completed", endedAtMs: 1_000 });
   book.addEvent("old", { type: "AgentStart", kind: { type: "initial" } });
@@ -94,7 +94,7 @@ test("a loop that ended before the open run began is not shown to who follows th
   expect(await recorded.isOpen(delta("old", 0, { type: "text", text: "x" }))).toBe(false);
 });
 
-test("with no run open, the newest loop is shown whole", async () => {
+test("with no run open, the newest loop is sent completely", async () => {
   const book = new EditableTranscript();
   book.addLoop("first", { status: "completed", endedAtMs: 1_000 });
   book.addLoop("last", { status: "completed", endedAtMs: 2_000 });
@@ -104,7 +104,7 @@ test("with no run open, the newest loop is shown whole", async () => {
   expect(await news(recorded)).toEqual(["last:0:AgentStart"]);
 });
 
-test("from now on: the loop that runs goes on behind what is recorded", async () => {
+test("from now on: the active loop continues after what is recorded", async () => {
   const book = new EditableTranscript();
   book.addLoop("one");
   book.addEvent("one", { type: "AgentStart", kind: { type: "initial" } });
@@ -114,7 +114,7 @@ test("from now on: the loop that runs goes on behind what is recorded", async ()
   expect(await news(recorded)).toEqual(["one:1:TurnStart"]);
 });
 
-test("live output is shown until what it is a part of is recorded", async () => {
+test("live output is sent until the message that it belongs to is recorded", async () => {
   const book = new EditableTranscript();
   const recorded = follow(book);
   await begin(recorded, "session", undefined);
@@ -142,7 +142,7 @@ test("live output is shown until what it is a part of is recorded", async () => 
   expect(await output("b")).toBe(true);
 });
 
-test("the loops of an evaluation are watched together, between its brackets, and the warning comes before the judge [PAR-12, PAR-13]", async () => {
+test("the loops of an evaluation are watched together, between its brackets, and the warning precedes the judge [PAR-12, PAR-13]", async () => {
   const book = new EditableTranscript();
   const open = (loopId: string, facts: Partial<LoopRecord> = {}) => {
     book.addLoop(loopId, facts);
@@ -165,7 +165,7 @@ test("the loops of an evaluation are watched together, between its brackets, and
   expect(await news(recorded)).toEqual([]);
 });
 
-test("who watches the newest loop is told nothing of an evaluation before it, however that ended", async () => {
+test("a reader of the newest loop receives nothing of an earlier evaluation, however that ended", async () => {
   const book = new EditableTranscript();
   book.evaluations = [evaluation("e", closed("e")), evaluation("cut-off")];
   book.addLoop("e.1", { evaluation: "e", startedAtMs: 2_100, endedAtMs: 2_500 });
@@ -182,7 +182,7 @@ test("who watches the newest loop is told nothing of an evaluation before it, ho
   expect(await news(recorded)).toEqual(["new:0:AgentStart"]);
 });
 
-test("who begins with what comes now is told of branches that are at work, not of what they have done", async () => {
+test("a reader that begins with new events learns which branches are active, not what they have done", async () => {
   const book = new EditableTranscript();
   book.evaluations = [evaluation("e")];
   for (const loopId of ["e.1", "e.2"]) {

@@ -31,7 +31,7 @@ function failing(cause: Error): ClientLink {
   );
 }
 
-test("a run that failed by the agent's own account gives its result", async () => {
+test("a run whose agent reports a failure returns its result", async () => {
   const cause = ApplicationFailure.create({ type: "holdfast/run-failed", details: [failed] });
   expect(await awaitResult(failing(cause), "s")).toEqual(failed);
 });
@@ -40,11 +40,11 @@ test.each([
   ["run-terminated", new TerminatedFailure("by an operator")],
   ["run-timed-out", new TimeoutFailure("too long", undefined, TimeoutType.START_TO_CLOSE)],
   ["run-broken", ApplicationFailure.create({ type: "other", message: "odd" })],
-])("%s when it was ended otherwise", async (code, cause) => {
+])("%s when it ended in another way", async (code, cause) => {
   await expect(awaitResult(failing(cause), "s")).rejects.toMatchObject({ code, facts: { session: "s" } });
 });
 
-test("a wait that its caller gives up is no refusal of the server's", async () => {
+test("a wait that its caller aborts is not reported as rejected by the server", async () => {
   const leave = new AbortController();
   const cancelled = Object.assign(new Error("1 CANCELLED: Cancelled on client"), {
     code: 1,

@@ -27,14 +27,14 @@ const away = Object.assign(new Error("14 UNAVAILABLE: no connection"), {
   metadata: {},
 });
 
-test("a server that is started again is waited for", async () => {
+test("the wait outlasts a server restart", async () => {
   const { link, times } = answering(away, away, "ended");
   const { signal } = new AbortController();
   expect(await waitForRunEnd(link, "s", { runId: undefined, signal })).toBeUndefined();
   expect(times()).toBe(3);
 });
 
-test("a result outlasts whatever a server says that is being started again, for as long as its caller waits", async () => {
+test("a wait for a result survives every error of a restarting server, for as long as its caller waits", async () => {
   const saying = (code: number, details: string) =>
     Object.assign(new Error(`${code}: ${details}`), { code, details, metadata: {} });
   const { link, times } = answering(
@@ -48,7 +48,7 @@ test("a result outlasts whatever a server says that is being started again, for 
   expect(times()).toBe(5);
 });
 
-test("a result that its caller waits for no longer, or that the server refuses, is an error at once", async () => {
+test("a result that its caller no longer waits for, or that the server refuses, is an error at once", async () => {
   const { link, times } = answering(away);
   const signal = AbortSignal.timeout(100);
   await expect(awaitResult(link, "s", { signal })).rejects.toMatchObject({ code: "wait-cancelled" });
@@ -64,7 +64,7 @@ test("a result that its caller waits for no longer, or that the server refuses, 
   expect(refusing.times()).toBe(1);
 });
 
-test("who leaves does not wait for it", async () => {
+test("a caller that leaves does not wait for it", async () => {
   const { link } = answering(away);
   const leaving = new AbortController();
   const end = waitForRunEnd(link, "s", { runId: undefined, signal: leaving.signal });

@@ -42,7 +42,7 @@ const part = fc.oneof(
       id: fc.string(),
       vendorId: fc.string(),
       name: fc.string(),
-      // Keys that look like ours are the model's own.
+      // Keys that look like ours belong to the model.
       arguments: fc.oneof(json, fc.constant({ tool_call_id: 1, cache_read: { stop_reason: "x" } })),
     },
     { requiredKeys: ["type", "id", "name", "arguments"] },
@@ -92,7 +92,7 @@ const anyMessage = fc.oneof(
 ) as unknown as fc.Arbitrary<AgentMessage>;
 
 describe("saved messages", () => {
-  test("come back as they were [PER-01]", () => {
+  test("are restored unchanged [PER-01]", () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 6 }), (messages) => {
         expect(messagesFromJson(messagesToJson(messages))).toEqual(messages);
@@ -101,7 +101,7 @@ describe("saved messages", () => {
     );
   });
 
-  test("are spelt as the sources spell them, in both directions [PER-02]", () => {
+  test("use the specified spelling, in both directions [PER-02]", () => {
     const file = [
       { role: "user", content: [{ type: "text", text: "Hello" }], timestamp: 1700000000000 },
       {
@@ -123,7 +123,7 @@ describe("saved messages", () => {
     expect(second).toEqual({ ...file[1], usage: { ...file[1]?.usage, reasoning: 0 } });
   });
 
-  test("of older programs load, whatever they leave out [PER-04]", () => {
+  test("of older programs load, whatever fields they omit [PER-04]", () => {
     const old = [
       { role: "user", content: "just words" },
       {
@@ -212,7 +212,7 @@ function session(of: Partial<RecordedSession> = {}): RecordedSession {
 }
 
 describe("a saved session", () => {
-  test("comes back as it was, in the sources' spelling [SES-01, SES-02, PER-03]", () => {
+  test("is restored unchanged, in the specified spelling [SES-01, SES-02, PER-03]", () => {
     const text = sessionToJson(session());
     expect(sessionFromJson(text)).toEqual(session());
     const file = JSON.parse(text);
@@ -230,7 +230,7 @@ describe("a saved session", () => {
     expect(loop.metadata).toEqual({ request_id: "keeps_its_keys" });
   });
 
-  test("of any messages comes back as it was", () => {
+  test("with any messages is restored unchanged", () => {
     fc.assert(
       fc.property(fc.array(anyMessage, { maxLength: 4 }), (messages) => {
         const [loop] = session().loops;
@@ -241,7 +241,7 @@ describe("a saved session", () => {
     );
   });
 
-  test("of an older program loads, with what it leaves out [PER-04, SES-05]", () => {
+  test("of an older program loads without the fields that it omits [PER-04, SES-05]", () => {
     const old = {
       session_id: "old",
       agent_id: "a",
@@ -281,7 +281,7 @@ describe("a folder of sessions [SES-16, SES-17, SES-18, SES-21]", () => {
   });
   afterEach(() => rm(join(folder, "..", ".."), { recursive: true, force: true }));
 
-  test("has one file a session, newest first, and says what is not there", async () => {
+  test("has one file per session, newest first, and reports a missing session", async () => {
     const store = new FileSessionStore(folder);
     expect(await store.listIds()).toEqual([]);
     await store.save(session({ sessionId: "one" }));
@@ -298,7 +298,7 @@ describe("a folder of sessions [SES-16, SES-17, SES-18, SES-21]", () => {
       await expect(store.load(id)).rejects.toMatchObject({ code: "input-invalid" });
   });
 
-  test("a second save at once is told that it is locked; a dead one's lock is broken [PHI-12]", async () => {
+  test("a concurrent save fails because the folder is locked; the lock of a dead process is broken [PHI-12]", async () => {
     const store = new FileSessionStore(folder);
     await store.save(session());
     const lock = join(folder, "s1.json.lock");

@@ -22,7 +22,7 @@ afterAll(async () => {
 const hold = (gate: string) => ({ toolCalls: [{ name: "hold", arguments: { gate } }] });
 const answers = (count: number) => Array.from({ length: count }, (_, n) => ({ text: `Answer ${n}.` }));
 
-/** Every word of a person that the session has taken, in the conversation or waiting for the next loop. */
+/** Every user message that the session has accepted, in the conversation or waiting for the next loop. */
 async function taken(session: TestSession): Promise<string[]> {
   const waiting = (await stage.transcript.readInbox(session.id)).map(({ text }) => text);
   const entered = (await session.readConversation()).flatMap((line) =>
@@ -31,23 +31,20 @@ async function taken(session: TestSession): Promise<string[]> {
   return [...entered, ...waiting];
 }
 
-describe("one call that does what the conversation asks for [HITL-04]", () => {
-  thoroughTest(
-    "nothing there yet: it opens the session, and needs the agent's definition for it",
-    async () => {
-      const session = stage.session({ replies: answers(1) });
-      await expect(holdfast.send(session.id, "Hello")).rejects.toMatchObject({ code: "session-unknown" });
-      const sent = await holdfast.send(session.id, "Hello", { agent: session.definition, messageId: "m1" });
-      expect(sent).toMatchObject({ session: session.id, messageId: "m1", as: "opened" });
-      expect(await session.readResult()).toMatchObject({ text: "Answer 0." });
-      expect((await session.readEvents())[0]?.body).toMatchObject({
-        type: "AgentStart",
-        kind: { type: "initial" },
-      });
-    },
-  );
+describe("one call that does what the conversation needs [HITL-04]", () => {
+  thoroughTest("no session yet: the call opens it, and needs the agent's definition for it", async () => {
+    const session = stage.session({ replies: answers(1) });
+    await expect(holdfast.send(session.id, "Hello")).rejects.toMatchObject({ code: "session-unknown" });
+    const sent = await holdfast.send(session.id, "Hello", { agent: session.definition, messageId: "m1" });
+    expect(sent).toMatchObject({ session: session.id, messageId: "m1", as: "opened" });
+    expect(await session.readResult()).toMatchObject({ text: "Answer 0." });
+    expect((await session.readEvents())[0]?.body).toMatchObject({
+      type: "AgentStart",
+      kind: { type: "initial" },
+    });
+  });
 
-  thoroughTest("a prompt that was refused leaves an empty history: the next message opens it", async () => {
+  thoroughTest("a rejected prompt leaves an empty history: the next message opens it", async () => {
     const session = stage.session({ agent: { model: { apiKey: "${NOT_THERE}" } } });
     await session.start("Go");
     await session.readFailure();
@@ -56,16 +53,19 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     await session.readFailure();
   });
 
-  thoroughTest("it ends with an answer: a new prompt, with the definition that it had", async () => {
-    const session = stage.session({ replies: answers(2) });
-    await session.run("First");
-    expect(await holdfast.send(session.id, "Second")).toMatchObject({ as: "prompted" });
-    await session.readResult();
-    expect(session.listSeenMessages(1)).toEqual(["user: First", "assistant: Answer 0.", "user: Second"]);
-  });
+  thoroughTest(
+    "a conversation that ends with an answer: a new prompt, with the stored definition",
+    async () => {
+      const session = stage.session({ replies: answers(2) });
+      await session.run("First");
+      expect(await holdfast.send(session.id, "Second")).toMatchObject({ as: "prompted" });
+      await session.readResult();
+      expect(session.listSeenMessages(1)).toEqual(["user: First", "assistant: Answer 0.", "user: Second"]);
+    },
+  );
 
   thoroughTest(
-    "it ends with a word that nobody has answered: the model reads both, and the failed answer is not sent",
+    "a conversation that ends with an unanswered message: the model reads both, and the failed answer is not sent",
     async () => {
       const session = stage.session({
         faults: [{ fault: "server-error", status: 500 }],
@@ -83,26 +83,29 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     },
   );
 
-  thoroughTest("it ends with a tool's result: the model reads it with the message behind it", async () => {
-    gates.get("last").open();
-    const session = stage.session({
-      replies: [hold("last"), ...answers(2)],
-      faults: [{ fault: "server-error", status: 500, onTurn: 1 }],
-      agent: { tools: ["hold"] },
-    });
-    await session.start("First");
-    await session.readFailure();
-    expect(await holdfast.send(session.id, "Go on")).toMatchObject({ as: "continued" });
-    await session.readResult();
-    expect(session.listSeenMessages(2)).toEqual([
-      "user: First",
-      "assistant: calls hold",
-      "user: passed last",
-      "user: Go on",
-    ]);
-  });
+  thoroughTest(
+    "a conversation that ends with a tool's result: the model reads it, followed by the message",
+    async () => {
+      gates.get("last").open();
+      const session = stage.session({
+        replies: [hold("last"), ...answers(2)],
+        faults: [{ fault: "server-error", status: 500, onTurn: 1 }],
+        agent: { tools: ["hold"] },
+      });
+      await session.start("First");
+      await session.readFailure();
+      expect(await holdfast.send(session.id, "Go on")).toMatchObject({ as: "continued" });
+      await session.readResult();
+      expect(session.listSeenMessages(2)).toEqual([
+        "user: First",
+        "assistant: calls hold",
+        "user: passed last",
+        "user: Go on",
+      ]);
+    },
+  );
 
-  thoroughTest("an interactive run that waits is prompted; no run is started", async () => {
+  thoroughTest("a waiting interactive run is prompted; no run is started", async () => {
     const session = stage.session({ replies: answers(2) });
     await session.start("First", { mode: "interactive" });
     await expect.poll(async () => (await session.readStatus()).status).toBe("waiting");
@@ -114,7 +117,7 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
     await session.readResult();
   });
 
-  thoroughTest("sent again under its id it is taken once", async () => {
+  thoroughTest("a message that is sent again under its id is accepted once", async () => {
     const session = stage.session({ replies: answers(3) });
     const options = { agent: session.definition, messageId: randomUUID() };
     await holdfast.send(session.id, "Once", options);
@@ -127,7 +130,7 @@ describe("one call that does what the conversation asks for [HITL-04]", () => {
 });
 
 describe("while a loop is running [HITL-04, STEER-12]", () => {
-  thoroughTest("it is refused, and the error says what to do", async () => {
+  thoroughTest("the message is rejected, and the error says what to do", async () => {
     const session = stage.session({ replies: [hold("busy"), ...answers(1)], agent: { tools: ["hold"] } });
     await session.start("First");
     await gates.get("busy").arrived;
@@ -144,7 +147,7 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
   test.each([
     ["steer", "steered", 1],
     ["follow-up", "followed-up", 2],
-  ] as const)("%s: it is put before the agent", async (whileRunning, as, request) => {
+  ] as const)("%s: the message reaches the agent", async (whileRunning, as, request) => {
     const session = stage.session({ replies: [hold(as), ...answers(2)], agent: { tools: ["hold"] } });
     await session.start("First");
     await gates.get(as).arrived;
@@ -155,21 +158,24 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
     expect(session.listSeenMessages(request - 1)).not.toContain("user: Second");
   });
 
-  thoroughTest("many at once to a session at rest: each is taken once, whoever came first", async () => {
-    const session = stage.session({ replies: answers(30) });
-    const texts = Array.from({ length: 8 }, (_, n) => `message ${n}`);
-    const sent = await Promise.all(
-      texts.map((text) =>
-        holdfast.send(session.id, text, { agent: session.definition, whileRunning: "steer" }),
-      ),
-    );
-    expect(sent.some(({ as }) => as === "opened")).toBe(true);
-    await session.readResult();
-    expect((await taken(session)).sort()).toEqual(texts);
-  });
+  thoroughTest(
+    "many concurrent messages to an idle session: each is accepted once, whichever comes first",
+    async () => {
+      const session = stage.session({ replies: answers(30) });
+      const texts = Array.from({ length: 8 }, (_, n) => `message ${n}`);
+      const sent = await Promise.all(
+        texts.map((text) =>
+          holdfast.send(session.id, text, { agent: session.definition, whileRunning: "steer" }),
+        ),
+      );
+      expect(sent.some(({ as }) => as === "opened")).toBe(true);
+      await session.readResult();
+      expect((await taken(session)).sort()).toEqual(texts);
+    },
+  );
 
   thoroughTest(
-    "many at once without a word for it: each is either taken or told that it was not",
+    "many concurrent messages without an option for a running loop: each is either accepted or reported as rejected",
     async () => {
       const session = stage.session({ replies: [hold("crowd"), ...answers(9)], agent: { tools: ["hold"] } });
       const texts = Array.from({ length: 6 }, (_, n) => `message ${n}`);
@@ -191,7 +197,7 @@ describe("while a loop is running [HITL-04, STEER-12]", () => {
 describe("from the command line [HITL-04]", () => {
   const cli = (...args: readonly string[]) => runCommandLine(stage, ...args);
 
-  test("a session at rest is prompted and shown; one that runs is steered when asked to", async () => {
+  test("an idle session is prompted and its answer printed; a running one is steered on request", async () => {
     const session = stage.session({
       replies: [{ text: "One." }, { text: "Two." }, hold("shell"), { text: "Three." }],
       agent: { tools: ["hold"] },

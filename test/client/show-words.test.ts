@@ -6,13 +6,13 @@ test.each([
   ["", {}],
   ["on", {}],
   [" off ", { words: "none" }],
-])("HOLDFAST_SHOW_WORDS=%s says %j [TMP-09]", (said, settings) => {
+])("HOLDFAST_SHOW_WORDS=%s sets %j [TMP-09]", (said, settings) => {
   expect(readRedactionFromEnvironment(said === undefined ? {} : { HOLDFAST_SHOW_WORDS: said })).toEqual(
     settings,
   );
 });
 
-test("a word that cannot be read is refused: it must not show them [TMP-09]", () => {
+test("an invalid value is rejected, since it must not show content [TMP-09]", () => {
   expect(() => readRedactionFromEnvironment({ HOLDFAST_SHOW_WORDS: "no" })).toThrow(
     /valid values are on and off/,
   );

@@ -34,7 +34,7 @@ function scripted(...values: unknown[]) {
 
 describe("a run with a zod schema", () => {
   thoroughTest(
-    "gives its output parsed and typed, to this handle and to others [SO-01, PHI-09]",
+    "returns its output parsed and typed, to this handle and to others [SO-01, PHI-09]",
     async () => {
       const { id, definition } = scripted(WRITTEN);
       const session = await holdfast.start({
@@ -63,7 +63,7 @@ describe("a run with a zod schema", () => {
     expect([json, output?.city]).toEqual(["cut", long.city]);
   });
 
-  thoroughTest("has no output when the answer does not fit [SO-01]", async () => {
+  thoroughTest("has no output when the answer does not fit the schema [SO-01]", async () => {
     const { id, definition } = scripted({}, {});
     const session = await holdfast.start({ agent: definition, session: id, prompt: "Go", output: Forecast });
     const result = await session.result();
@@ -73,7 +73,7 @@ describe("a run with a zod schema", () => {
 });
 
 describe("zodOutput", () => {
-  test("is what the model writes, closed unless the schema is open [SO-01]", () => {
+  test("is the schema that the model fills, closed unless the original is open [SO-01]", () => {
     const schema = z.object({ a: Forecast, b: z.looseObject({ c: z.string().optional() }) });
     const closed = {
       type: "object",
@@ -88,7 +88,7 @@ describe("zodOutput", () => {
     });
   });
 
-  test("refuses what JSON Schema cannot say; a list is refused by the definition [SO-01]", async () => {
+  test("rejects what JSON Schema cannot express; the definition rejects a list [SO-01]", async () => {
     expect(() => zodOutput(z.object({ at: z.date() }))).toThrow(HoldfastError);
     const { definition } = scripted();
     await expect(
@@ -100,7 +100,7 @@ describe("zodOutput", () => {
   });
 });
 
-test("extractJson: a typed value of a message, or what is wrong with it [PHI-09]", () => {
+test("extractJson returns a typed value from a message, or what is wrong with it [PHI-09]", () => {
   const message = {
     role: "user" as const,
     timestamp: 0,
@@ -134,7 +134,7 @@ describe("holdfast run --output-schema", () => {
     return { code: await main(args, streams), ...said };
   };
 
-  thoroughTest("prints the JSON alone, and the run beside it [SO-01]", async () => {
+  thoroughTest("prints only the JSON on standard output, and the run on standard error [SO-01]", async () => {
     const { code, out, err } = await run("Print it", [`\`\`\`json\n${JSON.stringify(WRITTEN)}\n\`\`\``]);
     expect({ code, out: JSON.parse(out), err }).toMatchObject({
       code: 0,
@@ -145,19 +145,19 @@ describe("holdfast run --output-schema", () => {
     expect(JSON.parse(lines.at(-1) ?? "")).toMatchObject({ type: "result", output: WRITTEN, exitCode: 0 });
   });
 
-  test("exits with 1 and prints nothing when the answer does not fit [SO-01]", async () => {
+  test("exits with 1 and prints nothing when the answer does not fit the schema [SO-01]", async () => {
     const { code, out, err } = await run("Fail", ['{"city":1}', "No."]);
     expect([code, out]).toEqual([1, ""]);
     expect(err).toContain("schema-mismatch");
   });
 
-  thoroughTest("refuses a file that holds no JSON [SO-01]", async () => {
+  thoroughTest("rejects a file that holds no JSON [SO-01]", async () => {
     const { code, err } = await run("Refuse", [], "--output-schema", join(folder, "none.json"));
     expect([code, err]).toEqual([2, expect.stringContaining("of --output-schema cannot be read")]);
   });
 });
 
-thoroughTest("the examples of docs/structured-output.md hold [SO-01]", async () => {
+thoroughTest("the examples of docs/structured-output.md work [SO-01]", async () => {
   const page = await readFile(new URL("../../docs/structured-output.md", import.meta.url), "utf8");
   const code = /```ts\n([\s\S]*?)```/.exec(page)?.[1] ?? "";
   const declared =

@@ -34,7 +34,7 @@ function target(
   return resolveConnectionTarget(options, { address: connectionOptions.address, namespace });
 }
 
-test("without a word from anybody: the usual address", () => {
+test("by default: the usual address", () => {
   expect(target({}, { HOME: folder })).toEqual({
     address: "127.0.0.1:7233",
     addressFrom: "default",
@@ -43,7 +43,7 @@ test("without a word from anybody: the usual address", () => {
   });
 });
 
-test("the profile, then TEMPORAL_* over it, then options over both", () => {
+test("TEMPORAL_* overrides the profile, and options override both", () => {
   const env = { HOME: folder, TEMPORAL_CONFIG_FILE: file };
   expect(target({}, env)).toMatchObject({ address: "from-default:1", namespace: "default-namespace" });
   expect(target({}, env, "cloud")).toMatchObject({ address: "from-cloud:2", addressFrom: "profile" });
@@ -61,7 +61,7 @@ test("the profile, then TEMPORAL_* over it, then options over both", () => {
   });
 });
 
-test("a profile that is not there is named, with what to look at", () => {
+test("a missing profile is named, with what to inspect", () => {
   expect(() => loadProfile("nosuch", { HOME: folder, TEMPORAL_CONFIG_FILE: file })).toThrow(
     expect.objectContaining({
       code: "configuration-invalid",
@@ -70,14 +70,14 @@ test("a profile that is not there is named, with what to look at", () => {
   );
 });
 
-test("a file that is not TOML is named as the Temporal configuration", async () => {
+test("a file that is not TOML is reported as the Temporal configuration", async () => {
   await writeFile(file, "[profile");
   expect(() => loadProfile(undefined, { HOME: folder, TEMPORAL_CONFIG_FILE: file })).toThrow(
     /Temporal configuration/,
   );
 });
 
-test("addresses as people write them", () => {
+test("addresses in the forms that users write", () => {
   expect(parseHostAndPort("localhost")).toEqual({ host: "localhost", port: 7233 });
   expect(parseHostAndPort("10.0.0.1:99")).toEqual({ host: "10.0.0.1", port: 99 });
   expect(parseHostAndPort("[::1]:99")).toEqual({ host: "::1", port: 99 });

@@ -6,7 +6,7 @@ import type { Delta, DeltaBody } from "../../src/store/stream/stream-hub.ts";
 import { eventually } from "../../src/testing/eventually.ts";
 import { answer, delta, EditableTranscript, NO_USAGE } from "./editable-transcript.ts";
 
-/** A turn of a timeline: pieces of each attempt at its answer, and what its calls print. */
+/** A turn of a timeline: chunks of each attempt at its answer, and the output of its calls. */
 export type TurnPlan = { readonly attempts: readonly number[]; readonly calls: readonly number[] };
 
 /** Reads a session's events in the background. */
@@ -15,7 +15,7 @@ export class BackgroundReader {
   readonly #leaveController = new AbortController();
   readonly done: Promise<void>;
 
-  /** How often it has looked for loops. */
+  /** How often it has polled for loops. */
   #polls = 0;
 
   constructor(link: ClientLink, from: string) {
@@ -27,7 +27,7 @@ export class BackgroundReader {
     })();
   }
 
-  /** Resolves when it has read what there was when it came, and waits for more. */
+  /** Resolves when it has read everything that existed when it started, and waits for more. */
   async waitUntilReady(): Promise<void> {
     await eventually(() => this.#polls > 1, { what: "a reader's second look", everyMs: 1 });
     await new Promise((resolve) => setImmediate(resolve));
@@ -49,7 +49,7 @@ export class BackgroundReader {
   }
 }
 
-/** A run that a test plays: what is recorded is written to a book, what is shown live goes through a real hub. */
+/** A run that a test plays: recorded entries are written to a book, live output goes through a real hub. */
 export class Timeline {
   readonly book = new EditableTranscript();
   readonly hub: LocalHub;
@@ -58,7 +58,7 @@ export class Timeline {
   #end: () => void = () => undefined;
   #expected = 0;
   #command = 0;
-  /** Answers and calls that are recorded, as they are told apart in events. */
+  /** Labels of recorded answers and calls, as events distinguish them. */
   readonly recorded = new Set<string>();
 
   constructor(hub: LocalHub) {
@@ -80,7 +80,7 @@ export class Timeline {
     this.whole = new BackgroundReader(this.link, "session");
   }
 
-  /** @param pause - Called between any two things that happen. */
+  /** @param pause - Called between any two steps of the timeline. */
   async play(turns: readonly TurnPlan[], pause: () => Promise<void>): Promise<void> {
     this.book.addLoop("l");
     await this.#recordEvents(pause, { type: "AgentStart", kind: { type: "initial" } });
@@ -116,7 +116,7 @@ export class Timeline {
     const ids = calls.map((_, call) => `call-${turn}-${call}`);
     const parts = ids.map((id) => ({ type: "toolCall" as const, id, name: "t", arguments: {} }));
     const position = this.book.messages.push({ ...message, content: parts } as typeof message) - 1;
-    // Who has seen the answer live has had its start.
+    // A reader that has seen the answer live has received its start.
     if (isShown) this.#expected -= 1;
     await this.#recordEvents(pause, { type: "MessageStart", position }, { type: "MessageEnd", position });
     this.recorded.add(`answer ${turn}`);
@@ -166,7 +166,7 @@ export class Timeline {
     await this.#waitForEvents(events);
   }
 
-  /** Events that are recorded together, as an activity brings them. */
+  /** Events that are recorded together, as one activity records them. */
   async #recordEvents(pause: () => Promise<void>, ...bodies: EventBody[]): Promise<void> {
     await pause();
     for (const body of bodies) this.book.addEvent("l", body);

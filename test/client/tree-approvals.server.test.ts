@@ -9,7 +9,7 @@ import { openTestEnvironment, type TestEnvironment } from "../workflows/support/
 import { TestEvaluation } from "../workflows/support/test-evaluation.ts";
 import type { TestSession } from "../workflows/support/test-session.ts";
 
-// Whatever waits for a person anywhere in a tree is found at its root, and answered there.
+// Every call in a tree that awaits approval is found at the root, and answered there.
 
 const done: string[] = [];
 const pay = defineTool({
@@ -49,7 +49,7 @@ async function results({ id }: { readonly id: string }): Promise<readonly string
   );
 }
 
-/** An agent with two cashiers at work, each with a payment that waits; it waits for nothing itself. */
+/** An agent with two active cashiers, each with a pending payment; the agent itself waits for nothing. */
 async function cashiers(ids: { readonly left?: string; readonly right?: string } = {}): Promise<TestSession> {
   const root = createAgentTree(
     stage,
@@ -66,7 +66,7 @@ async function cashiers(ids: { readonly left?: string; readonly right?: string }
   return root;
 }
 
-test("calls of agents below are listed at the root with whose they are, and answered there [TMP-11]", async () => {
+test("pending calls of sub-agents are listed at the root with their owner, and answered there [TMP-11]", async () => {
   const root = await cashiers();
   const waiting = await holdfast.approvals(root.id);
   expect(waiting.map(({ path, tool, arguments: args }) => ({ path, tool, args }))).toEqual(
@@ -107,20 +107,23 @@ test("calls of agents below are listed at the root with whose they are, and answ
   expect(await results(root)).toEqual(["ann has it.", "bob has it."]);
 });
 
-thoroughTest("an id that waits at two agents is no answer; each is answered at its own session", async () => {
-  const root = await cashiers({ left: "call-1", right: "call-1" });
-  await expect(holdfast.approve(root.id, "call-1")).rejects.toMatchObject({
-    code: "input-invalid",
-    message: expect.stringContaining("answer at the session that made the call"),
-  });
-  for (const { session, toolCallId } of await holdfast.approvals(root.id)) {
-    await holdfast.approve(session, toolCallId);
-  }
-  await root.readResult();
-  expect(done.splice(0).sort()).toEqual(["ann", "bob"]);
-});
+thoroughTest(
+  "an id that is pending at two agents is ambiguous; each is answered at its own session",
+  async () => {
+    const root = await cashiers({ left: "call-1", right: "call-1" });
+    await expect(holdfast.approve(root.id, "call-1")).rejects.toMatchObject({
+      code: "input-invalid",
+      message: expect.stringContaining("answer at the session that made the call"),
+    });
+    for (const { session, toolCallId } of await holdfast.approvals(root.id)) {
+      await holdfast.approve(session, toolCallId);
+    }
+    await root.readResult();
+    expect(done.splice(0).sort()).toEqual(["ann", "bob"]);
+  },
+);
 
-thoroughTest("without search attributes what waits below is found all the same", async () => {
+thoroughTest("without search attributes, pending calls of sub-agents are still found", async () => {
   const bare = await connect({ ...stage, searchAttributes: false });
   const root = createAgentTree(
     stage,
@@ -138,7 +141,7 @@ thoroughTest("without search attributes what waits below is found all the same",
   await bare.close();
 });
 
-thoroughTest("time in which an agent below waits for a person is not of its caller's", async () => {
+thoroughTest("the time that a sub-agent waits for approval does not count against its caller", async () => {
   const limits = { maxDurationMs: 2_500 };
   const root = createAgentTree(
     stage,
@@ -158,7 +161,7 @@ thoroughTest("time in which an agent below waits for a person is not of its call
 });
 
 thoroughTest(
-  "a branch of an evaluation that waits is found at the evaluation's session, and answered there",
+  "a waiting branch of an evaluation is found at the evaluation's session, and answered there",
   async () => {
     const contest = new TestEvaluation(stage, [
       { says: pays("cid"), agent: asks },

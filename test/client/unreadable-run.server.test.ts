@@ -15,7 +15,7 @@ afterAll(async () => {
   await stage.close();
 });
 
-/** A run whose task fails for ever: its input is sealed with a key that no worker has. */
+/** A run whose task fails forever: its input is encrypted with a key that no worker has. */
 async function startUnreadable(workflowId: string): Promise<void> {
   await stage.client.workflowService.startWorkflowExecution({
     namespace: stage.namespace,
@@ -34,7 +34,7 @@ async function startUnreadable(workflowId: string): Promise<void> {
 }
 
 thoroughTest(
-  "stop ends a run whose workflow task fails for ever, and says why",
+  "stop ends a run whose workflow task fails forever, and says why",
   async () => {
     const id = stage.session().id;
     await startUnreadable(id);
@@ -60,7 +60,7 @@ thoroughTest(
   60_000,
 );
 
-test("stop of a run that works is left to the run: it ends with its record whole", async () => {
+test("stop of a working run is left to the run: it ends with a complete record", async () => {
   const session = stage.session({ replies: [{ text: "Never.", holdUntil: "readable" }] });
   await session.start("Go");
   await stage.model.waitForHold("readable");

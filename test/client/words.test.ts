@@ -4,21 +4,21 @@ import { resolveSessionId } from "../../src/client/resolve-session-id.ts";
 import { createMessageInput, INLINE_BYTES, MAX_MESSAGE_BYTES } from "../../src/client/runs/message-input.ts";
 import { buildStartAttributes, formatSummary } from "../../src/client/runs/run-labels.ts";
 
-/** A link whose transcript takes texts and nothing else. */
+/** A link whose transcript accepts texts and nothing else. */
 function linkWithTexts(): { link: ClientLink; texts: string[] } {
   const texts: string[] = [];
   const putText = async (text: string) => `hash-${texts.push(text)}`;
   return { link: { storage: { openTranscript: async () => ({ putText }) } } as unknown as ClientLink, texts };
 }
 
-test("words up to 32 KiB of UTF-8 travel inline, and never touch the transcript", async () => {
+test("texts up to 32 KiB of UTF-8 travel inline, and never touch the transcript", async () => {
   const { link, texts } = linkWithTexts();
   const text = "x".repeat(INLINE_BYTES);
   expect(await createMessageInput(link, text, "prompt", "id-1")).toEqual({ id: "id-1", text });
   expect(texts).toEqual([]);
 });
 
-test("one byte more, and they are stored first: bytes count, not characters", async () => {
+test("a text that is one byte longer is stored first: bytes count, not characters", async () => {
   const { link, texts } = linkWithTexts();
   const text = `${"é".repeat(INLINE_BYTES / 2)}x`;
   expect(text.length).toBeLessThan(INLINE_BYTES);
@@ -26,7 +26,7 @@ test("one byte more, and they are stored first: bytes count, not characters", as
   expect(texts).toEqual([text]);
 });
 
-test("more than 10 MB are refused with both numbers, and nothing is stored", async () => {
+test("a text of more than 10 MB is rejected with both numbers, and nothing is stored", async () => {
   const { link, texts } = linkWithTexts();
   await expect(createMessageInput(link, "x".repeat(MAX_MESSAGE_BYTES + 1), "prompt")).rejects.toMatchObject({
     code: "input-too-large",
@@ -35,20 +35,20 @@ test("more than 10 MB are refused with both numbers, and nothing is stored", asy
   expect(texts).toEqual([]);
 });
 
-test.each(["", "  \n "])("empty words (%j) are refused", async (text) => {
+test.each(["", "  \n "])("an empty text (%j) is rejected", async (text) => {
   await expect(createMessageInput(linkWithTexts().link, text, "steering message")).rejects.toThrow(
     "The steering message is empty",
   );
 });
 
-test("an id that no store keeps is refused", async () => {
+test("an id that no store accepts is rejected", async () => {
   await expect(createMessageInput(linkWithTexts().link, "words", "prompt", "a\0b")).rejects.toMatchObject({
     code: "input-invalid",
     message: expect.stringContaining('"a\\u0000b"'),
   });
 });
 
-test("each message has an id of its own unless the sender made one", async () => {
+test("each message has an id of its own unless the sender supplies one", async () => {
   const { link } = linkWithTexts();
   const [first, second] = [
     await createMessageInput(link, "a", "prompt"),
@@ -57,7 +57,7 @@ test("each message has an id of its own unless the sender made one", async () =>
   expect(first.id).not.toBe(second.id);
 });
 
-test("a summary is one short line, and shows no key", () => {
+test("a summary is one short line, and contains no key", () => {
   const key = ["sk", "ant", "0123456789abcdefghij"].join("-");
   const summary = formatSummary(`use ${key}\nand then ${"long ".repeat(200)}`);
   expect(summary).not.toContain(key);
@@ -65,7 +65,7 @@ test("a summary is one short line, and shows no key", () => {
   expect(Buffer.byteLength(JSON.stringify(summary))).toBeLessThan(400);
 });
 
-test("without a definition, agent and model are left for the run to say", () => {
+test("without a definition, the run determines agent and model", () => {
   const names = buildStartAttributes("s-1", undefined).map(({ key }) => key.name);
   expect(names.sort()).toEqual(["HoldfastCostUsd", "HoldfastSession", "HoldfastStatus", "HoldfastTurns"]);
 });
