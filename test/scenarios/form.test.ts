@@ -15,7 +15,7 @@ function refusal(scenario: unknown): string {
 
 const one = (scenario: unknown): Scenario => readScenarios(scenario)[0] as Scenario;
 
-describe("a scenario that cannot be used says where and why", () => {
+describe("an invalid scenario is reported with the position and the reason", () => {
   test.each([
     [{ name: "s", promt: "hi" }, '"s": unknown field "promt". Did you mean "prompt"?'],
     [
@@ -83,7 +83,7 @@ describe("a scenario that cannot be used says where and why", () => {
     expect(refusal(scenario)).toContain(message);
   });
 
-  test("a question that nobody answers", async () => {
+  test("a question without an answer", async () => {
     const agent = { permissions: { otherwise: "ask" } };
     const model = [{ toolCalls: [{ name: "a" }] }];
     const playing = playPlain(one({ name: "s", prompt: "hi", agent, tools: [{ name: "a" }], model }));
@@ -92,14 +92,14 @@ describe("a scenario that cannot be used says where and why", () => {
     );
   });
 
-  test("a place that a branch does not have", async () => {
+  test("a position that a branch does not have", async () => {
     const arrives = [{ when: { after: "end" }, do: "continue", kind: "rerun", at: 9 }];
     const playing = playPlain(one({ name: "s", prompt: "hi", arrives }));
     await expect(playing).rejects.toThrow('"at" is 9, but that branch has only 2 messages');
   });
 });
 
-test("the lines of a scenario: events with hook calls between them, requests, runs of tools, the result", async () => {
+test("the lines of a scenario: events with hook calls between them, requests, tool runs, the result", async () => {
   const model = [{ toolCalls: [{ name: "a", arguments: { n: 1 } }] }];
   const tools = [{ name: "a", parameters: { n: "number" } }];
   const report = await runScenario(one({ name: "s", prompt: "hi", tools, model }));

@@ -18,7 +18,7 @@ async function linesOf(scenario: Scenario): Promise<readonly Line[]> {
   return formatJsonLines(await runScenario(scenario)).map((line) => JSON.parse(line));
 }
 
-test("each point is told what is written of it [CB-01, CB-02]", async () => {
+test("each point receives the documented arguments [CB-01, CB-02]", async () => {
   const lines = await linesOf(named("all hooks at once say yes, in the strict order"));
   const hooks = lines.filter(({ type }) => type === "hook");
   const first = (point: string) => hooks.find(({ hook }) => hook === point);
@@ -44,7 +44,7 @@ test("each point is told what is written of it [CB-01, CB-02]", async () => {
   expect(first("on-error")).toMatchObject({ loop: 1, error: "anthropic answered 400: nonsense" });
 });
 
-test("hook lines stand in their order among the events", async () => {
+test("hook lines keep their order among the events", async () => {
   const lines = await linesOf(named("before-turn gives words to the model, behind those of people"));
   expect(lines.slice(0, 3)).toMatchObject([
     { type: "event", event: "AgentStart" },
@@ -53,7 +53,7 @@ test("hook lines stand in their order among the events", async () => {
   ]);
 });
 
-test("a story that differs from the expected one is told", async () => {
+test("a story that differs from the expected one is reported", async () => {
   const scenario = named("before-turn says no: the loop ends without a turn");
   const expected = { ...scenario.expect, story: ["AgentStart initial", "..."], hooks: [] };
   const { problems } = await runScenario({ ...scenario, expect: expected });

@@ -16,7 +16,7 @@ async function play(prompt: string, agent: object = {}) {
   return (await playPlain(scenario)).played;
 }
 
-test("the tool that reads what is left out is offered while something is, and runs whatever the policy", async () => {
+test("the tool that reads omitted text is offered while text is omitted, and runs whatever the policy", async () => {
   const permissions = { rules: [{ tool: "*", outcome: "deny" }], otherwise: "deny" };
   const { sent, outcome } = await play(`THE QUESTION ${"word ".repeat(900)}`, { permissions });
   expect(sent.map(({ tools }) => tools)).toEqual([[READER], [READER]]);
@@ -24,7 +24,7 @@ test("the tool that reads what is left out is offered while something is, and ru
   expect(outcome).toMatchObject({ type: "answered" });
 });
 
-test("it is not offered where nothing is left out, and a call of it finds nothing", async () => {
+test("it is not offered when no text is omitted, and a call of it finds nothing", async () => {
   const { sent } = await play("short");
   expect(sent.map(({ tools }) => tools)).toEqual([[], []]);
   expect(JSON.stringify(sent[1])).toContain(`Tool ${READER} not found`);

@@ -13,7 +13,7 @@ import { randomSession } from "./random-session.ts";
 
 const RUNS = Math.ceil(getRunCount(2000) / 10);
 
-/** Where it ends is where something could not happen any more. */
+/** Plays until the end, or until the first step that is not possible. */
 async function played(input: ScenarioInput): Promise<Stage> {
   const scenario = Scenario.parse(input);
   const stage = new Stage(scenario);
@@ -23,7 +23,7 @@ async function played(input: ScenarioInput): Promise<Stage> {
   return stage;
 }
 
-/** The newest request for each answer, as it went over the line. */
+/** The newest request for each answer, as it was sent. */
 function sentBy({ notes }: Stage): ReadonlyMap<string, string> {
   const answers = notes.sent.flatMap(({ loop, turn, for: purpose }, nth) =>
     purpose === "answer" ? [[`${loop}/${turn}`, JSON.stringify(notes.bodies[nth])] as const] : [],
@@ -63,7 +63,7 @@ async function remade(stage: Stage, loop: number, turn: number): Promise<string>
 }
 
 test(
-  "whatever a model prunes, wherever it goes back and whoever interrupts it: what it was sent is made again, byte for byte, for every turn of every loop of every run [PHI-07]",
+  "every request can be rebuilt byte for byte, for every turn of every loop of every run, whatever the model prunes, wherever it reverts and whoever interrupts it [PHI-07]",
   async () => {
     const counts = { pruned: 0, reverted: 0, compacted: 0, later: 0, repaired: 0 };
     await assert(
@@ -89,7 +89,7 @@ test(
       }),
       { numRuns: RUNS },
     );
-    // A few sessions may have none of it.
+    // A small sample may contain none of these cases.
     if (!isThorough) return;
     expect(counts.pruned, "sessions whose model has pruned").toBeGreaterThan(RUNS / 10);
     expect(counts.reverted, "gone back").toBeGreaterThan(RUNS / 20);
