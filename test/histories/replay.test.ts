@@ -9,7 +9,7 @@ import { ReplayMismatchError, replayHistories } from "../../src/testing/replay.t
 
 Runtime.install({
   logger: new DefaultLogger("ERROR"),
-  // The planted changes are told to the tests; nobody else needs to hear of them.
+  // The tests receive the log of the planted changes; nobody else needs it.
   telemetryOptions: { logging: { filter: "OFF" } },
 });
 
@@ -34,11 +34,11 @@ async function mismatches(bundle: string): Promise<{ names: string[]; message: s
   return { names: error.mismatches.map(({ name }) => name), message: error.message };
 }
 
-test("every recorded run replays against today's workflow (design 3.15) [TMP-02]", async () => {
+test("every recorded run replays against the current workflow (design 3.15) [TMP-02]", async () => {
   expect(await replayHistories(recorded)).toEqual(files.map((file) => file.replace(/\.json$/, "")));
 }, 60_000);
 
-test("the recordings hold every shape of run, and stay small", () => {
+test("the recordings cover every shape of run, and stay small", () => {
   for (const shape of [
     "one-turn",
     "tools",
@@ -84,7 +84,7 @@ test("the recordings hold every shape of run, and stay small", () => {
   }
 });
 
-test("a change in the driver is detected: an activity of another name", async () => {
+test("replay detects a change in the driver: an activity of another name", async () => {
   const bundle = changedBundle("driver", /activity: "model"/, 'activity: "modell"');
   const { names, message } = await mismatches(bundle);
   expect(names).toContain("one-turn");
@@ -92,7 +92,7 @@ test("a change in the driver is detected: an activity of another name", async ()
   expect(message).toMatch(/patched\(\)/);
 }, 60_000);
 
-test("a change in the machine is detected, by the runs that it concerns and no others", async () => {
+test("replay detects a change in the machine, by exactly those runs that the change affects", async () => {
   const bundle = changedBundle("machine", /case "parallel":\s+return calls;/, 'case "parallel": return 1;');
   const { names } = await mismatches(bundle);
   expect(names).toContain("tools");
